@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* limits.h - every cap in one place: what is bounded, in which unit, and what happens when it is met. */
+#ifndef HW_BASE_LIMITS_H
+#define HW_BASE_LIMITS_H
+
+/* decode */
+#define LIMIT_HEADER_TEXT_BYTES 65536u  /* one description or extension in the header: LIMIT, resynchronise */
+#define LIMIT_BLOCK_BYTES (64u << 20)   /* one block (the RTS uses 2 MiB): BAD, resynchronise */
+
+/* source */
+#define READ_BUFFER_BYTES (256u * 1024) /* one read(2); one buffer for the whole daemon */
+#define READ_TURN_BYTES (4u << 20)      /* one turn of the loop per source: then the others get theirs */
+
+/* model, per target */
+#define LIMIT_BANDS 20000u              /* bands of one run: later ones are counted as left out */
+#define LIMIT_FULL_BANDS 1000u          /* bands with a history of their own; the others keep totals only */
+#define LIMIT_INFO_TABLES 500000u       /* IPE entries: later ones are counted as left out */
+#define LIMIT_COST_CENTRES 100000u      /* definitions: later ones are counted as left out */
+#define LIMIT_STRING_BYTES (48u << 20)  /* all strings of one run: then as the three above */
+#define LIMIT_STACKS 50000u             /* time profile: ticks of later stacks are counted as left out */
+#define LIMIT_TICKY 50000u              /* counters: later ones are left out */
+#define LIMIT_NOTES 512u                /* newest notes kept for newcomers */
+#define LIMIT_NOTE_TEXT_BYTES 2048u     /* one note's text: cut, its true size is kept */
+#define LIMIT_CAPS 4096u                /* capabilities: events of others go without one */
+#define LIMIT_DAMAGES 16u               /* newest damaged places kept for newcomers */
+
+/* publish */
+#define LIMIT_SAMPLES_PER_UPDATE 512u   /* samples of one series in one message: a full one is sent early */
+#define LIMIT_COLLECTIONS_PER_UPDATE 256u
+#define LIMIT_BANDS_PER_UPDATE 256u     /* band definitions in one message: more go in further messages */
+#define LIMIT_HISTORY_POINTS 10000u     /* in one reply: the step is widened to fit */
+#define LIMIT_TARGETS 1000u             /* of one daemon: add is refused */
+#define LIMIT_REQUEST_BYTES 65536u      /* one request: refused with an error */
+
+#endif

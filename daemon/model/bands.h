@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bands.h - what censuses break memory down by: a dense table of bands.
+ *
+ * A band is found by its key: the label's text, the stack of cost-centre ids,
+ * or the info table's number. Ids are dense from 1, in order of first sight.
+ * The first LIMIT_FULL_BANDS bands have a short history of their own; the
+ * others keep totals. Beyond LIMIT_BANDS a band is left out, and counted.
+ */
+#ifndef HW_MODEL_BANDS_H
+#define HW_MODEL_BANDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/window.h"
+
+struct cost_centre {
+        uint32_t id;
+        const char *label;              /* NULL: used but not defined by the log */
+        const char *module;
+        const char *source;             /* file:span */
+        bool caf;
+};
+
+struct info_table {
+        uint64_t key;
+        const char *name, *closure_type, *type, *label, *module, *source;
+};
+
+/* History of one band over the whole run: BAND_POINTS stretches whose width doubles when they are full. */
+#define BAND_POINTS 64
+struct band_history {
+        uint64_t width_ns;              /* of each point; 1 s at first */
+        uint64_t first;                 /* index (time / width) of points[0] */
+        struct { float min, max, mean, last; uint32_t count; } points[BAND_POINTS];
+};
+
+struct band {
+        uint32_t id;
+        const char *label;              /* text of the census row; -hi: the name when defined, else the key's text */
+        uint64_t key;                   /* -hi: the info table's number; else 0 */
+        const uint32_t *stack;          /* -hc: cost-centre ids, innermost first */
+        uint32_t depth;
+        const struct info_table *info_table; /* -hi; NULL when not defined (yet) */
+        uint64_t first_seen_ns;
+        uint64_t bytes;                 /* in the newest finished census; 0 when it had no row */
+        uint64_t census;                /* number of the newest census that had a row */
+        struct bucket total;            /* statistics since first seen, absent rows not counted */
+        struct band_history *history;   /* NULL for bands beyond LIMIT_FULL_BANDS */
+};
+
+struct bands;
+
+uint32_t bands_count(const struct bands *b);
+
+/*
+ * id from 1 to bands_count; NULL outside. Pointers hold until the run ends;
+ * band.label may change once, when its info table is defined late.
+ */
+const struct band *bands_get(const struct bands *b, uint32_t id);
+
+/* A cost centre by its id; label is NULL when the log never defined it. */
+struct cost_centre bands_cost_centre(const struct bands *b, uint32_t id);
+
+uint64_t bands_left_out(const struct bands *b);
+uint64_t bands_info_tables(const struct bands *b);
+uint64_t bands_info_tables_left_out(const struct bands *b);
+uint64_t bands_cost_centres_left_out(const struct bands *b);
+
+#endif

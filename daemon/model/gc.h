@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gc.h - collections, as `+RTS -s` counts them.
+ *
+ * A pause is the leading capability's GC_END minus its GC_START, and belongs to
+ * the generation of the GC_STATS_GHC between them (rts/Stats.c). The leader is
+ * the capability whose block holds GC_STATS_GHC. Pairs are matched per
+ * capability, because blocks of different capabilities come out of time order.
+ */
+#ifndef HW_MODEL_GC_H
+#define HW_MODEL_GC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/process.h"
+#include "model/histogram.h"
+
+#define GC_MAX_GENERATIONS 16   /* of higher ones the last entry takes all */
+
+/* One collection. */
+struct collection {
+        uint64_t end_time_ns;
+        uint64_t pause_ns;              /* UNKNOWN_U64 when its start was not seen */
+        uint64_t sync_ns;               /* from the request to the start; UNKNOWN_U64 */
+        uint32_t generation;
+        uint32_t capability;            /* leader */
+        bool major;                     /* generation == generations - 1, or generation >= 1 while that is unknown */
+        uint64_t copied_bytes, slop_bytes, fragmentation_bytes;
+        uint32_t parallel_threads;
+        uint64_t parallel_max_copied_bytes;
+        uint64_t parallel_balanced_copied_bytes; /* UNKNOWN_U64 before GHC 8.4 */
+};
+
+struct generation {
+        uint64_t count;
+        uint64_t parallel_count;
+        uint64_t pause_total_ns;
+        uint64_t pause_max_ns;
+        struct histogram pauses;
+};
+
+struct nonmoving_segments {
+        uint32_t block_bytes;
+        uint64_t active, filled, live_blocks;
+};
+
+#define NONMOVING_SIZES 24      /* block sizes kept of one census */
+
+struct nonmoving {
+        bool seen;                      /* any event of the nonmoving collector */
+        uint64_t cycles;
+        uint64_t mark_total_ns, sync_total_ns, sync_max_ns, sweep_total_ns;
+        uint64_t marked_objects;        /* UNKNOWN_U64 before the first mark ends */
+        uint64_t pruned_segments, free_segments; /* UNKNOWN_U64 before the first pruning */
+        struct nonmoving_segments census[NONMOVING_SIZES];
+        uint32_t n_census;
+};
+
+struct gc {
+        struct generation *generations; /* GC_MAX_GENERATIONS */
+        uint32_t n_generations;         /* highest seen + 1 */
+        uint64_t collections;
+        uint64_t copied_bytes;
+        uint64_t max_slop_bytes;        /* over major collections; UNKNOWN_U64 before the first */
+        uint64_t slop_bytes, fragmentation_bytes; /* last; UNKNOWN_U64 */
+        uint64_t pause_total_ns, sync_total_ns;
+        uint64_t parallel_copied_bytes, parallel_balanced_bytes; /* over collections with more than one thread */
+        double share;                   /* of elapsed time over the last 10 s; negative = not known */
+        double share_run;               /* since the run began; negative = not known */
+        uint64_t unmatched;
+        struct nonmoving nonmoving;
+};
+
+#endif

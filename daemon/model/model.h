@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * model.h - events to state: everything known of one target.
+ *
+ * One model per target; a new run clears it. Pure: no descriptors, no clock.
+ * What must be passed on one by one (censuses, new bands, notes, collections,
+ * samples) goes to the sink at once; the rest is state that is read when
+ * somebody wants it, with a mask of what has changed since it was last taken.
+ *
+ * Events of different capabilities come out of time order. Nothing is held
+ * back: buckets are keyed by event time and accept late samples.
+ */
+#ifndef HW_MODEL_MODEL_H
+#define HW_MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/process.h"
+#include "heapwatch/eventlog.h"
+#include "model/bands.h"
+#include "model/census.h"
+#include "model/gc.h"
+#include "model/heap.h"
+#include "model/notes.h"
+#include "model/profile.h"
+#include "model/run.h"
+#include "model/sched.h"
+#include "model/series.h"
+
+struct model;
+
+/* All calls come from inside model_events, model_end_run or model_process; pointers are borrowed for the call. */
+struct model_sink {
+        void *ctx;
+        void (*band)(void *ctx, const struct band *band);       /* new, or redefined by a late IPE */
+        void (*census)(void *ctx, const struct census *census); /* finished; its bands were passed before */
+        void (*note)(void *ctx, const struct note *note);
+        void (*collection)(void *ctx, const struct collection *collection);
+        void (*sample)(void *ctx, enum series_id series, uint64_t time_ns, uint64_t value);
+};
+
+/* What changed since model_take_changes. */
+enum model_change {
+        MODEL_RUN = 1 << 0,     /* identity */
+        MODEL_HEAP = 1 << 1,
+        MODEL_GC = 1 << 2,
+        MODEL_PROFILE = 1 << 3,
+        MODEL_TICKY = 1 << 4,
+        MODEL_SCHED = 1 << 5
+};
+
+/* NULL when memory is short. The sink is copied. */
+struct model *model_new(const struct model_sink *sink);
+void model_destroy(struct model **m);
+
+/* A header was read: forgets everything of the run before. */
+void model_begin_run(struct model *m, uint32_t ordinal);
+
+/* Events of the run in stream order. */
+void model_events(struct model *m, const struct hw_event *events, size_t n);
+
+/* The stream ended: closes what is open (an unfinished census is passed on as such). State stays readable. */
+void model_end_run(struct model *m);
+
+/* A look at the local process, placed at event time `time_ns`. */
+void model_process(struct model *m, uint64_t time_ns, const struct process_sample *sample);
+
+/* The mask of enum model_change since the last call, which clears it. */
+unsigned model_take_changes(struct model *m);
+
+/* ------------------------------------------------------------ reading state */
+
+const struct run *model_run(const struct model *m);
+const struct heap *model_heap(const struct model *m);
+const struct gc *model_gc(const struct model *m);
+const struct sched *model_sched(const struct model *m);
+const struct bands *model_bands(const struct model *m);
+const struct census *model_census(const struct model *m);       /* newest finished; number 0 when none */
+const struct notes *model_notes(const struct model *m);
+const struct profile *model_profile(const struct model *m);
+const struct ticky *model_ticky(const struct model *m);
+const struct series *model_series(const struct model *m, enum series_id id);
+
+/* Newest event time seen in the run; 0 before the first event. */
+uint64_t model_time_ns(const struct model *m);
+
+/* All events up to here have arrived: the least of all buffers' newest end_time (block markers). */
+uint64_t model_watermark_ns(const struct model *m);
+
+/* Event time of a Unix time, and back; UNKNOWN_U64 while the run's start is unknown. */
+uint64_t model_event_time(const struct model *m, uint64_t wall_ns);
+uint64_t model_wall_time(const struct model *m, uint64_t time_ns);
+
+/* Counters of what went wrong in this run. */
+uint64_t model_late_samples(const struct model *m);
+uint64_t model_time_anomalies(const struct model *m);
+
+/* Memory held, in bytes. */
+size_t model_held_bytes(const struct model *m);
+
+#endif

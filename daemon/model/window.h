@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * window.h - rolling windows: a ring of event-time buckets, all of one width.
+ *
+ * A bucket keeps count, min, max, last and the co-moments of (time, value).
+ * Moments merge exactly (Chan, Golub, LeVeque 1979), so a regression over any
+ * stretch is a merge of buckets. Samples may come late, as long as their
+ * bucket is still in the ring; what comes later than that is the caller's to
+ * count. Pure: time is an argument. Nothing is allocated after window_init.
+ */
+#ifndef HW_MODEL_WINDOW_H
+#define HW_MODEL_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Moments of the pairs (t, v): t in seconds since the run began, v in the series' unit. */
+struct moments {
+        uint64_t n;
+        double t_mean, v_mean;
+        double m_tt, m_tv, m_vv;        /* sums of products of deviations from the means */
+};
+
+void moments_add(struct moments *m, double t_s, double v);
+
+/* *m becomes the moments of both sets together. */
+void moments_merge(struct moments *m, const struct moments *other);
+
+struct bucket {
+        struct moments moments;         /* moments.n == 0: empty */
+        double min, max;
+        double last;                    /* value at last_time_ns */
+        uint64_t last_time_ns;
+};
+
+struct window {
+        struct bucket *buckets;         /* capacity of them; bucket of time t is (t / width) % capacity */
+        uint64_t width_ns;
+        uint32_t capacity;
+        uint64_t newest;                /* index t / width of the newest bucket; meaningful when !empty */
+        bool empty;
+};
+
+/* `buckets` (capacity of them, zeroed, owned by the caller) outlive the window. */
+void window_init(struct window *w, struct bucket *buckets, uint32_t capacity, uint64_t width_ns);
+
+/* False when the sample is older than the ring's oldest bucket: nothing was changed. */
+bool window_add(struct window *w, uint64_t time_ns, double value);
+
+/* The bucket of index t / width_ns, or NULL when it is outside the ring or empty. */
+const struct bucket *window_at(const struct window *w, uint64_t index);
+
+/* Index of the oldest bucket still in the ring. */
+uint64_t window_oldest(const struct window *w);
+
+/* Merges all buckets that begin in [from_ns, to_ns) into *ret; ret->moments.n == 0 when there are none. */
+void window_merge(const struct window *w, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+
+/* Adds one bucket to another. */
+void bucket_merge(struct bucket *b, const struct bucket *other);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* health.h - how the stream itself is: gathered by the pipeline from every stage, UNKNOWN_U64 = not known. */
+#ifndef HW_PUBLISH_HEALTH_H
+#define HW_PUBLISH_HEALTH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "advice.h"
+#include "base/limits.h"
+#include "heapwatch/eventlog.h"
+
+struct health {
+        struct hw_eventlog_stats decoder;
+        struct hw_eventlog_damage damages[LIMIT_DAMAGES]; /* newest last */
+        size_t n_damages;
+        uint64_t late_samples, time_anomalies;
+        uint64_t reconnects;            /* attaches after the first */
+        uint64_t last_bytes_wall_ns;    /* UNKNOWN_U64 before the first byte */
+        uint64_t lag_ns;                /* UNKNOWN_U64 while the run's start time is unknown */
+        uint64_t watermark_ns;
+        uint64_t bands_left_out, info_tables, info_tables_left_out, cost_centres_left_out;
+        uint64_t state_bytes;
+        enum hw_advice advice[HW_ADVICE_COUNT];
+        size_t n_advice;
+};
+
+#endif

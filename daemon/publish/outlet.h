@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * outlet.h - where updates leave the process: one interface, two ways.
+ *
+ * bus (bus.h): XPUB, for any number of subscribers; never blocks, drops at the
+ * high-water mark. once (once.h): PUSH to the one client that started us;
+ * loses nothing and waits instead.
+ */
+#ifndef HW_PUBLISH_OUTLET_H
+#define HW_PUBLISH_OUTLET_H
+
+#include "heapwatch/wire.h"
+
+struct outlet {
+        void *ctx;
+        /* Packs and sends; the update is borrowed. Returns 0, or -errno when it can send no more (client gone). */
+        int (*send)(void *ctx, const Hw__Update *update);
+};
+
+#endif

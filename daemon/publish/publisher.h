@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * publisher.h - state to messages, for one target.
+ *
+ * It is the model's sink: censuses, new bands and notes become messages at
+ * once (bands always before the census that uses them), samples and
+ * collections are gathered. publisher_flush sends those with all state that
+ * changed. A message that is full is sent early, so nothing gathered is lost.
+ *
+ * Sequence numbers are per topic and rise by 1 with each update of that topic.
+ * Everything a message needs lives in an arena that is reset after sending.
+ */
+#ifndef HW_PUBLISH_PUBLISHER_H
+#define HW_PUBLISH_PUBLISHER_H
+
+#include "heapwatch/wire.h"
+#include "model/model.h"
+#include "publish/health.h"
+#include "publish/outlet.h"
+
+struct publisher;
+
+/* What the pipeline knows of a target beyond its model. Texts are borrowed for the call. */
+struct target_facts {
+        Hw__Target__State state;
+        const char *uri;
+        const char *detail;
+        uint32_t runs;
+        uint64_t state_since_wall_ns;
+        bool local;
+        bool show_arguments;
+};
+
+/* `target` and `outlet` are copied. NULL when memory is short. */
+struct publisher *publisher_new(const char *target, uint64_t epoch, const struct outlet *outlet);
+void publisher_destroy(struct publisher **p);
+
+/* The sink to make the model with; then the model itself (borrowed until publisher_destroy). */
+struct model_sink publisher_sink(struct publisher *p);
+void publisher_set_model(struct publisher *p, struct model *m);
+
+/* Sends what was gathered and all kinds whose state changed since last time. wall_ns: now, Unix time. */
+void publisher_flush(struct publisher *p, uint64_t wall_ns);
+
+/* Whether anything waits for publisher_flush. */
+bool publisher_pending(const struct publisher *p);
+
+/* Sends the target's state (kind target) and its health. Done at every change of state, and in the heartbeat. */
+void publisher_state(struct publisher *p, const struct target_facts *facts, const struct health *health,
+                     uint64_t wall_ns);
+
+/* A run begins: call after model_begin_run and before its first event. */
+void publisher_begin_run(struct publisher *p, uint64_t wall_ns);
+
+/*
+ * Calls `each` with updates that bring a newcomer to the present state (each
+ * borrowed): target, health, bands in parts, the newest census, heap, gc,
+ * notes, profile in parts, ticky in parts, sched. Each carries the newest
+ * sequence of its topic. `kinds` (n of them, 0 = all) selects.
+ */
+void publisher_snapshot(struct publisher *p, const struct target_facts *facts, const struct health *health,
+                        uint64_t wall_ns, const Hw__Kind *kinds, size_t n_kinds,
+                        void (*each)(void *ctx, const Hw__Update *update), void *ctx);
+
+/* First error of the outlet (negative errno), 0 while all is well. */
+int publisher_error(const struct publisher *p);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * procfs.h - what the operating system says of a local program: /proc and cgroup.
+ *
+ * Small reads of kernel files: they do not block. `root` exists so that tests
+ * can show a made-up tree; it is "" in the daemon.
+ */
+#ifndef HW_SOURCE_PROCFS_H
+#define HW_SOURCE_PROCFS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/process.h"
+
+/*
+ * Whether the process `pid` began within 10 s of `start_wall_ns` (Unix time):
+ * the one the log speaks of, not a later holder of the same number.
+ */
+bool procfs_is_process(const char *root, uint32_t pid, uint64_t start_wall_ns);
+
+/*
+ * Reads one sample. Fields that cannot be read are left unknown. Returns 0, or
+ * -ESRCH when the process is gone.
+ */
+int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sample);
+
+/* Resident bytes of this very process; 0 when unknown. */
+uint64_t procfs_own_rss(void);
+
+#endif

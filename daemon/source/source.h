@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * source.h - where the bytes of one target come from.
+ *
+ * A source reads as long as there are bytes, whatever happens downstream, and
+ * hands them to its sink; it knows bytes, not events. It looks after itself:
+ * waits for what is not there yet, re-attaches, reconnects with back-off.
+ *
+ * All callbacks run on the event loop's thread, never inside source_open and
+ * never after source_close. A sink must not close the source from inside a
+ * callback.
+ */
+#ifndef HW_SOURCE_SOURCE_H
+#define HW_SOURCE_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "source/uri.h"
+
+struct event_base;
+
+enum source_state {
+        SOURCE_WAITING,         /* not there yet, or lost; it will be tried again */
+        SOURCE_OPEN,            /* bytes can come */
+        SOURCE_ENDED,           /* end of stdin: nothing will ever come again */
+        SOURCE_FAILED           /* cannot be used as it is (a directory, no permission); tried again slowly */
+};
+
+struct source_sink {
+        void *ctx;
+        /* Bytes as they came; borrowed for the call. */
+        void (*bytes)(void *ctx, const uint8_t *data, size_t size);
+        /* What came so far is over: the next bytes begin a new stream (reconnected, file replaced or truncated). */
+        void (*cut)(void *ctx, const char *why);
+        /* The state changed, or `why` (one plain sentence, borrowed) did. */
+        void (*state)(void *ctx, enum source_state state, const char *why);
+};
+
+struct source_stats {
+        uint64_t bytes;
+        uint64_t attaches;      /* times the source was opened or connected */
+        uint64_t attempts;      /* failed ones since it was last open */
+};
+
+struct source;
+
+/*
+ * Begins to read `uri` (copied). Returns NULL with a sentence in `error` when
+ * it can never work: then nothing was started.
+ */
+struct source *source_open(struct event_base *base, const struct source_uri *uri, const struct source_sink *sink,
+                           char *error, size_t error_size);
+
+/* Stops at once and frees; NULL allowed; clears the pointer. */
+void source_close(struct source **source);
+
+const struct source_stats *source_stats(const struct source *source);
+
+/* Whether the writer runs on this machine (file, FIFO, Unix socket, loopback TCP). */
+bool source_is_local(const struct source *source);
+
+#endif

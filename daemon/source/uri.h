@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * uri.h - the name of a source: `[NAME=]URI`.
+ *
+ *   file:PATH or PATH    a growing file        tcp:HOST:PORT           connect
+ *   fifo:PATH            a named pipe          tcp-listen:HOST:PORT    accept one writer at a time
+ *   stdin:               standard input        unix:PATH, unix-listen:PATH
+ *
+ * HOST is a numeric address or localhost: nothing here looks names up.
+ * Pure: text in, struct out.
+ */
+#ifndef HW_SOURCE_URI_H
+#define HW_SOURCE_URI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SOURCE_PATH_MAX 1024
+#define TARGET_NAME_MAX 64
+
+enum source_kind {
+        SOURCE_FILE,
+        SOURCE_FIFO,
+        SOURCE_STDIN,
+        SOURCE_UNIX,
+        SOURCE_TCP,
+        SOURCE_UNIX_LISTEN,
+        SOURCE_TCP_LISTEN
+};
+
+struct source_uri {
+        enum source_kind kind;
+        char path[SOURCE_PATH_MAX];     /* FILE, FIFO, UNIX*; else "" */
+        char host[64];                  /* TCP*; numeric or "localhost" */
+        uint16_t port;
+        char text[SOURCE_PATH_MAX + 16]; /* canonical form, with its scheme */
+};
+
+/* Target names: 1 to 64 of [A-Za-z0-9._-], not starting with '.' or '-'. */
+bool target_name_valid(const char *name);
+
+/* Parses a URI without name. False with a sentence in `error`. */
+bool source_uri_parse(const char *text, struct source_uri *ret_uri, char *error, size_t error_size);
+
+/*
+ * Parses `[NAME=]URI` into both; a missing name is made from the URI (base
+ * name without .eventlog, or HOST-PORT), bad characters replaced by '-'.
+ */
+bool target_spec_parse(const char *text, char ret_name[TARGET_NAME_MAX + 1], struct source_uri *ret_uri, char *error,
+                       size_t error_size);
+
+#endif

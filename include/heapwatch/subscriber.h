@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * subscriber.h - follow a heapwatch daemon.
+ *
+ *     struct hw_subscriber *s = hw_subscriber_new(NULL);
+ *     const Hw__Update *u;
+ *     int r;
+ *     while ((r = hw_subscriber_next(s, 1000, &u)) >= 0)
+ *             if (r == HW_SUBSCRIBER_UPDATE)
+ *                     use(u);
+ *     hw_subscriber_destroy(&s);
+ *
+ * It subscribes first, then asks for a snapshot, then drops what the snapshot
+ * already covers (the zguide's Clone pattern). A gap in a topic's sequence is
+ * counted and healed by a snapshot of that target; a new epoch (the daemon was
+ * restarted) drops everything: HW_SUBSCRIBER_RESET tells so. A silent daemon is
+ * reported as HW_SUBSCRIBER_STALE and followed again by itself when it is back.
+ *
+ * One subscriber follows any number of daemons. Not thread-safe.
+ */
+#ifndef HEAPWATCH_SUBSCRIBER_H
+#define HEAPWATCH_SUBSCRIBER_H
+
+#include "heapwatch/wire.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct hw_subscriber;
+
+struct hw_subscriber_options {
+        const char *const *endpoints;   /* publish endpoints; NULL: the default one. The request endpoint is the
+                                           same with "publish" replaced by "request", or port + 1 for tcp */
+        size_t n_endpoints;
+        const char *const *targets;     /* names to follow; NULL: all */
+        size_t n_targets;
+        const Hw__Kind *kinds;          /* kinds to follow; NULL: all. KIND_DAEMON and KIND_TARGET always come */
+        size_t n_kinds;
+};
+
+enum hw_subscriber_event {
+        HW_SUBSCRIBER_NOTHING = 0,      /* the time is up */
+        HW_SUBSCRIBER_UPDATE = 1,       /* *ret_update is valid until the next call */
+        HW_SUBSCRIBER_RESET = 2,        /* first contact or new epoch: forget its targets, a snapshot follows */
+        HW_SUBSCRIBER_READY = 3,        /* the snapshot is complete: from now on updates are live */
+        HW_SUBSCRIBER_STALE = 4,        /* no sign of life for 3 s */
+        HW_SUBSCRIBER_ALIVE = 5         /* back after STALE, same epoch */
+};
+
+/* Returns NULL with errno: ENOMEM, EINVAL (an endpoint is malformed). Connecting happens in the background. */
+struct hw_subscriber *hw_subscriber_new(const struct hw_subscriber_options *options);
+void hw_subscriber_destroy(struct hw_subscriber **s);
+
+/* The next event, waiting at most timeout_ms (0: not at all). Negative errno when it cannot go on. */
+int hw_subscriber_next(struct hw_subscriber *s, int timeout_ms, const Hw__Update **ret_update);
+
+/* Which daemon the last event is about: index into the endpoints. */
+size_t hw_subscriber_daemon(const struct hw_subscriber *s);
+
+/* A descriptor that becomes readable when hw_subscriber_next may have something: a hint, call it until NOTHING. */
+int hw_subscriber_fd(const struct hw_subscriber *s);
+
+struct hw_subscriber_stats {
+        uint64_t updates;
+        uint64_t gaps;                  /* holes in a topic's sequence */
+        uint64_t lost;                  /* messages in them */
+        uint64_t snapshots;             /* asked for, the first one included */
+        uint64_t bad;                   /* messages that were refused */
+};
+
+const struct hw_subscriber_stats *hw_subscriber_stats(const struct hw_subscriber *s);
+
+/*
+ * Sends one request to daemon `daemon` and waits for its replies, `each` being
+ * called for every one (borrowed). Returns 0, -ETIMEDOUT, -EPROTO (refused
+ * reply) or -ENOMEM. An error reply is passed to `each` like any other.
+ */
+int hw_request(const char *publish_endpoint, Hw__Request *request, int timeout_ms,
+               void (*each)(void *ctx, const Hw__Reply *reply), void *ctx);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
