@@ -35,7 +35,7 @@ PUBLISH :=
 
 PROTO :=
 
-DAEMON :=
+DAEMON := $(addprefix daemon/, config.c config_file.c pipeline.c targets.c requests.c once.c main.c)
 CLIENT :=
 
 LIB_SRC     := $(BASE) $(DECODE) $(PROTO)
@@ -46,7 +46,7 @@ UNIT_SRC    := $(sort $(wildcard tests/unit/*/test_*.c))
 # ------------------------------------------------------------------ flags
 
 PKGS_LIB    := libzmq libprotobuf-c
-PKGS_DAEMON := libevent
+PKGS_DAEMON := libevent libcyaml
 PKGS_CLIENT := libevent ncursesw
 PKG_CFLAGS  := $(shell pkg-config --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
 LIBS_LIB     = $(shell pkg-config --libs $(PKGS_LIB))
@@ -176,3 +176,38 @@ help:
 	@echo '  install  to DESTDIR/PREFIX'
 	@echo '  deps     install build and test dependencies (Debian)'
 	@echo '  clean    remove $(BUILD)'
+	@echo '  fuzz     coverage-guided fuzzing of what takes bytes from outside, FUZZ_S seconds each (clang)'
+	@echo '  leaklab  score the leak verdict against the benchmark'
+
+demo:
+	$(Q)scripts/deps demo
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all
+	$(Q)BUILD='$(O)' scripts/demo/run
+
+asan:
+	$(Q)BUILD='$(BUILD)' MODE=asan scripts/check
+
+# Measurements: never part of check. BENCH_ARGS go to scripts/bench.
+BENCH_BIN := $(patsubst tests/bench/%.c,$(O)/bench/%,$(sort $(wildcard tests/bench/bench_*.c)))
+
+$(O)/bench/%: $(OBJ)/tests/bench/%.o $(O)/libunit.a $(O)/libheapwatch.a
+	@mkdir -p $(@D)
+	$(call SAY,LD,$@)
+	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libheapwatch.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_DAEMON) $(LIBS_LIB)
+
+bench: all $(BENCH_BIN)
+	$(Q)BUILD='$(O)' scripts/bench $(BENCH_ARGS)
+
+DEST := $(DESTDIR)$(PREFIX)
+install: all
+	install -d $(DEST)/bin $(DEST)/lib/pkgconfig $(DEST)/include/heapwatch $(addprefix $(DEST)/share/man/man,1 5 8)
+	install -m 755 $(PROGRAMS) $(DEST)/bin
+	install -m 644 $(O)/libheapwatch.a $(DEST)/lib
+	install -m 755 $(O)/libheapwatch.so $(DEST)/lib/libheapwatch.so.$(VERSION)
+	ln -sf libheapwatch.so.$(VERSION) $(DEST)/lib/libheapwatch.so.0
+	ln -sf libheapwatch.so.0 $(DEST)/lib/libheapwatch.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/heapwatch.pc.in > $(DEST)/lib/pkgconfig/heapwatch.pc
+	install -m 644 include/heapwatch/*.h $(GEN)/heapwatch/heapwatch.pb-c.h $(DEST)/include/heapwatch
+	install -m 644 docs/man/heapwatch.1 $(DEST)/share/man/man1
+	install -m 644 docs/man/heapwatchd.yaml.5 $(DEST)/share/man/man5
+	install -m 644 docs/man/heapwatchd.8 $(DEST)/share/man/man8
