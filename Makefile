@@ -24,11 +24,11 @@ GEN := $(O)/gen
 
 # ---------------------------------------------------------------- sources
 
-BASE := $(addprefix daemon/base/, arena.c)
+BASE := $(addprefix daemon/base/, arena.c hash.c strings.c pool.c idtable.c)
 
 DECODE :=
 SOURCE :=
-MODEL :=
+MODEL := $(addprefix daemon/model/, window.c series.c histogram.c)
 TREND :=
 RULES :=
 PUBLISH :=
