@@ -155,8 +155,11 @@ void gc_stats(struct model *m, const struct hw_event *e)
         struct cap_state *cap = sched_cap_state(m, e->cap);
 
         m->gc_state.seen = true;
-        if (!cap)
+        if (!cap) { /* a collection that nobody leads: lost, but not silently */
+                m->gc.unmatched++;
+                m->changes |= MODEL_GC;
                 return;
+        }
         if (cap->leads)
                 abandon(m, cap);
         uint32_t generation = hw_event_u16(e, 4), generations = m->run.generations;
