@@ -26,7 +26,7 @@ GEN := $(O)/gen
 
 BASE := $(addprefix daemon/base/, arena.c)
 
-DECODE :=
+DECODE := $(addprefix daemon/decode/, event_table.c view.c header.c decoder.c ipe.c resync.c fields.c)
 SOURCE :=
 MODEL :=
 TREND :=
