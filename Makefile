@@ -26,7 +26,7 @@ GEN := $(O)/gen
 
 BASE := $(addprefix daemon/base/, arena.c hash.c strings.c pool.c idtable.c)
 
-DECODE :=
+DECODE := $(addprefix daemon/decode/, event_table.c view.c header.c decoder.c ipe.c resync.c fields.c)
 SOURCE :=
 MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c nonmoving.c cost_centres.c ipe.c bands.c \
          band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)

@@ -5,7 +5,8 @@
 
 /* decode */
 #define LIMIT_HEADER_TEXT_BYTES 65536u  /* one description or extension in the header: LIMIT, resynchronise */
-#define LIMIT_BLOCK_BYTES (64u << 20)   /* one block (the RTS uses 2 MiB): BAD, resynchronise */
+#define LIMIT_HEADER_TYPES 65536u       /* event types in one header: LIMIT, resynchronise */
+#define LIMIT_BLOCK_BYTES (64u << 20)   /* one block (the RTS uses 2 MiB): LIMIT, resynchronise */
 
 /* source */
 #define READ_BUFFER_BYTES (256u * 1024) /* one read(2); one buffer for the whole daemon */
