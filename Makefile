@@ -24,11 +24,12 @@ GEN := $(O)/gen
 
 # ---------------------------------------------------------------- sources
 
-BASE := $(addprefix daemon/base/, arena.c)
+BASE := $(addprefix daemon/base/, arena.c hash.c strings.c pool.c idtable.c)
 
 DECODE := $(addprefix daemon/decode/, event_table.c view.c header.c decoder.c ipe.c resync.c fields.c)
 SOURCE :=
-MODEL :=
+MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c nonmoving.c cost_centres.c ipe.c bands.c \
+         band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
 TREND :=
 RULES :=
 PUBLISH :=
@@ -142,6 +143,9 @@ $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libheapwatch.a
 	@mkdir -p $(@D)
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libheapwatch.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) -lcmocka $(LIBS_CLIENT) $(LIBS_LIB)
+
+# Tests of short memory make every allocation fail in turn.
+$(O)/unit/model/test_memory: HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
 
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)))
 

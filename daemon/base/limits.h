@@ -19,6 +19,7 @@
 #define LIMIT_COST_CENTRES 100000u      /* definitions: later ones are counted as left out */
 #define LIMIT_STRING_BYTES (48u << 20)  /* all strings of one run: then as the three above */
 #define LIMIT_STACKS 50000u             /* time profile: ticks of later stacks are counted as left out */
+#define LIMIT_STACK_BYTES (16u << 20)   /* all stacks of bands, and of the time profile: later ones are left out */
 #define LIMIT_TICKY 50000u              /* counters: later ones are left out */
 #define LIMIT_NOTES 512u                /* newest notes kept for newcomers */
 #define LIMIT_NOTE_TEXT_BYTES 2048u     /* one note's text: cut, its true size is kept */
