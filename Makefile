@@ -31,7 +31,9 @@ SOURCE :=
 MODEL :=
 TREND :=
 RULES :=
-PUBLISH :=
+PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
+             encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
+             send_state.c send_rows.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
 
 PROTO :=
 
