@@ -32,7 +32,9 @@ MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c no
          band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
 TREND :=
 RULES :=
-PUBLISH :=
+PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
+             encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
+             send_state.c send_rows.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
 
 PROTO :=
 

@@ -30,8 +30,17 @@
 #define LIMIT_SAMPLES_PER_UPDATE 512u   /* samples of one series in one message: a full one is sent early */
 #define LIMIT_COLLECTIONS_PER_UPDATE 256u
 #define LIMIT_BANDS_PER_UPDATE 256u     /* band definitions in one message: more go in further messages */
+#define LIMIT_ROWS_PER_UPDATE LIMIT_BANDS_PER_UPDATE /* stacks of the time profile, ticky counters: likewise */
+#define LIMIT_STACK_ENTRIES_PER_UPDATE 4096u /* cost centres of all its stacks: likewise */
+#define LIMIT_NOTES_PER_UPDATE 128u     /* likewise; far below LIMIT_NOTES: all are still kept when it is full */
+#define LIMIT_ENCODER_KEEP_BYTES ((size_t)256 * 1024) /* per target, between messages: above that it is freed */
 #define LIMIT_HISTORY_POINTS 10000u     /* in one reply: the step is widened to fit */
 #define LIMIT_TARGETS 1000u             /* of one daemon: add is refused */
-#define LIMIT_REQUEST_BYTES 65536u      /* one request: refused with an error */
+#define LIMIT_REQUEST_BYTES 65536u      /* one request: refused with an error; twice that: its connection is closed */
+#define LIMIT_SUBSCRIPTION_BYTES 1024   /* one subscription: its connection is closed */
+#define LIMIT_MESSAGES_PER_TURN 64u     /* taken from one socket in one turn of the loop: then the others get theirs */
+#define LIMIT_REQUESTS_WAITING 1000     /* per client, in ZeroMQ's queue: the client waits */
+#define LIMIT_REPLIES_WAITING 65536     /* messages per client: the rest of the answer is dropped and counted */
+#define LIMIT_REPLIES_WAITING_BYTES ((size_t)64 << 20) /* over all clients: likewise */
 
 #endif
