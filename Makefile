@@ -27,7 +27,7 @@ GEN := $(O)/gen
 BASE := $(addprefix daemon/base/, arena.c)
 
 DECODE :=
-SOURCE :=
+SOURCE := daemon/log.c $(addprefix daemon/source/, uri.c source.c read.c watch.c tail.c fifo.c stdin.c backoff.c address.c connect.c listen.c)
 MODEL :=
 TREND :=
 RULES :=
