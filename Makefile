@@ -27,7 +27,8 @@ GEN := $(O)/gen
 BASE := $(addprefix daemon/base/, arena.c)
 
 DECODE :=
-SOURCE := daemon/log.c $(addprefix daemon/source/, uri.c source.c read.c watch.c tail.c fifo.c stdin.c backoff.c address.c connect.c listen.c)
+SOURCE := daemon/log.c $(addprefix daemon/source/, uri.c source.c watch.c tail.c fifo.c stdin.c address.c backoff.c connect.c \
+          listen.c read.c kernel_file.c cgroup.c procfs.c)
 MODEL :=
 TREND :=
 RULES :=

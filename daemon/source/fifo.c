@@ -47,7 +47,8 @@ static void arm_turn(void *ctx)
 {
         struct fifo *f = ctx;
 
-        (void)event_add(f->turn, &at_once); /* fails only without memory; then the tick comes */
+        if (!evtimer_pending(f->turn, NULL)) /* adding a due timer again would put it off, for ever if woken often */
+                (void)event_add(f->turn, &at_once); /* fails only without memory; then the tick comes */
 }
 
 static void close_end(int *fd)
@@ -123,7 +124,7 @@ static int open_end(struct fifo *f, int mode)
 
 static void attach(struct fifo *f)
 {
-        (void)watch_name(f->source.base, &f->name, path_of(f)); /* fails while the directory is missing: the tick looks */
+        (void)watch_name(f->source.base, &f->name, path_of(f)); /* fails without the directory: the tick looks */
         if (stat(path_of(f), &f->id) < 0) {
                 say_cannot_open(f, errno);
                 return;
@@ -141,7 +142,7 @@ static void attach(struct fifo *f)
                 detach(f);
                 return;
         }
-        (void)fcntl(f->reader, F_SETPIPE_SZ, LIMIT_PIPE_BYTES); /* may be above the user's limit: then it stays as it was */
+        (void)fcntl(f->reader, F_SETPIPE_SZ, LIMIT_PIPE_BYTES); /* above the user's limit it stays as it was */
         f->readable = event_new(f->source.base, f->reader, EV_READ | EV_PERSIST, on_readable, f);
         if (!f->readable || event_add(f->readable, NULL) < 0) {
                 say_cannot_open(f, ENOMEM);

@@ -83,11 +83,20 @@ static int open_own(struct standard_input *in)
         return fd;
 }
 
+/* Asked beforehand: libevent would log a warning for what epoll refuses. */
+static bool can_poll(int fd)
+{
+        struct stat st;
+
+        return fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && (!S_ISCHR(st.st_mode) || isatty(fd));
+}
+
 static bool arm(struct standard_input *in)
 {
         struct event_base *base = in->source.base;
 
-        in->turn = event_new(base, in->fd, EV_READ | EV_PERSIST, on_turn, in);
+        if (can_poll(in->fd))
+                in->turn = event_new(base, in->fd, EV_READ | EV_PERSIST, on_turn, in);
         if (in->turn && event_add(in->turn, NULL) == 0) {
                 in->polled = true;
                 event_active(in->turn, EV_READ, 0); /* say "reading" before the first byte comes */

@@ -71,7 +71,8 @@ static void arm_turn(void *ctx)
 {
         struct tail *t = ctx;
 
-        (void)event_add(t->turn, &at_once); /* fails only without memory; then the tick comes */
+        if (!evtimer_pending(t->turn, NULL)) /* adding a due timer again would put it off, for ever if woken often */
+                (void)event_add(t->turn, &at_once); /* fails only without memory; then the tick comes */
 }
 
 static void begin_again(struct tail *t)
@@ -111,8 +112,8 @@ static bool say_if_not_regular(struct tail *t, mode_t mode)
         if (S_ISREG(mode))
                 return false;
         if (S_ISDIR(mode))
-                source_say_missed(s, SOURCE_FAILED, "%s is a directory, not an eventlog; waiting for a file in its place",
-                                  path_of(t));
+                source_say_missed(s, SOURCE_FAILED, "%s is a directory, not an eventlog; waiting for a file in its "
+                                  "place", path_of(t));
         else if (S_ISFIFO(mode))
                 source_say_missed(s, SOURCE_FAILED, "%s is a named pipe: name it as fifo:%s; waiting for a file in its "
                                   "place", path_of(t), path_of(t));
@@ -123,7 +124,7 @@ static bool say_if_not_regular(struct tail *t, mode_t mode)
 
 static bool attach(struct tail *t)
 {
-        (void)watch_name(t->source.base, &t->name, path_of(t)); /* fails while the directory is missing: the tick looks */
+        (void)watch_name(t->source.base, &t->name, path_of(t)); /* fails without the directory: the tick looks */
         t->fd = open(path_of(t), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         if (t->fd < 0 || fstat(t->fd, &t->id) < 0) {
                 say_cannot_open(t, errno);
