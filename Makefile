@@ -27,7 +27,8 @@ GEN := $(O)/gen
 BASE := $(addprefix daemon/base/, arena.c hash.c strings.c pool.c idtable.c)
 
 DECODE := $(addprefix daemon/decode/, event_table.c view.c header.c decoder.c ipe.c resync.c fields.c)
-SOURCE :=
+SOURCE := daemon/log.c $(addprefix daemon/source/, uri.c source.c watch.c tail.c fifo.c stdin.c address.c backoff.c connect.c \
+          listen.c read.c kernel_file.c cgroup.c procfs.c)
 MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c nonmoving.c cost_centres.c ipe.c bands.c \
          band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
 TREND :=
