@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * heapwatch doctor - the command: finds out what it was given (program, log,
+ * target of a running daemon), gathers rows, prints them.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "client/command.h"
+#include "client/doctor/features.h"
+#include "client/doctor/stream.h"
+#include "client/feed.h"
+#include "client/inquire.h"
+#include "heapwatch/subscriber.h"
+#include "heapwatch/text.h"
+
+#define REQUEST_MS 2000
+#define LOG_SILENCE_MS 60000            /* a log's reader that says nothing for so long has failed */
+
+static const char help[] =
+        "usage: heapwatch doctor [--format text|json] PROGRAM|LOG|SOURCE\n"
+        "\n"
+        "Says what can and cannot be seen of a program, and which flags to add.\n"
+        "\n"
+        "  PROGRAM   an executable made by GHC: it is asked through its +RTS --info, its\n"
+        "            main is not run\n"
+        "  LOG       a finished eventlog file\n"
+        "  SOURCE    a target of the running daemon, by its name or URI\n"
+        "\n"
+        "Exit status: 0 all that matters is visible, 1 something is missing, 2 bad input.\n"
+        "\n"
+        "Example: heapwatch doctor ./my-server\n";
+
+struct patient {
+        const char *what;               /* "program", "log", "target" */
+        const char *name;
+        const struct rtsinfo *info;     /* PROGRAM */
+        const struct stream *stream;    /* LOG, SOURCE */
+};
+
+/* ---------------------------------------------------------------- printing */
+
+static void print_text(const struct patient *p, const struct features *f)
+{
+        char line[512];
+
+        if (p->info != NULL)
+                printf("%s: GHC %s, runtime %s\n", p->name, p->info->version, p->info->way);
+        if (p->stream != NULL) {
+                (void) hw_terminal_text(line, sizeof line, p->stream->program);
+                printf("%s: program %s, GHC %s, runtime %s", p->name, line[0] != '\0' ? line : "unknown",
+                       p->stream->version[0] != '\0' ? p->stream->version : "unknown",
+                       p->stream->way[0] != '\0' ? p->stream->way : "unknown");
+                (void) hw_terminal_text(line, sizeof line, p->stream->detail);
+                printf("%s%s\n", line[0] != '\0' ? "; " : "", line);
+        }
+        features_print(f);
+        for (size_t i = 0; p->stream != NULL && i < p->stream->n_advice; i++) {
+                (void) hw_terminal_text(line, sizeof line, p->stream->advice[i]);
+                printf("%s- %s\n", i == 0 ? "\n" : "", line);
+        }
+}
+
+static void print_pair(const char *key, const char *value)
+{
+        printf(",\"%s\":", key);
+        print_json_string(value);
+}
+
+static void print_json(const struct patient *p, const struct features *f)
+{
+        printf("{\"%s\":", p->what);
+        print_json_string(p->name);
+        if (p->info != NULL) {
+                print_pair("ghcVersion", p->info->version);
+                print_pair("rtsWay", p->info->way);
+        } else {
+                print_pair("program", p->stream->program);
+                print_pair("ghcVersion", p->stream->version);
+                print_pair("rtsWay", p->stream->way);
+                printf(",\"advice\":[");
+                for (size_t i = 0; i < p->stream->n_advice; i++) {
+                        fputs(i > 0 ? "," : "", stdout);
+                        print_json_string(p->stream->advice[i]);
+                }
+                putchar(']');
+        }
+        printf(",\"complete\":%s,\"features\":", features_complete(f) ? "true" : "false");
+        features_print_json(f);
+        printf("}\n");
+}
+
+static int report(const struct patient *p, const struct features *f, bool json)
+{
+        bool well = features_complete(f) && (p->stream == NULL || p->stream->n_advice == 0);
+
+        if (json)
+                print_json(p, f);
+        else
+                print_text(p, f);
+        return well ? EXIT_OK : EXIT_FINDING;
+}
+
+/* ---------------------------------------------------------------- patients */
+
+static int see_program(const char *path, bool json)
+{
+        struct features f = { .n = 0 };
+        struct rtsinfo info;
+        char error[512];
+
+        switch (inquire(path, &info, error, sizeof error)) {
+        case INQUIRY_OK:
+                break;
+        case INQUIRY_NO_RTSOPTS:
+        case INQUIRY_IGNORED:
+                printf("%s\n", error);
+                return EXIT_FINDING;
+        default:
+                command_error(&command_doctor, "%s", error);
+                return EXIT_USAGE;
+        }
+        features_of_program(&f, path, &info);
+        return report(&(struct patient) { .what = "executable", .name = path, .info = &info }, &f, json);
+}
+
+static int see_log(const char *path, bool json)
+{
+        struct features f = { .n = 0 };
+        struct stream s = { .any = false };
+        const Hw__Update *update;
+        char error[512];
+        enum feed_event event;
+        struct feed *feed = feed_files(&path, 1, NULL, error, sizeof error);
+
+        if (feed == NULL) {
+                command_error(&command_doctor, "%s", error);
+                return EXIT_USAGE;
+        }
+        do {
+                event = feed_next(feed, LOG_SILENCE_MS, &update);
+                if (event == FEED_UPDATE)
+                        stream_see(&s, update);
+        } while (event != FEED_END && event != FEED_FAILED && event != FEED_NOTHING);
+        bool whole = event == FEED_END;
+        if (!whole)
+                command_error(&command_doctor, "%s: %s", path,
+                              event == FEED_FAILED ? feed_error(feed) : "its reader does not answer");
+        feed_close(&feed);
+        if (!whole)
+                return EXIT_USAGE;
+        if (s.events == 0) {
+                command_error(&command_doctor, "%s holds no events of an eventlog%s%s", path,
+                              s.detail[0] != '\0' ? ": " : "", s.detail);
+                return EXIT_USAGE;
+        }
+        features_of_stream(&f, &s);
+        return report(&(struct patient) { .what = "log", .name = path, .stream = &s }, &f, json);
+}
+
+struct search {
+        const char *wanted;             /* name or URI */
+        char name[96];                  /* found; "" */
+};
+
+static void hear_status(void *ctx, const Hw__Reply *reply)
+{
+        struct search *search = ctx;
+
+        if (reply->what_case != HW__REPLY__WHAT_STATUS)
+                return;
+        for (size_t i = 0; i < reply->status->n_targets; i++) {
+                const Hw__Update *u = reply->status->targets[i];
+                if (u->target == NULL)
+                        continue;
+                bool by_uri = u->body_case == HW__UPDATE__BODY_TARGET_STATE && u->target_state->uri != NULL &&
+                              strcmp(u->target_state->uri, search->wanted) == 0;
+                if (by_uri || strcmp(u->target, search->wanted) == 0)
+                        snprintf(search->name, sizeof search->name, "%s", u->target);
+        }
+}
+
+static void hear_snapshot(void *ctx, const Hw__Reply *reply)
+{
+        if (reply->what_case == HW__REPLY__WHAT_UPDATE)
+                stream_see(ctx, reply->update);
+}
+
+static int see_target(const char *wanted, bool json)
+{
+        Hw__Request status = HW__REQUEST__INIT, snapshot = HW__REQUEST__INIT;
+        Hw__StatusRequest ask_status = HW__STATUS_REQUEST__INIT;
+        Hw__SnapshotRequest ask_snapshot = HW__SNAPSHOT_REQUEST__INIT;
+        struct search search = { .wanted = wanted };
+        struct features f = { .n = 0 };
+        struct stream s = { .any = false };
+        char publish[512], request[512];
+        char *names[] = { search.name };
+
+        status.what_case = HW__REQUEST__WHAT_STATUS;
+        status.status = &ask_status;
+        ask_snapshot.n_targets = 1;
+        ask_snapshot.targets = names;
+        snapshot.what_case = HW__REQUEST__WHAT_SNAPSHOT;
+        snapshot.snapshot = &ask_snapshot;
+        if (hw_default_endpoints(publish, request, sizeof publish) < 0 ||
+            hw_request(publish, &status, REQUEST_MS, hear_status, &search) < 0) {
+                command_error(&command_doctor, "%s is no file, and no daemon answers that could know a target of "
+                              "that name", wanted);
+                return EXIT_USAGE;
+        }
+        if (search.name[0] == '\0') {
+                command_error(&command_doctor, "%s is neither a file nor a target of the daemon; `heapwatch ctl "
+                              "targets` lists them", wanted);
+                return EXIT_USAGE;
+        }
+        if (hw_request(publish, &snapshot, REQUEST_MS, hear_snapshot, &s) < 0 || !s.any) {
+                command_error(&command_doctor, "the daemon does not tell about %s", search.name);
+                return EXIT_USAGE;
+        }
+        features_of_stream(&f, &s);
+        return report(&(struct patient) { .what = "target", .name = search.name, .stream = &s }, &f, json);
+}
+
+/* Whether the file is an executable program rather than a log. */
+static bool is_program(const char *path)
+{
+        struct stat st;
+        char begin[4] = { 0 };
+        FILE *file = fopen(path, "re");
+
+        if (file == NULL)
+                return false;
+        size_t n = fread(begin, 1, sizeof begin, file);
+        (void) fclose(file);
+        return stat(path, &st) == 0 && (st.st_mode & 0111) != 0 &&
+               ((n == 4 && memcmp(begin, "\177ELF", 4) == 0) || (n >= 2 && memcmp(begin, "#!", 2) == 0));
+}
+
+static int run(int argc, char **argv)
+{
+        static const struct option options[] = {
+                { "format", required_argument, NULL, 'f' }, { "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 }
+        };
+        struct stat st;
+        char path[4096];
+        bool json = false;
+        int c;
+
+        opterr = 0;
+        optind = 1;
+        while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+                if (c == 'h') {
+                        fputs(help, stdout);
+                        return EXIT_OK;
+                }
+                if (c != 'f')
+                        return command_usage_error(&command_doctor, "unknown option or missing value");
+                json = strcmp(optarg, "json") == 0;
+                if (!json && strcmp(optarg, "text") != 0)
+                        return command_usage_error(&command_doctor, "--format: expected text or json");
+        }
+        if (argc - optind != 1)
+                return command_usage_error(&command_doctor, "expected one program, log or target");
+        const char *what = argv[optind];
+        if (stat(what, &st) == 0 && S_ISREG(st.st_mode))
+                return is_program(what) ? see_program(what, json) : see_log(what, json);
+        if (strchr(what, '/') == NULL && inquire_find(what, path, sizeof path))
+                return see_program(path, json);
+        return see_target(what, json);
+}
+
+const struct command command_doctor = {
+        .name = "doctor",
+        .summary = "say what can be seen of a program and which flags to add",
+        .help = help,
+        .run = run,
+};

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * features.h - what can be seen of a program, and what to add for the rest:
+ * the rows of `heapwatch doctor`.
+ */
+#ifndef HW_CLIENT_DOCTOR_FEATURES_H
+#define HW_CLIENT_DOCTOR_FEATURES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "client/rtsinfo.h"
+
+#define FEATURES_MAX 32
+
+struct feature {
+        const char *name;               /* static */
+        bool seen;
+        bool needed;                    /* counts for the exit status; the others are nice to have */
+        char add[768];                  /* what to add when not seen, or how to get it when it is; may be "" */
+};
+
+struct features {
+        struct feature rows[FEATURES_MAX];
+        size_t n;
+};
+
+/* Appends a row; does nothing when full. */
+void features_add(struct features *f, const char *name, bool seen, bool needed, const char *add);
+
+/* Whether every needed row is seen. */
+bool features_complete(const struct features *f);
+
+/* The rows of a program, judged by its own parser of flags (inquire.h). */
+void features_of_program(struct features *f, const char *path, const struct rtsinfo *info);
+
+/* Prints a table. */
+void features_print(const struct features *f);
+
+/* Prints a JSON array. */
+void features_print_json(const struct features *f);
+
+/* Prints text as a JSON string, quotes included. */
+void print_json_string(const char *text);
+
+#endif

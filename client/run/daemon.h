@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * daemon.h - the user's daemon, as `heapwatch run` needs it: find or start it,
+ * give it a target, ask what it saw, take the target away.
+ *
+ * All calls but daemon_reachable may wait for up to some seconds. Errors are
+ * one plain sentence.
+ */
+#ifndef HW_CLIENT_RUN_DAEMON_H
+#define HW_CLIENT_RUN_DAEMON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DAEMON_NAME_MAX 65              /* a target's name, NUL included */
+
+struct daemon_link {
+        char directory[256];            /* of its sockets; 0700 and ours */
+        char publish[300];              /* endpoints */
+        char request[300];
+};
+
+/* Works out the paths and makes the directory. False with `error`. */
+bool daemon_link_init(struct daemon_link *link, char *error, size_t error_size);
+
+/* Whether somebody listens there. At once. */
+bool daemon_reachable(const struct daemon_link *link);
+
+/* Finds the daemon or starts one, detached, its messages going to daemon.log in the directory. */
+bool daemon_ensure(const struct daemon_link *link, bool *ret_started, char *error, size_t error_size);
+
+/*
+ * Adds a target. With `exact` a taken name is an error, else -2, -3 ... is put
+ * behind it. The name it got is in ret_name.
+ */
+bool daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri,
+                char ret_name[DAEMON_NAME_MAX], char *error, size_t error_size);
+
+void daemon_remove(const struct daemon_link *link, const char *name);
+
+/* What is told at the end. UNKNOWN_U64 where the daemon does not know. */
+struct daemon_saw {
+        bool target;                    /* it knows the target */
+        bool ended;                     /* the run is over: ended or crashed */
+        bool crashed;
+        uint64_t live_bytes, max_live_bytes, heap_size_bytes, rss_bytes;
+        uint64_t censuses, lost_bytes, events, collections;
+        char top_band[80];              /* label of the biggest band of the last census; "" */
+        uint64_t top_band_bytes;
+        uint32_t top_band_id;
+};
+
+bool daemon_ask(const struct daemon_link *link, const char *name, struct daemon_saw *ret_saw);
+
+#endif

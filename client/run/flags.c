@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN - first look at what the user already says in the three places the
+ * RTS reads, then add the least:
+ *
+ *      -l            unless the user chose classes
+ *      -ol<path>     always; a user's own -ol is refused, for then the log
+ *                    would never come here
+ *      -hT -i1       unless the user chose a heap profile; left out when the
+ *                    program does not take it (-rtsopts=some takes -l and -ol)
+ *      --eventlog-flush-interval=1
+ *                    GHC 9.2 and later, threaded only: on the non-threaded
+ *                    RTS the interval damages the log (GHC issue 26222)
+ *
+ * A flag enters only after the program's own parser took it, so no table of
+ * versions can be wrong here.
+ */
+#include "client/run/flags.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FLUSH_FLAG "--eventlog-flush-interval"
+
+/* What the user's own flags already decide. */
+struct said {
+        bool classes, path, profile, period, flush;
+};
+
+static bool starts(const char *word, size_t n, const char *prefix)
+{
+        size_t m = strlen(prefix);
+
+        return n >= m && memcmp(word, prefix, m) == 0;
+}
+
+static void hear_word(struct said *s, const char *word, size_t n)
+{
+        s->classes |= starts(word, n, "-l");
+        s->path |= starts(word, n, "-ol");
+        s->profile |= starts(word, n, "-h");
+        s->period |= starts(word, n, "-i");
+        s->flush |= starts(word, n, FLUSH_FLAG);
+}
+
+static void hear_words(struct said *s, const char *text)
+{
+        for (;;) {
+                while (isspace((unsigned char) *text))
+                        text++;
+                if (*text == '\0')
+                        return;
+                const char *word = text;
+                while (*text != '\0' && !isspace((unsigned char) *text))
+                        text++;
+                hear_word(s, word, (size_t) (text - word));
+        }
+}
+
+/* Between +RTS and -RTS, up to -- or --RTS: as the RTS splits them. */
+static void hear_arguments(struct said *s, char *const *arguments)
+{
+        bool rts = false;
+
+        for (; *arguments != NULL; arguments++) {
+                const char *a = *arguments;
+                if (strcmp(a, "--RTS") == 0 || strcmp(a, "--") == 0)
+                        return;
+                if (strcmp(a, "+RTS") == 0)
+                        rts = true;
+                else if (strcmp(a, "-RTS") == 0)
+                        rts = false;
+                else if (rts)
+                        hear_word(s, a, strlen(a));
+        }
+}
+
+/* Appends a word to *flags, which is replaced. False when memory is short; *flags is then unchanged. */
+static bool append(char **flags, const char *words)
+{
+        char *longer = NULL;
+
+        if (words[0] == '\0')
+                return true;
+        if (asprintf(&longer, "%s%s%s", *flags, (*flags)[0] != '\0' ? " " : "", words) < 0)
+                return false;
+        free(*flags);
+        *flags = longer;
+        return true;
+}
+
+static bool accepts(const struct flags_request *r, struct flags *f, const char *words)
+{
+        return r->accepts(r->ctx, words, f->reason, sizeof f->reason);
+}
+
+static enum flags_result add_log(const struct flags_request *r, const struct said *user, struct flags *f)
+{
+        char *words = NULL;
+        enum flags_result result = FLAGS_OK;
+
+        if (asprintf(&words, "%s-ol%s", user->classes ? "" : "-l ", r->log_path) < 0)
+                return FLAGS_NO_MEMORY;
+        if (!accepts(r, f, words))
+                result = FLAGS_REFUSED;
+        else if (!append(&f->ghcrts, words))
+                result = FLAGS_NO_MEMORY;
+        free(words);
+        return result;
+}
+
+static enum flags_result add_profile(const struct flags_request *r, const struct said *user, struct flags *f)
+{
+        const char *kind = r->heap_profile;
+        char words[64];
+
+        f->bands = user->profile;
+        if (kind == NULL && user->profile)
+                return FLAGS_OK;
+        if (kind != NULL && strcmp(kind, "none") == 0)
+                return FLAGS_OK;
+        if ((size_t) snprintf(words, sizeof words, "-h%s%s", kind != NULL ? kind : "T", user->period ? "" : " -i1") >=
+            sizeof words)
+                return FLAGS_REFUSED;
+        if (!accepts(r, f, words))
+                return kind != NULL ? FLAGS_REFUSED : FLAGS_OK;
+        f->bands = true;
+        return append(&f->ghcrts, words) ? FLAGS_OK : FLAGS_NO_MEMORY;
+}
+
+static enum flags_result add_flush(const struct flags_request *r, const struct said *user, struct flags *f)
+{
+        char unused[256];
+
+        f->flush = user->flush;
+        if (user->flush || !r->flush || !r->info->threaded || !rtsinfo_at_least(r->info, 9, 2) ||
+            !r->accepts(r->ctx, FLUSH_FLAG "=1", unused, sizeof unused))
+                return FLAGS_OK;
+        f->flush = true;
+        return append(&f->ghcrts, FLUSH_FLAG "=1") ? FLAGS_OK : FLAGS_NO_MEMORY;
+}
+
+static enum flags_result compose(const struct flags_request *r, struct flags *f)
+{
+        struct said user = { 0 }, linked = { 0 };
+        enum flags_result result;
+
+        if (!r->info->eventlog)
+                return FLAGS_NO_EVENTLOG;
+        if (strpbrk(r->log_path, " \t\n\r\v\f") != NULL)
+                return FLAGS_BAD_PATH;
+        hear_words(&user, r->ghcrts);
+        hear_words(&user, r->extra);
+        hear_arguments(&user, r->arguments);
+        if (user.path)
+                return FLAGS_ELSEWHERE;
+        hear_words(&linked, r->info->with_rtsopts); /* a path linked in is overridden by ours */
+        user.classes |= linked.classes;
+        user.profile |= linked.profile;
+        user.period |= linked.period;
+        user.flush |= linked.flush;
+        if ((f->ghcrts = strdup("")) == NULL)
+                return FLAGS_NO_MEMORY;
+        if ((result = add_log(r, &user, f)) != FLAGS_OK || (result = add_profile(r, &user, f)) != FLAGS_OK ||
+            (result = add_flush(r, &user, f)) != FLAGS_OK)
+                return result;
+        return append(&f->ghcrts, r->ghcrts) && append(&f->ghcrts, r->extra) ? FLAGS_OK : FLAGS_NO_MEMORY;
+}
+
+enum flags_result flags_compose(const struct flags_request *request, struct flags *ret_flags)
+{
+        struct flags f = { .threaded = request->info->threaded };
+        enum flags_result result = compose(request, &f);
+
+        if (result != FLAGS_OK) {
+                free(f.ghcrts);
+                f.ghcrts = NULL;
+        }
+        *ret_flags = f;
+        return result;
+}
+
+void flags_done(struct flags *flags)
+{
+        free(flags->ghcrts);
+        flags->ghcrts = NULL;
+}

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * heapwatch run - the command: options, then in order: ask the program, compose
+ * its flags, find the daemon, open the relay, add the target, run, sum up.
+ * Whatever makes the program unwatchable is said before it is started.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "advice.h"
+#include "base/process.h"
+#include "client/command.h"
+#include "client/inquire.h"
+#include "client/run/daemon.h"
+#include "client/run/flags.h"
+#include "client/run/relay.h"
+#include "client/run/session.h"
+#include "heapwatch/text.h"
+
+#define SENTENCE 1024
+#define SEEN_MS 3000                    /* for the daemon to notice the end of the log */
+
+static const char help[] =
+        "usage: heapwatch run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+        "\n"
+        "Runs a GHC-compiled program and watches its heap while it runs. PROGRAM is asked\n"
+        "what its runtime system can do, its eventlog is led to the daemon (started when\n"
+        "there is none), and `heapwatch top` shows it. PROGRAM's own RTS flags are kept.\n"
+        "If the daemon dies, PROGRAM goes on unharmed.\n"
+        "\n"
+        "  --name NAME          name of the target (default: PROGRAM's file name)\n"
+        "  --no-top             no screen: standard input, output and error stay PROGRAM's own\n"
+        "  --plain              the screen as lines of text, not as a full screen\n"
+        "  --close              close the screen when PROGRAM ends\n"
+        "  --heap-profile KIND  break the heap down by KIND, as in +RTS -hKIND: T closure type,\n"
+        "                       c cost centre, i info table ... or none (default: T, unless\n"
+        "                       PROGRAM's own flags choose one)\n"
+        "  --rts \"FLAGS\"        more RTS flags; they win over ours\n"
+        "  --no-flush           PROGRAM flushes its eventlog itself: set no flush interval\n"
+        "  --end-hung SECONDS   end PROGRAM when it hangs for so long: each thread waits for\n"
+        "                       another one, as the flush interval can cause at exit\n"
+        "  --force              run PROGRAM even if it cannot be watched\n"
+        "\n"
+        "Without --no-top, PROGRAM's output goes to a file, which is named at the end.\n"
+        "The exit status is PROGRAM's; 128 + N after signal N; 2 when it was not started.\n"
+        "\n"
+        "Example: ghc -rtsopts -threaded -eventlog Main.hs && heapwatch run -- ./Main --port 8080\n";
+
+struct options {
+        const char *name, *heap_profile, *extra;
+        bool no_top, plain, close, no_flush, force;
+        long long end_hung_ms;
+        char **program;
+};
+
+/* What is acquired on the way, to be released in reverse. */
+struct run {
+        struct options o;
+        char path[4096];                /* of the program */
+        struct rtsinfo info;
+        struct flags flags;
+        struct daemon_link link;
+        char directory[320];            /* private, of FIFO, socket and output */
+        char fifo[340], socket[340], output[340];
+        int output_fd;
+        struct relay *relay;
+        char target[DAEMON_NAME_MAX];
+        bool watched;
+};
+
+/* ---------------------------------------------------------------- options */
+
+enum { OPT_NAME = 256, OPT_NO_TOP, OPT_PLAIN, OPT_CLOSE, OPT_PROFILE, OPT_RTS, OPT_NO_FLUSH, OPT_END_HUNG, OPT_FORCE,
+       OPT_HELP };
+
+static const struct option long_options[] = {
+        { "name", required_argument, NULL, OPT_NAME },
+        { "no-top", no_argument, NULL, OPT_NO_TOP },
+        { "plain", no_argument, NULL, OPT_PLAIN },
+        { "close", no_argument, NULL, OPT_CLOSE },
+        { "heap-profile", required_argument, NULL, OPT_PROFILE },
+        { "rts", required_argument, NULL, OPT_RTS },
+        { "no-flush", no_argument, NULL, OPT_NO_FLUSH },
+        { "end-hung", required_argument, NULL, OPT_END_HUNG },
+        { "force", no_argument, NULL, OPT_FORCE },
+        { "help", no_argument, NULL, OPT_HELP },
+        { NULL, 0, NULL, 0 },
+};
+
+static bool name_valid(const char *name)
+{
+        static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+        size_t n = strlen(name);
+
+        return n > 0 && n < DAEMON_NAME_MAX && strspn(name, letters) == n && name[0] != '.' && name[0] != '-';
+}
+
+static bool seconds_parse(const char *text, long long *ret_ms)
+{
+        char *end;
+        double s;
+
+        errno = 0;
+        s = strtod(text, &end);
+        if (errno != 0 || end == text || *end != '\0' || !(s >= 0 && s <= 86400))
+                return false;
+        *ret_ms = (long long) (s * 1000);
+        return true;
+}
+
+static int set_option(struct options *o, int which, const char *value)
+{
+        switch (which) {
+        case OPT_NAME:
+                o->name = value;
+                return name_valid(value) ? 0
+                        : command_usage_error(&command_run, "--name: expected 1 to 64 of A-Z a-z 0-9 . _ -, not "
+                                              "starting with . or -");
+        case OPT_NO_TOP:
+                o->no_top = true;
+                return 0;
+        case OPT_PLAIN:
+                o->plain = true;
+                return 0;
+        case OPT_CLOSE:
+                o->close = true;
+                return 0;
+        case OPT_PROFILE:
+                o->heap_profile = value;
+                return value[0] != '\0' && strlen(value) <= 32 && strpbrk(value, " \t\n\r\v\f") == NULL ? 0
+                        : command_usage_error(&command_run, "--heap-profile: expected what follows -h, or none");
+        case OPT_RTS:
+                o->extra = value;
+                return 0;
+        case OPT_NO_FLUSH:
+                o->no_flush = true;
+                return 0;
+        case OPT_END_HUNG:
+                return seconds_parse(value, &o->end_hung_ms) ? 0
+                        : command_usage_error(&command_run, "--end-hung: expected seconds from 0 to 86400");
+        case OPT_FORCE:
+                o->force = true;
+                return 0;
+        default:
+                return command_usage_error(&command_run, "unknown option or missing value");
+        }
+}
+
+/* 0, or an exit status + 1 so that 0 can mean "go on". */
+static int parse_options(int argc, char **argv, struct options *o)
+{
+        int c, r;
+
+        *o = (struct options) { .extra = "", .end_hung_ms = -1 };
+        opterr = 0;
+        optind = 1;
+        while ((c = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
+                if (c == OPT_HELP) {
+                        fputs(help, stdout);
+                        return EXIT_OK + 1;
+                }
+                if ((r = set_option(o, c, optarg)) != 0)
+                        return r + 1;
+        }
+        if (optind == argc)
+                return command_usage_error(&command_run, "no program given") + 1;
+        o->program = argv + optind;
+        return 0;
+}
+
+/* ------------------------------------------------------------ preparation */
+
+/* Says why the program cannot be watched. With --force it runs all the same. */
+static bool refuse(const struct run *r, const char *sentence)
+{
+        if (r->o.force)
+                command_error(&command_run, "%s; it runs unwatched", sentence);
+        else
+                command_error(&command_run, "%s (--force runs it unwatched)", sentence);
+        return r->o.force;
+}
+
+static bool ask_program(void *ctx, const char *flags, char *reason, size_t size)
+{
+        return inquire_accepts(ctx, flags, reason, size);
+}
+
+static void default_name(const struct run *r, char name[DAEMON_NAME_MAX])
+{
+        const char *slash = strrchr(r->path, '/');
+
+        snprintf(name, DAEMON_NAME_MAX, "%.60s", slash != NULL ? slash + 1 : r->path);
+        for (char *p = name; *p != '\0'; p++)
+                if (!(((*p | 32) >= 'a' && (*p | 32) <= 'z') || (*p >= '0' && *p <= '9') || *p == '_' || *p == '-' ||
+                      *p == '.'))
+                        *p = '-';
+        if (name[0] == '.' || name[0] == '-')
+                name[0] = '_';
+}
+
+/* A private directory for this run; under /tmp when the usual one has a space, which GHCRTS cannot carry. */
+static bool make_directory(struct run *r)
+{
+        bool spaced = strpbrk(r->link.directory, " \t\n") != NULL;
+
+        snprintf(r->directory, sizeof r->directory, "%s/run-XXXXXX", spaced ? "/tmp" : r->link.directory);
+        if (mkdtemp(r->directory) == NULL) {
+                command_error(&command_run, "cannot make the directory %s: %s", r->directory, strerror(errno));
+                r->directory[0] = '\0';
+                return false;
+        }
+        snprintf(r->fifo, sizeof r->fifo, "%s/log", r->directory);
+        snprintf(r->socket, sizeof r->socket, "%s/relay", r->directory);
+        snprintf(r->output, sizeof r->output, "%s/output", r->directory);
+        return true;
+}
+
+static bool compose(struct run *r)
+{
+        const char *ghcrts = getenv("GHCRTS");
+        struct flags_request request = {
+                .info = &r->info, .log_path = r->fifo, .ghcrts = ghcrts != NULL ? ghcrts : "", .extra = r->o.extra,
+                .arguments = r->o.program + 1, .heap_profile = r->o.heap_profile, .flush = !r->o.no_flush,
+                .accepts = ask_program, .ctx = r->path,
+        };
+        char sentence[SENTENCE];
+
+        switch (flags_compose(&request, &r->flags)) {
+        case FLAGS_OK:
+                return true;
+        case FLAGS_NO_EVENTLOG:
+                return refuse(r, hw_advice_text(HW_ADVICE_NO_EVENTLOG));
+        case FLAGS_ELSEWHERE:
+                return refuse(r, "the flags given send the eventlog elsewhere with -ol; leave that out, or watch "
+                                 "that file with heapwatchd");
+        case FLAGS_REFUSED:
+                snprintf(sentence, sizeof sentence, "the program does not take the flags that are needed: %s",
+                         r->flags.reason);
+                return refuse(r, sentence);
+        default:
+                command_error(&command_run, "memory is short");
+                return false;
+        }
+}
+
+/* What will be missing on the screen, one plain sentence each; nothing is refused here. */
+static void warn(const struct run *r)
+{
+        if (!rtsinfo_at_least(&r->info, 9, 2))
+                command_error(&command_run, "%s", hw_advice_text(HW_ADVICE_OLD_GHC));
+        else if (!r->flags.flush && !r->o.no_flush)
+                command_error(&command_run, "%s", hw_advice_text(HW_ADVICE_NOT_FLUSHED));
+        if (r->flags.flush && !r->info.threaded)
+                command_error(&command_run, "%s", hw_advice_text(HW_ADVICE_FLUSH_NOT_THREADED));
+        else if (r->flags.flush && !rtsinfo_at_least(&r->info, 10, 0))
+                command_error(&command_run, "%s", hw_advice_text(HW_ADVICE_FLUSH_EXIT_DEADLOCK));
+        if (!r->flags.bands && r->flags.reason[0] != '\0')
+                command_error(&command_run, "no bands will be seen: %s", r->flags.reason);
+}
+
+static bool connect_daemon(struct run *r)
+{
+        char error[SENTENCE], uri[360], name[DAEMON_NAME_MAX];
+        bool started;
+        int e;
+
+        if (!daemon_ensure(&r->link, &started, error, sizeof error))
+                return refuse(r, error);
+        if ((e = relay_open(&r->relay, r->fifo, r->socket)) < 0) {
+                snprintf(error, sizeof error, "cannot open the relay in %s: %s", r->directory, strerror(-e));
+                return refuse(r, error);
+        }
+        snprintf(uri, sizeof uri, "unix:%s", r->socket);
+        default_name(r, name);
+        r->watched = daemon_add(&r->link, r->o.name != NULL ? r->o.name : name, r->o.name != NULL, uri, r->target,
+                                error, sizeof error);
+        return r->watched || refuse(r, error);
+}
+
+/* All that comes before the program starts. False: it must not start. */
+static bool prepare(struct run *r)
+{
+        char error[SENTENCE];
+
+        if (!inquire_find(r->o.program[0], r->path, sizeof r->path)) {
+                command_error(&command_run, "there is no executable program %s", r->o.program[0]);
+                return false;
+        }
+        if (inquire(r->path, &r->info, error, sizeof error) != INQUIRY_OK)
+                return refuse(r, error);
+        if (!daemon_link_init(&r->link, error, sizeof error))
+                return refuse(r, error);
+        if (!make_directory(r) || !compose(r))
+                return false;
+        if (r->flags.ghcrts == NULL)
+                return true; /* forced */
+        warn(r);
+        return connect_daemon(r);
+}
+
+/* ---------------------------------------------------------------- the end */
+
+static void say_status(const struct session_result *result, char *out, size_t size)
+{
+        if (WIFSIGNALED(result->wait_status))
+                snprintf(out, size, "was ended by signal %d", WTERMSIG(result->wait_status));
+        else
+                snprintf(out, size, "ended with status %d", WEXITSTATUS(result->wait_status));
+}
+
+/* Asks the daemon until it has seen the end of the log, for a short while. */
+static bool ask_end(const struct run *r, struct daemon_saw *saw)
+{
+        bool known = false;
+
+        for (int waited = 0; waited < SEEN_MS; waited += 50) {
+                known = daemon_ask(&r->link, r->target, saw);
+                if (!known || saw->ended)
+                        break;
+                (void) poll(NULL, 0, 50);
+        }
+        return known;
+}
+
+static void say_bytes(const char *what, uint64_t bytes)
+{
+        char number[HW_NUMBER_MAX];
+
+        if (bytes != UNKNOWN_U64)
+                fprintf(stderr, "; %s %s", what, hw_bytes_text(number, sizeof number, (double) bytes));
+}
+
+static void say_count(const char *what, uint64_t count)
+{
+        char number[HW_NUMBER_MAX];
+
+        if (count != UNKNOWN_U64)
+                fprintf(stderr, "; %s %s", hw_count_text(number, sizeof number, count), what);
+}
+
+/* One line: what became of the program and what was seen of it. */
+static void sum_up(const struct run *r, const struct session_result *result)
+{
+        struct daemon_saw saw;
+        struct relay_stats relay = relay_stats(r->relay);
+        char status[64], took[HW_NUMBER_MAX], label[256];
+
+        say_status(result, status, sizeof status);
+        fprintf(stderr, "heapwatch run: %s %s after %s%s", r->target, status,
+                hw_duration_text(took, sizeof took, result->seconds * 1e9),
+                result->ended_hung ? ", because it hung" : "");
+        if (ask_end(r, &saw)) {
+                say_bytes("live at the last major collection", saw.live_bytes);
+                say_bytes("most live", saw.max_live_bytes);
+                say_count("collections", saw.collections);
+                say_count("heap censuses", saw.censuses);
+                if (saw.top_band[0] != '\0') {
+                        hw_terminal_text(label, sizeof label, saw.top_band);
+                        fprintf(stderr, ", the biggest band %s", label);
+                        say_bytes("with", saw.top_band_bytes);
+                }
+                if (saw.lost_bytes != UNKNOWN_U64 && saw.lost_bytes > 0)
+                        say_bytes("damaged and skipped:", saw.lost_bytes);
+        }
+        say_bytes("eventlog", relay.bytes);
+        if (relay.left_out_bytes > 0)
+                say_bytes("not delivered, for no daemon took it:", relay.left_out_bytes);
+        fputs("\n", stderr);
+}
+
+/* Names the file with the program's output, or removes it when it is empty. */
+static void say_output(const struct run *r)
+{
+        struct stat st;
+
+        if (fstat(r->output_fd, &st) == 0 && st.st_size > 0)
+                fprintf(stderr, "heapwatch run: the program's output is in %s\n", r->output);
+        else
+                (void) unlink(r->output);
+}
+
+static void release(struct run *r)
+{
+        if (r->watched)
+                daemon_remove(&r->link, r->target);
+        relay_close(&r->relay);
+        if (r->output_fd >= 0)
+                (void) close(r->output_fd);
+        if (r->directory[0] != '\0')
+                (void) rmdir(r->directory); /* stays when the program's output is in it */
+        flags_done(&r->flags);
+}
+
+static int start(struct run *r)
+{
+        bool screen = !r->o.no_top;
+        char uri[360];
+        struct session_result result;
+
+        snprintf(uri, sizeof uri, "unix:%s", r->socket);
+        if (screen) {
+                r->output_fd = open(r->output, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+                if (r->output_fd < 0) {
+                        command_error(&command_run, "cannot write %s: %s", r->output, strerror(errno));
+                        return EXIT_USAGE;
+                }
+        }
+        struct session_options options = {
+                .path = r->path, .argv = r->o.program, .ghcrts = r->flags.ghcrts, .target = r->target, .uri = uri, .link = &r->link, .relay = r->relay,
+                .screen = screen, .plain = r->o.plain || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO),
+                .close_screen = r->o.close, .output_fd = r->output_fd, .output_path = r->output,
+                .end_hung_ms = r->o.end_hung_ms,
+        };
+        int e = session_run(&options, &result);
+        if (e < 0) {
+                command_error(&command_run, "cannot start %s: %s", r->path, strerror(-e));
+                return EXIT_USAGE;
+        }
+        sum_up(r, &result);
+        if (screen)
+                say_output(r);
+        return WIFSIGNALED(result.wait_status) ? 128 + WTERMSIG(result.wait_status)
+                                               : WEXITSTATUS(result.wait_status);
+}
+
+static int run(int argc, char **argv)
+{
+        struct run r = { .output_fd = -1 };
+        int status = parse_options(argc, argv, &r.o);
+
+        if (status != 0)
+                return status - 1;
+        bool go = prepare(&r);
+        status = go && r.watched ? start(&r) : EXIT_USAGE;
+        release(&r);
+        if (go && !r.watched) {
+                execv(r.path, r.o.program); /* forced: it takes our place */
+                command_error(&command_run, "cannot start %s: %s", r.path, strerror(errno));
+        }
+        return status;
+}
+
+const struct command command_run = {
+        .name = "run",
+        .summary = "run a program and watch its heap live",
+        .help = help,
+        .run = run,
+};

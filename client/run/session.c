@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN - one poll loop over the relay's descriptors and a signalfd. Nothing
+ * in the loop may wait: what has to (adding the target anew after the daemon
+ * was restarted) is done by a short-lived child.
+ *
+ * Signals: those the terminal sends reach the program by themselves when it
+ * shares our process group, and GHC takes a second SIGINT for "end at once", so
+ * only signals that another process sent to us are passed on. With a screen the
+ * program has a process group of its own and gets everything from here.
+ *
+ * The screen is `heapwatch top` in a child: this process keeps nothing to do
+ * but to drain.
+ */
+#include "client/run/session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client/run/hung.h"
+
+#define TICK_MS 500
+#define KILL_AFTER_MS 5000              /* from SIGTERM to SIGKILL for a hung program */
+#define READD_MS 1000
+#define FINISH_MS 3000                  /* for the daemon to take the last bytes */
+
+struct session {
+        const struct session_options *o;
+        int signals;                    /* signalfd */
+        sigset_t old_mask;
+        struct sigaction old_pipe;      /* SIGPIPE is ignored here, not in what is started */
+        pid_t program, screen, adder;   /* 0: not running */
+        bool lost_told, hung_told, termed;
+        long long started_ms, readd_ms, term_ms;
+        struct hung hung;
+        bool moved;                     /* bytes since the last tick */
+        struct session_result result;
+};
+
+static long long now_ms(void)
+{
+        struct timespec t;
+
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (long long) t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* To the user, unless the full screen is up. */
+static bool tell(const struct session *s, const char *text)
+{
+        if (s->screen > 0 && !s->o->plain)
+                return false;
+        fprintf(stderr, "heapwatch run: %s\n", text);
+        return true;
+}
+
+/* ------------------------------------------------------------- processes */
+
+static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT };
+
+static int block_signals(struct session *s)
+{
+        struct sigaction ignore = { .sa_handler = SIG_IGN };
+        sigset_t set;
+
+        if (sigaction(SIGPIPE, &ignore, &s->old_pipe) < 0)
+                return -errno;
+        sigemptyset(&set);
+        sigaddset(&set, SIGCHLD);
+        for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++)
+                sigaddset(&set, forwarded[i]);
+        if (sigprocmask(SIG_BLOCK, &set, &s->old_mask) < 0)
+                return -errno;
+        s->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+        return s->signals < 0 ? -errno : 0;
+}
+
+/* In a child: signals as we found them. */
+static void restore_signals(const struct session *s)
+{
+        (void) sigaction(SIGPIPE, &s->old_pipe, NULL);
+        (void) sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
+}
+
+static _Noreturn void become_program(const struct session *s, int report)
+{
+        const struct session_options *o = s->o;
+        int null = -1;
+
+        restore_signals(s);
+        if (o->screen) {
+                (void) setpgid(0, 0);
+                null = open("/dev/null", O_RDONLY);
+        }
+        if ((!o->screen || (null >= 0 && dup2(null, 0) >= 0 && dup2(o->output_fd, 1) >= 0 &&
+                            dup2(o->output_fd, 2) >= 0)) &&
+            setenv("GHCRTS", o->ghcrts, 1) == 0)
+                execv(o->path, o->argv);
+        int error = errno;
+        ssize_t n = write(report, &error, sizeof error);
+        _exit(n == sizeof error ? 127 : 126);
+}
+
+/* Starts the program; a failed exec is reported through a pipe that a good one closes. */
+static int start_program(struct session *s)
+{
+        int report[2], error = 0;
+
+        if (pipe2(report, O_CLOEXEC) < 0)
+                return -errno;
+        s->program = fork();
+        if (s->program == 0)
+                become_program(s, report[1]);
+        if (s->program < 0)
+                error = errno;
+        (void) close(report[1]);
+        ssize_t n = s->program > 0 ? read(report[0], &error, sizeof error) : -1;
+        (void) close(report[0]);
+        if (n == (ssize_t) sizeof error && s->program > 0) {
+                (void) waitpid(s->program, NULL, 0);
+                s->program = 0;
+        }
+        return -error;
+}
+
+static void start_screen(struct session *s)
+{
+        char self[] = "/proc/self/exe", name[] = "heapwatch", top[] = "top", plain[] = "--plain";
+        char *target = (char *) (size_t) s->o->target;
+        char *with_plain[] = { name, top, plain, target, NULL }, *without[] = { name, top, target, NULL };
+
+        s->screen = fork();
+        if (s->screen == 0) {
+                restore_signals(s);
+                execv(self, s->o->plain ? with_plain : without);
+                _exit(127);
+        }
+        if (s->screen < 0) {
+                s->screen = 0;
+                (void) tell(s, "the screen could not be started; the program goes on without");
+        }
+}
+
+/* In a child, because requests wait: gives the target to a daemon that came back. */
+static void start_adder(struct session *s)
+{
+        char name[DAEMON_NAME_MAX], error[256];
+
+        s->adder = fork();
+        if (s->adder == 0) {
+                restore_signals(s);
+                _exit(daemon_add(s->o->link, s->o->target, true, s->o->uri, name, error, sizeof error) ? 0 : 1);
+        }
+        if (s->adder < 0)
+                s->adder = 0; /* tried again at the next turn */
+}
+
+static void reap(struct session *s)
+{
+        int status;
+        pid_t pid;
+
+        while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+                if (pid == s->program) {
+                        s->program = 0;
+                        s->result.wait_status = status;
+                        s->result.seconds = (double) (now_ms() - s->started_ms) / 1000;
+                } else if (pid == s->screen) {
+                        s->screen = 0;
+                } else if (pid == s->adder) {
+                        s->adder = 0;
+                }
+        }
+}
+
+/* ----------------------------------------------------------------- events */
+
+static void pass_on(const struct session *s, const struct signalfd_siginfo *info)
+{
+        bool from_terminal = info->ssi_code == SI_KERNEL;
+
+        if (s->program > 0 && (s->o->screen || !from_terminal))
+                (void) kill(s->program, (int) info->ssi_signo); /* it may just have ended */
+        else if (s->program == 0 && s->screen > 0 && info->ssi_signo != SIGCONT)
+                (void) kill(s->screen, SIGTERM);
+}
+
+static void hear_signals(struct session *s)
+{
+        struct signalfd_siginfo info;
+
+        while (read(s->signals, &info, sizeof info) == (ssize_t) sizeof info) {
+                if (info.ssi_signo == SIGCHLD)
+                        reap(s);
+                else
+                        pass_on(s, &info);
+        }
+}
+
+/* The daemon took its end of the socket away: say so once, and look for a new one. */
+static void watch_daemon(struct session *s, long long now)
+{
+        if (relay_stats(s->o->relay).readers == 0)
+                return;
+        if (relay_connected(s->o->relay)) {
+                if (s->lost_told)
+                        s->lost_told = !tell(s, "the daemon is back; the program is watched again");
+                return;
+        }
+        if (!s->lost_told)
+                s->lost_told = tell(s, "the daemon is gone; the program goes on unharmed, unwatched until heapwatchd "
+                                       "is started again");
+        if (s->adder == 0 && now - s->readd_ms >= READD_MS && daemon_reachable(s->o->link)) {
+                s->readd_ms = now;
+                start_adder(s);
+        }
+}
+
+static void end_hung(struct session *s, long long stuck_ms, long long now)
+{
+        if (s->o->end_hung_ms < 0 || (!s->termed && stuck_ms < s->o->end_hung_ms))
+                return;
+        if (!s->termed) {
+                s->termed = true;
+                s->term_ms = now;
+                s->result.ended_hung = true;
+                (void) kill(s->program, SIGTERM);
+        } else if (now - s->term_ms >= KILL_AFTER_MS) {
+                (void) kill(s->program, SIGKILL);
+        }
+}
+
+static void watch_hung(struct session *s, long long now)
+{
+        long long stuck = hung_look(&s->hung, "", now, s->moved);
+
+        s->moved = false;
+        if (stuck >= HUNG_AFTER_MS && !s->hung_told)
+                s->hung_told = tell(s, s->o->end_hung_ms >= 0
+                        ? "the program hangs: each of its threads waits for another one (known of "
+                          "--eventlog-flush-interval at exit); it will be ended"
+                        : "the program hangs: each of its threads waits for another one (known of "
+                          "--eventlog-flush-interval at exit); end it yourself, or use --end-hung SECONDS");
+        if (stuck > 0 || s->termed)
+                end_hung(s, stuck, now);
+}
+
+static bool going_on(const struct session *s)
+{
+        return s->program > 0 || s->screen > 0;
+}
+
+/* The program has ended: its last bytes go to the daemon; then the screen may close. */
+static void program_ended(struct session *s)
+{
+        relay_finish(s->o->relay, FINISH_MS);
+        if (s->screen > 0 && (s->o->close_screen || s->o->plain)) {
+                (void) poll(NULL, 0, 1200); /* one more picture: top draws once a second */
+                (void) kill(s->screen, SIGTERM);
+        }
+}
+
+static void turn(struct session *s)
+{
+        struct pollfd fds[RELAY_POLLFDS + 1];
+        bool ran = s->program > 0, had_screen = s->screen > 0;
+
+        relay_pollfds(s->o->relay, fds);
+        fds[RELAY_POLLFDS] = (struct pollfd) { s->signals, POLLIN, 0 };
+        if (poll(fds, RELAY_POLLFDS + 1, TICK_MS) < 0)
+                return; /* EINTR */
+        if (ran)
+                s->moved |= relay_turn(s->o->relay, fds);
+        if (fds[RELAY_POLLFDS].revents != 0)
+                hear_signals(s);
+        if (ran && s->program == 0)
+                program_ended(s);
+        if (had_screen && s->screen == 0 && s->program > 0)
+                fprintf(stderr, "heapwatch run: the program goes on as process %d, its output in %s; Ctrl-C ends it\n",
+                        (int) s->program, s->o->output_path);
+}
+
+static void loop(struct session *s)
+{
+        long long tick = now_ms();
+
+        while (going_on(s)) {
+                turn(s);
+                long long now = now_ms();
+                if (s->program == 0 || now - tick < TICK_MS)
+                        continue;
+                tick = now;
+                watch_daemon(s, now);
+                watch_hung(s, now);
+        }
+}
+
+int session_run(const struct session_options *options, struct session_result *ret_result)
+{
+        struct session s = { .o = options, .signals = -1, .started_ms = now_ms() };
+        int r = block_signals(&s);
+
+        if (r == 0)
+                r = start_program(&s);
+        if (r == 0) {
+                hung_init(&s.hung, s.program);
+                if (options->screen)
+                        start_screen(&s);
+                loop(&s);
+                if (s.adder > 0)
+                        (void) waitpid(s.adder, NULL, 0); /* bounded by its own request timeout */
+                *ret_result = s.result;
+        }
+        if (s.signals >= 0)
+                (void) close(s.signals);
+        restore_signals(&s);
+        return r;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * session.h - one watched program from its start to its end: starts it (and
+ * the screen), relays its log, forwards signals, tells what is to be told.
+ */
+#ifndef HW_CLIENT_RUN_SESSION_H
+#define HW_CLIENT_RUN_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "client/run/daemon.h"
+#include "client/run/relay.h"
+
+struct session_options {
+        const char *path;               /* of the program */
+        char *const *argv;              /* its arguments, argv[0] included */
+        const char *ghcrts;             /* its RTS flags */
+        const char *target;             /* name at the daemon */
+        const char *uri;
+        const struct daemon_link *link;
+        struct relay *relay;
+        bool screen;                    /* show heapwatch top; the program's output goes to output_fd */
+        bool plain;                     /* as text, not as a full screen */
+        bool close_screen;              /* when the program ends, not when the user says so */
+        int output_fd;                  /* with screen; else -1 */
+        const char *output_path;
+        long long end_hung_ms;          /* -1: never */
+};
+
+/* What became of the program, and how long it took. */
+struct session_result {
+        int wait_status;                /* as of waitpid */
+        double seconds;
+        bool ended_hung;                /* by us */
+};
+
+/* 0, or -errno when the program could not be started. Returns after the program (and the screen) ended. */
+int session_run(const struct session_options *options, struct session_result *ret_result);
+
+#endif
