@@ -29,7 +29,8 @@ BASE := $(addprefix daemon/base/, arena.c)
 DECODE :=
 SOURCE :=
 MODEL :=
-TREND :=
+TREND := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
+         time_to_limit.c trend.c)
 RULES :=
 PUBLISH :=
 
@@ -143,6 +144,14 @@ $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libheapwatch.a
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libheapwatch.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) -lcmocka $(LIBS_CLIENT) $(LIBS_LIB)
 
+# The trend stage alone, as a filter: what the leak lab scores.
+all: $(O)/heapwatch-trend
+HEAPWATCH_TREND_OBJ := $(call objects,tests/bench/heapwatch_trend.c $(TREND))
+$(O)/heapwatch-trend: $(HEAPWATCH_TREND_OBJ)
+	$(call SAY,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS)
+
+-include $(patsubst %.o,%.d,$(HEAPWATCH_TREND_OBJ))
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)))
 
 # ------------------------------------------------------------------ targets
@@ -157,6 +166,12 @@ layers: $(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ)
 
 style:
 	$(Q)scripts/check-style
+
+# Is the verdict right? Golden timelines, then scores on labelled series; LEAKLAB='--ok 100 --leak 60' for more of them.
+LEAKLAB ?= --ok 20 --leak 12 --seed 2026 --jobs 1
+leaklab: $(O)/heapwatch-trend
+	$(Q)/usr/bin/python3 tests/leaklab/leaklab.py golden --detector $(O)/heapwatch-trend
+	$(Q)/usr/bin/python3 tests/leaklab/leaklab.py score --detector $(O)/heapwatch-trend $(LEAKLAB)
 
 check:
 	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' scripts/check
@@ -173,6 +188,7 @@ help:
 	@echo '  unit     build the unit tests'
 	@echo '  bench    speed and memory, in one table'
 	@echo '  asan     all tests under AddressSanitizer and UBSan'
+	@echo '  leaklab  score the leak verdict on labelled series'
 	@echo '  install  to DESTDIR/PREFIX'
 	@echo '  deps     install build and test dependencies (Debian)'
 	@echo '  clean    remove $(BUILD)'
