@@ -31,7 +31,8 @@ SOURCE := daemon/log.c $(addprefix daemon/source/, uri.c source.c watch.c tail.c
           listen.c read.c kernel_file.c cgroup.c procfs.c)
 MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c nonmoving.c cost_centres.c ipe.c bands.c \
          band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
-TREND :=
+TREND := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
+         time_to_limit.c trend.c)
 RULES :=
 PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
@@ -150,6 +151,12 @@ $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libheapwatch.a
 # Tests of short memory make every allocation fail in turn.
 $(O)/unit/model/test_memory: HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
 
+HEAPWATCH_TREND_OBJ := $(call objects,tests/bench/heapwatch_trend.c $(TREND))
+$(O)/heapwatch-trend: $(HEAPWATCH_TREND_OBJ)
+	$(call SAY,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS)
+
+-include $(patsubst %.o,%.d,$(HEAPWATCH_TREND_OBJ))
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)))
 
 # ------------------------------------------------------------------ targets
@@ -164,6 +171,12 @@ layers: $(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ)
 
 style:
 	$(Q)scripts/check-style
+
+# Is the verdict right? Golden timelines, then scores on labelled series; LEAKLAB='--ok 100 --leak 60' for more of them.
+LEAKLAB ?= --ok 20 --leak 12 --seed 2026 --jobs 1
+leaklab: $(O)/heapwatch-trend
+	$(Q)/usr/bin/python3 tests/leaklab/leaklab.py golden --detector $(O)/heapwatch-trend
+	$(Q)/usr/bin/python3 tests/leaklab/leaklab.py score --detector $(O)/heapwatch-trend $(LEAKLAB)
 
 check:
 	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' scripts/check
@@ -180,6 +193,7 @@ help:
 	@echo '  unit     build the unit tests'
 	@echo '  bench    speed and memory, in one table'
 	@echo '  asan     all tests under AddressSanitizer and UBSan'
+	@echo '  leaklab  score the leak verdict on labelled series'
 	@echo '  install  to DESTDIR/PREFIX'
 	@echo '  deps     install build and test dependencies (Debian)'
 	@echo '  clean    remove $(BUILD)'
