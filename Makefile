@@ -27,7 +27,7 @@ GEN := $(O)/gen
 BASE := $(addprefix daemon/base/, arena.c hash.c strings.c pool.c idtable.c)
 
 DECODE := $(addprefix daemon/decode/, event_table.c view.c header.c decoder.c ipe.c resync.c fields.c)
-SOURCE := daemon/log.c $(addprefix daemon/source/, uri.c source.c watch.c tail.c fifo.c stdin.c address.c backoff.c connect.c \
+SOURCE := $(addprefix daemon/source/, uri.c source.c watch.c tail.c fifo.c stdin.c address.c backoff.c connect.c \
           listen.c read.c kernel_file.c cgroup.c procfs.c)
 MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c nonmoving.c cost_centres.c ipe.c bands.c \
          band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
@@ -40,7 +40,7 @@ PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c e
 
 PROTO :=
 
-DAEMON := $(addprefix daemon/, config.c config_file.c pipeline.c targets.c requests.c once.c main.c)
+DAEMON := $(addprefix daemon/, log.c config.c config_file.c pipeline.c targets.c requests.c once.c main.c)
 CLIENT :=
 
 LIB_SRC     := $(BASE) $(DECODE) $(PROTO)
