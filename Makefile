@@ -33,7 +33,8 @@ TREND :=
 RULES :=
 PUBLISH :=
 
-PROTO :=
+PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
+         unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
 
 DAEMON :=
 CLIENT :=
