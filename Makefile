@@ -38,7 +38,8 @@ PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c e
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
              send_state.c send_rows.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
 
-PROTO :=
+PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
+         unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
 
 DAEMON := $(addprefix daemon/, log.c config.c config_file.c pipeline.c targets.c requests.c once.c main.c)
 CLIENT :=

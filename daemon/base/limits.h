@@ -45,4 +45,16 @@
 #define LIMIT_REPLIES_WAITING 65536     /* messages per client: the rest of the answer is dropped and counted */
 #define LIMIT_REPLIES_WAITING_BYTES ((size_t)64 << 20) /* over all clients: likewise */
 
+/* wire: what one message from outside may hold; beyond it the message is refused */
+#define LIMIT_MESSAGE_BYTES (16u << 20)         /* one update or reply as it is sent */
+#define LIMIT_UNPACKED_BYTES (128u << 20)       /* the same in memory: tiny parts grow when unpacked */
+#define LIMIT_TARGET_NAME_BYTES 64u             /* a target's name */
+#define LIMIT_TEXT_BYTES 65536u                 /* any text field: a label, an argument, a URI */
+#define LIMIT_WIRE_ID (1u << 20)                /* a dense id (band, stack): readers index arrays by it */
+
+/* subscriber */
+#define LIMIT_HELD_MESSAGES 100000u             /* live updates kept while a snapshot is under way ... */
+#define LIMIT_HELD_BYTES (64u << 20)            /* ... and their size as sent: beyond, all of them count as lost */
+#define LIMIT_HEALED_TARGETS 256u               /* targets healed by one snapshot request; the others come next */
+
 #endif
