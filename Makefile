@@ -42,7 +42,18 @@ PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
 
 DAEMON := $(addprefix daemon/, log.c config.c config_file.c pipeline.c targets.c requests.c once.c main.c)
-CLIENT :=
+
+# The client: where updates come from, the state they make, the commands that show it.
+CLIENT := $(addprefix client/, main.c command.c nearest.c options.c signals.c \
+            feed.c feed_live.c feed_files.c \
+            view.c view_target.c view_bands.c view_lists.c view_ring.c view_copy.c) \
+          $(addprefix client/console/, top.c console.c views.c screen.c plain.c overview.c identity.c memory.c \
+            collections.c bands.c notes.c stream.c targets.c scene.c widgets.c canvas.c) \
+          $(addprefix client/pipe/, pipe.c csv.c) \
+          $(addprefix client/ctl/, ctl.c print.c) \
+          $(addprefix client/, rtsinfo.c inquire.c) \
+          $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
+          $(addprefix client/doctor/, features.c stream.c doctor.c)
 
 LIB_SRC     := $(BASE) $(DECODE) $(PROTO)
 STAGES_SRC  := $(SOURCE) $(MODEL) $(TREND) $(RULES) $(PUBLISH) $(filter-out daemon/main.c,$(DAEMON))
