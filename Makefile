@@ -37,7 +37,7 @@ PUBLISH :=
 PROTO :=
 
 DAEMON :=
-CLIENT :=
+CLIENT := $(addprefix client/replay/, schedule.c output.c replay.c)
 
 LIB_SRC     := $(BASE) $(DECODE) $(PROTO)
 STAGES_SRC  := $(SOURCE) $(MODEL) $(TREND) $(RULES) $(PUBLISH) $(filter-out daemon/main.c,$(DAEMON))
