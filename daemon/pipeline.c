@@ -40,6 +40,7 @@
 #define EVENTS_PER_READ 256
 #define FLUSH_INTERVAL_NS 10000000u     /* live: 10 ms */
 #define ONCE_TICK_NS 100000000u         /* finished logs: 100 ms of event time */
+#define PSS_EVERY 10                    /* samples: the kernel walks the whole address space for it */
 #define GONE_AFTER_NS 1000000000u       /* process gone and no bytes for 1 s: the run is over */
 
 struct pipeline {
@@ -64,6 +65,8 @@ struct pipeline {
         bool finished;                  /* finished logs: all bytes were given */
         uint64_t last_bytes_wall_ns, last_bytes_mono_ns;
         bool process_seen;              /* of this run, alive on this machine */
+        uint64_t pss_bytes;             /* newest; UNKNOWN_U64 */
+        unsigned pss_age;               /* samples since */
         struct hw_eventlog_damage damages[LIMIT_DAMAGES];
         size_t n_damages;
 };
@@ -180,6 +183,8 @@ static void begin_run(struct pipeline *p)
         p->runs++;
         p->in_run = true;
         p->process_seen = false;
+        p->pss_bytes = UNKNOWN_U64;
+        p->pss_age = 0;
         p->next_tick_ns = 0;
         model_begin_run(p->model, p->runs);
         publisher_begin_run(p->publisher, now_ns(p));
@@ -372,6 +377,9 @@ static void look_at_process(struct pipeline *p, uint64_t wall_ns)
                 return;
         }
         p->process_seen = true;
+        if (p->pss_age++ % PSS_EVERY == 0)
+                p->pss_bytes = procfs_pss("", run->pid);
+        sample.pss_bytes = p->pss_bytes;
         sample.wall_ns = wall_ns;
         uint64_t time_ns = model_event_time(p->model, wall_ns);
         if (time_ns != UNKNOWN_U64)
