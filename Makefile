@@ -179,6 +179,19 @@ deps:
 
 unit: $(UNIT_BIN)
 
+# Fuzz what comes from outside; needs clang. FUZZ_SECONDS=N, FUZZ_FLAGS=...
+FUZZ_SECONDS ?= 30
+FUZZ_CFLAGS  := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -U_FORTIFY_SOURCE -w
+
+$(BUILD)/fuzz/fuzz_wire: tests/fuzz/fuzz_wire.c $(BASE) $(PROTO) $(GEN)/heapwatch/heapwatch.pb-c.c
+	@mkdir -p $(@D)
+	$(call SAY,LD,$@)
+	$(Q)clang $(filter-out $(HARDEN) $(SAN.$(MODE)) $(WARNINGS),$(HW_CFLAGS)) $(FUZZ_CFLAGS) -o $@ $^ -lm $(LIBS_LIB)
+
+.PHONY: fuzz-wire
+fuzz-wire: $(BUILD)/fuzz/fuzz_wire
+	$(Q)cd $(BUILD)/fuzz && ./fuzz_wire -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=5 $(FUZZ_FLAGS)
+
 layers: $(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ)
 	$(Q)scripts/check-layers $(OBJ)
 

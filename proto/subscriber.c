@@ -377,6 +377,7 @@ static int ask(struct hw_subscriber *s, struct link *l, uint64_t now)
         return 1;
 }
 
+/* Returns more than 0 when it did something or an event waits, or -errno. */
 static int turn(struct hw_subscriber *s, struct link *l, uint64_t now)
 {
         int r = clone_tick(&l->clone, now);
@@ -384,7 +385,7 @@ static int turn(struct hw_subscriber *s, struct link *l, uint64_t now)
         int update = asked < 0 ? asked : receive_update(s, l, now);
         int reply = update < 0 ? update : receive_reply(s, l, now);
 
-        return reply < 0 ? reply : asked + update + reply;
+        return reply < 0 ? reply : asked + update + reply + (l->clone.out.first != NULL);
 }
 
 /* --------------------------------------------------------------- delivering */

@@ -93,8 +93,10 @@ static void test_parse(void **state)
 
 static void test_utf8(void **state)
 {
-        static const char *const good[] = { "", "a", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xF4\x8F\xBF\xBF" };
-        static const char *const bad[] = { "\x80", "\xC0\x80", "\xC3", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80",
+        static const char *const good[] = { "", "a", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80",
+                                            "\xF4\x8F\xBF\xBF" };
+        static const char *const bad[] = { "\x80", "\xC0\x80", "\xC3", "\xE0\x80\x80", "\xED\xA0\x80",
+                                           "\xF0\x80\x80\x80",
                                            "\xF4\x90\x80\x80", "\xFF", "\xE2\x82" };
         char out[16];
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names, topics, endpoints, checked unpacking, JSON of odd values. (JSON of whole messages: tests/e2e/test_wire_json.py.) */
+/* Names, topics, endpoints, checked unpacking, JSON of odd values (of whole messages: tests/e2e/test_wire_json.py). */
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -234,7 +234,8 @@ static void test_json_bytes(void **state)
                 ProtobufCMessage base;
                 ProtobufCBinaryData data;
         };
-        static const ProtobufCFieldDescriptor field = { .name = "some_data", .id = 1, .label = PROTOBUF_C_LABEL_REQUIRED,
+        static const ProtobufCFieldDescriptor field = { .name = "some_data", .id = 1,
+                                                        .label = PROTOBUF_C_LABEL_REQUIRED,
                                                         .type = PROTOBUF_C_TYPE_BYTES,
                                                         .offset = offsetof(struct blob, data) };
         static const ProtobufCMessageDescriptor type = { .n_fields = 1, .fields = &field };
