@@ -35,7 +35,7 @@ static bool no_gc_events(const struct model *m)
 
 static bool no_heap_profile(const struct model *m)
 {
-        return settled(m) && m->run.breakdown == BREAKDOWN_NONE && !m->census.count;
+        return settled(m) && m->run.program && m->run.breakdown == BREAKDOWN_NONE && !m->census.count;
 }
 
 static bool not_flushed(const struct model *m)

@@ -26,6 +26,7 @@ struct cap_state {
         struct collection collection;   /* being told, while it leads */
         bool any_finished;
         uint32_t finished_thread;       /* the last that finished here: what follows of it is noise */
+        struct allocation_point allocation_first;
         struct allocation_point allocation[ALLOCATION_SLOTS]; /* newest of each second, at second % slots */
 };
 
