@@ -20,12 +20,12 @@
 
 static uint64_t age(const struct model *m)
 {
-        return m->clock.any ? sub_sat(m->clock.newest_ns, m->clock.first_ns) : 0;
+        return sub_sat(m->clock.newest_ns, m->clock.first_ns);
 }
 
 static bool settled(const struct model *m)
 {
-        return m->clock.any && (m->ended || age(m) >= SETTLED_NS);
+        return m->clock.first_ns != UINT64_MAX && (m->ended || age(m) >= SETTLED_NS);
 }
 
 static bool no_gc_events(const struct model *m)
