@@ -24,18 +24,20 @@ GEN := $(O)/gen
 
 # ---------------------------------------------------------------- sources
 
-BASE := $(addprefix daemon/base/, arena.c)
+BASE := $(addprefix daemon/base/, arena.c hash.c strings.c pool.c idtable.c)
 
-DECODE :=
+DECODE := $(addprefix daemon/decode/, event_table.c view.c header.c decoder.c ipe.c resync.c fields.c)
 SOURCE :=
-MODEL :=
+MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c nonmoving.c cost_centres.c ipe.c bands.c \
+         band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
 TREND :=
 RULES :=
 PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
              send_state.c send_rows.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
 
-PROTO :=
+PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
+         unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
 
 DAEMON :=
 CLIENT :=
@@ -145,6 +147,9 @@ $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libheapwatch.a
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libheapwatch.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) -lcmocka $(LIBS_CLIENT) $(LIBS_LIB)
 
+# Tests of short memory make every allocation fail in turn.
+$(O)/unit/model/test_memory: HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
+
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)))
 
 # ------------------------------------------------------------------ targets
@@ -153,6 +158,19 @@ deps:
 	$(Q)scripts/deps
 
 unit: $(UNIT_BIN)
+
+# Fuzz what comes from outside; needs clang. FUZZ_SECONDS=N, FUZZ_FLAGS=...
+FUZZ_SECONDS ?= 30
+FUZZ_CFLAGS  := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -U_FORTIFY_SOURCE -w
+
+$(BUILD)/fuzz/fuzz_wire: tests/fuzz/fuzz_wire.c $(BASE) $(PROTO) $(GEN)/heapwatch/heapwatch.pb-c.c
+	@mkdir -p $(@D)
+	$(call SAY,LD,$@)
+	$(Q)clang $(filter-out $(HARDEN) $(SAN.$(MODE)) $(WARNINGS),$(HW_CFLAGS)) $(FUZZ_CFLAGS) -o $@ $^ -lm $(LIBS_LIB)
+
+.PHONY: fuzz-wire
+fuzz-wire: $(BUILD)/fuzz/fuzz_wire
+	$(Q)cd $(BUILD)/fuzz && ./fuzz_wire -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=5 $(FUZZ_FLAGS)
 
 layers: $(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ)
 	$(Q)scripts/check-layers $(OBJ)

@@ -17,11 +17,12 @@ struct sched_cap {
         bool disabled;
         uint64_t run_since_ns;          /* UNKNOWN_U64 while no thread runs */
         uint64_t allocated_bytes;       /* newest HEAP_ALLOCATED */
+        uint64_t finished_thread;       /* the last that finished here: what follows of it is noise; UNKNOWN_U64 */
 };
 
 struct sched {
         uint64_t created, finished, migrations, wakeups;
-        uint64_t stops[SCHED_STATUSES]; /* by status */
+        uint64_t stops[SCHED_STATUSES]; /* by status, in today's numbering whatever release wrote the log */
         struct sched_cap *caps;         /* n_caps of them */
         uint32_t n_caps;                /* highest seen + 1 */
 };
