@@ -20,12 +20,12 @@
 
 static uint64_t age(const struct model *m)
 {
-        return m->clock.any ? sub_sat(m->clock.newest_ns, m->clock.first_ns) : 0;
+        return sub_sat(m->clock.newest_ns, m->clock.first_ns);
 }
 
 static bool settled(const struct model *m)
 {
-        return m->clock.any && (m->ended || age(m) >= SETTLED_NS);
+        return m->clock.first_ns != UINT64_MAX && (m->ended || age(m) >= SETTLED_NS);
 }
 
 static bool no_gc_events(const struct model *m)
@@ -35,7 +35,7 @@ static bool no_gc_events(const struct model *m)
 
 static bool no_heap_profile(const struct model *m)
 {
-        return settled(m) && m->run.breakdown == BREAKDOWN_NONE && !m->census.count;
+        return settled(m) && m->run.program && m->run.breakdown == BREAKDOWN_NONE && !m->census.count;
 }
 
 static bool not_flushed(const struct model *m)

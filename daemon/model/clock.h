@@ -11,8 +11,7 @@
 struct model;
 
 struct clock {
-        uint64_t first_ns, newest_ns;           /* of all events; meaningful when any */
-        bool any;
+        uint64_t first_ns, newest_ns;           /* of all events; first is UINT64_MAX before the first */
         uint64_t block_offset, block_size;      /* of the newest block in the stream; size 0: none */
         uint64_t block_begin_ns, block_span_ns; /* times that its events can have */
         uint64_t global_end_ns;                 /* newest end_time of the buffer without capability; UNKNOWN_U64 */
@@ -43,7 +42,6 @@ static inline void clock_see(struct clock *c, uint64_t time_ns)
                 c->newest_ns = time_ns;
         if (time_ns < c->first_ns)
                 c->first_ns = time_ns;
-        c->any = true;
 }
 
 #endif

@@ -220,7 +220,7 @@ bool gc_refresh(struct model *m, uint64_t now_ns)
         uint64_t first = m->clock.first_ns, from = sub_sat(now_ns, SHARE_SPAN_NS);
         struct bucket recent = { 0 };
 
-        if (!m->gc_state.seen || !m->clock.any)
+        if (!m->gc_state.seen || m->clock.first_ns == UINT64_MAX)
                 return false;
         if (pauses->memory) {
                 /* Only buckets that begin in the span count: so it begins where the first of them can. */

@@ -63,8 +63,11 @@ void heap_allocated(struct model *m, const struct hw_event *e)
                 m->heap.allocated_bytes = 0;
         m->heap.allocated_bytes += bytes - cap->allocated_bytes; /* modulo 2^64: right also when it falls */
         cap->allocated_bytes = bytes;
+        struct allocation_point point = { e->time_ns, bytes };
+        if (!state->allocated_known)
+                state->allocation_first = point;
         state->allocated_known = true;
-        state->allocation[e->time_ns / SECOND_NS % ALLOCATION_SLOTS] = (struct allocation_point){ e->time_ns, bytes };
+        state->allocation[e->time_ns / SECOND_NS % ALLOCATION_SLOTS] = point;
         m->changes |= MODEL_HEAP;
 }
 
@@ -121,7 +124,7 @@ void heap_mem_return(struct model *m, const struct hw_event *e)
 /* One capability's bytes per second up to now, from its newest point of 10 s ago or the oldest since; < 0: unknown. */
 static double cap_rate(const struct cap_state *cap, uint64_t allocated, uint64_t now_ns)
 {
-        const struct allocation_point *base = NULL;
+        const struct allocation_point *base = &cap->allocation_first;
         uint64_t from = sub_sat(now_ns, RATE_SPAN_NS), newest = 0;
 
         for (unsigned i = 0; i < ALLOCATION_SLOTS; i++) {
@@ -130,12 +133,10 @@ static double cap_rate(const struct cap_state *cap, uint64_t allocated, uint64_t
                         continue;
                 if (p->time_ns > newest)
                         newest = p->time_ns;
-                if (!base || (base->time_ns > from ? p->time_ns < base->time_ns
-                                                   : p->time_ns > base->time_ns && p->time_ns <= from))
+                if (base->time_ns > from ? p->time_ns < base->time_ns
+                                         : p->time_ns > base->time_ns && p->time_ns <= from)
                         base = p;
         }
-        if (!base)
-                return -1;
         if (newest <= from) /* nothing for ten seconds */
                 return 0;
         if (base->time_ns == newest)

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 
+#include "model/sched_hot.h"
 #include "model/state.h"
 
 #define IDENTITY_BYTES ((size_t)1 << 20)
@@ -25,7 +26,6 @@ static void heap_prof_begin(struct model *m, const struct hw_event *e)
 }
 
 static handler *const handlers[HW_KNOWN_IDS] = {
-        [HW_BLOCK_MARKER] = clock_block,
         [HW_WALL_CLOCK_TIME] = clock_wall,
 
         [HW_RTS_IDENTIFIER] = run_rts_identifier,
@@ -36,11 +36,9 @@ static handler *const handlers[HW_KNOWN_IDS] = {
         [HW_HEAP_PROF_BEGIN] = heap_prof_begin,
         [HW_PROF_BEGIN] = run_prof_begin,
 
+        /* RUN_THREAD, STOP_THREAD and THREAD_WAKEUP: sched_hot.h */
         [HW_CREATE_THREAD] = sched_create_thread,
-        [HW_RUN_THREAD] = sched_run_thread,
-        [HW_STOP_THREAD] = sched_stop_thread,
         [HW_MIGRATE_THREAD] = sched_migrate_thread,
-        [HW_THREAD_WAKEUP] = sched_wakeup,
         [HW_SPARK_COUNTERS] = sched_spark_counters,
         [HW_STARTUP] = sched_startup,
         [HW_CAP_CREATE] = sched_cap_create,
@@ -88,15 +86,16 @@ static handler *const handlers[HW_KNOWN_IDS] = {
         [HW_TICKY_COUNTER_SAMPLE] = ticky_sample,
 };
 
-static void one_event(struct model *m, const struct hw_event *e)
+static inline void one_event(struct model *m, const struct hw_event *e)
 {
-        handler *handle = e->id < HW_KNOWN_IDS ? handlers[e->id] : NULL;
-
         if (e->id == HW_BLOCK_MARKER) { /* its time may be from before the run */
                 clock_block(m, e);
                 return;
         }
         clock_see(&m->clock, e->time_ns);
+        if (sched_hot(m, e))
+                return;
+        handler *handle = e->id < HW_KNOWN_IDS ? handlers[e->id] : NULL;
         if (handle)
                 handle(m, e);
 }
@@ -117,13 +116,14 @@ static void refresh(struct model *m)
 void model_events(struct model *m, const struct hw_event *events, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
-                if (clock_doubts(&m->clock, &events[i])) {
-                        struct hw_event corrected = events[i];
+                const struct hw_event *e = &events[i];
+                struct hw_event corrected;
+                if (__builtin_expect(clock_doubts(&m->clock, e), false)) {
+                        corrected = *e;
                         clock_correct(&m->clock, &corrected);
-                        one_event(m, &corrected);
-                } else {
-                        one_event(m, &events[i]);
+                        e = &corrected;
                 }
+                one_event(m, e);
         }
         refresh(m);
 }

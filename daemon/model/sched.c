@@ -3,18 +3,18 @@
  * DESIGN: no table of threads. A program makes millions, and what a monitor
  * shows of them are counts; a run and its stop stand on one capability, in
  * order, so a time per capability is all the pairing needs. The cost is a few
- * additions an event, because nine of ten events of a log end here.
+ * additions an event; nine of ten events of a log are of the three kinds in
+ * sched_hot.h, which the loop in model.c has inline.
  */
 #include "model/sched.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ckd.h"
+#include "model/sched_hot.h"
 #include "model/state.h"
 
 enum {
-        STATUS_FINISHED = 5,
         STATUS_READ_MVAR_782 = 8,
         STATUS_READ_MVAR = 20
 };
@@ -113,7 +113,7 @@ static void begin_cap(struct model *m, uint32_t cap)
 {
         struct cap_state *state = &m->caps[cap];
 
-        m->sched.caps[cap] = (struct sched_cap){ .run_since_ns = UNKNOWN_U64 };
+        m->sched.caps[cap] = (struct sched_cap){ .run_since_ns = UNKNOWN_U64, .finished_thread = UNKNOWN_U64 };
         *state = (struct cap_state){
                 .block_end_ns = UNKNOWN_U64,
                 .gc_start_ns = UNKNOWN_U64,
@@ -136,57 +136,11 @@ struct cap_state *sched_cap_state(struct model *m, uint32_t cap)
         return &m->caps[cap];
 }
 
-static inline struct sched_cap *cap_of(struct model *m, uint32_t cap)
-{
-        return sched_cap_state(m, cap) ? &m->sched.caps[cap] : NULL;
-}
-
 void sched_create_thread(struct model *m, const struct hw_event *e)
 {
         (void)e;
         m->sched.created++;
         m->changes |= MODEL_SCHED;
-}
-
-void sched_run_thread(struct model *m, const struct hw_event *e)
-{
-        struct sched_cap *cap = cap_of(m, e->cap);
-
-        m->changes |= MODEL_SCHED;
-        if (!cap)
-                return;
-        const struct cap_state *state = &m->caps[e->cap];
-        if (state->any_finished && state->finished_thread == hw_event_u32(e, 0))
-                return;
-        cap->runs++;
-        cap->run_since_ns = e->time_ns;
-}
-
-void sched_stop_thread(struct model *m, const struct hw_event *e)
-{
-        struct sched_cap *cap = cap_of(m, e->cap);
-        uint32_t status = hw_event_u16(e, 4);
-
-        status = m->stop_status[status < SCHED_STATUSES ? status : SCHED_STATUSES - 1];
-        m->changes |= MODEL_SCHED;
-        if (!cap) {
-                m->sched.stops[status]++;
-                m->sched.finished += status == STATUS_FINISHED;
-                return;
-        }
-        struct cap_state *state = &m->caps[e->cap];
-        uint32_t thread = hw_event_u32(e, 0);
-        if (cap->run_since_ns != UNKNOWN_U64)
-                cap->run_ns += sub_sat(e->time_ns, cap->run_since_ns);
-        else if (state->any_finished && state->finished_thread == thread)
-                return; /* of a thread that has finished: its run was not counted either */
-        cap->run_since_ns = UNKNOWN_U64;
-        m->sched.stops[status]++;
-        if (status == STATUS_FINISHED) {
-                m->sched.finished++;
-                state->any_finished = true;
-                state->finished_thread = thread;
-        }
 }
 
 void sched_migrate_thread(struct model *m, const struct hw_event *e)
@@ -196,16 +150,9 @@ void sched_migrate_thread(struct model *m, const struct hw_event *e)
         m->changes |= MODEL_SCHED;
 }
 
-void sched_wakeup(struct model *m, const struct hw_event *e)
-{
-        (void)e;
-        m->sched.wakeups++;
-        m->changes |= MODEL_SCHED;
-}
-
 void sched_spark_counters(struct model *m, const struct hw_event *e)
 {
-        struct sched_cap *cap = cap_of(m, e->cap);
+        struct sched_cap *cap = sched_cap_of(m, e->cap);
 
         if (!cap)
                 return;
@@ -230,7 +177,7 @@ void sched_cap_create(struct model *m, const struct hw_event *e)
 
 static void set_disabled(struct model *m, const struct hw_event *e, bool disabled)
 {
-        struct sched_cap *cap = cap_of(m, hw_event_u16(e, 0));
+        struct sched_cap *cap = sched_cap_of(m, hw_event_u16(e, 0));
 
         if (!cap)
                 return;

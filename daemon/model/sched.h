@@ -17,6 +17,7 @@ struct sched_cap {
         bool disabled;
         uint64_t run_since_ns;          /* UNKNOWN_U64 while no thread runs */
         uint64_t allocated_bytes;       /* newest HEAP_ALLOCATED */
+        uint64_t finished_thread;       /* the last that finished here: what follows of it is noise; UNKNOWN_U64 */
 };
 
 struct sched {

@@ -24,8 +24,7 @@ struct cap_state {
         bool leads;                     /* GC_STATS_GHC was seen, GC_END not yet */
         bool allocated_known;
         struct collection collection;   /* being told, while it leads */
-        bool any_finished;
-        uint32_t finished_thread;       /* the last that finished here: what follows of it is noise */
+        struct allocation_point allocation_first;
         struct allocation_point allocation[ALLOCATION_SLOTS]; /* newest of each second, at second % slots */
 };
 
@@ -40,10 +39,7 @@ void sched_done(struct model *m);
 void sched_use_782_codes(struct model *m);
 
 void sched_create_thread(struct model *m, const struct hw_event *e);
-void sched_run_thread(struct model *m, const struct hw_event *e);
-void sched_stop_thread(struct model *m, const struct hw_event *e);
 void sched_migrate_thread(struct model *m, const struct hw_event *e);
-void sched_wakeup(struct model *m, const struct hw_event *e);
 void sched_spark_counters(struct model *m, const struct hw_event *e);
 void sched_startup(struct model *m, const struct hw_event *e);
 void sched_cap_create(struct model *m, const struct hw_event *e);

@@ -240,10 +240,9 @@ static int receive_request(void *ctx, void *socket)
                         break;
                 }
                 more = zmq_msg_more(&frame);
-                size_t at = n < MAX_FRAMES ? n++ : MAX_FRAMES - 1; /* of too many the last one stays */
-                if (at == n - 1)
-                        (void)zmq_msg_init(&frames[at]);
-                (void)zmq_msg_move(&frames[at], &frame);
+                if (n < MAX_FRAMES)
+                        (void)zmq_msg_init(&frames[n++]);
+                (void)zmq_msg_move(&frames[n - 1], &frame); /* of too many the last one stays */
         }
         if (whole)
                 take_message(ctx, frames, n);

@@ -56,7 +56,7 @@ static char *display_label(struct encoder *e, const struct bands *bands, const s
 
         if (size)
                 return encoder_bytes(e, label, size);
-        return encoder_text(e, band->label && *band->label ? band->label : "MAIN"); /* the empty stack */
+        return encoder_text(e, band->stack ? "MAIN" : band->label); /* "MAIN": the empty stack */
 }
 
 Hw__Band *encode_band(struct encoder *e, const struct bands *bands, const struct band *band)

@@ -5,19 +5,24 @@
  * logs are. The client is started before us and listens already.
  *
  * The client is gone when we have another parent, or when its end of the
- * connection is closed. For the second the socket never reconnects: there is
- * one client and it does not come back. ZeroMQ then drops what waits, so that
- * neither a send nor the end can hang; a monitor tells which of the two it is,
- * a slow client or a closed one. A send looks at both every POLL_MS.
+ * connection is closed, which a monitor tells; a send that waits looks at both
+ * every POLL_MS. It does not come back, so the socket never reconnects.
+ *
+ * The end is zmq_ctx_term, which waits until all is delivered and cannot be
+ * told to give up (measured on libzmq 4.3.4: without reconnection it stays
+ * forever, even with no linger). So it runs on a thread of its own, which is
+ * left behind when the client is gone: the process ends next.
  */
 #include "publish/once.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include <zmq.h>
 
@@ -133,9 +138,47 @@ struct once *once_new(const char *endpoint, char *error, size_t error_size)
         } else {
                 return once;
         }
-        once->gone = true;
+        once->gone = true; /* nothing to deliver */
         once_destroy(&once);
         return NULL;
+}
+
+static void *terminate(void *context)
+{
+        while (zmq_ctx_term(context) && errno == EINTR)
+                ;
+        return NULL;
+}
+
+/* Whether the thread ended within POLL_MS. */
+static bool has_ended(pthread_t thread)
+{
+        struct timespec t;
+
+        (void)clock_gettime(CLOCK_REALTIME, &t);
+        t.tv_nsec += POLL_MS * 1000000L;
+        if (t.tv_nsec >= 1000000000L) {
+                t.tv_nsec -= 1000000000L;
+                t.tv_sec++;
+        }
+        return pthread_timedjoin_np(thread, NULL, &t) == 0;
+}
+
+/* Ends the context, or leaves it behind when the client is gone. */
+static void end_context(struct once *once)
+{
+        pthread_t thread;
+
+        if (pthread_create(&thread, NULL, terminate, once->context)) {
+                terminate(once->context);
+                return;
+        }
+        while (!has_ended(thread)) {
+                if (once->gone || getppid() != once->parent) {
+                        (void)pthread_detach(thread);
+                        return;
+                }
+        }
 }
 
 void once_destroy(struct once **o)
@@ -152,8 +195,8 @@ void once_destroy(struct once **o)
         }
         if (once->monitor)
                 (void)zmq_close(once->monitor);
-        while (once->context && zmq_ctx_term(once->context) && errno == EINTR)
-                ;
+        if (once->context)
+                end_context(once);
         free(once);
         *o = NULL;
 }

@@ -183,6 +183,8 @@ void publisher_begin_run(struct publisher *p, uint64_t wall_ns)
         gathered_clear(&p->gathered);
         p->profile_seen = p->ticky_seen = 0;
         p->sent = 0;
+        take_changes(p);
+        p->changes &= MODEL_RUN; /* cleared state is nothing to tell: zeros before any event would be a lie */
         p->run = model_run(p->model)->ordinal;
 }
 

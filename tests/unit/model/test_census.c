@@ -311,6 +311,32 @@ static void test_too_many_bands(void **unused)
         assert_true(sizeof(struct band) + sizeof(struct band_history) <= 2500);
 }
 
+/* 10,000 bands and 100,000 info tables in 40 MB. */
+static void test_memory_of_a_large_program(void **unused)
+{
+        (void)unused;
+        profile_begin(BREAKDOWN_INFO_TABLE);
+        for (uint32_t i = 0; i < 100000; i++) {
+                char name[64], label[64], source[96];
+                snprintf(name, sizeof(name), "Some_Module_Name_%u_closure_con_info", (unsigned)i);
+                snprintf(label, sizeof(label), "someBinding%u", (unsigned)i);
+                snprintf(source, sizeof(source), "src/Some/Module%u/Name.hs:%u:1-%u", i % 500u, (unsigned)i, i % 80u);
+                ev(&f, HW_IPE, NONE, 1, "8zzzzzz", U(i) * 16, name, "21", "Data.Map.Internal.Map k v", label,
+                   "Some.Module.Name", source);
+        }
+        begin(10);
+        for (uint32_t i = 0; i < 10000; i++) {
+                char label[32];
+                snprintf(label, sizeof(label), "0x%x", (unsigned)(i * 16));
+                row(label, i);
+        }
+        end(11);
+        assert_int_equal(bands_info_tables(model_bands(f.m)), 100000);
+        assert_int_equal(f.census.n_rows, 10000);
+        assert_string_equal(band(10000)->label, "Some_Module_Name_9999_closure_con_info");
+        assert_in_range(model_held_bytes(f.m), 10 << 20, 40000000);
+}
+
 static void test_sums_do_not_wrap(void **unused)
 {
         (void)unused;
@@ -395,6 +421,7 @@ int main(void)
                 TEST(info_tables),
                 TEST(texts_that_are_cut_short),
                 TEST(too_many_bands),
+                TEST(memory_of_a_large_program),
                 TEST(sums_do_not_wrap),
                 TEST(history_of_a_band),
                 TEST(history_of_hostile_times),

@@ -292,6 +292,10 @@ static void test_heap(void **unused)
         const struct heap *h = model_heap(f.m);
 
         (void)unused;
+        ev(&f, HW_HEAP_ALLOCATED, 0, SECOND / 4, "48", U(0), U(250000));
+        assert_true(h->allocation_rate_bps < 0); /* one point has no slope */
+        ev(&f, HW_HEAP_ALLOCATED, 0, SECOND / 2, "48", U(0), U(500000));
+        assert_true(h->allocation_rate_bps > 999999 && h->allocation_rate_bps < 1000001);
         for (uint64_t s = 1; s <= 30; s++) {
                 ev(&f, HW_HEAP_ALLOCATED, 0, s * SECOND, "48", U(0), U(1000000 * s));
                 ev(&f, HW_HEAP_ALLOCATED, 1, s * SECOND, "48", U(0), U(500000 * s)); /* same capset, other capability */
@@ -573,6 +577,13 @@ static void test_advice(void **unused)
         ARGS("api", "+RTS", "-l-au", "--eventlog-flush-interval=1");
         assert_true(advised(HW_ADVICE_FLUSH_NOT_THREADED));
         assert_false(advised(HW_ADVICE_NO_GC_EVENTS) || advised(HW_ADVICE_NO_HEAP_PROFILE));
+        model_begin_run(f.m, 2);
+        ev(&f, HW_CREATE_THREAD, 0, 0, "4", U(1));
+        ev(&f, HW_CREATE_THREAD, 0, 3 * SECOND, "4", U(1));
+        assert_false(advised(HW_ADVICE_NO_HEAP_PROFILE)); /* what it was started with is not known */
+        model_begin_run(f.m, 3);
+        identifier("GHC-9.6.6 rts_v");
+        ARGS("api", "+RTS", "-l-au", "--eventlog-flush-interval=1");
         ev(&f, HW_CREATE_THREAD, 0, 3 * SECOND, "4", U(1));
         assert_true(advised(HW_ADVICE_NO_GC_EVENTS) && advised(HW_ADVICE_NO_HEAP_PROFILE));
         assert_false(advised(HW_ADVICE_OLD_GHC) || advised(HW_ADVICE_NO_USER_EVENTS));

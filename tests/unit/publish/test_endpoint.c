@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where the daemon may listen: what is refused and why, stale sockets, living daemons, directories that are not safe. */
+/* Where the daemon may listen: what is refused and why, stale sockets, living daemons, unsafe directories. */
 #include "support.h"
 
 #include <errno.h>

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The publisher behind the real model. A follower takes every update as bytes,
+ * checks its sequence and keeps the state; at the end a newcomer who got the
+ * snapshot must hold the very same.
+ */
+#include "support.h"
+
+#include <errno.h>
+
+#include "heapwatch/eventlog.h"
+#include "model/model.h"
+#include "publish/publisher.h"
+
+#define KINDS (HW__KIND__KIND_ALERT + 1)
+#define MAX_ROWS 4096
+
+struct bytes {
+        uint8_t *p;
+        size_t n;
+};
+
+struct follower {
+        bool newcomer;                  /* gets a snapshot: sequences stand still */
+        uint64_t sequences[KINDS], updates[KINDS];
+        struct bytes state[KINDS];      /* heap, gc, sched, census: newest body without what is gathered */
+        struct bytes bands[MAX_ROWS], stacks[MAX_ROWS], ticky[MAX_ROWS], notes[MAX_ROWS];
+        uint64_t samples[16], collections, dropped, ticks;
+        Hw__Update *heap, *target;      /* newest, owned */
+        int result;                     /* of the outlet */
+        struct publisher *p;
+        struct model *m;
+};
+
+static void keep(struct bytes *b, const ProtobufCMessage *message)
+{
+        free(b->p);
+        b->n = protobuf_c_message_get_packed_size(message);
+        b->p = malloc(b->n + 1);
+        protobuf_c_message_pack(message, b->p);
+}
+
+static void keep_row(struct bytes rows[MAX_ROWS], uint64_t id, const ProtobufCMessage *message)
+{
+        assert_in_range(id, 1, MAX_ROWS - 1);
+        keep(&rows[id], message);
+}
+
+static void follow_heap(struct follower *f, Hw__Heap *heap)
+{
+        size_t n = heap->n_samples;
+
+        for (size_t i = 0; i < n; i++) {
+                assert_int_equal(heap->samples[i]->n_times_ns, heap->samples[i]->n_values);
+                assert_in_range(heap->samples[i]->n_values, 1, LIMIT_SAMPLES_PER_UPDATE);
+                f->samples[heap->samples[i]->series] += heap->samples[i]->n_values;
+                f->dropped += heap->samples[i]->dropped;
+        }
+        heap->n_samples = 0;
+        keep(&f->state[HW__KIND__KIND_HEAP], &heap->base);
+        heap->n_samples = n;
+}
+
+static void follow_gc(struct follower *f, Hw__Gc *gc)
+{
+        size_t n = gc->n_collections;
+
+        assert_in_range(n, 0, LIMIT_COLLECTIONS_PER_UPDATE);
+        f->collections += n;
+        f->dropped += gc->collections_dropped;
+        gc->n_collections = 0;
+        keep(&f->state[HW__KIND__KIND_GC], &gc->base);
+        gc->n_collections = n;
+}
+
+static void follow_census(struct follower *f, Hw__Census *census)
+{
+        for (size_t i = 0; i < census->n_band; i++)
+                assert_true(census->band[i] < MAX_ROWS && f->bands[census->band[i]].p); /* was defined before */
+        keep(&f->state[HW__KIND__KIND_CENSUS], &census->base);
+}
+
+static void follow_rows(struct follower *f, const Hw__Update *u)
+{
+        if (u->body_case == HW__UPDATE__BODY_BANDS)
+                for (size_t i = 0; i < u->bands->n_bands; i++)
+                        keep_row(f->bands, u->bands->bands[i]->id, &u->bands->bands[i]->base);
+        if (u->body_case == HW__UPDATE__BODY_NOTES)
+                for (size_t i = 0; i < u->notes->n_notes; i++)
+                        keep_row(f->notes, u->notes->notes[i]->number, &u->notes->notes[i]->base);
+        if (u->body_case == HW__UPDATE__BODY_TICKY)
+                for (size_t i = 0; i < u->ticky->n_counters; i++)
+                        keep_row(f->ticky, u->ticky->counters[i]->id % 4095 + 1, &u->ticky->counters[i]->base);
+        if (u->body_case != HW__UPDATE__BODY_PROFILE)
+                return;
+        f->ticks = u->profile->ticks;
+        for (size_t i = 0; i < u->profile->n_stacks; i++)
+                keep_row(f->stacks, u->profile->stacks[i]->id, &u->profile->stacks[i]->base);
+}
+
+static void replace(Hw__Update **kept, Hw__Update *u)
+{
+        if (*kept)
+                hw__update__free_unpacked(*kept, NULL);
+        *kept = u;
+}
+
+/* Takes ownership. */
+static void follow(struct follower *f, Hw__Update *u)
+{
+        Hw__Kind kind = hw_update_kind(u);
+
+        f->updates[kind]++;
+        assert_int_equal(u->epoch, 77);
+        assert_string_equal(u->target, "t");
+        if (f->newcomer)
+                f->sequences[kind] = u->sequence;
+        else
+                assert_int_equal(u->sequence, ++f->sequences[kind]);
+        if (u->body_case == HW__UPDATE__BODY_HEAP)
+                follow_heap(f, u->heap);
+        if (u->body_case == HW__UPDATE__BODY_GC)
+                follow_gc(f, u->gc);
+        if (u->body_case == HW__UPDATE__BODY_CENSUS)
+                follow_census(f, u->census);
+        if (u->body_case == HW__UPDATE__BODY_SCHED)
+                keep(&f->state[kind], &u->sched->base);
+        follow_rows(f, u);
+        if (kind == HW__KIND__KIND_HEAP)
+                replace(&f->heap, u);
+        else if (kind == HW__KIND__KIND_TARGET)
+                replace(&f->target, u);
+        else
+                hw__update__free_unpacked(u, NULL);
+}
+
+/* Over the wire: packed, checked, unpacked, and packed again to the same bytes. */
+static int on_send(void *ctx, const Hw__Update *update)
+{
+        struct follower *f = ctx;
+        size_t n = hw__update__get_packed_size(update);
+        uint8_t *p = malloc(n), *again = malloc(n);
+        const char *reason = "";
+
+        hw__update__pack(update, p);
+        Hw__Update *u = hw_update_unpack(p, n, &reason);
+        assert_non_null(u);
+        assert_int_equal(hw__update__get_packed_size(u), n);
+        hw__update__pack(u, again);
+        assert_memory_equal(p, again, n);
+        free(p);
+        free(again);
+        follow(f, u);
+        return f->result;
+}
+
+static void on_snapshot(void *ctx, const Hw__Update *update)
+{
+        (void)on_send(ctx, update);
+}
+
+static void free_follower(struct follower *f)
+{
+        struct bytes *tables[] = { f->bands, f->stacks, f->ticky, f->notes };
+
+        for (size_t t = 0; t < 4; t++)
+                for (size_t i = 0; i < MAX_ROWS; i++)
+                        free(tables[t][i].p);
+        for (size_t i = 0; i < KINDS; i++)
+                free(f->state[i].p);
+        replace(&f->heap, NULL);
+        replace(&f->target, NULL);
+        free(f);
+}
+
+static struct follower *open_publisher(void)
+{
+        struct follower *f = calloc(1, sizeof(*f));
+        struct outlet outlet = { f, on_send };
+
+        f->p = publisher_new("t", 77, &outlet);
+        assert_non_null(f->p);
+        struct model_sink sink = publisher_sink(f->p);
+        f->m = model_new(&sink);
+        assert_non_null(f->m);
+        publisher_set_model(f->p, f->m);
+        return f;
+}
+
+static void begin_run(struct follower *f, uint32_t ordinal)
+{
+        model_begin_run(f->m, ordinal);
+        publisher_begin_run(f->p, 1000);
+}
+
+static void close_publisher(struct follower *f)
+{
+        assert_int_equal(f->dropped, 0);
+        publisher_destroy(&f->p);
+        assert_null(f->p);
+        model_destroy(&f->m);
+        free_follower(f);
+}
+
+static const struct target_facts facts = {
+        .state = HW__TARGET__STATE__STATE_RUNNING, .uri = "file:x", .runs = 1, .state_since_wall_ns = UNKNOWN_U64,
+};
+static const struct health health = { .last_bytes_wall_ns = UNKNOWN_U64, .lag_ns = UNKNOWN_U64 };
+
+static void expect_same(const struct bytes *a, const struct bytes *b)
+{
+        assert_int_equal(a->n, b->n);
+        assert_int_equal(a->p != NULL, b->p != NULL);
+        if (a->p)
+                assert_memory_equal(a->p, b->p, a->n);
+}
+
+/* A newcomer's state is that of the one who saw everything, and goes on with the same sequence numbers. */
+static void expect_snapshot_equals(struct follower *f)
+{
+        struct follower *n = calloc(1, sizeof(*n));
+
+        n->newcomer = true;
+        assert_int_equal(publisher_snapshot(f->p, &facts, &health, 3000, NULL, 0, on_snapshot, n), 0);
+        for (unsigned kind = 0; kind < KINDS; kind++) {
+                expect_same(&f->state[kind], &n->state[kind]);
+                if (n->updates[kind])
+                        assert_int_equal(n->sequences[kind], f->sequences[kind]);
+        }
+        for (unsigned i = 0; i < MAX_ROWS; i++) {
+                expect_same(&f->bands[i], &n->bands[i]);
+                expect_same(&f->stacks[i], &n->stacks[i]);
+                expect_same(&f->ticky[i], &n->ticky[i]);
+                if (n->notes[i].p) /* the newest LIMIT_NOTES */
+                        expect_same(&f->notes[i], &n->notes[i]);
+        }
+        assert_int_equal(f->ticks, n->ticks);
+        assert_int_equal(n->updates[HW__KIND__KIND_TARGET], 1);
+        assert_int_equal(n->updates[HW__KIND__KIND_HEALTH], 1);
+        free_follower(n);
+}
+
+/* ---------------------------------------------------------------- logs */
+
+static void replay(struct follower *f, const char *run, size_t flush_every)
+{
+        static uint8_t data[8u << 20];
+        struct hw_event events[64];
+        char path[128];
+        size_t n, count, size, calls = 0;
+        struct hw_eventlog *log = hw_eventlog_new();
+        enum hw_eventlog_status s;
+
+        (void)snprintf(path, sizeof(path), "tests/data/logs/%s/run.eventlog", run);
+        FILE *file = fopen(path, "rb");
+        assert_non_null(file);
+        size = fread(data, 1, sizeof(data), file);
+        fclose(file);
+        hw_eventlog_input(log, data, size);
+        for (n = 0; (s = hw_eventlog_read(log, events, 64, &count)) != HW_EVENTLOG_NEED_MORE || count; n += count) {
+                model_events(f->m, events, count);
+                if (s == HW_EVENTLOG_RUN)
+                        begin_run(f, 1);
+                if (flush_every && ++calls % flush_every == 0)
+                        publisher_flush(f->p, 2000);
+        }
+        model_end_run(f->m);
+        publisher_state(f->p, &facts, &health, 2500);
+        publisher_flush(f->p, 2500);
+        assert_false(publisher_pending(f->p));
+        hw_eventlog_destroy(&log);
+        assert_true(n > 0);
+}
+
+static void test_logs(void **state)
+{
+        static const char *const runs[] = {
+                "cc-hc-ghc902", "cc-hr-ghc902", "cc-p-ghc902", "leaky-hT-ghc9103", "leaky-hi-ghc9103",
+                "leaky-nonmoving-ghc9103", "parallel-ghc9103", "ticky-ghc902", "binmsg-ghc9103",
+        };
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
+                for (size_t every = 0; every < 3; every++) {
+                        struct follower *f = open_publisher();
+                        replay(f, runs[i], every * 7);
+                        uint64_t live = model_heap(f->m)->live_samples;
+                        assert_int_equal(f->samples[SERIES_LIVE], live);
+                        assert_int_equal(f->collections, model_gc(f->m)->collections);
+                        assert_int_equal(f->ticks, profile_ticks(model_profile(f->m)));
+                        expect_snapshot_equals(f);
+                        close_publisher(f);
+                }
+        }
+}
+
+/* ---------------------------------------------------------- by hand */
+
+static void event(struct follower *f, uint16_t id, uint64_t time_ns, const void *payload, size_t size)
+{
+        struct hw_event e = { .time_ns = time_ns, .payload = payload, .size = (uint32_t)size, .id = id, .cap = 0 };
+
+        model_events(f->m, &e, 1);
+}
+
+static void live(struct follower *f, uint64_t time_ns, uint64_t bytes)
+{
+        uint8_t payload[12] = { 0 };
+
+        for (int i = 0; i < 8; i++)
+                payload[4 + i] = (uint8_t)(bytes >> (56 - 8 * i));
+        event(f, HW_HEAP_LIVE, time_ns, payload, sizeof(payload));
+}
+
+/* Far more than a message holds, and no flush: sent early, nothing lost, nothing twice. */
+static void test_full_messages_are_sent_early(void **state)
+{
+        enum { N = 3000 };
+        struct follower *f = open_publisher();
+
+        (void)state;
+        begin_run(f, 1);
+        for (uint64_t i = 1; i <= N; i++) {
+                char text[32];
+                live(f, i * 1000, i);
+                int n = snprintf(text, sizeof(text), "note %u", (unsigned)i);
+                event(f, HW_USER_MSG, i * 1000, text, (size_t)n);
+        }
+        assert_in_range(f->samples[SERIES_LIVE], N - LIMIT_SAMPLES_PER_UPDATE, N - 1);
+        assert_true(publisher_pending(f->p));
+        publisher_flush(f->p, 2000);
+        assert_int_equal(f->samples[SERIES_LIVE], N);
+        for (unsigned i = 1; i <= N; i++)
+                assert_non_null(f->notes[i].p);
+        assert_int_equal(f->heap->heap->live_bytes, N);
+        uint64_t before = f->updates[HW__KIND__KIND_HEAP];
+        assert_false(publisher_pending(f->p));
+        publisher_flush(f->p, 2100);
+        assert_int_equal(f->updates[HW__KIND__KIND_HEAP], before);
+        expect_snapshot_equals(f);
+        close_publisher(f);
+}
+
+static void test_unknown_is_absent(void **state)
+{
+        struct follower *f = open_publisher();
+
+        (void)state;
+        begin_run(f, 3);
+        live(f, 5000, 123);
+        publisher_flush(f->p, 2000);
+        publisher_state(f->p, &facts, &health, 2000);
+        const Hw__Heap *heap = f->heap->heap;
+        assert_int_equal(f->heap->run, 3);
+        assert_int_equal(f->heap->published_wall_ns, 2000);
+        assert_true(heap->has_live_bytes && heap->live_bytes == 123 && heap->live_time_ns == 5000);
+        assert_false(heap->has_heap_size_bytes || heap->has_blocks_size_bytes || heap->has_allocated_bytes);
+        assert_false(heap->has_allocation_rate_bps || heap->has_megablocks_held || heap->process);
+        const Hw__Target *target = f->target->target_state;
+        assert_false(target->run_info->has_pid || target->run_info->has_start_wall_ns ||
+                     target->run_info->has_max_heap_bytes || target->run_info->has_breakdown);
+        assert_null(target->run_info->program);
+        assert_false(target->has_state_since_wall_ns);
+        assert_int_equal(target->n_heads, 1);
+        assert_int_equal(target->heads[0]->kind, HW__KIND__KIND_HEAP);
+        close_publisher(f);
+}
+
+/* Program arguments go out only when asked for, RTS options always; no environment ever. */
+static void test_arguments_are_kept_back(void **state)
+{
+        static const char args[] = "\0\0\0\1prog\0--password=x\0+RTS\0-hT\0-RTS";
+        static const char env[] = "\0\0\0\1SECRET=y";
+        struct target_facts open_facts = facts;
+        struct follower *f = open_publisher();
+
+        (void)state;
+        begin_run(f, 1);
+        event(f, HW_PROGRAM_ARGS, 1, args, sizeof(args));
+        event(f, HW_PROGRAM_ENV, 1, env, sizeof(env));
+        assert_true(publisher_run_changed(f->p));
+        publisher_state(f->p, &facts, &health, 2000);
+        assert_false(publisher_run_changed(f->p));
+        const Hw__Run *run = f->target->target_state->run_info;
+        assert_int_equal(run->n_arguments, 0);
+        assert_int_equal(run->n_rts_options, 1);
+        assert_string_equal(run->rts_options[0], "-hT");
+        assert_string_equal(run->program, "prog");
+        open_facts.show_arguments = true;
+        publisher_state(f->p, &open_facts, &health, 2000);
+        run = f->target->target_state->run_info;
+        assert_int_equal(run->n_arguments, 5);
+        assert_string_equal(run->arguments[1], "--password=x");
+        close_publisher(f);
+}
+
+/* A new run: sequences go on, what the run before knew is gone. */
+static void test_new_run(void **state)
+{
+        struct follower *f = open_publisher();
+
+        (void)state;
+        begin_run(f, 1);
+        live(f, 1000, 1);
+        event(f, HW_USER_MSG, 1000, "one", 3);
+        publisher_flush(f->p, 2000);
+        begin_run(f, 2);
+        event(f, HW_USER_MSG, 500, "a\0b\xff", 4);
+        publisher_flush(f->p, 2000);
+        assert_int_equal(f->sequences[HW__KIND__KIND_NOTE], 2);
+        Hw__Note *note = hw__note__unpack(NULL, f->notes[1].n, f->notes[1].p);
+        assert_string_equal(note->text, "a\xef\xbf\xbd" "b\xef\xbf\xbd");
+        hw__note__free_unpacked(note, NULL);
+        struct follower *n = calloc(1, sizeof(*n));
+        n->newcomer = true;
+        assert_int_equal(publisher_snapshot(f->p, &facts, &health, 1, NULL, 0, on_snapshot, n), 0);
+        assert_int_equal(n->updates[HW__KIND__KIND_NOTE], 1);
+        assert_int_equal(n->updates[HW__KIND__KIND_CENSUS] + n->updates[HW__KIND__KIND_BAND], 0);
+        free_follower(n);
+        close_publisher(f);
+}
+
+static void test_outlet_error_stays(void **state)
+{
+        struct follower *f = open_publisher();
+
+        (void)state;
+        begin_run(f, 1);
+        live(f, 1000, 1);
+        f->result = -EPIPE;
+        publisher_flush(f->p, 2000);
+        assert_int_equal(publisher_error(f->p), -EPIPE);
+        f->result = 0;
+        live(f, 2000, 2);
+        publisher_flush(f->p, 2000);
+        assert_int_equal(f->updates[HW__KIND__KIND_HEAP], 1); /* a closed outlet is not tried again */
+        assert_int_equal(publisher_error(f->p), -EPIPE);
+        close_publisher(f);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_logs),
+                cmocka_unit_test(test_full_messages_are_sent_early),
+                cmocka_unit_test(test_unknown_is_absent),
+                cmocka_unit_test(test_arguments_are_kept_back),
+                cmocka_unit_test(test_new_run),
+                cmocka_unit_test(test_outlet_error_stays),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
