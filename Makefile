@@ -36,7 +36,9 @@ PUBLISH :=
 PROTO :=
 
 DAEMON :=
-CLIENT :=
+CLIENT := $(addprefix client/, rtsinfo.c inquire.c) \
+          $(addprefix client/run/, flags.c blocks.c relay.c hung.c daemon.c session.c run.c) \
+          $(addprefix client/doctor/, features.c stream.c doctor.c)
 
 LIB_SRC     := $(BASE) $(DECODE) $(PROTO)
 STAGES_SRC  := $(SOURCE) $(MODEL) $(TREND) $(RULES) $(PUBLISH) $(filter-out daemon/main.c,$(DAEMON))
