@@ -24,20 +24,35 @@ GEN := $(O)/gen
 
 # ---------------------------------------------------------------- sources
 
-BASE := $(addprefix daemon/base/, arena.c)
+BASE := $(addprefix daemon/base/, arena.c hash.c strings.c pool.c idtable.c)
 
-DECODE :=
-SOURCE :=
-MODEL :=
-TREND :=
+DECODE := $(addprefix daemon/decode/, event_table.c view.c header.c decoder.c ipe.c resync.c fields.c)
+SOURCE := $(addprefix daemon/source/, uri.c source.c watch.c tail.c fifo.c stdin.c address.c backoff.c connect.c \
+          listen.c read.c kernel_file.c cgroup.c procfs.c)
+MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c nonmoving.c cost_centres.c ipe.c bands.c \
+         band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
+TREND := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
+         time_to_limit.c trend.c)
 RULES :=
-PUBLISH :=
+PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
+             encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
+             send_state.c send_rows.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
 
-PROTO :=
+PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
+         unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
 
-DAEMON :=
-CLIENT := $(addprefix client/, rtsinfo.c inquire.c) \
-          $(addprefix client/run/, flags.c blocks.c relay.c hung.c daemon.c session.c run.c) \
+DAEMON := $(addprefix daemon/, log.c config.c config_file.c pipeline.c targets.c requests.c once.c main.c)
+
+# The client: where updates come from, the state they make, the commands that show it.
+CLIENT := $(addprefix client/, main.c command.c nearest.c options.c signals.c \
+            feed.c feed_live.c feed_files.c \
+            view.c view_target.c view_bands.c view_lists.c view_ring.c view_copy.c) \
+          $(addprefix client/console/, top.c console.c views.c screen.c plain.c overview.c identity.c memory.c \
+            collections.c bands.c notes.c stream.c targets.c scene.c widgets.c canvas.c) \
+          $(addprefix client/pipe/, pipe.c csv.c) \
+          $(addprefix client/ctl/, ctl.c print.c) \
+          $(addprefix client/, rtsinfo.c inquire.c) \
+          $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
           $(addprefix client/doctor/, features.c stream.c doctor.c)
 
 LIB_SRC     := $(BASE) $(DECODE) $(PROTO)
@@ -48,7 +63,7 @@ UNIT_SRC    := $(sort $(wildcard tests/unit/*/test_*.c))
 # ------------------------------------------------------------------ flags
 
 PKGS_LIB    := libzmq libprotobuf-c
-PKGS_DAEMON := libevent
+PKGS_DAEMON := libevent libcyaml
 PKGS_CLIENT := libevent ncursesw
 PKG_CFLAGS  := $(shell pkg-config --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
 LIBS_LIB     = $(shell pkg-config --libs $(PKGS_LIB))
@@ -145,6 +160,15 @@ $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libheapwatch.a
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libheapwatch.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) -lcmocka $(LIBS_CLIENT) $(LIBS_LIB)
 
+# Tests of short memory make every allocation fail in turn.
+$(O)/unit/model/test_memory: HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=aligned_alloc
+
+HEAPWATCH_TREND_OBJ := $(call objects,tests/bench/heapwatch_trend.c $(TREND))
+$(O)/heapwatch-trend: $(HEAPWATCH_TREND_OBJ)
+	$(call SAY,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS)
+
+-include $(patsubst %.o,%.d,$(HEAPWATCH_TREND_OBJ))
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)))
 
 # ------------------------------------------------------------------ targets
@@ -159,6 +183,12 @@ layers: $(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ)
 
 style:
 	$(Q)scripts/check-style
+
+# Is the verdict right? Golden timelines, then scores on labelled series; LEAKLAB='--ok 100 --leak 60' for more of them.
+LEAKLAB ?= --ok 20 --leak 12 --seed 2026 --jobs 1
+leaklab: $(O)/heapwatch-trend
+	$(Q)/usr/bin/python3 tests/leaklab/leaklab.py golden --detector $(O)/heapwatch-trend
+	$(Q)/usr/bin/python3 tests/leaklab/leaklab.py score --detector $(O)/heapwatch-trend $(LEAKLAB)
 
 check:
 	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' scripts/check
@@ -175,6 +205,42 @@ help:
 	@echo '  unit     build the unit tests'
 	@echo '  bench    speed and memory, in one table'
 	@echo '  asan     all tests under AddressSanitizer and UBSan'
+	@echo '  leaklab  score the leak verdict on labelled series'
 	@echo '  install  to DESTDIR/PREFIX'
 	@echo '  deps     install build and test dependencies (Debian)'
 	@echo '  clean    remove $(BUILD)'
+	@echo '  fuzz     coverage-guided fuzzing of what takes bytes from outside, FUZZ_S seconds each (clang)'
+	@echo '  leaklab  score the leak verdict against the benchmark'
+
+demo:
+	$(Q)scripts/deps demo
+	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all
+	$(Q)BUILD='$(O)' scripts/demo/run
+
+asan:
+	$(Q)BUILD='$(BUILD)' MODE=asan scripts/check
+
+# Measurements: never part of check. BENCH_ARGS go to scripts/bench.
+BENCH_BIN := $(patsubst tests/bench/%.c,$(O)/bench/%,$(sort $(wildcard tests/bench/bench_*.c)))
+
+$(O)/bench/%: $(OBJ)/tests/bench/%.o $(O)/libunit.a $(O)/libheapwatch.a
+	@mkdir -p $(@D)
+	$(call SAY,LD,$@)
+	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libheapwatch.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_DAEMON) $(LIBS_LIB)
+
+bench: all $(BENCH_BIN)
+	$(Q)BUILD='$(O)' scripts/bench $(BENCH_ARGS)
+
+DEST := $(DESTDIR)$(PREFIX)
+install: all
+	install -d $(DEST)/bin $(DEST)/lib/pkgconfig $(DEST)/include/heapwatch $(addprefix $(DEST)/share/man/man,1 5 8)
+	install -m 755 $(PROGRAMS) $(DEST)/bin
+	install -m 644 $(O)/libheapwatch.a $(DEST)/lib
+	install -m 755 $(O)/libheapwatch.so $(DEST)/lib/libheapwatch.so.$(VERSION)
+	ln -sf libheapwatch.so.$(VERSION) $(DEST)/lib/libheapwatch.so.0
+	ln -sf libheapwatch.so.0 $(DEST)/lib/libheapwatch.so
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/heapwatch.pc.in > $(DEST)/lib/pkgconfig/heapwatch.pc
+	install -m 644 include/heapwatch/*.h $(GEN)/heapwatch/heapwatch.pb-c.h $(DEST)/include/heapwatch
+	install -m 644 docs/man/heapwatch.1 $(DEST)/share/man/man1
+	install -m 644 docs/man/heapwatchd.yaml.5 $(DEST)/share/man/man5
+	install -m 644 docs/man/heapwatchd.8 $(DEST)/share/man/man8

@@ -20,6 +20,9 @@
 #define VIEW_BAND_POINTS 64     /* newest censuses kept per band */
 #define VIEW_NOTES 512
 #define VIEW_SERIES 16          /* indexed by Hw__Series */
+#define VIEW_TARGETS 10000      /* of all daemons: messages of further ones are counted as left out */
+#define VIEW_DAEMONS 256        /* messages of further ones are ignored */
+#define VIEW_NAME_MAX 64        /* bytes of a target's name; longer ones are ignored */
 
 struct view_point { uint64_t time_ns; double value; };
 
@@ -44,7 +47,7 @@ struct view_band {
 
 /* Owned copies of the newest message of each kind; NULL until it came. */
 struct view_target {
-        char name[65];
+        char name[VIEW_NAME_MAX + 1];
         size_t daemon;                  /* index of its daemon in the feed */
         uint32_t run;
         uint64_t event_time_ns;         /* newest */
@@ -71,6 +74,7 @@ struct view_daemon {
         Hw__DaemonState *state;
         bool stale;                     /* silent for 3 s */
         uint64_t heard_wall_ns;         /* published_wall_ns of its newest message */
+        uint64_t left_out;              /* messages of targets beyond VIEW_TARGETS */
 };
 
 struct view;

@@ -13,10 +13,18 @@
 
 #include "base/arena.h"
 
+struct strings_slot {
+        const char *text;               /* NULL: free */
+        uint32_t hash, size;
+};
+
 struct strings {
         struct arena arena;
-        const char **slots;             /* open addressing, a power of two */
+        struct strings_slot *slots;     /* open addressing, a power of two */
         uint32_t n_slots, n_used;
+        char *chunk;                    /* free space at the end of the newest piece of text memory */
+        size_t chunk_left;
+        uint64_t seed;
 };
 
 /* `max_bytes` of text in all. Allocates nothing yet. */

@@ -21,7 +21,7 @@ struct sched_cap {
 
 struct sched {
         uint64_t created, finished, migrations, wakeups;
-        uint64_t stops[SCHED_STATUSES]; /* by status */
+        uint64_t stops[SCHED_STATUSES]; /* by status, in today's numbering whatever release wrote the log */
         struct sched_cap *caps;         /* n_caps of them */
         uint32_t n_caps;                /* highest seen + 1 */
 };

@@ -3,7 +3,7 @@
  * series.h - one number over time, at four widths: 1 s, 10 s, 1 min, 10 min.
  *
  * Memory is fixed when a series is born. Pages of rings that are not reached
- * yet cost nothing: the block is zeroed by the kernel.
+ * yet are not touched, so a young series costs two pages.
  */
 #ifndef HW_MODEL_SERIES_H
 #define HW_MODEL_SERIES_H

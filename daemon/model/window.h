@@ -6,7 +6,7 @@
  * Moments merge exactly (Chan, Golub, LeVeque 1979), so a regression over any
  * stretch is a merge of buckets. Samples may come late, as long as their
  * bucket is still in the ring; what comes later than that is the caller's to
- * count. Pure: time is an argument. Nothing is allocated after window_init.
+ * count. Pure: time is an argument. Nothing is allocated.
  */
 #ifndef HW_MODEL_WINDOW_H
 #define HW_MODEL_WINDOW_H
@@ -35,15 +35,26 @@ struct bucket {
 };
 
 struct window {
-        struct bucket *buckets;         /* capacity of them; bucket of time t is (t / width) % capacity */
+        struct bucket *buckets;         /* capacity of them; use window_at */
         uint64_t width_ns;
         uint32_t capacity;
+        uint32_t start;                 /* slot that the first sample's bucket gets */
         uint64_t newest;                /* index t / width of the newest bucket; meaningful when !empty */
+        uint64_t from;                  /* buckets of index from..newest are made; what other slots hold is noise */
+        uint64_t shift;                 /* slot of an index is (index + shift) % capacity */
         bool empty;
+        bool rolled;                    /* a bucket with samples has left the ring */
 };
 
-/* `buckets` (capacity of them, zeroed, owned by the caller) outlive the window. */
+/*
+ * `buckets` (capacity of them, contents do not matter, owned by the caller)
+ * outlive the window. Slots are made when they are reached, so a young window
+ * touches little of its memory.
+ */
 void window_init(struct window *w, struct bucket *buckets, uint32_t capacity, uint64_t width_ns);
+
+/* Forgets all samples; touches no bucket. */
+void window_clear(struct window *w);
 
 /* False when the sample is older than the ring's oldest bucket: nothing was changed. */
 bool window_add(struct window *w, uint64_t time_ns, double value);
@@ -51,11 +62,14 @@ bool window_add(struct window *w, uint64_t time_ns, double value);
 /* The bucket of index t / width_ns, or NULL when it is outside the ring or empty. */
 const struct bucket *window_at(const struct window *w, uint64_t index);
 
-/* Index of the oldest bucket still in the ring. */
+/* Index of the oldest bucket that the ring could hold now; 0 when it is empty. */
 uint64_t window_oldest(const struct window *w);
 
 /* Merges all buckets that begin in [from_ns, to_ns) into *ret; ret->moments.n == 0 when there are none. */
 void window_merge(const struct window *w, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+
+/* Adds a sample to a bucket. */
+void bucket_add(struct bucket *b, uint64_t time_ns, double value);
 
 /* Adds one bucket to another. */
 void bucket_merge(struct bucket *b, const struct bucket *other);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "advice.h"
+#include "proto/advice.h"
 #include "base/limits.h"
 #include "heapwatch/eventlog.h"
 

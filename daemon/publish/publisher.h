@@ -2,12 +2,19 @@
 /*
  * publisher.h - state to messages, for one target.
  *
- * It is the model's sink: censuses, new bands and notes become messages at
- * once (bands always before the census that uses them), samples and
- * collections are gathered. publisher_flush sends those with all state that
- * changed. A message that is full is sent early, so nothing gathered is lost.
+ * It is the model's sink: a census becomes a message at once, behind the bands
+ * that it uses; bands, notes, samples and collections are gathered.
+ * publisher_flush sends those with all state that changed. A message that is
+ * full is sent early, so nothing gathered is lost.
  *
  * Sequence numbers are per topic and rise by 1 with each update of that topic.
+ * When memory is short, state is sent with the next flush; a census, band or
+ * note that cannot wait uses up a sequence number, so subscribers see the gap
+ * and ask for a snapshot.
+ *
+ * Time comes from the caller: messages sent from the sink carry the wall_ns of
+ * the last call that had one, publisher_set_clock included.
+ *
  * Everything a message needs lives in an arena that is reset after sending.
  */
 #ifndef HW_PUBLISH_PUBLISHER_H
@@ -43,24 +50,36 @@ void publisher_set_model(struct publisher *p, struct model *m);
 void publisher_flush(struct publisher *p, uint64_t wall_ns);
 
 /* Whether anything waits for publisher_flush. */
-bool publisher_pending(const struct publisher *p);
+bool publisher_pending(struct publisher *p);
+
+/* Whether the run's identity has changed since the last publisher_state: time to call it again. */
+bool publisher_run_changed(struct publisher *p);
+
+/* The wall time of messages that are sent from the sink from now on. */
+void publisher_set_clock(struct publisher *p, uint64_t wall_ns);
 
 /* Sends the target's state (kind target) and its health. Done at every change of state, and in the heartbeat. */
 void publisher_state(struct publisher *p, const struct target_facts *facts, const struct health *health,
                      uint64_t wall_ns);
 
-/* A run begins: call after model_begin_run and before its first event. */
+/*
+ * A run begins: call after model_begin_run and before its first event. Flush
+ * before model_begin_run: what is gathered and unsent then is gone with the
+ * run's state (bands and notes leave a gap in their sequence).
+ */
 void publisher_begin_run(struct publisher *p, uint64_t wall_ns);
 
 /*
  * Calls `each` with updates that bring a newcomer to the present state (each
  * borrowed): target, health, bands in parts, the newest census, heap, gc,
- * notes, profile in parts, ticky in parts, sched. Each carries the newest
- * sequence of its topic. `kinds` (n of them, 0 = all) selects.
+ * notes in parts, profile in parts, ticky in parts, sched. Each carries the
+ * newest sequence of its topic. `kinds` (n of them, 0 = all) selects. Flushes
+ * first, so that nothing in it comes again. Returns 0, or -ENOMEM when it is
+ * not whole: the newcomer must not take it for the present state then.
  */
-void publisher_snapshot(struct publisher *p, const struct target_facts *facts, const struct health *health,
-                        uint64_t wall_ns, const Hw__Kind *kinds, size_t n_kinds,
-                        void (*each)(void *ctx, const Hw__Update *update), void *ctx);
+int publisher_snapshot(struct publisher *p, const struct target_facts *facts, const struct health *health,
+                       uint64_t wall_ns, const Hw__Kind *kinds, size_t n_kinds,
+                       void (*each)(void *ctx, const Hw__Update *update), void *ctx);
 
 /* First error of the outlet (negative errno), 0 while all is well. */
 int publisher_error(const struct publisher *p);

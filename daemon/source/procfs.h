@@ -20,10 +20,20 @@
 bool procfs_is_process(const char *root, uint32_t pid, uint64_t start_wall_ns);
 
 /*
- * Reads one sample. Fields that cannot be read are left unknown. Returns 0, or
- * -ESRCH when the process is gone.
+ * Reads one sample. Fields that cannot be read are left unknown, and pss_bytes
+ * always: see procfs_pss. The two cgroup fields belong together: they are those
+ * of the group with the smallest limit from the process up to the root, or of
+ * the process's own group when nothing is limited. Returns 0, or -ESRCH when
+ * the process is gone (a zombie has gone).
  */
 int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sample);
+
+/*
+ * The proportional set size, or UNKNOWN_U64 when it may not be read. The kernel
+ * walks the page tables of the program for it, holding its memory map's lock:
+ * ask for it rarely (every tenth sample), never per event.
+ */
+uint64_t procfs_pss(const char *root, uint32_t pid);
 
 /* Resident bytes of this very process; 0 when unknown. */
 uint64_t procfs_own_rss(void);

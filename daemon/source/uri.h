@@ -6,7 +6,8 @@
  *   fifo:PATH            a named pipe          tcp-listen:HOST:PORT    accept one writer at a time
  *   stdin:               standard input        unix:PATH, unix-listen:PATH
  *
- * HOST is a numeric address or localhost: nothing here looks names up.
+ * HOST is a numeric address (IPv6 in brackets) or localhost: nothing here looks
+ * names up. tcp-listen: takes only loopback addresses.
  * Pure: text in, struct out.
  */
 #ifndef HW_SOURCE_URI_H
@@ -43,9 +44,14 @@ bool target_name_valid(const char *name);
 /* Parses a URI without name. False with a sentence in `error`. */
 bool source_uri_parse(const char *text, struct source_uri *ret_uri, char *error, size_t error_size);
 
+/* Whether a TCP* URI names this machine's loopback. */
+bool source_uri_is_loopback(const struct source_uri *uri);
+
 /*
- * Parses `[NAME=]URI` into both; a missing name is made from the URI (base
- * name without .eventlog, or HOST-PORT), bad characters replaced by '-'.
+ * Parses `[NAME=]URI` into both. What stands before a '=' is a name if neither
+ * ':' nor '/' comes earlier (a path with '=' is written ./a=b). A missing name
+ * is made from the URI (base name without .eventlog, or HOST-PORT), bad
+ * characters replaced by '-', a first '.' or '-' by '_'.
  */
 bool target_spec_parse(const char *text, char ret_name[TARGET_NAME_MAX + 1], struct source_uri *ret_uri, char *error,
                        size_t error_size);

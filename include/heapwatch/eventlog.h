@@ -17,6 +17,14 @@
  *             ...
  *     }
  *
+ * What it does with oddities: an event of a kind that heapwatch does not know
+ * but the log declares is delivered and counted as unknown. An event whose
+ * payload is shorter than its kind needs (announced so, or declared so by the
+ * header) is dropped and counted as short. An id that is not declared, a time
+ * outside its block's, an event longer than its block are damage: skipped up
+ * to the next place that makes sense, reported once, counted. A block marker
+ * in front of a restarted log's header is passed over silently.
+ *
  * It does not interpret: what events mean is the model's business. Typed
  * access to an event's fields is below (hw_event_u64 ..., hw_event_field).
  *
@@ -44,25 +52,30 @@ struct hw_event {
         const uint8_t *payload; /* borrowed: valid until the next call on the decoder */
         uint32_t size;          /* payload bytes */
         uint16_t id;            /* enum hw_event_id, or an id heapwatch does not know */
-        uint16_t cap;           /* capability of the block it stands in, or HW_CAP_NONE */
+        uint16_t cap;           /* capability of the block it stands in (opens, if a marker), or HW_CAP_NONE */
 };
 
 struct hw_eventlog;
 
 /* What stopped hw_eventlog_read; events delivered by the same call come before it. */
 enum hw_eventlog_status {
-        HW_EVENTLOG_OK,         /* the array is full: call again */
-        HW_EVENTLOG_NEED_MORE,  /* all input is used up; the tail of a cut event is kept inside */
+        HW_EVENTLOG_OK,         /* nothing: call again */
+        HW_EVENTLOG_NEED_MORE,  /* all input is used up, a cut event's start is kept; comes with 0 events */
         HW_EVENTLOG_RUN,        /* a header is complete: what follows belongs to a new run */
-        HW_EVENTLOG_END,        /* the end marker was read; only a new header may follow */
+        HW_EVENTLOG_END,        /* the end marker was read: a new header may follow, all else is damage */
         HW_EVENTLOG_BAD,        /* damage, skipped: see hw_eventlog_damage(); call again */
         HW_EVENTLOG_LIMIT       /* as BAD, because a length exceeds a cap of limits below */
 };
 
-/* A stretch of the stream that could not be decoded. */
+/*
+ * A stretch of the stream that could not be decoded. It is reported when it is
+ * over - except where only a new header can help (no eventlog at all, a
+ * damaged header): that is reported at once, and hw_eventlog_stats' lost_bytes
+ * grows until the header comes.
+ */
 struct hw_eventlog_damage {
         uint64_t offset;        /* of its first byte */
-        uint64_t lost_bytes;    /* its length */
+        uint64_t lost_bytes;    /* its length, so far; 0: nothing was skipped, but a block's size was wrong */
         const char *reason;     /* static text: what was found, what was expected */
 };
 
@@ -74,10 +87,13 @@ struct hw_eventlog_stats {
         uint64_t unknown;       /* of the delivered: ids declared by the log but not known here */
         uint64_t short_payload; /* dropped: payload shorter than the event's kind needs */
         uint64_t resyncs;       /* damaged places */
-        uint64_t lost_bytes;    /* in them */
+        uint64_t lost_bytes;    /* in them, those still being skipped included */
 };
 
-/* Makes a decoder waiting for a header. NULL when memory is short. Bound: about 700 KiB. */
+/*
+ * Makes a decoder waiting for a header. NULL when memory is short. Address space: about 900 KiB; memory
+ * touched by an ordinary log: about 20 KiB, and up to 128 KiB if its events are that long.
+ */
 struct hw_eventlog *hw_eventlog_new(void);
 
 /* Frees it and clears the pointer; NULL is allowed. */
@@ -106,11 +122,12 @@ enum hw_eventlog_status hw_eventlog_read(struct hw_eventlog *log, struct hw_even
  * Says that no more input will come. Returns true when the stream ended
  * cleanly (after an end marker, or before any header with nothing read),
  * false when it stops inside a run; `ret_left` gets the bytes of a cut event.
- * Damage that was being skipped is closed and counted.
+ * Damage that was being skipped is closed and counted (hw_eventlog_damage then
+ * tells its whole length).
  */
 bool hw_eventlog_finish(struct hw_eventlog *log, uint64_t *ret_left);
 
-/* The newest damage; valid after BAD or LIMIT until the next call. */
+/* The newest damage; valid after BAD, LIMIT and hw_eventlog_finish until the next call. */
 const struct hw_eventlog_damage *hw_eventlog_damage(const struct hw_eventlog *log);
 
 const struct hw_eventlog_stats *hw_eventlog_stats(const struct hw_eventlog *log);
@@ -185,8 +202,32 @@ enum hw_event_id {
         HW_TASK_DELETE = 57,
         HW_USER_MARKER = 58,
         HW_HACK_BUG_T9003 = 59,
+        HW_EDEN_START_RECEIVE = 60,
+        HW_EDEN_END_RECEIVE = 61,
+        HW_CREATE_PROCESS = 62,
+        HW_KILL_PROCESS = 63,
+        HW_ASSIGN_THREAD_TO_PROCESS = 64,
+        HW_CREATE_MACHINE = 65,
+        HW_KILL_MACHINE = 66,
+        HW_SEND_MESSAGE = 67,
+        HW_RECEIVE_MESSAGE = 68,
+        HW_SEND_RECEIVE_LOCAL_MESSAGE = 69,
         HW_MEM_RETURN = 90,
         HW_BLOCKS_SIZE = 91,
+        HW_MERCURY_START_PAR_CONJUNCTION = 100,
+        HW_MERCURY_END_PAR_CONJUNCTION = 101,
+        HW_MERCURY_END_PAR_CONJUNCT = 102,
+        HW_MERCURY_CREATE_SPARK = 103,
+        HW_MERCURY_FUT_CREATE = 104,
+        HW_MERCURY_FUT_WAIT_NOSUSPEND = 105,
+        HW_MERCURY_FUT_WAIT_SUSPENDED = 106,
+        HW_MERCURY_FUT_SIGNAL = 107,
+        HW_MERCURY_LOOKING_FOR_GLOBAL_CONTEXT = 108,
+        HW_MERCURY_WORK_STEALING = 109,
+        HW_MERCURY_RELEASE_CONTEXT = 110,
+        HW_MERCURY_ENGINE_SLEEPING = 111,
+        HW_MERCURY_LOOKING_FOR_LOCAL_SPARK = 112,
+        HW_MERCURY_CALLING_MAIN = 113,
         HW_PERF_NAME = 140,
         HW_PERF_COUNTER = 141,
         HW_PERF_TRACEPOINT = 142,

@@ -16,7 +16,16 @@
  * restarted) drops everything: HW_SUBSCRIBER_RESET tells so. A silent daemon is
  * reported as HW_SUBSCRIBER_STALE and followed again by itself when it is back.
  *
- * One subscriber follows any number of daemons. Not thread-safe.
+ * Loss that no later message of the topic shows is seen by the heads in the
+ * target's heartbeat. A target that the daemon no longer names is reported by a
+ * made-up update with STATE_REMOVED and no sequence, should its own last
+ * message have been lost. A snapshot may be refused or slow: it is asked for
+ * again, with growing patience; until it is complete nothing of what it covers
+ * is delivered. A target that is hurt again and again is healed at most every
+ * 1 s, then 2 s ... 30 s; its updates are delivered meanwhile.
+ *
+ * One subscriber follows any number of daemons. Not thread-safe; make it after
+ * fork, not before.
  */
 #ifndef HEAPWATCH_SUBSCRIBER_H
 #define HEAPWATCH_SUBSCRIBER_H
@@ -44,7 +53,7 @@ enum hw_subscriber_event {
         HW_SUBSCRIBER_UPDATE = 1,       /* *ret_update is valid until the next call */
         HW_SUBSCRIBER_RESET = 2,        /* first contact or new epoch: forget its targets, a snapshot follows */
         HW_SUBSCRIBER_READY = 3,        /* the snapshot is complete: from now on updates are live */
-        HW_SUBSCRIBER_STALE = 4,        /* no sign of life for 3 s */
+        HW_SUBSCRIBER_STALE = 4,        /* no sign of life for 3 s; also when there never was one */
         HW_SUBSCRIBER_ALIVE = 5         /* back after STALE, same epoch */
 };
 
@@ -52,19 +61,27 @@ enum hw_subscriber_event {
 struct hw_subscriber *hw_subscriber_new(const struct hw_subscriber_options *options);
 void hw_subscriber_destroy(struct hw_subscriber **s);
 
-/* The next event, waiting at most timeout_ms (0: not at all). Negative errno when it cannot go on. */
+/*
+ * The next event, waiting at most timeout_ms (0: not at all, negative: without limit). NOTHING also when a signal
+ * came. *ret_update is NULL for all events but UPDATE. Negative errno when it cannot go on.
+ */
 int hw_subscriber_next(struct hw_subscriber *s, int timeout_ms, const Hw__Update **ret_update);
 
 /* Which daemon the last event is about: index into the endpoints. */
 size_t hw_subscriber_daemon(const struct hw_subscriber *s);
 
-/* A descriptor that becomes readable when hw_subscriber_next may have something: a hint, call it until NOTHING. */
+/*
+ * A descriptor (epoll) that becomes readable when hw_subscriber_next may have something, time-outs included; it
+ * needs no timer beside it. It is a hint, and edge-triggered underneath: whenever it is readable, and once before
+ * the first wait, call hw_subscriber_next(s, 0, ...) until it returns NOTHING. A caller that stops earlier must
+ * come back by itself: the descriptor may stay silent although messages wait. Owned by the subscriber.
+ */
 int hw_subscriber_fd(const struct hw_subscriber *s);
 
 struct hw_subscriber_stats {
         uint64_t updates;
         uint64_t gaps;                  /* holes in a topic's sequence */
-        uint64_t lost;                  /* messages in them */
+        uint64_t lost;                  /* messages in them, as far as sequences tell */
         uint64_t snapshots;             /* asked for, the first one included */
         uint64_t bad;                   /* messages that were refused */
 };
@@ -72,9 +89,11 @@ struct hw_subscriber_stats {
 const struct hw_subscriber_stats *hw_subscriber_stats(const struct hw_subscriber *s);
 
 /*
- * Sends one request to daemon `daemon` and waits for its replies, `each` being
- * called for every one (borrowed). Returns 0, -ETIMEDOUT, -EPROTO (refused
- * reply) or -ENOMEM. An error reply is passed to `each` like any other.
+ * Sends one request to the daemon of this publish endpoint and waits for its
+ * replies, `each` being called for every one (borrowed). The time-out is for
+ * all of it. The request's id is set when it has none. Returns 0, -EINVAL (the
+ * endpoint is malformed), -ETIMEDOUT, -EPROTO (refused reply) or -ENOMEM. An
+ * error reply is passed to `each` like any other.
  */
 int hw_request(const char *publish_endpoint, Hw__Request *request, int timeout_ms,
                void (*each)(void *ctx, const Hw__Reply *reply), void *ctx);

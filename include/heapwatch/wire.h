@@ -35,12 +35,17 @@ Hw__Series hw_series_parse(const char *name);
 /* Unit of a series' values: "B", "ns". Static. */
 const char *hw_series_unit(Hw__Series series);
 
+/* Whether a target may be called so: 1 to 64 of [A-Za-z0-9._-]. */
+bool hw_target_name_valid(const char *name);
+
 /* Writes "hw1/<kind>/<target>/" and returns its length. `target` "" with KIND_DAEMON. */
 size_t hw_topic(char ret_topic[HW_TOPIC_MAX], Hw__Kind kind, const char *target);
 
 /*
  * Unpacks and checks a message from outside: sizes of paired arrays agree,
  * texts are UTF-8, names are valid, nothing is nested deeper than the schema.
+ * An enum value that this version does not know is dropped from an update or
+ * reply (a newer daemon may send it) and refused in a request.
  * Returns NULL with a static sentence in *ret_reason when it is refused.
  * Free with hw__update__free_unpacked(update, NULL) and its like.
  */
@@ -53,7 +58,8 @@ Hw__Reply *hw_reply_unpack(const void *bytes, size_t size, const char **ret_reas
  * names, 64-bit integers as strings, enums by name), made by walking the
  * descriptors. With `plain_numbers`, 64-bit integers are written as numbers
  * for tools that want them so. Returns a string to free(), NULL when memory is
- * short. Text in the message must be UTF-8; control characters are escaped.
+ * short. A text that is not UTF-8 is cleaned (hw_utf8_clean), so the result is
+ * always valid JSON; control characters are escaped, C1 and bidi ones too.
  */
 char *hw_json(const ProtobufCMessage *message, bool plain_numbers);
 

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* scene.c - numbers of a target as people read them. */
+#include "client/console/scene.h"
+
+#include <stdio.h>
+
+#include "client/console/widgets.h"
+#include "heapwatch/text.h"
+
+#define SPAN_NS (UINT64_C(600) * 1000000000)
+
+static Hw__Target__State state_of(const struct view_target *t)
+{
+        return t->target && t->target->has_state ? t->target->state : HW__TARGET__STATE__STATE_UNKNOWN;
+}
+
+const char *state_word(const struct view_target *t)
+{
+        switch (state_of(t)) {
+        case HW__TARGET__STATE__STATE_WAITING:
+                return "waiting";
+        case HW__TARGET__STATE__STATE_CONNECTED:
+                return "connected";
+        case HW__TARGET__STATE__STATE_RUNNING:
+                return "running";
+        case HW__TARGET__STATE__STATE_ENDED:
+                return "ended";
+        case HW__TARGET__STATE__STATE_CRASHED:
+                return "crashed";
+        case HW__TARGET__STATE__STATE_FAILED:
+                return "failed";
+        case HW__TARGET__STATE__STATE_REMOVED:
+                return "removed";
+        default:
+                return "unknown";
+        }
+}
+
+enum tint state_tint(const struct view_target *t)
+{
+        switch (state_of(t)) {
+        case HW__TARGET__STATE__STATE_RUNNING:
+                return TINT_GOOD;
+        case HW__TARGET__STATE__STATE_WAITING:
+        case HW__TARGET__STATE__STATE_CONNECTED:
+                return TINT_WARN;
+        case HW__TARGET__STATE__STATE_CRASHED:
+        case HW__TARGET__STATE__STATE_FAILED:
+                return TINT_BAD;
+        default:
+                return TINT_DIM;
+        }
+}
+
+bool scene_stale(const struct scene *s, const struct view_target *t, uint64_t *ret_age_ns)
+{
+        const struct view_daemon *d = view_daemon(s->view, t->daemon);
+
+        *ret_age_ns = d && s->now_wall_ns > d->heard_wall_ns ? s->now_wall_ns - d->heard_wall_ns : 0;
+        return d && d->stale;
+}
+
+uint64_t scene_now_ns(const struct scene *s, const struct view_target *t)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        uint64_t age_ns, wall_ns = s->now_wall_ns;
+
+        if (!s->live || state_of(t) != HW__TARGET__STATE__STATE_RUNNING || !run || !run->has_start_wall_ns)
+                return t->event_time_ns;
+        if (scene_stale(s, t, &age_ns))
+                wall_ns -= age_ns; /* the last picture stays as it was */
+        if (wall_ns <= run->start_wall_ns || wall_ns - run->start_wall_ns < t->event_time_ns)
+                return t->event_time_ns;
+        return wall_ns - run->start_wall_ns;
+}
+
+void scene_span(const struct scene *s, const struct view_target *t, uint64_t *ret_from_ns, uint64_t *ret_to_ns)
+{
+        *ret_to_ns = scene_now_ns(s, t);
+        *ret_from_ns = *ret_to_ns > SPAN_NS ? *ret_to_ns - SPAN_NS : 0;
+}
+
+static char *unknown(char *out)
+{
+        (void)snprintf(out, SCENE_TEXT, "%s", UNKNOWN_TEXT);
+        return out;
+}
+
+char *bytes_or_unknown(char *out, bool known, uint64_t bytes)
+{
+        return known ? hw_bytes_text(out, SCENE_TEXT, (double)bytes) : unknown(out);
+}
+
+char *duration_or_unknown(char *out, bool known, uint64_t ns)
+{
+        return known ? hw_duration_text(out, SCENE_TEXT, (double)ns) : unknown(out);
+}
+
+char *share_or_unknown(char *out, bool known, double share)
+{
+        return known ? hw_share_text(out, SCENE_TEXT, share) : unknown(out);
+}
+
+char *rate_or_unknown(char *out, bool known, double bytes_per_s)
+{
+        return known ? hw_rate_text(out, SCENE_TEXT, bytes_per_s) : unknown(out);
+}
+
+bool memory_limit(const struct view_target *t, uint64_t *ret_bytes, const char **ret_what)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        const Hw__Process *process = t->heap ? t->heap->process : NULL;
+        bool found = false;
+
+        if (run && run->has_max_heap_bytes && run->max_heap_bytes) {
+                *ret_bytes = run->max_heap_bytes;
+                *ret_what = "-M";
+                found = true;
+        }
+        if (process && process->has_cgroup_max_bytes && process->cgroup_max_bytes &&
+            (!found || process->cgroup_max_bytes < *ret_bytes)) {
+                *ret_bytes = process->cgroup_max_bytes;
+                *ret_what = "cgroup";
+                found = true;
+        }
+        return found;
+}
+
+bool worst_pause(const struct view_target *t, uint64_t *ret_p99_ns, uint64_t *ret_max_ns)
+{
+        *ret_p99_ns = *ret_max_ns = 0;
+        for (size_t i = 0; t->gc && i < t->gc->n_generations; i++) {
+                const Hw__Generation *g = t->gc->generations[i];
+
+                if (g->has_pause_p99_ns && g->pause_p99_ns > *ret_p99_ns)
+                        *ret_p99_ns = g->pause_p99_ns;
+                if (g->has_pause_max_ns && g->pause_max_ns > *ret_max_ns)
+                        *ret_max_ns = g->pause_max_ns;
+        }
+        return *ret_max_ns > 0;
+}
+
+char *safe_text(char *out, size_t size, const char *text)
+{
+        (void)hw_terminal_text(out, size, text ? text : "");
+        return out;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * scene.h - what is to be drawn and when it is: the one argument of every
+ * drawing, and the numbers of a target as people read them.
+ */
+#ifndef HW_CLIENT_SCENE_H
+#define HW_CLIENT_SCENE_H
+
+#include "client/console/canvas.h"
+#include "client/view.h"
+
+struct scene {
+        const struct view *view;
+        const char *(*endpoint)(const void *ctx, size_t daemon); /* where a daemon is, for people */
+        const void *endpoint_ctx;
+        bool live;                      /* following daemons; false: finished files */
+        uint64_t now_wall_ns;           /* Unix time of this picture */
+};
+
+#define SCENE_TEXT 128
+
+/* "running" ...; and how it should look. */
+const char *state_word(const struct view_target *t);
+enum tint state_tint(const struct view_target *t);
+
+/* Event time of now: the program's clock for a living run, else the newest event's. */
+uint64_t scene_now_ns(const struct scene *s, const struct view_target *t);
+
+/* The stretch that sparklines show: the newest ten minutes, less in a younger run. */
+void scene_span(const struct scene *s, const struct view_target *t, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
+
+/* Whether the target's daemon is silent; for how long. */
+bool scene_stale(const struct scene *s, const struct view_target *t, uint64_t *ret_age_ns);
+
+/* Numbers as text, UNKNOWN_TEXT when not known. Each returns `out` (of SCENE_TEXT bytes). */
+char *bytes_or_unknown(char *out, bool known, uint64_t bytes);
+char *duration_or_unknown(char *out, bool known, uint64_t ns);
+char *share_or_unknown(char *out, bool known, double share);
+char *rate_or_unknown(char *out, bool known, double bytes_per_s);
+
+/* The least known memory limit of a target, and what sets it ("-M", "cgroup"); false when none is known. */
+bool memory_limit(const struct view_target *t, uint64_t *ret_bytes, const char **ret_what);
+
+/* The worst 99th percentile and maximum of any generation's pauses. */
+bool worst_pause(const struct view_target *t, uint64_t *ret_p99_ns, uint64_t *ret_max_ns);
+
+/* Text from outside made safe into `out`. */
+char *safe_text(char *out, size_t size, const char *text);
+
+/* Draws one target in full into an area; how many rows it would like. (overview.c) */
+void draw_overview(struct canvas *c, struct area area, const struct scene *s, const struct view_target *t);
+int overview_rows(const struct scene *s, const struct view_target *t, int width);
+
+/* Draws the list of targets; rows before `first` are above it; `selected` (or none: SIZE_MAX) is marked. (targets.c) */
+void draw_targets(struct canvas *c, struct area area, const struct scene *s, size_t first, size_t selected);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * screen.h - the terminal: the only part of the console that knows curses.
+ *
+ * While it is open, what is written to standard error (by the daemon that
+ * reads files, too) is held back and printed after screen_close, so that it
+ * cannot tear the picture.
+ */
+#ifndef HW_CLIENT_SCREEN_H
+#define HW_CLIENT_SCREEN_H
+
+#include <stdbool.h>
+
+#include "client/console/canvas.h"
+
+enum screen_key {
+        SCREEN_NONE = 0,
+        /* printable keys are themselves */
+        SCREEN_UP = 0x110000,
+        SCREEN_DOWN,
+        SCREEN_PAGE_UP,
+        SCREEN_PAGE_DOWN,
+        SCREEN_HOME,
+        SCREEN_END,
+        SCREEN_ENTER,
+        SCREEN_TAB,
+        SCREEN_ESCAPE,
+        SCREEN_RESIZED
+};
+
+/* Whether standard input and output are a terminal that can be drawn on. */
+bool screen_possible(void);
+
+/* Whether the locale's characters are UTF-8. */
+bool screen_has_utf8(void);
+
+/* Holds standard error back when it is the terminal; and gives it back. */
+void screen_hold_messages(void);
+void screen_release_messages(void);
+
+/* 0 or -errno. */
+int screen_open(void);
+void screen_close(void);
+
+void screen_size(int *ret_height, int *ret_width);
+
+/* Shows a canvas; only cells that changed are sent. */
+void screen_show(const struct canvas *c);
+
+/* The next key, or SCREEN_NONE; does not wait. */
+int screen_key(void);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* print.c - replies as text: aligned columns, a line each; what is not known is "–". */
+#include "client/ctl/print.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapwatch/text.h"
+
+#define UNKNOWN "–"
+
+static const char *state_name(const Hw__Target *t)
+{
+        static const char *const names[] = {
+                "unknown", "waiting", "connected", "running", "ended", "crashed", "failed", "removed",
+        };
+
+        if (!t->has_state || t->state < 0 || (size_t)t->state >= sizeof(names) / sizeof(names[0]))
+                return names[0];
+        return names[t->state];
+}
+
+static void print_daemon(const Hw__DaemonState *d)
+{
+        char safe[256], text[HW_NUMBER_MAX];
+
+        (void)hw_terminal_text(safe, sizeof(safe), d->version ? d->version : UNKNOWN);
+        (void)printf("heapwatchd %s", safe);
+        if (d->has_pid)
+                (void)printf("  pid %u", d->pid);
+        if (d->has_started_wall_ns)
+                (void)printf("  since %s", hw_time_text(text, sizeof(text), d->started_wall_ns));
+        if (d->has_rss_bytes)
+                (void)printf("  rss %s", hw_bytes_text(text, sizeof(text), (double)d->rss_bytes));
+        (void)printf("\nrequests %s", d->has_requests ? hw_count_text(text, sizeof(text), d->requests) : UNKNOWN);
+        (void)printf("  refused %s\n",
+                     d->has_bad_requests ? hw_count_text(text, sizeof(text), d->bad_requests) : UNKNOWN);
+}
+
+static void print_target(struct print_state *p, const Hw__Update *u)
+{
+        const Hw__Target *t = u->target_state;
+        char name[256], uri[2048], detail[1024], run[16] = UNKNOWN;
+
+        if (!p->headed)
+                (void)printf("%-20s  %-9s  %4s  %s\n", "TARGET", "STATE", "RUN", "SOURCE");
+        p->headed = true;
+        (void)hw_terminal_text(name, sizeof(name), u->target ? u->target : UNKNOWN);
+        (void)hw_terminal_text(uri, sizeof(uri), t->uri ? t->uri : UNKNOWN);
+        (void)hw_terminal_text(detail, sizeof(detail), t->detail ? t->detail : "");
+        if (u->has_run)
+                (void)snprintf(run, sizeof(run), "%u", u->run);
+        (void)printf("%-20s  %-9s  %*s  %s", name, state_name(t), u->has_run ? 4 : 6, run, uri);
+        if (*detail)
+                (void)printf("  (%s)", detail);
+        (void)putchar('\n');
+}
+
+static void print_status(struct print_state *p, const Hw__Status *s)
+{
+        char safe[1024];
+
+        if (!p->targets_only && s->daemon)
+                print_daemon(s->daemon);
+        for (size_t i = 0; !p->targets_only && i < s->n_publish_endpoints; i++) {
+                (void)hw_terminal_text(safe, sizeof(safe), s->publish_endpoints[i]);
+                (void)printf("publishes at %s\n", safe);
+        }
+        for (size_t i = 0; i < s->n_targets; i++) {
+                if (s->targets[i]->body_case == HW__UPDATE__BODY_TARGET_STATE)
+                        print_target(p, s->targets[i]);
+        }
+        if (!p->headed && !s->n_targets)
+                (void)printf("no targets\n");
+}
+
+static void number(bool known, double value)
+{
+        if (known)
+                (void)printf("  %14.6g", value);
+        else
+                (void)printf("  %*s", 16, UNKNOWN); /* the dash is three bytes and one column wide */
+}
+
+static void print_history(struct print_state *p, const Hw__History *h)
+{
+        const char *unit = h->has_series ? hw_series_unit(h->series) : "B";
+
+        if (!p->headed)
+                (void)printf("%14s  %9s  %8s  %14s  %14s  %14s  %14s   (values in %s)\n", "TIME_S", "WIDTH_S", "COUNT",
+                             "MIN", "MEAN", "MAX", "LAST", unit ? unit : "1");
+        p->headed = true;
+        for (size_t i = 0; i < h->n_points; i++) {
+                const Hw__Point *x = h->points[i];
+
+                (void)printf("%14.3f  %9.3f  %8" PRIu64, (double)x->time_ns / 1e9, (double)x->width_ns / 1e9, x->count);
+                number(x->has_min, x->min);
+                number(x->has_mean, x->mean);
+                number(x->has_max, x->max);
+                number(x->has_last, x->last);
+                (void)putchar('\n');
+        }
+}
+
+static void print_done(const Hw__Done *d)
+{
+        char safe[256];
+
+        (void)hw_terminal_text(safe, sizeof(safe), d->target ? d->target : "");
+        (void)printf("%s: done\n", safe);
+}
+
+static void print_json(const Hw__Reply *reply)
+{
+        char *json = hw_json(&reply->base, false);
+
+        if (json)
+                (void)printf("%s\n", json);
+        free(json);
+}
+
+void print_reply(void *ctx, const Hw__Reply *reply)
+{
+        struct print_state *p = ctx;
+
+        if (reply->error) {
+                p->refused = true;
+                (void)hw_terminal_text(p->refusal, sizeof(p->refusal), reply->error);
+        }
+        if (p->json)
+                print_json(reply);
+        else if (reply->what_case == HW__REPLY__WHAT_STATUS)
+                print_status(p, reply->status);
+        else if (reply->what_case == HW__REPLY__WHAT_HISTORY)
+                print_history(p, reply->history);
+        else if (reply->what_case == HW__REPLY__WHAT_DONE)
+                print_done(reply->done);
+}

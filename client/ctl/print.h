@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* print.h - replies of a daemon on standard output, as text for people or JSON for programs. */
+#ifndef HW_CLIENT_CTL_PRINT_H
+#define HW_CLIENT_CTL_PRINT_H
+
+#include <stdbool.h>
+
+#include "heapwatch/wire.h"
+
+struct print_state {
+        bool json;
+        bool targets_only;      /* of a status: the targets alone */
+        bool headed;            /* the table's heading is out */
+        bool refused;
+        char refusal[512];      /* the daemon's own words, made safe */
+};
+
+/* For hw_request; `ctx` is a struct print_state. */
+void print_reply(void *ctx, const Hw__Reply *reply);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* view_internal.h - what the files of the view share. Not for others. */
+#ifndef HW_CLIENT_VIEW_INTERNAL_H
+#define HW_CLIENT_VIEW_INTERNAL_H
+
+#include "client/view.h"
+
+/* Open addressing from a 64-bit id to a position in an array. */
+struct id_slot { uint64_t id; uint32_t position_1; }; /* position + 1; 0 = free */
+struct id_index {
+        struct id_slot *slots;
+        uint32_t n_slots, n_used;       /* n_slots is a power of two */
+};
+
+/* A target with what only the view needs. `t` is the part that others see. */
+struct target_state {
+        struct view_target t;
+        bool sampled[VIEW_SERIES];      /* the daemon sends this series itself: nothing is derived */
+        uint32_t cap_bands, cap_stacks, cap_ticky;
+        struct id_index ticky_index;
+};
+
+/* view_ring.c: points and growing arrays */
+int ring_push(struct view_ring *r, size_t max, uint64_t time_ns, double value);
+void ring_done(struct view_ring *r);
+void *array_grow(void *array, uint32_t *capacity, uint32_t need, size_t size);
+int id_index_add(struct id_index *x, uint64_t id, uint32_t position);
+bool id_index_find(const struct id_index *x, uint64_t id, uint32_t *ret_position);
+void id_index_done(struct id_index *x);
+
+/* view_copy.c: an owned deep copy of any message; NULL when memory is short. */
+void *message_copy(const ProtobufCMessage *message);
+
+/* view_target.c: one target's life */
+struct target_state *target_new(size_t daemon, const char *name);
+void target_destroy(struct target_state **ts);
+void target_begin_run(struct target_state *ts, uint32_t run);
+int target_apply(struct target_state *ts, const Hw__Update *update);
+
+/* view_bands.c: bands, censuses, the derived total */
+int bands_define(struct target_state *ts, const Hw__Bands *bands);
+int bands_census(struct target_state *ts, const Hw__Census *census);
+void bands_done(struct target_state *ts);
+
+/* view_lists.c: notes, time profile, ticky */
+int notes_add(struct target_state *ts, const Hw__Notes *notes);
+int profile_add(struct target_state *ts, const Hw__Profile *profile);
+int ticky_add(struct target_state *ts, const Hw__Ticky *ticky);
+void lists_done(struct target_state *ts);
+
+#endif

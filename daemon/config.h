@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * config.h - what heapwatchd was asked to do: command line and config file in
+ * one struct, all values checked.
+ *
+ * The file is YAML; what stands on the command line wins over it. A mistake is
+ * reported with file, line and column before anything is started.
+ */
+#ifndef HW_CONFIG_H
+#define HW_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "log.h"
+#include "source/uri.h"
+
+#define CONFIG_ENDPOINT_MAX 256
+
+struct config_target {
+        char name[TARGET_NAME_MAX + 1];
+        struct source_uri uri;
+};
+
+struct config {
+        struct config_target *targets;
+        size_t n_targets;
+        char publish_endpoint[CONFIG_ENDPOINT_MAX];
+        char request_endpoint[CONFIG_ENDPOINT_MAX];
+        enum log_level log_level;
+        bool show_arguments;            /* publish the program's arguments, not only its RTS options */
+        bool print_config;              /* show the effective configuration and end */
+
+        bool once;                      /* read finished files, then end */
+        char push_endpoint[CONFIG_ENDPOINT_MAX]; /* once: the client that started us */
+};
+
+enum config_result {
+        CONFIG_RUN,
+        CONFIG_DONE,                    /* --help, --version, --print-config: all said */
+        CONFIG_BAD                      /* reported on stderr: exit 2 */
+};
+
+enum config_result config_parse(struct config *c, int argc, char **argv);
+void config_done(struct config *c);
+
+/* Adds what a YAML file says; values already set by the command line stay. False after reporting on stderr. */
+bool config_read_file(struct config *c, const char *path);
+
+/* Adds one `[NAME=]URI`. False with a sentence in `error`. */
+bool config_add_target(struct config *c, const char *name, const char *spec, char *error, size_t error_size);
+
+#endif

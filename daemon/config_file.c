@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: the file's shape is a libcyaml schema, so that libcyaml finds every
+ * mistake in it; its log tells line and column, and is gathered here into one
+ * message. The values are then checked like those of the command line.
+ */
+#include "config.h"
+
+#include <cyaml/cyaml.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+struct file_target {
+        char *name;
+        char *uri;
+};
+
+struct file_config {
+        char *publish, *request, *log_level;
+        bool *show_arguments;
+        struct file_target *targets;
+        unsigned targets_count;
+};
+
+static const cyaml_schema_field_t target_fields[] = {
+        CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_target, name, 1,
+                               TARGET_NAME_MAX),
+        CYAML_FIELD_STRING_PTR("uri", CYAML_FLAG_POINTER, struct file_target, uri, 1, SOURCE_PATH_MAX),
+        CYAML_FIELD_END
+};
+
+static const cyaml_schema_value_t target_value = {
+        CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct file_target, target_fields),
+};
+
+static const cyaml_schema_field_t config_fields[] = {
+        CYAML_FIELD_STRING_PTR("publish", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, publish, 1,
+                               CONFIG_ENDPOINT_MAX - 1),
+        CYAML_FIELD_STRING_PTR("request", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, request, 1,
+                               CONFIG_ENDPOINT_MAX - 1),
+        CYAML_FIELD_STRING_PTR("log_level", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, log_level, 1,
+                               16),
+        CYAML_FIELD_BOOL_PTR("show_arguments", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config,
+                             show_arguments),
+        CYAML_FIELD_SEQUENCE("targets", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, targets,
+                             &target_value, 0, CYAML_UNLIMITED),
+        CYAML_FIELD_END
+};
+
+static const cyaml_schema_value_t config_value = {
+        CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct file_config, config_fields),
+};
+
+/* libcyaml's messages about one file. */
+struct complaint {
+        char text[1024];
+        size_t used;
+};
+
+static void gather(cyaml_log_t level, void *ctx, const char *format, va_list args)
+{
+        struct complaint *c = ctx;
+
+        (void)level;
+        int n = vsnprintf(c->text + c->used, sizeof(c->text) - c->used, format, args);
+        if (n > 0) {
+                c->used += (size_t)n;
+                if (c->used >= sizeof(c->text))
+                        c->used = sizeof(c->text) - 1;
+        }
+}
+
+static bool report(const char *path, const char *what)
+{
+        fprintf(stderr, "heapwatchd: %s: %s\n", path, what);
+        return false;
+}
+
+static bool take_endpoint(char *endpoint, const char *value)
+{
+        if (value && !endpoint[0])
+                snprintf(endpoint, CONFIG_ENDPOINT_MAX, "%s", value);
+        return true;
+}
+
+static bool take_targets(struct config *c, const struct file_config *f, const char *path)
+{
+        char error[SOURCE_PATH_MAX + 256], what[SOURCE_PATH_MAX + 320];
+
+        for (unsigned i = 0; i < f->targets_count; i++) {
+                if (config_add_target(c, f->targets[i].name, f->targets[i].uri, error, sizeof(error)))
+                        continue;
+                snprintf(what, sizeof(what), "target %u: %s", i + 1, error);
+                return report(path, what);
+        }
+        return true;
+}
+
+static bool take(struct config *c, const struct file_config *f, const char *path)
+{
+        if (f->log_level && !log_parse_level(f->log_level, &c->log_level))
+                return report(path, "log_level: expected error, warning, info or debug");
+        if (f->show_arguments && *f->show_arguments)
+                c->show_arguments = true;
+        return take_endpoint(c->publish_endpoint, f->publish) && take_endpoint(c->request_endpoint, f->request) &&
+               take_targets(c, f, path);
+}
+
+bool config_read_file(struct config *c, const char *path)
+{
+        struct complaint complaint = { .text = "" };
+        const cyaml_config_t how = {
+                .log_fn = gather,
+                .log_ctx = &complaint,
+                .log_level = CYAML_LOG_WARNING,
+                .mem_fn = cyaml_mem,
+        };
+        struct file_config *f = NULL;
+        char what[sizeof(complaint.text) + 128];
+        cyaml_err_t err = cyaml_load_file(path, &how, &config_value, (cyaml_data_t **)&f, NULL);
+
+        if (err != CYAML_OK || !f) {
+                snprintf(what, sizeof(what), "%s\n%s", f || err != CYAML_OK ? cyaml_strerror(err) : "the file is empty",
+                         complaint.text);
+                return report(path, what);
+        }
+        bool good = take(c, f, path);
+        cyaml_free(&how, &config_value, f, 0);
+        return good;
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * heapwatchd - reads eventlogs of running programs and publishes what their
+ * heaps do. Built up in order, torn down in reverse.
+ */
+#include <event2/event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "config.h"
+#include "log.h"
+#include "once.h"
+#include "publish/bus.h"
+#include "requests.h"
+#include "targets.h"
+
+static void on_signal(evutil_socket_t signal_number, short what, void *base)
+{
+        (void)what;
+        log_info("signal=%d stopping", (int)signal_number);
+        event_base_loopbreak(base);
+}
+
+/* Targets of the configuration. A source that can never work is a mistake in it. */
+static int add_targets(struct targets *targets, const struct config *config)
+{
+        char error[SOURCE_PATH_MAX + 256];
+
+        for (size_t i = 0; i < config->n_targets; i++) {
+                const struct config_target *t = &config->targets[i];
+                if (targets_add(targets, t->name, &t->uri, error, sizeof(error)) == 0)
+                        continue;
+                fprintf(stderr, "heapwatchd: %s: %s\n", t->uri.text, error);
+                return -1;
+        }
+        return 0;
+}
+
+static int serve(const struct config *config)
+{
+        int status = 1;
+        char error[512];
+        struct requests requests = { .publish_endpoint = config->publish_endpoint };
+        struct event *interrupt = NULL, *terminate = NULL;
+        struct targets *targets = NULL;
+        struct bus *bus = NULL;
+
+        log_adopt_libevent();
+        struct event_base *base = event_base_new();
+        if (!base) {
+                fprintf(stderr, "heapwatchd: cannot make an event loop\n");
+                return 1;
+        }
+        struct bus_options options = {
+                .publish_endpoint = config->publish_endpoint,
+                .request_endpoint = config->request_endpoint,
+        };
+        struct bus_handler handler = { .ctx = &requests, .request = requests_handle };
+        bus = bus_new(base, &options, &handler, error, sizeof(error));
+        if (!bus) {
+                fprintf(stderr, "heapwatchd: %s\n", error);
+                goto out;
+        }
+        targets = targets_new(base, bus, config->show_arguments);
+        requests.targets = targets;
+        requests.bus = bus;
+        interrupt = evsignal_new(base, SIGINT, on_signal, base);
+        terminate = evsignal_new(base, SIGTERM, on_signal, base);
+        if (!targets || !interrupt || !terminate || event_add(interrupt, NULL) != 0 ||
+            event_add(terminate, NULL) != 0) {
+                fprintf(stderr, "heapwatchd: out of memory\n");
+                goto out;
+        }
+        if (add_targets(targets, config) != 0) {
+                status = 2;
+                goto out;
+        }
+        log_info("publish=%s request=%s targets=%zu ready", config->publish_endpoint, config->request_endpoint,
+                 config->n_targets);
+        if (event_base_dispatch(base) >= 0)
+                status = 0;
+out:
+        targets_destroy(&targets);
+        bus_destroy(&bus);
+        if (terminate)
+                event_free(terminate);
+        if (interrupt)
+                event_free(interrupt);
+        event_base_free(base);
+        return status;
+}
+
+int main(int argc, char **argv)
+{
+        struct config config;
+        int status = 2;
+
+        signal(SIGPIPE, SIG_IGN);
+        switch (config_parse(&config, argc, argv)) {
+        case CONFIG_RUN:
+                log_set_level(config.log_level);
+                status = config.once ? once_run(&config) : serve(&config);
+                break;
+        case CONFIG_DONE:
+                status = 0;
+                break;
+        case CONFIG_BAD:
+                break;
+        }
+        config_done(&config);
+        return status;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a table of judgements, each a question to the state. What a program
+ * did not do (collect, say, write) is only advice after enough event time, so
+ * that a young or idle program is not blamed; an ended run has had its time.
+ */
+#include "model/advice.h"
+
+
+#include "base/ckd.h"
+#include "model/state.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define SETTLED_NS (2 * SECOND_NS)       /* identity, class g and profile events have come by then */
+#define SELDOM_NS (5 * SECOND_NS)        /* blocks farther apart than this come too late to watch */
+#define OLD_LIVE_NS (60 * SECOND_NS)
+#define WITH_FLUSH 902u                  /* GHC 9.2 */
+#define WITHOUT_DEADLOCK 1000u           /* GHC 10.0 */
+#define FLUSH_OPTION "--eventlog-flush-interval"
+
+static uint64_t age(const struct model *m)
+{
+        return m->clock.any ? sub_sat(m->clock.newest_ns, m->clock.first_ns) : 0;
+}
+
+static bool settled(const struct model *m)
+{
+        return m->clock.any && (m->ended || age(m) >= SETTLED_NS);
+}
+
+static bool no_gc_events(const struct model *m)
+{
+        return settled(m) && !m->gc_state.seen && !m->run.generations && m->heap.heap_size_bytes == UNKNOWN_U64;
+}
+
+static bool no_heap_profile(const struct model *m)
+{
+        return settled(m) && m->run.breakdown == BREAKDOWN_NONE && !m->census.count;
+}
+
+static bool not_flushed(const struct model *m)
+{
+        return !run_has_rts_option(&m->run, FLUSH_OPTION) && m->clock.blocks && age(m) >= 2 * SELDOM_NS &&
+               age(m) / m->clock.blocks > SELDOM_NS;
+}
+
+static bool flush_not_threaded(const struct model *m)
+{
+        return run_has_rts_option(&m->run, FLUSH_OPTION) && m->run.rts_way[0] && !m->run.threaded;
+}
+
+static bool flush_exit_deadlock(const struct model *m)
+{
+        return run_has_rts_option(&m->run, FLUSH_OPTION) && m->run.threaded && m->run.ghc_number < WITHOUT_DEADLOCK;
+}
+
+static bool profile_not_threaded(const struct model *m)
+{
+        return m->run.rts_way[0] && !m->run.threaded && m->profile.ticks && (m->census.count || m->gc_state.seen);
+}
+
+static bool old_ghc(const struct model *m)
+{
+        return m->run.ghc_number && m->run.ghc_number < WITH_FLUSH;
+}
+
+static bool no_ipe(const struct model *m)
+{
+        return m->run.breakdown == BREAKDOWN_INFO_TABLE && m->census.done.number && !m->bands.tables.count;
+}
+
+static bool biography(const struct model *m)
+{
+        return m->run.breakdown == BREAKDOWN_BIOGRAPHY;
+}
+
+static bool retainer(const struct model *m)
+{
+        return m->run.breakdown == BREAKDOWN_RETAINER;
+}
+
+static bool ticky_unnamed(const struct model *m)
+{
+        return m->ticky.counters.count > m->ticky.defined;
+}
+
+static bool undefined_centres(const struct model *m)
+{
+        return cost_centres_lacking(&m->bands);
+}
+
+/* Whether the flags of -l leave class u on: a letter turns its class on, after a minus off; `a` is all. */
+static bool user_class(const char *flags)
+{
+        bool on = true, value = true;
+
+        for (; *flags; flags++) {
+                if (*flags == '-') {
+                        value = false;
+                        continue;
+                }
+                if (*flags == 'u' || *flags == 'a')
+                        on = value;
+                value = true;
+        }
+        return on;
+}
+
+static void see_log_option(void *ctx, const char *option)
+{
+        bool *on = ctx;
+
+        if (option[0] == '-' && option[1] == 'l')
+                *on = user_class(option + 2); /* the last one counts */
+}
+
+static bool no_user_events(const struct model *m)
+{
+        bool on = true;
+
+        run_each_rts_option(&m->run, see_log_option, &on);
+        return !on && !m->notes.total;
+}
+
+static bool few_major(const struct model *m)
+{
+        uint64_t last = m->heap.live_time_ns == UNKNOWN_U64 ? m->clock.first_ns : m->heap.live_time_ns;
+
+        return m->gc.collections && sub_sat(m->clock.newest_ns, last) > OLD_LIVE_NS;
+}
+
+static const struct {
+        enum hw_advice code;
+        bool (*holds)(const struct model *m);
+} judgements[] = {
+        { HW_ADVICE_NO_GC_EVENTS, no_gc_events },
+        { HW_ADVICE_NO_HEAP_PROFILE, no_heap_profile },
+        { HW_ADVICE_NOT_FLUSHED, not_flushed },
+        { HW_ADVICE_FLUSH_NOT_THREADED, flush_not_threaded },
+        { HW_ADVICE_FLUSH_EXIT_DEADLOCK, flush_exit_deadlock },
+        { HW_ADVICE_PROFILE_NOT_THREADED, profile_not_threaded },
+        { HW_ADVICE_OLD_GHC, old_ghc },
+        { HW_ADVICE_NO_IPE, no_ipe },
+        { HW_ADVICE_BIOGRAPHY_AT_EXIT, biography },
+        { HW_ADVICE_RETAINER_MANY, retainer },
+        { HW_ADVICE_TICKY_AT_EXIT, ticky_unnamed },
+        { HW_ADVICE_UNDEFINED_COST_CENTRES, undefined_centres },
+        { HW_ADVICE_NO_USER_EVENTS, no_user_events },
+        { HW_ADVICE_FEW_MAJOR, few_major },
+};
+
+size_t model_advice(const struct model *m, enum hw_advice *codes, size_t max)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < sizeof(judgements) / sizeof(judgements[0]) && n < max; i++)
+                if (judgements[i].holds(m))
+                        codes[n++] = judgements[i].code;
+        return n;
+}

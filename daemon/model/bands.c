@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: one id table for the three kinds of keys (text, stack, number), each
+ * hashed with a seed of its own kind. A row costs one hash and one compare.
+ *
+ * A -hi label is a number as text ("0x4ab3c8", on Windows without the 0x). The
+ * band's key is the number, so it meets its info table whatever the spelling;
+ * its label is the table's name, which may come before or after the row.
+ */
+#include "model/bands_private.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "model/state.h"
+
+void bands_init(struct bands *b)
+{
+        *b = (struct bands){ .seed = hash_seed(b) };
+        pool_init(&b->entries, sizeof(struct band_entry), 5);
+        pool_init(&b->histories, sizeof(struct band_history), 3);
+        pool_init(&b->centres, sizeof(struct cost_centre), 6);
+        pool_init(&b->tables, sizeof(struct info_table), 7);
+        arena_init(&b->stacks, LIMIT_STACK_BYTES);
+        strings_init(&b->strings, LIMIT_STRING_BYTES);
+}
+
+void bands_done(struct bands *b)
+{
+        pool_done(&b->entries);
+        pool_done(&b->histories);
+        pool_done(&b->centres);
+        pool_done(&b->tables);
+        idtable_done(&b->by_key);
+        idtable_done(&b->centre_by_id);
+        idtable_done(&b->table_by_key);
+        arena_done(&b->stacks);
+        strings_done(&b->strings);
+}
+
+size_t bands_held(const struct bands *b)
+{
+        return pool_held(&b->entries) + pool_held(&b->histories) + pool_held(&b->centres) + pool_held(&b->tables) +
+               idtable_held(&b->by_key) + idtable_held(&b->centre_by_id) + idtable_held(&b->table_by_key) +
+               b->stacks.held_bytes + strings_held(&b->strings);
+}
+
+const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at)
+{
+        size_t left = e->size - *at;
+        const uint8_t *text = e->payload + *at, *nul = left ? memchr(text, '\0', left) : NULL;
+        size_t size = nul ? (size_t)(nul - text) : left;
+
+        *at += nul ? size + 1 : size;
+        return strings_intern(&b->strings, text, size);
+}
+
+/* Makes a band of the fields already in *like; the label must be interned. */
+static struct band_entry *add(struct model *m, uint64_t hash, const struct band_entry *like)
+{
+        struct bands *b = &m->bands;
+        struct band_entry *entry = b->entries.count < LIMIT_BANDS ? pool_add(&b->entries) : NULL;
+
+        if (!entry)
+                return NULL;
+        if (idtable_add(&b->by_key, hash, b->entries.count) < 0) {
+                pool_undo(&b->entries);
+                return NULL;
+        }
+        *entry = *like;
+        entry->band.id = b->entries.count;
+        if (entry->band.id <= LIMIT_FULL_BANDS && b->histories.count + 1 == entry->band.id)
+                entry->band.history = pool_add(&b->histories);
+        if (m->sink.band)
+                m->sink.band(m->sink.ctx, &entry->band);
+        return entry;
+}
+
+static bool hex_digit(char c, uint64_t *ret)
+{
+        if (c >= '0' && c <= '9')
+                *ret = (uint64_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+                *ret = (uint64_t)(c - 'a' + 10);
+        else if (c >= 'A' && c <= 'F')
+                *ret = (uint64_t)(c - 'A' + 10);
+        else
+                return false;
+        return true;
+}
+
+/* The number that a -hi label spells. */
+static bool parse_key(const char *label, size_t size, uint64_t *ret)
+{
+        uint64_t key = 0, digit;
+
+        if (size > 2 && label[0] == '0' && (label[1] == 'x' || label[1] == 'X')) {
+                label += 2;
+                size -= 2;
+        }
+        if (size == 0 || size > 16)
+                return false;
+        for (size_t i = 0; i < size; i++) {
+                if (!hex_digit(label[i], &digit))
+                        return false;
+                key = key << 4 | digit;
+        }
+        *ret = key;
+        return true;
+}
+
+static struct band_entry *find_key(const struct bands *b, uint64_t hash, uint64_t key)
+{
+        uint32_t at = idtable_start(&b->by_key, hash), id;
+
+        while ((id = idtable_next(&b->by_key, hash, &at))) {
+                struct band_entry *entry = bands_entry(b, id);
+                if (entry->kind == BAND_KEY && entry->band.key == key)
+                        return entry;
+        }
+        return NULL;
+}
+
+static uint64_t key_hash(const struct bands *b, uint64_t key)
+{
+        return hash_u64(key, b->seed + BAND_KEY);
+}
+
+static const char *table_name(const struct info_table *table)
+{
+        return table->name[0] ? table->name : table->label;
+}
+
+static struct band_entry *of_key(struct model *m, uint64_t key, const char *label, size_t size, uint64_t time_ns)
+{
+        struct bands *b = &m->bands;
+        uint64_t hash = key_hash(b, key);
+        struct band_entry *entry = find_key(b, hash, key);
+
+        if (entry)
+                return entry;
+        const struct info_table *table = ipe_find(b, key);
+        const char *text = table ? table_name(table) : strings_intern(&b->strings, label, size);
+        if (!text)
+                return NULL;
+        return add(m, hash, &(struct band_entry){
+                .kind = BAND_KEY,
+                .band = { .key = key, .label = text, .info_table = table, .first_seen_ns = time_ns },
+        });
+}
+
+struct band_entry *bands_of_text(struct model *m, const char *label, size_t size, uint64_t time_ns)
+{
+        struct bands *b = &m->bands;
+        uint64_t key;
+
+        if (m->run.breakdown == BREAKDOWN_INFO_TABLE && parse_key(label, size, &key))
+                return of_key(m, key, label, size, time_ns);
+        uint64_t hash = hash_bytes(label, size, b->seed + BAND_TEXT);
+        uint32_t at = idtable_start(&b->by_key, hash), id;
+        while ((id = idtable_next(&b->by_key, hash, &at))) {
+                struct band_entry *entry = bands_entry(b, id);
+                if (entry->kind == BAND_TEXT && entry->label_size == size &&
+                    memcmp(entry->band.label, label, size) == 0)
+                        return entry;
+        }
+        const char *text = strings_intern(&b->strings, label, size);
+        if (!text)
+                return NULL;
+        return add(m, hash, &(struct band_entry){
+                .kind = BAND_TEXT,
+                .label_size = (uint32_t)size,
+                .band = { .label = text, .first_seen_ns = time_ns },
+        });
+}
+
+struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint32_t depth, uint64_t time_ns)
+{
+        struct bands *b = &m->bands;
+        size_t bytes = depth * sizeof(*centres);
+        uint64_t hash = hash_bytes(centres, bytes, b->seed + BAND_STACK);
+        uint32_t at = idtable_start(&b->by_key, hash), id;
+
+        while ((id = idtable_next(&b->by_key, hash, &at))) {
+                struct band_entry *entry = bands_entry(b, id);
+                if (entry->kind == BAND_STACK && entry->band.depth == depth &&
+                    memcmp(entry->band.stack, centres, bytes) == 0)
+                        return entry;
+        }
+        if (b->entries.count >= LIMIT_BANDS)
+                return NULL;
+        const char *text = cost_centres_text(b, centres, depth);
+        uint32_t *stack = text ? arena_calloc(&b->stacks, depth ? depth : 1, sizeof(*stack)) : NULL;
+        if (!stack)
+                return NULL;
+        memcpy(stack, centres, bytes);
+        cost_centres_check(b, stack, depth);
+        return add(m, hash, &(struct band_entry){
+                .kind = BAND_STACK,
+                .band = { .label = text, .stack = stack, .depth = depth, .first_seen_ns = time_ns },
+        });
+}
+
+void bands_resolve(struct model *m, const struct info_table *table)
+{
+        struct band_entry *entry = find_key(&m->bands, key_hash(&m->bands, table->key), table->key);
+
+        if (!entry)
+                return;
+        entry->band.info_table = table;
+        entry->band.label = table_name(table);
+        if (m->sink.band)
+                m->sink.band(m->sink.ctx, &entry->band);
+}
+
+void bands_take(struct band_entry *entry, uint64_t census, uint64_t time_ns, uint64_t bytes)
+{
+        struct band *band = &entry->band;
+
+        band->bytes = bytes;
+        band->census = census;
+        bucket_add(&band->total, time_ns, (double)bytes);
+        if (band->history)
+                band_history_add(band->history, time_ns, (double)bytes);
+}
+
+uint32_t bands_count(const struct bands *b)
+{
+        return b->entries.count;
+}
+
+const struct band *bands_get(const struct bands *b, uint32_t id)
+{
+        return id && id <= b->entries.count ? &bands_entry(b, id)->band : NULL;
+}
+
+uint64_t bands_left_out(const struct bands *b)
+{
+        return b->left_out;
+}

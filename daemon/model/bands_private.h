@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* bands_private.h - bands and the definitions that they lean on, and how both are taken in. */
+#ifndef HW_MODEL_BANDS_PRIVATE_H
+#define HW_MODEL_BANDS_PRIVATE_H
+
+#include "base/arena.h"
+#include "base/idtable.h"
+#include "base/pool.h"
+#include "base/strings.h"
+#include "heapwatch/eventlog.h"
+#include "model/bands.h"
+
+struct model;
+
+#define MAX_STACK 255   /* cost centres in one event */
+
+enum band_kind { BAND_TEXT, BAND_STACK, BAND_KEY };
+
+struct band_entry {
+        struct band band;
+        enum band_kind kind;
+        uint32_t label_size;    /* BAND_TEXT */
+        uint64_t row_census;    /* number of the census that `row` belongs to */
+        uint32_t row;           /* index of its row there */
+};
+
+struct bands {
+        struct pool entries;            /* struct band_entry, by id */
+        struct idtable by_key;
+        struct pool histories;          /* struct band_history of the first bands, by id */
+        struct arena stacks;            /* cost-centre ids of bands */
+        struct strings strings;         /* all texts of bands, info tables, cost centres, ticky */
+        uint64_t seed;
+        uint64_t left_out;              /* most rows left out of one census */
+
+        struct pool centres;            /* struct cost_centre */
+        struct idtable centre_by_id;
+        uint64_t centres_left_out;
+        uint32_t undefined_centre;      /* one that was used before it was defined; meaningful when any_undefined */
+        bool any_undefined;
+
+        struct pool tables;             /* struct info_table */
+        struct idtable table_by_key;
+        uint64_t tables_left_out;
+};
+
+void bands_init(struct bands *b);
+void bands_done(struct bands *b);
+size_t bands_held(const struct bands *b);
+
+/* The band of a row, made when it is new (the sink is told); NULL when it is left out. */
+struct band_entry *bands_of_text(struct model *m, const char *label, size_t size, uint64_t time_ns);
+struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint32_t depth, uint64_t time_ns);
+
+static inline struct band_entry *bands_entry(const struct bands *b, uint32_t id)
+{
+        return pool_at(&b->entries, id);
+}
+
+/* A finished census gave this band so many bytes. */
+void bands_take(struct band_entry *entry, uint64_t census, uint64_t time_ns, uint64_t bytes);
+
+/* An info table was defined: its band, if there is one already, gets its name (the sink is told). */
+void bands_resolve(struct model *m, const struct info_table *table);
+
+void band_history_add(struct band_history *h, uint64_t time_ns, double value);
+
+/* cost_centres.c */
+void cost_centre_define(struct model *m, const struct hw_event *e);
+
+/* Reads u8 depth and so many ids at `at` into ids[MAX_STACK]; false when the payload ends before. */
+bool cost_centre_stack(const struct hw_event *e, size_t at, uint32_t *ids, uint32_t *ret_depth);
+
+/* Remembers centres that are used but not defined. */
+void cost_centres_check(struct bands *b, const uint32_t *ids, uint32_t depth);
+
+/* Whether something shown still lacks a definition. */
+bool cost_centres_lacking(const struct bands *b);
+
+/* The stack as text, "inner/middle/outer", or MAIN; interned; NULL when memory is short. */
+const char *cost_centres_text(struct bands *b, const uint32_t *ids, uint32_t depth);
+
+/* ipe.c */
+void ipe_define(struct model *m, const struct hw_event *e);
+const struct info_table *ipe_find(const struct bands *b, uint64_t key);
+
+/* Interns the NUL-terminated text at *at (to the payload's end without a NUL) and moves *at behind it. */
+const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at);
+
+#endif

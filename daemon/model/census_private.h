@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* census_private.h - how heap profile samples are taken in. */
+#ifndef HW_MODEL_CENSUS_PRIVATE_H
+#define HW_MODEL_CENSUS_PRIVATE_H
+
+#include "heapwatch/eventlog.h"
+#include "model/census.h"
+
+struct model;
+
+struct census_rows {
+        struct census_row *rows;
+        uint32_t room;
+};
+
+struct census_state {
+        struct census done;             /* newest finished; its rows are in buffers[!writing] */
+        struct census open;             /* being told */
+        bool is_open;
+        struct census_rows buffers[2];
+        unsigned writing;
+        uint64_t count;                 /* begun in this run */
+        bool ends_seen;                 /* HEAP_PROF_SAMPLE_END: the release writes it */
+        bool followed;                  /* a sample was closed by the next one's beginning */
+};
+
+void census_clear(struct census_state *c);
+void census_done(struct census_state *c);
+
+void census_begin(struct model *m, const struct hw_event *e);
+void census_bio_begin(struct model *m, const struct hw_event *e);
+void census_row_string(struct model *m, const struct hw_event *e);
+void census_row_stack(struct model *m, const struct hw_event *e);
+void census_end(struct model *m, const struct hw_event *e);
+
+/* The heap profile begins anew, or the run ended: an open sample is passed on. */
+void census_close(struct model *m);
+
+#endif

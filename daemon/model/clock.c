@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a block says when its buffer was started and flushed, so no event in
+ * it can be older or newer. What is outside was damaged; it is moved to the
+ * nearest end, lest one flipped bit throw every window into the far future.
+ * Only GC_START and GC_END may be older: the RTS gives them an earlier time.
+ *
+ * A buffer that was flushed at T has told all up to T; the watermark is the
+ * least T over all buffers that were ever seen.
+ */
+#include "model/clock.h"
+
+#include "base/ckd.h"
+#include "model/state.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+void clock_clear(struct clock *c)
+{
+        *c = (struct clock){ .first_ns = UINT64_MAX, .global_end_ns = UNKNOWN_U64 };
+}
+
+void clock_block(struct model *m, const struct hw_event *e)
+{
+        struct clock *c = &m->clock;
+        uint64_t end = hw_event_u64(e, 4);
+        uint16_t cap = hw_event_u16(e, 12);
+        struct cap_state *state = sched_cap_state(m, cap);
+        uint64_t *newest_end = state ? &state->block_end_ns : cap == HW_CAP_NONE ? &c->global_end_ns : NULL;
+
+        c->block_offset = e->offset;
+        c->block_size = hw_event_u32(e, 0);
+        c->block_begin_ns = e->time_ns;
+        c->block_span_ns = sub_sat(end, e->time_ns);
+        if (end < e->time_ns) {
+                c->anomalies++;
+                c->block_size = 0;
+                return;
+        }
+        if (newest_end && (*newest_end == UNKNOWN_U64 || end > *newest_end))
+                *newest_end = end;
+        if (state && ++state->blocks > c->blocks)
+                c->blocks = state->blocks;
+        if (end > c->newest_ns)
+                c->newest_ns = end;
+}
+
+void clock_correct(struct clock *c, struct hw_event *e)
+{
+        if (e->time_ns < c->block_begin_ns) {
+                if (e->id == HW_GC_START || e->id == HW_GC_END)
+                        return;
+                e->time_ns = c->block_begin_ns;
+        } else {
+                e->time_ns = c->block_begin_ns + c->block_span_ns;
+        }
+        c->anomalies++;
+}
+
+void clock_wall(struct model *m, const struct hw_event *e)
+{
+        uint64_t wall;
+
+        if (ckd_mul(&wall, hw_event_u64(e, 4), SECOND_NS) || ckd_add(&wall, wall, hw_event_u32(e, 12)) ||
+            wall < e->time_ns)
+                return;
+        m->run.start_wall_ns = wall - e->time_ns;
+        m->changes |= MODEL_RUN;
+}
+
+uint64_t model_time_ns(const struct model *m)
+{
+        return m->clock.newest_ns;
+}
+
+uint64_t model_watermark_ns(const struct model *m)
+{
+        uint64_t least = m->clock.global_end_ns;
+
+        if (m->ended)
+                return m->clock.newest_ns;
+        for (uint32_t i = 0; i < m->sched.n_caps; i++)
+                if (m->caps[i].block_end_ns < least)
+                        least = m->caps[i].block_end_ns;
+        return least == UNKNOWN_U64 ? 0 : least;
+}
+
+uint64_t model_event_time(const struct model *m, uint64_t wall_ns)
+{
+        if (m->run.start_wall_ns == UNKNOWN_U64)
+                return UNKNOWN_U64;
+        return sub_sat(wall_ns, m->run.start_wall_ns);
+}
+
+uint64_t model_wall_time(const struct model *m, uint64_t time_ns)
+{
+        uint64_t wall;
+
+        if (m->run.start_wall_ns == UNKNOWN_U64 || ckd_add(&wall, m->run.start_wall_ns, time_ns))
+                return UNKNOWN_U64;
+        return wall;
+}
+
+uint64_t model_time_anomalies(const struct model *m)
+{
+        return m->clock.anomalies;
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: each capability's events are matched for themselves:
+ *
+ *      REQUEST ... GC_START ... [GC_STATS_GHC: it leads] ... GC_END
+ *         |--- sync ---|------------- pause ---------------|
+ *
+ * GC_END comes after GC_STATS_GHC in the block though its time is older. A
+ * collection is passed on at its GC_END; when that is missing, at the next sign
+ * that it is over, without a pause. Generations are made (zeroed) when they are
+ * first seen: their histograms are large and most programs use two.
+ */
+#include "model/gc_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/ckd.h"
+#include "model/state.h"
+
+#define SHARE_SPAN_NS UINT64_C(10000000000)
+#define WITH_BALANCED 58        /* payload of GC_STATS_GHC since 8.4 */
+
+int gc_init(struct model *m)
+{
+        m->gc.generations = malloc(GC_MAX_GENERATIONS * sizeof(*m->gc.generations));
+        return m->gc.generations ? 0 : -ENOMEM;
+}
+
+void gc_clear(struct model *m)
+{
+        struct generation *generations = m->gc.generations;
+
+        m->gc = (struct gc){
+                .generations = generations,
+                .max_slop_bytes = UNKNOWN_U64,
+                .slop_bytes = UNKNOWN_U64,
+                .fragmentation_bytes = UNKNOWN_U64,
+                .share = -1,
+                .share_run = -1,
+        };
+        m->gc_state = (struct gc_state){ 0 };
+        nonmoving_clear(m);
+}
+
+void gc_done(struct model *m)
+{
+        free(m->gc.generations);
+        m->gc.generations = NULL;
+}
+
+static struct generation *generation_of(struct gc *gc, uint32_t number)
+{
+        if (number >= GC_MAX_GENERATIONS)
+                number = GC_MAX_GENERATIONS - 1;
+        while (gc->n_generations <= number)
+                gc->generations[gc->n_generations++] = (struct generation){ 0 };
+        return &gc->generations[number];
+}
+
+static void count_pause(struct model *m, struct generation *g, const struct collection *c)
+{
+        if (c->sync_ns != UNKNOWN_U64)
+                m->gc.sync_total_ns += c->sync_ns;
+        if (c->pause_ns == UNKNOWN_U64)
+                return;
+        m->gc.pause_total_ns += c->pause_ns;
+        g->pause_total_ns += c->pause_ns;
+        if (c->pause_ns > g->pause_max_ns)
+                g->pause_max_ns = c->pause_ns;
+        histogram_add(&g->pauses, c->pause_ns);
+        model_sample(m, SERIES_GC_PAUSE, c->end_time_ns, c->pause_ns);
+}
+
+static void count_bytes(struct model *m, struct generation *g, const struct collection *c)
+{
+        struct gc *gc = &m->gc;
+
+        gc->copied_bytes += c->copied_bytes;
+        if (c->major && (gc->max_slop_bytes == UNKNOWN_U64 || c->slop_bytes > gc->max_slop_bytes))
+                gc->max_slop_bytes = c->slop_bytes;
+        if (c->parallel_threads > 1) {
+                g->parallel_count++;
+                if (c->parallel_balanced_copied_bytes != UNKNOWN_U64) {
+                        gc->parallel_copied_bytes += c->copied_bytes;
+                        gc->parallel_balanced_bytes += c->parallel_balanced_copied_bytes;
+                }
+        }
+        if (gc->slop_bytes == UNKNOWN_U64 || c->end_time_ns >= m->gc_state.newest_end_ns) {
+                gc->slop_bytes = c->slop_bytes;
+                gc->fragmentation_bytes = c->fragmentation_bytes;
+                m->gc_state.newest_end_ns = c->end_time_ns;
+        }
+        model_sample(m, SERIES_COPIED, c->end_time_ns, c->copied_bytes);
+        model_sample(m, SERIES_SLOP, c->end_time_ns, c->slop_bytes);
+        model_sample(m, SERIES_FRAGMENTATION, c->end_time_ns, c->fragmentation_bytes);
+}
+
+/* The collection that this capability leads is over. */
+static void finish(struct model *m, struct cap_state *cap)
+{
+        const struct collection *c = &cap->collection;
+        struct generation *g = generation_of(&m->gc, c->generation);
+
+        cap->leads = false;
+        m->gc.collections++;
+        g->count++;
+        count_pause(m, g, c);
+        count_bytes(m, g, c);
+        m->changes |= MODEL_GC;
+        if (m->sink.collection)
+                m->sink.collection(m->sink.ctx, c);
+}
+
+/* A collection of this capability that was begun and will not be told to its end. */
+static void abandon(struct model *m, struct cap_state *cap)
+{
+        if (!cap->leads && cap->gc_start_ns == UNKNOWN_U64)
+                return;
+        m->gc.unmatched++;
+        m->changes |= MODEL_GC;
+        if (cap->leads)
+                finish(m, cap);
+        cap->gc_start_ns = UNKNOWN_U64;
+}
+
+void gc_close(struct model *m)
+{
+        for (uint32_t i = 0; i < m->sched.n_caps; i++)
+                abandon(m, &m->caps[i]);
+}
+
+void gc_request(struct model *m, const struct hw_event *e)
+{
+        struct cap_state *cap = sched_cap_state(m, e->cap);
+
+        m->gc_state.seen = true;
+        if (cap)
+                cap->gc_request_ns = e->time_ns;
+}
+
+void gc_start(struct model *m, const struct hw_event *e)
+{
+        struct cap_state *cap = sched_cap_state(m, e->cap);
+
+        m->gc_state.seen = true;
+        if (!cap)
+                return;
+        abandon(m, cap);
+        cap->gc_start_ns = e->time_ns;
+}
+
+void gc_stats(struct model *m, const struct hw_event *e)
+{
+        struct cap_state *cap = sched_cap_state(m, e->cap);
+
+        m->gc_state.seen = true;
+        if (!cap) { /* a collection that nobody leads: lost, but not silently */
+                m->gc.unmatched++;
+                m->changes |= MODEL_GC;
+                return;
+        }
+        if (cap->leads)
+                abandon(m, cap);
+        uint32_t generation = hw_event_u16(e, 4), generations = m->run.generations;
+        cap->leads = true;
+        cap->collection = (struct collection){
+                .end_time_ns = e->time_ns,
+                .pause_ns = UNKNOWN_U64,
+                .sync_ns = UNKNOWN_U64,
+                .generation = generation,
+                .capability = e->cap,
+                .major = generations ? generation + 1 == generations : generation >= 1,
+                .copied_bytes = hw_event_u64(e, 6),
+                .slop_bytes = hw_event_u64(e, 14),
+                .fragmentation_bytes = hw_event_u64(e, 22),
+                .parallel_threads = hw_event_u32(e, 30),
+                .parallel_max_copied_bytes = hw_event_u64(e, 34),
+                .parallel_balanced_copied_bytes = e->size >= WITH_BALANCED ? hw_event_u64(e, 50) : UNKNOWN_U64,
+        };
+        if (cap->gc_start_ns != UNKNOWN_U64 && cap->gc_request_ns != UNKNOWN_U64)
+                cap->collection.sync_ns = sub_sat(cap->gc_start_ns, cap->gc_request_ns);
+}
+
+void gc_end(struct model *m, const struct hw_event *e)
+{
+        struct cap_state *cap = sched_cap_state(m, e->cap);
+
+        m->gc_state.seen = true;
+        if (!cap)
+                return;
+        bool matched = cap->gc_start_ns != UNKNOWN_U64 && e->time_ns >= cap->gc_start_ns;
+        uint64_t spent = matched ? e->time_ns - cap->gc_start_ns : 0;
+        m->sched.caps[e->cap].gc_ns += spent;
+        m->gc.unmatched += !matched;
+        m->changes |= MODEL_GC | MODEL_SCHED;
+        cap->gc_start_ns = UNKNOWN_U64;
+        cap->gc_request_ns = UNKNOWN_U64;
+        if (!cap->leads)
+                return;
+        if (matched) {
+                cap->collection.end_time_ns = e->time_ns;
+                cap->collection.pause_ns = spent;
+        }
+        finish(m, cap);
+}
+
+static double share_of(double part_ns, uint64_t from_ns, uint64_t to_ns)
+{
+        if (to_ns <= from_ns)
+                return -1;
+        double share = part_ns / (double)(to_ns - from_ns);
+        return share > 1 ? 1 : share;
+}
+
+bool gc_refresh(struct model *m, uint64_t now_ns)
+{
+        const struct series *pauses = &m->series[SERIES_GC_PAUSE];
+        double share = m->gc.share, share_run = m->gc.share_run;
+        uint64_t first = m->clock.first_ns, from = sub_sat(now_ns, SHARE_SPAN_NS);
+        struct bucket recent = { 0 };
+
+        if (!m->gc_state.seen || !m->clock.any)
+                return false;
+        if (pauses->memory) {
+                /* Only buckets that begin in the span count: so it begins where the first of them can. */
+                uint64_t width = pauses->windows[0].width_ns;
+                from += (width - from % width) % width;
+                series_recent(pauses, now_ns, now_ns - from, &recent);
+        }
+        m->gc.share = share_of((double)recent.moments.n * recent.moments.v_mean, from > first ? from : first, now_ns);
+        m->gc.share_run = share_of((double)m->gc.pause_total_ns, first, now_ns);
+        return m->gc.share < share || m->gc.share > share || m->gc.share_run < share_run ||
+               m->gc.share_run > share_run;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* gc_private.h - how collections are taken in. */
+#ifndef HW_MODEL_GC_PRIVATE_H
+#define HW_MODEL_GC_PRIVATE_H
+
+#include "heapwatch/eventlog.h"
+#include "model/gc.h"
+
+struct model;
+
+struct gc_state {
+        uint64_t newest_end_ns;         /* of the collection whose slop and fragmentation stand */
+        bool seen;                      /* any event of class g: shares can be told */
+        uint64_t mark_begin_ns, sync_begin_ns, sweep_begin_ns; /* nonmoving: UNKNOWN_U64 outside the phase */
+        bool new_cycle;                 /* the next row of a nonmoving census begins a new one */
+};
+
+/* 0 or -ENOMEM */
+int gc_init(struct model *m);
+void gc_clear(struct model *m);
+void gc_done(struct model *m);
+
+/* The run ended: collections that were not told to their end are counted. */
+void gc_close(struct model *m);
+
+/* Works out the shares at `now_ns`; true when they changed. */
+bool gc_refresh(struct model *m, uint64_t now_ns);
+
+void gc_request(struct model *m, const struct hw_event *e);
+void gc_start(struct model *m, const struct hw_event *e);
+void gc_end(struct model *m, const struct hw_event *e);
+void gc_stats(struct model *m, const struct hw_event *e);
+
+void nonmoving_clear(struct model *m);
+void nonmoving_mark_begin(struct model *m, const struct hw_event *e);
+void nonmoving_mark_end(struct model *m, const struct hw_event *e);
+void nonmoving_sync_begin(struct model *m, const struct hw_event *e);
+void nonmoving_sync_end(struct model *m, const struct hw_event *e);
+void nonmoving_sweep_begin(struct model *m, const struct hw_event *e);
+void nonmoving_sweep_end(struct model *m, const struct hw_event *e);
+void nonmoving_flush(struct model *m, const struct hw_event *e);
+void nonmoving_census(struct model *m, const struct hw_event *e);
+void nonmoving_pruned(struct model *m, const struct hw_event *e);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: gauges are written into the block of whichever capability leads a
+ * collection, and blocks come out of time order: so each gauge keeps the time
+ * of its value and an older one only counts for maximum and series.
+ *
+ * Allocation is counted per capability (the capset in the event is the same for
+ * all). The rate is the sum of every capability's own rate, each from its own
+ * points: blocks that have not come yet then delay a part, and bend nothing.
+ */
+#include "model/heap_private.h"
+
+#include "base/ckd.h"
+#include "model/state.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define RATE_SPAN_NS (10 * SECOND_NS)
+
+void heap_clear(struct model *m)
+{
+        m->heap_state = (struct heap_state){ 0 };
+        m->heap = (struct heap){
+                .live_bytes = UNKNOWN_U64,
+                .live_time_ns = UNKNOWN_U64,
+                .max_live_bytes = UNKNOWN_U64,
+                .heap_size_bytes = UNKNOWN_U64,
+                .max_heap_size_bytes = UNKNOWN_U64,
+                .blocks_size_bytes = UNKNOWN_U64,
+                .megablocks_held = UNKNOWN_U64,
+                .megablocks_needed = UNKNOWN_U64,
+                .megablocks_returned = UNKNOWN_U64,
+                .allocated_bytes = UNKNOWN_U64,
+                .allocation_rate_bps = -1,
+                .process = { UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64,
+                             UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64 },
+        };
+}
+
+static void raise(uint64_t *max, uint64_t value)
+{
+        if (*max == UNKNOWN_U64 || value > *max)
+                *max = value;
+}
+
+/* Whether a value of `time_ns` replaces the one that stands; its time is noted. */
+static bool newer(uint64_t standing, uint64_t *standing_ns, uint64_t time_ns)
+{
+        if (standing != UNKNOWN_U64 && time_ns < *standing_ns)
+                return false;
+        *standing_ns = time_ns;
+        return true;
+}
+
+void heap_allocated(struct model *m, const struct hw_event *e)
+{
+        struct cap_state *state = sched_cap_state(m, e->cap);
+        uint64_t bytes = hw_event_u64(e, 4);
+
+        if (!state)
+                return;
+        struct sched_cap *cap = &m->sched.caps[e->cap];
+        if (m->heap.allocated_bytes == UNKNOWN_U64)
+                m->heap.allocated_bytes = 0;
+        m->heap.allocated_bytes += bytes - cap->allocated_bytes; /* modulo 2^64: right also when it falls */
+        cap->allocated_bytes = bytes;
+        state->allocated_known = true;
+        state->allocation[e->time_ns / SECOND_NS % ALLOCATION_SLOTS] = (struct allocation_point){ e->time_ns, bytes };
+        m->changes |= MODEL_HEAP;
+}
+
+void heap_size(struct model *m, const struct hw_event *e)
+{
+        struct heap *h = &m->heap;
+        uint64_t bytes = hw_event_u64(e, 4);
+
+        if (newer(h->heap_size_bytes, &m->heap_state.size_time_ns, e->time_ns))
+                h->heap_size_bytes = bytes;
+        raise(&h->max_heap_size_bytes, bytes);
+        model_sample(m, SERIES_HEAP_SIZE, e->time_ns, bytes);
+        if (h->allocated_bytes != UNKNOWN_U64) /* this event ends every collection: one sample for all capabilities */
+                model_sample(m, SERIES_ALLOCATED, e->time_ns, h->allocated_bytes);
+        m->changes |= MODEL_HEAP;
+}
+
+void heap_live(struct model *m, const struct hw_event *e)
+{
+        struct heap *h = &m->heap;
+        uint64_t bytes = hw_event_u64(e, 4);
+
+        if (newer(h->live_bytes, &h->live_time_ns, e->time_ns))
+                h->live_bytes = bytes;
+        raise(&h->max_live_bytes, bytes);
+        h->live_samples++;
+        model_sample(m, SERIES_LIVE, e->time_ns, bytes);
+        m->changes |= MODEL_HEAP;
+}
+
+void heap_blocks_size(struct model *m, const struct hw_event *e)
+{
+        uint64_t bytes = hw_event_u64(e, 4);
+
+        if (newer(m->heap.blocks_size_bytes, &m->heap_state.blocks_time_ns, e->time_ns))
+                m->heap.blocks_size_bytes = bytes;
+        model_sample(m, SERIES_BLOCKS_SIZE, e->time_ns, bytes);
+        m->changes |= MODEL_HEAP;
+}
+
+void heap_mem_return(struct model *m, const struct hw_event *e)
+{
+        struct heap *h = &m->heap;
+        uint32_t current = hw_event_u32(e, 4), returned = hw_event_u32(e, 12);
+
+        if (!newer(h->megablocks_held, &m->heap_state.return_time_ns, e->time_ns))
+                return;
+        h->megablocks_held = sub_sat(current, returned);
+        h->megablocks_needed = hw_event_u32(e, 8);
+        h->megablocks_returned = returned;
+        m->changes |= MODEL_HEAP;
+}
+
+/* One capability's bytes per second up to now, from its newest point of 10 s ago or the oldest since; < 0: unknown. */
+static double cap_rate(const struct cap_state *cap, uint64_t allocated, uint64_t now_ns)
+{
+        const struct allocation_point *base = NULL;
+        uint64_t from = sub_sat(now_ns, RATE_SPAN_NS), newest = 0;
+
+        for (unsigned i = 0; i < ALLOCATION_SLOTS; i++) {
+                const struct allocation_point *p = &cap->allocation[i];
+                if (p->time_ns == UNKNOWN_U64 || p->time_ns > now_ns)
+                        continue;
+                if (p->time_ns > newest)
+                        newest = p->time_ns;
+                if (!base || (base->time_ns > from ? p->time_ns < base->time_ns
+                                                   : p->time_ns > base->time_ns && p->time_ns <= from))
+                        base = p;
+        }
+        if (!base)
+                return -1;
+        if (newest <= from) /* nothing for ten seconds */
+                return 0;
+        if (base->time_ns == newest)
+                return -1;
+        return (double)sub_sat(allocated, base->bytes) / ((double)(now_ns - base->time_ns) / 1e9);
+}
+
+bool heap_refresh(struct model *m, uint64_t now_ns)
+{
+        double sum = -1, before = m->heap.allocation_rate_bps;
+
+        for (uint32_t i = 0; i < m->sched.n_caps; i++) {
+                if (!m->caps[i].allocated_known)
+                        continue;
+                double rate = cap_rate(&m->caps[i], m->sched.caps[i].allocated_bytes, now_ns);
+                if (rate >= 0)
+                        sum = sum < 0 ? rate : sum + rate;
+        }
+        m->heap.allocation_rate_bps = sum;
+        return sum < before || sum > before;
+}
+
+static void process_sample(struct model *m, enum series_id id, uint64_t time_ns, uint64_t value)
+{
+        if (value != UNKNOWN_U64)
+                model_sample(m, id, time_ns, value);
+}
+
+void model_process(struct model *m, uint64_t time_ns, const struct process_sample *sample)
+{
+        if (time_ns == UNKNOWN_U64)
+                time_ns = m->clock.newest_ns;
+        m->heap.process = *sample;
+        process_sample(m, SERIES_RSS, time_ns, sample->rss_bytes);
+        process_sample(m, SERIES_PSS, time_ns, sample->pss_bytes);
+        process_sample(m, SERIES_SWAP, time_ns, sample->swap_bytes);
+        process_sample(m, SERIES_CPU, time_ns, sample->cpu_ns);
+        process_sample(m, SERIES_CGROUP, time_ns, sample->cgroup_current_bytes);
+        m->changes |= MODEL_HEAP;
+}

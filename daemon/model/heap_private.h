@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* heap_private.h - how heap gauges are taken in: of several blocks, the value with the newest time stands. */
+#ifndef HW_MODEL_HEAP_PRIVATE_H
+#define HW_MODEL_HEAP_PRIVATE_H
+
+#include <stdbool.h>
+
+#include "heapwatch/eventlog.h"
+#include "model/heap.h"
+
+struct model;
+
+struct heap_state {
+        uint64_t size_time_ns, blocks_time_ns, return_time_ns; /* of the values in struct heap */
+};
+
+void heap_clear(struct model *m);
+
+void heap_allocated(struct model *m, const struct hw_event *e);
+void heap_size(struct model *m, const struct hw_event *e);
+void heap_live(struct model *m, const struct hw_event *e);
+void heap_blocks_size(struct model *m, const struct hw_event *e);
+void heap_mem_return(struct model *m, const struct hw_event *e);
+
+/* Works out the allocation rate at `now_ns`; true when it changed. */
+bool heap_refresh(struct model *m, uint64_t now_ns);
+
+#endif

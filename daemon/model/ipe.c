@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: 10^5 definitions and more come in one flood at the start and again at
+ * every restart, so one costs six interned strings and one slot; names that
+ * repeat (modules, types) are kept once. A definition may come after its band.
+ */
+#include <string.h>
+
+#include "base/hash.h"
+#include "model/state.h"
+
+static struct info_table *find(const struct bands *b, uint64_t key)
+{
+        uint64_t hash = hash_u64(key, b->seed);
+        uint32_t at = idtable_start(&b->table_by_key, hash), i;
+
+        while ((i = idtable_next(&b->table_by_key, hash, &at))) {
+                struct info_table *table = pool_at(&b->tables, i);
+                if (table->key == key)
+                        return table;
+        }
+        return NULL;
+}
+
+const struct info_table *ipe_find(const struct bands *b, uint64_t key)
+{
+        return find(b, key);
+}
+
+static struct info_table *make(struct bands *b, uint64_t key)
+{
+        struct info_table *table = b->tables.count < LIMIT_INFO_TABLES ? pool_add(&b->tables) : NULL;
+
+        if (!table)
+                return NULL;
+        if (idtable_add(&b->table_by_key, hash_u64(key, b->seed), b->tables.count) < 0) {
+                pool_undo(&b->tables);
+                return NULL;
+        }
+        table->key = key;
+        return table;
+}
+
+static bool read_table(struct bands *b, const struct hw_event *e, struct info_table *ret)
+{
+        size_t at = 8;
+
+        *ret = (struct info_table){
+                .key = hw_event_u64(e, 0),
+        };
+        const char **fields[] = { &ret->name, &ret->closure_type, &ret->type, &ret->label, &ret->module, &ret->source };
+        for (unsigned i = 0; i < 6; i++)
+                if (!(*fields[i] = bands_string(b, e, &at)))
+                        return false;
+        return true;
+}
+
+static bool same(const struct info_table *a, const struct info_table *b)
+{
+        return a->name == b->name && a->closure_type == b->closure_type && a->type == b->type &&
+               a->label == b->label && a->module == b->module && a->source == b->source;
+}
+
+void ipe_define(struct model *m, const struct hw_event *e)
+{
+        struct bands *b = &m->bands;
+        struct info_table table, *known = find(b, hw_event_u64(e, 0));
+
+        if (!known && b->tables.count >= LIMIT_INFO_TABLES) {
+                b->tables_left_out++;
+                return;
+        }
+        if (!read_table(b, e, &table) || (!known && !(known = make(b, table.key)))) {
+                b->tables_left_out++;
+                return;
+        }
+        if (same(known, &table))
+                return;
+        *known = table;
+        if (b->entries.count)
+                bands_resolve(m, known);
+}
+
+uint64_t bands_info_tables(const struct bands *b)
+{
+        return b->tables.count;
+}
+
+uint64_t bands_info_tables_left_out(const struct bands *b)
+{
+        return b->tables_left_out;
+}

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: one table from event id to handler; each concept has a file of its
+ * own with the handlers and the readers of its part of struct model (state.h).
+ * The loop below does what concerns every event: its time.
+ *
+ * Rates and shares look back over event time and so change even when nothing
+ * is told; they are worked out once a call, not once an event.
+ */
+#include "model/model.h"
+
+#include <stdlib.h>
+
+#include "model/state.h"
+
+#define IDENTITY_BYTES ((size_t)1 << 20)
+#define REFRESH_NS UINT64_C(1000000000)
+
+typedef void handler(struct model *m, const struct hw_event *e);
+
+static void heap_prof_begin(struct model *m, const struct hw_event *e)
+{
+        census_close(m);
+        run_heap_prof_begin(m, e);
+}
+
+static handler *const handlers[HW_KNOWN_IDS] = {
+        [HW_BLOCK_MARKER] = clock_block,
+        [HW_WALL_CLOCK_TIME] = clock_wall,
+
+        [HW_RTS_IDENTIFIER] = run_rts_identifier,
+        [HW_PROGRAM_ARGS] = run_program_args,
+        [HW_OSPROCESS_PID] = run_pid,
+        [HW_OSPROCESS_PPID] = run_ppid,
+        [HW_HEAP_INFO_GHC] = run_heap_info,
+        [HW_HEAP_PROF_BEGIN] = heap_prof_begin,
+        [HW_PROF_BEGIN] = run_prof_begin,
+
+        [HW_CREATE_THREAD] = sched_create_thread,
+        [HW_RUN_THREAD] = sched_run_thread,
+        [HW_STOP_THREAD] = sched_stop_thread,
+        [HW_MIGRATE_THREAD] = sched_migrate_thread,
+        [HW_THREAD_WAKEUP] = sched_wakeup,
+        [HW_SPARK_COUNTERS] = sched_spark_counters,
+        [HW_STARTUP] = sched_startup,
+        [HW_CAP_CREATE] = sched_cap_create,
+        [HW_CAP_DISABLE] = sched_cap_disable,
+        [HW_CAP_ENABLE] = sched_cap_enable,
+
+        [HW_HEAP_ALLOCATED] = heap_allocated,
+        [HW_HEAP_SIZE] = heap_size,
+        [HW_HEAP_LIVE] = heap_live,
+        [HW_BLOCKS_SIZE] = heap_blocks_size,
+        [HW_MEM_RETURN] = heap_mem_return,
+
+        [HW_REQUEST_SEQ_GC] = gc_request,
+        [HW_REQUEST_PAR_GC] = gc_request,
+        [HW_GC_START] = gc_start,
+        [HW_GC_END] = gc_end,
+        [HW_GC_STATS_GHC] = gc_stats,
+
+        [HW_CONC_MARK_BEGIN] = nonmoving_mark_begin,
+        [HW_CONC_MARK_END] = nonmoving_mark_end,
+        [HW_CONC_SYNC_BEGIN] = nonmoving_sync_begin,
+        [HW_CONC_SYNC_END] = nonmoving_sync_end,
+        [HW_CONC_SWEEP_BEGIN] = nonmoving_sweep_begin,
+        [HW_CONC_SWEEP_END] = nonmoving_sweep_end,
+        [HW_CONC_UPD_REM_SET_FLUSH] = nonmoving_flush,
+        [HW_NONMOVING_HEAP_CENSUS] = nonmoving_census,
+        [HW_NONMOVING_PRUNED_SEGMENTS] = nonmoving_pruned,
+
+        [HW_HEAP_PROF_COST_CENTRE] = cost_centre_define,
+        [HW_IPE] = ipe_define,
+        [HW_HEAP_PROF_SAMPLE_BEGIN] = census_begin,
+        [HW_HEAP_BIO_PROF_SAMPLE_BEGIN] = census_bio_begin,
+        [HW_HEAP_PROF_SAMPLE_STRING] = census_row_string,
+        [HW_HEAP_PROF_SAMPLE_COST_CENTRE] = census_row_stack,
+        [HW_HEAP_PROF_SAMPLE_END] = census_end,
+
+        [HW_USER_MSG] = note_message,
+        [HW_USER_MARKER] = note_marker,
+        [HW_THREAD_LABEL] = note_thread_label,
+        [HW_USER_BINARY_MSG] = note_binary,
+        [HW_LOG_MSG] = note_log,
+
+        [HW_PROF_SAMPLE_COST_CENTRE] = profile_tick,
+        [HW_TICKY_COUNTER_DEF] = ticky_define,
+        [HW_TICKY_COUNTER_SAMPLE] = ticky_sample,
+};
+
+static void one_event(struct model *m, const struct hw_event *e)
+{
+        handler *handle = e->id < HW_KNOWN_IDS ? handlers[e->id] : NULL;
+
+        if (e->id == HW_BLOCK_MARKER) { /* its time may be from before the run */
+                clock_block(m, e);
+                return;
+        }
+        clock_see(&m->clock, e->time_ns);
+        if (handle)
+                handle(m, e);
+}
+
+static void refresh(struct model *m)
+{
+        uint64_t now = m->clock.newest_ns;
+
+        if (!(m->changes & (MODEL_HEAP | MODEL_GC)) && now - m->refreshed_ns < REFRESH_NS)
+                return;
+        m->refreshed_ns = now;
+        if (heap_refresh(m, now))
+                m->changes |= MODEL_HEAP;
+        if (gc_refresh(m, now))
+                m->changes |= MODEL_GC;
+}
+
+void model_events(struct model *m, const struct hw_event *events, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                if (clock_doubts(&m->clock, &events[i])) {
+                        struct hw_event corrected = events[i];
+                        clock_correct(&m->clock, &corrected);
+                        one_event(m, &corrected);
+                } else {
+                        one_event(m, &events[i]);
+                }
+        }
+        refresh(m);
+}
+
+void model_sample(struct model *m, enum series_id id, uint64_t time_ns, uint64_t value)
+{
+        struct series *s = &m->series[id];
+
+        if (s->memory || series_init(s) == 0)
+                series_push(s, time_ns, (double)value);
+        else
+                m->dropped_samples++;
+        if (m->sink.sample)
+                m->sink.sample(m->sink.ctx, id, time_ns, value);
+}
+
+/* ------------------------------------------------------------------- life */
+
+static void clear(struct model *m, uint32_t ordinal)
+{
+        clock_clear(&m->clock);
+        run_clear(&m->run, ordinal);
+        sched_clear(m);
+        heap_clear(m);
+        gc_clear(m);
+        census_clear(&m->census);
+        notes_clear(&m->notes);
+        bands_init(&m->bands);
+        profile_init(&m->profile);
+        ticky_init(&m->ticky);
+        strings_init(&m->identity, IDENTITY_BYTES);
+        for (unsigned i = 0; i < SERIES_COUNT; i++)
+                series_clear(&m->series[i]);
+        m->ended = false;
+        m->refreshed_ns = 0;
+        m->dropped_samples = 0;
+}
+
+static void release(struct model *m)
+{
+        bands_done(&m->bands);
+        profile_done(&m->profile);
+        ticky_done(&m->ticky);
+        strings_done(&m->identity);
+}
+
+struct model *model_new(const struct model_sink *sink)
+{
+        struct model *m = calloc(1, sizeof(*m));
+
+        if (!m)
+                return NULL;
+        m->sink = *sink;
+        if (gc_init(m) < 0) {
+                free(m);
+                return NULL;
+        }
+        clear(m, 0);
+        return m;
+}
+
+void model_destroy(struct model **m)
+{
+        struct model *gone = *m;
+
+        if (!gone)
+                return;
+        *m = NULL;
+        release(gone);
+        sched_done(gone);
+        gc_done(gone);
+        census_done(&gone->census);
+        notes_done(&gone->notes);
+        for (unsigned i = 0; i < SERIES_COUNT; i++)
+                series_done(&gone->series[i]);
+        free(gone);
+}
+
+void model_begin_run(struct model *m, uint32_t ordinal)
+{
+        release(m);
+        clear(m, ordinal);
+        m->changes = MODEL_RUN | MODEL_HEAP | MODEL_GC | MODEL_PROFILE | MODEL_TICKY | MODEL_SCHED;
+}
+
+void model_end_run(struct model *m)
+{
+        census_close(m);
+        gc_close(m);
+        m->ended = true;
+        refresh(m);
+}
+
+unsigned model_take_changes(struct model *m)
+{
+        unsigned changes = m->changes;
+
+        m->changes = 0;
+        return changes;
+}
+
+/* ---------------------------------------------------------------- reading */
+
+const struct run *model_run(const struct model *m)
+{
+        return &m->run;
+}
+
+const struct heap *model_heap(const struct model *m)
+{
+        return &m->heap;
+}
+
+const struct gc *model_gc(const struct model *m)
+{
+        return &m->gc;
+}
+
+const struct sched *model_sched(const struct model *m)
+{
+        return &m->sched;
+}
+
+const struct bands *model_bands(const struct model *m)
+{
+        return &m->bands;
+}
+
+const struct census *model_census(const struct model *m)
+{
+        return &m->census.done;
+}
+
+const struct notes *model_notes(const struct model *m)
+{
+        return &m->notes;
+}
+
+const struct profile *model_profile(const struct model *m)
+{
+        return &m->profile;
+}
+
+const struct ticky *model_ticky(const struct model *m)
+{
+        return &m->ticky;
+}
+
+const struct series *model_series(const struct model *m, enum series_id id)
+{
+        return &m->series[id];
+}
+
+uint64_t model_late_samples(const struct model *m)
+{
+        uint64_t late = m->dropped_samples;
+
+        for (unsigned i = 0; i < SERIES_COUNT; i++)
+                late += m->series[i].late;
+        return late;
+}
+
+size_t model_held_bytes(const struct model *m)
+{
+        size_t held = sizeof(*m) + GC_MAX_GENERATIONS * sizeof(struct generation) +
+                      m->caps_room * (sizeof(struct sched_cap) + sizeof(struct cap_state)) +
+                      (m->census.buffers[0].room + (size_t)m->census.buffers[1].room) * sizeof(struct census_row) +
+                      bands_held(&m->bands) + profile_held(&m->profile) + ticky_held(&m->ticky) +
+                      notes_held(&m->notes) + strings_held(&m->identity);
+
+        for (unsigned i = 0; i < SERIES_COUNT; i++)
+                held += m->series[i].memory_bytes;
+        return held;
+}

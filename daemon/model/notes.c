@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a ring whose slots keep their text's memory, so a program that says
+ * much costs no allocation once the ring has gone round. When memory is short a
+ * note loses its text, which its size then shows, but is still numbered.
+ */
+#include "model/notes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/state.h"
+
+#define ROUND 64u       /* text memory comes in multiples of it */
+
+void notes_clear(struct notes *n)
+{
+        n->total = 0;
+}
+
+void notes_done(struct notes *n)
+{
+        for (uint32_t i = 0; i < n->made; i++)
+                free(n->slots[i].text);
+        free(n->slots);
+        *n = (struct notes){ 0 };
+}
+
+size_t notes_held(const struct notes *n)
+{
+        return n->text_bytes + (n->slots ? LIMIT_NOTES * sizeof(*n->slots) : 0);
+}
+
+/* The slot of a number; slots are set up in order, so unused ones are never touched. */
+static struct note_slot *slot_of(struct notes *n, uint64_t number)
+{
+        uint32_t i = (uint32_t)((number - 1) % LIMIT_NOTES);
+
+        if (!n->slots)
+                n->slots = malloc(LIMIT_NOTES * sizeof(*n->slots));
+        if (!n->slots)
+                return NULL;
+        while (n->made <= i)
+                n->slots[n->made++] = (struct note_slot){ .text = NULL };
+        return &n->slots[i];
+}
+
+static const char *keep_text(struct notes *n, struct note_slot *slot, const uint8_t *text, uint32_t size)
+{
+        if (size >= slot->room) {
+                uint32_t room = (size / ROUND + 1) * ROUND;
+                char *memory = realloc(slot->text, room);
+                if (!memory)
+                        return NULL;
+                n->text_bytes += room - slot->room;
+                slot->text = memory;
+                slot->room = room;
+        }
+        if (size)
+                memcpy(slot->text, text, size);
+        slot->text[size] = '\0';
+        return slot->text;
+}
+
+static void take(struct model *m, const struct hw_event *e, enum note_what what, size_t skip)
+{
+        struct notes *n = &m->notes;
+        struct note_slot lost = { .text = NULL }, *slot = slot_of(n, n->total + 1);
+        uint32_t size = e->size - (uint32_t)skip;
+        const uint8_t *text = e->payload + skip;
+
+        if (what != NOTE_BINARY)
+                while (size && text[size - 1] == '\0') /* some releases leave them */
+                        size--;
+        struct note *note = slot ? &slot->note : &lost.note;
+        *note = (struct note){
+                .number = ++n->total,
+                .time_ns = e->time_ns,
+                .what = what,
+                .cap = e->cap,
+                .thread = what == NOTE_THREAD_LABEL ? hw_event_u32(e, 0) : 0,
+                .size_bytes = size,
+                .text = "",
+        };
+        if (size > LIMIT_NOTE_TEXT_BYTES)
+                size = LIMIT_NOTE_TEXT_BYTES;
+        const char *kept = slot && what != NOTE_BINARY ? keep_text(n, slot, text, size) : NULL;
+        if (kept) {
+                note->text = kept;
+                note->text_size = size;
+        }
+        if (m->sink.note)
+                m->sink.note(m->sink.ctx, note);
+}
+
+void note_message(struct model *m, const struct hw_event *e)
+{
+        take(m, e, NOTE_MESSAGE, 0);
+}
+
+void note_marker(struct model *m, const struct hw_event *e)
+{
+        take(m, e, NOTE_MARKER, 0);
+}
+
+void note_thread_label(struct model *m, const struct hw_event *e)
+{
+        take(m, e, NOTE_THREAD_LABEL, 4);
+}
+
+void note_binary(struct model *m, const struct hw_event *e)
+{
+        take(m, e, NOTE_BINARY, 0);
+}
+
+void note_log(struct model *m, const struct hw_event *e)
+{
+        take(m, e, NOTE_LOG, 0);
+}
+
+uint64_t notes_total(const struct notes *n)
+{
+        return n->total;
+}
+
+uint64_t notes_oldest(const struct notes *n)
+{
+        if (!n->slots || !n->total)
+                return 0;
+        return n->total > LIMIT_NOTES ? n->total - LIMIT_NOTES + 1 : 1;
+}
+
+const struct note *notes_get(const struct notes *n, uint64_t number)
+{
+        uint64_t oldest = notes_oldest(n);
+
+        if (!oldest || number < oldest || number > n->total)
+                return NULL;
+        const struct note *note = &n->slots[(number - 1) % LIMIT_NOTES].note;
+        return note->number == number ? note : NULL;
+}

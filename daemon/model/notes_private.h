@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* notes_private.h - how notes are taken in. */
+#ifndef HW_MODEL_NOTES_PRIVATE_H
+#define HW_MODEL_NOTES_PRIVATE_H
+
+#include <stddef.h>
+
+#include "heapwatch/eventlog.h"
+#include "model/notes.h"
+
+struct model;
+
+struct note_slot {
+        struct note note;
+        char *text;             /* reused by the notes that follow in this slot */
+        uint32_t room;
+};
+
+struct notes {
+        struct note_slot *slots; /* LIMIT_NOTES, of number % LIMIT_NOTES; NULL before the first note */
+        uint32_t made;          /* slots that have been set up */
+        uint64_t total;
+        size_t text_bytes;      /* held by all slots */
+};
+
+void notes_clear(struct notes *n);
+void notes_done(struct notes *n);
+size_t notes_held(const struct notes *n);
+
+void note_message(struct model *m, const struct hw_event *e);
+void note_marker(struct model *m, const struct hw_event *e);
+void note_thread_label(struct model *m, const struct hw_event *e);
+void note_binary(struct model *m, const struct hw_event *e);
+void note_log(struct model *m, const struct hw_event *e);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a tick is one event per capability and millisecond: one hash of its
+ * ids, one compare, one addition. Gaps in the tick counter are time without
+ * sampling, not samples, so events alone are counted.
+ */
+#include "model/profile.h"
+
+#include <string.h>
+
+#include "base/hash.h"
+#include "model/state.h"
+
+void profile_init(struct profile *p)
+{
+        *p = (struct profile){ .seed = hash_seed(p) };
+        pool_init(&p->stacks, sizeof(struct profile_stack), 6);
+        arena_init(&p->centres, LIMIT_STACK_BYTES);
+}
+
+void profile_done(struct profile *p)
+{
+        pool_done(&p->stacks);
+        idtable_done(&p->by_stack);
+        arena_done(&p->centres);
+}
+
+size_t profile_held(const struct profile *p)
+{
+        return pool_held(&p->stacks) + idtable_held(&p->by_stack) + p->centres.held_bytes;
+}
+
+static struct profile_stack *add(struct profile *p, uint64_t hash, const uint32_t *ids, uint32_t depth)
+{
+        uint32_t *centres;
+        struct profile_stack *stack;
+
+        if (p->stacks.count >= LIMIT_STACKS || !(stack = pool_add(&p->stacks)))
+                return NULL;
+        centres = arena_calloc(&p->centres, depth ? depth : 1, sizeof(*centres));
+        if (!centres || idtable_add(&p->by_stack, hash, p->stacks.count) < 0) {
+                pool_undo(&p->stacks);
+                return NULL;
+        }
+        memcpy(centres, ids, depth * sizeof(*ids));
+        *stack = (struct profile_stack){ .id = p->stacks.count, .depth = depth, .centres = centres };
+        return stack;
+}
+
+static struct profile_stack *find(const struct profile *p, uint64_t hash, const uint32_t *ids, uint32_t depth)
+{
+        uint32_t at = idtable_start(&p->by_stack, hash), id;
+
+        while ((id = idtable_next(&p->by_stack, hash, &at))) {
+                struct profile_stack *stack = pool_at(&p->stacks, id);
+                if (stack->depth == depth && memcmp(stack->centres, ids, depth * sizeof(*ids)) == 0)
+                        return stack;
+        }
+        return NULL;
+}
+
+void profile_tick(struct model *m, const struct hw_event *e)
+{
+        struct profile *p = &m->profile;
+        uint32_t ids[MAX_STACK], depth;
+
+        if (!cost_centre_stack(e, 12, ids, &depth))
+                return;
+        p->ticks++;
+        m->changes |= MODEL_PROFILE;
+        uint64_t hash = hash_bytes(ids, depth * sizeof(*ids), p->seed);
+        struct profile_stack *stack = find(p, hash, ids, depth);
+        if (!stack) {
+                stack = add(p, hash, ids, depth);
+                if (stack)
+                        cost_centres_check(&m->bands, ids, depth);
+        }
+        if (!stack) {
+                p->left_out++;
+                return;
+        }
+        stack->ticks++;
+        stack->changed = p->ticks;
+}
+
+uint64_t profile_ticks(const struct profile *p)
+{
+        return p->ticks;
+}
+
+uint32_t profile_stacks(const struct profile *p)
+{
+        return p->stacks.count;
+}
+
+const struct profile_stack *profile_get(const struct profile *p, uint32_t id)
+{
+        return id && id <= p->stacks.count ? pool_at(&p->stacks, id) : NULL;
+}
+
+uint64_t profile_left_out(const struct profile *p)
+{
+        return p->left_out;
+}

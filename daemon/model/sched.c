@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: no table of threads. A program makes millions, and what a monitor
+ * shows of them are counts; a run and its stop stand on one capability, in
+ * order, so a time per capability is all the pairing needs. The cost is a few
+ * additions an event, because nine of ten events of a log end here.
+ */
+#include "model/sched.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ckd.h"
+#include "model/state.h"
+
+enum {
+        STATUS_FINISHED = 5,
+        STATUS_READ_MVAR_782 = 8,
+        STATUS_READ_MVAR = 20
+};
+
+const char *sched_stop_reason(uint32_t status)
+{
+        static const char *const reasons[] = {
+                [1] = "heap overflow",
+                [2] = "stack overflow",
+                [3] = "yielding",
+                [4] = "blocked",
+                [5] = "finished",
+                [6] = "foreign call",
+                [7] = "blocked on MVar",
+                [8] = "blocked on black hole",
+                [9] = "blocked on read",
+                [10] = "blocked on write",
+                [11] = "delay",
+                [12] = "blocked on STM",
+                [13] = "blocked on asynchronous I/O",
+                [16] = "blocked in foreign call",
+                [17] = "blocked in interruptible foreign call",
+                [18] = "blocked in throwTo",
+                [19] = "migrating",
+                [20] = "blocked on MVar read",
+                [21] = "blocked on I/O completion",
+        };
+        return status < sizeof(reasons) / sizeof(reasons[0]) ? reasons[status] : NULL;
+}
+
+static void plain_codes(struct model *m)
+{
+        for (unsigned i = 0; i < SCHED_STATUSES; i++)
+                m->stop_status[i] = (uint8_t)i;
+}
+
+void sched_use_782_codes(struct model *m)
+{
+        uint64_t counted[SCHED_STATUSES];
+
+        if (m->run.stop_codes_782)
+                return;
+        m->run.stop_codes_782 = true;
+        m->stop_status[STATUS_READ_MVAR_782] = STATUS_READ_MVAR;
+        for (unsigned i = STATUS_READ_MVAR_782 + 1; i <= STATUS_READ_MVAR; i++)
+                m->stop_status[i] = (uint8_t)(i - 1);
+        memcpy(counted, m->sched.stops, sizeof(counted));
+        memset(m->sched.stops, 0, sizeof(m->sched.stops));
+        for (unsigned i = 0; i < SCHED_STATUSES; i++)
+                m->sched.stops[m->stop_status[i]] += counted[i];
+}
+
+void sched_init(struct model *m)
+{
+        plain_codes(m);
+}
+
+void sched_clear(struct model *m)
+{
+        struct sched_cap *caps = m->sched.caps;
+
+        m->sched = (struct sched){ .caps = caps };
+        plain_codes(m);
+}
+
+void sched_done(struct model *m)
+{
+        free(m->sched.caps);
+        free(m->caps);
+        m->sched = (struct sched){ 0 };
+        m->caps = NULL;
+        m->caps_room = 0;
+}
+
+static bool make_room(struct model *m, uint32_t want)
+{
+        uint32_t room = m->caps_room ? m->caps_room : 4;
+
+        if (want <= m->caps_room)
+                return true;
+        while (room < want)
+                room *= 2;
+        struct sched_cap *caps = realloc(m->sched.caps, room * sizeof(*caps));
+        if (!caps)
+                return false;
+        m->sched.caps = caps;
+        struct cap_state *states = realloc(m->caps, room * sizeof(*states));
+        if (!states)
+                return false;
+        m->caps = states;
+        m->caps_room = room;
+        return true;
+}
+
+static void begin_cap(struct model *m, uint32_t cap)
+{
+        struct cap_state *state = &m->caps[cap];
+
+        m->sched.caps[cap] = (struct sched_cap){ .run_since_ns = UNKNOWN_U64 };
+        *state = (struct cap_state){
+                .block_end_ns = UNKNOWN_U64,
+                .gc_start_ns = UNKNOWN_U64,
+                .gc_request_ns = UNKNOWN_U64,
+        };
+        for (unsigned i = 0; i < ALLOCATION_SLOTS; i++)
+                state->allocation[i].time_ns = UNKNOWN_U64;
+}
+
+struct cap_state *sched_cap_state(struct model *m, uint32_t cap)
+{
+        if (cap < m->sched.n_caps)
+                return &m->caps[cap];
+        if (cap >= LIMIT_CAPS || !make_room(m, cap + 1))
+                return NULL;
+        while (m->sched.n_caps <= cap)
+                begin_cap(m, m->sched.n_caps++);
+        m->run.capabilities = m->sched.n_caps;
+        m->changes |= MODEL_RUN | MODEL_SCHED;
+        return &m->caps[cap];
+}
+
+static inline struct sched_cap *cap_of(struct model *m, uint32_t cap)
+{
+        return sched_cap_state(m, cap) ? &m->sched.caps[cap] : NULL;
+}
+
+void sched_create_thread(struct model *m, const struct hw_event *e)
+{
+        (void)e;
+        m->sched.created++;
+        m->changes |= MODEL_SCHED;
+}
+
+void sched_run_thread(struct model *m, const struct hw_event *e)
+{
+        struct sched_cap *cap = cap_of(m, e->cap);
+
+        m->changes |= MODEL_SCHED;
+        if (!cap)
+                return;
+        const struct cap_state *state = &m->caps[e->cap];
+        if (state->any_finished && state->finished_thread == hw_event_u32(e, 0))
+                return;
+        cap->runs++;
+        cap->run_since_ns = e->time_ns;
+}
+
+void sched_stop_thread(struct model *m, const struct hw_event *e)
+{
+        struct sched_cap *cap = cap_of(m, e->cap);
+        uint32_t status = hw_event_u16(e, 4);
+
+        status = m->stop_status[status < SCHED_STATUSES ? status : SCHED_STATUSES - 1];
+        m->changes |= MODEL_SCHED;
+        if (!cap) {
+                m->sched.stops[status]++;
+                m->sched.finished += status == STATUS_FINISHED;
+                return;
+        }
+        struct cap_state *state = &m->caps[e->cap];
+        uint32_t thread = hw_event_u32(e, 0);
+        if (cap->run_since_ns != UNKNOWN_U64)
+                cap->run_ns += sub_sat(e->time_ns, cap->run_since_ns);
+        else if (state->any_finished && state->finished_thread == thread)
+                return; /* of a thread that has finished: its run was not counted either */
+        cap->run_since_ns = UNKNOWN_U64;
+        m->sched.stops[status]++;
+        if (status == STATUS_FINISHED) {
+                m->sched.finished++;
+                state->any_finished = true;
+                state->finished_thread = thread;
+        }
+}
+
+void sched_migrate_thread(struct model *m, const struct hw_event *e)
+{
+        (void)e;
+        m->sched.migrations++;
+        m->changes |= MODEL_SCHED;
+}
+
+void sched_wakeup(struct model *m, const struct hw_event *e)
+{
+        (void)e;
+        m->sched.wakeups++;
+        m->changes |= MODEL_SCHED;
+}
+
+void sched_spark_counters(struct model *m, const struct hw_event *e)
+{
+        struct sched_cap *cap = cap_of(m, e->cap);
+
+        if (!cap)
+                return;
+        for (unsigned i = 0; i < 7; i++)
+                cap->sparks[i] = hw_event_u64(e, i * 8);
+        cap->sparks_known = true;
+        m->changes |= MODEL_SCHED;
+}
+
+void sched_startup(struct model *m, const struct hw_event *e)
+{
+        uint16_t n = e->size >= 2 ? hw_event_u16(e, 0) : 0;
+
+        if (n)
+                (void)sched_cap_state(m, n - 1u); /* without memory: made when it is first used */
+}
+
+void sched_cap_create(struct model *m, const struct hw_event *e)
+{
+        (void)sched_cap_state(m, hw_event_u16(e, 0)); /* as above */
+}
+
+static void set_disabled(struct model *m, const struct hw_event *e, bool disabled)
+{
+        struct sched_cap *cap = cap_of(m, hw_event_u16(e, 0));
+
+        if (!cap)
+                return;
+        cap->disabled = disabled;
+        m->changes |= MODEL_SCHED;
+}
+
+void sched_cap_disable(struct model *m, const struct hw_event *e)
+{
+        set_disabled(m, e, true);
+}
+
+void sched_cap_enable(struct model *m, const struct hw_event *e)
+{
+        set_disabled(m, e, false);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sched_private.h - how scheduler events are taken in, and what is kept of each capability beside sched.h. */
+#ifndef HW_MODEL_SCHED_PRIVATE_H
+#define HW_MODEL_SCHED_PRIVATE_H
+
+#include "heapwatch/eventlog.h"
+#include "model/gc.h"
+#include "model/sched.h"
+
+struct model;
+
+#define ALLOCATION_SLOTS 12             /* seconds of allocation kept: ten, and the ends */
+
+struct allocation_point {
+        uint64_t time_ns;               /* UNKNOWN_U64: free */
+        uint64_t bytes;
+};
+
+struct cap_state {
+        uint64_t block_end_ns;          /* newest flush; UNKNOWN_U64 */
+        uint64_t blocks;
+        uint64_t gc_start_ns;           /* UNKNOWN_U64 while not collecting */
+        uint64_t gc_request_ns;         /* UNKNOWN_U64 */
+        bool leads;                     /* GC_STATS_GHC was seen, GC_END not yet */
+        bool allocated_known;
+        struct collection collection;   /* being told, while it leads */
+        bool any_finished;
+        uint32_t finished_thread;       /* the last that finished here: what follows of it is noise */
+        struct allocation_point allocation[ALLOCATION_SLOTS]; /* newest of each second, at second % slots */
+};
+
+/* Makes room for a capability; NULL when its number is none, beyond LIMIT_CAPS, or memory is short. */
+struct cap_state *sched_cap_state(struct model *m, uint32_t cap);
+
+void sched_init(struct model *m);
+void sched_clear(struct model *m);
+void sched_done(struct model *m);
+
+/* STOP_THREAD codes of 7.8.1 and 7.8.2: what was already counted is moved too. */
+void sched_use_782_codes(struct model *m);
+
+void sched_create_thread(struct model *m, const struct hw_event *e);
+void sched_run_thread(struct model *m, const struct hw_event *e);
+void sched_stop_thread(struct model *m, const struct hw_event *e);
+void sched_migrate_thread(struct model *m, const struct hw_event *e);
+void sched_wakeup(struct model *m, const struct hw_event *e);
+void sched_spark_counters(struct model *m, const struct hw_event *e);
+void sched_startup(struct model *m, const struct hw_event *e);
+void sched_cap_create(struct model *m, const struct hw_event *e);
+void sched_cap_disable(struct model *m, const struct hw_event *e);
+void sched_cap_enable(struct model *m, const struct hw_event *e);
+
+#endif

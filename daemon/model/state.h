@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * state.h - the inside of struct model: one part per concept. Private to the
+ * model; other stages read through the functions of model.h.
+ */
+#ifndef HW_MODEL_STATE_H
+#define HW_MODEL_STATE_H
+
+#include "base/limits.h"
+#include "base/strings.h"
+#include "model/bands_private.h"
+#include "model/census_private.h"
+#include "model/clock.h"
+#include "model/gc_private.h"
+#include "model/heap_private.h"
+#include "model/model.h"
+#include "model/notes_private.h"
+#include "model/profile_private.h"
+#include "model/run_private.h"
+#include "model/sched_private.h"
+
+struct model {
+        /* What every event touches comes first. */
+        struct clock clock;
+        unsigned changes;
+        bool ended;
+        struct sched sched;
+        struct cap_state *caps;         /* sched.n_caps of them in use */
+        uint32_t caps_room;
+        uint8_t stop_status[SCHED_STATUSES]; /* a log's status to today's numbering */
+
+        struct model_sink sink;
+        struct heap heap;
+        struct heap_state heap_state;
+        struct gc gc;
+        struct gc_state gc_state;
+        struct bands bands;
+        struct census_state census;
+        struct notes notes;
+        struct profile profile;
+        struct ticky ticky;
+        struct run run;
+        struct strings identity;        /* texts of the run: apart, so that a flood of names cannot crowd them out */
+        uint64_t refreshed_ns;          /* event time when rates were last worked out */
+        uint64_t dropped_samples;       /* no memory for their series */
+        struct series series[SERIES_COUNT];
+};
+
+/* Takes in one sample of a gauge: its series, and the sink. */
+void model_sample(struct model *m, enum series_id id, uint64_t time_ns, uint64_t value);
+
+#endif

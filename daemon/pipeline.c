@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: one struct holds the chain source -> decoder -> model -> publisher
+ * of a target and the few facts that belong to none of them: its state, its
+ * damaged places, when bytes last came.
+ *
+ * A run begins with each header and ends with its end marker, with the cut of
+ * its stream, or when its process is gone. After that the events that still
+ * come belong to nobody until the next header.
+ *
+ * Publishing. Live: after each piece of bytes, but at most every
+ * FLUSH_INTERVAL_NS; a timer sends what is left. So an event is at the
+ * subscribers within that time of its arrival, and a flood of small writes
+ * does not become a flood of messages. Finished logs: whenever event time has
+ * passed the next tick of ONCE_TICK_NS, decided event by event, so that the
+ * size of the pieces changes nothing.
+ */
+#include "pipeline.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ckd.h"
+#include "base/limits.h"
+#include "base/process.h"
+#include "clock.h"
+#include "heapwatch/eventlog.h"
+#include "log.h"
+#include "model/advice.h"
+#include "model/model.h"
+#include "publish/health.h"
+#include "publish/publisher.h"
+#include "source/procfs.h"
+#include "source/source.h"
+
+#define EVENTS_PER_READ 256
+#define FLUSH_INTERVAL_NS 10000000u     /* live: 10 ms */
+#define ONCE_TICK_NS 100000000u         /* finished logs: 100 ms of event time */
+#define GONE_AFTER_NS 1000000000u       /* process gone and no bytes for 1 s: the run is over */
+
+struct pipeline {
+        char name[TARGET_NAME_MAX + 1];
+        struct source_uri uri;
+        bool live, show_arguments;
+
+        struct source *source;          /* NULL for finished logs */
+        struct hw_eventlog *decoder;
+        struct model *model;
+        struct publisher *publisher;
+        struct event *flush_timer;
+
+        Hw__Target__State state;
+        char detail[512];
+        uint64_t state_since_wall_ns;
+        uint32_t runs;
+        bool in_run;
+
+        uint64_t last_flush_mono_ns;
+        uint64_t next_tick_ns;          /* finished logs */
+        uint64_t last_bytes_wall_ns, last_bytes_mono_ns;
+        bool process_seen;              /* of this run, alive on this machine */
+        struct hw_eventlog_damage damages[LIMIT_DAMAGES];
+        size_t n_damages;
+};
+
+/* ---------------------------------------------------------------- facts */
+
+static uint64_t now_ns(const struct pipeline *p)
+{
+        if (p->live)
+                return clock_wall_ns();
+        uint64_t wall = model_wall_time(p->model, model_time_ns(p->model));
+        return wall == UNKNOWN_U64 ? 0 : wall;
+}
+
+static struct target_facts facts(const struct pipeline *p)
+{
+        return (struct target_facts){
+                .state = p->state,
+                .uri = p->uri.text,
+                .detail = p->detail,
+                .runs = p->runs,
+                .state_since_wall_ns = p->state_since_wall_ns,
+                .local = p->process_seen,
+                .show_arguments = p->show_arguments,
+        };
+}
+
+/* How far the stream was behind the clock when bytes last came. */
+static uint64_t lag_ns(const struct pipeline *p)
+{
+        uint64_t newest = model_wall_time(p->model, model_time_ns(p->model));
+
+        if (!p->live || !p->in_run || newest == UNKNOWN_U64 || p->last_bytes_wall_ns == UNKNOWN_U64)
+                return UNKNOWN_U64;
+        return sub_sat(p->last_bytes_wall_ns, newest);
+}
+
+static struct health health(const struct pipeline *p)
+{
+        const struct bands *bands = model_bands(p->model);
+        struct health h = {
+                .decoder = *hw_eventlog_stats(p->decoder),
+                .n_damages = p->n_damages,
+                .late_samples = model_late_samples(p->model),
+                .time_anomalies = model_time_anomalies(p->model),
+                .last_bytes_wall_ns = p->live ? p->last_bytes_wall_ns : UNKNOWN_U64,
+                .lag_ns = lag_ns(p),
+                .watermark_ns = model_watermark_ns(p->model),
+                .bands_left_out = bands_left_out(bands),
+                .info_tables = bands_info_tables(bands),
+                .info_tables_left_out = bands_info_tables_left_out(bands),
+                .cost_centres_left_out = bands_cost_centres_left_out(bands),
+                .state_bytes = model_held_bytes(p->model),
+        };
+
+        memcpy(h.damages, p->damages, p->n_damages * sizeof(*p->damages));
+        if (p->source)
+                h.reconnects = sub_sat(source_stats(p->source)->attaches, 1);
+        if (p->runs > 0)
+                h.n_advice = model_advice(p->model, h.advice, HW_ADVICE_COUNT);
+        return h;
+}
+
+static void publish_state(struct pipeline *p)
+{
+        struct target_facts f = facts(p);
+        struct health h = health(p);
+
+        publisher_state(p->publisher, &f, &h, now_ns(p));
+}
+
+/* "RUNNING" of STATE_RUNNING. */
+static const char *state_name(Hw__Target__State state)
+{
+        const ProtobufCEnumValue *v = protobuf_c_enum_descriptor_get_value(&hw__target__state__descriptor, (int)state);
+
+        return v ? v->name + strlen("STATE_") : "?";
+}
+
+static void set_state(struct pipeline *p, Hw__Target__State state, const char *detail)
+{
+        if (state == p->state && strcmp(detail, p->detail) == 0)
+                return;
+        if (state != p->state)
+                p->state_since_wall_ns = now_ns(p);
+        p->state = state;
+        snprintf(p->detail, sizeof(p->detail), "%s", detail);
+        if (p->live)
+                log_info("target=%s state=%s detail=\"%s\"", p->name, state_name(state), detail);
+        publish_state(p);
+}
+
+/* ------------------------------------------------------------------ runs */
+
+static void flush(struct pipeline *p)
+{
+        publisher_flush(p->publisher, now_ns(p));
+        p->last_flush_mono_ns = p->live ? clock_mono_ns() : 0;
+}
+
+static void end_run(struct pipeline *p, Hw__Target__State state, const char *detail)
+{
+        if (!p->in_run)
+                return;
+        model_end_run(p->model);
+        flush(p);
+        p->in_run = false;
+        set_state(p, state, detail);
+}
+
+static void begin_run(struct pipeline *p)
+{
+        end_run(p, HW__TARGET__STATE__STATE_CRASHED, "a new header came before the end marker of the run before");
+        p->runs++;
+        p->in_run = true;
+        p->process_seen = false;
+        p->next_tick_ns = 0;
+        model_begin_run(p->model, p->runs);
+        publisher_begin_run(p->publisher, now_ns(p));
+        set_state(p, HW__TARGET__STATE__STATE_RUNNING, "");
+}
+
+static void note_damage(struct pipeline *p, const struct hw_eventlog_damage *damage)
+{
+        if (p->n_damages == LIMIT_DAMAGES) {
+                memmove(p->damages, p->damages + 1, (LIMIT_DAMAGES - 1) * sizeof(*p->damages));
+                p->n_damages--;
+        }
+        p->damages[p->n_damages++] = *damage;
+        log_warning("target=%s offset=%" PRIu64 " lost_bytes=%" PRIu64 " damaged stream: %s", p->name, damage->offset,
+                    damage->lost_bytes, damage->reason);
+        if (!p->in_run)
+                set_state(p, HW__TARGET__STATE__STATE_FAILED, damage->reason);
+}
+
+/* ---------------------------------------------------------------- events */
+
+/* Finished logs: gives the events to the model piece by piece, publishing whenever a tick is passed. */
+static void take_ticked(struct pipeline *p, const struct hw_event *events, size_t n)
+{
+        size_t from = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                if (events[i].time_ns < p->next_tick_ns)
+                        continue;
+                model_events(p->model, events + from, i - from);
+                from = i;
+                if (p->next_tick_ns > 0)
+                        publisher_flush(p->publisher, now_ns(p));
+                p->next_tick_ns = events[i].time_ns - events[i].time_ns % ONCE_TICK_NS;
+                if (ckd_add(&p->next_tick_ns, p->next_tick_ns, ONCE_TICK_NS))
+                        p->next_tick_ns = UINT64_MAX;
+        }
+        model_events(p->model, events + from, n - from);
+}
+
+static void take_events(struct pipeline *p, const struct hw_event *events, size_t n)
+{
+        if (!p->in_run || n == 0)
+                return;
+        if (p->live)
+                model_events(p->model, events, n);
+        else
+                take_ticked(p, events, n);
+}
+
+static void take_status(struct pipeline *p, enum hw_eventlog_status status)
+{
+        switch (status) {
+        case HW_EVENTLOG_RUN:
+                begin_run(p);
+                break;
+        case HW_EVENTLOG_END:
+                end_run(p, HW__TARGET__STATE__STATE_ENDED, "the log ended with its end marker");
+                break;
+        case HW_EVENTLOG_BAD:
+        case HW_EVENTLOG_LIMIT:
+                note_damage(p, hw_eventlog_damage(p->decoder));
+                break;
+        case HW_EVENTLOG_OK:
+        case HW_EVENTLOG_NEED_MORE:
+                break;
+        }
+}
+
+static void decode(struct pipeline *p, const uint8_t *data, size_t size)
+{
+        struct hw_event events[EVENTS_PER_READ];
+        enum hw_eventlog_status status;
+        size_t n;
+
+        hw_eventlog_input(p->decoder, data, size);
+        do {
+                status = hw_eventlog_read(p->decoder, events, EVENTS_PER_READ, &n);
+                take_events(p, events, n);
+                take_status(p, status);
+        } while (status != HW_EVENTLOG_NEED_MORE);
+}
+
+/* The stream is over: closes decoder and run, ready for another stream. */
+static void finish_stream(struct pipeline *p, const char *why)
+{
+        uint64_t left, resyncs = hw_eventlog_stats(p->decoder)->resyncs;
+        bool clean = hw_eventlog_finish(p->decoder, &left);
+        char detail[sizeof(p->detail)];
+
+        if (hw_eventlog_stats(p->decoder)->resyncs > resyncs)
+                note_damage(p, hw_eventlog_damage(p->decoder));
+        if (!clean && left > 0)
+                snprintf(detail, sizeof(detail), "%s, without an end marker and inside an event (%" PRIu64
+                         " bytes of it were there)", why, left);
+        else
+                snprintf(detail, sizeof(detail), "%s, without an end marker", why);
+        end_run(p, HW__TARGET__STATE__STATE_CRASHED, detail);
+        hw_eventlog_reset(p->decoder);
+}
+
+/* ------------------------------------------------------------ live source */
+
+static void on_flush_timer(evutil_socket_t fd, short what, void *ctx)
+{
+        (void)fd;
+        (void)what;
+        flush(ctx);
+}
+
+static void schedule_flush(struct pipeline *p)
+{
+        uint64_t since = clock_mono_ns() - p->last_flush_mono_ns;
+
+        if (!publisher_pending(p->publisher) || evtimer_pending(p->flush_timer, NULL))
+                return;
+        if (since >= FLUSH_INTERVAL_NS) {
+                flush(p);
+                return;
+        }
+        struct timeval wait = { .tv_usec = (suseconds_t)((FLUSH_INTERVAL_NS - since) / 1000) };
+        if (evtimer_add(p->flush_timer, &wait) != 0)
+                flush(p);
+}
+
+static void on_bytes(void *ctx, const uint8_t *data, size_t size)
+{
+        struct pipeline *p = ctx;
+
+        p->last_bytes_wall_ns = clock_wall_ns();
+        p->last_bytes_mono_ns = clock_mono_ns();
+        decode(p, data, size);
+        schedule_flush(p);
+}
+
+static void on_cut(void *ctx, const char *why)
+{
+        finish_stream(ctx, why);
+}
+
+static void on_source_state(void *ctx, enum source_state state, const char *why)
+{
+        struct pipeline *p = ctx;
+
+        switch (state) {
+        case SOURCE_WAITING:
+                /* How the last run ended says more than that the source is gone. */
+                if (p->state != HW__TARGET__STATE__STATE_ENDED && p->state != HW__TARGET__STATE__STATE_CRASHED)
+                        set_state(p, HW__TARGET__STATE__STATE_WAITING, why);
+                break;
+        case SOURCE_OPEN:
+                if (!p->in_run)
+                        set_state(p, HW__TARGET__STATE__STATE_CONNECTED, why);
+                break;
+        case SOURCE_ENDED:
+                finish_stream(p, why);
+                break;
+        case SOURCE_FAILED:
+                if (!p->in_run)
+                        set_state(p, HW__TARGET__STATE__STATE_FAILED, why);
+                break;
+        }
+}
+
+/* --------------------------------------------------------------- process */
+
+static void process_gone(struct pipeline *p, uint32_t pid)
+{
+        char why[96];
+
+        if (clock_mono_ns() - p->last_bytes_mono_ns < GONE_AFTER_NS)
+                return;
+        snprintf(why, sizeof(why), "process %" PRIu32 " is gone and its log stopped", pid);
+        finish_stream(p, why);
+}
+
+static void look_at_process(struct pipeline *p, uint64_t wall_ns)
+{
+        const struct run *run = model_run(p->model);
+        struct process_sample sample;
+
+        if (!p->in_run || run->pid == 0 || run->start_wall_ns == UNKNOWN_U64 || !source_is_local(p->source))
+                return;
+        if (!procfs_is_process("", run->pid, run->start_wall_ns) || procfs_sample("", run->pid, &sample) != 0) {
+                if (p->process_seen)
+                        process_gone(p, run->pid);
+                return;
+        }
+        p->process_seen = true;
+        sample.wall_ns = wall_ns;
+        uint64_t time_ns = model_event_time(p->model, wall_ns);
+        if (time_ns != UNKNOWN_U64)
+                model_process(p->model, time_ns, &sample);
+        schedule_flush(p);
+}
+
+/* ------------------------------------------------------------- interface */
+
+static int start_source(struct pipeline *p, struct event_base *base, char *error, size_t error_size)
+{
+        struct source_sink sink = { .ctx = p, .bytes = on_bytes, .cut = on_cut, .state = on_source_state };
+
+        p->flush_timer = evtimer_new(base, on_flush_timer, p);
+        if (!p->flush_timer) {
+                snprintf(error, error_size, "out of memory");
+                return -ENOMEM;
+        }
+        p->source = source_open(base, &p->uri, &sink, error, error_size);
+        return p->source ? 0 : -EINVAL;
+}
+
+struct pipeline *pipeline_new(const struct pipeline_options *options, char *error, size_t error_size)
+{
+        struct pipeline *p = calloc(1, sizeof(*p));
+
+        if (!p)
+                goto no_memory;
+        snprintf(p->name, sizeof(p->name), "%s", options->name);
+        p->uri = *options->uri;
+        p->live = options->base != NULL;
+        p->show_arguments = options->show_arguments;
+        p->last_bytes_wall_ns = UNKNOWN_U64;
+        p->decoder = hw_eventlog_new();
+        p->publisher = publisher_new(p->name, options->epoch, &options->outlet);
+        if (!p->decoder || !p->publisher)
+                goto no_memory;
+        struct model_sink sink = publisher_sink(p->publisher);
+        p->model = model_new(&sink);
+        if (!p->model)
+                goto no_memory;
+        publisher_set_model(p->publisher, p->model);
+        if (p->live && start_source(p, options->base, error, error_size) != 0)
+                goto fail;
+        return p;
+
+no_memory:
+        snprintf(error, error_size, "out of memory");
+fail:
+        pipeline_destroy(&p);
+        return NULL;
+}
+
+void pipeline_destroy(struct pipeline **pp)
+{
+        struct pipeline *p = *pp;
+
+        *pp = NULL;
+        if (!p)
+                return;
+        bool started = p->source != NULL;
+        source_close(&p->source);
+        if (started) {
+                if (p->in_run)
+                        flush(p);
+                set_state(p, HW__TARGET__STATE__STATE_REMOVED, "removed, or the daemon stops");
+        }
+        if (p->flush_timer)
+                event_free(p->flush_timer);
+        publisher_destroy(&p->publisher);
+        model_destroy(&p->model);
+        hw_eventlog_destroy(&p->decoder);
+        free(p);
+}
+
+const char *pipeline_name(const struct pipeline *p)
+{
+        return p->name;
+}
+
+const struct model *pipeline_model(const struct pipeline *p)
+{
+        return p->model;
+}
+
+void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns)
+{
+        look_at_process(p, wall_ns);
+        publish_state(p);
+}
+
+void pipeline_snapshot(struct pipeline *p, const Hw__Kind *kinds, size_t n_kinds,
+                       void (*each)(void *ctx, const Hw__Update *update), void *ctx)
+{
+        struct target_facts f = facts(p);
+        struct health h = health(p);
+
+        flush(p);
+        publisher_snapshot(p->publisher, &f, &h, now_ns(p), kinds, n_kinds, each, ctx);
+}
+
+int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size)
+{
+        decode(p, data, size);
+        return publisher_error(p->publisher);
+}
+
+int pipeline_finish(struct pipeline *p)
+{
+        finish_stream(p, "the file ends");
+        publish_state(p);
+        return publisher_error(p->publisher);
+}
+
+bool pipeline_has_run(const struct pipeline *p)
+{
+        return p->runs > 0;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * encode.h - the model's state as structs of the wire.
+ *
+ * Everything is made in the encoder's arena or borrowed from the model, and is
+ * good until encoder_reset or the model's next change, whichever is first.
+ * What is not known stays absent. Text is made valid UTF-8.
+ *
+ * Functions that return a pointer return NULL when memory is short;
+ * encoder->failed then is true, also when only a text inside is missing.
+ */
+#ifndef HW_PUBLISH_ENCODE_H
+#define HW_PUBLISH_ENCODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "heapwatch/wire.h"
+#include "model/model.h"
+#include "publish/health.h"
+#include "publish/publisher.h"
+
+struct encoder {
+        struct arena arena;
+        bool failed;                    /* since the last reset */
+};
+
+void encoder_init(struct encoder *e);
+void encoder_done(struct encoder *e);
+
+/* Forgets all it made. Memory above LIMIT_ENCODER_KEEP_BYTES goes back to the system. */
+void encoder_reset(struct encoder *e);
+
+/* n zeroed objects. */
+void *encoder_calloc(struct encoder *e, size_t n, size_t size);
+
+/* Valid UTF-8 of a C string: the string itself when it is valid already. NULL gives NULL. */
+char *encoder_text(struct encoder *e, const char *text);
+
+/* The same of raw bytes, always a copy; a NUL among them becomes U+FFFD. */
+char *encoder_bytes(struct encoder *e, const char *bytes, size_t size);
+
+/* Sets an optional field. */
+#define PUT(message, field, value) ((message)->field = (value), (void)((message)->has_##field = 1))
+
+/* Sets an optional field from a u64 that may be unknown (or too large for the field, which cannot be true). */
+#define PUT_U64(message, field, value) \
+        do { \
+                if ((value) != UNKNOWN_U64) \
+                        PUT(message, field, value); \
+        } while (0)
+#define PUT_U32(message, field, value) \
+        do { \
+                if ((value) <= UINT32_MAX) \
+                        PUT(message, field, (uint32_t)(value)); \
+        } while (0)
+
+/* Sets an optional field from a double of which a negative value means not known; so does NaN. */
+#define PUT_DOUBLE(message, field, value) \
+        do { \
+                if ((value) >= 0) \
+                        PUT(message, field, value); \
+        } while (0)
+
+Hw__Target *encode_target(struct encoder *e, const struct target_facts *facts, const struct run *run);
+Hw__Health *encode_health(struct encoder *e, const struct health *health);
+Hw__Heap *encode_heap(struct encoder *e, const struct heap *heap);
+Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc);
+Hw__Collection *encode_collection(struct encoder *e, const struct collection *collection);
+Hw__Census *encode_census(struct encoder *e, const struct census *census);
+Hw__Band *encode_band(struct encoder *e, const struct bands *bands, const struct band *band);
+Hw__Note *encode_note(struct encoder *e, const struct note *note);
+Hw__Stack *encode_stack(struct encoder *e, const struct bands *bands, const struct profile_stack *stack);
+Hw__TickyCounter *encode_ticky(struct encoder *e, const struct ticky_counter *counter);
+Hw__Sched *encode_sched(struct encoder *e, const struct sched *sched);
+
+/* Cost centres by their ids; NULL also when there are none. */
+Hw__CostCentre **encode_centres(struct encoder *e, const struct bands *bands, const uint32_t *ids, uint32_t n);
+
+#endif

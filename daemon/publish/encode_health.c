@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DESIGN: counters one to one, the newest damaged places, and advice with its sentence. */
+#include "publish/encode.h"
+
+static bool put_damages(struct encoder *e, Hw__Health *out, const struct health *health)
+{
+        Hw__Damage *rows = encoder_calloc(e, health->n_damages, sizeof(*rows));
+
+        out->damages = encoder_calloc(e, health->n_damages, sizeof(*out->damages));
+        if (!rows || !out->damages)
+                return false;
+        for (size_t i = 0; i < health->n_damages; i++) {
+                hw__damage__init(&rows[i]);
+                PUT(&rows[i], offset, health->damages[i].offset);
+                PUT(&rows[i], lost_bytes, health->damages[i].lost_bytes);
+                rows[i].reason = encoder_text(e, health->damages[i].reason);
+                out->damages[out->n_damages++] = &rows[i];
+        }
+        return true;
+}
+
+static bool put_advice(struct encoder *e, Hw__Health *out, const struct health *health)
+{
+        Hw__Advice *rows = encoder_calloc(e, health->n_advice, sizeof(*rows));
+
+        out->advice = encoder_calloc(e, health->n_advice, sizeof(*out->advice));
+        if (!rows || !out->advice)
+                return false;
+        for (size_t i = 0; i < health->n_advice; i++) {
+                hw__advice__init(&rows[i]);
+                PUT(&rows[i], code, health->advice[i]);
+                rows[i].text = encoder_text(e, hw_advice_text(health->advice[i]));
+                out->advice[out->n_advice++] = &rows[i];
+        }
+        return true;
+}
+
+Hw__Health *encode_health(struct encoder *e, const struct health *health)
+{
+        Hw__Health *out = encoder_calloc(e, 1, sizeof(*out));
+
+        if (!out)
+                return NULL;
+        hw__health__init(out);
+        PUT(out, bytes, health->decoder.bytes);
+        PUT(out, events, health->decoder.events);
+        PUT(out, blocks, health->decoder.blocks);
+        PUT(out, unknown_events, health->decoder.unknown);
+        PUT(out, short_events, health->decoder.short_payload);
+        PUT(out, lost_bytes, health->decoder.lost_bytes);
+        PUT(out, resyncs, health->decoder.resyncs);
+        PUT_U64(out, late_samples, health->late_samples);
+        PUT_U64(out, time_anomalies, health->time_anomalies);
+        PUT_U64(out, reconnects, health->reconnects);
+        PUT_U64(out, last_bytes_wall_ns, health->last_bytes_wall_ns);
+        PUT_U64(out, lag_ns, health->lag_ns);
+        PUT_U64(out, bands_left_out, health->bands_left_out);
+        PUT_U64(out, info_tables, health->info_tables);
+        PUT_U64(out, info_tables_left_out, health->info_tables_left_out);
+        PUT_U64(out, cost_centres_left_out, health->cost_centres_left_out);
+        PUT_U64(out, state_bytes, health->state_bytes);
+        PUT_U64(out, watermark_ns, health->watermark_ns);
+        return put_damages(e, out, health) && put_advice(e, out, health) ? out : NULL;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DESIGN: gauges one to one. The process part is there as soon as one of its numbers is known. */
+#include "publish/encode.h"
+
+static bool is_process_known(const struct process_sample *p)
+{
+        return p->rss_bytes != UNKNOWN_U64 || p->pss_bytes != UNKNOWN_U64 || p->swap_bytes != UNKNOWN_U64 ||
+               p->cpu_ns != UNKNOWN_U64 || p->threads != UNKNOWN_U64 || p->cgroup_current_bytes != UNKNOWN_U64 ||
+               p->cgroup_max_bytes != UNKNOWN_U64;
+}
+
+static Hw__Process *encode_process(struct encoder *e, const struct process_sample *p)
+{
+        Hw__Process *out = encoder_calloc(e, 1, sizeof(*out));
+
+        if (!out)
+                return NULL;
+        hw__process__init(out);
+        PUT_U64(out, rss_bytes, p->rss_bytes);
+        PUT_U64(out, pss_bytes, p->pss_bytes);
+        PUT_U64(out, swap_bytes, p->swap_bytes);
+        PUT_U64(out, cpu_ns, p->cpu_ns);
+        PUT_U32(out, threads, p->threads);
+        PUT_U64(out, cgroup_current_bytes, p->cgroup_current_bytes);
+        PUT_U64(out, cgroup_max_bytes, p->cgroup_max_bytes);
+        PUT_U64(out, sampled_wall_ns, p->wall_ns);
+        return out;
+}
+
+Hw__Heap *encode_heap(struct encoder *e, const struct heap *heap)
+{
+        Hw__Heap *out = encoder_calloc(e, 1, sizeof(*out));
+
+        if (!out)
+                return NULL;
+        hw__heap__init(out);
+        PUT_U64(out, live_bytes, heap->live_bytes);
+        if (heap->live_bytes != UNKNOWN_U64)
+                PUT_U64(out, live_time_ns, heap->live_time_ns);
+        PUT_U64(out, heap_size_bytes, heap->heap_size_bytes);
+        PUT_U64(out, blocks_size_bytes, heap->blocks_size_bytes);
+        PUT_U32(out, megablocks_held, heap->megablocks_held);
+        PUT_U32(out, megablocks_needed, heap->megablocks_needed);
+        PUT_U32(out, megablocks_returned, heap->megablocks_returned);
+        PUT_U64(out, allocated_bytes, heap->allocated_bytes);
+        PUT_DOUBLE(out, allocation_rate_bps, heap->allocation_rate_bps);
+        PUT_U64(out, max_live_bytes, heap->max_live_bytes);
+        PUT_U64(out, live_samples, heap->live_samples);
+        PUT_U64(out, max_heap_size_bytes, heap->max_heap_size_bytes);
+        if (is_process_known(&heap->process))
+                out->process = encode_process(e, &heap->process);
+        return out;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DESIGN: what the program said may hold anything: it leaves as valid UTF-8, controls and all; screens escape it. */
+#include "publish/encode.h"
+
+Hw__Note *encode_note(struct encoder *e, const struct note *note)
+{
+        Hw__Note *out = encoder_calloc(e, 1, sizeof(*out));
+
+        if (!out)
+                return NULL;
+        hw__note__init(out);
+        PUT(out, number, note->number);
+        PUT(out, time_ns, note->time_ns);
+        PUT(out, what, (Hw__Note__What)note->what);
+        if (note->cap != HW_CAP_NONE)
+                PUT(out, capability, note->cap);
+        if (note->what == NOTE_THREAD_LABEL)
+                PUT(out, thread, note->thread);
+        if (note->what != NOTE_BINARY)
+                out->text = encoder_bytes(e, note->text, note->text_size);
+        PUT(out, size_bytes, note->size_bytes);
+        return e->failed ? NULL : out;
+}

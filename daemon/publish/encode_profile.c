@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DESIGN: one row of the time profile, one ticky counter; which rows go out is send_rows.c's business. */
+#include "publish/encode.h"
+
+Hw__Stack *encode_stack(struct encoder *e, const struct bands *bands, const struct profile_stack *stack)
+{
+        Hw__Stack *out = encoder_calloc(e, 1, sizeof(*out));
+
+        if (!out)
+                return NULL;
+        hw__stack__init(out);
+        PUT(out, id, stack->id);
+        PUT(out, ticks, stack->ticks);
+        out->centres = encode_centres(e, bands, stack->centres, stack->depth);
+        out->n_centres = out->centres ? stack->depth : 0;
+        return e->failed ? NULL : out;
+}
+
+Hw__TickyCounter *encode_ticky(struct encoder *e, const struct ticky_counter *counter)
+{
+        Hw__TickyCounter *out = encoder_calloc(e, 1, sizeof(*out));
+
+        if (!out)
+                return NULL;
+        hw__ticky_counter__init(out);
+        PUT(out, id, counter->id);
+        if (counter->name) { /* defined at exit; until then nothing but its numbers is known */
+                out->name = encoder_text(e, counter->name);
+                out->argument_kinds = encoder_text(e, counter->argument_kinds);
+                PUT(out, arity, counter->arity);
+        }
+        PUT(out, entries, counter->entries);
+        PUT(out, allocs, counter->allocs);
+        PUT(out, allocd, counter->allocd);
+        return e->failed ? NULL : out;
+}

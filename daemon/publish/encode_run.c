@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a target and the identity of its run. A program's arguments may hold
+ * secrets and go out only when the user asked for it; RTS options are needed to
+ * read the numbers and always go out. The environment is never even here.
+ */
+#include "publish/encode.h"
+
+/* Copies options as they come; more than RUN_MAX_ARGS there cannot be. */
+struct options {
+        struct encoder *encoder;
+        char **texts;
+        size_t n;
+};
+
+static void take_option(void *ctx, const char *option)
+{
+        struct options *o = ctx;
+        char *text = encoder_text(o->encoder, option);
+
+        if (text && o->n < RUN_MAX_ARGS)
+                o->texts[o->n++] = text;
+}
+
+static void put_rts_options(struct encoder *e, Hw__Run *out, const struct run *run)
+{
+        struct options options = { .encoder = e, .texts = encoder_calloc(e, RUN_MAX_ARGS, sizeof(char *)) };
+
+        if (!options.texts)
+                return;
+        run_each_rts_option(run, take_option, &options);
+        out->rts_options = options.texts;
+        out->n_rts_options = options.n;
+}
+
+static void put_arguments(struct encoder *e, Hw__Run *out, const struct run *run)
+{
+        struct options options = { .encoder = e, .texts = encoder_calloc(e, RUN_MAX_ARGS, sizeof(char *)) };
+
+        if (!options.texts)
+                return;
+        for (uint32_t i = 0; i < run->n_args; i++)
+                take_option(&options, run->args[i]);
+        out->arguments = options.texts;
+        out->n_arguments = options.n;
+}
+
+/* Fields of which 0 means that the log has not told them yet. */
+static void put_numbers(Hw__Run *out, const struct run *run)
+{
+        if (run->pid)
+                PUT(out, pid, run->pid);
+        if (run->parent_pid)
+                PUT(out, parent_pid, run->parent_pid);
+        if (run->capabilities)
+                PUT(out, capabilities, run->capabilities);
+        if (run->generations)
+                PUT(out, generations, run->generations);
+        if (run->max_heap_bytes)
+                PUT_U64(out, max_heap_bytes, run->max_heap_bytes);
+        PUT_U64(out, start_wall_ns, run->start_wall_ns);
+        PUT_U64(out, allocation_area_bytes, run->allocation_area_bytes);
+        PUT_U64(out, megablock_bytes, run->megablock_bytes);
+        PUT_U64(out, block_bytes, run->block_bytes);
+        PUT_U64(out, census_period_ns, run->census_period_ns);
+        PUT_U64(out, tick_interval_ns, run->tick_interval_ns);
+        if (run->breakdown != BREAKDOWN_NONE)
+                PUT(out, breakdown, (Hw__Breakdown)run->breakdown);
+}
+
+static Hw__Run *encode_run(struct encoder *e, const struct run *run, const struct target_facts *facts)
+{
+        Hw__Run *out = encoder_calloc(e, 1, sizeof(*out));
+
+        if (!out)
+                return NULL;
+        hw__run__init(out);
+        out->program = encoder_text(e, run->program);
+        if (facts->show_arguments)
+                put_arguments(e, out, run);
+        put_rts_options(e, out, run);
+        out->rts_identifier = encoder_text(e, run->rts_identifier);
+        if (run->ghc_version[0])
+                out->ghc_version = encoder_text(e, run->ghc_version);
+        if (run->rts_way[0]) {
+                out->rts_way = encoder_text(e, run->rts_way);
+                PUT(out, threaded, run->threaded);
+                PUT(out, profiled, run->profiled);
+        }
+        put_numbers(out, run);
+        PUT(out, local, facts->local);
+        return out;
+}
+
+Hw__Target *encode_target(struct encoder *e, const struct target_facts *facts, const struct run *run)
+{
+        Hw__Target *out = encoder_calloc(e, 1, sizeof(*out));
+
+        if (!out)
+                return NULL;
+        hw__target__init(out);
+        PUT(out, state, facts->state);
+        out->uri = encoder_text(e, facts->uri);
+        out->detail = encoder_text(e, facts->detail);
+        if (run && run->ordinal)
+                out->run_info = encode_run(e, run, facts);
+        PUT(out, runs, facts->runs);
+        PUT_U64(out, state_since_wall_ns, facts->state_since_wall_ns);
+        return out;
+}

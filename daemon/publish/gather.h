@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * gather.h - what the model's sink hands over between two messages: samples,
+ * collections, bands to define, notes to pass on.
+ *
+ * Samples and collections are copied, in arrays that grow to the size of one
+ * message and stay. Bands and notes are only remembered by number: the model
+ * keeps them. Every "full" means: send, then go on.
+ */
+#ifndef HW_PUBLISH_GATHER_H
+#define HW_PUBLISH_GATHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/limits.h"
+#include "model/gc.h"
+#include "model/series.h"
+
+/* Samples of one series, ready to be packed. */
+struct gathered_samples {
+        uint64_t *times_ns, *values;
+        uint32_t n, capacity;
+        uint64_t dropped;               /* found no memory */
+};
+
+struct gathered_collections {
+        struct collection *rows;
+        uint32_t n, capacity;
+        uint64_t dropped;
+};
+
+struct gathered {
+        struct gathered_samples samples[SERIES_COUNT]; /* by enum series_id */
+        bool any_samples;
+        struct gathered_collections collections;
+        uint32_t bands[LIMIT_BANDS_PER_UPDATE];
+        uint32_t n_bands;
+        uint64_t notes_sent, notes_last; /* numbers; those between wait */
+};
+
+void gathered_init(struct gathered *g);
+void gathered_done(struct gathered *g);
+
+/* A run begins: forgets all but the memory. */
+void gathered_clear(struct gathered *g);
+
+/* False when the message is full. Without memory the sample is counted as dropped, and the answer is true. */
+bool gather_sample(struct gathered *g, enum series_id series, uint64_t time_ns, uint64_t value);
+bool gather_collection(struct gathered *g, const struct collection *collection);
+bool gather_band(struct gathered *g, uint32_t id);
+
+/* They are sent. */
+void gathered_samples_sent(struct gathered *g);
+void gathered_collections_sent(struct gathered *g);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a stack's label is filled from its innermost end while whole entries
+ * fit, always leaving room for the mark of a cut. Only the first entry may be
+ * cut inside (at a character): a label that says nothing would be worse.
+ */
+#include "publish/label.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CUT ";..."
+
+static bool is_text(const char *text)
+{
+        return text && *text;
+}
+
+static bool is_continuation(char byte)
+{
+        return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* Copies `text` to out[n], whole or cut at a character so that it ends before `room`. Returns the new length. */
+static size_t append(char *out, size_t n, size_t room, const char *text)
+{
+        size_t size = strlen(text), left = room - n - 1;
+
+        if (size > left) {
+                size = left;
+                while (size > 0 && is_continuation(text[size]))
+                        size--;
+        }
+        memcpy(out + n, text, size);
+        out[n + size] = '\0';
+        return n + size;
+}
+
+static size_t append_qualified(char *out, size_t n, size_t room, const char *module, const char *label)
+{
+        if (is_text(module) && strcmp(module, label) != 0) { /* MAIN of module MAIN is just MAIN */
+                n = append(out, n, room, module);
+                n = append(out, n, room, ".");
+        }
+        return append(out, n, room, label);
+}
+
+static void name_centre(char out[LABEL_MAX], const struct bands *bands, uint32_t id)
+{
+        struct cost_centre cc = bands_cost_centre(bands, id);
+
+        if (is_text(cc.label))
+                (void)append_qualified(out, 0, LABEL_MAX - strlen(CUT), cc.module, cc.label);
+        else
+                (void)snprintf(out, LABEL_MAX, "cc#%u", (unsigned)id);
+}
+
+static size_t label_stack(char out[LABEL_MAX], const struct bands *bands, const uint32_t *stack, uint32_t depth)
+{
+        const size_t room = LABEL_MAX - strlen(CUT);
+        size_t n = 0;
+
+        for (uint32_t i = 0; i < depth; i++) {
+                char name[LABEL_MAX];
+                name_centre(name, bands, stack[i]);
+                if (i > 0 && strlen(name) + 1 > room - n - 1)
+                        return append(out, n, LABEL_MAX, CUT);
+                if (i > 0)
+                        n = append(out, n, room, ";");
+                n = append(out, n, room, name);
+        }
+        return n;
+}
+
+size_t label_band(char ret_label[LABEL_MAX], const struct bands *bands, const struct band *band)
+{
+        const struct info_table *it = band->info_table;
+
+        ret_label[0] = '\0';
+        if (band->depth)
+                return label_stack(ret_label, bands, band->stack, band->depth);
+        if (it && is_text(it->label))
+                return append_qualified(ret_label, 0, LABEL_MAX, it->module, it->label);
+        if (it && is_text(it->name))
+                return append(ret_label, 0, LABEL_MAX, it->name);
+        return 0;
+}

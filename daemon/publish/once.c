@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a blocking PUSH with a small high-water mark: when the client does
+ * not read, the pipe fills and we wait, so nothing piles up however large the
+ * logs are. The client is started before us and listens already.
+ *
+ * The client is gone when we have another parent, or when its end of the
+ * connection is closed. For the second the socket never reconnects: there is
+ * one client and it does not come back. ZeroMQ then drops what waits, so that
+ * neither a send nor the end can hang; a monitor tells which of the two it is,
+ * a slow client or a closed one. A send looks at both every POLL_MS.
+ */
+#include "publish/once.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#define HIGH_WATER_MARK 64      /* messages; the largest are some hundred KiB */
+#define POLL_MS 100
+#define MONITOR "inproc://heapwatch-once"
+
+struct once {
+        void *context;
+        void *push;
+        void *monitor;          /* PAIR: tells when the connection ends */
+        pid_t parent;
+        bool gone;
+};
+
+/* Whether the monitor has reported the end of the connection. */
+static bool is_disconnected(struct once *once)
+{
+        uint8_t frame[512];
+        int n;
+
+        /* Two frames: the event (u16) with its value (u32), then the address. */
+        while ((n = zmq_recv(once->monitor, frame, sizeof(frame), ZMQ_DONTWAIT)) >= 0) {
+                int more = 0;
+                size_t size = sizeof(more);
+                uint16_t event;
+                if (zmq_getsockopt(once->monitor, ZMQ_RCVMORE, &more, &size) == 0 && more && n == 6) {
+                        memcpy(&event, frame, sizeof(event));
+                        if (event & (ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_CONNECT_RETRIED))
+                                return true;
+                }
+        }
+        return false;
+}
+
+static bool is_gone(struct once *once)
+{
+        if (!once->gone)
+                once->gone = getppid() != once->parent || is_disconnected(once);
+        return once->gone;
+}
+
+/* Sends one frame as soon as the client takes it. Returns 0 or -EPIPE; the message is used up by success only. */
+static int send_frame(struct once *once, zmq_msg_t *msg, int flags)
+{
+        while (!once->gone) {
+                if (zmq_msg_send(msg, once->push, flags) >= 0)
+                        return 0;
+                if (errno != EAGAIN && errno != EINTR)
+                        return -errno;
+                if (is_gone(once))
+                        break;
+        }
+        return -EPIPE;
+}
+
+static int send_update(void *ctx, const Hw__Update *update)
+{
+        struct once *once = ctx;
+        char topic[HW_TOPIC_MAX];
+        size_t topic_size = hw_topic(topic, hw_update_kind(update), update->target ? update->target : "");
+        size_t size = hw__update__get_packed_size(update);
+        zmq_msg_t head, body;
+        int status = -ENOMEM;
+
+        if (zmq_msg_init_size(&head, topic_size))
+                return status;
+        memcpy(zmq_msg_data(&head), topic, topic_size);
+        if (zmq_msg_init_size(&body, size) == 0) {
+                (void)hw__update__pack(update, zmq_msg_data(&body));
+                status = send_frame(once, &head, ZMQ_SNDMORE);
+                if (status == 0)
+                        status = send_frame(once, &body, 0);
+                (void)zmq_msg_close(&body);
+        }
+        (void)zmq_msg_close(&head);
+        return status;
+}
+
+static bool set_int(void *socket, int option, int value)
+{
+        return zmq_setsockopt(socket, option, &value, sizeof(value)) == 0;
+}
+
+static bool open_sockets(struct once *once)
+{
+        once->context = zmq_ctx_new();
+        if (!once->context)
+                return false;
+        once->push = zmq_socket(once->context, ZMQ_PUSH);
+        once->monitor = zmq_socket(once->context, ZMQ_PAIR);
+        return once->push && once->monitor && set_int(once->push, ZMQ_SNDHWM, HIGH_WATER_MARK) &&
+               set_int(once->push, ZMQ_SNDTIMEO, POLL_MS) && set_int(once->push, ZMQ_LINGER, -1) &&
+               set_int(once->push, ZMQ_RECONNECT_IVL, -1) && set_int(once->monitor, ZMQ_LINGER, 0) &&
+               zmq_socket_monitor(once->push, MONITOR, ZMQ_EVENT_ALL) == 0 && zmq_connect(once->monitor, MONITOR) == 0;
+}
+
+struct once *once_new(const char *endpoint, char *error, size_t error_size)
+{
+        struct once *once = calloc(1, sizeof(*once));
+
+        if (!once) {
+                (void)snprintf(error, error_size, "no memory left");
+                return NULL;
+        }
+        once->parent = getppid();
+        if (strncmp(endpoint, "ipc://", 6) != 0) {
+                (void)snprintf(error, error_size, "%s: expected an ipc endpoint", endpoint);
+        } else if (!open_sockets(once)) {
+                (void)snprintf(error, error_size, "cannot open a socket: %s", zmq_strerror(errno));
+        } else if (zmq_connect(once->push, endpoint)) {
+                (void)snprintf(error, error_size, "%s: cannot connect: %s", endpoint, zmq_strerror(errno));
+        } else {
+                return once;
+        }
+        once->gone = true;
+        once_destroy(&once);
+        return NULL;
+}
+
+void once_destroy(struct once **o)
+{
+        struct once *once = *o;
+
+        if (!once)
+                return;
+        if (once->push) {
+                if (is_gone(once))
+                        (void)set_int(once->push, ZMQ_LINGER, 0);
+                (void)zmq_socket_monitor(once->push, NULL, 0);
+                (void)zmq_close(once->push);
+        }
+        if (once->monitor)
+                (void)zmq_close(once->monitor);
+        while (once->context && zmq_ctx_term(once->context) && errno == EINTR)
+                ;
+        free(once);
+        *o = NULL;
+}
+
+struct outlet once_outlet(struct once *once)
+{
+        return (struct outlet){ .ctx = once, .send = send_update };
+}

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: three ways lead to a message.
+ *
+ *   sink      the model hands over what must not be merged away. A census goes
+ *             out at once, behind the bands gathered until then; the rest is
+ *             gathered (gather.h) and sent early when it fills a message.
+ *   flush     sends what is gathered and each kind of state that changed. The
+ *             change bits are cleared kind by kind as messages succeed, so a
+ *             failure costs a delay and no state.
+ *   snapshot  (snapshot.c) all state again, to one newcomer.
+ *
+ * The sink runs in the middle of model_events: a message that is sent early
+ * tells the state of that moment, which is as good as any.
+ */
+#include "publish/publisher.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "publish/send.h"
+
+/* --------------------------------------------------------------- sink */
+
+static void flush_bands(struct publisher *p)
+{
+        struct gathered *g = &p->gathered;
+
+        if (!send_bands(p, g->bands, g->n_bands, NULL))
+                send_gap(p, HW__KIND__KIND_BAND);
+        g->n_bands = 0;
+}
+
+static void flush_notes(struct publisher *p, uint64_t last)
+{
+        struct gathered *g = &p->gathered;
+
+        if (last <= g->notes_sent)
+                return;
+        if (!send_notes(p, g->notes_sent + 1, last, NULL))
+                send_gap(p, HW__KIND__KIND_NOTE);
+        g->notes_sent = last;
+}
+
+static void on_band(void *ctx, const struct band *band)
+{
+        struct publisher *p = ctx;
+
+        if (gather_band(&p->gathered, band->id))
+                return;
+        flush_bands(p);
+        (void)gather_band(&p->gathered, band->id); /* there is room now */
+}
+
+static void on_census(void *ctx, const struct census *census)
+{
+        struct publisher *p = ctx;
+
+        flush_bands(p);
+        if (!send_census(p, census, NULL))
+                send_gap(p, HW__KIND__KIND_CENSUS);
+}
+
+/* The note itself may not be in the model's list yet: only those before it are sent here. */
+static void on_note(void *ctx, const struct note *note)
+{
+        struct publisher *p = ctx;
+
+        if (p->gathered.notes_last - p->gathered.notes_sent >= LIMIT_NOTES_PER_UPDATE)
+                flush_notes(p, p->gathered.notes_last);
+        p->gathered.notes_last = note->number;
+}
+
+static void on_collection(void *ctx, const struct collection *collection)
+{
+        struct publisher *p = ctx;
+
+        if (gather_collection(&p->gathered, collection))
+                return;
+        (void)send_gc(p, NULL); /* without memory it stays full, and the next line counts */
+        if (!gather_collection(&p->gathered, collection))
+                p->gathered.collections.dropped++;
+}
+
+static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64_t value)
+{
+        struct publisher *p = ctx;
+
+        if (gather_sample(&p->gathered, series, time_ns, value))
+                return;
+        (void)send_heap(p, NULL);
+        if (!gather_sample(&p->gathered, series, time_ns, value))
+                p->gathered.samples[series].dropped++;
+}
+
+struct model_sink publisher_sink(struct publisher *p)
+{
+        return (struct model_sink){
+                .ctx = p,
+                .band = on_band,
+                .census = on_census,
+                .note = on_note,
+                .collection = on_collection,
+                .sample = on_sample,
+        };
+}
+
+/* -------------------------------------------------------------- flush */
+
+static void take_changes(struct publisher *p)
+{
+        if (p->model)
+                p->changes |= model_take_changes(p->model);
+}
+
+static bool has_heap(const struct publisher *p)
+{
+        return (p->changes & MODEL_HEAP) || p->gathered.any_samples;
+}
+
+static bool has_gc(const struct publisher *p)
+{
+        return (p->changes & MODEL_GC) || p->gathered.collections.n || p->gathered.collections.dropped;
+}
+
+bool publisher_pending(struct publisher *p)
+{
+        const unsigned others = MODEL_PROFILE | MODEL_TICKY | MODEL_SCHED;
+
+        take_changes(p);
+        return has_heap(p) || has_gc(p) || (p->changes & others) || p->gathered.n_bands ||
+               p->gathered.notes_last > p->gathered.notes_sent;
+}
+
+void publisher_flush(struct publisher *p, uint64_t wall_ns)
+{
+        p->wall_ns = wall_ns;
+        if (!publisher_pending(p) || !p->run)
+                return;
+        flush_bands(p);
+        if (has_heap(p) && send_heap(p, NULL))
+                p->changes &= ~(unsigned)MODEL_HEAP;
+        if (has_gc(p) && send_gc(p, NULL))
+                p->changes &= ~(unsigned)MODEL_GC;
+        flush_notes(p, p->gathered.notes_last);
+        if ((p->changes & MODEL_PROFILE) && send_profile(p, NULL))
+                p->changes &= ~(unsigned)MODEL_PROFILE;
+        if ((p->changes & MODEL_TICKY) && send_ticky(p, NULL))
+                p->changes &= ~(unsigned)MODEL_TICKY;
+        if ((p->changes & MODEL_SCHED) && send_sched(p, NULL))
+                p->changes &= ~(unsigned)MODEL_SCHED;
+}
+
+bool publisher_run_changed(struct publisher *p)
+{
+        take_changes(p);
+        return p->changes & MODEL_RUN;
+}
+
+void publisher_set_clock(struct publisher *p, uint64_t wall_ns)
+{
+        p->wall_ns = wall_ns;
+}
+
+void publisher_state(struct publisher *p, const struct target_facts *facts, const struct health *health,
+                     uint64_t wall_ns)
+{
+        p->wall_ns = wall_ns;
+        take_changes(p);
+        if (send_target(p, facts, NULL))
+                p->changes &= ~(unsigned)MODEL_RUN;
+        (void)send_health(p, health, NULL); /* repeated in the heartbeat */
+}
+
+void publisher_begin_run(struct publisher *p, uint64_t wall_ns)
+{
+        p->wall_ns = wall_ns;
+        if (p->gathered.n_bands)
+                send_gap(p, HW__KIND__KIND_BAND);
+        if (p->gathered.notes_last > p->gathered.notes_sent)
+                send_gap(p, HW__KIND__KIND_NOTE);
+        gathered_clear(&p->gathered);
+        p->profile_seen = p->ticky_seen = 0;
+        p->sent = 0;
+        p->run = model_run(p->model)->ordinal;
+}
+
+/* --------------------------------------------------------------- life */
+
+struct publisher *publisher_new(const char *target, uint64_t epoch, const struct outlet *outlet)
+{
+        struct publisher *p = calloc(1, sizeof(*p));
+
+        if (!p)
+                return NULL;
+        encoder_init(&p->encoder);
+        gathered_init(&p->gathered);
+        p->epoch = epoch;
+        p->outlet = *outlet;
+        p->target = strdup(target);
+        if (!p->target)
+                publisher_destroy(&p);
+        return p;
+}
+
+void publisher_destroy(struct publisher **p)
+{
+        if (!*p)
+                return;
+        encoder_done(&(*p)->encoder);
+        gathered_done(&(*p)->gathered);
+        free((*p)->target);
+        free(*p);
+        *p = NULL;
+}
+
+void publisher_set_model(struct publisher *p, struct model *m)
+{
+        p->model = m;
+}
+
+int publisher_error(const struct publisher *p)
+{
+        return p->error;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * send.h - inside of the publisher: one function per kind of message.
+ *
+ * Each sends the model's present state of that kind either live (to == NULL:
+ * the topic's sequence rises, the outlet takes it) or as part of a snapshot
+ * (with the topic's newest sequence, to one newcomer). The same code makes
+ * both, so both say the same.
+ *
+ * All return false when memory is short; what was sent until then stays sent.
+ */
+#ifndef HW_PUBLISH_SEND_H
+#define HW_PUBLISH_SEND_H
+
+#include "publish/encode.h"
+#include "publish/gather.h"
+#include "publish/publisher.h"
+
+#define KINDS (HW__KIND__KIND_ALERT + 1)
+
+struct publisher {
+        char *target;
+        uint64_t epoch;
+        struct outlet outlet;
+        struct model *model;            /* borrowed; NULL until publisher_set_model */
+        struct encoder encoder;
+        struct gathered gathered;
+        uint64_t sequences[KINDS];      /* newest of each topic */
+        unsigned sent;                  /* 1 << kind for each kind sent in this run */
+        uint64_t wall_ns;               /* as the caller last told */
+        uint32_t run;                   /* ordinal; 0 before the first */
+        unsigned changes;               /* enum model_change, taken and not yet sent */
+        uint64_t profile_seen;          /* profile_ticks() at the last profile message */
+        uint64_t ticky_seen;            /* ticky_events() likewise */
+        int error;                      /* of the outlet */
+};
+
+/* Where a snapshot goes. */
+struct newcomer {
+        void (*each)(void *ctx, const Hw__Update *update);
+        void *ctx;
+};
+
+/*
+ * Completes and sends an update whose body is set, then resets the encoder.
+ * `made`: whether the body was made in full. False, with nothing sent, when it was not.
+ */
+bool send_update(struct publisher *p, Hw__Update *update, bool made, const struct newcomer *to);
+
+/* Uses up a sequence number for a message that cannot be made: subscribers see a gap and ask for a snapshot. */
+void send_gap(struct publisher *p, Hw__Kind kind);
+
+bool send_target(struct publisher *p, const struct target_facts *facts, const struct newcomer *to);
+bool send_health(struct publisher *p, const struct health *health, const struct newcomer *to);
+bool send_heap(struct publisher *p, const struct newcomer *to); /* live: with the samples gathered */
+bool send_gc(struct publisher *p, const struct newcomer *to);   /* live: with the collections gathered */
+bool send_sched(struct publisher *p, const struct newcomer *to);
+bool send_census(struct publisher *p, const struct census *census, const struct newcomer *to);
+
+/* In parts of bounded size. ids: n bands; NULL: those from 1 to n. */
+bool send_bands(struct publisher *p, const uint32_t *ids, uint32_t n, const struct newcomer *to);
+
+/* Notes from number `first` to number `last`; those no longer kept are not in it. */
+bool send_notes(struct publisher *p, uint64_t first, uint64_t last, const struct newcomer *to);
+
+/* Live: rows changed since the last message; snapshot: all. */
+bool send_profile(struct publisher *p, const struct newcomer *to);
+bool send_ticky(struct publisher *p, const struct newcomer *to);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: messages that are many rows, sent in parts: a part ends when it has
+ * its number of rows or when its stacks together have grown long, so one
+ * message stays small whatever the program defines. All totals are absolute;
+ * a row that is sent twice does no harm, and after a failure simply all that
+ * changed is sent again.
+ */
+#include "publish/send.h"
+
+static bool is_part_full(size_t rows, size_t entries)
+{
+        return rows == LIMIT_ROWS_PER_UPDATE || entries >= LIMIT_STACK_ENTRIES_PER_UPDATE;
+}
+
+static void *new_rows(struct publisher *p)
+{
+        return encoder_calloc(&p->encoder, LIMIT_ROWS_PER_UPDATE, sizeof(void *));
+}
+
+/* -------------------------------------------------------------- bands */
+
+/* Puts bands from *at on into one message; moves *at on. */
+static bool fill_bands(struct publisher *p, Hw__Bands *out, const uint32_t *ids, uint32_t n, uint32_t *at)
+{
+        const struct bands *bands = model_bands(p->model);
+        size_t entries = 0;
+
+        out->bands = new_rows(p);
+        if (!out->bands)
+                return false;
+        for (; *at < n && !is_part_full(out->n_bands, entries); ++*at) {
+                const struct band *band = bands_get(bands, ids ? ids[*at] : *at + 1);
+                if (!band)
+                        continue;
+                Hw__Band *row = encode_band(&p->encoder, bands, band);
+                if (!row)
+                        return false;
+                out->bands[out->n_bands++] = row;
+                entries += band->depth;
+        }
+        return true;
+}
+
+bool send_bands(struct publisher *p, const uint32_t *ids, uint32_t n, const struct newcomer *to)
+{
+        uint32_t at = 0;
+
+        while (at < n) {
+                Hw__Update update = HW__UPDATE__INIT;
+                Hw__Bands body = HW__BANDS__INIT;
+                update.body_case = HW__UPDATE__BODY_BANDS;
+                update.bands = &body;
+                if (!send_update(p, &update, fill_bands(p, &body, ids, n, &at), to))
+                        return false;
+        }
+        return true;
+}
+
+/* -------------------------------------------------------------- notes */
+
+static uint64_t notes_not_kept(const struct notes *notes)
+{
+        uint64_t oldest = notes_oldest(notes);
+
+        return oldest ? oldest - 1 : notes_total(notes);
+}
+
+static bool fill_notes(struct publisher *p, Hw__Notes *out, uint64_t *at, uint64_t last)
+{
+        const struct notes *notes = model_notes(p->model);
+
+        out->notes = new_rows(p);
+        if (!out->notes)
+                return false;
+        for (; *at <= last && out->n_notes < LIMIT_NOTES_PER_UPDATE; ++*at) {
+                const struct note *note = notes_get(notes, *at);
+                if (!note)
+                        continue;
+                Hw__Note *row = encode_note(&p->encoder, note);
+                if (!row)
+                        return false;
+                out->notes[out->n_notes++] = row;
+        }
+        PUT(out, dropped, notes_not_kept(notes));
+        return true;
+}
+
+bool send_notes(struct publisher *p, uint64_t first, uint64_t last, const struct newcomer *to)
+{
+        uint64_t oldest = notes_oldest(model_notes(p->model)), at = first > oldest ? first : oldest;
+
+        while (at <= last) {
+                Hw__Update update = HW__UPDATE__INIT;
+                Hw__Notes body = HW__NOTES__INIT;
+                update.body_case = HW__UPDATE__BODY_NOTES;
+                update.notes = &body;
+                if (!send_update(p, &update, fill_notes(p, &body, &at, last), to))
+                        return false;
+        }
+        return true;
+}
+
+/* ------------------------------------------------------------ profile */
+
+static bool fill_profile(struct publisher *p, Hw__Profile *out, uint32_t *at, bool all)
+{
+        const struct profile *profile = model_profile(p->model);
+        uint32_t n = profile_stacks(profile);
+        size_t entries = 0;
+
+        out->stacks = new_rows(p);
+        if (!out->stacks)
+                return false;
+        for (; *at < n && !is_part_full(out->n_stacks, entries); ++*at) {
+                const struct profile_stack *stack = profile_get(profile, *at + 1);
+                if (!stack || (!all && stack->changed <= p->profile_seen))
+                        continue;
+                Hw__Stack *row = encode_stack(&p->encoder, model_bands(p->model), stack);
+                if (!row)
+                        return false;
+                out->stacks[out->n_stacks++] = row;
+                entries += stack->depth;
+        }
+        PUT(out, ticks, profile_ticks(profile));
+        PUT(out, stacks_left_out, profile_left_out(profile));
+        return true;
+}
+
+bool send_profile(struct publisher *p, const struct newcomer *to)
+{
+        const struct profile *profile = model_profile(p->model);
+        uint32_t at = 0;
+
+        do { /* at least once: the total may have risen by samples of stacks left out */
+                Hw__Update update = HW__UPDATE__INIT;
+                Hw__Profile body = HW__PROFILE__INIT;
+                bool first = at == 0;
+                update.body_case = HW__UPDATE__BODY_PROFILE;
+                update.profile = &body;
+                bool made = fill_profile(p, &body, &at, to != NULL);
+                if (made && !first && body.n_stacks == 0) { /* nothing changed behind the last part */
+                        encoder_reset(&p->encoder);
+                        break;
+                }
+                if (!send_update(p, &update, made, to))
+                        return false;
+        } while (at < profile_stacks(profile));
+        if (!to)
+                p->profile_seen = profile_ticks(profile);
+        return true;
+}
+
+/* -------------------------------------------------------------- ticky */
+
+static bool fill_ticky(struct publisher *p, Hw__Ticky *out, uint32_t *at, bool all)
+{
+        const struct ticky *ticky = model_ticky(p->model);
+        uint32_t n = ticky_count(ticky);
+
+        out->counters = new_rows(p);
+        if (!out->counters)
+                return false;
+        for (; *at < n && !is_part_full(out->n_counters, 0); ++*at) {
+                const struct ticky_counter *counter = ticky_get(ticky, *at);
+                if (!counter || (!all && counter->changed <= p->ticky_seen))
+                        continue;
+                Hw__TickyCounter *row = encode_ticky(&p->encoder, counter);
+                if (!row)
+                        return false;
+                out->counters[out->n_counters++] = row;
+        }
+        return true;
+}
+
+bool send_ticky(struct publisher *p, const struct newcomer *to)
+{
+        const struct ticky *ticky = model_ticky(p->model);
+        uint32_t at = 0;
+
+        while (at < ticky_count(ticky)) {
+                Hw__Update update = HW__UPDATE__INIT;
+                Hw__Ticky body = HW__TICKY__INIT;
+                update.body_case = HW__UPDATE__BODY_TICKY;
+                update.ticky = &body;
+                bool made = fill_ticky(p, &body, &at, to != NULL);
+                if (made && body.n_counters == 0) { /* nothing changed behind the last part */
+                        encoder_reset(&p->encoder);
+                        break;
+                }
+                if (!send_update(p, &update, made, to))
+                        return false;
+        }
+        if (!to)
+                p->ticky_seen = ticky_events(ticky);
+        return true;
+}

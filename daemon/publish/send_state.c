@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: messages that are one piece: full state of a kind, or one census.
+ * The update itself lives on the stack, everything below it in the encoder.
+ */
+#include "publish/send.h"
+
+bool send_update(struct publisher *p, Hw__Update *update, bool made, const struct newcomer *to)
+{
+        Hw__Kind kind = hw_update_kind(update);
+        bool good = made && !p->encoder.failed;
+
+        if (good) {
+                PUT(update, epoch, p->epoch);
+                if (!to) {
+                        p->sequences[kind]++;
+                        p->sent |= 1u << kind;
+                }
+                PUT(update, sequence, p->sequences[kind]);
+                update->target = p->target;
+                if (p->run) {
+                        PUT(update, run, p->run);
+                        if (!update->has_event_time_ns)
+                                PUT(update, event_time_ns, model_time_ns(p->model));
+                }
+                PUT(update, published_wall_ns, p->wall_ns);
+                if (to)
+                        to->each(to->ctx, update);
+                else if (!p->error)
+                        p->error = p->outlet.send(p->outlet.ctx, update);
+        }
+        encoder_reset(&p->encoder);
+        return good;
+}
+
+void send_gap(struct publisher *p, Hw__Kind kind)
+{
+        p->sequences[kind]++;
+}
+
+/* ------------------------------------------------------------- target */
+
+static bool put_heads(struct publisher *p, Hw__Target *target)
+{
+        Hw__TopicHead *rows = encoder_calloc(&p->encoder, KINDS, sizeof(*rows));
+
+        target->heads = encoder_calloc(&p->encoder, KINDS, sizeof(*target->heads));
+        if (!rows || !target->heads)
+                return false;
+        for (unsigned kind = 0; kind < KINDS; kind++) {
+                if (!p->sequences[kind] || kind == HW__KIND__KIND_TARGET) /* its own is in the update */
+                        continue;
+                Hw__TopicHead *head = &rows[target->n_heads];
+                hw__topic_head__init(head);
+                PUT(head, kind, (Hw__Kind)kind);
+                PUT(head, sequence, p->sequences[kind]);
+                target->heads[target->n_heads++] = head;
+        }
+        return true;
+}
+
+bool send_target(struct publisher *p, const struct target_facts *facts, const struct newcomer *to)
+{
+        Hw__Update update = HW__UPDATE__INIT;
+
+        update.body_case = HW__UPDATE__BODY_TARGET_STATE;
+        update.target_state = encode_target(&p->encoder, facts, p->run ? model_run(p->model) : NULL);
+        return send_update(p, &update, update.target_state && put_heads(p, update.target_state), to);
+}
+
+bool send_health(struct publisher *p, const struct health *health, const struct newcomer *to)
+{
+        Hw__Update update = HW__UPDATE__INIT;
+
+        update.body_case = HW__UPDATE__BODY_HEALTH;
+        update.health = encode_health(&p->encoder, health);
+        return send_update(p, &update, update.health, to);
+}
+
+/* --------------------------------------------------------------- heap */
+
+static Hw__Samples *encode_samples(struct encoder *e, Hw__Series series, struct gathered_samples *gathered)
+{
+        Hw__Samples *out = encoder_calloc(e, 1, sizeof(*out));
+
+        if (!out)
+                return NULL;
+        hw__samples__init(out);
+        PUT(out, series, series);
+        out->n_times_ns = out->n_values = gathered->n;
+        out->times_ns = gathered->times_ns;
+        out->values = gathered->values;
+        if (gathered->dropped)
+                PUT(out, dropped, gathered->dropped);
+        return out;
+}
+
+static bool put_samples(struct publisher *p, Hw__Heap *heap)
+{
+        heap->samples = encoder_calloc(&p->encoder, SERIES_COUNT, sizeof(*heap->samples));
+        if (!heap->samples)
+                return false;
+        for (unsigned i = 0; i < SERIES_COUNT; i++) {
+                struct gathered_samples *gathered = &p->gathered.samples[i];
+                if (!gathered->n && !gathered->dropped)
+                        continue;
+                Hw__Samples *samples = encode_samples(&p->encoder, (Hw__Series)i, gathered);
+                if (!samples)
+                        return false;
+                heap->samples[heap->n_samples++] = samples;
+        }
+        return true;
+}
+
+bool send_heap(struct publisher *p, const struct newcomer *to)
+{
+        Hw__Update update = HW__UPDATE__INIT;
+
+        update.body_case = HW__UPDATE__BODY_HEAP;
+        update.heap = encode_heap(&p->encoder, model_heap(p->model));
+        if (!send_update(p, &update, update.heap && (to || put_samples(p, update.heap)), to))
+                return false;
+        if (!to)
+                gathered_samples_sent(&p->gathered);
+        return true;
+}
+
+/* ----------------------------------------------------------------- gc */
+
+static bool put_collections(struct publisher *p, Hw__Gc *gc)
+{
+        const struct gathered_collections *gathered = &p->gathered.collections;
+
+        gc->collections = encoder_calloc(&p->encoder, gathered->n, sizeof(*gc->collections));
+        if (!gc->collections)
+                return false;
+        for (uint32_t i = 0; i < gathered->n; i++) {
+                gc->collections[i] = encode_collection(&p->encoder, &gathered->rows[i]);
+                if (!gc->collections[i])
+                        return false;
+        }
+        gc->n_collections = gathered->n;
+        if (gathered->dropped)
+                PUT(gc, collections_dropped, gathered->dropped);
+        return true;
+}
+
+bool send_gc(struct publisher *p, const struct newcomer *to)
+{
+        Hw__Update update = HW__UPDATE__INIT;
+
+        update.body_case = HW__UPDATE__BODY_GC;
+        update.gc = encode_gc(&p->encoder, model_gc(p->model));
+        if (!send_update(p, &update, update.gc && (to || put_collections(p, update.gc)), to))
+                return false;
+        if (!to)
+                gathered_collections_sent(&p->gathered);
+        return true;
+}
+
+/* ------------------------------------------------------ sched, census */
+
+bool send_sched(struct publisher *p, const struct newcomer *to)
+{
+        Hw__Update update = HW__UPDATE__INIT;
+
+        update.body_case = HW__UPDATE__BODY_SCHED;
+        update.sched = encode_sched(&p->encoder, model_sched(p->model));
+        return send_update(p, &update, update.sched, to);
+}
+
+bool send_census(struct publisher *p, const struct census *census, const struct newcomer *to)
+{
+        Hw__Update update = HW__UPDATE__INIT;
+
+        update.body_case = HW__UPDATE__BODY_CENSUS;
+        update.census = encode_census(&p->encoder, census);
+        PUT(&update, event_time_ns, census->time_ns);
+        return send_update(p, &update, update.census, to);
+}

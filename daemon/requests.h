@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* requests.h - answers the requests of clients: snapshot, history, status, add and remove targets. */
+#ifndef HW_REQUESTS_H
+#define HW_REQUESTS_H
+
+#include "publish/bus.h"
+#include "targets.h"
+
+struct requests {
+        struct targets *targets;        /* set before the loop runs */
+        struct bus *bus;
+        const char *publish_endpoint;
+};
+
+/* A bus_handler's function; ctx is a struct requests. */
+void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *client);
+
+#endif

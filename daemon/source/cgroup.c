@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: /proc/PID/cgroup names the group; the way from it up to the root is
+ * walked by cutting the path, and the smallest limit met is the one that binds.
+ * Usage is taken from that same group: comparing the usage of a child with the
+ * limit of its parent would overlook the siblings.
+ *
+ * The second generation has one line "0::PATH"; the first one line per
+ * hierarchy, of which "N:memory:PATH" counts (and is preferred: where both are
+ * mounted, the memory controller is in the hierarchy that lists it).
+ *
+ * In a container without a namespace for control groups the path is that of the
+ * host, while only the container's own part is mounted: then the mount's root is
+ * that part. It is believed only if it has a limit, because otherwise it may as
+ * well be the whole machine.
+ */
+#include "source/cgroup.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/process.h"
+#include "source/kernel_file.h"
+
+#define UNLIMITED_V1 ((uint64_t)1 << 62) /* the first generation writes a huge number instead of "max" */
+
+struct generation {
+        const char *mount, *current, *max;
+};
+
+static const struct generation first = { "/sys/fs/cgroup/memory", "memory.usage_in_bytes", "memory.limit_in_bytes" };
+static const struct generation second = { "/sys/fs/cgroup", "memory.current", "memory.max" };
+
+static bool lists_memory(const char *controllers, size_t size)
+{
+        static const char memory[] = "memory";
+
+        while (size) {
+                const char *comma = memchr(controllers, ',', size);
+                size_t n = comma ? (size_t)(comma - controllers) : size;
+                if (n == sizeof memory - 1 && memcmp(controllers, memory, n) == 0)
+                        return true;
+                n += comma != NULL;
+                controllers += n;
+                size -= n;
+        }
+        return false;
+}
+
+/* One line "N:CONTROLLERS:PATH", terminated. Returns its generation if it governs memory. */
+static const struct generation *parse_line(const char *line, const char **ret_path)
+{
+        const char *controllers = strchr(line, ':'), *path = controllers ? strchr(controllers + 1, ':') : NULL;
+
+        if (!path || path[1] != '/')
+                return NULL;
+        *ret_path = path + 1;
+        if (lists_memory(controllers + 1, (size_t)(path - controllers - 1)))
+                return &first;
+        return path == controllers + 1 ? &second : NULL;
+}
+
+/* Finds the group in the text of /proc/PID/cgroup; cuts it into lines. */
+static const struct generation *find_group(char *text, const char **ret_path)
+{
+        const struct generation *found = NULL;
+
+        while (text && *text && found != &first) {
+                char *end = strchr(text, '\n');
+                const char *path;
+                if (end)
+                        *end++ = '\0';
+                const struct generation *g = parse_line(text, &path);
+                if (g) {
+                        found = g;
+                        *ret_path = path;
+                }
+                text = end;
+        }
+        return found;
+}
+
+static uint64_t read_number(const char *root, const struct generation *g, const char *group, const char *file)
+{
+        char text[64];
+        uint64_t number;
+
+        if (kernel_file_read(text, sizeof text, "%s%s%s/%s", root, g->mount, group, file) < 0)
+                return UNKNOWN_U64;
+        return kernel_number(text, &number) ? number : UNKNOWN_U64; /* "max" is no number */
+}
+
+static uint64_t read_limit(const char *root, const struct generation *g, const char *group)
+{
+        uint64_t limit = read_number(root, g, group, g->max);
+
+        return g == &first && limit >= UNLIMITED_V1 ? UNKNOWN_U64 : limit;
+}
+
+static void cut_last(char *group)
+{
+        char *slash = strrchr(group, '/');
+
+        if (slash)
+                *slash = '\0';
+}
+
+void cgroup_memory(const char *root, uint32_t pid, uint64_t *ret_current, uint64_t *ret_max)
+{
+        char text[KERNEL_PATH_MAX + 4096], group[KERNEL_PATH_MAX];
+        const char *path = NULL;
+
+        *ret_current = *ret_max = UNKNOWN_U64;
+        if (kernel_file_read(text, sizeof text, "%s/proc/%u/cgroup", root, pid) < 0)
+                return;
+        const struct generation *g = find_group(text, &path);
+        if (!g || strstr(path, "/..") || strlen(path) >= sizeof group)
+                return; /* none, or outside of what our namespace shows */
+        memcpy(group, path, strlen(path) + 1);
+        if (strcmp(group, "/") == 0)
+                group[0] = '\0';
+        if (group[0])
+                *ret_current = read_number(root, g, group, g->current);
+        for (;;) { /* ends at the mount's root, where group is "" */
+                uint64_t limit = read_limit(root, g, group);
+                if (limit < *ret_max) {
+                        *ret_max = limit;
+                        *ret_current = read_number(root, g, group, g->current);
+                }
+                if (!group[0])
+                        break;
+                cut_last(group);
+        }
+}

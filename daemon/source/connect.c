@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: connects to a program that serves its eventlog (eventlog-socket), and
+ * connects again for as long as the target lives, with growing pauses. A pause
+ * shrinks back only when bytes came: a peer that accepts and hangs up at once
+ * is not hammered.
+ *
+ * The sending direction is never shut down, though nothing is sent: the
+ * program takes an end of file from us for a reader that left.
+ */
+#include <errno.h>
+#include <event2/event.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "source/address.h"
+#include "source/backoff.h"
+#include "source/medium.h"
+
+struct connection {
+        struct source source;
+        struct backoff backoff;
+        struct event *retry;    /* when to connect next */
+        struct event *ready;    /* connecting: writable; connected: readable */
+        int fd;                 /* -1 = none */
+        uint64_t bytes_before;  /* source.stats.bytes when it was connected */
+        bool second;            /* localhost: which of its two addresses is next */
+};
+
+static const struct timeval at_once = { 0, 0 };
+static const struct timeval patience = { 5, 0 }; /* for a host that does not answer */
+
+static const char *name_of(const struct connection *c)
+{
+        return c->source.uri.text;
+}
+
+static void hang_up(struct connection *c)
+{
+        if (c->ready)
+                event_free(c->ready);
+        c->ready = NULL;
+        if (c->fd >= 0)
+                (void)close(c->fd); /* nothing was sent */
+        c->fd = -1;
+}
+
+static void retry_later(struct connection *c)
+{
+        struct timeval pause = backoff_next(&c->backoff);
+
+        hang_up(c);
+        (void)event_add(c->retry, &pause); /* the timer's slot was reserved when it was first added */
+}
+
+/* --------------------------------------------------------------- connecting */
+
+static bool names_a_socket(const struct connection *c)
+{
+        struct stat st;
+
+        return !c->source.uri.path[0] || stat(c->source.uri.path, &st) < 0 || S_ISSOCK(st.st_mode);
+}
+
+static void say_cannot_connect(struct connection *c, int error)
+{
+        struct source *s = &c->source;
+
+        if (!names_a_socket(c))
+                source_say_missed(s, SOURCE_FAILED, "%s is not a socket; trying again, at most every 5 s",
+                                  s->uri.path);
+        else if (error == ENOENT || error == ENOTDIR)
+                source_say_missed(s, SOURCE_WAITING, "%s does not exist yet; trying again, at most every 5 s",
+                                  s->uri.path);
+        else if (error == ECONNREFUSED)
+                source_say_missed(s, SOURCE_WAITING, "nobody listens at %s; trying again, at most every 5 s",
+                                  name_of(c));
+        else
+                source_say_missed(s, error == EACCES ? SOURCE_FAILED : SOURCE_WAITING,
+                                  "cannot connect to %s: %s; trying again, at most every 5 s", name_of(c),
+                                  strerror(error));
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *ctx)
+{
+        struct connection *c = ctx;
+        int error = 0;
+
+        (void)what;
+        enum turn_end end = source_read_turn(&c->source, fd, &error);
+        if (c->source.stats.bytes > c->bytes_before)
+                backoff_reset(&c->backoff);
+        if (end != TURN_EOF && end != TURN_ERROR)
+                return; /* epoll reports it again if more is there */
+        const char *why = end == TURN_EOF ? "the other side closed it" : strerror(error);
+        source_cut(&c->source, "the connection to %s ended: %s", name_of(c), why);
+        source_say(&c->source, SOURCE_WAITING, "the connection to %s ended: %s; connecting again", name_of(c), why);
+        retry_later(c);
+}
+
+/* A peer that vanished without a word is found out after about a minute. */
+static void keep_alive(int fd)
+{
+        int on = 1, idle_s = 30, interval_s = 10, probes = 3;
+
+        (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on); /* all four: helpful, not needed */
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof interval_s);
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+}
+
+static void connected(struct connection *c)
+{
+        if (c->ready)
+                event_free(c->ready);
+        c->ready = event_new(c->source.base, c->fd, EV_READ | EV_PERSIST, on_readable, c);
+        if (!c->ready || event_add(c->ready, NULL) < 0) {
+                say_cannot_connect(c, ENOMEM);
+                retry_later(c);
+                return;
+        }
+        if (c->source.uri.kind == SOURCE_TCP)
+                keep_alive(c->fd);
+        c->bytes_before = c->source.stats.bytes;
+        source_say_attached(&c->source, "connected to %s", name_of(c));
+}
+
+static void failed(struct connection *c, int error)
+{
+        c->second = !c->second;
+        say_cannot_connect(c, error);
+        retry_later(c);
+}
+
+static void on_connected(evutil_socket_t fd, short what, void *ctx)
+{
+        struct connection *c = ctx;
+        int error = 0;
+        socklen_t size = sizeof error;
+
+        if (what & EV_TIMEOUT)
+                error = ETIMEDOUT;
+        else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size) < 0)
+                error = errno;
+        if (error)
+                failed(c, error);
+        else
+                connected(c);
+}
+
+static void wait_for_answer(struct connection *c)
+{
+        c->ready = event_new(c->source.base, c->fd, EV_WRITE, on_connected, c);
+        if (!c->ready || event_add(c->ready, &patience) < 0)
+                failed(c, ENOMEM);
+}
+
+static void on_retry(evutil_socket_t fd, short what, void *ctx)
+{
+        struct connection *c = ctx;
+        struct address a;
+
+        (void)fd;
+        (void)what;
+        address_of(&c->source.uri, c->second, &a);
+        c->fd = address_socket(&a);
+        if (c->fd < 0)
+                failed(c, errno);
+        else if (connect(c->fd, (struct sockaddr *)&a.storage, a.size) == 0)
+                connected(c);
+        else if (errno == EINPROGRESS)
+                wait_for_answer(c);
+        else
+                failed(c, errno);
+}
+
+/* ------------------------------------------------------------------- medium */
+
+static int connect_start(struct source *s, char *error, size_t error_size)
+{
+        struct connection *c = (struct connection *)s;
+
+        c->fd = -1;
+        c->retry = evtimer_new(s->base, on_retry, c);
+        if (c->retry && event_add(c->retry, &at_once) == 0)
+                return 0;
+        (void)snprintf(error, error_size, "out of memory");
+        return -ENOMEM;
+}
+
+static void connect_stop(struct source *s)
+{
+        struct connection *c = (struct connection *)s;
+
+        hang_up(c);
+        if (c->retry)
+                event_free(c->retry);
+}
+
+const struct medium medium_connect = { sizeof(struct connection), connect_start, connect_stop };

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a named pipe, read for the life of the target. A program that writes
+ * to a FIFO without a reader is killed by SIGPIPE or stops dead, so the read end
+ * stays open while nobody writes; a write end of our own keeps the pipe from
+ * ever reporting its end. Hence no `cut` when a program leaves: its log ends
+ * with an end marker, or the next header begins a new run.
+ *
+ * Nothing is created here: `heapwatch run` or the user makes the FIFO.
+ *
+ * If the path comes to name another FIFO, programs may still be writing to the
+ * old one. Then our own write end is closed, and the old pipe is read until it
+ * reports its end, which now means that its last writer has gone. If the path
+ * only disappears, nothing changes for those who have it open.
+ */
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "source/medium.h"
+#include "source/watch.h"
+
+struct fifo {
+        struct source source;
+        struct watch name;
+        struct event *tick;     /* slow */
+        struct event *turn;     /* zero delay: the name changed */
+        struct event *readable;
+        int reader, writer;     /* -1 = not open; only the writer = never */
+        struct stat id;
+};
+
+static const struct timeval at_once = { 0, 0 };
+static const struct timeval slowly = { 1, 0 };
+
+static const char *path_of(const struct fifo *f)
+{
+        return f->source.uri.path;
+}
+
+static void arm_turn(void *ctx)
+{
+        struct fifo *f = ctx;
+
+        if (!evtimer_pending(f->turn, NULL)) /* adding a due timer again would put it off, for ever if woken often */
+                (void)event_add(f->turn, &at_once); /* fails only without memory; then the tick comes */
+}
+
+static void close_end(int *fd)
+{
+        if (*fd >= 0)
+                (void)close(*fd); /* a pipe has nothing to report */
+        *fd = -1;
+}
+
+static void detach(struct fifo *f)
+{
+        if (f->readable)
+                event_free(f->readable);
+        f->readable = NULL;
+        close_end(&f->reader);
+        close_end(&f->writer);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *ctx)
+{
+        struct fifo *f = ctx;
+        int error = 0;
+
+        (void)what;
+        switch (source_read_turn(&f->source, fd, &error)) {
+        case TURN_EOF:
+                source_cut(&f->source, "%s was replaced by another FIFO", path_of(f));
+                detach(f);
+                arm_turn(f);
+                break;
+        case TURN_ERROR:
+                source_cut(&f->source, "%s cannot be read any more: %s", path_of(f), strerror(error));
+                source_say_missed(&f->source, SOURCE_WAITING, "%s cannot be read any more: %s; opening it again",
+                                  path_of(f), strerror(error));
+                detach(f);
+                break;
+        default:
+                break; /* epoll reports it again if more is there */
+        }
+}
+
+/* ---------------------------------------------------------------- attaching */
+
+static void say_cannot_open(struct fifo *f, int error)
+{
+        struct source *s = &f->source;
+
+        if (error == ENOENT || error == ENOTDIR)
+                source_say_missed(s, SOURCE_WAITING, "%s does not exist yet; waiting for it (mkfifo %s makes it)",
+                                  path_of(f), path_of(f));
+        else if (error == EACCES)
+                source_say_missed(s, SOURCE_FAILED, "%s needs permission to read and to write, so that it stays open "
+                                  "between programs; trying again every second", path_of(f));
+        else
+                source_say_missed(s, SOURCE_FAILED, "%s cannot be opened: %s; trying again every second", path_of(f),
+                                  strerror(error));
+}
+
+/* Opens one end; -1 with errno. EAGAIN: the path named another file meanwhile. */
+static int open_end(struct fifo *f, int mode)
+{
+        struct stat now;
+        int fd = open(path_of(f), mode | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+
+        if (fd < 0)
+                return -1;
+        if (fstat(fd, &now) == 0 && now.st_dev == f->id.st_dev && now.st_ino == f->id.st_ino)
+                return fd;
+        (void)close(fd);
+        errno = EAGAIN;
+        return -1;
+}
+
+static void attach(struct fifo *f)
+{
+        (void)watch_name(f->source.base, &f->name, path_of(f)); /* fails without the directory: the tick looks */
+        if (stat(path_of(f), &f->id) < 0) {
+                say_cannot_open(f, errno);
+                return;
+        }
+        if (!S_ISFIFO(f->id.st_mode)) {
+                source_say_missed(&f->source, SOURCE_FAILED, "%s is not a FIFO; remove it and run mkfifo %s, or name it "
+                                  "as file:%s", path_of(f), path_of(f), path_of(f));
+                return;
+        }
+        f->reader = open_end(f, O_RDONLY);
+        if (f->reader >= 0)
+                f->writer = open_end(f, O_WRONLY);
+        if (f->writer < 0) {
+                say_cannot_open(f, errno);
+                detach(f);
+                return;
+        }
+        (void)fcntl(f->reader, F_SETPIPE_SZ, LIMIT_PIPE_BYTES); /* above the user's limit it stays as it was */
+        f->readable = event_new(f->source.base, f->reader, EV_READ | EV_PERSIST, on_readable, f);
+        if (!f->readable || event_add(f->readable, NULL) < 0) {
+                say_cannot_open(f, ENOMEM);
+                detach(f);
+                return;
+        }
+        source_say_attached(&f->source, "reading %s", path_of(f));
+}
+
+/* ------------------------------------------------------------------ its name */
+
+static void check_name(struct fifo *f)
+{
+        struct stat now;
+
+        if (stat(path_of(f), &now) < 0) {
+                if (errno == ENOENT)
+                        source_say(&f->source, SOURCE_OPEN, "%s was removed; reading on from those that have it open",
+                                   path_of(f));
+        } else if (now.st_dev == f->id.st_dev && now.st_ino == f->id.st_ino) {
+                if (f->writer >= 0)
+                        source_say(&f->source, SOURCE_OPEN, "reading %s", path_of(f));
+        } else if (f->writer >= 0) {
+                close_end(&f->writer);
+                source_say(&f->source, SOURCE_OPEN, "%s was replaced; reading the old one until its last writer leaves",
+                           path_of(f));
+        }
+}
+
+static void look(struct fifo *f)
+{
+        if (f->reader < 0)
+                attach(f);
+        else
+                check_name(f);
+}
+
+static void on_look(evutil_socket_t fd, short what, void *ctx)
+{
+        (void)fd;
+        (void)what;
+        look(ctx);
+}
+
+/* ------------------------------------------------------------------- medium */
+
+static int fifo_start(struct source *s, char *error, size_t error_size)
+{
+        struct fifo *f = (struct fifo *)s;
+
+        f->reader = f->writer = -1;
+        f->name = (struct watch){ .seen = arm_turn, .ctx = f };
+        f->tick = event_new(s->base, -1, EV_PERSIST, on_look, f);
+        f->turn = evtimer_new(s->base, on_look, f);
+        if (f->tick && f->turn && event_add(f->tick, &slowly) == 0 && event_add(f->turn, &at_once) == 0)
+                return 0;
+        (void)snprintf(error, error_size, "out of memory");
+        return -ENOMEM;
+}
+
+static void fifo_stop(struct source *s)
+{
+        struct fifo *f = (struct fifo *)s;
+
+        detach(f);
+        watch_stop(&f->name);
+        if (f->tick)
+                event_free(f->tick);
+        if (f->turn)
+                event_free(f->turn);
+}
+
+const struct medium medium_fifo = { sizeof(struct fifo), fifo_start, fifo_stop };

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: one writer at a time, since two would mix their bytes; others are
+ * closed at once, counted, and told to the log once per writer they met.
+ *
+ * The socket file belongs to its owner alone (0600, set on the socket before it
+ * is bound, so there is no moment when others could get in). A socket file
+ * that is in the way is removed only if nobody answers there; if ours is
+ * removed by somebody, it is made again within a second.
+ *
+ * A loopback TCP port is open to every user of the machine. That is why any
+ * other address is refused, and why a Unix socket is the better choice.
+ */
+#include <errno.h>
+#include <event2/event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "source/address.h"
+#include "source/medium.h"
+
+#define BACKLOG 8
+#define ACCEPTS_PER_TURN 16
+
+struct listener {
+        struct source source;
+        struct event *tick;     /* slow: bind what is not bound */
+        struct event *knock;    /* somebody connects */
+        struct event *readable; /* the writer's bytes */
+        int fd;                 /* listening; -1 = not bound */
+        int writer;             /* -1 = none */
+        uint64_t turned_away;   /* while this writer was there */
+        struct stat id;         /* of the socket file */
+};
+
+static const struct timeval slowly = { 1, 0 };
+
+static const char *name_of(const struct listener *l)
+{
+        return l->source.uri.text;
+}
+
+static const char *path_of(const struct listener *l)
+{
+        return l->source.uri.path;
+}
+
+static void drop_event(struct event **e)
+{
+        if (*e)
+                event_free(*e);
+        *e = NULL;
+}
+
+static void drop_fd(int *fd)
+{
+        if (*fd >= 0)
+                (void)close(*fd); /* nothing was sent */
+        *fd = -1;
+}
+
+static bool file_is_ours(const struct listener *l)
+{
+        struct stat now;
+
+        return stat(path_of(l), &now) == 0 && now.st_dev == l->id.st_dev && now.st_ino == l->id.st_ino;
+}
+
+static void unbind(struct listener *l)
+{
+        drop_event(&l->knock);
+        if (l->fd >= 0 && path_of(l)[0] && file_is_ours(l))
+                (void)unlink(path_of(l)); /* a socket file that stays is removed by the next to bind */
+        drop_fd(&l->fd);
+}
+
+/* ---------------------------------------------------------------- the writer */
+
+static void say_listening(struct listener *l)
+{
+        source_say(&l->source, SOURCE_WAITING, "listening at %s; waiting for a program to connect", name_of(l));
+}
+
+static void writer_left(struct listener *l, const char *why)
+{
+        if (l->turned_away > 1)
+                log_warning("source=%s turned away while its writer was connected; connections=%llu", name_of(l),
+                            (unsigned long long)l->turned_away);
+        l->turned_away = 0;
+        drop_event(&l->readable);
+        drop_fd(&l->writer);
+        source_cut(&l->source, "the program left %s: %s", name_of(l), why);
+        say_listening(l);
+}
+
+static void on_readable(evutil_socket_t fd, short what, void *ctx)
+{
+        struct listener *l = ctx;
+        int error = 0;
+
+        (void)what;
+        switch (source_read_turn(&l->source, fd, &error)) {
+        case TURN_EOF:
+                writer_left(l, "it closed the connection");
+                break;
+        case TURN_ERROR:
+                writer_left(l, strerror(error));
+                break;
+        default:
+                break; /* epoll reports it again if more is there */
+        }
+}
+
+static void take_writer(struct listener *l, int fd)
+{
+        l->writer = fd;
+        l->readable = event_new(l->source.base, fd, EV_READ | EV_PERSIST, on_readable, l);
+        if (!l->readable || event_add(l->readable, NULL) < 0) {
+                writer_left(l, "out of memory");
+                return;
+        }
+        source_say_attached(&l->source, "a program is connected to %s", name_of(l));
+}
+
+static void turn_away(struct listener *l, int fd)
+{
+        (void)close(fd);
+        if (l->turned_away++ == 0)
+                log_warning("source=%s turned a connection away: one writer at a time, and one is connected",
+                            name_of(l));
+}
+
+static void on_knock(evutil_socket_t fd, short what, void *ctx)
+{
+        struct listener *l = ctx;
+
+        (void)what;
+        for (int i = 0; i < ACCEPTS_PER_TURN; i++) {
+                int writer = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+                if (writer < 0) {
+                        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+                                (void)event_del(l->knock); /* the tick listens again; not doing so would spin */
+                        return;
+                }
+                if (l->writer < 0)
+                        take_writer(l, writer);
+                else
+                        turn_away(l, writer);
+        }
+}
+
+/* ------------------------------------------------------------------- binding */
+
+/* Whether somebody accepts connections at the path. */
+static bool somebody_answers(const struct address *a)
+{
+        int fd = address_socket(a);
+
+        if (fd < 0)
+                return true; /* not known: leave it alone */
+        bool refused = connect(fd, (const struct sockaddr *)&a->storage, a->size) < 0 && errno == ECONNREFUSED;
+        (void)close(fd);
+        return !refused;
+}
+
+/* Removes a socket file that nobody answers at. Returns 0 or -Exxx: what stands in the way. */
+static int clear_path(struct listener *l, const struct address *a)
+{
+        struct stat st;
+
+        if (lstat(path_of(l), &st) < 0)
+                return errno == ENOENT ? 0 : -errno;
+        if (!S_ISSOCK(st.st_mode))
+                return -EEXIST;
+        if (somebody_answers(a))
+                return -EADDRINUSE;
+        return unlink(path_of(l)) < 0 ? -errno : 0;
+}
+
+static int bind_to(struct listener *l, const struct address *a)
+{
+        int on = 1;
+
+        if (path_of(l)[0]) {
+                int r = clear_path(l, a);
+                if (r < 0)
+                        return r;
+                if (fchmod(l->fd, 0600) < 0)
+                        return -errno;
+        } else if (setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0) {
+                return -errno;
+        }
+        if (bind(l->fd, (const struct sockaddr *)&a->storage, a->size) < 0 || listen(l->fd, BACKLOG) < 0)
+                return -errno;
+        if (path_of(l)[0] && stat(path_of(l), &l->id) < 0)
+                return -errno;
+        return 0;
+}
+
+static void say_cannot_bind(struct listener *l, int error)
+{
+        struct source *s = &l->source;
+
+        if (error == EEXIST)
+                source_say_missed(s, SOURCE_FAILED, "%s exists and is not a socket; remove it or name another path",
+                                  path_of(l));
+        else if (error == EADDRINUSE)
+                source_say_missed(s, SOURCE_FAILED, "another program listens at %s; trying again every second",
+                                  name_of(l));
+        else
+                source_say_missed(s, SOURCE_FAILED, "cannot listen at %s: %s; trying again every second", name_of(l),
+                                  strerror(error));
+}
+
+static void bind_again(struct listener *l)
+{
+        struct address a;
+        int r;
+
+        address_of(&l->source.uri, false, &a);
+        l->fd = address_socket(&a);
+        r = l->fd < 0 ? -errno : bind_to(l, &a);
+        if (r == 0) {
+                l->knock = event_new(l->source.base, l->fd, EV_READ | EV_PERSIST, on_knock, l);
+                r = l->knock && event_add(l->knock, NULL) == 0 ? 0 : -ENOMEM;
+        }
+        if (r < 0) {
+                say_cannot_bind(l, -r);
+                drop_event(&l->knock);
+                drop_fd(&l->fd);
+        } else if (l->writer < 0) {
+                say_listening(l);
+        }
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *ctx)
+{
+        struct listener *l = ctx;
+
+        (void)fd;
+        (void)what;
+        if (l->fd >= 0 && path_of(l)[0] && !file_is_ours(l))
+                unbind(l); /* somebody removed the socket file: nobody can find us */
+        if (l->fd < 0)
+                bind_again(l);
+        else
+                (void)event_add(l->knock, NULL); /* in case on_knock had to stop */
+}
+
+/* ------------------------------------------------------------------- medium */
+
+static int listen_start(struct source *s, char *error, size_t error_size)
+{
+        struct listener *l = (struct listener *)s;
+
+        l->fd = l->writer = -1;
+        if (s->uri.kind == SOURCE_TCP_LISTEN && !source_uri_is_loopback(&s->uri)) {
+                (void)snprintf(error, error_size, "tcp-listen: takes only loopback addresses");
+                return -EPERM;
+        }
+        l->tick = event_new(s->base, -1, EV_PERSIST, on_tick, l);
+        if (!l->tick || event_add(l->tick, &slowly) < 0) {
+                (void)snprintf(error, error_size, "out of memory");
+                return -ENOMEM;
+        }
+        event_active(l->tick, EV_TIMEOUT, 0); /* the first bind comes with the first turn of the loop */
+        return 0;
+}
+
+static void listen_stop(struct source *s)
+{
+        struct listener *l = (struct listener *)s;
+
+        drop_event(&l->readable);
+        drop_fd(&l->writer);
+        unbind(l);
+        drop_event(&l->tick);
+}
+
+const struct medium medium_listen = { sizeof(struct listener), listen_start, listen_stop };

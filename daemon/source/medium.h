@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * medium.h - what the kinds of source share, inside this folder only.
+ *
+ * A medium is one kind of source as a table of functions. Its own struct has
+ * `struct source` as its first member. It finds bytes with its own events and
+ * tells what it meets through the functions here; source.c talks to the sink.
+ */
+#ifndef HW_SOURCE_MEDIUM_H
+#define HW_SOURCE_MEDIUM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "source/source.h"
+
+#define WHY_BYTES (SOURCE_PATH_MAX + 256)
+
+struct medium {
+        size_t size; /* of the kind's own struct */
+        /*
+         * Makes events and arms them; must not call the sink. 0, or -Exxx with
+         * a sentence in `error`; `stop` is called either way.
+         */
+        int (*start)(struct source *s, char *error, size_t error_size);
+        /* Closes and frees what start and later turns made; also after half a start. */
+        void (*stop)(struct source *s);
+};
+
+struct source {
+        const struct medium *medium;
+        struct event_base *base;
+        struct source_uri uri;
+        struct source_sink sink;
+        struct source_stats stats;
+        enum source_state state;
+        bool flowing;           /* bytes came since the last cut */
+        char why[WHY_BYTES];    /* the last sentence told; "" = none yet */
+};
+
+extern const struct medium medium_file;
+extern const struct medium medium_fifo;
+extern const struct medium medium_stdin;
+extern const struct medium medium_connect;
+extern const struct medium medium_listen;
+
+/* Tells the sink the state and why, if either is news. */
+void source_say(struct source *s, enum source_state state, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+
+/* Counts an attach, and says OPEN. */
+void source_say_attached(struct source *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Counts a failed attempt, and says WAITING or FAILED. */
+void source_say_missed(struct source *s, enum source_state state, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+
+/* The stream that flowed until now is over. Nothing is told if no byte of it ever came. */
+void source_cut(struct source *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ----------------------------------------------------------------- reading */
+
+/*
+ * One read(2) of at most `max` bytes into the daemon's one buffer, handed to
+ * the sink. Returns their number, 0 at the end, or -Exxx (-EAGAIN: nothing
+ * now). *ret_data is valid until the next call.
+ */
+ssize_t source_read_some(struct source *s, int fd, size_t max, const uint8_t **ret_data);
+
+enum turn_end {
+        TURN_DRAINED,   /* nothing left now */
+        TURN_BUDGET,    /* READ_TURN_BYTES were read: let the others have theirs, then go on */
+        TURN_EOF,
+        TURN_ERROR
+};
+
+/* Reads until one of these is met; *ret_error is the errno of TURN_ERROR, else untouched. */
+enum turn_end source_read_turn(struct source *s, int fd, int *ret_error);
+
+#endif

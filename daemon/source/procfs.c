@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a process is known by its number and the moment it began, because
+ * numbers are used again: /proc/PID/stat gives that moment in clock ticks since
+ * boot, /proc/stat the Unix time of the boot. See proc(5) for the fields.
+ *
+ * In /proc/PID/stat the program's name is in parentheses and may contain blanks
+ * and parentheses itself, so the fields are counted from the last ')'.
+ */
+#include "source/procfs.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/ckd.h"
+#include "source/cgroup.h"
+#include "source/kernel_file.h"
+
+#define NS_PER_S 1000000000u
+#define SAME_START_NS (10ull * NS_PER_S) /* clocks step, and /proc/stat knows whole seconds */
+
+enum stat_field { STAT_STATE = 3, STAT_USER_TICKS = 14, STAT_SYSTEM_TICKS = 15, STAT_START_TICKS = 22 };
+
+/* The field of that number (proc(5)) in the text of /proc/PID/stat; NULL when it is too short. */
+static const char *stat_field(const char *text, enum stat_field number)
+{
+        const char *p = strrchr(text, ')');
+
+        for (int i = STAT_STATE - 1; p && i < (int)number; i++) {
+                p = strchr(p, ' ');
+                if (p)
+                        p++;
+        }
+        return p;
+}
+
+static bool stat_number(const char *text, enum stat_field number, uint64_t *ret_number)
+{
+        const char *p = stat_field(text, number);
+
+        return p && kernel_number(p, ret_number);
+}
+
+static bool ticks_to_ns(uint64_t ticks, uint64_t *ret_ns)
+{
+        long per_s = sysconf(_SC_CLK_TCK);
+        uint64_t whole;
+
+        if (per_s <= 0 || ckd_mul(&whole, ticks / (uint64_t)per_s, (uint64_t)NS_PER_S))
+                return false;
+        return !ckd_add(ret_ns, whole, ticks % (uint64_t)per_s * NS_PER_S / (uint64_t)per_s);
+}
+
+/* Unix time of the boot. The line stands after one line per processor and one with all interrupts. */
+static bool boot_wall_ns(const char *root, uint64_t *ret_ns)
+{
+        static const char key[] = "\nbtime ";
+        static char text[256 * 1024];
+        uint64_t seconds;
+
+        if (kernel_file_read(text, sizeof text, "%s/proc/stat", root) < 0)
+                return false;
+        const char *line = strstr(text, key);
+        return line && kernel_number(line + sizeof key - 1, &seconds) && !ckd_mul(ret_ns, seconds, (uint64_t)NS_PER_S);
+}
+
+bool procfs_is_process(const char *root, uint32_t pid, uint64_t start_wall_ns)
+{
+        char text[2048];
+        uint64_t ticks, since_boot, boot, start;
+
+        if (kernel_file_read(text, sizeof text, "%s/proc/%u/stat", root, pid) < 0)
+                return false;
+        if (!stat_number(text, STAT_START_TICKS, &ticks) || !ticks_to_ns(ticks, &since_boot))
+                return false;
+        if (!boot_wall_ns(root, &boot) || ckd_add(&start, boot, since_boot))
+                return false;
+        return (start > start_wall_ns ? start - start_wall_ns : start_wall_ns - start) <= SAME_START_NS;
+}
+
+static int sample_stat(const char *root, uint32_t pid, struct process_sample *s)
+{
+        char text[2048];
+        uint64_t user, system_ticks, sum;
+
+        if (kernel_file_read(text, sizeof text, "%s/proc/%u/stat", root, pid) < 0)
+                return -ESRCH;
+        const char *state = stat_field(text, STAT_STATE);
+        if (state && (*state == 'Z' || *state == 'X'))
+                return -ESRCH;
+        if (stat_number(text, STAT_USER_TICKS, &user) && stat_number(text, STAT_SYSTEM_TICKS, &system_ticks) &&
+            !ckd_add(&sum, user, system_ticks))
+                (void)ticks_to_ns(sum, &s->cpu_ns); /* else it stays unknown */
+        return 0;
+}
+
+static void kilobytes(const char *text, const char *key, uint64_t *ret_bytes)
+{
+        uint64_t kb;
+
+        if (kernel_field(text, key, &kb))
+                *ret_bytes = kb > UINT64_MAX / 1024 ? UNKNOWN_U64 : kb * 1024;
+}
+
+static void sample_status(const char *root, uint32_t pid, struct process_sample *s)
+{
+        char text[8192];
+
+        if (kernel_file_read(text, sizeof text, "%s/proc/%u/status", root, pid) < 0)
+                return;
+        kilobytes(text, "VmRSS", &s->rss_bytes);
+        kilobytes(text, "VmSwap", &s->swap_bytes);
+        (void)kernel_field(text, "Threads", &s->threads); /* else it stays unknown */
+}
+
+static uint64_t wall_now_ns(void)
+{
+        struct timespec now;
+
+        if (clock_gettime(CLOCK_REALTIME, &now) < 0 || now.tv_sec < 0)
+                return UNKNOWN_U64;
+        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sample)
+{
+        struct process_sample s;
+
+        memset(&s, 0xff, sizeof s); /* all unknown */
+        s.wall_ns = wall_now_ns();
+        int r = sample_stat(root, pid, &s);
+        if (r < 0)
+                return r;
+        sample_status(root, pid, &s);
+        cgroup_memory(root, pid, &s.cgroup_current_bytes, &s.cgroup_max_bytes);
+        *ret_sample = s;
+        return 0;
+}
+
+uint64_t procfs_pss(const char *root, uint32_t pid)
+{
+        char text[4096];
+        uint64_t bytes = UNKNOWN_U64;
+
+        if (kernel_file_read(text, sizeof text, "%s/proc/%u/smaps_rollup", root, pid) >= 0)
+                kilobytes(text, "Pss", &bytes);
+        return bytes;
+}
+
+uint64_t procfs_own_rss(void)
+{
+        char text[128];
+        uint64_t pages;
+        long page_bytes = sysconf(_SC_PAGESIZE);
+
+        if (page_bytes <= 0 || kernel_file_read(text, sizeof text, "/proc/self/statm") < 0)
+                return 0;
+        const char *resident = strchr(text, ' ');
+        if (!resident || !kernel_number(resident, &pages) || pages > UINT64_MAX / (uint64_t)page_bytes)
+                return 0;
+        return pages * (uint64_t)page_bytes;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a source is a medium (one kind, a table of functions) and what all
+ * kinds share: the sink, the counters and the last sentence told. A medium may
+ * repeat itself at every attempt; only news reaches the sink.
+ *
+ * A medium arms its first event in start(), so that the sink hears nothing
+ * before source_open has returned.
+ */
+#include "source/source.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "source/medium.h"
+
+static const struct medium *const media[] = {
+        [SOURCE_FILE] = &medium_file,
+        [SOURCE_FIFO] = &medium_fifo,
+        [SOURCE_STDIN] = &medium_stdin,
+        [SOURCE_UNIX] = &medium_connect,
+        [SOURCE_TCP] = &medium_connect,
+        [SOURCE_UNIX_LISTEN] = &medium_listen,
+        [SOURCE_TCP_LISTEN] = &medium_listen,
+};
+
+struct source *source_open(struct event_base *base, const struct source_uri *uri, const struct source_sink *sink,
+                           char *error, size_t error_size)
+{
+        const struct medium *medium = media[uri->kind];
+        struct source *s = calloc(1, medium->size);
+
+        if (!s) {
+                (void)snprintf(error, error_size, "out of memory");
+                return NULL;
+        }
+        s->medium = medium;
+        s->base = base;
+        s->uri = *uri;
+        s->sink = *sink;
+        s->state = SOURCE_WAITING;
+        int r = medium->start(s, error, error_size);
+        if (r < 0)
+                source_close(&s);
+        return s;
+}
+
+void source_close(struct source **source)
+{
+        struct source *s = *source;
+
+        *source = NULL;
+        if (!s)
+                return;
+        s->medium->stop(s);
+        free(s);
+}
+
+const struct source_stats *source_stats(const struct source *s)
+{
+        return &s->stats;
+}
+
+bool source_is_local(const struct source *s)
+{
+        switch (s->uri.kind) {
+        case SOURCE_STDIN:
+                return false; /* may be the end of a pipe from anywhere */
+        case SOURCE_TCP:
+        case SOURCE_TCP_LISTEN:
+                return source_uri_is_loopback(&s->uri);
+        default:
+                return true;
+        }
+}
+
+/* ------------------------------------------------ what media tell the sink */
+
+__attribute__((format(printf, 3, 0))) static void say(struct source *s, enum source_state state, const char *format,
+                                                      va_list args)
+{
+        char why[WHY_BYTES];
+
+        (void)vsnprintf(why, sizeof why, format, args); /* a cut sentence is still one */
+        if (s->why[0] && state == s->state && strcmp(why, s->why) == 0)
+                return;
+        s->state = state;
+        memcpy(s->why, why, sizeof why);
+        s->sink.state(s->sink.ctx, state, s->why);
+}
+
+void source_say(struct source *s, enum source_state state, const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        say(s, state, format, args);
+        va_end(args);
+}
+
+void source_say_attached(struct source *s, const char *format, ...)
+{
+        va_list args;
+
+        s->stats.attaches++;
+        s->stats.attempts = 0;
+        va_start(args, format);
+        say(s, SOURCE_OPEN, format, args);
+        va_end(args);
+}
+
+void source_say_missed(struct source *s, enum source_state state, const char *format, ...)
+{
+        va_list args;
+
+        s->stats.attempts++;
+        va_start(args, format);
+        say(s, state, format, args);
+        va_end(args);
+}
+
+void source_cut(struct source *s, const char *format, ...)
+{
+        char why[WHY_BYTES];
+        va_list args;
+
+        if (!s->flowing)
+                return;
+        s->flowing = false;
+        va_start(args, format);
+        (void)vsnprintf(why, sizeof why, format, args);
+        va_end(args);
+        s->sink.cut(s->sink.ctx, why);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: standard input, once, to its end. It is a descriptor that others may
+ * share, and O_NONBLOCK belongs to all who share it: so pipes, FIFOs and
+ * terminals are opened anew through /proc, which gives a description of our own;
+ * a socket cannot be, so there the flag is set and put back on close.
+ *
+ * Regular files and /dev/null cannot be polled (epoll: EPERM). They never block
+ * either, and are read turn by turn with a zero-delay timer.
+ */
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "source/medium.h"
+
+struct standard_input {
+        struct source source;
+        struct event *turn;     /* readable, or a zero-delay timer if it cannot be polled */
+        int fd;
+        int flags;              /* to put back; -1 = untouched */
+        bool polled;
+};
+
+static bool taken;              /* two readers would each get half of the bytes */
+
+static const struct timeval at_once = { 0, 0 };
+
+static void finish(struct standard_input *in, enum source_state state, const char *why)
+{
+        (void)event_del(in->turn); /* cannot fail on an event of ours */
+        source_say(&in->source, state, "%s", why);
+}
+
+static void on_turn(evutil_socket_t fd, short what, void *ctx)
+{
+        struct standard_input *in = ctx;
+        int error = 0;
+
+        (void)fd;
+        (void)what;
+        if (!in->source.stats.attaches)
+                source_say_attached(&in->source, "reading standard input");
+        switch (source_read_turn(&in->source, in->fd, &error)) {
+        case TURN_EOF:
+                finish(in, SOURCE_ENDED, "standard input has ended");
+                break;
+        case TURN_ERROR: {
+                char why[128];
+                (void)snprintf(why, sizeof why, "standard input cannot be read: %s; it is given up", strerror(error));
+                finish(in, SOURCE_ENDED, why);
+                break;
+        }
+        default:
+                if (!in->polled)
+                        (void)event_add(in->turn, &at_once); /* a pending timer slot exists: no memory is needed */
+                break;
+        }
+}
+
+/* A nonblocking descriptor for standard input; -1 with errno. */
+static int open_own(struct standard_input *in)
+{
+        struct stat st;
+
+        if (fstat(STDIN_FILENO, &st) < 0)
+                return -1;
+        if (S_ISFIFO(st.st_mode) || isatty(STDIN_FILENO)) {
+                int fd = open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+                if (fd >= 0)
+                        return fd;
+        }
+        int fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+        if (fd < 0 || S_ISREG(st.st_mode))
+                return fd;
+        int flags = fcntl(fd, F_GETFL);
+        if (flags >= 0 && !(flags & O_NONBLOCK) && fcntl(fd, F_SETFL, flags | O_NONBLOCK) == 0)
+                in->flags = flags;
+        return fd;
+}
+
+/* Asked beforehand: libevent would log a warning for what epoll refuses. */
+static bool can_poll(int fd)
+{
+        struct stat st;
+
+        return fstat(fd, &st) == 0 && !S_ISREG(st.st_mode) && (!S_ISCHR(st.st_mode) || isatty(fd));
+}
+
+static bool arm(struct standard_input *in)
+{
+        struct event_base *base = in->source.base;
+
+        if (can_poll(in->fd))
+                in->turn = event_new(base, in->fd, EV_READ | EV_PERSIST, on_turn, in);
+        if (in->turn && event_add(in->turn, NULL) == 0) {
+                in->polled = true;
+                event_active(in->turn, EV_READ, 0); /* say "reading" before the first byte comes */
+                return true;
+        }
+        if (in->turn)
+                event_free(in->turn);
+        in->turn = evtimer_new(base, on_turn, in);
+        return in->turn && event_add(in->turn, &at_once) == 0;
+}
+
+static int stdin_start(struct source *s, char *error, size_t error_size)
+{
+        struct standard_input *in = (struct standard_input *)s;
+
+        in->fd = in->flags = -1;
+        if (taken) {
+                (void)snprintf(error, error_size, "standard input is already read by another target");
+                return -EBUSY;
+        }
+        in->fd = open_own(in);
+        if (in->fd < 0) {
+                int r = -errno;
+                (void)snprintf(error, error_size, "standard input cannot be read: %s", strerror(errno));
+                return r;
+        }
+        taken = true;
+        if (arm(in))
+                return 0;
+        (void)snprintf(error, error_size, "out of memory");
+        return -ENOMEM;
+}
+
+static void stdin_stop(struct source *s)
+{
+        struct standard_input *in = (struct standard_input *)s;
+
+        if (in->turn)
+                event_free(in->turn);
+        if (in->fd < 0)
+                return;
+        if (in->flags >= 0)
+                (void)fcntl(in->fd, F_SETFL, in->flags); /* as well as can be: others may have gone */
+        (void)close(in->fd);
+        taken = false;
+}
+
+const struct medium medium_stdin = { sizeof(struct standard_input), stdin_start, stdin_stop };

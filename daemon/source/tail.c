@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a growing file. epoll refuses regular files, so this looks: when
+ * inotify says that something happened to the file or to its name, and once a
+ * second in any case. A look does, in this order:
+ *
+ *   attach      open the path, if nothing is open
+ *   rewritten?  smaller than what was read: truncated. Other bytes than those
+ *               read last stand before our position: written anew. Either way
+ *               `cut`, and from the start again
+ *   drain       to the end, or one budget, then go on by a zero-delay timer
+ *   renamed?    the path now names another inode: drain the old one once more,
+ *               `cut`, attach the new one. The path is gone: stay on the old
+ *               inode, its writer may still have it open; give it up when a
+ *               new file comes or when it has not grown for a minute
+ *
+ * The inode that is open cannot be reused for another file, so equal device and
+ * inode do mean the same file.
+ *
+ * The bytes before our position, not the first ones, tell a rewritten file from
+ * a grown one: the head of an eventlog is the same in every run of a program,
+ * while its events carry times.
+ *
+ * What cannot be seen: a file truncated and written past our position between
+ * the check and the read right after it (microseconds) loses its beginning, and
+ * the decoder then meets bytes that fit nothing and says so. What a writer
+ * wrote and truncated away between two looks was never there for us.
+ */
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "source/medium.h"
+#include "source/watch.h"
+
+#define LAST_BYTES 64           /* kept of what was read last */
+
+struct tail {
+        struct source source;
+        struct watch file, name;
+        struct event *tick;     /* slow */
+        struct event *turn;     /* zero delay: woken, or work left */
+        int fd;                 /* -1 = not attached */
+        struct stat id;         /* of fd: device and inode */
+        uint64_t offset;        /* bytes read of this file */
+        uint8_t last[LAST_BYTES];
+        size_t last_size;
+        bool nameless;          /* the path does not name the open file any more */
+        unsigned idle_ticks;    /* without growth since then */
+};
+
+static const struct timeval at_once = { 0, 0 };
+static const struct timeval slowly = { 1, 0 };
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+        return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+static const char *path_of(const struct tail *t)
+{
+        return t->source.uri.path;
+}
+
+static void arm_turn(void *ctx)
+{
+        struct tail *t = ctx;
+
+        if (!evtimer_pending(t->turn, NULL)) /* adding a due timer again would put it off, for ever if woken often */
+                (void)event_add(t->turn, &at_once); /* fails only without memory; then the tick comes */
+}
+
+static void begin_again(struct tail *t)
+{
+        t->offset = 0;
+        t->last_size = 0;
+        t->nameless = false;
+        t->idle_ticks = 0;
+}
+
+static void detach(struct tail *t)
+{
+        watch_stop(&t->file);
+        if (t->fd >= 0)
+                (void)close(t->fd); /* opened for reading only */
+        t->fd = -1;
+        begin_again(t);
+}
+
+/* ---------------------------------------------------------------- attaching */
+
+static void say_cannot_open(struct tail *t, int error)
+{
+        struct source *s = &t->source;
+
+        if (error == ENOENT || error == ENOTDIR)
+                source_say_missed(s, SOURCE_WAITING, "%s does not exist yet; waiting for it", path_of(t));
+        else
+                source_say_missed(s, SOURCE_FAILED, "%s cannot be read: %s; trying again every second", path_of(t),
+                                  strerror(error));
+}
+
+static bool say_if_not_regular(struct tail *t, mode_t mode)
+{
+        struct source *s = &t->source;
+
+        if (S_ISREG(mode))
+                return false;
+        if (S_ISDIR(mode))
+                source_say_missed(s, SOURCE_FAILED, "%s is a directory, not an eventlog; waiting for a file in its "
+                                  "place", path_of(t));
+        else if (S_ISFIFO(mode))
+                source_say_missed(s, SOURCE_FAILED, "%s is a named pipe: name it as fifo:%s; waiting for a file in its "
+                                  "place", path_of(t), path_of(t));
+        else
+                source_say_missed(s, SOURCE_FAILED, "%s is not a regular file; waiting for one in its place", path_of(t));
+        return true;
+}
+
+static bool attach(struct tail *t)
+{
+        (void)watch_name(t->source.base, &t->name, path_of(t)); /* fails without the directory: the tick looks */
+        t->fd = open(path_of(t), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        if (t->fd < 0 || fstat(t->fd, &t->id) < 0) {
+                say_cannot_open(t, errno);
+                detach(t);
+                return false;
+        }
+        if (say_if_not_regular(t, t->id.st_mode)) {
+                detach(t);
+                return false;
+        }
+        (void)watch_file(t->source.base, &t->file, path_of(t)); /* without it the tick looks */
+        begin_again(t);
+        source_say_attached(&t->source, "reading %s as it grows", path_of(t));
+        return true;
+}
+
+/* ------------------------------------------------------------------ reading */
+
+/* Keeps the last bytes of all that was read. */
+static void remember(struct tail *t, const uint8_t *data, size_t size)
+{
+        size_t keep;
+
+        if (size >= LAST_BYTES) {
+                memcpy(t->last, data + size - LAST_BYTES, LAST_BYTES);
+                t->last_size = LAST_BYTES;
+                return;
+        }
+        keep = t->last_size < LAST_BYTES - size ? t->last_size : LAST_BYTES - size;
+        memmove(t->last, t->last + t->last_size - keep, keep);
+        memcpy(t->last + keep, data, size);
+        t->last_size = keep + size;
+}
+
+static enum turn_end drain(struct tail *t, int *ret_error)
+{
+        size_t left = READ_TURN_BYTES;
+        const uint8_t *data;
+
+        while (left) {
+                ssize_t n = source_read_some(&t->source, t->fd, left, &data);
+                if (n == 0)
+                        return TURN_DRAINED;
+                if (n < 0) {
+                        *ret_error = (int)-n;
+                        return TURN_ERROR;
+                }
+                remember(t, data, (size_t)n);
+                t->offset += (uint64_t)n;
+                t->idle_ticks = 0;
+                left -= (size_t)n;
+        }
+        return TURN_BUDGET;
+}
+
+/* Whether other bytes than those read stand before our position now. */
+static bool is_overwritten(const struct tail *t)
+{
+        uint8_t now[LAST_BYTES];
+        off_t at = (off_t)(t->offset - t->last_size);
+
+        return t->last_size && (pread(t->fd, now, t->last_size, at) != (ssize_t)t->last_size ||
+                                memcmp(now, t->last, t->last_size) != 0);
+}
+
+static void check_rewritten(struct tail *t)
+{
+        struct stat now;
+        const char *how = NULL;
+
+        if (fstat(t->fd, &now) < 0)
+                return; /* the read that follows tells what is wrong */
+        if ((uint64_t)now.st_size < t->offset)
+                how = "truncated";
+        else if (is_overwritten(t))
+                how = "written anew";
+        if (!how)
+                return;
+        source_cut(&t->source, "%s was %s", path_of(t), how);
+        begin_again(t);
+        if (lseek(t->fd, 0, SEEK_SET) < 0)
+                detach(t); /* a regular file seeks; if this one does not, open it again */
+        else
+                source_say_attached(&t->source, "%s was %s; reading it from the start", path_of(t), how);
+}
+
+static void lose(struct tail *t, int error)
+{
+        source_cut(&t->source, "%s cannot be read any more: %s", path_of(t), strerror(error));
+        source_say_missed(&t->source, SOURCE_WAITING, "%s cannot be read any more: %s; opening it again every second",
+                          path_of(t), strerror(error));
+        detach(t);
+}
+
+/* ------------------------------------------------------------------ its name */
+
+static void check_removed(struct tail *t)
+{
+        t->nameless = true;
+        if (t->idle_ticks < LIMIT_NAMELESS_TICKS) {
+                source_say(&t->source, SOURCE_WAITING, "%s was removed; waiting for a new one, and reading on what is "
+                           "still written to the old one", path_of(t));
+                return;
+        }
+        source_cut(&t->source, "%s was removed", path_of(t));
+        source_say(&t->source, SOURCE_WAITING, "%s was removed; waiting for a new one", path_of(t));
+        detach(t);
+}
+
+static void check_replaced(struct tail *t)
+{
+        int error = 0;
+
+        switch (drain(t, &error)) {
+        case TURN_BUDGET:
+                break;
+        case TURN_ERROR:
+                lose(t, error);
+                break;
+        default:
+                source_cut(&t->source, "%s was replaced by another file", path_of(t));
+                detach(t);
+                break;
+        }
+        arm_turn(t); /* goes on with the old file, or attaches the new one */
+}
+
+static void check_name(struct tail *t)
+{
+        struct stat now;
+
+        if (stat(path_of(t), &now) < 0) {
+                if (errno == ENOENT || errno == ENOTDIR)
+                        check_removed(t);
+                return; /* any other error: what is open can still be read */
+        }
+        if (!same_file(&now, &t->id)) {
+                check_replaced(t);
+        } else if (t->nameless) {
+                t->nameless = false;
+                source_say(&t->source, SOURCE_OPEN, "reading %s as it grows", path_of(t));
+        }
+}
+
+static void look(struct tail *t)
+{
+        int error = 0;
+
+        if (t->fd >= 0)
+                check_rewritten(t);
+        if (t->fd < 0 && !attach(t))
+                return;
+        switch (drain(t, &error)) {
+        case TURN_BUDGET:
+                arm_turn(t);
+                break;
+        case TURN_ERROR:
+                lose(t, error);
+                break;
+        default:
+                check_name(t);
+                break;
+        }
+}
+
+/* ------------------------------------------------------------------- medium */
+
+static void on_turn(evutil_socket_t fd, short what, void *ctx)
+{
+        (void)fd;
+        (void)what;
+        look(ctx);
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *ctx)
+{
+        struct tail *t = ctx;
+
+        (void)fd;
+        (void)what;
+        if (t->nameless)
+                t->idle_ticks++;
+        look(t);
+}
+
+static int tail_start(struct source *s, char *error, size_t error_size)
+{
+        struct tail *t = (struct tail *)s;
+
+        t->fd = -1;
+        t->file = t->name = (struct watch){ .seen = arm_turn, .ctx = t };
+        t->tick = event_new(s->base, -1, EV_PERSIST, on_tick, t);
+        t->turn = evtimer_new(s->base, on_turn, t);
+        if (t->tick && t->turn && event_add(t->tick, &slowly) == 0 && event_add(t->turn, &at_once) == 0)
+                return 0;
+        (void)snprintf(error, error_size, "out of memory");
+        return -ENOMEM;
+}
+
+static void tail_stop(struct source *s)
+{
+        struct tail *t = (struct tail *)s;
+
+        detach(t);
+        watch_stop(&t->name);
+        if (t->tick)
+                event_free(t->tick);
+        if (t->turn)
+                event_free(t->turn);
+}
+
+const struct medium medium_file = { sizeof(struct tail), tail_start, tail_stop };

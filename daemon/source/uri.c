@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a table of schemes; what follows the scheme is a path, an address or
+ * nothing. A text that has a colon before any slash, but no known scheme, is
+ * refused rather than taken for a path: `tpc:127.0.0.1:9` is a slip of the
+ * finger, and a daemon that waits for a file of that name would never say so.
+ *
+ * Control characters are refused, so that a URI can stand in any message.
+ */
+#include "source/uri.h"
+
+#include <arpa/inet.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/un.h>
+
+#define N_OF(a) (sizeof(a) / sizeof *(a))
+#define SCHEMES "file:, fifo:, stdin:, unix:, tcp:, unix-listen: or tcp-listen:"
+
+enum rest { REST_PATH, REST_SOCKET_PATH, REST_ADDRESS, REST_NOTHING };
+
+static const struct scheme {
+        const char *name; /* with its colon */
+        enum source_kind kind;
+        enum rest rest;
+} schemes[] = {
+        { "file:", SOURCE_FILE, REST_PATH },
+        { "fifo:", SOURCE_FIFO, REST_PATH },
+        { "stdin:", SOURCE_STDIN, REST_NOTHING },
+        { "unix:", SOURCE_UNIX, REST_SOCKET_PATH },
+        { "tcp:", SOURCE_TCP, REST_ADDRESS },
+        { "unix-listen:", SOURCE_UNIX_LISTEN, REST_SOCKET_PATH },
+        { "tcp-listen:", SOURCE_TCP_LISTEN, REST_ADDRESS },
+};
+
+__attribute__((format(printf, 3, 4))) static bool refuse(char *error, size_t error_size, const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        (void)vsnprintf(error, error_size, format, args); /* a cut sentence is still one */
+        va_end(args);
+        return false;
+}
+
+static bool has_control(const char *text)
+{
+        for (; *text; text++) {
+                unsigned char c = (unsigned char)*text;
+                if (c < 0x20 || c == 0x7f)
+                        return true;
+        }
+        return false;
+}
+
+static bool parse_path(const char *path, enum rest rest, struct source_uri *u, char *error, size_t error_size)
+{
+        size_t size = strlen(path), max = SOURCE_PATH_MAX;
+
+        if (rest == REST_SOCKET_PATH)
+                max = sizeof((struct sockaddr_un *)0)->sun_path;
+        if (!size)
+                return refuse(error, error_size, "the path is empty");
+        if (size >= max)
+                return refuse(error, error_size, "the path is %zu bytes long; at most %zu are possible", size, max - 1);
+        if (path[size - 1] == '/')
+                return refuse(error, error_size, "'%s' names a directory; name the file in it", path);
+        memcpy(u->path, path, size + 1);
+        return true;
+}
+
+static bool parse_port(const char *text, uint16_t *ret_port)
+{
+        unsigned port = 0;
+        size_t i;
+
+        for (i = 0; i < 5 && text[i] >= '0' && text[i] <= '9'; i++)
+                port = port * 10 + (unsigned)(text[i] - '0');
+        if (i == 0 || text[i] || port == 0 || port > 65535)
+                return false;
+        *ret_port = (uint16_t)port;
+        return true;
+}
+
+static bool is_host(const char *host)
+{
+        struct in6_addr any;
+
+        return strcmp(host, "localhost") == 0 || inet_pton(AF_INET, host, &any) == 1 ||
+               inet_pton(AF_INET6, host, &any) == 1;
+}
+
+/* HOST:PORT, an IPv6 HOST in brackets. */
+static bool parse_address(const char *text, struct source_uri *u, char *error, size_t error_size)
+{
+        const char *host = text, *end = strrchr(text, ':'), *port = end ? end + 1 : NULL;
+
+        if (!port)
+                return refuse(error, error_size, "'%s' has no port; expected HOST:PORT", text);
+        bool bracketed = *host == '[';
+        if (bracketed) {
+                if (end == host || end[-1] != ']')
+                        return refuse(error, error_size, "'%s' is not [ADDRESS]:PORT", text);
+                host++;
+                end--;
+        }
+        size_t size = end > host ? (size_t)(end - host) : 0;
+        if (!size || size >= sizeof u->host)
+                return refuse(error, error_size, "'%s' has no usable host; expected HOST:PORT", text);
+        memcpy(u->host, host, size);
+        u->host[size] = '\0';
+        if (!is_host(u->host))
+                return refuse(error, error_size, "'%s' is not a numeric address or localhost (names are not looked up)",
+                              u->host);
+        if (bracketed != (strchr(u->host, ':') != NULL))
+                return refuse(error, error_size, "'%s': an IPv6 address stands in brackets, as in [::1]:4242", text);
+        if (!parse_port(port, &u->port))
+                return refuse(error, error_size, "'%s' is not a port; expected 1 to 65535", port);
+        return true;
+}
+
+bool source_uri_is_loopback(const struct source_uri *u)
+{
+        struct in_addr v4;
+        struct in6_addr v6;
+
+        if (strcmp(u->host, "localhost") == 0)
+                return true;
+        if (inet_pton(AF_INET, u->host, &v4) == 1)
+                return ntohl(v4.s_addr) >> 24 == 127;
+        return inet_pton(AF_INET6, u->host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+}
+
+static bool parse_rest(const struct scheme *scheme, const char *rest, struct source_uri *u, char *error,
+                       size_t error_size)
+{
+        switch (scheme->rest) {
+        case REST_PATH:
+        case REST_SOCKET_PATH:
+                return parse_path(rest, scheme->rest, u, error, error_size);
+        case REST_ADDRESS:
+                if (!parse_address(rest, u, error, error_size))
+                        return false;
+                if (u->kind == SOURCE_TCP_LISTEN && !source_uri_is_loopback(u))
+                        return refuse(error, error_size,
+                                      "tcp-listen: takes only loopback addresses, because writers cannot be "
+                                      "authenticated; use 127.0.0.1 or [::1] and a tunnel");
+                return true;
+        default:
+                return !*rest || refuse(error, error_size, "stdin: takes nothing after the colon");
+        }
+}
+
+static void write_canonical(const struct scheme *scheme, struct source_uri *u)
+{
+        int n;
+
+        switch (scheme->rest) {
+        case REST_ADDRESS:
+                n = snprintf(u->text, sizeof u->text, strchr(u->host, ':') ? "%s[%s]:%u" : "%s%s:%u", scheme->name,
+                             u->host, u->port);
+                break;
+        default:
+                n = snprintf(u->text, sizeof u->text, "%s%s", scheme->name, u->path);
+                break;
+        }
+        (void)n; /* fits: text has room for the longest path and scheme */
+}
+
+static const struct scheme *find_scheme(const char *text)
+{
+        for (size_t i = 0; i < N_OF(schemes); i++) {
+                if (strncmp(text, schemes[i].name, strlen(schemes[i].name)) == 0)
+                        return &schemes[i];
+        }
+        return NULL;
+}
+
+bool source_uri_parse(const char *text, struct source_uri *ret_uri, char *error, size_t error_size)
+{
+        struct source_uri u = { 0 };
+        const struct scheme *scheme = find_scheme(text);
+        const char *rest = text;
+        size_t before = strcspn(text, ":/");
+
+        if (strlen(text) >= sizeof u.text)
+                return refuse(error, error_size, "longer than %zu bytes", sizeof u.text - 1);
+        if (has_control(text))
+                return refuse(error, error_size, "contains a control character");
+        if (!*text)
+                return refuse(error, error_size, "empty; expected a path or one of " SCHEMES);
+        if (!scheme && text[before] == ':')
+                return refuse(error, error_size, "unknown scheme '%.*s:'; expected " SCHEMES
+                              " (a file of that name is file:%.200s)", (int)(before < 32 ? before : 32), text, text);
+        if (scheme)
+                rest += strlen(scheme->name);
+        else
+                scheme = &schemes[0];
+        u.kind = scheme->kind;
+        if (!parse_rest(scheme, rest, &u, error, error_size))
+                return false;
+        write_canonical(scheme, &u);
+        *ret_uri = u;
+        return true;
+}
+
+/* ------------------------------------------------------------- target names */
+
+static bool name_char(char c)
+{
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+               c == '-';
+}
+
+bool target_name_valid(const char *name)
+{
+        size_t size = strlen(name);
+
+        if (size < 1 || size > TARGET_NAME_MAX || *name == '.' || *name == '-')
+                return false;
+        for (; *name; name++) {
+                if (!name_char(*name))
+                        return false;
+        }
+        return true;
+}
+
+/* A name from any text: cut to fit, bad characters replaced. */
+static void name_from(const char *text, size_t size, char name[TARGET_NAME_MAX + 1])
+{
+        if (size > TARGET_NAME_MAX)
+                size = TARGET_NAME_MAX;
+        for (size_t i = 0; i < size; i++)
+                name[i] = name_char(text[i]) ? text[i] : '-';
+        if (!size)
+                name[size++] = '_';
+        if (*name == '.' || *name == '-')
+                *name = '_';
+        name[size] = '\0';
+}
+
+static void name_from_path(const char *path, char name[TARGET_NAME_MAX + 1])
+{
+        static const char suffix[] = ".eventlog";
+        const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+        size_t size = strlen(base), tail = sizeof suffix - 1;
+
+        if (size > tail && strcmp(base + size - tail, suffix) == 0)
+                size -= tail;
+        name_from(base, size, name);
+}
+
+static void name_from_uri(const struct source_uri *u, char name[TARGET_NAME_MAX + 1])
+{
+        char address[sizeof u->host + 8];
+
+        switch (u->kind) {
+        case SOURCE_STDIN:
+                name_from("stdin", 5, name);
+                break;
+        case SOURCE_TCP:
+        case SOURCE_TCP_LISTEN:
+                name_from(address, (size_t)snprintf(address, sizeof address, "%s-%u", u->host, u->port), name);
+                break;
+        default:
+                name_from_path(u->path, name);
+                break;
+        }
+}
+
+bool target_spec_parse(const char *text, char ret_name[TARGET_NAME_MAX + 1], struct source_uri *ret_uri, char *error,
+                       size_t error_size)
+{
+        char name[TARGET_NAME_MAX + 1] = "";
+        size_t before = strcspn(text, "=:/");
+        bool named = text[before] == '=';
+
+        if (named) {
+                if (before <= TARGET_NAME_MAX)
+                        memcpy(name, text, before);
+                if (!target_name_valid(name))
+                        return refuse(error, error_size, "the name before '=' must be 1 to %d of A-Z a-z 0-9 . _ - and "
+                                      "not begin with '.' or '-'", TARGET_NAME_MAX);
+                text += before + 1;
+        }
+        if (!source_uri_parse(text, ret_uri, error, error_size))
+                return false;
+        if (!named)
+                name_from_uri(ret_uri, name);
+        memcpy(ret_name, name, sizeof name);
+        return true;
+}

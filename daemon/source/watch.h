@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * watch.h - be woken when a file or a name in a directory changes.
+ *
+ * A hint, never the truth: whoever is woken looks for himself, and looks now
+ * and then without being woken, because inotify knows nothing of what happens
+ * on the far side of a network file system, and can run out of watches.
+ */
+#ifndef HW_SOURCE_WATCH_H
+#define HW_SOURCE_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct event_base;
+
+struct watch {
+        int wd;                 /* 0 = not watching */
+        const char *name;       /* only changes of this name in a directory; NULL = all. Borrowed */
+        void (*seen)(void *ctx); /* must not add or remove watches: arm a timer */
+        void *ctx;
+        struct watch *next;
+};
+
+/* Watches a file for growth, and whether its inode loses its name. 0 or -Exxx; already watching is 0. */
+int watch_file(struct event_base *base, struct watch *w, const char *path);
+
+/* Watches the directory that `path` is in, for the coming and going of its last part. */
+int watch_name(struct event_base *base, struct watch *w, const char *path);
+
+/* Stops; allowed when not watching. */
+void watch_stop(struct watch *w);
+
+#endif

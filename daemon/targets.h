@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * targets.h - all targets of one daemon and their common heartbeat.
+ *
+ * Once a second the daemon says that it lives, and every target repeats its
+ * state and health, so that losing one of these costs nothing.
+ */
+#ifndef HW_TARGETS_H
+#define HW_TARGETS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heapwatch/wire.h"
+#include "publish/bus.h"
+#include "source/uri.h"
+
+struct event_base;
+struct pipeline;
+struct targets;
+
+/* The bus is borrowed. NULL when memory is short. */
+struct targets *targets_new(struct event_base *base, struct bus *bus, bool show_arguments);
+
+/* Removes all targets, telling the subscribers. */
+void targets_destroy(struct targets **t);
+
+/* Returns 0, or -EEXIST, -ENOSPC, -EINVAL with a sentence in `error`. */
+int targets_add(struct targets *t, const char *name, const struct source_uri *uri, char *error, size_t error_size);
+
+/* Returns 0 or -ENOENT. */
+int targets_remove(struct targets *t, const char *name);
+
+/* NULL when there is none. */
+struct pipeline *targets_find(const struct targets *t, const char *name);
+
+size_t targets_count(const struct targets *t);
+struct pipeline *targets_get(const struct targets *t, size_t index); /* in order of adding */
+
+uint64_t targets_epoch(const struct targets *t);
+
+/* The daemon's own state as an update; valid until the next call. */
+const Hw__Update *targets_daemon_state(struct targets *t);
+
+#endif

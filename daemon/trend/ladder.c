@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: rings without indices. Bucket number k of a rung (counted from the
+ * first minute of the run) lives at k % 48, and the number of buckets that a
+ * rung has completed is minutes / 4^rung, so one counter describes them all.
+ *
+ *      rung 0   |.|.|.|.|.|.|.|.|.|.|.|.|.|.|.|.|     1 minute
+ *      rung 1   |.......|.......|.......|.......|     mean of the lower half of four floors
+ *      rung 2   |...............................|     the same again
+ *
+ * The mean of the lower half keeps what a minimum is good at (spikes and bursts
+ * leave no trace) and still averages noise, which a minimum over hours does
+ * not: its scatter would not shrink with the width.
+ */
+#include "trend/ladder.h"
+
+#include <assert.h>
+#include <math.h>
+
+void ladder_init(struct ladder *l)
+{
+        l->minutes = 0;
+        for (unsigned r = 0; r < LADDER_RUNGS; r++)
+                for (unsigned i = 0; i < LADDER_BUCKETS; i++)
+                        l->floors[r][i] = NAN;
+        for (unsigned r = 0; r < LADDER_HIGH_RUNGS; r++)
+                for (unsigned i = 0; i < LADDER_BUCKETS; i++)
+                        l->highs[r][i] = NAN;
+}
+
+unsigned ladder_kept(const struct ladder *l, unsigned rung)
+{
+        uint64_t count = ladder_count(l, rung);
+
+        return count < LADDER_BUCKETS ? (unsigned)count : LADDER_BUCKETS;
+}
+
+static unsigned place(const struct ladder *l, unsigned rung, unsigned age)
+{
+        assert(age < ladder_kept(l, rung));
+        return (unsigned)((ladder_count(l, rung) - 1 - age) % LADDER_BUCKETS);
+}
+
+double ladder_floor(const struct ladder *l, unsigned rung, unsigned age)
+{
+        return l->floors[rung][place(l, rung, age)];
+}
+
+double ladder_high(const struct ladder *l, unsigned rung, unsigned age)
+{
+        assert(rung < LADDER_PLAIN_RUNGS + LADDER_HIGH_RUNGS);
+        if (rung < LADDER_PLAIN_RUNGS)
+                return ladder_floor(l, rung, age);
+        return l->highs[rung - LADDER_PLAIN_RUNGS][place(l, rung, age)];
+}
+
+/* Mean of the lowest half, rounded up, of the filled ones among the four newest buckets; NaN when all are empty. */
+static double floor_of_children(const struct ladder *l, unsigned rung)
+{
+        double filled[LADDER_FAN];
+        unsigned k = 0;
+
+        for (unsigned age = 0; age < LADDER_FAN; age++) {
+                double v = ladder_floor(l, rung, age);
+                unsigned at = k;
+
+                if (isnan(v))
+                        continue;
+                for (; at > 0 && filled[at - 1] > v; at--)
+                        filled[at] = filled[at - 1];
+                filled[at] = v;
+                k++;
+        }
+        unsigned half = (k + 1) / 2;
+        double sum = 0;
+        for (unsigned i = 0; i < half; i++)
+                sum += filled[i];
+        return half ? sum / half : NAN;
+}
+
+/* The largest high among the four newest buckets; NaN when all are empty. */
+static double high_of_children(const struct ladder *l, unsigned rung)
+{
+        double high = NAN;
+
+        for (unsigned age = 0; age < LADDER_FAN; age++)
+                high = fmax(high, ladder_high(l, rung, age));
+        return high;
+}
+
+unsigned ladder_push(struct ladder *l, double floor)
+{
+        l->minutes++;
+        l->floors[0][place(l, 0, 0)] = floor;
+
+        unsigned gained = 1;
+        while (gained < LADDER_RUNGS && l->minutes % ladder_width(gained) == 0) {
+                unsigned at = place(l, gained, 0), high_rung = gained - LADDER_PLAIN_RUNGS;
+
+                l->floors[gained][at] = floor_of_children(l, gained - 1);
+                if (gained >= LADDER_PLAIN_RUNGS && high_rung < LADDER_HIGH_RUNGS)
+                        l->highs[high_rung][at] = high_of_children(l, gained - 1);
+                gained++;
+        }
+        return gained;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * ladder.h - the memory of one series: six rungs of 48 buckets, each rung four
+ * times as wide as the one below it: 1, 4, 16, 64, 256 and 1024 minutes.
+ *
+ * A "minute" is the series' resolution, whatever its length. A bucket keeps its
+ * floor (what memory does not fall below) and, where the record test needs it,
+ * the highest floor inside it. An empty bucket is NaN and keeps its place in
+ * time. 48 x 1024 minutes are 34 days. Fixed size, no pointers: copying the
+ * struct copies the history.
+ */
+#ifndef HW_TREND_LADDER_H
+#define HW_TREND_LADDER_H
+
+#include <stdint.h>
+
+#define LADDER_RUNGS 6u
+#define LADDER_BUCKETS 48u
+#define LADDER_FAN 4u                   /* buckets of a rung that make one of the next */
+#define LADDER_PLAIN_RUNGS 3u           /* rungs below this one: the high is the floor itself */
+#define LADDER_HIGH_RUNGS 2u            /* rungs 3 and 4; nobody asks for the highs of rung 5 */
+#define LADDER_MINUTES 49152u           /* what the widest rung spans: 48 * 1024 */
+
+struct ladder {
+        double floors[LADDER_RUNGS][LADDER_BUCKETS];
+        double highs[LADDER_HIGH_RUNGS][LADDER_BUCKETS];
+        uint64_t minutes;               /* closed since the run began: every other count follows from it */
+};
+
+/* Forgets everything: a new run. */
+void ladder_init(struct ladder *l);
+
+/*
+ * Appends one closed minute, NaN when it had no sample. Returns how many rungs
+ * gained a bucket: always rung 0, and rung r only when all below it did.
+ */
+unsigned ladder_push(struct ladder *l, double floor);
+
+/* Width of a bucket, in minutes. */
+static inline uint64_t ladder_width(unsigned rung)
+{
+        return (uint64_t)1 << (2 * rung);
+}
+
+/* Buckets that the rung has had since the run began, empty ones too. */
+static inline uint64_t ladder_count(const struct ladder *l, unsigned rung)
+{
+        return l->minutes >> (2 * rung);
+}
+
+/* Of these, how many are still there. */
+unsigned ladder_kept(const struct ladder *l, unsigned rung);
+
+/* The bucket `age` places before the newest (0 = newest); age < ladder_kept(). NaN = empty. */
+double ladder_floor(const struct ladder *l, unsigned rung, unsigned age);
+
+/* Its highest floor. rung < LADDER_PLAIN_RUNGS + LADDER_HIGH_RUNGS. */
+double ladder_high(const struct ladder *l, unsigned rung, unsigned age);
+
+#endif

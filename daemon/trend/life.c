@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: an exponential histogram in time. Halving touches 48 numbers once
+ * per doubling of the run's age.
+ *
+ * The ratio looks at [T/4, T]: there a logarithm rises about half as fast in
+ * its newer half, whatever T is; the first quarter is left out because of
+ * warm-ups. Increments are clipped (shape.h), so that one step is no trend.
+ */
+#include "trend/life.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "trend/shape.h"
+
+#define LIFE_LEAST 16u          /* buckets; with fewer the ratio says nothing */
+#define LIFE_LEAST_FILLED 5u    /* increments */
+#define LIFE_NO_OLDER_GROWTH 99.0
+
+void life_init(struct life *l)
+{
+        *l = (struct life){ .width = 1 };
+}
+
+static double mean_of_pair(double a, double b)
+{
+        return isnan(a) ? b : isnan(b) ? a : (a + b) / 2;
+}
+
+static void halve(struct life *l)
+{
+        l->count /= 2;
+        for (unsigned i = 0; i < l->count; i++)
+                l->means[i] = mean_of_pair(l->means[2 * i], l->means[2 * i + 1]);
+        l->width *= 2;
+}
+
+void life_push(struct life *l, double floor)
+{
+        l->places++;
+        if (!isnan(floor)) {
+                l->sum += floor;
+                l->filled++;
+        }
+        if (l->places < l->width)
+                return;
+        if (l->count == LIFE_BUCKETS) {
+                halve(l); /* the bucket in the making goes on until it has the new width */
+                return;
+        }
+        l->means[l->count++] = l->filled ? l->sum / (double)l->filled : NAN;
+        l->sum = 0;
+        l->filled = l->places = 0;
+}
+
+double life_ratio(const struct life *l)
+{
+        struct increments inc;
+        unsigned skip = l->count / 4;
+
+        if (l->count < LIFE_LEAST)
+                return 1;
+        increments_of_blocks(l->means + skip, l->count - skip, SHAPE_BLOCKS, &inc);
+        if (inc.filled < LIFE_LEAST_FILLED)
+                return 1;
+        double older = increments_sum(&inc, 0, 3, NULL);
+        double newer = increments_sum(&inc, inc.n - 3, inc.n, NULL);
+        return older <= 0 ? LIFE_NO_OLDER_GROWTH : newer / older;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * life.h - the whole run in 24 to 48 buckets, however long it lasts.
+ *
+ * Each is the mean of rung-1 floors. When there would be a 49th, neighbours are
+ * averaged in pairs and the width doubles. From it comes the life ratio: does
+ * the run grow as fast lately as it did before? A logarithm (a cache that fills
+ * ever more slowly) does not, whatever the run's age; a line does.
+ */
+#ifndef HW_TREND_LIFE_H
+#define HW_TREND_LIFE_H
+
+#include <stdint.h>
+
+#define LIFE_BUCKETS 48u
+
+struct life {
+        double means[LIFE_BUCKETS];     /* oldest first; NaN = no filled floor in it */
+        unsigned count;
+        uint64_t width;                 /* floors to one bucket: 1, 2, 4 ... */
+        double sum;                     /* of the bucket in the making */
+        uint64_t filled, places;        /* its filled floors, and all of them */
+};
+
+void life_init(struct life *l);
+
+/* Appends one completed rung-1 floor; NaN = empty, which still takes its place. */
+void life_push(struct life *l, double floor);
+
+/*
+ * Growth over the newest part of the run's newer three quarters, divided by
+ * growth over the oldest part: 1 for a line. 1 too when there is too little
+ * history; 99 when the older part did not grow.
+ */
+double life_ratio(const struct life *l);
+
+#endif

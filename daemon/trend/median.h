@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* median.h - the middle of a few hundred numbers, found without sorting them all. */
+#ifndef HW_TREND_MEDIAN_H
+#define HW_TREND_MEDIAN_H
+
+#include <stddef.h>
+
+/*
+ * The median of v[0..n); of an even number the mean of the middle two. NaN
+ * when n == 0. Reorders v. No value may be NaN.
+ */
+double median_of(double *v, size_t n);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * theil_sen.h - a straight line through points, some of which may be wild.
+ *
+ * The slope is the median of the slopes of all pairs (Sen 1968, JASA 63): up to
+ * 29 % of the points may lie anywhere without moving it. Its standard error
+ * allows for noise that remembers: neighbouring residuals are correlated, and
+ * ignoring that is how trend tests raise false alarms (Hamed and Rao 1998,
+ * J. Hydrology 204).
+ *
+ * Points stand at places 0, 1, 2 ...; NaN = no point there. Slopes are per place.
+ */
+#ifndef HW_TREND_THEIL_SEN_H
+#define HW_TREND_THEIL_SEN_H
+
+#include <stdbool.h>
+
+#define THEIL_SEN_MAX 24u               /* points */
+#define THEIL_SEN_LEAST 4u              /* filled points; a slope of fewer is unknown */
+
+struct theil_sen {
+        double slope;                   /* bytes per place */
+        double intercept;               /* the line at place 0 */
+        double sd;                      /* scatter around the line, never 0 */
+        double rho;                     /* correlation of neighbouring residuals, 0 .. 0.95 */
+        double se;                      /* standard error of the slope */
+        double sxx;                     /* sum of (place - mean place)^2 over filled points */
+        unsigned filled;
+};
+
+/* Median of the slopes of all pairs of p[0..n), n <= THEIL_SEN_MAX; NaN with fewer than THEIL_SEN_LEAST filled points. */
+double theil_sen_slope(const double *p, unsigned n);
+
+/* The whole fit. False, *ret unchanged, with fewer than THEIL_SEN_LEAST filled points. */
+bool theil_sen_fit(const double *p, unsigned n, struct theil_sen *ret);
+
+#endif

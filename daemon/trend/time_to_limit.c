@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: distances over slopes, with care for three things. The average lies
+ * above the floor that the line follows, and lags behind a trend by its own
+ * time constant. A growth that slows down (its newer half clearly below the
+ * older) gets the newer half's slope at the late end. One that speeds up
+ * clearly gets, at the early end, the time of
+ *
+ *      gap = s t + acc t^2 / 2   =>   t = (sqrt(s^2 + 2 acc gap) - s) / acc
+ */
+#include "trend/time_to_limit.h"
+
+#include <math.h>
+
+#define AVERAGE_MINUTES 64.0
+
+void recent_average_add(struct recent_average *a, double mean)
+{
+        a->sum += (mean - a->sum) / AVERAGE_MINUTES;
+        a->weight += (1 - a->weight) / AVERAGE_MINUTES;
+}
+
+/* Everything below is per second. */
+struct rates {
+        double slope, low, high;
+        double point_s;                 /* seconds from point to point */
+};
+
+static double early(unsigned index, const struct window_result *r, const struct rates *v, double gap)
+{
+        double faster = r->new_slope - r->old_slope, points = window_points(index);
+
+        if (gap <= 0)
+                return 0;
+        if (faster > 8 * r->sd / sqrt(r->sxx)) {
+                double acc = faster / (points / 2) / (v->point_s * v->point_s);
+                double s = fmax(v->high, (r->new_slope + faster / 2) / v->point_s);
+
+                return (sqrt(s * s + 2 * acc * gap) - s) / acc;
+        }
+        return v->high > 0 ? gap / v->high : NAN;
+}
+
+static double late(const struct window_result *r, const struct rates *v, double gap)
+{
+        double slope = v->low;
+
+        if (r->new_slope < r->old_slope - 4 * r->se)
+                slope = fmin(slope, r->new_slope / v->point_s);
+        return slope > 0 ? fmax(gap, 0) / slope : NAN;
+}
+
+struct time_to_limit time_to_limit(unsigned index, const struct window_result *r, const struct recent_average *average,
+                                   double limit, double resolution_s)
+{
+        double point_s = (double)window_point_minutes(index) * resolution_s;
+        struct rates v = {
+                .slope = r->slope / point_s,
+                .low = (r->slope - WINDOW_INTERVAL_SE * r->se) / point_s,
+                .high = (r->slope + WINDOW_INTERVAL_SE * r->se) / point_s,
+                .point_s = point_s,
+        };
+        double floor_now = r->end + r->slope / 2, w = average->weight;
+        double lag_s = AVERAGE_MINUTES * resolution_s * w;
+        double average_now = w > 0 ? average->sum / w + v.slope * lag_s : floor_now;
+
+        return (struct time_to_limit){
+                .early_s = early(index, r, &v, limit - (fmax(floor_now, average_now) + 2 * r->sd)),
+                .late_s = late(r, &v, limit - (floor_now - 2 * r->sd)),
+        };
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * time_to_limit.h - when does it run out, as an interval that means what it says.
+ *
+ * The early end supposes the highest level, the steepest slope and, when growth
+ * speeds up, that it goes on doing so; the late end the opposite.
+ */
+#ifndef HW_TREND_TIME_TO_LIMIT_H
+#define HW_TREND_TIME_TO_LIMIT_H
+
+#include "trend/windows.h"
+
+/* Running average of the series over about 64 minutes: what fills a limit is the average, not the floor. */
+struct recent_average {
+        double sum;             /* weighted */
+        double weight;          /* 0 .. 1: how much of the 64 minutes it knows */
+};
+
+/* Takes in the mean of one closed minute. */
+void recent_average_add(struct recent_average *a, double mean);
+
+struct time_to_limit {
+        double early_s;         /* seconds from the window's end; 0: may be there already; NaN: not in sight */
+        double late_s;          /* NaN: may never come */
+};
+
+/*
+ * When the growth of window `index` (with a result) meets `limit` bytes.
+ * resolution_s: length of a minute, in seconds.
+ */
+struct time_to_limit time_to_limit(unsigned index, const struct window_result *r, const struct recent_average *average,
+                                   double limit, double resolution_s);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: everything happens when a minute closes, in one order: ladder, life,
+ * the windows of the rungs that gained a bucket, the verdict, the onset. A gap
+ * of many minutes closes each of them in turn, empty ones too, so the answers
+ * do not depend on how the samples were handed over.
+ *
+ * The few open minutes are a ring from the oldest open one (number
+ * ladder.minutes) on. Without a wait only one is ever in use.
+ *
+ * A leap in time longer than the widest rung leaves nothing to remember, so
+ * instead of closing millions of empty minutes the series begins anew: the work
+ * that one time stamp can cause is bounded.
+ */
+#include "trend/trend.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "trend/onset.h"
+
+_Static_assert(sizeof(struct trend) < 8192, "the whole state of a series stays below 8 kB");
+
+struct trend_config trend_config_scaled(uint64_t resolution_ns)
+{
+        return (struct trend_config){
+                .resolution_ns = resolution_ns,
+                .leak_after_ns = TREND_LEAK_AFTER_MINUTES * resolution_ns,
+        };
+}
+
+/* leak_after in minutes, rounded up. */
+static uint64_t leak_after_minutes(const struct trend_config *c)
+{
+        return c->leak_after_ns / c->resolution_ns + (c->leak_after_ns % c->resolution_ns != 0);
+}
+
+bool trend_config_valid(const struct trend_config *c)
+{
+        if (c->resolution_ns == 0 || c->wait_minutes >= TREND_OPEN_MINUTES)
+                return false;
+        uint64_t minutes = leak_after_minutes(c);
+        return minutes >= TREND_LEAK_AFTER_LEAST && minutes <= LADDER_MINUTES;
+}
+
+static void empty(struct trend_open_minute *m)
+{
+        *m = (struct trend_open_minute){ .floor = NAN };
+}
+
+/* Forgets all samples, keeps the counters. */
+static void begin_anew(struct trend *t)
+{
+        ladder_init(&t->ladder);
+        life_init(&t->life);
+        windows_init(&t->windows, leak_after_minutes(&t->config));
+        verdict_init(&t->verdict);
+        t->average = (struct recent_average){ 0 };
+        for (unsigned i = 0; i < TREND_OPEN_MINUTES; i++)
+                empty(&t->open[i]);
+        t->onset_ns = UINT64_MAX;
+        t->started = false;
+}
+
+void trend_init(struct trend *t, const struct trend_config *config)
+{
+        assert(trend_config_valid(config));
+        *t = (struct trend){ .config = *config };
+        begin_anew(t);
+}
+
+uint64_t trend_closed_minutes(const struct trend *t)
+{
+        return t->ladder.minutes;
+}
+
+/* ------------------------------------------------------------------ answer */
+
+static uint64_t end_of_minute_ns(const struct trend *t, uint64_t minutes)
+{
+        return (t->first_minute + minutes) * t->config.resolution_ns;
+}
+
+/* The window that the answer rests on, or -1. */
+static int deciding_window(const struct trend *t, enum trend_basis *basis)
+{
+        int i = -1;
+
+        if (t->verdict.now == TREND_LEAK) {
+                *basis = TREND_BASIS_LEAKS;
+                i = windows_widest(&t->windows, TESTS_LEAKS, WINDOWS);
+                if (i >= 0)
+                        return i;
+                *basis = TREND_BASIS_HOLDS;
+                i = windows_widest(&t->windows, TESTS_HOLDS, WINDOWS);
+        } else if (t->verdict.now == TREND_GROWING) {
+                *basis = TREND_BASIS_GROWS;
+                i = windows_widest(&t->windows, TESTS_GROWS, WINDOWS);
+        }
+        if (i >= 0)
+                return i;
+        i = windows_widest(&t->windows, 0, WINDOWS_RECENT);
+        *basis = i >= 0 ? TREND_BASIS_RECENT : TREND_BASIS_NONE;
+        return i;
+}
+
+/* Follows the growth back; keeps the last answer while no window shows the growth. */
+static void place_onset(struct trend *t)
+{
+        enum trend_basis basis;
+        int i = deciding_window(t, &basis);
+
+        if (t->verdict.now < TREND_GROWING) {
+                t->onset_ns = UINT64_MAX;
+        } else if (i >= 0 && basis != TREND_BASIS_RECENT) {
+                uint64_t minute = onset_minute(&t->ladder, (unsigned)i, &t->windows.results[i]);
+                uint64_t ns = end_of_minute_ns(t, minute);
+
+                t->onset_ns = ns > t->first_ns ? ns : t->first_ns;
+        }
+}
+
+static enum window_test first_missing(uint32_t passed, uint32_t wanted)
+{
+        for (unsigned test = 0; test < TEST_COUNT; test++)
+                if (wanted & ~passed & TEST_BIT(test))
+                        return (enum window_test)test;
+        return TEST_COUNT;
+}
+
+static void fill_evidence(const struct trend *t, unsigned window, struct trend_evidence *e)
+{
+        const struct window_result *r = &t->windows.results[window];
+        uint32_t wanted = t->verdict.now == TREND_LEAK ? 0 : t->verdict.now == TREND_GROWING ? TESTS_LEAKS : TESTS_GROWS;
+
+        e->passed = r->passed;
+        e->missing = first_missing(r->passed, wanted);
+        e->window = window;
+        e->span_ns = window_span_minutes(window) * t->config.resolution_ns;
+        e->ended_ns = end_of_minute_ns(t, r->ended);
+        e->points = r->filled;
+        e->z = r->slope / r->se;
+        e->level_bytes = r->end;
+        e->sure_rise_bytes = window_sure_rise(window, r);
+        e->record_bytes = r->record;
+        e->life_ratio = r->life;
+}
+
+void trend_result(const struct trend *t, struct trend_result *ret)
+{
+        enum trend_basis basis;
+        int i = deciding_window(t, &basis);
+
+        *ret = (struct trend_result){
+                .verdict = t->verdict.now,
+                .since_ns = t->started ? end_of_minute_ns(t, t->verdict.since) : 0,
+                .as_of_ns = t->started ? end_of_minute_ns(t, t->ladder.minutes) : 0,
+                .has_slope = i >= 0,
+                .slope = NAN,
+                .slope_low = NAN,
+                .slope_high = NAN,
+                .onset_ns = t->onset_ns,
+                .evidence = { .basis = basis, .missing = TEST_COUNT, .z = NAN, .level_bytes = NAN,
+                              .sure_rise_bytes = NAN, .record_bytes = -INFINITY, .life_ratio = NAN },
+        };
+        if (i < 0)
+                return;
+        const struct window_result *r = &t->windows.results[i];
+        double point_s = (double)window_point_minutes((unsigned)i) * (double)t->config.resolution_ns / 1e9;
+        ret->slope = r->slope / point_s;
+        ret->slope_low = (r->slope - WINDOW_INTERVAL_SE * r->se) / point_s;
+        ret->slope_high = (r->slope + WINDOW_INTERVAL_SE * r->se) / point_s;
+        fill_evidence(t, (unsigned)i, &ret->evidence);
+}
+
+bool trend_time_to_limit(const struct trend *t, double limit, struct time_to_limit *ret)
+{
+        enum trend_basis basis;
+        int i = deciding_window(t, &basis);
+
+        if (t->verdict.now < TREND_GROWING || i < 0)
+                return false;
+        *ret = time_to_limit((unsigned)i, &t->windows.results[i], &t->average, limit,
+                             (double)t->config.resolution_ns / 1e9);
+        return true;
+}
+
+/* ----------------------------------------------------------------- samples */
+
+static void close_minute(struct trend *t)
+{
+        struct trend_open_minute *m = &t->open[t->ladder.minutes % TREND_OPEN_MINUTES];
+        unsigned gained = ladder_push(&t->ladder, m->floor);
+
+        if (m->n > 0)
+                recent_average_add(&t->average, m->sum / (double)m->n);
+        empty(m);
+        if (gained > 1)
+                life_push(&t->life, ladder_floor(&t->ladder, 1, 0));
+        windows_judge(&t->windows, &t->ladder, &t->life, gained);
+        (void)verdict_step(&t->verdict, &t->windows, &t->ladder, t->ladder.minutes); /* changes show in the result */
+        place_onset(t);
+}
+
+bool trend_step(struct trend *t, uint64_t watermark_ns)
+{
+        uint64_t now = watermark_ns / t->config.resolution_ns, open = t->first_minute + t->ladder.minutes;
+
+        if (!t->started || now <= open)
+                return false;
+        if (now - open > LADDER_MINUTES) {
+                begin_anew(t);
+                t->jumps++;
+                return false;
+        }
+        close_minute(t);
+        return true;
+}
+
+void trend_close(struct trend *t, uint64_t watermark_ns)
+{
+        while (trend_step(t, watermark_ns))
+                ;
+}
+
+uint64_t trend_settled(const struct trend *t, uint64_t time_ns)
+{
+        uint64_t minute = time_ns / t->config.resolution_ns, wait = t->config.wait_minutes;
+
+        return minute > wait ? time_ns - wait * t->config.resolution_ns : 0;
+}
+
+enum trend_push_status trend_push(struct trend *t, uint64_t time_ns, double value)
+{
+        uint64_t minute = time_ns / t->config.resolution_ns;
+
+        if (!(fabs(value) <= TREND_VALUE_MAX)) {
+                t->refused++;
+                return TREND_PUSH_REFUSED;
+        }
+        trend_close(t, trend_settled(t, time_ns));
+        if (!t->started) {
+                t->started = true;
+                t->first_minute = minute;
+                t->first_ns = time_ns;
+        }
+        if (minute < t->first_minute + t->ladder.minutes) {
+                t->late++;
+                return TREND_PUSH_LATE;
+        }
+        struct trend_open_minute *m = &t->open[(minute - t->first_minute) % TREND_OPEN_MINUTES];
+        m->floor = fmin(m->floor, value);
+        m->sum += value;
+        m->n++;
+        t->samples++;
+        return TREND_PUSH_OK;
+}

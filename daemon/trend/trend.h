@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trend.h - one series of a run: samples in, verdict out.
+ *
+ *      push ─▶ open minutes ─close─▶ ladder, life ─▶ windows ─▶ verdict
+ *
+ * Pure: time and values are arguments, nothing is looked up and nothing is
+ * allocated; the struct (below 8 kB) is the whole state and may be copied.
+ * docs/VERDICT.md says in words what the verdict means and how it is found.
+ *
+ * A "minute" is config.resolution_ns long and begins at a multiple of it. It
+ * closes, and only then counts, when a sample of a later minute comes or when
+ * the caller says that time has passed it (trend_close); an answer never
+ * depends on samples behind it. What comes for a closed minute is counted.
+ *
+ * A new run of the program begins with trend_init(): a restart is not a release
+ * of memory.
+ */
+#ifndef HW_TREND_TREND_H
+#define HW_TREND_TREND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trend/ladder.h"
+#include "trend/life.h"
+#include "trend/time_to_limit.h"
+#include "trend/verdict.h"
+#include "trend/windows.h"
+
+#define TREND_MINUTE_NS 60000000000u    /* resolution for services */
+#define TREND_LEAK_AFTER_MINUTES 180u   /* growth of this length that has not slowed down is a leak */
+#define TREND_LEAK_AFTER_LEAST 20u      /* minutes; below, windows are too short to tell */
+#define TREND_OPEN_MINUTES 8u
+#define TREND_VALUE_MAX 18446744073709551616.0 /* 2^64: larger samples, in either direction, are refused */
+
+struct trend_config {
+        uint64_t resolution_ns; /* length of a "minute"; all times of the verdict scale with it */
+        uint64_t leak_after_ns;
+        uint32_t wait_minutes;  /* minutes kept open behind the newest sample, for late ones; < TREND_OPEN_MINUTES */
+};
+
+/* The standard proportions at another resolution: 1 s makes leak_after three minutes. */
+struct trend_config trend_config_scaled(uint64_t resolution_ns);
+
+/* False for a resolution of 0, for a leak_after below 20 minutes of it or above 34 days, for too long a wait. */
+bool trend_config_valid(const struct trend_config *config);
+
+struct trend_open_minute {
+        double floor;           /* smallest sample; NaN = none yet */
+        double sum;
+        uint64_t n;
+};
+
+struct trend {
+        struct trend_config config;
+        struct ladder ladder;
+        struct life life;
+        struct windows windows;
+        struct verdict verdict;
+        struct recent_average average;
+        struct trend_open_minute open[TREND_OPEN_MINUTES]; /* minute m of the run at m % TREND_OPEN_MINUTES */
+        uint64_t first_minute;  /* time / resolution of the run's minute 0 */
+        uint64_t first_ns;      /* of the first sample; meaningful when started */
+        uint64_t onset_ns;      /* of the current growth; UINT64_MAX = not known */
+        uint64_t samples;       /* taken in */
+        uint64_t late;          /* came after their minute was closed */
+        uint64_t refused;       /* not a number of bytes */
+        uint64_t jumps;         /* time leapt farther than the ladder is long: it began anew */
+        bool started;
+};
+
+/* `config` must be valid. */
+void trend_init(struct trend *t, const struct trend_config *config);
+
+enum trend_push_status {
+        TREND_PUSH_OK,
+        TREND_PUSH_LATE,        /* counted, otherwise ignored */
+        TREND_PUSH_REFUSED      /* NaN or beyond 2^64: counted, otherwise ignored */
+};
+
+/* Adds a sample; first closes, one after the other, the minutes that it ends. */
+enum trend_push_status trend_push(struct trend *t, uint64_t time_ns, double value);
+
+/* Closes every minute that ends at or before watermark_ns: no sample of before then is to come. */
+void trend_close(struct trend *t, uint64_t watermark_ns);
+
+/*
+ * For callers that want the answer after each minute: closes the oldest open
+ * minute if it ends at or before watermark_ns, else returns false. Before
+ * trend_push() of a sample, step up to trend_settled().
+ */
+bool trend_step(struct trend *t, uint64_t watermark_ns);
+
+/* The watermark that a sample of this time implies: time_ns less the configured wait. */
+uint64_t trend_settled(const struct trend *t, uint64_t time_ns);
+
+/* Minutes closed since the run began: it changes when there may be a new answer. */
+uint64_t trend_closed_minutes(const struct trend *t);
+
+/* On which windows the answer rests. */
+enum trend_basis {
+        TREND_BASIS_NONE,       /* no window has enough points */
+        TREND_BASIS_LEAKS,      /* the widest that passes all tests of a leak */
+        TREND_BASIS_HOLDS,      /* the widest that still supports an earlier `leak` */
+        TREND_BASIS_GROWS,      /* the widest that grows */
+        TREND_BASIS_RECENT      /* none of these: the widest of up to 384 minutes that has a result */
+};
+
+struct trend_evidence {
+        enum trend_basis basis;
+        uint32_t passed;        /* TEST_BIT()s of that window */
+        enum window_test missing; /* first test that keeps it from the next stronger verdict; TEST_COUNT: none */
+        unsigned window;        /* which one, 0 .. WINDOWS - 1 */
+        uint64_t span_ns;
+        uint64_t ended_ns;      /* event time at its end */
+        uint32_t points;        /* filled ones */
+        double z;               /* slope over its standard error */
+        double level_bytes;     /* the line at its end */
+        double sure_rise_bytes; /* low end of what it rose by; may be negative */
+        double record_bytes;    /* highest level held before it; -INFINITY = none */
+        double life_ratio;
+};
+
+struct trend_result {
+        enum trend_verdict verdict;
+        uint64_t since_ns;      /* event time at which this verdict was reached */
+        uint64_t as_of_ns;      /* end of the newest closed minute */
+        bool has_slope;         /* else the next three and the evidence's numbers are NaN or 0 */
+        double slope, slope_low, slope_high;    /* bytes per second */
+        uint64_t onset_ns;      /* when growth began; UINT64_MAX unless growing or leak */
+        struct trend_evidence evidence;
+};
+
+/* The answer as of the newest closed minute. */
+void trend_result(const struct trend *t, struct trend_result *ret);
+
+/*
+ * Seconds until the growth meets `limit`, in the series' own bytes, counted
+ * from the end of the evidence's window. False unless growing or leak. For live
+ * bytes under a copying collector divide the limit by the observed heap/live
+ * ratio first.
+ */
+bool trend_time_to_limit(const struct trend *t, double limit, struct time_to_limit *ret);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN:
+ *
+ *      unknown/steady ──some window grows for 4 min────▶ growing
+ *      any            ──some window leaks for 16 min───▶ leak
+ *      growing        ──15 min after the last growth,
+ *                       or at once when half of the
+ *                       rise has been given back───────▶ steady
+ *      leak           ──no window holds for 30 min─────▶ as if it were judged anew
+ *
+ * "Some window" may be another one at each minute: growth moves from the short
+ * windows to the long ones as it lasts.
+ */
+#include "trend/verdict.h"
+
+#define LEAK_FOR 16u            /* minutes before the word is said */
+#define GROWING_FOR 4u
+#define LEAK_STAYS 30u          /* minutes after the last evidence */
+#define GROWING_STAYS 15u
+#define RISE_MIDDLE 9           /* points back from the end of the line */
+
+void verdict_init(struct verdict *v)
+{
+        *v = (struct verdict){
+                .now = TREND_UNKNOWN,
+                .leaks_since = VERDICT_NEVER,
+                .grows_since = VERDICT_NEVER,
+                .last_grew = VERDICT_NEVER,
+                .last_held = VERDICT_NEVER,
+        };
+}
+
+static void since(uint64_t *start, bool on, uint64_t minute)
+{
+        if (!on)
+                *start = VERDICT_NEVER;
+        else if (*start == VERDICT_NEVER)
+                *start = minute;
+}
+
+static bool lasts(uint64_t start, uint64_t minute, uint64_t least)
+{
+        return start != VERDICT_NEVER && minute - start >= least;
+}
+
+static bool growing_stays(const struct verdict *v, const struct ladder *l, uint64_t minute)
+{
+        if (v->grows_since != VERDICT_NEVER)
+                return true;
+        if (lasts(v->last_grew, minute, GROWING_STAYS))
+                return false;
+        bool fell = ladder_kept(l, 1) > 0 && ladder_floor(l, 1, 0) < v->rise_middle;
+        return !fell;
+}
+
+static enum trend_verdict decide(const struct verdict *v, const struct windows *w, const struct ladder *l,
+                                 uint64_t minute)
+{
+        bool held_lately = v->last_held != VERDICT_NEVER && minute - v->last_held <= LEAK_STAYS;
+
+        if (v->now == TREND_LEAK && held_lately)
+                return TREND_LEAK;
+        if (lasts(v->leaks_since, minute, LEAK_FOR))
+                return TREND_LEAK;
+        if (lasts(v->grows_since, minute, GROWING_FOR))
+                return TREND_GROWING;
+        if (v->now == TREND_GROWING && growing_stays(v, l, minute))
+                return TREND_GROWING;
+        return windows_widest(w, 0, WINDOWS) >= 0 ? TREND_STEADY : TREND_UNKNOWN;
+}
+
+bool verdict_step(struct verdict *v, const struct windows *w, const struct ladder *l, uint64_t minute)
+{
+        int growing = windows_widest(w, TESTS_GROWS, WINDOWS);
+
+        since(&v->leaks_since, windows_widest(w, TESTS_LEAKS, WINDOWS) >= 0, minute);
+        since(&v->grows_since, growing >= 0, minute);
+        if (growing >= 0) {
+                const struct window_result *r = &w->results[growing];
+
+                v->last_grew = minute;
+                v->rise_middle = r->end - RISE_MIDDLE * r->slope;
+        }
+        if (windows_widest(w, TESTS_HOLDS, WINDOWS) >= 0)
+                v->last_held = minute;
+
+        enum trend_verdict next = decide(v, w, l, minute);
+        if (next == v->now)
+                return false;
+        v->now = next;
+        v->since = minute;
+        return true;
+}
+
+const char *trend_verdict_name(enum trend_verdict verdict)
+{
+        static const char *const names[] = { "unknown", "steady", "growing", "leak" };
+
+        return (unsigned)verdict < sizeof(names) / sizeof(names[0]) ? names[verdict] : "unknown";
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * verdict.h - from 24 opinions to one word that does not flicker.
+ *
+ * One step per closed minute. Each word needs its evidence for a while before
+ * it is said and keeps it for a while after: one bucket of a rung that decides,
+ * so that a single bucket cannot.
+ */
+#ifndef HW_TREND_VERDICT_H
+#define HW_TREND_VERDICT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trend/windows.h"
+
+enum trend_verdict {            /* in rising order of alarm; the numbers never change */
+        TREND_UNKNOWN = 0,      /* too little data */
+        TREND_STEADY = 1,       /* no sustained growth to new highs */
+        TREND_GROWING = 2,      /* the floor rises to new highs; may still level off */
+        TREND_LEAK = 3          /* grows for leak_after or longer and has not slowed down */
+};
+
+#define VERDICT_NEVER UINT64_MAX
+
+/* All times are minutes of the run. */
+struct verdict {
+        enum trend_verdict now;
+        uint64_t since;         /* end of the minute that brought it */
+        uint64_t leaks_since;   /* some window has leaked at every minute since; VERDICT_NEVER: none does */
+        uint64_t grows_since;
+        uint64_t last_grew;     /* newest minute at which some window grew */
+        uint64_t last_held;
+        double rise_middle;     /* level at the middle of the newest rise: below it the rise has been taken back */
+};
+
+void verdict_init(struct verdict *v);
+
+/* Takes in the results after minute number `minute` (from 1). True when the verdict changed. */
+bool verdict_step(struct verdict *v, const struct windows *w, const struct ladder *l, uint64_t minute);
+
+/* "unknown", "steady", "growing", "leak" */
+const char *trend_verdict_name(enum trend_verdict verdict);
+
+#endif

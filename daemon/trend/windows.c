@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: one window at a time: points out of the ladder, the line through
+ * them (theil_sen.h), the numbers that tell its shape, the record before it,
+ * and then one bit per test. `grows`, `leaks` and `holds` are sets of bits, so
+ * the verdict and its explanation cannot disagree.
+ *
+ * Windows of all rungs are judged with the same code and the same constants:
+ * only the distance of the points differs.
+ *
+ * Cost: 276 pair slopes and their median at most, twice that with the halves;
+ * three windows a minute on rung 0, all others together about one.
+ */
+#include "trend/windows.h"
+
+#include <assert.h>
+#include <math.h>
+
+#include "trend/shape.h"
+#include "trend/theil_sen.h"
+
+#define RECORD_RUNG_FIRST 1u
+#define RECORD_RUNG_LAST 4u
+#define RECORD_THIRD_FROM 3u            /* rungs from here on: the third highest, one odd job must not blind us */
+#define RECORD_THIRD_LEAST 6u           /* filled buckets for that */
+#define NO_OLDER_GROWTH 99.0
+#define GROWTH_LEAST_BYTES (64.0 * 1024)
+
+static const struct {
+        uint8_t points;
+        uint8_t pair;                   /* buckets averaged to one point */
+} shapes[WINDOWS_PER_RUNG] = { { 18, 1 }, { 24, 1 }, { 18, 2 }, { 24, 2 } };
+
+void windows_init(struct windows *w, uint64_t leak_after_minutes)
+{
+        *w = (struct windows){ .leak_after = leak_after_minutes };
+}
+
+unsigned window_points(unsigned index)
+{
+        return shapes[index % WINDOWS_PER_RUNG].points;
+}
+
+uint64_t window_point_minutes(unsigned index)
+{
+        return shapes[index % WINDOWS_PER_RUNG].pair * ladder_width(index / WINDOWS_PER_RUNG);
+}
+
+uint64_t window_span_minutes(unsigned index)
+{
+        return window_points(index) * window_point_minutes(index);
+}
+
+double window_sure_rise(unsigned index, const struct window_result *r)
+{
+        return (r->slope - 2 * r->se) * window_points(index);
+}
+
+int windows_widest(const struct windows *w, uint32_t tests, unsigned below)
+{
+        for (int i = (int)below - 1; i >= 0; i--)
+                if (window_has(&w->results[i], tests))
+                        return i;
+        return -1;
+}
+
+/* ------------------------------------------------------------------ points */
+
+static double mean_of_pair(double a, double b)
+{
+        return isnan(a) ? b : isnan(b) ? a : (a + b) / 2;
+}
+
+/* Oldest first. Returns the number of filled points. */
+static unsigned gather(const struct ladder *l, unsigned rung, unsigned n, unsigned pair, double *p)
+{
+        unsigned filled = 0;
+
+        for (unsigned i = 0; i < n; i++) {
+                unsigned age = (n - 1 - i) * pair;
+
+                p[i] = ladder_floor(l, rung, age);
+                if (pair == 2)
+                        p[i] = mean_of_pair(ladder_floor(l, rung, age + 1), p[i]);
+                filled += !isnan(p[i]);
+        }
+        return filled;
+}
+
+/* ------------------------------------------------------------------ record */
+
+/* The highest (or third highest) floor of one rung that lies before a window of `span` minutes; -INFINITY: none. */
+static double record_of_rung(const struct ladder *l, unsigned rung, uint64_t span)
+{
+        double top[3] = { -INFINITY, -INFINITY, -INFINITY };
+        uint64_t width = ladder_width(rung), skip = (span + width - 1) / width + 1;
+        unsigned kept = ladder_kept(l, rung), filled = 0;
+
+        for (uint64_t age = skip; age < kept; age++) {
+                double high = ladder_high(l, rung, (unsigned)age);
+
+                if (isnan(high))
+                        continue;
+                filled++;
+                for (unsigned k = 0; k < 3; k++) {
+                        if (high > top[k]) {
+                                double lower = top[k];
+                                top[k] = high;
+                                high = lower;
+                        }
+                }
+        }
+        bool third = rung >= RECORD_THIRD_FROM && filled >= RECORD_THIRD_LEAST;
+        return third ? top[2] : top[0];
+}
+
+/* What the run has held before the window. */
+static double record_before(const struct ladder *l, unsigned index)
+{
+        double record = -INFINITY;
+
+        for (unsigned rung = RECORD_RUNG_FIRST; rung <= RECORD_RUNG_LAST; rung++)
+                if (ladder_width(rung) >= window_point_minutes(index))
+                        record = fmax(record, record_of_rung(l, rung, window_span_minutes(index)));
+        return record;
+}
+
+/* ------------------------------------------------------------------- tests */
+
+/* Pace within the window: the newer increments over the older ones, the middle one in neither. */
+static double pace(const double *p, unsigned n)
+{
+        struct increments inc;
+        unsigned older_filled, newer_filled;
+
+        increments_of_blocks(p, n, n / 3, &inc);
+        unsigned half = inc.n / 2;
+        double older = increments_sum(&inc, 0, half, &older_filled);
+        double newer = increments_sum(&inc, inc.n - half, inc.n, &newer_filled);
+        if (older <= 0)
+                return newer > 0 ? NO_OLDER_GROWTH : 0;
+        return (newer / newer_filled) / (older / older_filled);
+}
+
+static uint32_t bit(enum window_test test, bool passed)
+{
+        return passed ? TEST_BIT(test) : 0;
+}
+
+/* Comparisons are written so that NaN fails them. */
+static uint32_t run_tests(const struct window_result *r, unsigned index, uint64_t leak_after)
+{
+        double n = window_points(index), s = r->slope, z = s / r->se;
+        double rise = window_sure_rise(index, r), level = fabs(r->end);
+
+        return bit(TEST_RISES, s > 0) | bit(TEST_FRESH, r->end - r->record >= 0.5 * s * n) |
+               bit(TEST_Z3, z >= 3) | bit(TEST_Z5, z >= 5) | bit(TEST_Z7, z >= 7) |
+               bit(TEST_SIZE_1, rise >= fmax(0.01 * level, GROWTH_LEAST_BYTES)) |
+               bit(TEST_SIZE_2, rise >= 0.02 * level) |
+               bit(TEST_NEW_25, r->new_slope >= 0.25 * s) | bit(TEST_NEW_40, r->new_slope >= 0.4 * s) |
+               bit(TEST_NEW_OLD, r->new_slope >= 0.7 * r->old_slope) |
+               bit(TEST_LAST, r->last_slope > 0) | bit(TEST_LAST_HALF, r->last_slope > 0.5 * s) |
+               bit(TEST_SPAN, window_span_minutes(index) >= leak_after) |
+               bit(TEST_CLIP, r->clip >= 0.6) | bit(TEST_LIFE, r->life >= 0.7);
+}
+
+static void judge(struct windows *w, const struct ladder *l, double life, unsigned index)
+{
+        struct window_result *r = &w->results[index];
+        unsigned n = window_points(index), pair = shapes[index % WINDOWS_PER_RUNG].pair;
+        double p[THEIL_SEN_MAX];
+        struct theil_sen fit;
+
+        r->filled = 0;
+        unsigned filled = gather(l, index / WINDOWS_PER_RUNG, n, pair, p);
+        if (3 * filled < 2 * n || !theil_sen_fit(p, n, &fit))
+                return;
+        *r = (struct window_result){
+                .slope = fit.slope,
+                .se = fit.se,
+                .sd = fit.sd,
+                .end = fit.intercept + fit.slope * (n - 1),
+                .old_slope = theil_sen_slope(p, n / 2),
+                .new_slope = theil_sen_slope(p + n / 2, n / 2),
+                .last_slope = theil_sen_slope(p + n - n / 3, n / 3),
+                .clip = pace(p, n),
+                .life = life,
+                .record = record_before(l, index),
+                .sxx = fit.sxx,
+                .ended = l->minutes,
+                .filled = filled,
+        };
+        r->passed = run_tests(r, index, w->leak_after);
+}
+
+void windows_judge(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained)
+{
+        double ratio = life_ratio(life);
+
+        assert(gained <= LADDER_RUNGS);
+        for (unsigned rung = 0; rung < gained; rung++) {
+                uint64_t count = ladder_count(ladder, rung);
+
+                for (unsigned k = 0; k < WINDOWS_PER_RUNG; k++) {
+                        unsigned pair = shapes[k].pair;
+
+                        if (count % pair == 0 && count >= shapes[k].points * pair)
+                                judge(w, ladder, ratio, rung * WINDOWS_PER_RUNG + k);
+                }
+        }
+}
+
+const char *window_test_failure(enum window_test test)
+{
+        static const char *const texts[TEST_COUNT] = {
+                [TEST_RISES] = "it does not rise",
+                [TEST_FRESH] = "as much has been held before and was let go again",
+                [TEST_Z3] = "the rise is lost in the noise",
+                [TEST_Z5] = "the rise does not stand out clearly from the noise",
+                [TEST_SIZE_1] = "the rise is below 1 % or 64 KiB",
+                [TEST_NEW_25] = "the newer half has nearly stopped rising",
+                [TEST_NEW_40] = "the newer half rises much more slowly",
+                [TEST_LAST] = "the last third does not rise",
+                [TEST_SPAN] = "it has not lasted long enough to be called a leak",
+                [TEST_Z7] = "it is too noisy to be sure of a leak",
+                [TEST_SIZE_2] = "the rise is below 2 %",
+                [TEST_NEW_OLD] = "the newer half has slowed down",
+                [TEST_CLIP] = "its steps become smaller",
+                [TEST_LAST_HALF] = "the last third has slowed down",
+                [TEST_LIFE] = "over its whole life the program grows more and more slowly",
+        };
+
+        return (unsigned)test < TEST_COUNT ? texts[test] : "unknown";
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * windows.h - the 24 windows of a series and what each of them last said.
+ *
+ * On every rung of the ladder: its newest 18, 24, 36 and 48 buckets (the latter
+ * two averaged in neighbouring pairs), so a window always has 18 or 24 points.
+ * Window number 4 * rung + k; spans rise with the number, by 1.33 to 1.5, from
+ * 18 minutes to 34 days. A window is judged only when its rung gains a bucket;
+ * its result is kept until then.
+ *
+ * What a window says are the tests that it passes. A test with a number that is
+ * missing (NaN) fails.
+ */
+#ifndef HW_TREND_WINDOWS_H
+#define HW_TREND_WINDOWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trend/ladder.h"
+#include "trend/life.h"
+
+#define WINDOWS_PER_RUNG 4u
+#define WINDOWS (LADDER_RUNGS * WINDOWS_PER_RUNG)
+#define WINDOW_INTERVAL_SE 2.1  /* the slope's interval is slope +- so many standard errors */
+#define WINDOWS_RECENT 10u      /* the first so many: rungs 0, 1 and the two shorter ones of rung 2 (<= 6.4 h) */
+
+/* In the order in which a reader would ask; the order is used to name what is missing. */
+enum window_test {
+        TEST_RISES,             /* slope > 0 */
+        TEST_FRESH,             /* at least half of the rise is above what was held before the window */
+        TEST_Z3,                /* slope over its standard error */
+        TEST_Z5,
+        TEST_SIZE_1,            /* sure rise >= 1 % of the level and 64 KiB */
+        TEST_NEW_25,            /* slope of the newer half >= 0.25 of the slope */
+        TEST_NEW_40,            /* ... 0.4 */
+        TEST_LAST,              /* slope of the last third > 0 */
+        TEST_SPAN,              /* the window is as long as growth must last to be a leak */
+        TEST_Z7,
+        TEST_SIZE_2,            /* sure rise >= 2 % of the level */
+        TEST_NEW_OLD,           /* slope of the newer half >= 0.7 of the older half's */
+        TEST_CLIP,              /* newer increments >= 0.6 of the older ones */
+        TEST_LAST_HALF,         /* slope of the last third > half the slope */
+        TEST_LIFE,              /* the run has not slowed down: life ratio >= 0.7 */
+        TEST_COUNT
+};
+
+#define TEST_BIT(test) (1u << (test))
+#define TESTS_GROWS                                                                                                    \
+        (TEST_BIT(TEST_RISES) | TEST_BIT(TEST_FRESH) | TEST_BIT(TEST_Z5) | TEST_BIT(TEST_SIZE_1) |                     \
+         TEST_BIT(TEST_NEW_40) | TEST_BIT(TEST_LAST))
+#define TESTS_LEAKS                                                                                                    \
+        (TESTS_GROWS | TEST_BIT(TEST_SPAN) | TEST_BIT(TEST_Z7) | TEST_BIT(TEST_SIZE_2) | TEST_BIT(TEST_NEW_OLD) |      \
+         TEST_BIT(TEST_CLIP) | TEST_BIT(TEST_LAST_HALF) | TEST_BIT(TEST_LIFE))
+#define TESTS_HOLDS (TEST_BIT(TEST_RISES) | TEST_BIT(TEST_SPAN) | TEST_BIT(TEST_Z3) | TEST_BIT(TEST_NEW_25))
+
+/* Slopes are in bytes per point: window_point_minutes() tells how long that is. */
+struct window_result {
+        double slope, se;               /* of the whole window, and its standard error */
+        double sd;                      /* scatter around the line */
+        double end;                     /* the line at the newest point */
+        double old_slope, new_slope;    /* of the older and the newer half; NaN: too few points */
+        double last_slope;              /* of the last third */
+        double clip;                    /* pace: newer increments over older ones */
+        double life;                    /* life ratio when it was judged */
+        double record;                  /* highest floor before the window; -INFINITY: none */
+        double sxx;                     /* sum of (place - mean place)^2 */
+        uint64_t ended;                 /* minutes of the run at the window's end */
+        uint32_t passed;                /* TEST_BIT()s */
+        uint32_t filled;                /* points; 0 = no result */
+};
+
+struct windows {
+        struct window_result results[WINDOWS];
+        uint64_t leak_after;            /* minutes that growth must last to be a leak */
+};
+
+void windows_init(struct windows *w, uint64_t leak_after_minutes);
+
+/* Judges the windows of the `gained` lowest rungs, right after ladder_push() and life_push(). */
+void windows_judge(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained);
+
+static inline bool window_has(const struct window_result *r, uint32_t tests)
+{
+        return r->filled > 0 && (r->passed & tests) == tests;
+}
+
+/* Index of the widest window whose result passes all of `tests` (0 = just has one), or -1. */
+int windows_widest(const struct windows *w, uint32_t tests, unsigned below);
+
+/* Points of a window: 18 or 24. */
+unsigned window_points(unsigned index);
+
+/* Distance of two points, and the whole length. */
+uint64_t window_point_minutes(unsigned index);
+uint64_t window_span_minutes(unsigned index);
+
+/* The low end of the rise that the window shows, in bytes: (slope - 2 se) * points. */
+double window_sure_rise(unsigned index, const struct window_result *r);
+
+/* What a failed test means, a static plain clause such as "the newer half has slowed down". */
+const char *window_test_failure(enum window_test test);
+
+#endif

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Starts and stops real daemons, clients and Haskell programs for the tests.
+
+Nothing here sleeps for luck: `wait_for` polls a condition and fails with what
+it was waiting for.
+"""
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import zmq
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("HEAPWATCH_BUILD", ROOT / "build")).resolve()
+DAEMON = BUILD / "heapwatchd"
+CLIENT = BUILD / "heapwatch"
+LOGS = ROOT / "tests" / "data" / "logs"
+DEADLINE_S = float(os.environ.get("HEAPWATCH_DEADLINE", "60"))
+
+
+def load_schema():
+    """The messages, generated from the project's own schema."""
+    out = BUILD / "python"
+    out.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["protoc", f"-I{ROOT / 'proto'}", f"--python_out={out}", "heapwatch.proto"], check=True)
+    if str(out) not in sys.path:
+        sys.path.insert(0, str(out))
+    import heapwatch_pb2
+    return heapwatch_pb2
+
+
+pb = load_schema()
+
+
+def wait_for(condition, what, deadline_s=DEADLINE_S, poll_s=0.02):
+    """Returns the first true value of condition()."""
+    end = time.monotonic() + deadline_s
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(poll_s)
+    raise AssertionError(f"waited {deadline_s:.0f} s in vain for: {what}")
+
+
+def rss_bytes(pid):
+    for line in open(f"/proc/{pid}/status"):
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    raise AssertionError(f"no VmRSS of {pid}")
+
+
+class Daemon:
+    """One heapwatchd with private sockets in its own directory."""
+
+    def __init__(self, directory, *targets, args=()):
+        self.directory = pathlib.Path(directory)
+        self.publish = f"ipc://{self.directory}/publish"
+        self.request_endpoint = f"ipc://{self.directory}/request"
+        self.targets, self.args = list(targets), list(args)
+        self.process = None
+        self.log = self.directory / "daemon.log"
+        self.context = zmq.Context.instance()
+
+    def start(self):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                [DAEMON, "--publish", self.publish, "--request", self.request_endpoint, *self.args, *self.targets],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        wait_for(lambda: self.process.poll() is not None or self.answers(), "the daemon's first answer")
+        assert self.process.poll() is None, self.log.read_text()
+        return self
+
+    def answers(self):
+        try:
+            return bool(self.ask(pb.Request(status=pb.StatusRequest()), timeout_ms=500))
+        except TimeoutError:
+            return False
+
+    def ask(self, request, timeout_ms=10000):
+        """All replies to one request."""
+        request.id = request.id or 7
+        socket = self.context.socket(zmq.DEALER)
+        socket.linger = 0
+        socket.connect(self.request_endpoint)
+        try:
+            socket.send(request.SerializeToString())
+            replies = []
+            while True:
+                if not socket.poll(timeout_ms):
+                    raise TimeoutError(f"no reply within {timeout_ms} ms")
+                reply = pb.Reply.FromString(socket.recv())
+                assert reply.id == request.id
+                replies.append(reply)
+                if not reply.more:
+                    return replies
+        finally:
+            socket.close()
+
+    def status(self):
+        return self.ask(pb.Request(status=pb.StatusRequest()))[0].status
+
+    def target(self, name):
+        """The target_state of one target, None when there is none."""
+        for update in self.status().targets:
+            if update.target == name and update.WhichOneof("body") == "target_state":
+                return update.target_state
+        return None
+
+    def health(self, name):
+        for update in self.status().targets:
+            if update.target == name and update.WhichOneof("body") == "health":
+                return update.health
+        return None
+
+    def snapshot(self, target=None):
+        """The newest update of each kind of a target, lists joined: {kind: [update, ...]}."""
+        request = pb.Request(snapshot=pb.SnapshotRequest(targets=[target] if target else []))
+        found = {}
+        for reply in self.ask(request):
+            assert not reply.HasField("error"), reply.error
+            if reply.WhichOneof("what") == "update" and reply.update.target == (target or reply.update.target):
+                found.setdefault(reply.update.WhichOneof("body"), []).append(reply.update)
+        return found
+
+    def wait_state(self, name, *states, run=None, deadline_s=DEADLINE_S):
+        wanted = [getattr(pb.Target, "STATE_" + s) for s in states]
+
+        def reached():
+            t = self.target(name)
+            return t if t and t.state in wanted and (run is None or t.runs >= run) else None
+
+        try:
+            return wait_for(reached, f"{name} in {states}", deadline_s)
+        except AssertionError as e:
+            raise AssertionError(f"{e}; it is {self.target(name)}") from None
+
+    def stop(self, sig=signal.SIGTERM):
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(sig)
+            self.process.wait(20)
+        return self.process.returncode if self.process else None
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *exc):
+        self.stop()
+
+
+@contextlib.contextmanager
+def private_directory():
+    """A short 0700 directory: socket paths have at most 107 bytes."""
+    path = tempfile.mkdtemp(prefix="hw-")
+    try:
+        yield pathlib.Path(path)
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def client(*args, timeout=DEADLINE_S, **kwargs):
+    """Runs `heapwatch ARGS` to its end."""
+    env = {**os.environ, **kwargs.pop("env", {})}
+    return subprocess.run([CLIENT, *map(str, args)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=timeout, env=env, **kwargs)
+
+
+def piped(*args):
+    """Updates of `heapwatch pipe ARGS --format json`, as dicts."""
+    done = client("pipe", *args, "--format", "json")
+    assert done.returncode == 0, done.stderr.decode()
+    return [json.loads(line) for line in done.stdout.splitlines()]

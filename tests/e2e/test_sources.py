@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Live sources fed with recorded logs: what arrives, what is lost, what happens when things go away and come back."""
+import os
+import signal
+import socket
+import threading
+
+import pytest
+
+from harness import LOGS, Daemon, pb, private_directory, rss_bytes, wait_for
+
+LEAKY = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()
+STEADY = (LOGS / "steady-hT-thr-ghc9103" / "run.eventlog").read_bytes()
+LEAKY_EVENTS, STEADY_EVENTS = 10918, 15927
+
+
+@pytest.fixture
+def directory():
+    with private_directory() as path:
+        yield path
+
+
+def write_all(fd, data):
+    view = memoryview(data)
+    while view:
+        view = view[os.write(fd, view):]
+
+
+def append(path, data):
+    with open(path, "ab") as f:
+        f.write(data)
+
+
+def ended(daemon, name, run=1):
+    return daemon.wait_state(name, "ENDED", run=run)
+
+
+def test_a_file_that_comes_later_and_grows(directory):
+    log = directory / "later.eventlog"
+    with Daemon(directory, f"t={log}") as d:
+        t = d.wait_state("t", "WAITING")
+        assert "later.eventlog" in t.detail
+        append(log, LEAKY[:50000])
+        d.wait_state("t", "RUNNING")
+        wait_for(lambda: d.health("t").bytes == 50000, "the first piece")
+        for at in range(50000, len(LEAKY), 30000):
+            append(log, LEAKY[at:at + 30000])
+        t = ended(d, "t")
+        assert t.runs == 1 and t.run_info.ghc_version == "9.10.3" and t.run_info.program == "leaky"
+        h = d.health("t")
+        assert h.events == LEAKY_EVENTS and h.lost_bytes == 0
+
+
+def test_a_replaced_file_is_a_new_run(directory):
+    log, new = directory / "a.eventlog", directory / "new"
+    log.write_bytes(LEAKY[:100000])
+    with Daemon(directory, f"t={log}") as d:
+        d.wait_state("t", "RUNNING")
+        wait_for(lambda: d.health("t").bytes == 100000, "the first file")
+        new.write_bytes(STEADY)
+        os.rename(new, log)
+        t = ended(d, "t", run=2)
+        assert t.runs == 2 and t.run_info.program == "steady"
+        assert d.health("t").lost_bytes == 0
+
+
+def test_a_truncated_file_is_a_new_run(directory):
+    log = directory / "a.eventlog"
+    log.write_bytes(STEADY)
+    with Daemon(directory, f"t={log}") as d:
+        ended(d, "t")
+        with open(log, "wb") as f:
+            f.write(LEAKY)
+        t = ended(d, "t", run=2)
+        assert t.run_info.program == "leaky"
+
+
+def test_a_removed_file_comes_back(directory):
+    log = directory / "a.eventlog"
+    log.write_bytes(STEADY[:90000])
+    with Daemon(directory, f"t={log}") as d:
+        d.wait_state("t", "RUNNING")
+        wait_for(lambda: d.health("t").bytes == 90000, "the first file")
+        log.unlink()
+        d.wait_state("t", "CRASHED", "WAITING")
+        log.write_bytes(LEAKY)
+        assert ended(d, "t", run=2).run_info.program == "leaky"
+
+
+def test_a_fifo_stays_open_between_programs(directory):
+    fifo = directory / "log"
+    os.mkfifo(fifo)
+    with Daemon(directory, f"t=fifo:{fifo}") as d:
+        for run, data in ((1, LEAKY), (2, STEADY)):
+            with open(fifo, "wb") as f:
+                f.write(data)
+            ended(d, "t", run=run)
+        h = d.health("t")
+        assert h.events == LEAKY_EVENTS + STEADY_EVENTS and h.lost_bytes == 0
+
+
+def test_a_program_killed_on_a_fifo_and_started_again(directory):
+    fifo = directory / "log"
+    os.mkfifo(fifo)
+    with Daemon(directory, f"t=fifo:{fifo}") as d:
+        with open(fifo, "wb") as f:
+            f.write(LEAKY[:100003])             # inside an event
+        with open(fifo, "wb") as f:
+            f.write(STEADY)
+        t = ended(d, "t", run=2)
+        assert t.run_info.program == "steady"
+        assert d.health("t").lost_bytes < 1024  # at most the event that the cut went through
+
+
+def serve(listener, parts):
+    """Accepts once per part and sends it."""
+    for part in parts:
+        connection, _ = listener.accept()
+        connection.sendall(part)
+        connection.close()
+
+
+@pytest.mark.parametrize("kind", ["unix", "tcp"])
+def test_connects_and_reconnects(directory, kind):
+    if kind == "unix":
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(directory / "s"))
+        uri = f"unix:{directory}/s"
+    else:
+        listener = socket.socket()
+        listener.bind(("127.0.0.1", 0))
+        uri = f"tcp:127.0.0.1:{listener.getsockname()[1]}"
+    listener.listen(5)
+    parts = [(LOGS / "socket-9103-prof-hc" / f"conn{i}.eventlog").read_bytes() for i in (1, 2)]
+    server = threading.Thread(target=serve, args=(listener, parts), daemon=True)
+    server.start()
+    with Daemon(directory, f"t={uri}") as d:
+        wait_for(lambda: d.health("t").bytes == sum(map(len, parts)), "both connections")
+        t = d.wait_state("t", "CRASHED", "WAITING", run=2)
+        assert t.runs == 2
+        assert d.health("t").reconnects >= 1
+    listener.close()
+
+
+def test_listens_for_one_writer_after_the_other(directory):
+    with Daemon(directory, f"t=unix-listen:{directory}/s") as d:
+        for run, data in ((1, LEAKY), (2, STEADY)):
+            writer = socket.socket(socket.AF_UNIX)
+            wait_for(lambda: writer.connect_ex(str(directory / "s")) == 0, "the socket")
+            writer.sendall(data)
+            writer.close()
+            ended(d, "t", run=run)
+
+
+def test_stdin(directory):
+    with open(LOGS / "leaky-hT-ghc9103" / "run.eventlog", "rb") as log:
+        import subprocess
+        from harness import DAEMON
+        d = Daemon(directory)
+        d.process = subprocess.Popen([DAEMON, "--publish", d.publish, "--request", d.request_endpoint, "t=stdin:"],
+                                     stdin=log, stderr=subprocess.DEVNULL)
+        try:
+            wait_for(d.answers, "the daemon's first answer")
+            ended(d, "t")
+            assert d.health("t").events == LEAKY_EVENTS
+        finally:
+            d.stop()
+
+
+def test_one_bad_target_harms_no_other(directory):
+    (directory / "bad").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 300)
+    (directory / "damaged").write_bytes(LEAKY[:60000] + b"\xff" * 5000 + LEAKY[60000:])
+    (directory / "good").write_bytes(STEADY)
+    targets = [f"{n}={directory}/{n}" for n in ("bad", "damaged", "good")]
+    with Daemon(directory, *targets, f"dir={directory}", "nobody=tcp:127.0.0.1:1") as d:
+        ended(d, "good")
+        assert d.health("good").events == STEADY_EVENTS
+        bad = d.wait_state("bad", "FAILED")
+        assert "hdrb" in bad.detail or "eventlog" in bad.detail
+        ended(d, "damaged")
+        h = d.health("damaged")
+        assert h.resyncs >= 1 and 5000 <= h.lost_bytes <= 5000 + 70000
+        assert h.damages[0].offset >= 59000 and h.damages[0].reason
+        assert "directory" in d.wait_state("dir", "FAILED").detail
+        assert d.wait_state("nobody", "WAITING").detail
+        assert d.process.poll() is None
+
+
+def test_fifty_targets_at_once_in_little_memory(directory):
+    runs = sorted(p.parent.name for p in LOGS.glob("*/run.eventlog"))
+    runs = (runs * 2)[:50]
+    fifos = []
+    for i in range(50):
+        fifos.append(directory / f"f{i}")
+        os.mkfifo(fifos[-1])
+    with Daemon(directory, *(f"t{i}=fifo:{f}" for i, f in enumerate(fifos))) as d:
+        def play(fifo, run):
+            with open(fifo, "wb") as f:
+                f.write((LOGS / run / "run.eventlog").read_bytes())
+
+        threads = [threading.Thread(target=play, args=a, daemon=True) for a in zip(fifos, runs)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join(60)
+            assert not t.is_alive(), "the daemon does not drain its FIFOs"
+        sizes = {f"t{i}": (LOGS / run / "run.eventlog").stat().st_size for i, run in enumerate(runs)}
+        wait_for(lambda: all(u.health.bytes == sizes[u.target] for u in d.status().targets
+                             if u.WhichOneof("body") == "health"), "all bytes")
+        assert rss_bytes(d.process.pid) < 24 << 20
+        snapshot = d.snapshot()
+        assert len({u.target for u in snapshot["target_state"]}) == 50
+
+
+def test_a_restarted_daemon_reads_the_file_again(directory):
+    log = directory / "a.eventlog"
+    log.write_bytes(LEAKY)
+    d = Daemon(directory, f"t={log}").start()
+    ended(d, "t")
+    first = d.snapshot("t")
+    d.stop(signal.SIGKILL)
+    d.start()                   # the sockets of the killed one are in the way: they must be replaced
+    ended(d, "t")
+    second = d.snapshot("t")
+    assert first["census"][0].census == second["census"][0].census
+    assert first["heap"][0].heap == second["heap"][0].heap
+    assert first["heap"][0].epoch != second["heap"][0].epoch
+    d.stop()
+
+
+def test_history_and_errors(directory):
+    (directory / "a").write_bytes(LEAKY)
+    with Daemon(directory, f"t={directory}/a") as d:
+        ended(d, "t")
+        live = d.ask(pb.Request(history=pb.HistoryRequest(target="t", series=pb.SERIES_LIVE)))[0].history
+        assert sum(p.count for p in live.points) > 5
+        assert all(a.time_ns < b.time_ns for a, b in zip(live.points, live.points[1:]))
+        assert all(0 < p.min <= p.mean <= p.max for p in live.points)
+        assert d.ask(pb.Request(history=pb.HistoryRequest(target="t", band=1)))[0].history.points
+        for request, word in ((pb.Request(history=pb.HistoryRequest(target="x", series=1)), "no target 'x'"),
+                              (pb.Request(history=pb.HistoryRequest(target="t", band=60000)), "no band"),
+                              (pb.Request(add_target=pb.AddTargetRequest(uri="gopher:x")), "gopher"),
+                              (pb.Request(add_target=pb.AddTargetRequest(name="t", uri="/x")), "already"),
+                              (pb.Request(add_target=pb.AddTargetRequest(uri="tcp-listen:0.0.0.0:1")), "loopback"),
+                              (pb.Request(remove_target=pb.RemoveTargetRequest(name="x")), "no target 'x'")):
+            assert word in d.ask(request)[0].error
+        assert d.ask(pb.Request(add_target=pb.AddTargetRequest(name="u", uri=f"{directory}/a")))[0].done.target == "u"
+        ended(d, "u")
+        assert d.ask(pb.Request(remove_target=pb.RemoveTargetRequest(name="u")))[0].done.target == "u"
+        assert d.target("u") is None
+        assert list(d.status().daemon.targets) == ["t"]

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The whole chain of a finished log, bytes in and messages out, without files
+ * or sockets: what is published depends on the log alone, not on how its bytes
+ * came, and a log cut anywhere keeps all that was before the cut.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/limits.h"
+#include "pipeline.h"
+
+#define LOGS "tests/data/logs/"
+
+struct log {
+        uint8_t *bytes;
+        size_t size;
+};
+
+static struct log log_read(const char *path)
+{
+        struct log l = { NULL, 0 };
+        FILE *f = fopen(path, "rb");
+
+        assert_non_null(f);
+        assert_int_equal(fseek(f, 0, SEEK_END), 0);
+        l.size = (size_t)ftell(f);
+        rewind(f);
+        l.bytes = malloc(l.size);
+        assert_non_null(l.bytes);
+        assert_int_equal(fread(l.bytes, 1, l.size, f), l.size);
+        fclose(f);
+        return l;
+}
+
+/* All messages of one log: how many, and a hash over their bytes in order. */
+struct said {
+        uint64_t messages, hash;
+        uint64_t censuses, collections, notes;
+        Hw__Target__State state;
+        char detail[256];
+};
+
+static int hear(void *ctx, const Hw__Update *u)
+{
+        struct said *s = ctx;
+        size_t size = hw__update__get_packed_size(u);
+        uint8_t *packed = malloc(size + 1);
+
+        assert_non_null(packed);
+        hw__update__pack(u, packed);
+        for (size_t i = 0; i < size; i++)
+                s->hash = (s->hash ^ packed[i]) * 1099511628211u;
+        free(packed);
+        s->messages++;
+        if (u->body_case == HW__UPDATE__BODY_CENSUS)
+                s->censuses++;
+        if (u->body_case == HW__UPDATE__BODY_GC)
+                s->collections += u->gc->n_collections;
+        if (u->body_case == HW__UPDATE__BODY_NOTES)
+                s->notes += u->notes->n_notes;
+        if (u->body_case == HW__UPDATE__BODY_TARGET_STATE) {
+                s->state = u->target_state->state;
+                snprintf(s->detail, sizeof(s->detail), "%s", u->target_state->detail);
+        }
+        return 0;
+}
+
+/* Plays the bytes in pieces that `piece` gives (0 = the rest). */
+static struct said play(const uint8_t *bytes, size_t size, size_t (*piece)(void *ctx), void *ctx)
+{
+        struct said said = { .hash = 14695981039346656037u };
+        struct source_uri uri;
+        char error[256];
+
+        assert_true(source_uri_parse("file:/log", &uri, error, sizeof(error)));
+        struct pipeline_options options = {
+                .name = "log", .uri = &uri, .epoch = 1, .outlet = { .ctx = &said, .send = hear },
+        };
+        struct pipeline *p = pipeline_new(&options, error, sizeof(error));
+        assert_non_null(p);
+        for (size_t at = 0; at < size;) {
+                size_t n = piece(ctx);
+                if (n == 0 || n > size - at)
+                        n = size - at;
+                /* A private copy: the decoder must not keep pointers into earlier pieces. */
+                uint8_t *copy = malloc(n);
+                assert_non_null(copy);
+                memcpy(copy, bytes + at, n);
+                assert_int_equal(pipeline_bytes(p, copy, n), 0);
+                memset(copy, 0xa5, n);
+                free(copy);
+                at += n;
+        }
+        assert_int_equal(pipeline_finish(p), 0);
+        pipeline_destroy(&p);
+        return said;
+}
+
+static size_t one_piece(void *ctx)
+{
+        (void)ctx;
+        return 0;
+}
+
+/* First *ctx bytes, then the rest. */
+static size_t two_pieces(void *ctx)
+{
+        size_t *first = ctx, n = *first;
+
+        *first = 0;
+        return n;
+}
+
+static size_t single_bytes(void *ctx)
+{
+        (void)ctx;
+        return 1;
+}
+
+static size_t random_pieces(void *ctx)
+{
+        uint64_t *x = ctx;
+
+        *x = *x * 6364136223846793005u + 1442695040888963407u;
+        return 1 + (size_t)(*x >> 33) % (*x >> 60 ? 300 : 20000);
+}
+
+static void assert_same(const struct said *a, const struct said *b)
+{
+        assert_int_equal(a->messages, b->messages);
+        assert_true(a->hash == b->hash);
+}
+
+static void splits_at_every_offset(void **state)
+{
+        static const char *const small[] = { LOGS "parallel-ghc9103/run.eventlog", LOGS "parallel-full-ghc902/run.eventlog",
+                                             LOGS "leaky-useronly-ghc902/run.eventlog" };
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(small) / sizeof(*small); i++) {
+                struct log l = log_read(small[i]);
+                struct said whole = play(l.bytes, l.size, one_piece, NULL);
+                assert_true(whole.messages > 3);
+                for (size_t at = 1; at < l.size; at++) {
+                        size_t first = at;
+                        struct said split = play(l.bytes, l.size, two_pieces, &first);
+                        assert_same(&whole, &split);
+                }
+                free(l.bytes);
+        }
+}
+
+static void byte_by_byte_and_at_random(void **state)
+{
+        static const char *const logs[] = { LOGS "leaky-hi-ghc966/run.eventlog", LOGS "cc-hc-ghc902/run.eventlog",
+                                            LOGS "cc-p-ghc9103/run.eventlog", LOGS "ticky-ghc966/run.eventlog",
+                                            LOGS "torn-966-10/run.eventlog", LOGS "nonmoving-census-ghc9103/run.eventlog",
+                                            LOGS "socket-9103-prof-hc/conn2.eventlog" };
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(logs) / sizeof(*logs); i++) {
+                struct log l = log_read(logs[i]);
+                struct said whole = play(l.bytes, l.size, one_piece, NULL);
+                struct said bytes = play(l.bytes, l.size, single_bytes, NULL);
+                assert_same(&whole, &bytes);
+                for (uint64_t seed = 1; seed <= 10; seed++) {
+                        uint64_t x = seed;
+                        struct said split = play(l.bytes, l.size, random_pieces, &x);
+                        assert_same(&whole, &split);
+                }
+                free(l.bytes);
+        }
+}
+
+static void a_cut_log_keeps_what_was_before(void **state)
+{
+        struct log l = log_read(LOGS "leaky-hT-ghc9103/run.eventlog");
+        struct said whole = play(l.bytes, l.size, one_piece, NULL), before = { .messages = 0 };
+
+        (void)state;
+        assert_int_equal(whole.state, HW__TARGET__STATE__STATE_ENDED);
+        for (size_t size = 4000; size < l.size; size += 4001) {
+                struct said cut = play(l.bytes, size, one_piece, NULL);
+                assert_int_equal(cut.state, HW__TARGET__STATE__STATE_CRASHED);
+                assert_non_null(strstr(cut.detail, "without an end marker"));
+                /* A census that the cut goes through is passed on as unfinished: one more than were complete. */
+                assert_true(cut.collections >= before.collections && cut.collections <= whole.collections);
+                assert_true(cut.censuses + 1 >= before.censuses && cut.censuses <= whole.censuses + 1);
+                assert_true(cut.notes >= before.notes && cut.notes <= whole.notes);
+                before = cut;
+        }
+        assert_true(before.collections > whole.collections * 9 / 10);
+        free(l.bytes);
+}
+
+static void two_logs_in_one_stream_are_two_runs(void **state)
+{
+        struct log l = log_read(LOGS "leaky-useronly-ghc9103/run.eventlog");
+        uint8_t *twice = malloc(2 * l.size);
+
+        (void)state;
+        assert_non_null(twice);
+        memcpy(twice, l.bytes, l.size);
+        memcpy(twice + l.size, l.bytes, l.size);
+        struct said one = play(l.bytes, l.size, one_piece, NULL), two = play(twice, 2 * l.size, one_piece, NULL);
+        assert_int_equal(two.notes, 2 * one.notes);
+        assert_int_equal(two.state, HW__TARGET__STATE__STATE_ENDED);
+        free(twice);
+        free(l.bytes);
+}
+
+static void what_is_no_log_says_so(void **state)
+{
+        static const char text[] = "version https://git-lfs.github.com/spec/v1\noid sha256:1234\nsize 12\n";
+        struct said s = play((const uint8_t *)text, sizeof(text) - 1, one_piece, NULL);
+
+        (void)state;
+        assert_int_equal(s.state, HW__TARGET__STATE__STATE_FAILED);
+        assert_true(strlen(s.detail) > 0);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(splits_at_every_offset),
+                cmocka_unit_test(byte_by_byte_and_at_random),
+                cmocka_unit_test(a_cut_log_keeps_what_was_before),
+                cmocka_unit_test(two_logs_in_one_stream_are_two_runs),
+                cmocka_unit_test(what_is_no_log_says_so),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Censuses, bands and what they are named by, told by hand. */
+#include "tests/unit/model/events.h"
+
+#include <stdio.h>
+
+static struct feed f;
+
+static int open_feed(void **unused)
+{
+        (void)unused;
+        feed_open(&f);
+        return 0;
+}
+
+static int close_feed(void **unused)
+{
+        (void)unused;
+        feed_close(&f);
+        return 0;
+}
+
+static void profile_begin(enum breakdown breakdown)
+{
+        ev(&f, HW_HEAP_PROF_BEGIN, NONE, 1, "184zzzzzzz", U(0), U(100000000), U(breakdown), "", "", "", "", "", "", "");
+}
+
+static void begin(uint64_t t)
+{
+        ev(&f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, t, "8", U(0));
+}
+
+static void row(const char *label, uint64_t bytes)
+{
+        ev(&f, HW_HEAP_PROF_SAMPLE_STRING, NONE, 1, "18z", U(0), bytes, label);
+}
+
+static void end(uint64_t t)
+{
+        ev(&f, HW_HEAP_PROF_SAMPLE_END, NONE, t, "8", U(0));
+}
+
+static const struct band *band(uint32_t id)
+{
+        return bands_get(model_bands(f.m), id);
+}
+
+static void test_rows_and_bands(void **unused)
+{
+        (void)unused;
+        profile_begin(BREAKDOWN_CLOSURE_TYPE);
+        row("orphan", 5); /* of a sample that began before the log */
+        begin(10);
+        row("FUN", 100);
+        row("base:GHC.Types.I#", 50);
+        row("FUN", 7); /* rows are keyed by pointer: one label may come twice */
+        assert_int_equal(f.n_censuses, 0);
+        assert_int_equal(f.n_bands, 2);
+        end(12);
+        assert_int_equal(f.n_censuses, 1);
+        assert_true(f.census.number == 1 && f.census.time_ns == 10 && f.census.total_bytes == 157);
+        assert_int_equal(f.census.n_rows, 2);
+        assert_true(f.rows[0].band == 1 && f.rows[0].bytes == 107);
+        assert_true(f.rows[1].band == 2 && f.rows[1].bytes == 50);
+        assert_false(f.census.unfinished);
+        assert_string_equal(band(1)->label, "FUN");
+        assert_int_equal(band(1)->bytes, 107);
+        assert_int_equal(band(1)->first_seen_ns, 10);
+        begin(20 * SECOND);
+        row("base:GHC.Types.I#", 60);
+        row("ARR_WORDS", 1);
+        assert_int_equal(model_census(f.m)->number, 1); /* the newest finished stays while the next is told */
+        assert_int_equal(model_census(f.m)->rows[0].bytes, 107);
+        end(21 * SECOND);
+        assert_int_equal(f.n_bands, 3);
+        assert_int_equal(band(1)->bytes, 0); /* no row in the newest */
+        assert_int_equal(band(1)->census, 1);
+        assert_int_equal(band(2)->bytes, 60);
+        assert_int_equal(band(2)->census, 2);
+        assert_int_equal(band(2)->total.moments.n, 2);
+        assert_int_equal(band(2)->history->points[0].count, 1);
+        assert_true(band(2)->history->points[20].last > 59.5f && band(2)->history->points[20].last < 60.5f);
+        assert_int_equal(f.n_samples[SERIES_CENSUS_TOTAL], 2);
+        assert_int_equal(f.newest_sample[SERIES_CENSUS_TOTAL], 61);
+        begin(30 * SECOND);
+        end(30 * SECOND); /* empty, but a census */
+        assert_int_equal(model_census(f.m)->number, 3);
+        assert_int_equal(model_census(f.m)->n_rows, 0);
+        assert_int_equal(band(2)->bytes, 0);
+        assert_null(band(0));
+        assert_null(band(4));
+        model_begin_run(f.m, 2);
+        assert_int_equal(bands_count(model_bands(f.m)), 0);
+        assert_int_equal(model_census(f.m)->number, 0);
+}
+
+static void test_unfinished(void **unused)
+{
+        (void)unused;
+        begin(10);
+        row("a", 5);
+        end(11);
+        begin(20);
+        row("a", 9);
+        row("b", 9);
+        begin(30); /* the end is lost */
+        assert_int_equal(f.n_censuses, 2);
+        assert_true(f.census.unfinished && f.census.number == 2 && f.census.total_bytes == 18);
+        assert_int_equal(model_census(f.m)->number, 1);
+        assert_int_equal(band(1)->bytes, 5); /* half a census says nothing of a band */
+        row("a", 7);
+        end(31);
+        assert_int_equal(f.census.number, 3);
+        assert_int_equal(band(1)->bytes, 7);
+        begin(40);
+        row("a", 1);
+        profile_begin(BREAKDOWN_CLOSURE_TYPE); /* the profile begins anew */
+        assert_true(f.census.unfinished && f.census.number == 4);
+        begin(50);
+        model_end_run(f.m);
+        assert_true(f.census.unfinished && f.census.number == 5);
+        assert_int_equal(model_census(f.m)->number, 3);
+        model_end_run(f.m);
+        assert_int_equal(f.n_censuses, 5);
+}
+
+/* Before 8.10 a sample ends where the next begins, or with the log. */
+static void test_without_end_events(void **unused)
+{
+        (void)unused;
+        ev(&f, HW_RTS_IDENTIFIER, NONE, 0, "4t", U(0), "GHC-8.6.5 rts_p");
+        begin(10);
+        row("a", 5);
+        begin(20);
+        assert_true(f.n_censuses == 1 && !f.census.unfinished && f.census.number == 1);
+        row("a", 6);
+        model_end_run(f.m);
+        assert_true(f.n_censuses == 2 && !f.census.unfinished && f.census.number == 2);
+        assert_int_equal(band(1)->bytes, 6);
+        model_begin_run(f.m, 2); /* nothing known of the release: the first cut sample cannot be trusted */
+        begin(10);
+        model_end_run(f.m);
+        assert_true(f.census.unfinished);
+}
+
+static void test_biography(void **unused)
+{
+        (void)unused;
+        profile_begin(BREAKDOWN_BIOGRAPHY);
+        for (uint64_t i = 1; i <= 3; i++) {
+                ev(&f, HW_HEAP_BIO_PROF_SAMPLE_BEGIN, NONE, 100 * SECOND, "88", U(7), i * SECOND);
+                row("VOID", 10 * i);
+                end(100 * SECOND);
+                assert_int_equal(f.census.time_ns, i * SECOND);
+        }
+        ev(&f, HW_HEAP_BIO_PROF_SAMPLE_BEGIN, NONE, 100 * SECOND, "88", U(7), UINT64_MAX);
+        end(100 * SECOND);
+        assert_int_equal(f.census.time_ns, 100 * SECOND); /* a sample is not younger than what tells it */
+}
+
+static void centre(uint32_t id, const char *label, const char *module)
+{
+        ev(&f, HW_HEAP_PROF_COST_CENTRE, NONE, 1, "4zzz1", U(id), label, module, "a.hs:1:2-3", U(id == 3));
+}
+
+static void test_stacks(void **unused)
+{
+        (void)unused;
+        profile_begin(BREAKDOWN_COST_CENTRE_STACK);
+        centre(1, "inner", "Main");
+        centre(2, "outer", "Lib");
+        centre(3, "CAF", "Lib");
+        begin(10);
+        ev(&f, HW_HEAP_PROF_SAMPLE_COST_CENTRE, NONE, 1, "18144", U(0), U(100), U(2), U(1), U(2));
+        ev(&f, HW_HEAP_PROF_SAMPLE_COST_CENTRE, NONE, 1, "18144", U(0), U(10), U(2), U(2), U(1));
+        ev(&f, HW_HEAP_PROF_SAMPLE_COST_CENTRE, NONE, 1, "181", U(0), U(5), U(0));
+        ev(&f, HW_HEAP_PROF_SAMPLE_COST_CENTRE, NONE, 1, "18144", U(0), U(1), U(2), U(3), U(99));
+        ev(&f, HW_HEAP_PROF_SAMPLE_COST_CENTRE, NONE, 1, "18144", U(0), U(3), U(2), U(1), U(2));
+        ev(&f, HW_HEAP_PROF_SAMPLE_COST_CENTRE, NONE, 1, "18144", U(0), U(9), U(255), U(1), U(2)); /* lies */
+        end(11);
+        assert_int_equal(f.census.n_rows, 4);
+        assert_int_equal(f.census.total_bytes, 119);
+        assert_string_equal(band(1)->label, "inner/outer");
+        assert_int_equal(band(1)->bytes, 103);
+        assert_true(band(1)->depth == 2 && band(1)->stack[0] == 1 && band(1)->stack[1] == 2);
+        assert_string_equal(band(2)->label, "outer/inner");
+        assert_string_equal(band(3)->label, "MAIN");
+        assert_int_equal(band(3)->depth, 0);
+        assert_string_equal(band(4)->label, "Lib.CAF/cc#99");
+        struct cost_centre c = bands_cost_centre(model_bands(f.m), 3);
+        assert_string_equal(c.label, "CAF");
+        assert_string_equal(c.module, "Lib");
+        assert_string_equal(c.source, "a.hs:1:2-3");
+        assert_true(c.caf && !bands_cost_centre(model_bands(f.m), 1).caf);
+        c = bands_cost_centre(model_bands(f.m), 99);
+        assert_true(c.id == 99 && c.label == NULL);
+        centre(1, "renamed", "Main"); /* may be posted again */
+        assert_string_equal(bands_cost_centre(model_bands(f.m), 1).label, "renamed");
+        assert_int_equal(bands_cost_centres_left_out(model_bands(f.m)), 0);
+}
+
+static void test_a_deep_stack_is_cut(void **unused)
+{
+        uint8_t payload[10 + 255 * 4] = { 0 };
+
+        (void)unused;
+        begin(1);
+        payload[8] = 1;
+        payload[9] = 255;
+        for (size_t i = 0; i < 255; i++)
+                payload[10 + i * 4 + 3] = (uint8_t)i;
+        struct hw_event e = { .payload = payload, .size = sizeof(payload), .id = HW_HEAP_PROF_SAMPLE_COST_CENTRE };
+        model_events(f.m, &e, 1);
+        assert_int_equal(band(1)->depth, 255);
+        assert_int_equal(band(1)->stack[254], 254);
+        assert_true(strlen(band(1)->label) <= 512);
+        assert_string_equal(band(1)->label + strlen(band(1)->label) - 3, "...");
+}
+
+static void ipe(uint64_t key, const char *name)
+{
+        ev(&f, HW_IPE, NONE, 1, "8zzzzzz", key, name, "21", "T", "bind", "Main", "a.hs:1:2");
+}
+
+static void test_info_tables(void **unused)
+{
+        (void)unused;
+        profile_begin(BREAKDOWN_INFO_TABLE);
+        ipe(0x4ab3c8, "Main_Leak_con_info");
+        begin(10);
+        row("0x4ab3c8", 100);
+        row("0xDEADbeef", 20);
+        row("00000000004AB3C8", 1); /* the other spelling of the same */
+        row("oops", 3);
+        row("0x", 4);
+        row("0x11111111111111111", 5); /* 17 digits: no key */
+        end(11);
+        assert_int_equal(f.census.n_rows, 5);
+        assert_int_equal(band(1)->bytes, 101);
+        assert_string_equal(band(1)->label, "Main_Leak_con_info");
+        assert_true(band(1)->key == 0x4ab3c8 && band(1)->info_table);
+        assert_string_equal(band(1)->info_table->closure_type, "21");
+        assert_string_equal(band(1)->info_table->type, "T");
+        assert_string_equal(band(1)->info_table->label, "bind");
+        assert_string_equal(band(1)->info_table->module, "Main");
+        assert_string_equal(band(1)->info_table->source, "a.hs:1:2");
+        assert_string_equal(band(2)->label, "0xDEADbeef");
+        assert_true(band(2)->key == 0xdeadbeef && !band(2)->info_table);
+        assert_string_equal(band(3)->label, "oops");
+        assert_int_equal(f.n_bands, 5);
+        ipe(0xdeadbeef, "late_info"); /* after its band */
+        assert_int_equal(f.n_bands, 6);
+        assert_int_equal(f.band.id, 2);
+        assert_string_equal(f.band.label, "late_info");
+        assert_non_null(band(2)->info_table);
+        ipe(0xdeadbeef, "late_info"); /* again, as after a restart: nothing new */
+        assert_int_equal(f.n_bands, 6);
+        ipe(0x777, ""); /* no table name: the binding's */
+        begin(20);
+        row("0x777", 1);
+        end(20);
+        assert_string_equal(band(6)->label, "bind");
+        assert_int_equal(bands_info_tables(model_bands(f.m)), 3);
+        assert_int_equal(bands_info_tables_left_out(model_bands(f.m)), 0);
+}
+
+static void test_texts_that_are_cut_short(void **unused)
+{
+        (void)unused;
+        profile_begin(BREAKDOWN_INFO_TABLE);
+        ev(&f, HW_IPE, NONE, 1, "8zt", U(5), "name", "no NUL behind"); /* four texts are missing */
+        begin(10);
+        row("0x5", 1);
+        ev(&f, HW_HEAP_PROF_SAMPLE_STRING, NONE, 1, "18t", U(0), U(2), "no NUL");
+        ev(&f, HW_HEAP_PROF_SAMPLE_STRING, NONE, 1, "18", U(0), U(3));
+        end(11);
+        assert_string_equal(band(1)->info_table->closure_type, "no NUL behind");
+        assert_string_equal(band(1)->info_table->source, "");
+        assert_string_equal(band(2)->label, "no NUL");
+        assert_string_equal(band(3)->label, "");
+        ev(&f, HW_HEAP_PROF_COST_CENTRE, NONE, 1, "4", U(6));
+        assert_string_equal(bands_cost_centre(model_bands(f.m), 6).label, "");
+}
+
+static void many(uint32_t from, uint32_t to)
+{
+        for (uint32_t i = from; i < to; i++) {
+                char label[32];
+                snprintf(label, sizeof(label), "Module.binding%u", (unsigned)i);
+                row(label, 10);
+        }
+}
+
+static void test_too_many_bands(void **unused)
+{
+        (void)unused;
+        begin(10);
+        many(0, LIMIT_BANDS);
+        row("one more", 7);
+        row("and another", 6);
+        row("Module.binding5", 1); /* known ones go on */
+        end(11);
+        assert_int_equal(bands_count(model_bands(f.m)), LIMIT_BANDS);
+        assert_int_equal(f.census.rows_left_out, 2);
+        assert_int_equal(f.census.bytes_left_out, 13);
+        assert_int_equal(f.census.total_bytes, LIMIT_BANDS * 10 + 14);
+        assert_int_equal(bands_left_out(model_bands(f.m)), 2);
+        assert_non_null(band(LIMIT_FULL_BANDS)->history);
+        assert_null(band(LIMIT_FULL_BANDS + 1)->history);
+        assert_int_equal(band(LIMIT_FULL_BANDS + 1)->bytes, 10);
+        assert_true(sizeof(struct band) + sizeof(struct band_history) <= 2500);
+}
+
+static void test_sums_do_not_wrap(void **unused)
+{
+        (void)unused;
+        begin(10);
+        row("a", UINT64_MAX - 1);
+        row("a", 5);
+        row("b", 5);
+        end(10);
+        assert_true(f.census.total_bytes == UINT64_MAX && f.rows[0].bytes == UINT64_MAX);
+}
+
+/* A band's history against all its samples, with times that jump. */
+static void test_history_of_a_band(void **unused)
+{
+        static uint64_t times[600], values[600];
+        uint64_t x = 5, t = 100 * SECOND;
+
+        (void)unused;
+        for (unsigned i = 0; i < 600; i++) {
+                x = x * UINT64_C(6364136223846793005) + 12345;
+                uint64_t r = x >> 33;
+                t += r % 10 ? r % (5 * SECOND) : 0;
+                times[i] = r % 7 ? t : t - r % (t < 60 * SECOND ? t : 60 * SECOND); /* late at times */
+                if (i == 400)
+                        t += UINT64_C(86400) * SECOND;
+                values[i] = r % 1000;
+                begin(times[i]);
+                row("x", values[i]);
+                end(times[i]);
+                const struct band_history *h = band(1)->history;
+                if (i % 50 && i < 590)
+                        continue;
+                uint64_t count = 0;
+                for (unsigned p = 0; p < BAND_POINTS; p++) {
+                        unsigned n = 0, min = 1000, max = 0, sum = 0;
+                        for (unsigned k = 0; k <= i; k++) {
+                                if (times[k] / h->width_ns != h->first + p)
+                                        continue;
+                                n++;
+                                sum += (unsigned)values[k];
+                                min = values[k] < min ? (unsigned)values[k] : min;
+                                max = values[k] > max ? (unsigned)values[k] : max;
+                        }
+                        assert_int_equal(h->points[p].count, n);
+                        count += n;
+                        if (!n)
+                                continue;
+                        assert_true((unsigned)h->points[p].min == min && (unsigned)h->points[p].max == max);
+                        float mean = (float)sum / (float)n;
+                        assert_true(h->points[p].mean > mean - 0.1f && h->points[p].mean < mean + 0.1f);
+                }
+                assert_int_equal(count, i + 1);
+        }
+}
+
+static void test_history_of_hostile_times(void **unused)
+{
+        static const uint64_t times[] = { 5, UINT64_MAX, 0, UINT64_MAX / 2, 7 };
+
+        (void)unused;
+        for (unsigned i = 0; i < 5; i++) {
+                begin(times[i]);
+                row("x", 1);
+                end(times[i]);
+        }
+        uint64_t count = 0;
+        for (unsigned p = 0; p < BAND_POINTS; p++)
+                count += band(1)->history->points[p].count;
+        assert_int_equal(count, 5);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, open_feed, close_feed)
+        const struct CMUnitTest tests[] = {
+                TEST(rows_and_bands),
+                TEST(unfinished),
+                TEST(without_end_events),
+                TEST(biography),
+                TEST(stacks),
+                TEST(a_deep_stack_is_cut),
+                TEST(info_tables),
+                TEST(texts_that_are_cut_short),
+                TEST(too_many_bands),
+                TEST(sums_do_not_wrap),
+                TEST(history_of_a_band),
+                TEST(history_of_hostile_times),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The histogram against a sorted list of the same values. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "model/histogram.h"
+
+static void test_buckets_tile_the_line(void **unused)
+{
+        (void)unused;
+        uint64_t next = 0;
+        for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
+                assert_int_equal(histogram_lower(i), next);
+                assert_int_equal(histogram_index(next), i);
+                next += histogram_width(i);
+                assert_int_equal(histogram_index(next - 1), i);
+                assert_true(histogram_width(i) == 1 || histogram_width(i) * 32 <= histogram_lower(i));
+        }
+        assert_int_equal(next, UINT64_C(1) << 42);
+        assert_int_equal(histogram_index(next), HISTOGRAM_BUCKETS - 1);
+        assert_int_equal(histogram_index(UINT64_MAX), HISTOGRAM_BUCKETS - 1);
+        for (uint64_t v = 1; v < UINT64_C(1) << 41; v = v * 3 / 2 + 1) { /* the formula of the header */
+                unsigned e = 0;
+                while (v >> e > 1)
+                        e++;
+                assert_int_equal(histogram_index(v), v < 32 ? v : 32 * (e - 4) + (v >> (e - 5)) - 32);
+        }
+}
+
+static int by_value(const void *a, const void *b)
+{
+        uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+        return (x > y) - (x < y);
+}
+
+static void test_quantiles_are_within_a_32nd(void **unused)
+{
+        static uint64_t values[5000];
+        static struct histogram h;
+        uint64_t x = 42;
+
+        (void)unused;
+        assert_int_equal(histogram_quantile(&h, 0.5), 0);
+        for (size_t n = 1; n <= 5000; n++) {
+                x = x * UINT64_C(6364136223846793005) + 1;
+                values[n - 1] = (x >> 23) >> (x >> 33) % 40;
+                histogram_add(&h, values[n - 1]);
+                if (n % 617 && n > 3)
+                        continue;
+                uint64_t sorted[5000];
+                for (size_t i = 0; i < n; i++)
+                        sorted[i] = values[i];
+                qsort(sorted, n, sizeof(sorted[0]), by_value);
+                for (int q = 0; q <= 1000; q++) {
+                        size_t rank = ((size_t)q * n + 999) / 1000; /* ceil */
+                        uint64_t want = sorted[rank ? rank - 1 : 0], got = histogram_quantile(&h, q / 1000.0);
+                        if (got < want || got - want > want / 32)
+                                fail_msg("q %d of %zu: %llu, want %llu", q, n, (unsigned long long)got,
+                                         (unsigned long long)want);
+                }
+                assert_int_equal(h.max, sorted[n - 1]);
+                assert_int_equal(histogram_quantile(&h, 1), sorted[n - 1]);
+        }
+        assert_int_equal(h.count, 5000);
+        histogram_add(&h, UINT64_MAX);
+        assert_int_equal(histogram_quantile(&h, 1), UINT64_MAX);
+        assert_int_equal(h.buckets[HISTOGRAM_BUCKETS - 1], 1);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_buckets_tile_the_line),
+                cmocka_unit_test(test_quantiles_are_within_a_32nd),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

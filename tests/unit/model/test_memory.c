@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Short memory: a small log is told again and again, and each time another
+ * allocation fails (and, in a second sweep, all after it too). Nothing may
+ * crash or leak, and what needs no new memory must still be counted. Linked
+ * with --wrap for the four allocating functions.
+ */
+#include "tests/unit/model/small_log.h"
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *old, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
+
+static bool counting, ever_after;
+static unsigned long calls, fail_at;
+
+static bool fails(void)
+{
+        if (!counting)
+                return false;
+        calls++;
+        return fail_at && (calls == fail_at || (ever_after && calls > fail_at));
+}
+
+void *__wrap_malloc(size_t size)
+{
+        return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+        return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+        return fails() ? NULL : __real_realloc(old, size);
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size)
+{
+        return fails() ? NULL : __real_aligned_alloc(alignment, size);
+}
+
+static struct feed f;
+
+/* Makes a model and tells it the log; the number of allocations. */
+static unsigned long tell(unsigned long fail, bool after)
+{
+        struct model_sink sink = { &f, told_band, told_census, told_note, told_collection, told_sample };
+
+        memset(&f, 0, sizeof(f));
+        calls = 0;
+        fail_at = fail;
+        ever_after = after;
+        counting = true;
+        f.m = model_new(&sink);
+        if (f.m) {
+                model_begin_run(f.m, 1);
+                tell_small_log(&f);
+        }
+        counting = false;
+        return calls;
+}
+
+static void check(void)
+{
+        uint64_t rows = 0;
+
+        if (!f.m)
+                return;
+        const struct census *c = model_census(f.m);
+        for (uint32_t i = 0; i < c->n_rows; i++)
+                rows += c->rows[i].bytes;
+        assert_int_equal(c->total_bytes, rows + c->bytes_left_out); /* nothing is lost silently */
+        assert_int_equal(f.n_censuses, 5);
+        assert_int_equal(f.n_notes, 40);
+        assert_int_equal(notes_total(model_notes(f.m)), 40);
+        assert_int_equal(profile_ticks(model_profile(f.m)), 40);
+        assert_int_equal(f.n_samples[SERIES_HEAP_SIZE], 40);
+        assert_int_equal(model_heap(f.m)->max_live_bytes == UNKNOWN_U64, f.n_samples[SERIES_LIVE] == 0);
+        const struct profile *p = model_profile(f.m);
+        uint64_t ticks = profile_left_out(p);
+        for (uint32_t i = 1; i <= profile_stacks(p); i++)
+                ticks += profile_get(p, i)->ticks;
+        assert_int_equal(ticks, 40);
+        assert_true(model_held_bytes(f.m) > 0);
+        model_begin_run(f.m, 2); /* memory is back: so is everything */
+        f.n_collections = 0;
+        tell_small_log(&f);
+        assert_int_equal(f.n_collections, 40);
+        assert_int_equal(model_gc(f.m)->collections, 40);
+        assert_int_equal(model_census(f.m)->rows_left_out, 0);
+        assert_int_equal(model_late_samples(f.m), 0);
+}
+
+static void test_every_allocation_fails_once(void **unused)
+{
+        unsigned long n = tell(0, false);
+
+        (void)unused;
+        assert_true(n > 60);
+        check();
+        model_destroy(&f.m);
+        for (int after = 0; after < 2; after++) {
+                for (unsigned long i = 1; i <= n; i++) {
+                        tell(i, after);
+                        assert_true(i > 2 || !f.m); /* without the first two there is no model */
+                        check();
+                        model_destroy(&f.m);
+                }
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_every_allocation_fails_once),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,710 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Every concept of the model but censuses, told by hand. */
+#include "tests/unit/model/events.h"
+
+#include "model/advice.h"
+
+static struct feed f;
+
+static int open_feed(void **unused)
+{
+        (void)unused;
+        feed_open(&f);
+        return 0;
+}
+
+static int close_feed(void **unused)
+{
+        (void)unused;
+        feed_close(&f);
+        return 0;
+}
+
+static void args(const char *const *list, size_t n)
+{
+        uint8_t bytes[1024] = { 0, 0, 0, 0 };
+        size_t size = 4;
+
+        for (size_t i = 0; i < n; i++) {
+                memcpy(bytes + size, list[i], strlen(list[i]) + 1);
+                size += strlen(list[i]) + 1;
+        }
+        struct hw_event e = { .payload = bytes, .size = (uint32_t)size, .id = HW_PROGRAM_ARGS, .cap = NONE };
+        model_events(f.m, &e, 1);
+}
+
+#define LIST(...) ((const char *const[]){ __VA_ARGS__ })
+#define ARGS(...) args(LIST(__VA_ARGS__), sizeof(LIST(__VA_ARGS__)) / sizeof(char *))
+
+static void identifier(const char *text)
+{
+        ev(&f, HW_RTS_IDENTIFIER, NONE, 0, "4t", U(0), text);
+}
+
+static void test_unknown_is_not_zero(void **unused)
+{
+        const struct heap *h = model_heap(f.m);
+        const struct gc *gc = model_gc(f.m);
+        const struct run *run = model_run(f.m);
+
+        (void)unused;
+        assert_true(h->live_bytes == UNKNOWN_U64 && h->heap_size_bytes == UNKNOWN_U64);
+        assert_true(h->allocated_bytes == UNKNOWN_U64 && h->megablocks_held == UNKNOWN_U64);
+        assert_true(h->process.rss_bytes == UNKNOWN_U64 && h->process.wall_ns == UNKNOWN_U64);
+        assert_true(h->allocation_rate_bps < 0 && gc->share < 0 && gc->share_run < 0);
+        assert_true(gc->max_slop_bytes == UNKNOWN_U64 && gc->nonmoving.marked_objects == UNKNOWN_U64);
+        assert_true(run->start_wall_ns == UNKNOWN_U64 && run->max_heap_bytes == UNKNOWN_U64 && !run->program);
+        assert_int_equal(run->breakdown, BREAKDOWN_NONE);
+        assert_true(model_event_time(f.m, 5) == UNKNOWN_U64 && model_wall_time(f.m, 5) == UNKNOWN_U64);
+        assert_int_equal(model_census(f.m)->number, 0);
+        assert_int_equal(model_time_ns(f.m), 0);
+        assert_int_equal(model_watermark_ns(f.m), 0);
+        assert_int_equal(notes_oldest(model_notes(f.m)), 0);
+}
+
+static void test_identity(void **unused)
+{
+        const struct run *run = model_run(f.m);
+
+        (void)unused;
+        assert_true(model_take_changes(f.m) & MODEL_RUN);
+        assert_int_equal(model_take_changes(f.m), 0);
+        identifier("GHC-9.11.20240805 rts_thr_p");
+        assert_int_equal(model_take_changes(f.m), MODEL_RUN);
+        assert_string_equal(run->ghc_version, "9.11.20240805");
+        assert_string_equal(run->rts_way, "rts_thr_p");
+        assert_string_equal(run->rts_identifier, "GHC-9.11.20240805 rts_thr_p");
+        assert_int_equal(run->ghc_number, 911);
+        assert_true(run->threaded && run->profiled);
+        identifier("GHC-9.0.2 rts_l");
+        assert_int_equal(run->ghc_number, 900);
+        assert_false(run->threaded || run->profiled);
+        identifier("GHC-10.0.1 rts_debug_p");
+        assert_int_equal(run->ghc_number, 1000);
+        assert_true(run->profiled);
+        ev(&f, HW_OSPROCESS_PID, NONE, 1, "44", U(0), U(4711));
+        ev(&f, HW_OSPROCESS_PPID, NONE, 1, "44", U(0), U(12));
+        ev(&f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(0), U(4194304), U(1048576), U(4096));
+        assert_int_equal(run->pid, 4711);
+        assert_int_equal(run->parent_pid, 12);
+        assert_int_equal(run->generations, 2);
+        assert_int_equal(run->max_heap_bytes, 0);
+        assert_int_equal(run->allocation_area_bytes, 4194304);
+        assert_int_equal(run->megablock_bytes, 1048576);
+        assert_int_equal(run->block_bytes, 4096);
+        ev(&f, HW_PROF_BEGIN, NONE, 1, "8", U(1000000));
+        assert_int_equal(run->tick_interval_ns, 1000000);
+        model_begin_run(f.m, 2);
+        assert_int_equal(run->ordinal, 2);
+        assert_int_equal(run->pid, 0);
+        assert_null(run->program);
+}
+
+static void test_options(void **unused)
+{
+        const struct run *run = model_run(f.m);
+
+        (void)unused;
+        ARGS("/opt/bin/api", "-hc", "+RTS", "-hd", "-l", "-hmFoo", "-RTS", "-hy", "", "--RTS", "+RTS", "-hr");
+        assert_string_equal(run->program, "api");
+        assert_int_equal(run->n_args, 12);
+        assert_string_equal(run->args[8], "");
+        assert_int_equal(run->breakdown, BREAKDOWN_CLOSURE_DESCRIPTION);
+        assert_true(run_has_rts_option(run, "-h") && run_has_rts_option(run, "-hmF") && run_has_rts_option(run, "-l"));
+        assert_false(run_has_rts_option(run, "-hc") || run_has_rts_option(run, "-hy"));
+        assert_false(run_has_rts_option(run, "-hr"));
+        ARGS("api", "+RTS", "-h"); /* what it means depends on the way, which may come later */
+        assert_int_equal(run->breakdown, BREAKDOWN_CLOSURE_TYPE);
+        identifier("GHC-9.4.8 rts_p");
+        assert_int_equal(run->breakdown, BREAKDOWN_COST_CENTRE_STACK);
+        ARGS("api", "--", "+RTS", "-hi");
+        assert_false(run_has_rts_option(run, "-hi"));
+        ev(&f, HW_HEAP_PROF_BEGIN, NONE, 1, "184zzzzzzz", U(0), U(100000000), U(9), "", "", "", "", "", "", "");
+        assert_int_equal(run->breakdown, BREAKDOWN_ERA);
+        assert_int_equal(run->census_period_ns, 100000000);
+        ARGS("api", "+RTS", "-hT"); /* the event knows better */
+        assert_int_equal(run->breakdown, BREAKDOWN_ERA);
+}
+
+static void block(uint16_t cap, uint64_t begin, uint64_t end, uint32_t size)
+{
+        ev(&f, HW_BLOCK_MARKER, cap, begin, "482", U(size), U(end), U(cap));
+}
+
+static void test_clock(void **unused)
+{
+        (void)unused;
+        block(NONE, 100, 2000, 24);
+        assert_int_equal(model_watermark_ns(f.m), 2000);
+        block(0, 100, 1500, 24);
+        block(1, 200, 3000, 24);
+        assert_int_equal(model_watermark_ns(f.m), 1500);
+        block(0, 1500, 4000, 24);
+        assert_int_equal(model_watermark_ns(f.m), 2000);
+        assert_int_equal(model_run(f.m)->capabilities, 2);
+        ev(&f, HW_WALL_CLOCK_TIME, NONE, 500, "484", U(1), U(1700000000), U(7));
+        assert_true(model_wall_time(f.m, 500) == UINT64_C(1700000000000000007));
+        assert_true(model_event_time(f.m, UINT64_C(1700000000000001007)) == 1500);
+        assert_int_equal(model_event_time(f.m, 9), 0); /* before the start */
+        ev(&f, HW_WALL_CLOCK_TIME, NONE, 600, "484", U(1), U(1700000100), U(0)); /* the latest counts */
+        assert_true(model_wall_time(f.m, 600) == UINT64_C(1700000100000000000));
+        ev(&f, HW_WALL_CLOCK_TIME, NONE, 700, "484", U(1), UINT64_MAX, U(0)); /* nonsense */
+        assert_true(model_wall_time(f.m, 600) == UINT64_C(1700000100000000000));
+        assert_int_equal(model_time_anomalies(f.m), 0);
+        model_end_run(f.m);
+        assert_int_equal(model_watermark_ns(f.m), model_time_ns(f.m));
+}
+
+static void test_times_outside_their_block(void **unused)
+{
+        (void)unused;
+        block(0, 1000, 2000, 24 + 10 * 24);
+        ev(&f, HW_HEAP_LIVE, 0, UINT64_MAX / 2, "48", U(0), U(10));
+        assert_int_equal(model_time_anomalies(f.m), 1);
+        assert_int_equal(model_heap(f.m)->live_time_ns, 2000);
+        ev(&f, HW_HEAP_LIVE, 0, 3, "48", U(0), U(11));
+        assert_int_equal(model_time_anomalies(f.m), 2);
+        assert_int_equal(model_heap(f.m)->live_time_ns, 2000);
+        assert_int_equal(model_heap(f.m)->live_bytes, 10); /* at 1000, which is before */
+        ev(&f, HW_GC_START, 0, 900, ""); /* may be older than its block */
+        ev(&f, HW_GC_END, 0, 950, "");
+        assert_int_equal(model_time_anomalies(f.m), 2);
+        assert_int_equal(model_sched(f.m)->caps[0].gc_ns, 50);
+        assert_int_equal(model_time_ns(f.m), 2000);
+        f.offset += 10 * 24; /* behind the block its range says nothing */
+        ev(&f, HW_HEAP_LIVE, 0, 5000, "48", U(0), U(12));
+        assert_int_equal(model_time_anomalies(f.m), 2);
+        assert_int_equal(model_heap(f.m)->live_bytes, 12);
+        block(0, 9000, 8000, 500); /* ends before it begins */
+        assert_int_equal(model_time_anomalies(f.m), 3);
+}
+
+static void stats(uint16_t cap, uint64_t t, unsigned gen, uint64_t copied, uint64_t slop, unsigned threads)
+{
+        ev(&f, HW_GC_STATS_GHC, cap, t, "428884888", U(0), U(gen), U(copied), U(slop), U(77), U(threads), U(copied / 2),
+           U(copied), U(copied / 4));
+}
+
+static void test_collections(void **unused)
+{
+        const struct gc *gc = model_gc(f.m);
+
+        (void)unused;
+        ev(&f, HW_HEAP_INFO_GHC, NONE, 1, "428888", U(0), U(2), U(0), U(4194304), U(1048576), U(4096));
+        ev(&f, HW_REQUEST_PAR_GC, 1, 1000, "");
+        ev(&f, HW_GC_START, 1, 1100, "");
+        ev(&f, HW_GC_GLOBAL_SYNC, 1, 1400, "");
+        stats(1, 1400, 0, 1000, 10, 2);
+        assert_int_equal(f.n_collections, 0);
+        ev(&f, HW_GC_END, 1, 1350, ""); /* older than what stands before it */
+        assert_int_equal(f.n_collections, 1);
+        assert_int_equal(f.collection.pause_ns, 250);
+        assert_int_equal(f.collection.sync_ns, 100);
+        assert_int_equal(f.collection.end_time_ns, 1350);
+        assert_int_equal(f.collection.capability, 1);
+        assert_int_equal(f.collection.parallel_balanced_copied_bytes, 250);
+        assert_false(f.collection.major);
+        /* the other capability took part, did not lead, and its block comes later */
+        ev(&f, HW_GC_START, 0, 1050, "");
+        ev(&f, HW_GC_END, 0, 1360, "");
+        assert_int_equal(gc->collections, 1);
+        assert_int_equal(model_sched(f.m)->caps[0].gc_ns, 310);
+        assert_int_equal(model_sched(f.m)->caps[1].gc_ns, 250);
+        /* major, sequential, without a request, in the short form of before 8.4 */
+        ev(&f, HW_GC_START, 0, 5000, "");
+        ev(&f, HW_GC_STATS_GHC, 0, 9000, "42888488", U(0), U(1), U(500), U(30), U(40), U(1), U(0), U(500));
+        ev(&f, HW_GC_END, 0, 8000, "");
+        assert_true(f.collection.major && f.collection.sync_ns == UNKNOWN_U64);
+        assert_true(f.collection.parallel_balanced_copied_bytes == UNKNOWN_U64);
+        assert_int_equal(gc->collections, 2);
+        assert_int_equal(gc->n_generations, 2);
+        assert_int_equal(gc->generations[0].count, 1);
+        assert_int_equal(gc->generations[0].parallel_count, 1);
+        assert_int_equal(gc->generations[1].pause_max_ns, 3000);
+        assert_int_equal(histogram_quantile(&gc->generations[1].pauses, 0.5), 3000);
+        assert_int_equal(gc->pause_total_ns, 3250);
+        assert_int_equal(gc->sync_total_ns, 100);
+        assert_int_equal(gc->copied_bytes, 1500);
+        assert_int_equal(gc->max_slop_bytes, 30);
+        assert_int_equal(gc->parallel_copied_bytes, 1000);
+        assert_int_equal(gc->parallel_balanced_bytes, 250);
+        assert_int_equal(gc->fragmentation_bytes, 40);
+        assert_int_equal(gc->unmatched, 0);
+        assert_int_equal(f.n_samples[SERIES_GC_PAUSE], 2);
+        assert_int_equal(f.n_samples[SERIES_COPIED], 2);
+        assert_int_equal(f.newest_sample[SERIES_SLOP], 30);
+}
+
+static void test_collections_without_their_pair(void **unused)
+{
+        const struct gc *gc = model_gc(f.m);
+
+        (void)unused;
+        stats(0, 50, 0, 5, 5, 1); /* the log began inside a collection */
+        ev(&f, HW_GC_END, 0, 60, "");
+        assert_int_equal(gc->collections, 1);
+        assert_true(f.collection.pause_ns == UNKNOWN_U64);
+        assert_int_equal(gc->unmatched, 1);
+        ev(&f, HW_GC_START, 0, 100, "");
+        ev(&f, HW_GC_START, 0, 200, ""); /* the first has no end */
+        assert_int_equal(gc->unmatched, 2);
+        stats(0, 250, 1, 5, 5, 1);
+        assert_int_equal(gc->collections, 1);
+        ev(&f, HW_GC_START, 0, 300, ""); /* end lost, but it was a collection */
+        assert_int_equal(gc->collections, 2);
+        assert_true(f.collection.major); /* generations unknown: 1 counts as old */
+        stats(0, 350, 20, 5, 5, 1); /* a generation beyond all */
+        model_end_run(f.m);
+        assert_int_equal(gc->collections, 3);
+        assert_int_equal(gc->n_generations, GC_MAX_GENERATIONS);
+        assert_int_equal(gc->generations[GC_MAX_GENERATIONS - 1].count, 1);
+        assert_int_equal(gc->unmatched, 4);
+        assert_int_equal(gc->pause_total_ns, 0);
+        assert_int_equal(f.n_samples[SERIES_GC_PAUSE], 0);
+        ev(&f, HW_GC_START, NONE, 400, ""); /* no capability: nothing to pair */
+        ev(&f, HW_GC_END, NONE, 500, "");
+        assert_int_equal(gc->unmatched, 4);
+}
+
+static void test_shares(void **unused)
+{
+        const struct gc *gc = model_gc(f.m);
+
+        (void)unused;
+        ev(&f, HW_CREATE_THREAD, 0, 0, "4", U(1));
+        for (uint64_t s = 0; s < 40; s++) { /* 100 ms a second, then 300 ms */
+                ev(&f, HW_GC_START, 0, s * SECOND + SECOND / 2, "");
+                stats(0, s * SECOND + SECOND / 2, 0, 5, 5, 1);
+                ev(&f, HW_GC_END, 0, s * SECOND + SECOND / 2 + (s < 20 ? 100000000u : 300000000u), "");
+        }
+        ev(&f, HW_CREATE_THREAD, 0, 40 * SECOND, "4", U(1));
+        assert_true(gc->share > 0.29 && gc->share < 0.31);
+        assert_true(gc->share_run > 0.199 && gc->share_run < 0.201);
+        model_take_changes(f.m);
+        ev(&f, HW_CREATE_THREAD, 0, 80 * SECOND, "4", U(1)); /* idle since */
+        assert_true(gc->share >= 0 && gc->share < 1e-9);
+        assert_true(gc->share_run > 0.099 && gc->share_run < 0.101);
+        assert_true(model_take_changes(f.m) & MODEL_GC);
+}
+
+static void test_heap(void **unused)
+{
+        const struct heap *h = model_heap(f.m);
+
+        (void)unused;
+        for (uint64_t s = 1; s <= 30; s++) {
+                ev(&f, HW_HEAP_ALLOCATED, 0, s * SECOND, "48", U(0), U(1000000 * s));
+                ev(&f, HW_HEAP_ALLOCATED, 1, s * SECOND, "48", U(0), U(500000 * s)); /* same capset, other capability */
+                ev(&f, HW_HEAP_SIZE, 0, s * SECOND, "48", U(0), U(10 << 20));
+                ev(&f, HW_BLOCKS_SIZE, 0, s * SECOND, "48", U(0), U(9 << 20));
+        }
+        assert_int_equal(h->allocated_bytes, 45000000);
+        assert_true(h->allocation_rate_bps > 1499999 && h->allocation_rate_bps < 1500001);
+        assert_int_equal(f.n_samples[SERIES_ALLOCATED], 30); /* not one per capability */
+        ev(&f, HW_HEAP_SIZE, 1, 5 * SECOND, "48", U(0), U(99 << 20)); /* late: only the maximum knows */
+        assert_int_equal(h->heap_size_bytes, 10 << 20);
+        assert_int_equal(h->max_heap_size_bytes, 99 << 20);
+        ev(&f, HW_HEAP_LIVE, 0, 7 * SECOND, "48", U(0), U(300));
+        ev(&f, HW_HEAP_LIVE, 0, 9 * SECOND, "48", U(0), U(200));
+        ev(&f, HW_HEAP_LIVE, 0, 8 * SECOND, "48", U(0), U(100));
+        assert_int_equal(h->live_bytes, 200);
+        assert_int_equal(h->live_time_ns, 9 * SECOND);
+        assert_int_equal(h->max_live_bytes, 300);
+        assert_int_equal(h->live_samples, 3);
+        ev(&f, HW_MEM_RETURN, 0, 9 * SECOND, "4444", U(0), U(50), U(20), U(7));
+        assert_int_equal(h->megablocks_held, 43);
+        assert_int_equal(h->megablocks_needed, 20);
+        assert_int_equal(h->megablocks_returned, 7);
+        ev(&f, HW_MEM_RETURN, 0, 8 * SECOND, "4444", U(0), U(1), U(1), U(1)); /* late */
+        assert_int_equal(h->megablocks_held, 43);
+        assert_int_equal(model_series(f.m, SERIES_LIVE)->total.moments.n, 3);
+        ev(&f, HW_CREATE_THREAD, 0, 60 * SECOND, "4", U(1));
+        assert_true(h->allocation_rate_bps >= 0 && h->allocation_rate_bps < 1e-9);
+        ev(&f, HW_HEAP_ALLOCATED, NONE, 61 * SECOND, "48", U(0), U(7)); /* of no capability */
+        assert_int_equal(h->allocated_bytes, 45000000);
+}
+
+static void test_process(void **unused)
+{
+        struct process_sample s = { 100, UNKNOWN_U64, 0, 5, 3, UNKNOWN_U64, UNKNOWN_U64, 9 };
+
+        (void)unused;
+        model_take_changes(f.m);
+        model_process(f.m, 5 * SECOND, &s);
+        assert_int_equal(model_heap(f.m)->process.rss_bytes, 100);
+        assert_int_equal(f.n_samples[SERIES_RSS], 1);
+        assert_int_equal(f.n_samples[SERIES_PSS], 0);
+        assert_int_equal(f.n_samples[SERIES_SWAP], 1);
+        assert_int_equal(f.n_samples[SERIES_CPU], 1);
+        assert_int_equal(f.n_samples[SERIES_CGROUP], 0);
+        assert_int_equal(model_take_changes(f.m), MODEL_HEAP);
+}
+
+static void run_stop(uint16_t cap, uint64_t from, uint64_t to, unsigned thread, unsigned status)
+{
+        ev(&f, HW_RUN_THREAD, cap, from, "4", U(thread));
+        ev(&f, HW_STOP_THREAD, cap, to, "424", U(thread), U(status), U(0));
+}
+
+static void test_scheduler(void **unused)
+{
+        const struct sched *s = model_sched(f.m);
+
+        (void)unused;
+        ev(&f, HW_CREATE_THREAD, 0, 10, "4", U(1));
+        run_stop(0, 100, 150, 1, 3);
+        run_stop(2, 50, 90, 7, 7);
+        run_stop(0, 200, 260, 1, 5);
+        run_stop(0, 300, 310, 1, 5); /* of a thread that has finished: noise */
+        ev(&f, HW_MIGRATE_THREAD, 0, 10, "42", U(1), U(1));
+        ev(&f, HW_THREAD_WAKEUP, 0, 10, "42", U(1), U(1));
+        assert_int_equal(s->n_caps, 3);
+        assert_int_equal(s->caps[0].run_ns, 110);
+        assert_int_equal(s->caps[0].runs, 2);
+        assert_int_equal(s->caps[2].run_ns, 40);
+        assert_int_equal(s->finished, 1);
+        assert_int_equal(s->stops[5], 1);
+        assert_int_equal(s->stops[7], 1);
+        assert_true(s->created == 1 && s->migrations == 1 && s->wakeups == 1);
+        ev(&f, HW_STOP_THREAD, 1, 400, "424", U(9), U(60000), U(0)); /* no run seen, no known status */
+        assert_int_equal(s->stops[SCHED_STATUSES - 1], 1);
+        assert_int_equal(s->caps[1].run_ns, 0);
+        ev(&f, HW_STOP_THREAD, 0, 10, "42", U(9), U(8)); /* the short form of 7.0 */
+        ev(&f, HW_SPARK_COUNTERS, 1, 10, "8888888", U(1), U(2), U(3), U(4), U(5), U(6), U(7));
+        assert_true(s->caps[1].sparks_known && !s->caps[0].sparks_known);
+        assert_int_equal(s->caps[1].sparks[4], 5); /* collected */
+        assert_int_equal(s->caps[1].sparks[5], 6); /* fizzled */
+        ev(&f, HW_CAP_DISABLE, NONE, 10, "2", U(1));
+        assert_true(s->caps[1].disabled);
+        ev(&f, HW_CAP_ENABLE, NONE, 10, "2", U(1));
+        assert_false(s->caps[1].disabled);
+        ev(&f, HW_CAP_CREATE, NONE, 10, "2", U(7));
+        assert_int_equal(s->n_caps, 8);
+        ev(&f, HW_CAP_CREATE, NONE, 10, "2", U(LIMIT_CAPS)); /* too many: none is made */
+        run_stop(LIMIT_CAPS, 10, 20, 3, 1);
+        assert_int_equal(s->n_caps, 8);
+        assert_int_equal(s->stops[1], 1);
+        assert_int_equal(model_run(f.m)->capabilities, 8);
+        assert_string_equal(sched_stop_reason(18), "blocked in throwTo");
+        assert_null(sched_stop_reason(0));
+        assert_null(sched_stop_reason(22));
+}
+
+static void test_stop_codes_of_7_8_2(void **unused)
+{
+        const struct sched *s = model_sched(f.m);
+
+        (void)unused;
+        run_stop(0, 1, 2, 1, 8);  /* readMVar there */
+        run_stop(0, 1, 2, 1, 9);  /* black hole there */
+        run_stop(0, 1, 2, 1, 7);
+        identifier("GHC-7.8.2 rts_thr_l"); /* after the events it explains */
+        run_stop(0, 1, 2, 1, 19); /* throwTo there */
+        assert_true(model_run(f.m)->stop_codes_782);
+        assert_int_equal(s->stops[20], 1);
+        assert_int_equal(s->stops[8], 1);
+        assert_int_equal(s->stops[9], 0);
+        assert_int_equal(s->stops[7], 1);
+        assert_int_equal(s->stops[18], 1);
+        identifier("GHC-7.8.2 rts_thr_l"); /* again, as at a restart: nothing moves twice */
+        assert_int_equal(s->stops[20], 1);
+        assert_int_equal(s->stops[8], 1);
+}
+
+static void test_nonmoving(void **unused)
+{
+        const struct nonmoving *n = &model_gc(f.m)->nonmoving;
+
+        (void)unused;
+        assert_false(n->seen);
+        ev(&f, HW_CONC_MARK_BEGIN, NONE, 100, "");
+        ev(&f, HW_CONC_MARK_END, NONE, 150, "4", U(12));
+        ev(&f, HW_CONC_MARK_BEGIN, NONE, 200, ""); /* marks may repeat */
+        ev(&f, HW_CONC_MARK_END, NONE, 230, "4", U(34));
+        ev(&f, HW_CONC_SYNC_BEGIN, NONE, 300, "");
+        ev(&f, HW_CONC_SYNC_BEGIN, NONE, 310, ""); /* doubled */
+        ev(&f, HW_CONC_SYNC_END, NONE, 350, "");
+        ev(&f, HW_CONC_SYNC_END, NONE, 360, "");
+        ev(&f, HW_CONC_SWEEP_BEGIN, NONE, 400, "");
+        ev(&f, HW_NONMOVING_HEAP_CENSUS, NONE, 410, "1444", U(4), U(1), U(2), U(3));
+        ev(&f, HW_NONMOVING_HEAP_CENSUS, NONE, 410, "2444", U(48), U(4), U(5), U(6));
+        ev(&f, HW_CONC_SWEEP_END, NONE, 500, "");
+        assert_true(n->seen);
+        assert_int_equal(n->cycles, 1);
+        assert_int_equal(n->mark_total_ns, 80);
+        assert_int_equal(n->marked_objects, 34);
+        assert_int_equal(n->sync_total_ns, 40);
+        assert_int_equal(n->sync_max_ns, 40);
+        assert_int_equal(n->sweep_total_ns, 100);
+        assert_int_equal(n->n_census, 2);
+        assert_int_equal(n->census[0].block_bytes, 16);
+        assert_int_equal(n->census[0].live_blocks, 3);
+        assert_int_equal(n->census[1].block_bytes, 48);
+        assert_int_equal(n->census[1].active, 4);
+        ev(&f, HW_CONC_MARK_BEGIN, NONE, 600, "");
+        ev(&f, HW_NONMOVING_HEAP_CENSUS, NONE, 610, "1444", U(200), U(1), U(2), U(3)); /* no such size */
+        assert_int_equal(n->n_census, 1); /* a new cycle, a new census */
+        for (unsigned i = 0; i < 40; i++)
+                ev(&f, HW_NONMOVING_HEAP_CENSUS, NONE, 620, "2444", U(i), U(1), U(2), U(3));
+        assert_int_equal(n->n_census, NONMOVING_SIZES);
+        ev(&f, HW_NONMOVING_PRUNED_SEGMENTS, NONE, 700, "44", U(3), U(9));
+        ev(&f, HW_NONMOVING_PRUNED_SEGMENTS, NONE, 700, "44", U(2), U(8));
+        assert_int_equal(n->pruned_segments, 5);
+        assert_int_equal(n->free_segments, 8);
+}
+
+static void test_notes(void **unused)
+{
+        const struct notes *n = model_notes(f.m);
+        static char big[3000];
+
+        (void)unused;
+        ev(&f, HW_USER_MSG, 1, 5, "tz", "hello", ""); /* a NUL left at the end */
+        assert_string_equal(f.note.text, "hello");
+        assert_int_equal(f.note.size_bytes, 5);
+        assert_true(f.note.what == NOTE_MESSAGE && f.note.cap == 1 && f.note.number == 1 && f.note.time_ns == 5);
+        ev(&f, HW_USER_MARKER, 0, 6, "t", "\x1b[31mphase");
+        assert_int_equal(f.note.what, NOTE_MARKER);
+        assert_string_equal(f.note.text, "\x1b[31mphase"); /* kept raw, cleaned where it leaves */
+        ev(&f, HW_THREAD_LABEL, 0, 7, "4t", U(99), "worker");
+        assert_int_equal(f.note.thread, 99);
+        assert_string_equal(f.note.text, "worker");
+        ev(&f, HW_USER_BINARY_MSG, 0, 8, "8", U(5));
+        assert_true(f.note.what == NOTE_BINARY && f.note.size_bytes == 8 && f.note.text_size == 0);
+        ev(&f, HW_LOG_MSG, NONE, 9, "t", "");
+        assert_true(f.note.what == NOTE_LOG && f.note.size_bytes == 0);
+        memset(big, 'b', sizeof(big) - 1);
+        ev(&f, HW_USER_MSG, 0, 10, "t", big);
+        assert_int_equal(f.note.size_bytes, sizeof(big) - 1);
+        assert_int_equal(f.note.text_size, LIMIT_NOTE_TEXT_BYTES);
+        assert_int_equal(strlen(f.note.text), LIMIT_NOTE_TEXT_BYTES);
+        assert_true(notes_total(n) == 6 && notes_oldest(n) == 1);
+        assert_string_equal(notes_get(n, 2)->text, "\x1b[31mphase");
+        for (unsigned i = 7; i <= LIMIT_NOTES + 10; i++)
+                ev(&f, HW_USER_MSG, 0, i, "t", i % 2 ? "odd" : "even, and longer");
+        assert_int_equal(notes_total(n), LIMIT_NOTES + 10);
+        assert_int_equal(notes_oldest(n), 11);
+        assert_null(notes_get(n, 10));
+        assert_null(notes_get(n, LIMIT_NOTES + 11));
+        assert_null(notes_get(n, 0));
+        for (unsigned i = 11; i <= LIMIT_NOTES + 10; i++) {
+                assert_int_equal(notes_get(n, i)->number, i);
+                assert_string_equal(notes_get(n, i)->text, i % 2 ? "odd" : "even, and longer");
+        }
+        size_t held = model_held_bytes(f.m);
+        for (unsigned i = 0; i < 4 * LIMIT_NOTES; i++)
+                ev(&f, HW_USER_MSG, 0, i, "t", "again");
+        assert_int_equal(model_held_bytes(f.m), held); /* goes round in the same memory */
+        model_begin_run(f.m, 2);
+        assert_true(notes_total(n) == 0 && !notes_get(n, 1));
+}
+
+static void test_time_profile(void **unused)
+{
+        const struct profile *p = model_profile(f.m);
+
+        (void)unused;
+        model_take_changes(f.m);
+        for (unsigned i = 0; i < 10; i++) /* gaps of the tick counter are no samples */
+                ev(&f, HW_PROF_SAMPLE_COST_CENTRE, NONE, i, "48144", U(0), U(i * 100), U(2), U(5), U(6));
+        ev(&f, HW_PROF_SAMPLE_COST_CENTRE, NONE, 11, "48144", U(1), U(3), U(2), U(6), U(5));
+        ev(&f, HW_PROF_SAMPLE_COST_CENTRE, NONE, 12, "481", U(0), U(4), U(0));
+        ev(&f, HW_PROF_SAMPLE_COST_CENTRE, NONE, 13, "48144", U(0), U(4), U(200), U(1), U(2)); /* lies */
+        assert_int_equal(profile_ticks(p), 12);
+        assert_int_equal(profile_stacks(p), 3);
+        assert_int_equal(profile_get(p, 1)->ticks, 10);
+        assert_int_equal(profile_get(p, 1)->centres[0], 5);
+        assert_int_equal(profile_get(p, 1)->changed, 10);
+        assert_int_equal(profile_get(p, 2)->centres[0], 6);
+        assert_int_equal(profile_get(p, 3)->depth, 0);
+        assert_int_equal(profile_get(p, 3)->changed, 12);
+        assert_null(profile_get(p, 0));
+        assert_null(profile_get(p, 4));
+        assert_int_equal(model_take_changes(f.m), MODEL_PROFILE);
+        for (uint32_t i = 0; i < LIMIT_STACKS; i++)
+                ev(&f, HW_PROF_SAMPLE_COST_CENTRE, NONE, 20, "4814", U(0), U(i), U(1), U(i));
+        assert_int_equal(profile_stacks(p), LIMIT_STACKS);
+        assert_int_equal(profile_left_out(p), 3);
+        assert_int_equal(profile_ticks(p), 12 + LIMIT_STACKS);
+}
+
+static void test_ticky(void **unused)
+{
+        const struct ticky *t = model_ticky(f.m);
+
+        (void)unused;
+        ev(&f, HW_TICKY_COUNTER_BEGIN_SAMPLE, NONE, 1, "");
+        ev(&f, HW_TICKY_COUNTER_SAMPLE, NONE, 1, "8888", U(77), U(1), U(2), U(3));
+        ev(&f, HW_TICKY_COUNTER_SAMPLE, NONE, 1, "8888", U(78), U(10), U(20), U(30));
+        ev(&f, HW_TICKY_COUNTER_SAMPLE, NONE, 2, "8888", U(77), U(4), U(5), U(6)); /* since the batch before */
+        assert_int_equal(ticky_count(t), 2);
+        assert_int_equal(ticky_get(t, 0)->entries, 5);
+        assert_int_equal(ticky_get(t, 0)->allocs, 7);
+        assert_int_equal(ticky_get(t, 0)->allocd, 9);
+        assert_null(ticky_get(t, 0)->name);
+        ev(&f, HW_TICKY_COUNTER_DEF, NONE, 3, "82zz", U(77), U(2), "MM", "Main.go"); /* the short form of 9.2 */
+        assert_string_equal(ticky_get(t, 0)->name, "Main.go");
+        assert_string_equal(ticky_get(t, 0)->argument_kinds, "MM");
+        assert_int_equal(ticky_get(t, 0)->arity, 2);
+        assert_int_equal(ticky_get(t, 0)->changed, 4);
+        assert_int_equal(ticky_get(t, 1)->changed, 2);
+        assert_int_equal(ticky_events(t), 4);
+        assert_null(ticky_get(t, 2));
+}
+
+static bool advised(enum hw_advice code)
+{
+        enum hw_advice codes[HW_ADVICE_COUNT];
+        size_t n = model_advice(f.m, codes, HW_ADVICE_COUNT);
+
+        for (size_t i = 0; i < n; i++)
+                if (codes[i] == code)
+                        return true;
+        return false;
+}
+
+static void test_advice(void **unused)
+{
+        enum hw_advice one[1];
+
+        (void)unused;
+        assert_int_equal(model_advice(f.m, one, 1), 0); /* nothing is known: nothing is blamed */
+        identifier("GHC-9.6.6 rts_v");
+        ARGS("api", "+RTS", "-l-au", "--eventlog-flush-interval=1");
+        assert_true(advised(HW_ADVICE_FLUSH_NOT_THREADED));
+        assert_false(advised(HW_ADVICE_NO_GC_EVENTS) || advised(HW_ADVICE_NO_HEAP_PROFILE));
+        ev(&f, HW_CREATE_THREAD, 0, 3 * SECOND, "4", U(1));
+        assert_true(advised(HW_ADVICE_NO_GC_EVENTS) && advised(HW_ADVICE_NO_HEAP_PROFILE));
+        assert_false(advised(HW_ADVICE_OLD_GHC) || advised(HW_ADVICE_NO_USER_EVENTS));
+        assert_int_equal(model_advice(f.m, one, 1), 1);
+        ARGS("api", "+RTS", "-l-u", "-hi");
+        assert_true(advised(HW_ADVICE_NO_USER_EVENTS));
+        assert_false(advised(HW_ADVICE_NO_HEAP_PROFILE) || advised(HW_ADVICE_FLUSH_NOT_THREADED));
+        ev(&f, HW_GC_START, 0, 4 * SECOND, "");
+        assert_false(advised(HW_ADVICE_NO_GC_EVENTS));
+        ev(&f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, 5, "8", U(0));
+        ev(&f, HW_HEAP_PROF_SAMPLE_STRING, NONE, 5, "18z", U(0), U(9), "0x1");
+        ev(&f, HW_HEAP_PROF_SAMPLE_END, NONE, 5, "8", U(0));
+        assert_true(advised(HW_ADVICE_NO_IPE));
+        ev(&f, HW_IPE, NONE, 6, "8zzzzzz", U(1), "a", "1", "t", "l", "m", "s");
+        assert_false(advised(HW_ADVICE_NO_IPE));
+        ev(&f, HW_PROF_SAMPLE_COST_CENTRE, NONE, 7, "4814", U(0), U(4), U(1), U(17));
+        assert_true(advised(HW_ADVICE_PROFILE_NOT_THREADED) && advised(HW_ADVICE_UNDEFINED_COST_CENTRES));
+        ev(&f, HW_HEAP_PROF_COST_CENTRE, NONE, 8, "4zzz1", U(17), "f", "Main", "a.hs", U(0));
+        assert_false(advised(HW_ADVICE_UNDEFINED_COST_CENTRES));
+        ev(&f, HW_TICKY_COUNTER_SAMPLE, NONE, 9, "8888", U(77), U(1), U(2), U(3));
+        assert_true(advised(HW_ADVICE_TICKY_AT_EXIT));
+        ev(&f, HW_TICKY_COUNTER_DEF, NONE, 9, "82zz", U(77), U(2), "MM", "Main.go");
+        assert_false(advised(HW_ADVICE_TICKY_AT_EXIT));
+        identifier("GHC-9.0.2 rts_thr_l");
+        assert_true(advised(HW_ADVICE_OLD_GHC));
+        ARGS("api", "+RTS", "--eventlog-flush-interval=1", "-hr");
+        assert_true(advised(HW_ADVICE_FLUSH_EXIT_DEADLOCK));
+        assert_true(advised(HW_ADVICE_RETAINER_MANY) && !advised(HW_ADVICE_BIOGRAPHY_AT_EXIT));
+        identifier("GHC-10.0.1 rts_thr");
+        ARGS("api", "+RTS", "--eventlog-flush-interval=1", "-hb");
+        assert_false(advised(HW_ADVICE_FLUSH_EXIT_DEADLOCK));
+        assert_true(advised(HW_ADVICE_BIOGRAPHY_AT_EXIT) && !advised(HW_ADVICE_RETAINER_MANY));
+}
+
+static void test_advice_that_needs_time(void **unused)
+{
+        (void)unused;
+        ARGS("api", "+RTS", "-l");
+        for (uint64_t s = 0; s < 60; s++) {
+                block(0, s * SECOND, (s + 1) * SECOND, 24 + 16);
+                ev(&f, HW_CREATE_THREAD, 0, s * SECOND + 1, "4", U(1));
+        }
+        assert_false(advised(HW_ADVICE_NOT_FLUSHED));
+        block(0, 60 * SECOND, 900 * SECOND, 24);
+        assert_true(advised(HW_ADVICE_NOT_FLUSHED));
+        assert_false(advised(HW_ADVICE_FEW_MAJOR));
+        stats(0, 901 * SECOND, 0, 1, 1, 1);
+        ev(&f, HW_GC_END, 0, 901 * SECOND, "");
+        assert_true(advised(HW_ADVICE_FEW_MAJOR));
+        ev(&f, HW_HEAP_LIVE, 0, 902 * SECOND, "48", U(0), U(1));
+        assert_false(advised(HW_ADVICE_FEW_MAJOR));
+        ARGS("api", "+RTS", "-l", "--eventlog-flush-interval=900");
+        assert_false(advised(HW_ADVICE_NOT_FLUSHED));
+}
+
+/* A forked child's clock is the raw monotonic one: large from the start. */
+static void test_clock_that_starts_high(void **unused)
+{
+        uint64_t t0 = UINT64_C(3000000) * SECOND;
+        struct series_point p[4];
+
+        (void)unused;
+        block(NONE, t0, t0 + SECOND, 24 + 12 + 16);
+        ev(&f, HW_WALL_CLOCK_TIME, NONE, t0, "484", U(1), U(1700000000), U(0));
+        for (uint64_t i = 1; i <= 3; i++)
+                ev(&f, HW_HEAP_LIVE, 0, t0 + i * SECOND, "48", U(0), U(i));
+        assert_true(model_wall_time(f.m, t0 + SECOND) == UINT64_C(1700000001) * SECOND);
+        assert_int_equal(series_history(model_series(f.m, SERIES_LIVE), 0, UINT64_MAX, 0, p, 4), 3);
+        ev(&f, HW_GC_START, 0, t0 + 3 * SECOND, "");
+        stats(0, t0 + 3 * SECOND, 0, 5, 5, 1);
+        ev(&f, HW_GC_END, 0, t0 + 4 * SECOND, "");
+        assert_true(model_gc(f.m)->share_run > 0.2499 && model_gc(f.m)->share_run < 0.2501);
+        assert_int_equal(model_late_samples(f.m), 0);
+}
+
+static void test_late_samples_are_counted(void **unused)
+{
+        (void)unused;
+        ev(&f, HW_HEAP_LIVE, 0, 1000 * SECOND, "48", U(0), U(1));
+        ev(&f, HW_HEAP_LIVE, 0, 800 * SECOND, "48", U(0), U(1));
+        assert_int_equal(model_late_samples(f.m), 0);
+        ev(&f, HW_HEAP_LIVE, 0, 600 * SECOND, "48", U(0), U(1));
+        assert_int_equal(model_late_samples(f.m), 1);
+        assert_int_equal(model_series(f.m, SERIES_LIVE)->total.moments.n, 3);
+}
+
+static void test_no_callbacks(void **unused)
+{
+        struct model_sink none = { 0 };
+        struct model *told = f.m;
+
+        (void)unused;
+        f.m = model_new(&none);
+        model_begin_run(f.m, 1);
+        ev(&f, HW_GC_START, 0, 1, "");
+        stats(0, 2, 0, 5, 5, 1);
+        ev(&f, HW_GC_END, 0, 3, "");
+        ev(&f, HW_USER_MSG, 1, 5, "t", "hello");
+        ev(&f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, 5, "8", U(0));
+        ev(&f, HW_HEAP_PROF_SAMPLE_STRING, NONE, 5, "18z", U(0), U(9), "x");
+        ev(&f, HW_HEAP_PROF_SAMPLE_END, NONE, 5, "8", U(0));
+        assert_int_equal(model_census(f.m)->total_bytes, 9);
+        model_destroy(&f.m);
+        model_destroy(&f.m);
+        f.m = told;
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(test_##name, open_feed, close_feed)
+        const struct CMUnitTest tests[] = {
+                TEST(unknown_is_not_zero),
+                TEST(identity),
+                TEST(options),
+                TEST(clock),
+                TEST(times_outside_their_block),
+                TEST(collections),
+                TEST(collections_without_their_pair),
+                TEST(shares),
+                TEST(heap),
+                TEST(process),
+                TEST(scheduler),
+                TEST(stop_codes_of_7_8_2),
+                TEST(nonmoving),
+                TEST(notes),
+                TEST(time_profile),
+                TEST(ticky),
+                TEST(advice),
+                TEST(advice_that_needs_time),
+                TEST(clock_that_starts_high),
+                TEST(late_samples_are_counted),
+                TEST(no_callbacks),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "harness.h"
+
+#include <sys/wait.h>
+
+#include "source/procfs.h"
+
+/* Writes a file of the made-up tree, and the directories on the way. */
+static void tree(const char *path, const char *text)
+{
+        char whole[512];
+
+        snprintf(whole, sizeof whole, "%s/%s", dir, path);
+        for (char *p = whole + strlen(dir) + 1; (p = strchr(p, '/')); p++) {
+                *p = '\0';
+                assert_true(mkdir(whole, 0700) == 0 || errno == EEXIST);
+                *p = '/';
+        }
+        put(whole, O_TRUNC, text);
+}
+
+static void process(const char *stat_text)
+{
+        tree("proc/stat", "cpu  1 2 3\nintr 1 2 3\nctxt 9\nbtime 1000000\nprocesses 5\n");
+        tree("proc/42/stat", stat_text);
+        tree("proc/42/status", "Name:\tx\nVmRSS:\t    2048 kB\nVmSwap:\t       4 kB\nThreads:\t7\n");
+}
+
+#define STAT(state) "42 (a) b (c)) " state " 1 1 1 0 -1 4194304 1 2 3 4 150 50 0 0 20 0 7 0 12345 999 512 0\n"
+
+static void identity(void **state)
+{
+        uint64_t start = (1000000ull + 123) * 1000000000u + 450000000u; /* 12345 ticks of 10 ms after the boot */
+
+        (void)state;
+        assert_int_equal(sysconf(_SC_CLK_TCK), 100);
+        process(STAT("S"));
+        assert_true(procfs_is_process(dir, 42, start));
+        assert_true(procfs_is_process(dir, 42, start + 10000000000u));
+        assert_true(procfs_is_process(dir, 42, start - 10000000000u));
+        assert_false(procfs_is_process(dir, 42, start + 10000000001u));
+        assert_false(procfs_is_process(dir, 42, start - 10000000001u));
+        assert_false(procfs_is_process(dir, 43, start));
+        assert_false(procfs_is_process(dir, 42, UINT64_MAX));
+        tree("proc/42/stat", "42 (x) S 1 1");
+        assert_false(procfs_is_process(dir, 42, start));
+        tree("proc/42/stat", "");
+        assert_false(procfs_is_process(dir, 42, start));
+}
+
+static void one_sample(void **state)
+{
+        struct process_sample s = { .rss_bytes = 5 };
+
+        (void)state;
+        process(STAT("S"));
+        assert_int_equal(procfs_sample(dir, 42, &s), 0);
+        assert_int_equal(s.rss_bytes, 2048 * 1024);
+        assert_int_equal(s.swap_bytes, 4096);
+        assert_int_equal(s.threads, 7);
+        assert_int_equal(s.cpu_ns, 2000000000u);
+        assert_true(s.pss_bytes == UNKNOWN_U64);
+        assert_true(s.cgroup_current_bytes == UNKNOWN_U64 && s.cgroup_max_bytes == UNKNOWN_U64);
+        assert_true(procfs_pss(dir, 42) == UNKNOWN_U64);
+        tree("proc/42/smaps_rollup", "00400000-7fff ---p 00000000 00:00 0 [rollup]\n"
+             "Rss: 9 kB\nPss:   11 kB\nPss_Anon: 1 kB\n");
+        assert_int_equal(procfs_pss(dir, 42), 11 * 1024);
+        tree("proc/42/status", "Name:\tVmRSS: 7 kB\nVmRSS:\t99999999999999999999 kB\nVmSwap:\tx kB\n");
+        assert_int_equal(procfs_sample(dir, 42, &s), 0);
+        assert_true(s.rss_bytes == UNKNOWN_U64 && s.swap_bytes == UNKNOWN_U64 && s.threads == UNKNOWN_U64);
+}
+
+static void gone(void **state)
+{
+        struct process_sample s = { .rss_bytes = 5 };
+
+        (void)state;
+        assert_int_equal(procfs_sample(dir, 42, &s), -ESRCH);
+        process(STAT("Z"));
+        assert_int_equal(procfs_sample(dir, 42, &s), -ESRCH);
+        assert_int_equal(s.rss_bytes, 5); /* untouched */
+}
+
+static void limits(uint64_t current, uint64_t max)
+{
+        struct process_sample s;
+
+        assert_int_equal(procfs_sample(dir, 42, &s), 0);
+        if (s.cgroup_current_bytes != current || s.cgroup_max_bytes != max)
+                fail_msg("current %llu, max %llu", (unsigned long long)s.cgroup_current_bytes,
+                         (unsigned long long)s.cgroup_max_bytes);
+}
+
+static void cgroup_second_generation(void **state)
+{
+        (void)state;
+        process(STAT("S"));
+        tree("proc/42/cgroup", "0::/a/b/c\n");
+        limits(UNKNOWN_U64, UNKNOWN_U64); /* no such groups here */
+        tree("sys/fs/cgroup/a/b/c/memory.current", "100\n");
+        tree("sys/fs/cgroup/a/b/c/memory.max", "max\n");
+        tree("sys/fs/cgroup/a/b/memory.current", "200\n");
+        tree("sys/fs/cgroup/a/b/memory.max", "max\n");
+        limits(100, UNKNOWN_U64);
+        tree("sys/fs/cgroup/a/memory.current", "300\n");
+        tree("sys/fs/cgroup/a/memory.max", "1000\n");
+        limits(300, 1000); /* usage and limit of the group that binds */
+        tree("sys/fs/cgroup/a/b/memory.max", "5000\n");
+        limits(300, 1000);
+        tree("sys/fs/cgroup/a/b/c/memory.max", "0\n");
+        limits(100, 0);
+}
+
+static void cgroup_in_a_container(void **state)
+{
+        (void)state;
+        process(STAT("S"));
+        tree("proc/42/cgroup", "0::/\n");
+        limits(UNKNOWN_U64, UNKNOWN_U64);
+        tree("sys/fs/cgroup/memory.current", "77\n");
+        tree("sys/fs/cgroup/memory.max", "max\n");
+        limits(UNKNOWN_U64, UNKNOWN_U64); /* may be the whole machine */
+        tree("sys/fs/cgroup/memory.max", "4096\n");
+        limits(77, 4096);
+        tree("proc/42/cgroup", "0::/../../other\n");
+        limits(UNKNOWN_U64, UNKNOWN_U64);
+}
+
+static void cgroup_first_generation(void **state)
+{
+        (void)state;
+        process(STAT("S"));
+        tree("proc/42/cgroup", "0::/ignored\n5:cpu,memory:/d/e\n1:memoryx:/wrong\n");
+        tree("sys/fs/cgroup/memory/d/e/memory.usage_in_bytes", "10\n");
+        tree("sys/fs/cgroup/memory/d/e/memory.limit_in_bytes", "9223372036854771712\n");
+        tree("sys/fs/cgroup/memory/memory.usage_in_bytes", "5000\n");
+        tree("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+        limits(10, UNKNOWN_U64);
+        tree("sys/fs/cgroup/memory/d/memory.usage_in_bytes", "20\n");
+        tree("sys/fs/cgroup/memory/d/memory.limit_in_bytes", "64\n");
+        limits(20, 64);
+}
+
+static void hostile_cgroup_files(void **state)
+{
+        static const char *const texts[] = { "", "\n\n", "0", "0:", "0::", "0::\n", "0:::", ":::/", "0::a/b\n", "::", "0:memory:" };
+        char long_text[9000];
+
+        (void)state;
+        process(STAT("S"));
+        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+                tree("proc/42/cgroup", texts[i]);
+                limits(UNKNOWN_U64, UNKNOWN_U64);
+        }
+        memset(long_text, '/', sizeof long_text);
+        memcpy(long_text, "0::/", 4);
+        long_text[sizeof long_text - 1] = '\0';
+        tree("proc/42/cgroup", long_text);
+        limits(UNKNOWN_U64, UNKNOWN_U64);
+}
+
+static void this_very_process(void **state)
+{
+        struct process_sample s;
+        struct timespec now;
+
+        (void)state;
+        clock_gettime(CLOCK_REALTIME, &now);
+        assert_true(procfs_own_rss() > 100000);
+        assert_int_equal(procfs_sample("", (uint32_t)getpid(), &s), 0);
+        assert_true(s.rss_bytes != UNKNOWN_U64 && s.rss_bytes > 100000);
+        assert_int_equal(s.threads, 1);
+        assert_true(s.cpu_ns != UNKNOWN_U64);
+        assert_true(s.wall_ns / 1000000000u - (uint64_t)now.tv_sec <= 1);
+        assert_true(procfs_is_process("", (uint32_t)getpid(), s.wall_ns));
+        assert_false(procfs_is_process("", (uint32_t)getpid(), s.wall_ns - 3600000000000u));
+        pid_t child = fork();
+        if (child == 0)
+                _exit(0);
+        int status;
+        siginfo_t info;
+        assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+        assert_int_equal(procfs_sample("", (uint32_t)child, &s), -ESRCH); /* a zombie */
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(procfs_sample("", (uint32_t)child, &s), -ESRCH);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                test_in_dir(identity),
+                test_in_dir(one_sample),
+                test_in_dir(gone),
+                test_in_dir(cgroup_second_generation),
+                test_in_dir(cgroup_in_a_container),
+                test_in_dir(cgroup_first_generation),
+                test_in_dir(hostile_cgroup_files),
+                test_in_dir(this_very_process),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

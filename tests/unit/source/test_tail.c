@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "harness.h"
+
+#include "base/limits.h"
+
+static struct heard a, b;
+
+static void waits_and_follows(void **state)
+{
+        (void)state;
+        hear(&a, "file:%s/x.eventlog", dir);
+        run_until(a.states);
+        assert_int_equal(a.state, SOURCE_WAITING);
+        assert_non_null(strstr(a.why, "does not exist yet; waiting for it"));
+        assert_int_equal(a.size, 0);
+        put(in_dir("x.eventlog"), 0, "one ");
+        run_until(a.state == SOURCE_OPEN && a.size == 4);
+        put(in_dir("x.eventlog"), O_APPEND, "two");
+        run_until(a.size == 7);
+        assert_string_equal(a.text, "one two");
+        assert_int_equal(a.cuts, 0);
+        assert_int_equal(source_stats(a.source)->bytes, 7);
+        assert_int_equal(source_stats(a.source)->attaches, 1);
+        assert_true(source_is_local(a.source));
+        source_close(&a.source);
+        assert_null(a.source);
+}
+
+static void directory_comes_later(void **state)
+{
+        (void)state;
+        hear(&a, "%s/sub/x", dir);
+        run_until(a.state == SOURCE_WAITING && a.states);
+        assert_int_equal(mkdir(in_dir("sub"), 0700), 0);
+        put(in_dir("sub/x"), 0, "late");
+        run_until(a.size == 4);
+        source_close(&a.source);
+}
+
+/* Growth is seen by inotify, long before the slow timer. */
+static void growth_is_seen_at_once(void **state)
+{
+        (void)state;
+        put(in_dir("x"), 0, "0");
+        hear(&a, "%s/x", dir);
+        run_until(a.size == 1);
+        double begin = now_s();
+        for (size_t n = 2; n < 22; n++) {
+                put(in_dir("x"), O_APPEND, "1");
+                run_until(a.size == n);
+        }
+        assert_true(now_s() - begin < 5); /* by the timer alone: 20 s */
+        source_close(&a.source);
+}
+
+static void truncated(void **state)
+{
+        (void)state;
+        put(in_dir("x"), 0, "a first log");
+        hear(&a, "%s/x", dir);
+        run_until(a.size == 11);
+        put(in_dir("x"), O_TRUNC, "new");
+        run_until(a.cuts == 1 && a.size == 3);
+        assert_string_equal(a.text, "new");
+        assert_non_null(strstr(a.cut_why, "was truncated"));
+        source_close(&a.source);
+}
+
+/* Truncated and written past our position between two looks: the size alone would not tell. */
+static void written_anew_and_longer(void **state)
+{
+        (void)state;
+        put(in_dir("x"), 0, "same head, but first");
+        hear(&a, "%s/x", dir);
+        run_until(a.size == 20);
+        put(in_dir("x"), O_TRUNC, "same head, then another that is longer");
+        run_until(a.cuts == 1 && a.size == 38);
+        assert_string_equal(a.text, "same head, then another that is longer");
+        assert_non_null(strstr(a.cut_why, "was written anew"));
+        source_close(&a.source);
+}
+
+static void replaced_loses_nothing_of_the_old(void **state)
+{
+        (void)state;
+        put(in_dir("x"), 0, "old");
+        hear(&a, "%s/x", dir);
+        run_until(a.size == 3);
+        int old = open(in_dir("x"), O_WRONLY | O_APPEND);
+        put(in_dir("y"), 0, "the new one");
+        assert_int_equal(write(old, " rest", 5), 5);
+        assert_int_equal(rename(in_dir("y"), in_dir("x")), 0);
+        close(old);
+        run_until(a.cuts == 1 && a.size == 11);
+        assert_string_equal(a.text, "the new one");
+        assert_int_equal(a.total, 8 + 11);
+        assert_non_null(strstr(a.cut_why, "was replaced"));
+        assert_int_equal(source_stats(a.source)->attaches, 2);
+        source_close(&a.source);
+}
+
+static void removed_and_back(void **state)
+{
+        (void)state;
+        put(in_dir("x"), 0, "old");
+        hear(&a, "%s/x", dir);
+        run_until(a.size == 3);
+        int old = open(in_dir("x"), O_WRONLY | O_APPEND);
+        assert_int_equal(unlink(in_dir("x")), 0);
+        run_until(a.state == SOURCE_WAITING);
+        assert_non_null(strstr(a.why, "was removed; waiting for a new one"));
+        assert_int_equal(a.cuts, 0);
+        assert_int_equal(write(old, " but alive", 10), 10); /* its writer still has it open */
+        run_until(a.size == 13);
+        close(old);
+        put(in_dir("x"), 0, "second life");
+        run_until(a.cuts == 1 && a.size == 11);
+        assert_string_equal(a.text, "second life");
+        assert_int_equal(a.state, SOURCE_OPEN);
+        source_close(&a.source);
+}
+
+static void moved_away_and_back_is_the_same(void **state)
+{
+        (void)state;
+        put(in_dir("x"), 0, "one");
+        hear(&a, "%s/x", dir);
+        run_until(a.size == 3);
+        assert_int_equal(rename(in_dir("x"), in_dir("y")), 0);
+        run_until(a.state == SOURCE_WAITING);
+        assert_int_equal(rename(in_dir("y"), in_dir("x")), 0);
+        run_until(a.state == SOURCE_OPEN);
+        put(in_dir("x"), O_APPEND, "two");
+        run_until(a.size == 6);
+        assert_int_equal(a.cuts, 0);
+        source_close(&a.source);
+}
+
+static void not_a_file(void **state)
+{
+        (void)state;
+        assert_int_equal(mkdir(in_dir("x"), 0700), 0);
+        assert_int_equal(mkfifo(in_dir("f"), 0600), 0);
+        hear(&a, "%s/x", dir);
+        hear(&b, "%s/f", dir);
+        run_until(a.state == SOURCE_FAILED && b.state == SOURCE_FAILED);
+        assert_non_null(strstr(a.why, "is a directory"));
+        assert_non_null(strstr(b.why, "name it as fifo:"));
+        assert_int_equal(rmdir(in_dir("x")), 0);
+        run_until(a.state == SOURCE_WAITING);
+        put(in_dir("x"), 0, "now");
+        run_until(a.state == SOURCE_OPEN && a.size == 3);
+        assert_int_equal(source_stats(a.source)->attempts, 0);
+        source_close(&a.source);
+        source_close(&b.source);
+}
+
+static void two_targets_on_one_file(void **state)
+{
+        (void)state;
+        put(in_dir("x"), 0, "1");
+        hear(&a, "%s/x", dir);
+        hear(&b, "%s/x", dir);
+        run_until(a.size == 1 && b.size == 1);
+        source_close(&a.source); /* b's watch of the same inode must survive */
+        double begin = now_s();
+        for (size_t n = 2; n < 12; n++) {
+                put(in_dir("x"), O_APPEND, "1");
+                run_until(b.size == n);
+        }
+        assert_true(now_s() - begin < 3); /* by the timer alone: 10 s */
+        assert_int_equal(a.size, 1);
+        source_close(&b.source);
+}
+
+/* While one source has 40 MB to read, another gets its turns, and so do timers. */
+#define BURST_BYTES (40u << 20)
+
+static unsigned other_turns;
+static bool big_done;
+
+static void other_bytes(void *ctx, const uint8_t *data, size_t size)
+{
+        on_bytes(ctx, data, size);
+        if (!big_done && a.total > 0 && a.total < BURST_BYTES)
+                other_turns++;
+}
+
+static void budget_lets_others_go_on(void **state)
+{
+        struct source_sink sink = { &b, other_bytes, on_cut, on_state };
+        struct source_uri uri;
+        char error[256];
+
+        (void)state;
+        other_turns = 0;
+        big_done = false;
+        put(in_dir("big"), 0, "");
+        assert_int_equal(truncate(in_dir("big"), BURST_BYTES), 0); /* a hole: read as zeros */
+        put(in_dir("small"), 0, "s");
+        memset(&b, 0, sizeof b);
+        assert_true(source_uri_parse(in_dir("small"), &uri, error, sizeof error));
+        hear(&a, "%s/big", dir);
+        b.source = source_open(base, &uri, &sink, error, sizeof error);
+        assert_non_null(b.source);
+        uint64_t before = 0;
+        for (int i = 0; i < 1000 && a.total < BURST_BYTES; i++) {
+                event_base_loop(base, EVLOOP_ONCE);
+                assert_true(a.total - before <= READ_TURN_BYTES); /* one budget per round of the loop */
+                before = a.total;
+                put(in_dir("small"), O_APPEND, "s");
+        }
+        big_done = true;
+        assert_int_equal(a.total, BURST_BYTES);
+        assert_true(other_turns >= 3);
+        source_close(&a.source);
+        source_close(&b.source);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                test_in_dir(waits_and_follows),
+                test_in_dir(directory_comes_later),
+                test_in_dir(growth_is_seen_at_once),
+                test_in_dir(truncated),
+                test_in_dir(written_anew_and_longer),
+                test_in_dir(replaced_loses_nothing_of_the_old),
+                test_in_dir(removed_and_back),
+                test_in_dir(moved_away_and_back_is_the_same),
+                test_in_dir(not_a_file),
+                test_in_dir(two_targets_on_one_file),
+                test_in_dir(budget_lets_others_go_on),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
