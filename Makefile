@@ -53,7 +53,8 @@ CLIENT := $(addprefix client/, main.c command.c nearest.c options.c signals.c \
           $(addprefix client/ctl/, ctl.c print.c) \
           $(addprefix client/, rtsinfo.c inquire.c) \
           $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
-          $(addprefix client/doctor/, features.c stream.c doctor.c)
+          $(addprefix client/doctor/, features.c stream.c doctor.c) \
+          $(addprefix client/replay/, schedule.c output.c replay.c)
 
 LIB_SRC     := $(BASE) $(DECODE) $(PROTO)
 STAGES_SRC  := $(SOURCE) $(MODEL) $(TREND) $(RULES) $(PUBLISH) $(filter-out daemon/main.c,$(DAEMON))

@@ -3,10 +3,10 @@
  * feed_files.c - updates from finished logs: `heapwatchd --once` started by us.
  *
  * DESIGN: clients never decode eventlogs. We make a directory that only we can
- * enter, start the daemon with the path of an ipc socket in it, and bind a
- * PULL socket there; the daemon connects (ZeroMQ retries until we have bound),
- * pushes everything without loss and exits. The child is started before the
- * ZeroMQ context exists: no thread of ours is copied or confused.
+ * enter, bind a PULL socket in it, and start the daemon with its path; the
+ * daemon connects, pushes everything without loss and exits. The socket comes
+ * first: the daemon takes a refused connection for a client that is gone.
+ * posix_spawn copies no memory and no thread, so ZeroMQ's are not in the way.
  *
  * The end is DaemonState.finished followed by exit status 0. A child that ends
  * otherwise is a failure, told after all that it delivered: its last
@@ -433,15 +433,17 @@ struct feed *feed_files(const char *const *paths, size_t n, const char *const *d
         r = make_directory(f);
         if (r < 0)
                 goto fail;
+        what = "no socket for heapwatchd";
+        r = open_socket(f);
+        if (r < 0)
+                goto fail;
         what = "heapwatchd cannot be started";
         argv = child_arguments(f->endpoint, paths, n, daemon_args);
         r = argv ? start_child(f, argv) : -ENOMEM;
         if (r < 0)
                 goto fail;
-        what = "no socket to heapwatchd";
-        r = open_socket(f);
-        if (r == 0)
-                r = open_wait(f);
+        what = "heapwatchd cannot be waited for";
+        r = open_wait(f);
         if (r < 0)
                 goto fail;
         free_arguments(argv);

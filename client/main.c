@@ -16,6 +16,7 @@ static const struct command *const commands[] = {
         &command_pipe,
         &command_ctl,
         &command_doctor,
+        &command_replay,
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };

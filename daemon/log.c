@@ -90,7 +90,7 @@ static void tell_dropped(void)
                 n_dropped = 0;
 }
 
-static void log_line(enum log_level level, const char *format, va_list args)
+__attribute__((format(printf, 2, 0))) static void log_line(enum log_level level, const char *format, va_list args)
 {
         char line[LINE_BYTES];
 

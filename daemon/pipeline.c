@@ -61,6 +61,7 @@ struct pipeline {
 
         uint64_t last_flush_mono_ns;
         uint64_t next_tick_ns;          /* finished logs */
+        bool finished;                  /* finished logs: all bytes were given */
         uint64_t last_bytes_wall_ns, last_bytes_mono_ns;
         bool process_seen;              /* of this run, alive on this machine */
         struct hw_eventlog_damage damages[LIMIT_DAMAGES];
@@ -71,10 +72,7 @@ struct pipeline {
 
 static uint64_t now_ns(const struct pipeline *p)
 {
-        if (p->live)
-                return clock_wall_ns();
-        uint64_t wall = model_wall_time(p->model, model_time_ns(p->model));
-        return wall == UNKNOWN_U64 ? 0 : wall;
+        return p->live ? clock_wall_ns() : model_wall_time(p->model, model_time_ns(p->model));
 }
 
 static struct target_facts facts(const struct pipeline *p)
@@ -126,12 +124,13 @@ static struct health health(const struct pipeline *p)
         return h;
 }
 
+/* In the middle of a finished log the decoder is some events ahead, how far depends on the pieces: health waits. */
 static void publish_state(struct pipeline *p)
 {
         struct target_facts f = facts(p);
         struct health h = health(p);
 
-        publisher_state(p->publisher, &f, &h, now_ns(p));
+        publisher_state(p->publisher, &f, p->live || p->finished ? &h : NULL, now_ns(p));
 }
 
 /* "RUNNING" of STATE_RUNNING. */
@@ -159,6 +158,8 @@ static void set_state(struct pipeline *p, Hw__Target__State state, const char *d
 
 static void flush(struct pipeline *p)
 {
+        if (publisher_run_changed(p->publisher))
+                publish_state(p);
         publisher_flush(p->publisher, now_ns(p));
         p->last_flush_mono_ns = p->live ? clock_mono_ns() : 0;
 }
@@ -211,7 +212,7 @@ static void take_ticked(struct pipeline *p, const struct hw_event *events, size_
                 model_events(p->model, events + from, i - from);
                 from = i;
                 if (p->next_tick_ns > 0)
-                        publisher_flush(p->publisher, now_ns(p));
+                        flush(p);
                 p->next_tick_ns = events[i].time_ns - events[i].time_ns % ONCE_TICK_NS;
                 if (ckd_add(&p->next_tick_ns, p->next_tick_ns, ONCE_TICK_NS))
                         p->next_tick_ns = UINT64_MAX;
@@ -293,7 +294,9 @@ static void schedule_flush(struct pipeline *p)
 {
         uint64_t since = clock_mono_ns() - p->last_flush_mono_ns;
 
-        if (!publisher_pending(p->publisher) || evtimer_pending(p->flush_timer, NULL))
+        if (!publisher_pending(p->publisher) && !publisher_run_changed(p->publisher))
+                return;
+        if (evtimer_pending(p->flush_timer, NULL))
                 return;
         if (since >= FLUSH_INTERVAL_NS) {
                 flush(p);
@@ -310,6 +313,7 @@ static void on_bytes(void *ctx, const uint8_t *data, size_t size)
 
         p->last_bytes_wall_ns = clock_wall_ns();
         p->last_bytes_mono_ns = clock_mono_ns();
+        publisher_set_clock(p->publisher, p->last_bytes_wall_ns);
         decode(p, data, size);
         schedule_flush(p);
 }
@@ -477,6 +481,7 @@ int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size)
 
 int pipeline_finish(struct pipeline *p)
 {
+        p->finished = true;
         finish_stream(p, "the file ends");
         publish_state(p);
         return publisher_error(p->publisher);

@@ -169,7 +169,8 @@ void publisher_state(struct publisher *p, const struct target_facts *facts, cons
         take_changes(p);
         if (send_target(p, facts, NULL))
                 p->changes &= ~(unsigned)MODEL_RUN;
-        (void)send_health(p, health, NULL); /* repeated in the heartbeat */
+        if (health)
+                (void)send_health(p, health, NULL); /* repeated in the heartbeat */
 }
 
 void publisher_begin_run(struct publisher *p, uint64_t wall_ns)

@@ -58,7 +58,7 @@ bool publisher_run_changed(struct publisher *p);
 /* The wall time of messages that are sent from the sink from now on. */
 void publisher_set_clock(struct publisher *p, uint64_t wall_ns);
 
-/* Sends the target's state (kind target) and its health. Done at every change of state, and in the heartbeat. */
+/* Sends the target's state (kind target) and, unless NULL, its health. Done at every change and in the heartbeat. */
 void publisher_state(struct publisher *p, const struct target_facts *facts, const struct health *health,
                      uint64_t wall_ns);
 

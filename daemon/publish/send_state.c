@@ -23,7 +23,7 @@ bool send_update(struct publisher *p, Hw__Update *update, bool made, const struc
                         if (!update->has_event_time_ns)
                                 PUT(update, event_time_ns, model_time_ns(p->model));
                 }
-                PUT(update, published_wall_ns, p->wall_ns);
+                PUT_U64(update, published_wall_ns, p->wall_ns);
                 if (to)
                         to->each(to->ctx, update);
                 else if (!p->error)

@@ -48,7 +48,7 @@ static void arm_turn(void *ctx)
         struct fifo *f = ctx;
 
         if (!evtimer_pending(f->turn, NULL)) /* adding a due timer again would put it off, for ever if woken often */
-                (void)event_add(f->turn, &at_once); /* fails only without memory; then the tick comes */
+                (void)event_add(f->turn, &at_once); /* fails only without memory: the tick comes */
 }
 
 static void close_end(int *fd)
@@ -130,8 +130,8 @@ static void attach(struct fifo *f)
                 return;
         }
         if (!S_ISFIFO(f->id.st_mode)) {
-                source_say_missed(&f->source, SOURCE_FAILED, "%s is not a FIFO; remove it and run mkfifo %s, or name it "
-                                  "as file:%s", path_of(f), path_of(f), path_of(f));
+                source_say_missed(&f->source, SOURCE_FAILED, "%s is not a FIFO; remove it and run mkfifo %s, or name "
+                                  "it as file:%s", path_of(f), path_of(f), path_of(f));
                 return;
         }
         f->reader = open_end(f, O_RDONLY);

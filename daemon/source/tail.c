@@ -118,7 +118,8 @@ static bool say_if_not_regular(struct tail *t, mode_t mode)
                 source_say_missed(s, SOURCE_FAILED, "%s is a named pipe: name it as fifo:%s; waiting for a file in its "
                                   "place", path_of(t), path_of(t));
         else
-                source_say_missed(s, SOURCE_FAILED, "%s is not a regular file; waiting for one in its place", path_of(t));
+                source_say_missed(s, SOURCE_FAILED, "%s is not a regular file; waiting for one in its place",
+                                  path_of(t));
         return true;
 }
 

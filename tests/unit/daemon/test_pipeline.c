@@ -141,7 +141,8 @@ static void assert_same(const struct said *a, const struct said *b)
 
 static void splits_at_every_offset(void **state)
 {
-        static const char *const small[] = { LOGS "parallel-ghc9103/run.eventlog", LOGS "parallel-full-ghc902/run.eventlog",
+        static const char *const small[] = { LOGS "parallel-ghc9103/run.eventlog",
+                                             LOGS "parallel-full-ghc902/run.eventlog",
                                              LOGS "leaky-useronly-ghc902/run.eventlog" };
 
         (void)state;

@@ -143,7 +143,9 @@ static void cgroup_first_generation(void **state)
 
 static void hostile_cgroup_files(void **state)
 {
-        static const char *const texts[] = { "", "\n\n", "0", "0:", "0::", "0::\n", "0:::", ":::/", "0::a/b\n", "::", "0:memory:" };
+        static const char *const texts[] = {
+                "", "\n\n", "0", "0:", "0::", "0::\n", "0:::", ":::/", "0::a/b\n", "::", "0:memory:"
+        };
         char long_text[9000];
 
         (void)state;
