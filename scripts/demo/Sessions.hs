@@ -14,6 +14,7 @@ import Control.Monad (forM_, when)
 import Data.IORef
 import qualified Data.Map.Strict as Map
 import Debug.Trace (traceEventIO, traceMarkerIO)
+import GHC.Clock (getMonotonicTime)
 import GHC.Conc (labelThread)
 import System.Environment (getArgs)
 
@@ -74,19 +75,20 @@ phaseAt ticks tick
 phaseName :: Phase -> String
 phaseName p = ["open", "cache on", "sale", "closing"] !! fromEnum p
 
--- | Ten ticks a second, each with its share of requests.
+-- | Ten ticks a second by the clock, each with its share of requests.
 work :: Cache -> IORef Int -> Int -> Int -> IO ()
-work cache revenue seconds rate = go Nothing 0
+work cache revenue seconds rate = getMonotonicTime >>= \start -> go start Nothing 0
   where
     ticks = seconds * 10
     perTick = max 1 (rate `div` 10)
-    go before tick = when (tick < ticks) $ do
+    go start before tick = when (tick < ticks) $ do
       let phase = phaseAt ticks tick
       when (before /= Just phase) $ traceMarkerIO (phaseName phase)
       forM_ [1 .. perTick] $ \i ->
         request cache revenue (phase == CacheOn || phase == Sale) (if phase == Sale then 120 else 50) (tick * perTick + i)
-      threadDelay 100000
-      go (Just phase) (tick + 1)
+      now <- getMonotonicTime
+      threadDelay (max 1000 (truncate ((start + fromIntegral (tick + 1) / 10 - now) * 1000000)))
+      go start (Just phase) (tick + 1)
 
 main :: IO ()
 main = do
