@@ -88,7 +88,8 @@ void features_of_program(struct features *f, const char *path, const struct rtsi
                                  strcmp(w->build, "-rtsopts") == 0 ? "" : " and ",
                                  strcmp(w->build, "-rtsopts") == 0 ? "" : w->build, w->use);
                 else
-                        snprintf(add, sizeof add, "add %s%s; then %s", info->eventlog ? "" : "-eventlog and ",
+                        snprintf(add, sizeof add, "add %s%s; then %s",
+                                 info->eventlog || strcmp(w->build, "-prof") == 0 ? "" : "-eventlog and ",
                                  info->eventlog || strcmp(w->build, "-eventlog") != 0 ? w->build : "-rtsopts", w->use);
                 features_add(f, w->name, seen, w->needed, add);
         }

@@ -255,9 +255,9 @@ static bool compose(struct run *r)
 /* What will be missing on the screen, one plain sentence each; nothing is refused here. */
 static void warn(const struct run *r)
 {
-        if (!rtsinfo_at_least(&r->info, 9, 2))
+        if (!rtsinfo_at_least(&r->info, 9, 2) && !r->o.no_flush)
                 command_error(&command_run, "%s", hw_advice_text(HW_ADVICE_OLD_GHC));
-        else if (!r->flags.flush && !r->o.no_flush)
+        else if (rtsinfo_at_least(&r->info, 9, 2) && !r->flags.flush && !r->o.no_flush)
                 command_error(&command_run, "%s", hw_advice_text(HW_ADVICE_NOT_FLUSHED));
         if (r->flags.flush && !r->info.threaded)
                 command_error(&command_run, "%s", hw_advice_text(HW_ADVICE_FLUSH_NOT_THREADED));
@@ -339,12 +339,12 @@ static void say_bytes(const char *what, uint64_t bytes)
                 fprintf(stderr, "; %s %s", what, hw_bytes_text(number, sizeof number, (double) bytes));
 }
 
-static void say_count(const char *what, uint64_t count)
+static void say_count(const char *one, const char *many, uint64_t count)
 {
         char number[HW_NUMBER_MAX];
 
         if (count != UNKNOWN_U64)
-                fprintf(stderr, "; %s %s", hw_count_text(number, sizeof number, count), what);
+                fprintf(stderr, "; %s %s", hw_count_text(number, sizeof number, count), count == 1 ? one : many);
 }
 
 /* One line: what became of the program and what was seen of it. */
@@ -361,12 +361,12 @@ static void sum_up(const struct run *r, const struct session_result *result)
         if (ask_end(r, &saw)) {
                 say_bytes("live at the last major collection", saw.live_bytes);
                 say_bytes("most live", saw.max_live_bytes);
-                say_count("collections", saw.collections);
-                say_count("heap censuses", saw.censuses);
+                say_count("collection", "collections", saw.collections);
+                say_count("heap census", "heap censuses", saw.censuses);
                 if (saw.top_band[0] != '\0') {
                         hw_terminal_text(label, sizeof label, saw.top_band);
-                        fprintf(stderr, ", the biggest band %s", label);
-                        say_bytes("with", saw.top_band_bytes);
+                        fprintf(stderr, "; biggest band at the end: %s, %s", label,
+                                hw_bytes_text(took, sizeof took, (double) saw.top_band_bytes));
                 }
                 if (saw.lost_bytes != UNKNOWN_U64 && saw.lost_bytes > 0)
                         say_bytes("damaged and skipped:", saw.lost_bytes);

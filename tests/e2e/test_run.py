@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`heapwatch run` and `doctor` with real programs of the system's GHC."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from harness import CLIENT, ROOT, Daemon, wait_for
+
+pytestmark = pytest.mark.skipif(shutil.which("ghc") is None, reason="there is no ghc")
+SOURCES = ROOT / "tests" / "programs"
+DEMO = ROOT / "scripts" / "demo"
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory):
+    """The test programs, compiled once: name -> path."""
+    out = tmp_path_factory.mktemp("programs")
+
+    def compile_one(source, name, *flags):
+        subprocess.run(["ghc", "-v0", "-O1", f"-i{DEMO}", f"-i{SOURCES}", "-outputdir", out / f"{name}.o", "-o",
+                        out / name, *flags, SOURCES / f"{source}.hs", DEMO / "flush.c"], check=True)
+        return out / name
+
+    log = ["-rtsopts", "-eventlog"]
+    return {
+        "leaky": compile_one("Leaky", "leaky", *log),
+        "crash": compile_one("Crash", "crash", *log),
+        "stress": compile_one("Stress", "stress", *log),
+        "some": compile_one("Stress", "some", "-eventlog"),
+        "nolog": compile_one("Stress", "nolog", "-rtsopts"),
+        "none": compile_one("Stress", "none", "-rtsopts=none", "-eventlog"),
+    }
+
+
+@pytest.fixture
+def daemon(tmp_path):
+    """A daemon at the default place of a private directory."""
+    directory = tmp_path / "hw"
+    directory.mkdir(mode=0o700)
+    d = Daemon(directory).start()
+    yield d
+    d.process.kill()
+    d.process.wait()
+
+
+def start(daemon, *arguments, **more):
+    env = {**os.environ, "HEAPWATCH_DIR": str(daemon.directory), **more}
+    return subprocess.Popen([CLIENT, "run", "--no-top", *map(str, arguments)], env=env, text=True,
+                            cwd=daemon.directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE)
+
+
+def finish(process):
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err
+
+
+def test_watches_to_the_end(daemon, programs):
+    run = start(daemon, "--name", "mine", "--rts", "-i0.1", "--", programs["leaky"], 2)
+    wait_for(lambda: daemon.target("mine") is not None and daemon.target("mine").run_info.ghc_version,
+             "the target's identity while the program runs")
+    status, out, err = finish(run)
+    assert status == 0 and out == "20000\n"
+    assert "mine ended with status 0" in err and "heap census" in err and "not delivered" not in err
+    wait_for(lambda: daemon.target("mine") is None, "the target's removal")
+    assert not list(daemon.directory.glob("run-*"))
+
+
+def test_status_of_a_killed_program(daemon, programs):
+    status, _, err = finish(start(daemon, "--", programs["crash"], 1))
+    assert status == 128 + signal.SIGKILL and "ended by signal 9" in err
+
+
+def test_signals_are_forwarded(daemon, programs):
+    run = start(daemon, "--name", "sig", "--", programs["leaky"], 60)
+    wait_for(lambda: daemon.target("sig") is not None and daemon.target("sig").run_info.pid, "the running program")
+    run.send_signal(signal.SIGTERM)
+    status, _, _ = finish(run)
+    assert status != 0
+
+
+def test_daemon_killed_and_restarted(daemon, programs):
+    run = start(daemon, "--name", "mine", "--", programs["leaky"], 6)
+    wait_for(lambda: daemon.target("mine") is not None and daemon.target("mine").run_info.pid, "the running program")
+    daemon.process.kill()
+    daemon.process.wait()
+    daemon.start()
+    wait_for(lambda: daemon.target("mine") is not None and daemon.health("mine").events > 0,
+             "events at the new daemon")
+    status, out, err = finish(run)
+    assert status == 0 and out == "60000\n"
+    assert "the daemon is back" in err or "the daemon is gone" not in err
+
+
+def test_stopped_daemon_does_not_stop_the_program(daemon, programs):
+    run = start(daemon, "--name", "mine", "--", programs["leaky"], 1)
+    assert finish(run)[0] == 0
+    run = start(daemon, "--name", "flood", "--heap-profile", "none", "--", programs["stress"], 600000)
+    wait_for(lambda: daemon.target("flood") is not None, "the target")
+    daemon.process.send_signal(signal.SIGSTOP)
+    try:
+        # The program ends by itself while its daemon stands still; only then may the daemon go on.
+        wait_for(lambda: run.poll() is not None, "the end of the program")
+    finally:
+        daemon.process.send_signal(signal.SIGCONT)
+    status, out, _ = finish(run)
+    assert status == 0 and out == "600000\n"
+
+
+@pytest.mark.parametrize("name, words", [("nolog", "-eventlog"), ("none", "-rtsopts")])
+def test_refused_before_the_start(daemon, programs, name, words):
+    status, out, err = finish(start(daemon, "--", programs[name], 3))
+    assert (status, out) == (2, "") and words in err
+    status, out, err = finish(start(daemon, "--force", "--", programs[name], 3))
+    assert (status, out) == (0, "3\n") and "unwatched" in err
+
+
+def test_without_rtsopts_no_bands(daemon, programs):
+    status, out, err = finish(start(daemon, "--", programs["some"], 3))
+    assert (status, out) == (0, "3\n") and "no bands will be seen" in err and "-rtsopts" in err
+
+
+def test_users_flags_win(daemon, programs):
+    status, _, err = finish(start(daemon, "--", programs["stress"], 3, "+RTS", "-olmine.eventlog"))
+    assert status == 2 and "-ol" in err
+    status, out, _ = finish(start(daemon, "--", programs["stress"], 3, GHCRTS="-A2m"))
+    assert (status, out) == (0, "3\n")
+
+
+def test_scripts_are_not_started(daemon, tmp_path):
+    script = tmp_path / "script"
+    script.write_text("#!/bin/sh\ntouch started\n")
+    script.chmod(0o755)
+    status, _, err = finish(start(daemon, "--", script))
+    assert status == 2 and "not a GHC-compiled program" in err
+    assert not (daemon.directory / "started").exists()
+
+
+def test_doctor_of_programs(programs):
+    def doctor(name):
+        r = subprocess.run([CLIENT, "doctor", "--format", "json", programs[name]], capture_output=True, text=True,
+                           timeout=60)
+        return r.returncode, {f["feature"]: f["seen"] for f in json.loads(r.stdout)["features"]}
+
+    status, seen = doctor("leaky")
+    assert status == 1 and seen["eventlog"] and seen["heap by closure type"] and not seen["heap by cost centre"]
+    status, seen = doctor("some")
+    assert seen["eventlog"] and not seen["heap by closure type"]
+    status, seen = doctor("nolog")
+    assert status == 1 and not any(seen.values())

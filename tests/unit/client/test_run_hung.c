@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* hung: real processes whose threads wait for each other, wait with a limit, or wait for input. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client/run/hung.h"
+
+static pthread_mutex_t never = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t nobody = PTHREAD_COND_INITIALIZER;
+
+static void *wait_for_ever(void *unused)
+{
+        (void) unused;
+        pthread_mutex_lock(&never);
+        for (;;)
+                pthread_cond_wait(&nobody, &never);
+        return NULL;
+}
+
+static void *wait_with_limit(void *unused)
+{
+        struct timespec t;
+
+        (void) unused;
+        clock_gettime(CLOCK_REALTIME, &t);
+        t.tv_sec += 1000;
+        pthread_mutex_lock(&never);
+        for (;;)
+                pthread_cond_timedwait(&nobody, &never, &t);
+        return NULL;
+}
+
+static void *wait_for_input(void *unused)
+{
+        (void) poll(NULL, 0, -1);
+        return unused;
+}
+
+/* A process with two threads, one waiting for ever and one in `other`. */
+static pid_t start(void *(*other)(void *))
+{
+        pid_t pid = fork();
+
+        if (pid == 0) {
+                pthread_t t;
+                if (pthread_create(&t, NULL, other, NULL) != 0)
+                        _exit(1);
+                wait_for_ever(NULL);
+        }
+        assert_true(pid > 0);
+        return pid;
+}
+
+static void end(pid_t pid)
+{
+        kill(pid, SIGKILL);
+        waitpid(pid, NULL, 0);
+}
+
+/* Looks until the answer is not 0, for at most `looks` times 10 ms; time is ours. */
+static long long look(pid_t pid, int looks)
+{
+        struct hung h;
+        long long stuck = 0;
+
+        hung_init(&h, pid);
+        for (int i = 0; i < looks && stuck == 0; i++) {
+                stuck = hung_look(&h, "", 1000LL * i, false);
+                poll(NULL, 0, 10);
+        }
+        return stuck;
+}
+
+static void all_wait(void **state)
+{
+        pid_t pid = start(wait_for_ever);
+        struct hung h;
+        (void) state;
+
+        assert_true(look(pid, 500) >= 1000);
+        hung_init(&h, pid);
+        assert_int_equal(hung_look(&h, "", 5000, false), 0);
+        assert_int_equal(hung_look(&h, "", 9000, false), 4000);
+        assert_int_equal(hung_look(&h, "", 9500, true), 0); /* bytes came */
+        assert_int_equal(hung_look(&h, "", 9600, false), 0);
+        assert_int_equal(hung_look(&h, "", 9700, false), 100);
+        end(pid);
+        assert_int_equal(hung_look(&h, "", 99000, false), 0); /* gone is not hung */
+}
+
+static void one_can_wake(void **state)
+{
+        (void) state;
+        pid_t limit = start(wait_with_limit), input = start(wait_for_input);
+        poll(NULL, 0, 200); /* either way the answer must be no; this makes it the answer of a settled process */
+        assert_int_equal(look(limit, 20), 0);
+        assert_int_equal(look(input, 20), 0);
+        end(limit);
+        end(input);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = { cmocka_unit_test(all_wait), cmocka_unit_test(one_can_wake) };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
