@@ -94,7 +94,7 @@ endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all check unit e2e bench demo asan fuzz install clean help deps dist layers style leaklab
+.PHONY: all check unit e2e bench demo asan fuzz install clean help deps dist layers style leaklab bench-decode fuzz-decode
 
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_OBJ    := $(call objects,$(LIB_SRC)) $(if $(PROTO),$(OBJ)/heapwatch.pb-c.o)
@@ -172,7 +172,30 @@ $(O)/heapwatch-trend: $(HEAPWATCH_TREND_OBJ)
 -include $(patsubst %.o,%.d,$(HEAPWATCH_TREND_OBJ))
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)))
 
+# The decoder against a bare loop: bench_decode LOG.
+$(O)/bench/bench_decode: $(OBJ)/tests/bench/bench_decode.o $(O)/libheapwatch.a
+	@mkdir -p $(@D)
+	$(call SAY,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_LIB)
+
+# The decoder under libFuzzer: FUZZ_SECONDS of it, seeds and findings in $(O)/fuzz.
+FUZZ_SECONDS ?= 60
+$(O)/fuzz/fuzz_decode: tests/fuzz/fuzz_decode.c $(DECODE) include/heapwatch/eventlog.h
+	@mkdir -p $(@D)
+	$(call SAY,CC,$@)
+	$(Q)clang -std=c11 -g -O1 -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
+	  $(WARNINGS) -Iinclude -Idaemon -o $@ tests/fuzz/fuzz_decode.c $(DECODE)
+
 # ------------------------------------------------------------------ targets
+
+bench-decode: $(O)/bench/bench_decode
+
+fuzz-decode: $(O)/fuzz/fuzz_decode
+	@mkdir -p $(O)/fuzz/corpus
+	$(Q)for run in parallel-ghc9103 leaky-useronly-ghc902 leaky-useronly-ghc9103; do \
+	  { printf 'seed'; cat tests/data/logs/$$run/run.eventlog; } > $(O)/fuzz/corpus/$$run; done
+	$(Q)$(O)/fuzz/fuzz_decode -max_total_time=$(FUZZ_SECONDS) -max_len=20000 -rss_limit_mb=1024 \
+	  -artifact_prefix=$(O)/fuzz/ $(O)/fuzz/corpus
 
 deps:
 	$(Q)scripts/deps

@@ -105,7 +105,8 @@ static uint32_t kind_of(uint16_t id, uint16_t size)
         if (!info)
                 kind |= KIND_UNKNOWN;
         if (size == 0xffff)
-                return kind | KIND_VARIABLE | (id == HW_IPE ? KIND_IPE : 0) | (info ? info->min_size : 0);
+                return kind | KIND_VARIABLE | (id == HW_IPE ? KIND_IPE : info ? KIND_PLAIN : 0) |
+                       (info ? info->min_size : 0);
         if (info && size < info->min_size)
                 return kind | KIND_DROP | size;
         if (id == HW_BLOCK_MARKER)

@@ -39,7 +39,7 @@
  */
 #define KIND_SIZE 0xffffu
 #define KIND_DECLARED 0x10000u
-#define KIND_PLAIN 0x20000u             /* fixed size, deliver: all that the fast path takes */
+#define KIND_PLAIN 0x20000u             /* known, nothing special: what the fast path takes */
 #define KIND_VARIABLE 0x40000u          /* a length follows the time */
 #define KIND_UNKNOWN 0x80000u           /* not in the event table */
 #define KIND_DROP 0x100000u             /* declared shorter than its kind needs */
