@@ -28,7 +28,7 @@ struct theil_sen {
         unsigned filled;
 };
 
-/* Median of the slopes of all pairs of p[0..n), n <= THEIL_SEN_MAX; NaN with fewer than THEIL_SEN_LEAST filled points. */
+/* Median of the slopes of all pairs of p[0..n), n <= THEIL_SEN_MAX; NaN with fewer than THEIL_SEN_LEAST filled. */
 double theil_sen_slope(const double *p, unsigned n);
 
 /* The whole fit. False, *ret unchanged, with fewer than THEIL_SEN_LEAST filled points. */

@@ -131,10 +131,10 @@ static enum window_test first_missing(uint32_t passed, uint32_t wanted)
 static void fill_evidence(const struct trend *t, unsigned window, struct trend_evidence *e)
 {
         const struct window_result *r = &t->windows.results[window];
-        uint32_t wanted = t->verdict.now == TREND_LEAK ? 0 : t->verdict.now == TREND_GROWING ? TESTS_LEAKS : TESTS_GROWS;
+        uint32_t wanted = t->verdict.now < TREND_GROWING ? TESTS_GROWS : TESTS_LEAKS;
 
         e->passed = r->passed;
-        e->missing = first_missing(r->passed, wanted);
+        e->missing = first_missing(r->passed, t->verdict.now == TREND_LEAK ? 0 : wanted);
         e->window = window;
         e->span_ns = window_span_minutes(window) * t->config.resolution_ns;
         e->ended_ns = end_of_minute_ns(t, r->ended);

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ladder.c against a model that keeps every minute and computes each bucket from scratch. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "random.h"
+#include "trend/ladder.h"
+
+#define MINUTES 60000u
+
+static double all[MINUTES];
+
+static int by_value(const void *a, const void *b)
+{
+        double x = *(const double *)a, y = *(const double *)b;
+
+        return (x > y) - (x < y);
+}
+
+/* Bucket `number` of a rung, from the minutes themselves. */
+static double naive_floor(unsigned rung, uint64_t number)
+{
+        double v[4];
+        unsigned k = 0;
+
+        if (rung == 0)
+                return all[number];
+        for (unsigned i = 0; i < 4; i++) {
+                double child = naive_floor(rung - 1, number * 4 + i);
+
+                if (!isnan(child))
+                        v[k++] = child;
+        }
+        qsort(v, k, sizeof(*v), by_value);
+        switch (k) {
+        case 0:
+                return NAN;
+        case 1:
+        case 2:
+                return v[0];
+        default:
+                return (v[0] + v[1]) / 2;
+        }
+}
+
+static double naive_high(unsigned rung, uint64_t number)
+{
+        double high = NAN;
+
+        if (rung < 3)
+                return naive_floor(rung, number);
+        for (unsigned i = 0; i < 4; i++)
+                high = fmax(high, naive_high(rung - 1, number * 4 + i));
+        return high;
+}
+
+static void assert_same(double a, double b)
+{
+        if (isnan(b))
+                assert_true(isnan(a));
+        else
+                assert_true(a == b);
+}
+
+static void assert_ladder(const struct ladder *l, uint64_t minutes)
+{
+        for (unsigned rung = 0; rung < LADDER_RUNGS; rung++) {
+                uint64_t count = minutes / ladder_width(rung);
+                unsigned kept = count < 48 ? (unsigned)count : 48;
+
+                assert_int_equal(ladder_count(l, rung), count);
+                assert_int_equal(ladder_kept(l, rung), kept);
+                for (unsigned age = 0; age < kept; age++) {
+                        assert_same(ladder_floor(l, rung, age), naive_floor(rung, count - 1 - age));
+                        if (rung < 5)
+                                assert_same(ladder_high(l, rung, age), naive_high(rung, count - 1 - age));
+                }
+        }
+}
+
+/* Pushes minutes of which `gap_pct` % are empty, with now and then a long hole, and compares after each of some. */
+static void compare(uint64_t seed, unsigned gap_pct, unsigned minutes)
+{
+        static struct ladder l;
+        struct random r = { seed };
+        unsigned hole = 0;
+
+        ladder_init(&l);
+        for (unsigned m = 0; m < minutes; m++) {
+                if (random_below(&r, 400) == 0)
+                        hole = random_below(&r, 700);
+                bool empty = hole > 0 || random_below(&r, 100) < gap_pct;
+
+                hole -= hole > 0;
+                all[m] = empty ? NAN : 1e9 + floor(1e6 * random_unit(&r));
+                unsigned gained = ladder_push(&l, all[m]), want = 1;
+                for (unsigned rung = 1; rung < 6; rung++)
+                        want += (m + 1) % (1u << (2 * rung)) == 0;
+                assert_int_equal(gained, want);
+                if (m < 300 || m % 997 == 0 || want >= 5)
+                        assert_ladder(&l, m + 1);
+        }
+        assert_ladder(&l, minutes);
+}
+
+static void widths(void **state)
+{
+        const unsigned want[] = { 1, 4, 16, 64, 256, 1024 };
+
+        (void)state;
+        for (unsigned r = 0; r < LADDER_RUNGS; r++)
+                assert_int_equal(ladder_width(r), want[r]);
+        assert_int_equal(LADDER_MINUTES, 48 * 1024);
+}
+
+static void full(void **state)
+{
+        (void)state;
+        compare(3, 0, MINUTES);
+}
+
+static void with_gaps(void **state)
+{
+        (void)state;
+        compare(4, 30, MINUTES);
+        compare(5, 90, 20000);
+}
+
+static void all_empty(void **state)
+{
+        (void)state;
+        compare(6, 100, 5000);
+}
+
+/* 1, 2 of 2, 2 of 3, 2 of 4: the lower half, rounded up. */
+static void lower_half(void **state)
+{
+        const double in[][4] = { { NAN, 8, NAN, NAN }, { 9, NAN, 5, NAN }, { 6, 2, NAN, 4 }, { 40, 10, 30, 20 } };
+        const double want[] = { 8, 5, 3, 15 };
+        struct ladder l;
+
+        (void)state;
+        for (unsigned k = 0; k < 4; k++) {
+                ladder_init(&l);
+                for (unsigned i = 0; i < 4; i++)
+                        (void)ladder_push(&l, in[k][i]);
+                assert_true(ladder_floor(&l, 1, 0) == want[k]);
+        }
+}
+
+/* Spikes of a minute leave no trace above. */
+static void spikes(void **state)
+{
+        struct ladder l;
+
+        (void)state;
+        ladder_init(&l);
+        for (unsigned m = 0; m < 16; m++)
+                (void)ladder_push(&l, m == 5 || m == 9 ? 1e12 : 100);
+        assert_true(ladder_floor(&l, 2, 0) == 100);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(widths),
+                cmocka_unit_test(lower_half),
+                cmocka_unit_test(spikes),
+                cmocka_unit_test(full),
+                cmocka_unit_test(with_gaps),
+                cmocka_unit_test(all_empty),
+        };
+
+        return cmocka_run_group_tests_name("ladder", tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* life.c: the whole run in 24 to 48 buckets, and what the ratio says of known curves. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "random.h"
+#include "trend/life.h"
+
+#define PLACES 5000u
+
+static double all[PLACES];
+
+/* Plain means of `width` floors, which pairwise averages equal as long as no floor is missing. */
+static void assert_means(const struct life *l, unsigned places)
+{
+        uint64_t width = 1;
+
+        while (places / width > 48)
+                width *= 2;
+        assert_int_equal(l->width, width);
+        assert_int_equal(l->count, places / width);
+        assert_int_equal(l->places, places % width);
+        for (unsigned k = 0; k < l->count; k++) {
+                long double sum = 0;
+
+                for (uint64_t i = 0; i < width; i++)
+                        sum += all[k * width + i];
+                assert_true(fabs((double)(sum / width) / l->means[k] - 1) < 1e-12);
+        }
+}
+
+static void spans_the_run(void **state)
+{
+        struct random r = { 11 };
+        struct life l;
+
+        (void)state;
+        life_init(&l);
+        for (unsigned i = 0; i < PLACES; i++) {
+                all[i] = 2e10 + 1e9 * random_unit(&r);
+                life_push(&l, all[i]);
+                assert_means(&l, i + 1);
+                assert_true(i < 48 || l.count >= 24);
+        }
+}
+
+static void empty_ones_keep_their_place(void **state)
+{
+        struct life l;
+
+        (void)state;
+        life_init(&l);
+        for (unsigned i = 0; i < 49; i++)
+                life_push(&l, i < 4 || i % 2 ? (double)NAN : (double)i);
+        assert_int_equal(l.count, 24);
+        assert_true(isnan(l.means[0]) && isnan(l.means[1]));
+        assert_true(l.means[2] == 4 && l.means[23] == 46);      /* the filled one of each pair */
+        assert_true(l.filled == 1 && l.sum == 48);              /* in the making, half wide */
+        life_push(&l, NAN);
+        assert_int_equal(l.count, 25);
+        assert_true(l.means[24] == 48);
+}
+
+static double ratio_of(double (*curve)(double), unsigned places)
+{
+        struct life l;
+
+        life_init(&l);
+        for (unsigned i = 0; i < places; i++)
+                life_push(&l, curve(i));
+        return life_ratio(&l);
+}
+
+static double line(double i)
+{
+        return 1e9 + 1000 * i;
+}
+
+static double logarithm(double i)
+{
+        return 1e9 + 1e7 * log1p(i);
+}
+
+static double late_leak(double i)
+{
+        return 1e9 + (i > 500 ? 1000 * (i - 500) : 0);
+}
+
+static double level(double i)
+{
+        return 1e9 + 0 * i;
+}
+
+static double falling(double i)
+{
+        return 1e9 - 1000 * i;
+}
+
+static void ratios(void **state)
+{
+        const unsigned places[] = { 30, 100, 1000, 5000 };
+
+        (void)state;
+        for (unsigned k = 0; k < 4; k++) {
+                assert_true(fabs(ratio_of(line, places[k]) - 1) < 0.2);
+                assert_true(ratio_of(logarithm, places[k]) < 0.65);
+        }
+        assert_true(fabs(ratio_of(line, 5000) - 1) < 0.05);
+        assert_true(ratio_of(late_leak, 1000) > 1);
+        assert_true(ratio_of(level, 1000) == 99);
+        assert_true(ratio_of(falling, 1000) == 99);
+}
+
+static void too_little(void **state)
+{
+        struct life l;
+
+        (void)state;
+        assert_true(ratio_of(logarithm, 15) == 1);
+        assert_true(ratio_of(logarithm, 16) < 0.7);
+        life_init(&l);
+        for (unsigned i = 0; i < 32; i++)
+                life_push(&l, i < 20 ? (double)NAN : logarithm(i)); /* blocks 0 to 3 are empty: three increments are left */
+        assert_true(life_ratio(&l) == 1);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(spans_the_run),
+                cmocka_unit_test(empty_ones_keep_their_place),
+                cmocka_unit_test(ratios),
+                cmocka_unit_test(too_little),
+        };
+
+        return cmocka_run_group_tests_name("life", tests, NULL, NULL);
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* onset.c: bends at known minutes, one miss forgiven, coarse rungs, and never behind the window. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "trend/onset.h"
+
+static struct ladder ladder;
+static struct life life;
+static struct windows windows;
+
+static void run(double (*curve)(unsigned), unsigned minutes)
+{
+        ladder_init(&ladder);
+        life_init(&life);
+        windows_init(&windows, 180);
+        for (unsigned m = 0; m < minutes; m++) {
+                unsigned gained = ladder_push(&ladder, curve(m));
+
+                if (gained > 1)
+                        life_push(&life, ladder_floor(&ladder, 1, 0));
+                windows_judge(&windows, &ladder, &life, gained);
+        }
+}
+
+static uint64_t onset(unsigned window)
+{
+        return onset_minute(&ladder, window, &windows.results[window]);
+}
+
+static double line(unsigned m)
+{
+        return 1e9 + 1e6 * m;
+}
+
+static double bend_at_480(unsigned m)
+{
+        return 1e9 + (m > 480 ? 1e6 * (m - 480) : 0);
+}
+
+static double with_one_bucket_off(unsigned m)
+{
+        return m / 4 == 100 ? 5e9 : line(m);
+}
+
+static double with_two_buckets_off(unsigned m)
+{
+        return m / 4 == 100 || m / 4 == 99 ? 5e9 : line(m);
+}
+
+static double with_hole(unsigned m)
+{
+        return m >= 400 && m < 408 ? (double)NAN : line(m);
+}
+
+static void a_line_from_the_start(void **state)
+{
+        (void)state;
+        run(line, 1600);
+        assert_int_equal(onset(13), 0); /* 1536 minutes */
+        /* Narrower ones follow their own rung and the next; floors of wider buckets lie too low on a rising line. */
+        assert_int_equal(onset(5), 832);
+        assert_int_equal(onset(9), 0);
+}
+
+static void a_bend(void **state)
+{
+        (void)state;
+        run(bend_at_480, 768);
+        /* 192 minutes of 4: the window begins at 576; 5 % of its rise are tolerated, 10 minutes of it. */
+        assert_in_range(onset(7), 464, 484);
+        /* 288 minutes of 16, from the bend on. */
+        assert_in_range(onset(8), 464, 480);
+}
+
+static void the_window_itself(void **state)
+{
+        (void)state;
+        run(bend_at_480, 672); /* the window covers 480 .. 672 and nothing before it lies on its line */
+        assert_in_range(onset(7), 464, 480);
+}
+
+/* Bucket 100 of rung 1 (minutes 400 .. 404) is far off the line and is passed over. */
+static void one_miss_is_forgiven(void **state)
+{
+        (void)state;
+        run(with_one_bucket_off, 500);
+        assert_true(windows.results[4].filled);
+        assert_true(windows.results[4].ended == 500);
+        assert_int_equal(onset(4), 308); /* where the rung ends: 48 buckets before 500 */
+}
+
+static void two_misses_are_the_bend(void **state)
+{
+        (void)state;
+        run(with_two_buckets_off, 500);
+        assert_int_equal(onset(4), 404);
+}
+
+/* Two empty buckets of 4 minutes end the walk: nothing is known of what lies behind. */
+static void a_hole_ends_the_walk(void **state)
+{
+        (void)state;
+        run(with_hole, 500);
+        assert_int_equal(onset(4), 408);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_line_from_the_start),
+                cmocka_unit_test(a_bend),
+                cmocka_unit_test(the_window_itself),
+                cmocka_unit_test(one_miss_is_forgiven),
+                cmocka_unit_test(two_misses_are_the_bend),
+                cmocka_unit_test(a_hole_ends_the_walk),
+        };
+
+        return cmocka_run_group_tests_name("onset", tests, NULL, NULL);
+}

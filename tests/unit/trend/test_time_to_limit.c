@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* time_to_limit.c: the interval of a straight growth by hand, slowing, speeding up, past the limit, no slope. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "trend/time_to_limit.h"
+
+#define WINDOW 4u       /* 18 points of 4 minutes */
+#define POINT_S 240.0
+#define SXX 484.5
+
+static const struct recent_average nothing;
+
+/* 2400 bytes a point: 10 bytes a second; +- 0.5. */
+static struct window_result straight(void)
+{
+        return (struct window_result){
+                .slope = 2400, .se = 120 / 2.1, .sd = 100, .end = 100000, .old_slope = 2400, .new_slope = 2400,
+                .sxx = SXX, .filled = 18,
+        };
+}
+
+static void assert_near(double got, double want)
+{
+        if (!(fabs(got - want) <= 1e-9 * fabs(want)))
+                fail_msg("got %.17g, expected %.17g", got, want);
+}
+
+static void by_hand(void **state)
+{
+        struct window_result r = straight();
+        struct time_to_limit t = time_to_limit(WINDOW, &r, &nothing, 201200, 60);
+
+        (void)state;
+        /* The line is at 101200 at the window's end; +- 200 for the noise. */
+        assert_near(t.early_s, (100000.0 - 200) / 10.5);
+        assert_near(t.late_s, (100000.0 + 200) / 9.5);
+}
+
+/* Judged by seconds instead of minutes the same numbers come 60 times as soon. */
+static void scales(void **state)
+{
+        struct window_result r = straight();
+        struct time_to_limit t = time_to_limit(WINDOW, &r, &nothing, 201200, 60);
+        struct time_to_limit fast = time_to_limit(WINDOW, &r, &nothing, 201200, 1);
+
+        (void)state;
+        assert_near(fast.early_s, t.early_s / 60);
+        assert_near(fast.late_s, t.late_s / 60);
+}
+
+static void the_average_fills_the_limit(void **state)
+{
+        struct window_result r = straight();
+        struct recent_average a = { 0 };
+
+        (void)state;
+        for (int m = 0; m < 6400; m++)
+                recent_average_add(&a, 111200);
+        assert_near(a.sum / a.weight, 111200);
+        struct time_to_limit t = time_to_limit(WINDOW, &r, &a, 201200, 60);
+        /* 111200 lags 3840 s behind. */
+        assert_near(t.early_s, (201200 - 111200 - 38400 * a.weight - 200) / 10.5);
+        assert_near(t.late_s, (100000.0 + 200) / 9.5);
+}
+
+/* The first minutes of an average count for themselves, not as if there had been zeros before. */
+static void young_average(void **state)
+{
+        struct recent_average a = { 0 };
+
+        (void)state;
+        recent_average_add(&a, 5000);
+        assert_near(a.weight, 1 / 64.0);
+        assert_near(a.sum / a.weight, 5000);
+        recent_average_add(&a, 7000);
+        assert_true(a.sum / a.weight > 6000 && a.sum / a.weight < 6010);
+}
+
+static void slowing(void **state)
+{
+        struct window_result r = straight();
+
+        (void)state;
+        r.new_slope = 1200; /* below old - 4 se */
+        struct time_to_limit t = time_to_limit(WINDOW, &r, &nothing, 201200, 60);
+        assert_near(t.late_s, 100200 / 5.0);
+        r.new_slope = -10;
+        t = time_to_limit(WINDOW, &r, &nothing, 201200, 60);
+        assert_true(isnan(t.late_s) && !isnan(t.early_s));
+}
+
+static void speeding_up(void **state)
+{
+        struct window_result r = straight();
+        double gap = 100000 - 200, t_s, acc, s;
+
+        (void)state;
+        r.new_slope = 3000; /* 600 more: above 8 sd / sqrt(sxx) = 36 */
+        t_s = time_to_limit(WINDOW, &r, &nothing, 201200, 60).early_s;
+        acc = 600 / 9.0 / (POINT_S * POINT_S);
+        s = fmax(10.5, 3300 / POINT_S);
+        assert_near(s * t_s + acc * t_s * t_s / 2, gap);
+        assert_true(t_s < gap / 10.5);
+}
+
+static void past_it(void **state)
+{
+        struct window_result r = straight();
+        struct time_to_limit t = time_to_limit(WINDOW, &r, &nothing, 5000, 60);
+
+        (void)state;
+        assert_true(t.early_s == 0 && t.late_s == 0);
+        t = time_to_limit(WINDOW, &r, &nothing, 101300, 60); /* within the noise */
+        assert_true(t.early_s == 0 && t.late_s > 0);
+}
+
+static void not_rising(void **state)
+{
+        struct window_result r = straight();
+
+        (void)state;
+        r.se = 2400; /* the interval holds 0 */
+        struct time_to_limit t = time_to_limit(WINDOW, &r, &nothing, 201200, 60);
+        assert_true(t.early_s > 0 && isnan(t.late_s));
+        r.slope = -6000;
+        t = time_to_limit(WINDOW, &r, &nothing, 201200, 60);
+        assert_true(isnan(t.early_s) && isnan(t.late_s));
+        r = straight();
+        r.old_slope = r.new_slope = NAN; /* not known: neither slower nor faster */
+        t = time_to_limit(WINDOW, &r, &nothing, 201200, 60);
+        assert_near(t.early_s, 99800 / 10.5);
+        assert_near(t.late_s, 100200 / 9.5);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(by_hand),
+                cmocka_unit_test(scales),
+                cmocka_unit_test(the_average_fills_the_limit),
+                cmocka_unit_test(young_average),
+                cmocka_unit_test(slowing),
+                cmocka_unit_test(speeding_up),
+                cmocka_unit_test(past_it),
+                cmocka_unit_test(not_rising),
+        };
+
+        return cmocka_run_group_tests_name("time_to_limit", tests, NULL, NULL);
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* verdict.c: the state machine over scripts of window results. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "trend/verdict.h"
+
+static struct verdict v;
+static struct windows w;
+static struct ladder l;
+static uint64_t now;
+
+static void begin(void)
+{
+        verdict_init(&v);
+        windows_init(&w, 180);
+        ladder_init(&l);
+        now = 0;
+        for (unsigned m = 0; m < 4; m++)
+                (void)ladder_push(&l, 1000);
+}
+
+/* Window `index` says this from now on; filled == 0: it has no result. */
+static void say(unsigned index, uint32_t passed, unsigned filled)
+{
+        w.results[index] = (struct window_result){ .slope = 10, .end = 1000, .passed = passed, .filled = filled };
+}
+
+static enum trend_verdict step(void)
+{
+        (void)verdict_step(&v, &w, &l, ++now);
+        return v.now;
+}
+
+static void steps(unsigned n, enum trend_verdict want)
+{
+        for (unsigned i = 0; i < n; i++)
+                assert_int_equal(step(), want);
+}
+
+/* Makes the newest rung-1 floor this. */
+static void floor_is(double bytes)
+{
+        for (unsigned m = 0; m < 4; m++)
+                (void)ladder_push(&l, bytes);
+}
+
+static void unknown_and_steady(void **state)
+{
+        (void)state;
+        begin();
+        steps(50, TREND_UNKNOWN);
+        say(3, 0, 18);
+        steps(50, TREND_STEADY);
+        assert_int_equal(v.since, 51);
+        say(3, 0, 0);
+        steps(1, TREND_UNKNOWN);
+        assert_int_equal(v.since, 101);
+}
+
+/* The minute of the first such result counts as 0; 4 is reached at >=. */
+static void growing_after_four(void **state)
+{
+        (void)state;
+        begin();
+        say(0, TESTS_GROWS, 18);
+        steps(4, TREND_STEADY);
+        steps(60, TREND_GROWING);
+        begin();
+        for (unsigned k = 0; k < 10; k++) { /* a break starts it anew */
+                say(0, TESTS_GROWS, 18);
+                steps(4, TREND_STEADY);
+                say(0, 0, 18);
+                steps(1, TREND_STEADY);
+        }
+}
+
+static void any_window_will_do(void **state)
+{
+        (void)state;
+        begin();
+        for (unsigned k = 0; k < 8; k++) {
+                say(k, TESTS_GROWS, 18);
+                if (k > 0)
+                        say(k - 1, 0, 18);
+                steps(1, k < 4 ? TREND_STEADY : TREND_GROWING);
+        }
+}
+
+static void growing_stays_fifteen(void **state)
+{
+        (void)state;
+        begin();
+        say(0, TESTS_GROWS, 18);
+        steps(4, TREND_STEADY);
+        steps(1, TREND_GROWING);
+        say(0, 0, 18);
+        steps(14, TREND_GROWING);
+        say(0, TESTS_GROWS, 18); /* one minute of growth starts the stay anew */
+        steps(1, TREND_GROWING);
+        say(0, 0, 18);
+        steps(14, TREND_GROWING);
+        steps(10, TREND_STEADY);
+}
+
+/* The rise ended at 1000 with 10 a point: its middle is 910. */
+static void leaves_when_taken_back(void **state)
+{
+        (void)state;
+        begin();
+        say(0, TESTS_GROWS, 18);
+        steps(4, TREND_STEADY);
+        steps(1, TREND_GROWING);
+        floor_is(100);
+        steps(5, TREND_GROWING); /* while a window still grows the floor does not matter */
+        floor_is(910);
+        say(0, 0, 18);
+        steps(2, TREND_GROWING);
+        floor_is(NAN);           /* not known is not low */
+        steps(2, TREND_GROWING);
+        floor_is(909);
+        steps(1, TREND_STEADY);
+}
+
+static void leak_after_sixteen(void **state)
+{
+        (void)state;
+        begin();
+        say(8, TESTS_LEAKS | TESTS_HOLDS, 18);
+        steps(4, TREND_STEADY);
+        steps(12, TREND_GROWING);
+        steps(100, TREND_LEAK);
+        assert_int_equal(v.since, 17);
+}
+
+static void leak_stays_while_held(void **state)
+{
+        (void)state;
+        begin();
+        say(8, TESTS_LEAKS | TESTS_HOLDS, 18);
+        steps(4, TREND_STEADY);
+        steps(12, TREND_GROWING);
+        steps(1, TREND_LEAK);
+        say(8, TESTS_HOLDS, 18);
+        steps(200, TREND_LEAK);
+        say(8, 0, 18);
+        steps(30, TREND_LEAK);  /* not for more than 30 min */
+        steps(1, TREND_STEADY);
+        say(8, TESTS_HOLDS, 18);
+        steps(50, TREND_STEADY); /* holding alone is no way in */
+}
+
+/* Left, it is judged anew: growing when something grows, unknown when there is nothing. */
+static void after_leak(void **state)
+{
+        (void)state;
+        begin();
+        say(8, TESTS_LEAKS | TESTS_HOLDS, 18);
+        for (unsigned m = 0; m < 20; m++)
+                (void)step();
+        say(8, 0, 18);
+        say(0, TESTS_GROWS, 18);
+        steps(30, TREND_LEAK);
+        steps(20, TREND_GROWING);
+
+        begin();
+        say(8, TESTS_LEAKS | TESTS_HOLDS, 18);
+        for (unsigned m = 0; m < 20; m++)
+                (void)step();
+        say(8, 0, 0);
+        steps(30, TREND_LEAK);
+        steps(1, TREND_UNKNOWN);
+}
+
+static void changes_are_told(void **state)
+{
+        (void)state;
+        begin();
+        say(0, 0, 18);
+        assert_true(verdict_step(&v, &w, &l, 1));
+        assert_false(verdict_step(&v, &w, &l, 2));
+        assert_string_equal(trend_verdict_name(TREND_UNKNOWN), "unknown");
+        assert_string_equal(trend_verdict_name(TREND_STEADY), "steady");
+        assert_string_equal(trend_verdict_name(TREND_GROWING), "growing");
+        assert_string_equal(trend_verdict_name(TREND_LEAK), "leak");
+        assert_string_equal(trend_verdict_name((enum trend_verdict)99), "unknown");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(unknown_and_steady),
+                cmocka_unit_test(growing_after_four),
+                cmocka_unit_test(any_window_will_do),
+                cmocka_unit_test(growing_stays_fifteen),
+                cmocka_unit_test(leaves_when_taken_back),
+                cmocka_unit_test(leak_after_sixteen),
+                cmocka_unit_test(leak_stays_while_held),
+                cmocka_unit_test(after_leak),
+                cmocka_unit_test(changes_are_told),
+        };
+
+        return cmocka_run_group_tests_name("verdict", tests, NULL, NULL);
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* windows.c: which buckets, when judged, with how many points; the record; each test on a curve that fails it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "random.h"
+#include "trend/windows.h"
+
+#define X 180u
+
+static struct ladder ladder;
+static struct life life;
+static struct windows windows;
+
+static void begin(void)
+{
+        ladder_init(&ladder);
+        life_init(&life);
+        windows_init(&windows, X);
+}
+
+static void minute(double floor)
+{
+        unsigned gained = ladder_push(&ladder, floor);
+
+        if (gained > 1)
+                life_push(&life, ladder_floor(&ladder, 1, 0));
+        windows_judge(&windows, &ladder, &life, gained);
+}
+
+static const struct window_result *result(unsigned index)
+{
+        return &windows.results[index];
+}
+
+static bool passes(unsigned index, enum window_test test)
+{
+        return window_has(result(index), TEST_BIT(test));
+}
+
+static void spans(void **state)
+{
+        const unsigned on_rung[] = { 18, 24, 36, 48 };
+
+        (void)state;
+        for (unsigned i = 0; i < WINDOWS; i++) {
+                assert_int_equal(window_span_minutes(i), on_rung[i % 4] << (2 * (i / 4)));
+                assert_int_equal(window_points(i), i % 2 ? 24 : 18);
+                assert_int_equal(window_points(i) * window_point_minutes(i), window_span_minutes(i));
+                assert_true(i == 0 || window_span_minutes(i) > window_span_minutes(i - 1));
+        }
+        assert_int_equal(window_span_minutes(WINDOWS_RECENT - 1), 384);
+        assert_int_equal(window_span_minutes(WINDOWS - 1), LADDER_MINUTES);
+}
+
+/* A window is judged at the minutes at which its rung (pairs: two buckets of it) is complete, not before it is full. */
+static void when_judged(void **state)
+{
+        (void)state;
+        begin();
+        for (unsigned m = 1; m <= 3000; m++) {
+                minute(1e9 + m);
+                for (unsigned i = 0; i < WINDOWS; i++) {
+                        uint64_t point = window_point_minutes(i), span = window_span_minutes(i);
+                        uint64_t last = m / point * point;
+
+                        assert_int_equal(result(i)->filled, m < span ? 0 : window_points(i));
+                        if (m >= span)
+                                assert_int_equal(result(i)->ended, last);
+                }
+        }
+}
+
+static void exact_line(void **state)
+{
+        (void)state;
+        begin();
+        for (unsigned m = 0; m < 3072; m++)
+                minute(2e10 + 1e7 * m);
+        for (unsigned i = 0; i < 16; i++) {
+                const struct window_result *r = result(i);
+                double point = (double)window_point_minutes(i);
+
+                assert_true(fabs(r->slope / (1e7 * point) - 1) < 1e-9);
+                assert_true(fabs(r->old_slope / r->slope - 1) < 1e-9 && fabs(r->new_slope / r->slope - 1) < 1e-9);
+                assert_true(fabs(r->last_slope / r->slope - 1) < 1e-9 && fabs(r->clip - 1) < 1e-9);
+                /* The newest point is near the newest value. */
+                assert_true(fabs(r->end - (2e10 + 1e7 * (double)r->ended)) <= 1e7 * point);
+        }
+        assert_int_equal(result(9)->passed, (1u << TEST_COUNT) - 1);
+        assert_int_equal(windows_widest(&windows, TESTS_LEAKS, WINDOWS), 15);
+        assert_int_equal(windows_widest(&windows, TESTS_LEAKS, WINDOWS_RECENT), 9);
+        assert_false(passes(6, TEST_SPAN)); /* 144 min */
+        assert_true(passes(7, TEST_SPAN));  /* 192 min */
+}
+
+/* 12 of 18 points make a result; with 11 there is none, and the older one goes. */
+static void two_thirds(void **state)
+{
+        (void)state;
+        begin();
+        for (unsigned m = 0; m < 18; m++)
+                minute(m % 3 == 2 ? (double)NAN : 1e6);
+        assert_int_equal(result(0)->filled, 12);
+        minute(NAN); /* the minute that leaves was filled */
+        assert_int_equal(result(0)->filled, 0);
+        assert_int_equal(windows_widest(&windows, 0, WINDOWS), -1);
+        minute(1e6);
+        assert_int_equal(result(0)->filled, 0);
+        minute(1e6);
+        assert_int_equal(result(0)->filled, 12);
+}
+
+/* One filled half is enough for a pair. */
+static void half_pairs(void **state)
+{
+        (void)state;
+        begin();
+        for (unsigned m = 0; m < 36; m++)
+                minute(m % 2 ? (double)NAN : 1e6 + m);
+        assert_int_equal(result(0)->filled, 0);
+        assert_int_equal(result(2)->filled, 18);
+        assert_true(fabs(result(2)->slope - 2) < 1e-9);
+}
+
+/* Numbers that are missing fail every test: here the newest third and too much of the newer half are empty. */
+static void missing_numbers(void **state)
+{
+        (void)state;
+        begin();
+        for (unsigned m = 0; m < 24; m++)
+                minute(m < 13 || m > 20 ? 1e9 + 1e7 * m : (double)NAN);
+        const struct window_result *r = result(1);
+        assert_int_equal(r->filled, 16);
+        assert_true(r->slope > 0 && isnan(r->last_slope));
+        assert_true(!isnan(r->new_slope));
+        assert_false(passes(1, TEST_LAST));
+        assert_false(passes(1, TEST_LAST_HALF));
+        assert_true(passes(1, TEST_Z7) && passes(1, TEST_SIZE_2));
+        assert_false(window_has(r, TESTS_GROWS));
+
+        begin();
+        for (unsigned m = 0; m < 24; m++)
+                minute(m < 13 || m > 21 ? 1e9 + 1e7 * m : (double)NAN);
+        assert_int_equal(result(1)->filled, 0); /* 15 of 24 */
+}
+
+/* ------------------------------------------------------------------ record */
+
+/* From positions: buckets number 0 .. count - 1, those that end before the window with one more left out. */
+static double naive_record(unsigned index)
+{
+        double record = -INFINITY;
+        double span = (double)window_span_minutes(index);
+
+        for (unsigned rung = 1; rung <= 4; rung++) {
+                double width = (double)ladder_width(rung), best[3] = { -INFINITY, -INFINITY, -INFINITY };
+                int filled = 0, newest = (int)ladder_kept(&ladder, rung) - (int)ceil(span / width) - 1;
+
+                if (width < (double)window_point_minutes(index))
+                        continue;
+                for (int k = 0; k < newest; k++) {
+                        double high = ladder_high(&ladder, rung, ladder_kept(&ladder, rung) - 1 - (unsigned)k);
+
+                        if (isnan(high))
+                                continue;
+                        filled++;
+                        for (int j = 0; j < 3; j++) {
+                                if (high > best[j]) {
+                                        for (int i = 2; i > j; i--)
+                                                best[i] = best[i - 1];
+                                        best[j] = high;
+                                        break;
+                                }
+                        }
+                }
+                record = fmax(record, rung >= 3 && filled >= 6 ? best[2] : best[0]);
+        }
+        return record;
+}
+
+static void record_like_the_model(void **state)
+{
+        struct random r = { 5 };
+        unsigned hole = 0;
+
+        (void)state;
+        begin();
+        for (unsigned m = 1; m <= 20000; m++) {
+                if (random_below(&r, 500) == 0)
+                        hole = random_below(&r, 400);
+                minute(hole ? (double)NAN : 1e9 + 1e8 * random_unit(&r));
+                hole -= hole > 0;
+                for (unsigned i = 0; i < WINDOWS; i++)
+                        if (result(i)->filled && result(i)->ended == m && m % 37 == 0)
+                                assert_true(result(i)->record == naive_record(i));
+        }
+}
+
+/* A program that held 2 GB for two hours and now grows from 1 GB again does nothing new; beyond 2 GB it does. */
+static void held_before(void **state)
+{
+        (void)state;
+        begin();
+        for (unsigned m = 0; m < 120; m++)
+                minute(2e9);
+        for (unsigned m = 0; m < 300; m++)
+                minute(1e9 + 2e6 * m);
+        assert_true(passes(4, TEST_RISES) && passes(4, TEST_Z7));
+        assert_false(passes(4, TEST_FRESH));
+        for (unsigned m = 300; m < 800; m++)
+                minute(1e9 + 2e6 * m);
+        assert_true(passes(4, TEST_FRESH));
+}
+
+static void first_window_is_fresh(void **state)
+{
+        (void)state;
+        begin();
+        for (unsigned m = 0; m < 18; m++)
+                minute(1e9 + 1e7 * m);
+        assert_true(isinf(result(0)->record) && result(0)->record < 0);
+        assert_true(window_has(result(0), TESTS_GROWS));
+}
+
+/* ------------------------------------------------------------------- tests */
+
+static void run_curve(double (*curve)(double), unsigned minutes)
+{
+        begin();
+        for (unsigned m = 0; m < minutes; m++)
+                minute(curve(m));
+}
+
+static double level(double m)
+{
+        return 1e9 + 0 * m;
+}
+
+static double falling(double m)
+{
+        return 1e9 - 1e6 * m;
+}
+
+static double tiny(double m) /* 100 bytes a minute on 1 MB: below 64 KiB */
+{
+        return 1e6 + 100 * m;
+}
+
+static double small(double m) /* 1.5 % in 192 minutes */
+{
+        return 1e9 + 80000 * m;
+}
+
+static double saturating(double m)
+{
+        return 1e9 + 1e9 * (1 - exp(-m / 64));
+}
+
+static double logarithmic(double m)
+{
+        return 1e9 + 1e8 * log1p(m / 5);
+}
+
+static double zero(double m)
+{
+        return 0 * m;
+}
+
+static void curves(void **state)
+{
+        const unsigned wide = 7; /* 192 min */
+
+        (void)state;
+        run_curve(level, 200);
+        assert_false(passes(wide, TEST_RISES));
+        run_curve(falling, 200);
+        assert_false(passes(wide, TEST_RISES));
+        run_curve(zero, 200);
+        assert_int_equal(result(wide)->filled, 24);
+        assert_false(passes(wide, TEST_RISES));
+        run_curve(tiny, 200);
+        assert_true(passes(wide, TEST_Z7) && passes(wide, TEST_RISES));
+        assert_false(passes(wide, TEST_SIZE_1));
+        run_curve(small, 200);
+        assert_true(window_has(result(wide), TESTS_GROWS));
+        assert_false(passes(wide, TEST_SIZE_2));
+        run_curve(saturating, 192);
+        assert_false(passes(wide, TEST_NEW_OLD) || passes(wide, TEST_CLIP) || passes(wide, TEST_LAST_HALF));
+        run_curve(logarithmic, 1600);
+        assert_true(passes(12, TEST_RISES) && passes(12, TEST_FRESH) && passes(12, TEST_SPAN));
+        assert_false(passes(12, TEST_LIFE));
+        assert_true(result(12)->life < 0.65);
+}
+
+/* After a level that steps up once the older increments are 0 or less: 99 or 0, never a division by 0. */
+static void pace_without_older_growth(void **state)
+{
+        (void)state;
+        begin();
+        for (unsigned m = 0; m < 18; m++)
+                minute(m < 10 ? 1e9 : 1e9 + 1e7 * m);
+        assert_true(result(0)->clip == 99);
+        begin();
+        for (unsigned m = 0; m < 18; m++)
+                minute(1e9 - 1e6 * m);
+        assert_true(result(0)->clip == 0);
+}
+
+static void sets(void **state)
+{
+        (void)state;
+        assert_int_equal(TESTS_LEAKS & TESTS_GROWS, TESTS_GROWS);
+        for (unsigned t = 0; t < TEST_COUNT; t++) {
+                assert_true(TEST_BIT(t) & (TESTS_LEAKS | TESTS_HOLDS));
+                assert_true(strlen(window_test_failure((enum window_test)t)) > 10);
+                for (unsigned u = 0; u < t; u++)
+                        assert_string_not_equal(window_test_failure((enum window_test)t),
+                                                window_test_failure((enum window_test)u));
+        }
+        assert_string_equal(window_test_failure(TEST_COUNT), "unknown");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(spans),
+                cmocka_unit_test(when_judged),
+                cmocka_unit_test(exact_line),
+                cmocka_unit_test(two_thirds),
+                cmocka_unit_test(half_pairs),
+                cmocka_unit_test(missing_numbers),
+                cmocka_unit_test(record_like_the_model),
+                cmocka_unit_test(held_before),
+                cmocka_unit_test(first_window_is_fresh),
+                cmocka_unit_test(curves),
+                cmocka_unit_test(pace_without_older_growth),
+                cmocka_unit_test(sets),
+        };
+
+        return cmocka_run_group_tests_name("windows", tests, NULL, NULL);
+}
