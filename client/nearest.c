@@ -25,7 +25,9 @@ static size_t distance(const char *a, size_t n, const char *b, size_t m)
                 d[0][j] = j;
         for (size_t i = 1; i <= n; i++) {
                 for (size_t j = 1; j <= m; j++) {
-                        d[i][j] = least(least(d[i - 1][j] + 1, d[i][j - 1] + 1), d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+                        size_t other = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+
+                        d[i][j] = least(least(d[i - 1][j] + 1, d[i][j - 1] + 1), other);
                         if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                                 d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
                 }

@@ -111,15 +111,21 @@ static int take_rows(struct target_state *ts, const Hw__Census *c)
         return 0;
 }
 
-/* After the rows: what each band's history, first and greatest value are now. */
-static int settle(struct view_band *b, const Hw__Census *c)
+/*
+ * After the rows: what each band's history, first and greatest value are now. A band that a census before this one
+ * did not have (before_ns is its time, if there was one) begins with that 0: it is seen to appear.
+ */
+static int settle(struct view_band *b, const Hw__Census *c, bool has_before, uint64_t before_ns)
 {
         bool has_row = b->census == c->number;
 
         if (!has_row && !b->history.count)
                 return 0;
-        if (!b->history.count)
+        if (!b->history.count) {
                 b->first_bytes = b->bytes;
+                if (has_before && ring_push(&b->history, VIEW_BAND_POINTS, before_ns, 0) < 0)
+                        return -ENOMEM;
+        }
         if (b->bytes > b->max_bytes)
                 b->max_bytes = b->bytes;
         return ring_push(&b->history, VIEW_BAND_POINTS, c->time_ns, (double)b->bytes);
@@ -136,6 +142,8 @@ static int take_total(struct target_state *ts, const Hw__Census *c)
 int bands_census(struct target_state *ts, const Hw__Census *c)
 {
         struct view_target *t = &ts->t;
+        bool has_before = t->census != NULL;
+        uint64_t before_ns = has_before ? t->census->time_ns : 0;
         Hw__Census *copy;
 
         if (!c->has_number || (t->census && c->number <= t->census->number))
@@ -153,7 +161,7 @@ int bands_census(struct target_state *ts, const Hw__Census *c)
         if (take_rows(ts, c) < 0)
                 return -ENOMEM;
         for (uint32_t i = 0; i < t->n_bands; i++) {
-                if (t->bands[i] && settle(t->bands[i], c) < 0)
+                if (t->bands[i] && settle(t->bands[i], c, has_before, before_ns) < 0)
                         return -ENOMEM;
         }
         return take_total(ts, c);

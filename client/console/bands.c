@@ -2,7 +2,7 @@
 /*
  * bands.c - the largest bands of the newest census: bytes, share, change and
  * history. Change and history cover the same censuses, so the number says what
- * the picture shows. A band that appeared inside them grew from nothing.
+ * the picture shows; with one census the change is not known.
  */
 #include "client/console/sections.h"
 
@@ -50,21 +50,18 @@ static const char *subject(const struct view_target *t)
         return subjects[run->breakdown];
 }
 
-/* Bytes at the start of what the history shows. */
-static double start_of(const struct view_target *t, const struct view_band *b, int width)
+/* Growth over the censuses that the history shows. */
+static void draw_change(struct canvas *c, struct area area, int row, int column, const struct view_band *b)
 {
-        size_t shown = (size_t)width < b->history.count ? (size_t)width : b->history.count;
+        size_t width = (size_t)graph_width(area.width);
+        size_t shown = width < b->history.count ? width : b->history.count;
         const struct view_point *oldest = view_ring_newest(&b->history, shown - 1);
-        bool appeared = shown == b->history.count && b->history.count < (size_t)width && t->census->number > shown;
-
-        return appeared ? 0 : oldest->value;
-}
-
-static void draw_change(struct canvas *c, struct area area, int row, int column, double change)
-{
+        double change = oldest ? (double)b->bytes - oldest->value : 0;
         char text[SCENE_TEXT] = "0", number[SCENE_TEXT];
 
-        if (change > 0 || change < 0)
+        if (shown < 2)
+                (void)snprintf(text, sizeof(text), "%s", UNKNOWN_TEXT);
+        else if (change > 0 || change < 0)
                 (void)snprintf(text, sizeof(text), "%s%.40s", change > 0 ? "+" : "-",
                                hw_bytes_text(number, sizeof(number), change < 0 ? -change : change));
         (void)canvas_put_right(c, area, row, column, CHANGE, change > 0 ? TINT_WARN : TINT_DIM, text);
@@ -85,7 +82,7 @@ static void draw_band(struct canvas *c, struct area area, int row, const struct 
         column += BYTES;
         (void)canvas_put_right(c, area, row, column, SHARE, TINT_PLAIN, share_or_unknown(text, has_share, share));
         column += SHARE;
-        draw_change(c, area, row, column, (double)b->bytes - start_of(t, b, graph));
+        draw_change(c, area, row, column, b);
         column += CHANGE + 2;
         spark_newest(&b->history, graph, values, known);
         draw_spark(c, area, row, column, graph, values, known);

@@ -78,11 +78,21 @@ static const struct { uint32_t code; char twin; } twins[] = {
         { 0x2587, '*' }, { 0x2588, '#' }, { 0x2591, '.' }, { 0x25b8, '>' }, { 0x00d7, 'x' },
 };
 
+/* By the first byte; 0 when none begins with it. */
+static size_t sequence_length(unsigned char first)
+{
+        if (first < 0x80)
+                return 1;
+        if (first < 0xc0 || first >= 0xf8)
+                return 0;
+        return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
 /* Code point at `s` and its length; a byte that is no UTF-8 counts as U+FFFD. */
 static uint32_t decode(const unsigned char *s, size_t *ret_length)
 {
         static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-        size_t n = *s < 0x80 ? 1 : *s >= 0xf0 && *s < 0xf8 ? 4 : *s >= 0xe0 && *s < 0xf0 ? 3 : *s >= 0xc0 && *s < 0xe0 ? 2 : 0;
+        size_t n = sequence_length(*s);
         uint32_t code = n == 1 ? *s : n ? *s & (0x7fu >> n) : 0;
 
         *ret_length = 1;

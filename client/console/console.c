@@ -64,9 +64,11 @@ void console_choose(struct console *c, size_t index)
 static void draw_footer(struct console *c, struct canvas *canvas)
 {
         struct area area = canvas_area(canvas);
-        const char *state = c->trouble[0] ? c->trouble : c->frozen ? "FROZEN: space goes on" : c->ended ? "end of file" : "";
+        const char *state = c->frozen ? "FROZEN: space goes on" : c->ended ? "end of file" : "";
         int keys;
 
+        if (c->trouble[0])
+                state = c->trouble;
         area.row = canvas->height - 1;
         area.height = 1;
         keys = canvas_put(canvas, area, 0, 1, area.width - 2, TINT_DIM, c->shown->keys);
@@ -82,7 +84,7 @@ static void draw_nothing(struct console *c, struct canvas *canvas)
         if (c->trouble[0] || !c->scene.live)
                 (void)snprintf(line, sizeof(line), "%s", c->trouble[0] ? c->trouble : "reading ...");
         else if (view_daemon(c->view, 0))
-                (void)snprintf(line, sizeof(line), "The daemon watches no target; add one with: heapwatch ctl add FILE");
+                (void)snprintf(line, sizeof(line), "The daemon watches no target; add one: heapwatch ctl add FILE");
         else
                 (void)snprintf(line, sizeof(line), "Waiting for a daemon at %s", feed_endpoint(c->feed, 0));
         (void)canvas_put(canvas, area, 1, 2, area.width - 4, TINT_STRONG, line);
@@ -137,7 +139,7 @@ static void take_keys(struct console *c)
 
         while ((key = screen_key()) != SCREEN_NONE) {
                 handle_key(c, key);
-                if (key == SCREEN_RESIZED && c->frozen)
+                if (key == SCREEN_RESIZED)
                         c->frozen = false; /* the old picture does not fit any more */
         }
 }

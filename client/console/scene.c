@@ -74,10 +74,29 @@ uint64_t scene_now_ns(const struct scene *s, const struct view_target *t)
         return wall_ns - run->start_wall_ns;
 }
 
+/* The earliest sample of any series; UINT64_MAX when there is none. A client that joined late knows nothing before. */
+static uint64_t first_sample_ns(const struct view_target *t)
+{
+        uint64_t first_ns = UINT64_MAX;
+
+        for (size_t i = 0; i < VIEW_SERIES; i++) {
+                const struct view_ring *r = &t->series[i];
+                const struct view_point *oldest = r->count ? view_ring_newest(r, r->count - 1) : NULL;
+
+                if (oldest && oldest->time_ns < first_ns)
+                        first_ns = oldest->time_ns;
+        }
+        return first_ns;
+}
+
 void scene_span(const struct scene *s, const struct view_target *t, uint64_t *ret_from_ns, uint64_t *ret_to_ns)
 {
+        uint64_t first_ns = first_sample_ns(t);
+
         *ret_to_ns = scene_now_ns(s, t);
         *ret_from_ns = *ret_to_ns > SPAN_NS ? *ret_to_ns - SPAN_NS : 0;
+        if (first_ns != UINT64_MAX && first_ns > *ret_from_ns && first_ns < *ret_to_ns)
+                *ret_from_ns = first_ns;
 }
 
 static char *unknown(char *out)

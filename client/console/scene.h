@@ -26,7 +26,7 @@ enum tint state_tint(const struct view_target *t);
 /* Event time of now: the program's clock for a living run, else the newest event's. */
 uint64_t scene_now_ns(const struct scene *s, const struct view_target *t);
 
-/* The stretch that sparklines show: the newest ten minutes, less in a younger run. */
+/* The stretch that sparklines show: the newest ten minutes, less when less is known. */
 void scene_span(const struct scene *s, const struct view_target *t, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
 
 /* Whether the target's daemon is silent; for how long. */

@@ -101,8 +101,10 @@ void spark_newest(const struct view_ring *ring, int width, double *values, bool 
 
 /* ----------------------------------------------------------------- drawing */
 
+/* Least and greatest of the axis; a flat line runs through its middle. */
 static void axis(int width, const double *values, const bool *known, double *ret_low, double *ret_high)
 {
+        double spare;
         bool any = false;
 
         *ret_low = *ret_high = 0;
@@ -115,8 +117,11 @@ static void axis(int width, const double *values, const bool *known, double *ret
                         *ret_high = values[i];
                 any = true;
         }
-        if (*ret_high - *ret_low < *ret_high / 10)
-                *ret_low = *ret_high - *ret_high / 10;
+        spare = *ret_high / 10 - (*ret_high - *ret_low);
+        if (spare > 0) {
+                *ret_low -= spare / 2;
+                *ret_high += spare / 2;
+        }
 }
 
 void draw_spark(struct canvas *c, struct area area, int row, int column, int width, const double *values,
@@ -132,8 +137,8 @@ void draw_spark(struct canvas *c, struct area area, int row, int column, int wid
                 if (!known[i])
                         continue;
                 if (high > low)
-                        height = (int)((values[i] - low) / (high - low) * 7 + 0.5);
-                (void)canvas_put(c, area, row, column + i, 1, TINT_GRAPH, blocks[height < 0 ? 0 : height > 7 ? 7 : height]);
+                        height = (int)((values[i] - low) / (high - low) * 7 + 0.5); /* 0..7: low <= value <= high */
+                (void)canvas_put(c, area, row, column + i, 1, TINT_GRAPH, blocks[height]);
         }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* print.c - replies as text: aligned columns, a line each; what is not known is "–". */
+/* print.c - replies as text: aligned columns, a line each; what is not known is "-". */
 #include "client/ctl/print.h"
 
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 
 #include "heapwatch/text.h"
 
-#define UNKNOWN "–"
+#define UNKNOWN "-"
 
 static const char *state_name(const Hw__Target *t)
 {
@@ -42,7 +42,7 @@ static void print_daemon(const Hw__DaemonState *d)
 static void print_target(struct print_state *p, const Hw__Update *u)
 {
         const Hw__Target *t = u->target_state;
-        char name[256], uri[2048], detail[1024], run[16] = UNKNOWN;
+        char name[512], uri[4096], detail[1024], run[16] = UNKNOWN;
 
         if (!p->headed)
                 (void)printf("%-20s  %-9s  %4s  %s\n", "TARGET", "STATE", "RUN", "SOURCE");
@@ -52,7 +52,7 @@ static void print_target(struct print_state *p, const Hw__Update *u)
         (void)hw_terminal_text(detail, sizeof(detail), t->detail ? t->detail : "");
         if (u->has_run)
                 (void)snprintf(run, sizeof(run), "%u", u->run);
-        (void)printf("%-20s  %-9s  %*s  %s", name, state_name(t), u->has_run ? 4 : 6, run, uri);
+        (void)printf("%-20s  %-9s  %4s  %s", name, state_name(t), run, uri);
         if (*detail)
                 (void)printf("  (%s)", detail);
         (void)putchar('\n');
@@ -81,7 +81,7 @@ static void number(bool known, double value)
         if (known)
                 (void)printf("  %14.6g", value);
         else
-                (void)printf("  %*s", 16, UNKNOWN); /* the dash is three bytes and one column wide */
+                (void)printf("  %14s", UNKNOWN);
 }
 
 static void print_history(struct print_state *p, const Hw__History *h)
