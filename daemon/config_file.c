@@ -17,8 +17,7 @@ struct file_target {
 };
 
 struct file_config {
-        char *publish, *request, *log_level;
-        bool *show_arguments;
+        char *publish, *request, *log_level, *show_arguments;
         struct file_target *targets;
         unsigned targets_count;
 };
@@ -41,8 +40,9 @@ static const cyaml_schema_field_t config_fields[] = {
                                CONFIG_ENDPOINT_MAX - 1),
         CYAML_FIELD_STRING_PTR("log_level", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, log_level, 1,
                                16),
-        CYAML_FIELD_BOOL_PTR("show_arguments", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config,
-                             show_arguments),
+        /* A text, because libcyaml takes any word that is not false for true. */
+        CYAML_FIELD_STRING_PTR("show_arguments", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config,
+                               show_arguments, 1, 64),
         CYAML_FIELD_SEQUENCE("targets", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, targets,
                              &target_value, 0, CYAML_UNLIMITED),
         CYAML_FIELD_END
@@ -84,6 +84,19 @@ static bool take_endpoint(char *endpoint, const char *value)
         return true;
 }
 
+static bool take_show_arguments(struct config *c, const char *value, const char *path)
+{
+        char what[128];
+
+        if (value && strcmp(value, "true") == 0)
+                c->show_arguments = true;
+        else if (value && strcmp(value, "false") != 0) {
+                snprintf(what, sizeof(what), "show_arguments: '%s'; expected true or false", value);
+                return report(path, what);
+        }
+        return true;
+}
+
 static bool take_targets(struct config *c, const struct file_config *f, const char *path)
 {
         char error[SOURCE_PATH_MAX + 256], what[SOURCE_PATH_MAX + 320];
@@ -101,9 +114,7 @@ static bool take(struct config *c, const struct file_config *f, const char *path
 {
         if (f->log_level && !log_parse_level(f->log_level, &c->log_level))
                 return report(path, "log_level: expected error, warning, info or debug");
-        if (f->show_arguments && *f->show_arguments)
-                c->show_arguments = true;
-        return take_endpoint(c->publish_endpoint, f->publish) && take_endpoint(c->request_endpoint, f->request) &&
+        return take_show_arguments(c, f->show_arguments, path) && take_endpoint(c->publish_endpoint, f->publish) && take_endpoint(c->request_endpoint, f->request) &&
                take_targets(c, f, path);
 }
 

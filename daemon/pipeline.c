@@ -471,14 +471,14 @@ void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns)
         publish_state(p);
 }
 
-void pipeline_snapshot(struct pipeline *p, const Hw__Kind *kinds, size_t n_kinds,
-                       void (*each)(void *ctx, const Hw__Update *update), void *ctx)
+int pipeline_snapshot(struct pipeline *p, const Hw__Kind *kinds, size_t n_kinds,
+                      void (*each)(void *ctx, const Hw__Update *update), void *ctx)
 {
         struct target_facts f = facts(p);
         struct health h = health(p);
 
         flush(p);
-        publisher_snapshot(p->publisher, &f, &h, now_ns(p), kinds, n_kinds, each, ctx);
+        return publisher_snapshot(p->publisher, &f, &h, now_ns(p), kinds, n_kinds, each, ctx);
 }
 
 int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size)

@@ -44,8 +44,8 @@ const struct model *pipeline_model(const struct pipeline *p);
 void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns);
 
 /* Updates that bring a newcomer to the present state; see publisher_snapshot. */
-void pipeline_snapshot(struct pipeline *p, const Hw__Kind *kinds, size_t n_kinds,
-                       void (*each)(void *ctx, const Hw__Update *update), void *ctx);
+int pipeline_snapshot(struct pipeline *p, const Hw__Kind *kinds, size_t n_kinds,
+                      void (*each)(void *ctx, const Hw__Update *update), void *ctx);
 
 /* Finished logs: the next bytes, then the end. Returns 0 or the outlet's error. */
 int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size);

@@ -18,6 +18,8 @@
 #include "model/model.h"
 #include "pipeline.h"
 
+static const char out_of_memory[] = "the daemon is short of memory; ask again later, or for less";
+
 /* ----------------------------------------------------------------- replies */
 
 static void reply_error(struct bus_client *client, const char *error)
@@ -75,8 +77,12 @@ static void handle_snapshot(struct requests *r, const Hw__SnapshotRequest *reque
         reply_update(client, targets_daemon_state(r->targets));
         for (size_t i = 0; i < targets_count(r->targets); i++) {
                 struct pipeline *p = targets_get(r->targets, i);
-                if (wanted(request, pipeline_name(p)))
-                        pipeline_snapshot(p, request->kinds, request->n_kinds, reply_update, client);
+                if (!wanted(request, pipeline_name(p)))
+                        continue;
+                if (pipeline_snapshot(p, request->kinds, request->n_kinds, reply_update, client) != 0) {
+                        reply_error(client, out_of_memory); /* no end: it is no whole snapshot */
+                        return;
+                }
         }
         end.has_epoch = true;
         end.epoch = targets_epoch(r->targets);
@@ -142,7 +148,7 @@ static void reply_history(const Hw__HistoryRequest *request, const struct model 
 
         history.points = points_to_messages(points, n);
         if (!history.points) {
-                reply_error(client, "the daemon is out of memory; ask for fewer points");
+                reply_error(client, out_of_memory);
                 return;
         }
         history.n_points = n;
@@ -170,7 +176,7 @@ static void handle_history(struct requests *r, const Hw__HistoryRequest *request
         const struct model *m = pipeline_model(p);
         struct series_point *points = calloc(LIMIT_HISTORY_POINTS, sizeof(*points));
         if (!points) {
-                reply_error(client, "the daemon is out of memory");
+                reply_error(client, out_of_memory);
                 return;
         }
         uint64_t to_ns = request->has_to_ns ? request->to_ns : UINT64_MAX;
@@ -222,11 +228,11 @@ static void handle_status(struct requests *r, struct bus_client *client)
 
         g.updates = calloc(g.capacity + 1, sizeof(*g.updates));
         if (!g.updates) {
-                reply_error(client, "the daemon is out of memory");
+                reply_error(client, out_of_memory);
                 return;
         }
         for (size_t i = 0; i < targets_count(r->targets); i++)
-                pipeline_snapshot(targets_get(r->targets, i), kinds, 2, gather, &g);
+                (void)pipeline_snapshot(targets_get(r->targets, i), kinds, 2, gather, &g); /* a missing one shows */
         status.daemon = targets_daemon_state(r->targets)->daemon;
         status.targets = g.updates;
         status.n_targets = g.n;

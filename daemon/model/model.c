@@ -100,6 +100,7 @@ static inline void one_event(struct model *m, const struct hw_event *e)
                 handle(m, e);
 }
 
+/* Not per batch of events: what is published must not depend on how large those were. */
 static void refresh(struct model *m)
 {
         uint64_t now = m->clock.newest_ns;
@@ -125,7 +126,6 @@ void model_events(struct model *m, const struct hw_event *events, size_t n)
                 }
                 one_event(m, e);
         }
-        refresh(m);
 }
 
 void model_sample(struct model *m, enum series_id id, uint64_t time_ns, uint64_t value)
@@ -214,11 +214,11 @@ void model_end_run(struct model *m)
         census_close(m);
         gc_close(m);
         m->ended = true;
-        refresh(m);
 }
 
 unsigned model_take_changes(struct model *m)
 {
+        refresh(m);
         unsigned changes = m->changes;
 
         m->changes = 0;

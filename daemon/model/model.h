@@ -67,7 +67,10 @@ void model_end_run(struct model *m);
 /* A look at the local process, placed at event time `time_ns`. */
 void model_process(struct model *m, uint64_t time_ns, const struct process_sample *sample);
 
-/* The mask of enum model_change since the last call, which clears it. */
+/*
+ * The mask of enum model_change since the last call, which clears it. Brings
+ * rates and shares up to the newest event: call it before reading them.
+ */
 unsigned model_take_changes(struct model *m);
 
 /* ------------------------------------------------------------ reading state */

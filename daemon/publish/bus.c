@@ -2,13 +2,15 @@
 /*
  * DESIGN: two sockets of one ZeroMQ context, each inside libevent through a
  * zloop. Everything here runs on the loop's thread; ZeroMQ's own thread only
- * moves bytes and, for replies, runs free_reply.
+ * moves bytes and runs free_packed.
  *
- * Updates. A message is packed straight into a zmq_msg_t: one allocation, no
- * copy, shared by reference among all subscribers and freed by ZeroMQ when the
- * last has it. A buffer of our own would have to be copied by ZeroMQ anyway,
- * because subscribers take it later. What waits is bounded per subscriber by
- * the high-water mark; beyond it XPUB drops for that subscriber alone.
+ * Updates. A message is packed once, not copied, shared by reference among all
+ * subscribers and freed by ZeroMQ when the last has it. What waits is bounded
+ * per subscriber by the high-water mark; beyond it XPUB drops for that
+ * subscriber alone. That mark counts messages, and a census may be large, so
+ * the bytes that wait are bounded too: beyond that, large updates are left out
+ * for everybody. A subscriber that keeps up sees the gap and takes the newest
+ * census from a snapshot; the daemon does not grow for one that is stopped.
  *
  * Requests. One frame behind the client's identity (and the empty frame that a
  * REQ socket puts between). ROUTER_MANDATORY makes a client that is gone or
@@ -45,7 +47,8 @@ struct bus {
         struct zloop *request_loop;
         struct bus_handler handler;
         struct bus_stats stats;
-        atomic_size_t waiting_bytes;    /* replies handed to ZeroMQ and not yet freed by it */
+        atomic_size_t updates_waiting_bytes; /* handed to ZeroMQ and not yet freed by it */
+        atomic_size_t replies_waiting_bytes; /* likewise */
 };
 
 struct bus_client {
@@ -57,7 +60,42 @@ struct bus_client {
         bool dropped;                   /* one reply was not taken: send no more */
 };
 
+/* ------------------------------------------------------------ packing */
+
+/* Runs on ZeroMQ's thread, when the last who was to get the message has it. In front of the bytes stands their number. */
+static void free_packed(void *data, void *waiting_bytes)
+{
+        size_t *block = (size_t *)data - 1;
+
+        atomic_fetch_sub((atomic_size_t *)waiting_bytes, *block);
+        free(block);
+}
+
+/* Packs into a message that counts in *waiting_bytes until it is delivered or dropped. Returns 0 or -ENOMEM. */
+static int pack(const ProtobufCMessage *message, size_t size, atomic_size_t *waiting_bytes, zmq_msg_t *ret_msg)
+{
+        size_t *block = malloc(sizeof(*block) + size);
+
+        if (!block)
+                return -ENOMEM;
+        *block = size;
+        (void)protobuf_c_message_pack(message, (uint8_t *)(block + 1));
+        if (zmq_msg_init_data(ret_msg, block + 1, size, free_packed, waiting_bytes)) {
+                free(block);
+                return -ENOMEM;
+        }
+        atomic_fetch_add(waiting_bytes, size);
+        return 0;
+}
+
 /* ------------------------------------------------------------ updates */
+
+/* Over the limit only small ones go on: their memory is bounded by their number. */
+static bool has_room(struct bus *bus, size_t size)
+{
+        return size <= LIMIT_SMALL_UPDATE_BYTES ||
+               atomic_load(&bus->updates_waiting_bytes) <= LIMIT_UPDATES_WAITING_BYTES;
+}
 
 static int send_update(void *ctx, const Hw__Update *update)
 {
@@ -67,11 +105,10 @@ static int send_update(void *ctx, const Hw__Update *update)
         size_t size = hw__update__get_packed_size(update);
         zmq_msg_t msg;
 
-        if (zmq_msg_init_size(&msg, size)) {
+        if (!has_room(bus, size) || pack(&update->base, size, &bus->updates_waiting_bytes, &msg)) {
                 bus->stats.dropped++; /* its sequence number is used up: subscribers see a gap and ask */
                 return 0;
         }
-        (void)hw__update__pack(update, zmq_msg_data(&msg));
         if (zmq_send(bus->publish, topic, topic_size, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0 ||
             zmq_msg_send(&msg, bus->publish, ZMQ_DONTWAIT) < 0) {
                 bus->stats.dropped++;
@@ -112,37 +149,6 @@ static int receive_subscription(void *ctx, void *socket)
 
 /* ------------------------------------------------------------ replies */
 
-/* Runs on ZeroMQ's thread. In front of the bytes stands their number. */
-static void free_reply(void *data, void *hint)
-{
-        struct bus *bus = hint;
-        size_t *block = (size_t *)data - 1;
-
-        atomic_fetch_sub(&bus->waiting_bytes, *block);
-        free(block);
-}
-
-/* Packs into a message that counts against LIMIT_REPLIES_WAITING_BYTES. Returns 0 or -errno. */
-static int pack_reply(struct bus *bus, const Hw__Reply *reply, zmq_msg_t *ret_msg)
-{
-        size_t size = hw__reply__get_packed_size(reply);
-        size_t waiting = atomic_load(&bus->waiting_bytes);
-
-        if (waiting > 0 && size > LIMIT_REPLIES_WAITING_BYTES - waiting)
-                return -EAGAIN;
-        size_t *block = malloc(sizeof(*block) + size);
-        if (!block)
-                return -ENOMEM;
-        *block = size;
-        (void)hw__reply__pack(reply, (uint8_t *)(block + 1));
-        if (zmq_msg_init_data(ret_msg, block + 1, size, free_reply, bus)) {
-                free(block);
-                return -ENOMEM;
-        }
-        atomic_fetch_add(&bus->waiting_bytes, size);
-        return 0;
-}
-
 /* The frames before the payload. ROUTER fails here, before anything is sent, when the client cannot take more. */
 static int send_envelope(struct bus_client *client)
 {
@@ -168,7 +174,9 @@ void bus_reply(struct bus_client *client, Hw__Reply *reply)
 
         reply->has_id = client->has_id;
         reply->id = client->id;
-        if (client->dropped || pack_reply(bus, reply, &msg)) {
+        size_t size = hw__reply__get_packed_size(reply), waiting = atomic_load(&bus->replies_waiting_bytes);
+        bool full = waiting > 0 && size > LIMIT_REPLIES_WAITING_BYTES - waiting;
+        if (client->dropped || full || pack(&reply->base, size, &bus->replies_waiting_bytes, &msg)) {
                 client->dropped = true;
                 bus->stats.replies_dropped++;
                 return;
@@ -335,7 +343,7 @@ void bus_destroy(struct bus **b)
                 (void)zmq_close(bus->request);
         while (bus->context && zmq_ctx_term(bus->context) && errno == EINTR)
                 ;
-        free(bus); /* after the context: its thread calls free_reply with it */
+        free(bus); /* after the context: its thread counts in it */
         *b = NULL;
 }
 

@@ -47,7 +47,7 @@ void bus_reply(struct bus_client *client, Hw__Reply *reply);
 struct bus_stats {
         uint64_t published, bytes;
         uint64_t requests, bad_requests;
-        uint64_t dropped;               /* memory was short: subscribers see a gap */
+        uint64_t dropped;               /* memory was short, or too much waits: subscribers see a gap */
         uint64_t subscriptions;         /* different prefixes subscribed to now */
         uint64_t replies_dropped;       /* the client did not take them */
 };

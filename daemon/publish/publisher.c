@@ -22,6 +22,13 @@
 
 /* --------------------------------------------------------------- sink */
 
+/* Also brings the model's rates up to date, so every message that tells them comes after it. */
+static void take_changes(struct publisher *p)
+{
+        if (p->model)
+                p->changes |= model_take_changes(p->model);
+}
+
 static void flush_bands(struct publisher *p)
 {
         struct gathered *g = &p->gathered;
@@ -77,6 +84,7 @@ static void on_collection(void *ctx, const struct collection *collection)
 
         if (gather_collection(&p->gathered, collection))
                 return;
+        take_changes(p);
         (void)send_gc(p, NULL); /* without memory it stays full, and the next line counts */
         if (!gather_collection(&p->gathered, collection))
                 p->gathered.collections.dropped++;
@@ -88,6 +96,7 @@ static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64
 
         if (gather_sample(&p->gathered, series, time_ns, value))
                 return;
+        take_changes(p);
         (void)send_heap(p, NULL);
         if (!gather_sample(&p->gathered, series, time_ns, value))
                 p->gathered.samples[series].dropped++;
@@ -106,12 +115,6 @@ struct model_sink publisher_sink(struct publisher *p)
 }
 
 /* -------------------------------------------------------------- flush */
-
-static void take_changes(struct publisher *p)
-{
-        if (p->model)
-                p->changes |= model_take_changes(p->model);
-}
 
 static bool has_heap(const struct publisher *p)
 {

@@ -55,9 +55,17 @@ def hp_samples(path):
 
 
 def rows_of(census, bands, by_key):
-    for band, n in zip(census.get("band", []), census.get("bytes", [])):
-        b = bands[band]
-        yield (int(b["key"]) if by_key else b["label"]), int(n)
+    """[(label or key, bytes)] of one census."""
+    pairs = zip(census.get("band", []), census.get("bytes", []))
+    return [(int(bands[i]["key"]) if by_key else bands[i]["label"], int(n)) for i, n in pairs]
+
+
+def added(rows):
+    """Bytes by label: one label may have several rows."""
+    total = collections.Counter()
+    for label, n in rows:
+        total[label] += n
+    return total
 
 
 @pytest.mark.parametrize("run", RUNS)
@@ -78,23 +86,19 @@ def test_censuses_equal_hp(run):
     if not json.loads((LOGS / run / "run.json").read_text()).get("end", "") == "DATA_END":
         expected = expected[:len(found)]        # killed: the log may lack the last samples
     assert len(found) == len(expected) > 0
-    # -hc: the .hp file cuts labels and names CAFs otherwise; -hr: it alone has MANY.
-    by_value = "-hc" in run or "-hr" in run
-    by_key = "-hi" in run
-    for census, rows in zip(found, expected):
-        if "-hr" in run:
-            rows = [r for r in rows if r[0] != "MANY"]
-        ours = collections.Counter()
-        for label, n in rows_of(census, s.bands, by_key):
-            ours[label] += n
-        theirs = collections.Counter()
-        for label, n in rows:
-            theirs[int(label, 16) if by_key else label] += n
-        assert int(census["totalBytes"]) == sum(theirs.values()) == sum(ours.values())
-        if by_value:
-            assert sorted(ours.values()) == sorted(theirs.values())
+    mode = s.last["targetState"]["runInfo"]["breakdown"]
+    by_key = mode == "BREAKDOWN_INFO_TABLE"
+    for census, theirs in zip(found, expected):
+        if mode == "BREAKDOWN_RETAINER":        # MANY is never written to the log
+            theirs = [r for r in theirs if r[0] != "MANY"]
+        if by_key:
+            theirs = [(int(label, 16), n) for label, n in theirs]
+        ours = rows_of(census, s.bands, by_key)
+        assert int(census["totalBytes"]) == sum(n for _, n in theirs)
+        if mode == "BREAKDOWN_COST_CENTRE_STACK":       # the .hp file cuts labels and names CAFs otherwise
+            assert sorted(n for _, n in ours) == sorted(n for _, n in theirs)
         else:
-            assert ours == theirs
+            assert added(ours) == added(theirs)
 
 
 def gc_s_lines(run):
@@ -129,7 +133,8 @@ def test_collections_equal_gc_s(run):
 def test_a_connection_that_ends_is_an_unfinished_run(log):
     s = seen(LOGS / log)
     assert s.last["targetState"]["state"] in ("STATE_CRASHED", "STATE_ENDED")
-    assert s.last["targetState"]["runInfo"]["ghcVersion"] in ("9.6.6", "9.10.3")
+    if "noflush" not in log:            # that one never wrote out who it is
+        assert s.last["targetState"]["runInfo"]["ghcVersion"] in ("9.6.6", "9.10.3")
     assert int(s.last["health"].get("lostBytes", 0)) == 0
 
 
@@ -155,4 +160,5 @@ def test_environment_is_never_shown():
 
 def test_messages_depend_on_the_log_alone():
     log = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
-    assert piped(log) == piped(log)
+    first, second = ([u for u in piped(log) if "daemon" not in u] for _ in range(2))
+    assert first == second and len(first) > 50

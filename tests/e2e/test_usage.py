@@ -15,7 +15,7 @@ def daemon(*args):
 @pytest.mark.parametrize("args, words", [
     (["--nonsense"], ["--nonsense", "--help"]),
     (["gopher:there"], ["gopher"]),
-    (["tcp:nohost"], ["tcp"]),
+    (["tcp:nohost"], ["nohost", "HOST:PORT"]),
     (["tcp:127.0.0.1:99999"], ["99999"]),
     (["a=/x", "a=/y"], ["'a'", "NAME=URI"]),
     (["--log-level", "loud", "/x"], ["loud", "debug"]),
@@ -33,9 +33,9 @@ def test_daemon_refuses(args, words):
 
 
 @pytest.mark.parametrize("text, words", [
-    ("targets:\n  - name: a\n    url: /x\n", ["line: 3", "url"]),
+    ("targets:\n  - name: a\n    url: /x\n", ["line: 2", "url"]),
     ("log_level: loud\n", ["log_level", "debug"]),
-    ("show_arguments: 12 monkeys\n", ["line: 1"]),
+    ("show_arguments: 12 monkeys\n", ["show_arguments", "12 monkeys"]),
     ("targets:\n  - uri: gopher:x\n", ["target 1", "gopher"]),
     ("targets: [\n", ["line"]),
     ("", ["empty"]),

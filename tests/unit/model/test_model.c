@@ -51,6 +51,7 @@ static void test_unknown_is_not_zero(void **unused)
         assert_true(h->live_bytes == UNKNOWN_U64 && h->heap_size_bytes == UNKNOWN_U64);
         assert_true(h->allocated_bytes == UNKNOWN_U64 && h->megablocks_held == UNKNOWN_U64);
         assert_true(h->process.rss_bytes == UNKNOWN_U64 && h->process.wall_ns == UNKNOWN_U64);
+        model_take_changes(f.m);
         assert_true(h->allocation_rate_bps < 0 && gc->share < 0 && gc->share_run < 0);
         assert_true(gc->max_slop_bytes == UNKNOWN_U64 && gc->nonmoving.marked_objects == UNKNOWN_U64);
         assert_true(run->start_wall_ns == UNKNOWN_U64 && run->max_heap_bytes == UNKNOWN_U64 && !run->program);
@@ -278,13 +279,13 @@ static void test_shares(void **unused)
                 ev(&f, HW_GC_END, 0, s * SECOND + SECOND / 2 + (s < 20 ? 100000000u : 300000000u), "");
         }
         ev(&f, HW_CREATE_THREAD, 0, 40 * SECOND, "4", U(1));
+        model_take_changes(f.m);
         assert_true(gc->share > 0.29 && gc->share < 0.31);
         assert_true(gc->share_run > 0.199 && gc->share_run < 0.201);
-        model_take_changes(f.m);
         ev(&f, HW_CREATE_THREAD, 0, 80 * SECOND, "4", U(1)); /* idle since */
+        assert_true(model_take_changes(f.m) & MODEL_GC);
         assert_true(gc->share >= 0 && gc->share < 1e-9);
         assert_true(gc->share_run > 0.099 && gc->share_run < 0.101);
-        assert_true(model_take_changes(f.m) & MODEL_GC);
 }
 
 static void test_heap(void **unused)
@@ -293,8 +294,10 @@ static void test_heap(void **unused)
 
         (void)unused;
         ev(&f, HW_HEAP_ALLOCATED, 0, SECOND / 4, "48", U(0), U(250000));
+        model_take_changes(f.m);
         assert_true(h->allocation_rate_bps < 0); /* one point has no slope */
         ev(&f, HW_HEAP_ALLOCATED, 0, SECOND / 2, "48", U(0), U(500000));
+        model_take_changes(f.m);
         assert_true(h->allocation_rate_bps > 999999 && h->allocation_rate_bps < 1000001);
         for (uint64_t s = 1; s <= 30; s++) {
                 ev(&f, HW_HEAP_ALLOCATED, 0, s * SECOND, "48", U(0), U(1000000 * s));
@@ -303,6 +306,7 @@ static void test_heap(void **unused)
                 ev(&f, HW_BLOCKS_SIZE, 0, s * SECOND, "48", U(0), U(9 << 20));
         }
         assert_int_equal(h->allocated_bytes, 45000000);
+        model_take_changes(f.m);
         assert_true(h->allocation_rate_bps > 1499999 && h->allocation_rate_bps < 1500001);
         assert_int_equal(f.n_samples[SERIES_ALLOCATED], 30); /* not one per capability */
         ev(&f, HW_HEAP_SIZE, 1, 5 * SECOND, "48", U(0), U(99 << 20)); /* late: only the maximum knows */
@@ -323,6 +327,7 @@ static void test_heap(void **unused)
         assert_int_equal(h->megablocks_held, 43);
         assert_int_equal(model_series(f.m, SERIES_LIVE)->total.moments.n, 3);
         ev(&f, HW_CREATE_THREAD, 0, 60 * SECOND, "4", U(1));
+        model_take_changes(f.m);
         assert_true(h->allocation_rate_bps >= 0 && h->allocation_rate_bps < 1e-9);
         ev(&f, HW_HEAP_ALLOCATED, NONE, 61 * SECOND, "48", U(0), U(7)); /* of no capability */
         assert_int_equal(h->allocated_bytes, 45000000);
@@ -655,6 +660,7 @@ static void test_clock_that_starts_high(void **unused)
         ev(&f, HW_GC_START, 0, t0 + 3 * SECOND, "");
         stats(0, t0 + 3 * SECOND, 0, 5, 5, 1);
         ev(&f, HW_GC_END, 0, t0 + 4 * SECOND, "");
+        model_take_changes(f.m);
         assert_true(model_gc(f.m)->share_run > 0.2499 && model_gc(f.m)->share_run < 0.2501);
         assert_int_equal(model_late_samples(f.m), 0);
 }
