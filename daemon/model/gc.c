@@ -222,7 +222,7 @@ bool gc_refresh(struct model *m, uint64_t now_ns)
 
         if (!m->gc_state.seen || m->clock.first_ns == UINT64_MAX)
                 return false;
-        if (pauses->memory) {
+        if (pauses->memory_bytes) {
                 /* Only buckets that begin in the span count: so it begins where the first of them can. */
                 uint64_t width = pauses->windows[0].width_ns;
                 from += (width - from % width) % width;

@@ -132,7 +132,7 @@ void model_sample(struct model *m, enum series_id id, uint64_t time_ns, uint64_t
 {
         struct series *s = &m->series[id];
 
-        if (s->memory || series_init(s) == 0)
+        if (s->memory_bytes || series_init(s) == 0)
                 series_push(s, time_ns, (double)value);
         else
                 m->dropped_samples++;

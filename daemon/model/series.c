@@ -1,76 +1,50 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: four rings in one block. Most series are young, and each ring begins
- * on a page of its own, so rings are laid in pairs whose young ends meet:
- *
- *      page:  |      |      |   ..young|young..  |      |      |
- *             [ ring of 10 min, starts ][ ring of 1 min         ]
- *               near its end, goes on at its beginning
- *
- * and likewise 10 s with 1 s. Capacities are chosen so that the meeting point
- * lies within a page: a series of some seconds touches two pages, not four.
+ * DESIGN: four rings, each with memory of its own that doubles while the series
+ * is young. Most series of most targets are young, and fifty targets with ten
+ * series each must fit into a few megabytes, which whole rings would not. A
+ * ring grows before it would drop a bucket that its full capacity can hold.
  */
 #include "model/series.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define PAGE_BYTES ((size_t)4096)
 #define SECOND UINT64_C(1000000000)
-#define YOUNG 15u       /* buckets of a pair's first ring that lie before the meeting point */
 
 static const struct {
         uint64_t width_ns;
-        uint32_t capacity;
-        uint32_t start;
+        uint32_t first, most;   /* capacity at birth and at last */
 } rings[SERIES_WIDTHS] = {
-        { SECOND, 300, 0 },
-        { 10 * SECOND, 384, 384 - YOUNG },
-        { 60 * SECOND, 360, 0 },
-        { 600 * SECOND, 288, 288 - YOUNG },
+        { SECOND, 8, 300 },
+        { 10 * SECOND, 4, 384 },
+        { 60 * SECOND, 2, 360 },
+        { 600 * SECOND, 2, 288 },
 };
-
-static const unsigned order[SERIES_WIDTHS] = { 3, 2, 1, 0 }; /* in memory */
-
-static size_t place_ring(unsigned ring, size_t at)
-{
-        if (ring == 1) /* the second pair begins on a page */
-                at = (at + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-        return at;
-}
 
 int series_init(struct series *s)
 {
-        size_t offsets[SERIES_WIDTHS], size = 0;
-
         *s = (struct series){ 0 };
-        for (unsigned i = 0; i < SERIES_WIDTHS; i++) {
-                unsigned r = order[i];
-                offsets[r] = place_ring(r, size);
-                size = offsets[r] + rings[r].capacity * sizeof(struct bucket);
-        }
-        size = (size + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-        for (unsigned r = 0; r < SERIES_WIDTHS; r++)
-                s->windows[r].empty = true;
-        char *memory = aligned_alloc(PAGE_BYTES, size);
-        if (!memory)
-                return -ENOMEM;
-        s->memory = memory;
-        s->memory_bytes = size;
+        series_clear(s);
         for (unsigned r = 0; r < SERIES_WIDTHS; r++) {
-                window_init(&s->windows[r], (struct bucket *)(void *)(memory + offsets[r]), rings[r].capacity,
-                            rings[r].width_ns);
-                s->windows[r].start = rings[r].start;
+                size_t bytes = rings[r].first * sizeof(struct bucket);
+                struct bucket *buckets = malloc(bytes);
+                if (!buckets) {
+                        series_done(s);
+                        return -ENOMEM;
+                }
+                window_init(&s->windows[r], buckets, rings[r].first, rings[r].width_ns);
+                s->memory_bytes += bytes;
         }
         return 0;
 }
 
 void series_done(struct series *s)
 {
-        free(s->memory);
-        *s = (struct series){ 0 };
         for (unsigned r = 0; r < SERIES_WIDTHS; r++)
-                s->windows[r].empty = true;
+                free(s->windows[r].buckets);
+        *s = (struct series){ 0 };
+        series_clear(s);
 }
 
 void series_clear(struct series *s)
@@ -81,13 +55,43 @@ void series_clear(struct series *s)
         s->late = 0;
 }
 
+/* Grows a ring when the bucket `index` would push out one that a full ring could keep. */
+static void make_room(struct series *s, unsigned ring, uint64_t index)
+{
+        struct window *w = &s->windows[ring];
+        uint64_t low = index < w->from ? index : w->from, high = index > w->newest ? index : w->newest;
+        uint64_t jump = index > w->newest ? index - w->newest : w->newest - index;
+        uint64_t capacity = (uint64_t)w->capacity * 2;
+
+        if (w->empty || high - low < w->capacity || jump >= rings[ring].most)
+                return;
+        if (capacity <= high - low)
+                capacity = high - low + 1;
+        if (capacity > rings[ring].most)
+                capacity = rings[ring].most;
+        if (capacity == w->capacity)
+                return;
+        struct bucket *old = w->buckets, *buckets = malloc(capacity * sizeof(*buckets));
+        if (!buckets)
+                return;
+        s->memory_bytes += (capacity - w->capacity) * sizeof(*buckets);
+        window_move(w, buckets, (uint32_t)capacity);
+        free(old);
+}
+
+static bool push(struct series *s, unsigned ring, uint64_t time_ns, double value)
+{
+        make_room(s, ring, time_ns / rings[ring].width_ns);
+        return window_add(&s->windows[ring], time_ns, value);
+}
+
 void series_push(struct series *s, uint64_t time_ns, double value)
 {
         bucket_add(&s->total, time_ns, value);
-        if (!s->memory || !window_add(&s->windows[0], time_ns, value))
+        if (!s->memory_bytes || !push(s, 0, time_ns, value))
                 s->late++;
-        for (unsigned r = 1; s->memory && r < SERIES_WIDTHS; r++)
-                (void)window_add(&s->windows[r], time_ns, value); /* too late for a wide ring too: already counted */
+        for (unsigned r = 1; s->memory_bytes && r < SERIES_WIDTHS; r++)
+                (void)push(s, r, time_ns, value); /* too late for a wide ring too: already counted */
 }
 
 /* The finest window that has all there is from from_ns on, else the widest. */

@@ -2,8 +2,9 @@
 /*
  * series.h - one number over time, at four widths: 1 s, 10 s, 1 min, 10 min.
  *
- * Memory is fixed when a series is born. Pages of rings that are not reached
- * yet are not touched, so a young series costs two pages.
+ * Rings grow with the life of the series to a fixed capacity (5 min, 64 min,
+ * 6 h, 48 h): a young series takes 1.3 kB, an old one 107 kB, none more. When
+ * memory is short a ring stays as it is and forgets sooner.
  */
 #ifndef HW_MODEL_SERIES_H
 #define HW_MODEL_SERIES_H
@@ -34,8 +35,7 @@ struct series {
         struct window windows[SERIES_WIDTHS];   /* rising width */
         struct bucket total;                    /* since the run began */
         uint64_t late;                          /* samples that came after their finest bucket had gone */
-        void *memory;                           /* all rings */
-        size_t memory_bytes;
+        size_t memory_bytes;                    /* of all rings; 0: not born */
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -45,6 +45,7 @@ void series_done(struct series *s);
 /* Forgets all samples: a new run. */
 void series_clear(struct series *s);
 
+/* Allocates only where a ring grows: each doubles until it has its capacity. */
 void series_push(struct series *s, uint64_t time_ns, double value);
 
 /* One point of a history: a stretch that holds samples. */

@@ -93,7 +93,15 @@ void window_clear(struct window *w)
 
 static struct bucket *slot(const struct window *w, uint64_t index)
 {
-        return &w->buckets[(index % w->capacity + w->shift) % w->capacity];
+        return &w->buckets[index % w->capacity];
+}
+
+void window_move(struct window *w, struct bucket *buckets, uint32_t capacity)
+{
+        for (uint64_t i = w->from; !w->empty && i <= w->newest; i++)
+                buckets[i % capacity] = *slot(w, i);
+        w->buckets = buckets;
+        w->capacity = capacity;
 }
 
 static void make(struct window *w, uint64_t index)
@@ -110,7 +118,6 @@ uint64_t window_oldest(const struct window *w)
 
 static void begin(struct window *w, uint64_t index)
 {
-        w->shift = w->start + w->capacity - index % w->capacity;
         w->from = w->newest = index;
         w->empty = false;
         make(w, index);

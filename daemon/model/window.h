@@ -35,23 +35,23 @@ struct bucket {
 };
 
 struct window {
-        struct bucket *buckets;         /* capacity of them; use window_at */
+        struct bucket *buckets;         /* capacity of them; bucket of time t is (t / width) % capacity */
         uint64_t width_ns;
         uint32_t capacity;
-        uint32_t start;                 /* slot that the first sample's bucket gets */
         uint64_t newest;                /* index t / width of the newest bucket; meaningful when !empty */
         uint64_t from;                  /* buckets of index from..newest are made; what other slots hold is noise */
-        uint64_t shift;                 /* slot of an index is (index + shift) % capacity */
         bool empty;
         bool rolled;                    /* a bucket with samples has left the ring */
 };
 
 /*
  * `buckets` (capacity of them, contents do not matter, owned by the caller)
- * outlive the window. Slots are made when they are reached, so a young window
- * touches little of its memory.
+ * outlive the window or the next window_move.
  */
 void window_init(struct window *w, struct bucket *buckets, uint32_t capacity, uint64_t width_ns);
+
+/* Goes on in `buckets` of a capacity that is not smaller; the old ones are the caller's again. */
+void window_move(struct window *w, struct bucket *buckets, uint32_t capacity);
 
 /* Forgets all samples; touches no bucket. */
 void window_clear(struct window *w);

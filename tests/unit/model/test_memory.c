@@ -3,18 +3,16 @@
  * Short memory: a small log is told again and again, and each time another
  * allocation fails (and, in a second sweep, all after it too). Nothing may
  * crash or leak, and what needs no new memory must still be counted. Linked
- * with --wrap for the four allocating functions.
+ * with --wrap for the three allocating functions.
  */
 #include "tests/unit/model/small_log.h"
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
 void *__real_realloc(void *old, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_realloc(void *old, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
 static bool counting, ever_after;
 static unsigned long calls, fail_at;
@@ -40,11 +38,6 @@ void *__wrap_calloc(size_t n, size_t size)
 void *__wrap_realloc(void *old, size_t size)
 {
         return fails() ? NULL : __real_realloc(old, size);
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-        return fails() ? NULL : __real_aligned_alloc(alignment, size);
 }
 
 static struct feed f;

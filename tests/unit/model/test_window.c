@@ -116,7 +116,6 @@ static void window_against_naive(uint32_t capacity, uint64_t width, uint64_t sta
 
         memset(buckets, 0xa5, sizeof(buckets)); /* contents must not matter */
         window_init(&w, buckets, capacity, width);
-        w.start = (uint32_t)(seed % capacity);
         state = seed;
         n_kept = 0;
         assert_null(window_at(&w, 0));
@@ -285,12 +284,62 @@ static void test_history_of_a_late_start(void **unused)
         series_done(&s);
 }
 
+/* While it grows and when it is full, every ring keeps all that a full ring of its width keeps. */
+static void series_against_naive(uint64_t start, uint64_t step, uint64_t seed)
+{
+        static const uint32_t most[SERIES_WIDTHS] = { 300, 384, 360, 288 };
+        struct series s;
+        uint64_t now = start, newest[SERIES_WIDTHS] = { 0 };
+
+        assert_int_equal(series_init(&s), 0);
+        state = seed;
+        n_kept = 0;
+        size_t young = s.memory_bytes;
+        for (uint64_t i = 0; i < 1500; i++) {
+                uint64_t back = random_u64() % 8 ? 0 : random_u64() % (100 * step);
+                now += random_u64() % step;
+                uint64_t t = now - (back < now - start ? back : now - start);
+                kept[n_kept++] = (struct sample){ t, (double)i, i };
+                series_push(&s, t, (double)i);
+                for (unsigned r = 0; r < SERIES_WIDTHS; r++) {
+                        struct window *w = &s.windows[r];
+                        newest[r] = t / w->width_ns > newest[r] ? t / w->width_ns : newest[r];
+                        if (i % 100)
+                                continue;
+                        uint64_t oldest = newest[r] < most[r] ? 0 : newest[r] - most[r] + 1;
+                        for (int k = 0; k < 20; k++) {
+                                struct bucket expected;
+                                uint64_t index = oldest + random_u64() % (newest[r] - oldest + 1);
+                                naive(w->width_ns, index, index, &expected);
+                                const struct bucket *b = window_at(w, index);
+                                assert_int_equal(b != NULL, expected.moments.n > 0);
+                                if (b)
+                                        same(b, &expected);
+                        }
+                }
+        }
+        assert_true(young < 1500 && s.memory_bytes > young && s.memory_bytes <= 107000);
+        series_done(&s);
+        assert_int_equal(s.memory_bytes, 0);
+}
+
+static void test_growing_series_keep_all(void **unused)
+{
+        (void)unused;
+        for (uint64_t seed = 1; seed < 5; seed++) {
+                series_against_naive(0, SECOND / 10, seed);
+                series_against_naive(777777 * SECOND, SECOND, seed);
+                series_against_naive(5, 60 * SECOND, seed);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_window_is_what_a_list_says),
                 cmocka_unit_test(test_window_at_the_end_of_time),
                 cmocka_unit_test(test_regression_keeps_its_digits),
+                cmocka_unit_test(test_growing_series_keep_all),
                 cmocka_unit_test(test_history),
                 cmocka_unit_test(test_history_of_a_late_start),
         };
