@@ -16,6 +16,7 @@
 #include "decode/internal.h"
 
 #define SNIFF_BYTES 16u
+#define TYPE_FIXED_BYTES 8u /* id, size, length of the description */
 
 void header_forget(struct hw_eventlog *log)
 {
@@ -124,10 +125,13 @@ static const char *known_liar(uint16_t id, uint16_t size)
         return NULL;
 }
 
-/* Whether a type's first 8 bytes show a newline that was turned into two bytes. */
+/* Whether a type's numbers, or they and the text's first byte, show a newline that was turned into two bytes. */
 static bool newline_damage(const uint8_t *p)
 {
-        return p[3] == '\r' && p[4] == '\n';
+        for (unsigned i = 0; i < TYPE_FIXED_BYTES; i++)
+                if (p[i] == '\r' && p[i + 1] == '\n')
+                        return true;
+        return false;
 }
 
 static enum step read_type(struct hw_eventlog *log, const uint8_t *p)
@@ -159,19 +163,25 @@ static void declare_type(struct hw_eventlog *log)
 
 /* ------------------------------------------------------------------- items */
 
-/* Passes over `skip` bytes; false when the input is used up first. */
-static bool skip_text(struct hw_eventlog *log)
+/* Passes over `skip` bytes. A description with a NUL in it has a wrong length. */
+static enum step skip_text(struct hw_eventlog *log)
 {
         struct view *v = &log->view;
         while (log->skip > 0) {
                 if (!view_need(v, 1))
-                        return false;
+                        return STEP_MORE;
                 size_t have = (size_t)(v->end - v->p);
                 uint32_t step = have < log->skip ? (uint32_t)have : log->skip;
+                const uint8_t *nul = log->item == ITEM_TYPE_DESCRIPTION ? memchr(v->p, 0, step) : NULL;
+                if (nul) {
+                        v->p = nul;
+                        return refuse(log, "header: description of an event type has a wrong length", false);
+                }
                 v->p += step;
                 log->skip -= step;
         }
-        return true;
+        log->item = log->item == ITEM_TYPE_DESCRIPTION ? ITEM_TYPE_EXTENSION_SIZE : ITEM_TYPE_END;
+        return STEP_AGAIN;
 }
 
 /* A four-byte marker that must come next. */
@@ -216,17 +226,13 @@ static enum step complete(struct hw_eventlog *log, uint32_t found)
 enum step header_step(struct hw_eventlog *log)
 {
         struct view *v = &log->view;
-        if (log->item == ITEM_TYPE_DESCRIPTION || log->item == ITEM_TYPE_EXTENSION) {
-                if (!skip_text(log))
-                        return STEP_MORE;
-                log->item = log->item == ITEM_TYPE_DESCRIPTION ? ITEM_TYPE_EXTENSION_SIZE : ITEM_TYPE_END;
-                return STEP_AGAIN;
-        }
-        size_t need = log->item == ITEM_TYPE_FIXED ? 8 : 4;
-        if (!view_need(v, need))
+        if (log->item == ITEM_TYPE_DESCRIPTION || log->item == ITEM_TYPE_EXTENSION)
+                return skip_text(log);
+        bool fixed = log->item == ITEM_TYPE_FIXED;
+        if (!view_need(v, fixed ? TYPE_FIXED_BYTES + 1 : 4))
                 return STEP_MORE;
         const uint8_t *p = v->p;
-        v->p += need;
+        v->p += fixed ? TYPE_FIXED_BYTES : 4;
         switch (log->item) {
         case ITEM_TYPES_BEGIN:
                 return expect_marker(log, be32(p), TYPES_BEGIN, ITEM_TYPE);

@@ -142,6 +142,7 @@ void header_forget(struct hw_eventlog *log);            /* no id is declared any
 
 /* decoder.c */
 enum answer frame_read(struct hw_eventlog *log, size_t at, struct frame *ret_frame); /* NO: not declared */
+bool frame_in_bytes(const struct block *block, const struct frame *frame);
 bool frame_in_block(const struct block *block, const struct frame *frame);
 enum answer marker_read(struct hw_eventlog *log, size_t at, const struct frame *frame, struct block *ret_block);
 

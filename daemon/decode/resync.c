@@ -12,6 +12,8 @@
  * Two times of 8 bytes each that fit make a wrong hit very unlikely. Each
  * place costs one table look-up; only heads are read, so hostile lengths cost
  * nothing. At most an event and the next one's head are held back undecided.
+ * Inside a block its size is believed before its times: a wrong hit whose
+ * length leads far away would hold back all that follows.
  *
  * One damage is reported per stretch, when it is over and its length is known;
  * only a stream in which no event can be found until a header comes (it is no
@@ -102,10 +104,13 @@ static enum answer event_found(struct hw_eventlog *log)
         enum answer fits = frame_read(log, 0, &frame);
         if (fits != ANSWER_YES)
                 return fits;
+        bool inside = frame.offset < log->block.end_offset;
         if (frame.kind & KIND_MARKER)
                 fits = marker_fits(log, &frame);
-        else if (frame.offset < log->block.end_offset && (fits = chain_fits(log, &frame, &log->block)) != ANSWER_NO)
+        else if (inside && (fits = chain_fits(log, &frame, &log->block)) != ANSWER_NO)
                 return fits;
+        else if (inside && !frame_in_bytes(&log->block, &frame))
+                return ANSWER_NO;
         else
                 fits = chain_fits(log, &frame, &no_block);
         if (fits == ANSWER_YES) {
