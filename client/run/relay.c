@@ -2,7 +2,7 @@
 /*
  * DESIGN
  *
- *      program ──▶ FIFO ──▶ relay: header kept, queue of whole blocks ──▶ unix socket ──▶ heapwatchd
+ *      program ─▶ FIFO ─▶ relay: header, queue of blocks ─▶ unix socket ─▶ heapwatchd
  *
  * Why a relay and not the daemon on the FIFO itself: when a FIFO's only reader
  * dies, the program hangs as soon as 64 KiB have filled; and a second reader

@@ -415,7 +415,8 @@ static int start(struct run *r)
                 }
         }
         struct session_options options = {
-                .path = r->path, .argv = r->o.program, .ghcrts = r->flags.ghcrts, .target = r->target, .uri = uri, .link = &r->link, .relay = r->relay,
+                .path = r->path, .argv = r->o.program, .ghcrts = r->flags.ghcrts, .target = r->target,
+                .uri = uri, .link = &r->link, .relay = r->relay,
                 .screen = screen, .plain = r->o.plain || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO),
                 .close_screen = r->o.close, .output_fd = r->output_fd, .output_path = r->output,
                 .end_hung_ms = r->o.end_hung_ms,

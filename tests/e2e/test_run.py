@@ -11,8 +11,8 @@ import pytest
 from harness import CLIENT, ROOT, Daemon, wait_for
 
 pytestmark = pytest.mark.skipif(shutil.which("ghc") is None, reason="there is no ghc")
-SOURCES = ROOT / "tests" / "programs"
-DEMO = ROOT / "scripts" / "demo"
+SOURCES = "tests/programs"
+DEMO = "scripts/demo"
 
 
 @pytest.fixture(scope="session")
@@ -21,8 +21,9 @@ def programs(tmp_path_factory):
     out = tmp_path_factory.mktemp("programs")
 
     def compile_one(source, name, *flags):
+        # Relative names: GHC puts the object of a C file with an absolute name beside it, into the tree.
         subprocess.run(["ghc", "-v0", "-O1", f"-i{DEMO}", f"-i{SOURCES}", "-outputdir", out / f"{name}.o", "-o",
-                        out / name, *flags, SOURCES / f"{source}.hs", DEMO / "flush.c"], check=True)
+                        out / name, *flags, f"{SOURCES}/{source}.hs", f"{DEMO}/flush.c"], check=True, cwd=ROOT)
         return out / name
 
     log = ["-rtsopts", "-eventlog"]

@@ -41,7 +41,8 @@ static void table(void **state)
 {
         static const struct row rows[] = {
                 { &old, "", "", NULL, NULL, { "x" }, FLAGS_OK, "-l -ol/f -hT -i1" },
-                { &new_threaded, "", "", NULL, NULL, { NULL }, FLAGS_OK, "-l -ol/f -hT -i1 --eventlog-flush-interval=1" },
+                { &new_threaded, "", "", NULL, NULL, { NULL }, FLAGS_OK,
+                  "-l -ol/f -hT -i1 --eventlog-flush-interval=1" },
                 { &new_plain, "", "", NULL, NULL, { NULL }, FLAGS_OK, "-l -ol/f -hT -i1" },
                 /* the user's words stay and come last */
                 { &old, "-A4m  -N2", "-s", NULL, NULL, { NULL }, FLAGS_OK, "-l -ol/f -hT -i1 -A4m  -N2 -s" },
