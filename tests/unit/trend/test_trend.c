@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* trend.c: samples of all kinds, gaps, leaps, late ones, waiting, restarts, scales, and what must always hold. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "random.h"
+#include "trend/trend.h"
+
+#define MIN TREND_MINUTE_NS
+
+static struct trend t;
+
+static void begin(void)
+{
+        struct trend_config c = trend_config_scaled(MIN);
+
+        trend_init(&t, &c);
+}
+
+static struct trend_result answer(void)
+{
+        struct trend_result r;
+
+        trend_result(&t, &r);
+        return r;
+}
+
+static enum trend_verdict verdict(void)
+{
+        return answer().verdict;
+}
+
+static void push_every_minute(double (*curve)(double), unsigned from, unsigned to)
+{
+        for (unsigned m = from; m < to; m++)
+                assert_int_equal(trend_push(&t, m * MIN + 7, curve(m)), TREND_PUSH_OK);
+}
+
+static bool same_number(double a, double b)
+{
+        return a == b || (isnan(a) && isnan(b));
+}
+
+static bool same_answer(const struct trend_result *a, const struct trend_result *b)
+{
+        return a->verdict == b->verdict && a->since_ns == b->since_ns && a->as_of_ns == b->as_of_ns &&
+               same_number(a->slope, b->slope) && same_number(a->slope_low, b->slope_low) &&
+               same_number(a->slope_high, b->slope_high) && a->onset_ns == b->onset_ns &&
+               a->evidence.basis == b->evidence.basis && a->evidence.window == b->evidence.window &&
+               a->evidence.passed == b->evidence.passed;
+}
+
+static double leak(double m)
+{
+        return 2e10 + 1e7 * m;
+}
+
+static double steep(double m)
+{
+        return 1e9 + 1e7 * m;
+}
+
+static double level(double m)
+{
+        return 2e10 + 0 * m;
+}
+
+static double zero(double m)
+{
+        return 0 * m;
+}
+
+static void size_bound(void **state)
+{
+        (void)state;
+        assert_true(sizeof(struct trend) < 8192);
+        assert_true(sizeof(struct ladder) + sizeof(struct life) < 4800);
+}
+
+static void configs(void **state)
+{
+        struct trend_config c = trend_config_scaled(1000000000);
+
+        (void)state;
+        assert_true(c.leak_after_ns == 180000000000u && trend_config_valid(&c));
+        c.leak_after_ns = 20000000000u;
+        assert_true(trend_config_valid(&c));
+        c.leak_after_ns = 19000000000u;
+        assert_false(trend_config_valid(&c));
+        c.leak_after_ns = UINT64_C(49152000000000);
+        assert_true(trend_config_valid(&c));
+        c.leak_after_ns++;
+        assert_false(trend_config_valid(&c));
+        c = trend_config_scaled(0);
+        assert_false(trend_config_valid(&c));
+        c = trend_config_scaled(1);
+        c.wait_minutes = 7;
+        assert_true(trend_config_valid(&c));
+        c.wait_minutes = 8;
+        assert_false(trend_config_valid(&c));
+}
+
+static void nothing_and_one_point(void **state)
+{
+        (void)state;
+        begin();
+        trend_close(&t, UINT64_MAX);
+        struct trend_result r = answer();
+        assert_true(r.verdict == TREND_UNKNOWN && !r.has_slope && isnan(r.slope) && r.onset_ns == UINT64_MAX);
+        assert_int_equal(r.evidence.basis, TREND_BASIS_NONE);
+
+        assert_int_equal(trend_push(&t, 5 * MIN, 1e9), TREND_PUSH_OK);
+        for (unsigned m = 6; m < 500; m++) {
+                trend_close(&t, m * MIN);
+                assert_int_equal(verdict(), TREND_UNKNOWN);
+        }
+        assert_int_equal(trend_closed_minutes(&t), 494);
+        struct time_to_limit ttl = { 1, 2 };
+        assert_false(trend_time_to_limit(&t, 2e9, &ttl));
+        assert_true(ttl.early_s == 1 && ttl.late_s == 2);
+}
+
+/* 48 hours of 20 GB and of nothing. */
+static void all_equal(void **state)
+{
+        (void)state;
+        begin();
+        push_every_minute(level, 0, 2880);
+        struct trend_result r = answer();
+        assert_true(r.verdict == TREND_STEADY && r.slope == 0 && r.slope_low < 0 && r.slope_high > 0);
+        assert_int_equal(r.since_ns, 18 * MIN);
+        assert_int_equal(r.as_of_ns, 2879 * MIN);
+        assert_int_equal(r.evidence.missing, TEST_RISES);
+        begin();
+        push_every_minute(zero, 0, 2880);
+        assert_true(verdict() == TREND_STEADY && answer().slope == 0);
+}
+
+/* 48 hours of 10 MB a minute on 20 GB: exact to many digits, from the first sample on. */
+static void big_leak(void **state)
+{
+        struct time_to_limit ttl;
+
+        (void)state;
+        begin();
+        push_every_minute(leak, 0, 2881);
+        struct trend_result r = answer();
+        assert_int_equal(r.verdict, TREND_LEAK);
+        assert_int_equal(r.evidence.basis, TREND_BASIS_LEAKS);
+        assert_int_equal(r.evidence.missing, TEST_COUNT);
+        assert_int_equal(r.evidence.passed & TESTS_LEAKS, TESTS_LEAKS);
+        assert_true(fabs(r.slope / (1e7 / 60) - 1) < 1e-9);
+        assert_true(r.slope_low < r.slope && r.slope < r.slope_high);
+        assert_int_equal(r.onset_ns, 7);
+        assert_int_equal(r.since_ns, 208 * MIN); /* 192 minutes, and 16 more */
+        assert_int_equal(r.evidence.span_ns, 2304 * MIN); /* 18 pairs of 64 minutes */
+        assert_true(r.evidence.sure_rise_bytes > 2.2e10 && r.evidence.z > 1000);
+        assert_true(trend_time_to_limit(&t, 1e11, &ttl));
+        double left_s = (1e11 - leak((double)r.evidence.ended_ns / 6e10)) / (1e7 / 60);
+        assert_true(ttl.early_s < left_s && left_s < ttl.late_s);
+        assert_true(ttl.early_s > 0.98 * left_s && ttl.late_s < 1.03 * left_s);
+}
+
+/* A gap closes each of its minutes in turn: the answers are those of closing them one by one. */
+static void gaps_in_turn(void **state)
+{
+        static struct trend steps;
+        struct random r = { 42 };
+        struct trend_result a, b;
+        uint64_t time = 0;
+        double value = 1e9;
+
+        (void)state;
+        begin();
+        steps = t;
+        for (int k = 0; k < 3000; k++) {
+                unsigned minutes = random_below(&r, 50) ? random_below(&r, 4) : random_below(&r, 2000);
+
+                time += minutes * MIN + random_below(&r, 60) * 1000000000u;
+                value += 1e6 * minutes + 1e6 * random_normal(&r);
+                assert_int_equal(trend_push(&t, time, value), TREND_PUSH_OK);
+                for (uint64_t w = 0; w < time; w += (1 + random_below(&r, 3)) * MIN) {
+                        if (w + 3000 * MIN < time)
+                                continue;
+                        trend_close(&steps, w);
+                }
+                assert_int_equal(trend_push(&steps, time, value), TREND_PUSH_OK);
+                trend_result(&t, &a);
+                trend_result(&steps, &b);
+                assert_true(same_answer(&a, &b));
+        }
+        assert_true(a.as_of_ns > 10000 * MIN);
+}
+
+/* The clock leaps by hours and days: what was known ages; nothing grows because of it. */
+static void leaps(void **state)
+{
+        (void)state;
+        begin();
+        push_every_minute(leak, 0, 300);
+        assert_int_equal(verdict(), TREND_LEAK);
+        assert_int_equal(trend_push(&t, 305 * MIN, leak(305)), TREND_PUSH_OK);
+        assert_int_equal(verdict(), TREND_LEAK);
+        assert_int_equal(trend_push(&t, (300 + 1440) * MIN, leak(300)), TREND_PUSH_OK);
+        assert_int_equal(trend_closed_minutes(&t), 1740);
+        assert_int_equal(t.jumps, 0);
+        assert_true(verdict() < TREND_GROWING);
+        /* As long as the widest rung is kept: everything closes in turn ... */
+        uint64_t far = 1740 + LADDER_MINUTES;
+        assert_int_equal(trend_push(&t, far * MIN, 1e9), TREND_PUSH_OK);
+        assert_int_equal(t.jumps, 0);
+        assert_int_equal(trend_closed_minutes(&t), far);
+        assert_int_equal(verdict(), TREND_UNKNOWN);
+        /* ... beyond that it begins anew, at once. */
+        assert_int_equal(trend_push(&t, (far + LADDER_MINUTES + 1) * MIN, 1e9), TREND_PUSH_OK);
+        assert_int_equal(t.jumps, 1);
+        assert_int_equal(trend_closed_minutes(&t), 0);
+        assert_int_equal(trend_push(&t, UINT64_MAX, 1e9), TREND_PUSH_OK);
+        assert_int_equal(t.jumps, 2);
+        assert_int_equal(trend_push(&t, 0, 1e9), TREND_PUSH_LATE);
+        trend_close(&t, UINT64_MAX);
+        assert_int_equal(t.samples, 305);
+}
+
+static void late_ones(void **state)
+{
+        (void)state;
+        begin();
+        push_every_minute(level, 0, 100);
+        for (unsigned m = 0; m < 99; m++)
+                assert_int_equal(trend_push(&t, m * MIN, 1), TREND_PUSH_LATE);
+        assert_int_equal(trend_push(&t, 99 * MIN, 1), TREND_PUSH_OK); /* earlier, but its minute is open */
+        assert_int_equal(t.late, 99);
+        assert_int_equal(t.samples, 101);
+        assert_true(ladder_floor(&t.ladder, 0, 0) == 2e10);
+        trend_close(&t, 100 * MIN);
+        assert_true(ladder_floor(&t.ladder, 0, 0) == 1);
+        assert_int_equal(trend_push(&t, 99 * MIN, 1), TREND_PUSH_LATE);
+}
+
+/* With a wait, samples up to so many minutes old still count, and any order gives the same answers. */
+static void waiting(void **state)
+{
+        struct trend_config c = trend_config_scaled(MIN);
+        struct random r = { 9 };
+        struct trend_result a, b;
+        static struct trend ordered;
+
+        (void)state;
+        trend_init(&ordered, &c);
+        c.wait_minutes = 5;
+        trend_init(&t, &c);
+        for (unsigned m = 0; m < 400; m++)
+                (void)trend_push(&ordered, m * MIN + 7, leak(m) + 1e6 * (m % 7));
+        trend_close(&ordered, 400 * MIN);
+        assert_int_equal(trend_push(&t, 7, leak(0)), TREND_PUSH_OK);
+        for (unsigned m = 1; m + 5 <= 400; m += 5) { /* five minutes at a time, shuffled */
+                unsigned order[5] = { 0, 1, 2, 3, 4 };
+
+                for (unsigned i = 4; i > 0; i--) {
+                        unsigned j = random_below(&r, i + 1), swap = order[i];
+                        order[i] = order[j];
+                        order[j] = swap;
+                }
+                for (unsigned i = 0; i < 5; i++) {
+                        unsigned at = m + order[i];
+                        assert_int_equal(trend_push(&t, at * MIN + 7, leak(at) + 1e6 * (at % 7)), TREND_PUSH_OK);
+                }
+        }
+        assert_int_equal(t.late, 0);
+        for (unsigned m = 396; m < 400; m++)
+                assert_int_equal(trend_push(&t, m * MIN + 7, leak(m) + 1e6 * (m % 7)), TREND_PUSH_OK);
+        assert_int_equal(trend_push(&t, 393 * MIN, 1), TREND_PUSH_LATE);
+        trend_close(&t, 400 * MIN);
+        trend_result(&t, &a);
+        trend_result(&ordered, &b);
+        assert_true(same_answer(&a, &b));
+        assert_int_equal(a.verdict, TREND_LEAK);
+}
+
+static void refused(void **state)
+{
+        const double bad[] = { NAN, INFINITY, -INFINITY, 1e30, -1e30, 1e308 };
+
+        (void)state;
+        begin();
+        push_every_minute(level, 0, 30);
+        for (unsigned k = 0; k < 6; k++)
+                assert_int_equal(trend_push(&t, 1000 * MIN, bad[k]), TREND_PUSH_REFUSED);
+        assert_int_equal(t.refused, 6);
+        assert_int_equal(trend_closed_minutes(&t), 29); /* a refused sample does not move time */
+}
+
+/* The open minute's samples change nothing until it closes. */
+static void no_look_ahead(void **state)
+{
+        struct trend_result before, after;
+
+        (void)state;
+        begin();
+        push_every_minute(leak, 0, 250);
+        trend_result(&t, &before);
+        for (int k = 0; k < 50; k++)
+                (void)trend_push(&t, 249 * MIN + 100 + (unsigned)k, k % 2 ? 0 : 1e15);
+        trend_result(&t, &after);
+        assert_true(same_answer(&before, &after));
+}
+
+static void restart(void **state)
+{
+        static struct trend fresh;
+        struct trend_result a, b;
+
+        (void)state;
+        begin();
+        push_every_minute(leak, 0, 300);
+        begin();
+        push_every_minute(level, 1000, 1300);
+        trend_result(&t, &a);
+        struct trend_config c = trend_config_scaled(MIN);
+        trend_init(&fresh, &c);
+        for (unsigned m = 1000; m < 1300; m++)
+                (void)trend_push(&fresh, m * MIN + 7, level(m));
+        trend_result(&fresh, &b);
+        assert_true(same_answer(&a, &b));
+        assert_int_equal(a.verdict, TREND_STEADY);
+        assert_int_equal(a.since_ns, 1018 * MIN);
+}
+
+/* Seconds for minutes: the same verdicts, 60 times as soon. */
+static void scaled(void **state)
+{
+        struct trend_config c = trend_config_scaled(1000000000);
+        static struct trend seconds;
+        struct trend_result a, b;
+        struct random r = { 8 };
+        unsigned changes = 0;
+
+        (void)state;
+        begin();
+        trend_init(&seconds, &c);
+        enum trend_verdict last = TREND_UNKNOWN;
+        for (unsigned m = 0; m < 600; m++) {
+                double v = 1e9 + (m > 60 ? 2e6 * (m - 60) : 0) + 5e6 * random_normal(&r);
+
+                (void)trend_push(&t, m * MIN, v);
+                (void)trend_push(&seconds, m * (MIN / 60), v);
+                trend_result(&t, &a);
+                trend_result(&seconds, &b);
+                assert_true(a.verdict == b.verdict && a.evidence.passed == b.evidence.passed);
+                assert_true(!a.has_slope || fabs(b.slope - 60 * a.slope) <= 1e-9 * fabs(b.slope));
+                assert_true(a.onset_ns == UINT64_MAX ? b.onset_ns == UINT64_MAX : a.onset_ns == 60 * b.onset_ns);
+                changes += a.verdict != last;
+                last = a.verdict;
+        }
+        assert_true(changes >= 3 && last == TREND_LEAK);
+}
+
+static void earlier_with_a_smaller_leak_after(void **state)
+{
+        struct trend_config c = trend_config_scaled(MIN);
+
+        (void)state;
+        c.leak_after_ns = 20 * MIN;
+        trend_init(&t, &c);
+        push_every_minute(steep, 0, 60);
+        assert_int_equal(verdict(), TREND_LEAK);
+        assert_int_equal(answer().since_ns, 40 * MIN); /* 24 minutes, and 16 more */
+}
+
+/* What must hold for any input at all. */
+static void assert_sane(void)
+{
+        struct trend_result r = answer();
+        struct time_to_limit ttl = { NAN, NAN };
+
+        assert_true((unsigned)r.verdict <= TREND_LEAK);
+        assert_true(r.since_ns <= r.as_of_ns);
+        assert_int_equal(r.has_slope, r.evidence.basis != TREND_BASIS_NONE);
+        if (r.has_slope) {
+                assert_true(isfinite(r.slope) && r.slope_low < r.slope_high);
+                assert_true(r.slope_low <= r.slope && r.slope <= r.slope_high);
+                assert_true(isfinite(r.evidence.level_bytes) && !isnan(r.evidence.record_bytes));
+                assert_true(r.evidence.ended_ns <= r.as_of_ns && r.evidence.points >= 12);
+                assert_true((unsigned)r.evidence.missing <= TEST_COUNT);
+        }
+        if (r.verdict >= TREND_GROWING) {
+                assert_true(r.onset_ns <= r.as_of_ns && r.onset_ns >= t.first_ns);
+                if (trend_time_to_limit(&t, 1e12, &ttl)) {
+                        assert_true(isnan(ttl.early_s) || ttl.early_s >= 0);
+                        assert_true(isnan(ttl.late_s) || ttl.late_s >= ttl.early_s);
+                }
+        } else {
+                assert_true(r.onset_ns == UINT64_MAX);
+                assert_false(trend_time_to_limit(&t, 1e12, &ttl));
+        }
+}
+
+static double random_value(struct random *r, double last)
+{
+        switch (random_below(r, 12)) {
+        case 0:
+                return 0;
+        case 1:
+                return pow(10, 20 * random_unit(r)) - 1;
+        case 2:
+                return last * 1.01 + 1e6;
+        case 3:
+                return -last;
+        case 4:
+                return random_below(r, 20) ? last : NAN;
+        default:
+                return last + 1e6 * random_normal(r) + 1e6;
+        }
+}
+
+static void fuzz(void **state)
+{
+        struct random r = { 2026 };
+        unsigned seen[4] = { 0 };
+
+        (void)state;
+        for (int round = 0; round < 300; round++) {
+                struct trend_config c = trend_config_scaled(round % 5 ? MIN : 1 + random_below(&r, 1000));
+                uint64_t step = c.resolution_ns, time = random_next(&r) >> (16 + random_below(&r, 40));
+                unsigned wild = random_below(&r, 3), steepness = random_below(&r, 3);
+                double value = 1e8;
+
+                c.wait_minutes = random_below(&r, TREND_OPEN_MINUTES);
+                c.leak_after_ns = step * (20 + random_below(&r, 400));
+                trend_init(&t, &c);
+                for (int k = 0; k < 600; k++) {
+                        uint64_t minutes = random_below(&r, 60) ? random_below(&r, 3) : random_below(&r, 300);
+
+                        if (random_below(&r, 3000) == 0)
+                                minutes = random_next(&r) >> random_below(&r, 63);
+                        time += minutes * step;
+                        if (random_below(&r, 20) == 0)
+                                time -= step * random_below(&r, 10);
+                        if (wild)
+                                value = random_value(&r, isnan(value) || fabs(value) > 1e19 ? 1e8 : value);
+                        else
+                                value = fmax(value, 1e8) + steepness * 1e6 * random_unit(&r);
+                        (void)trend_push(&t, time, value);
+                        if (random_below(&r, 10) == 0)
+                                trend_close(&t, time);
+                        assert_sane();
+                        seen[verdict()]++;
+                }
+        }
+        for (unsigned v = 0; v < 4; v++)
+                assert_true(seen[v] > 100);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(size_bound),
+                cmocka_unit_test(configs),
+                cmocka_unit_test(nothing_and_one_point),
+                cmocka_unit_test(all_equal),
+                cmocka_unit_test(big_leak),
+                cmocka_unit_test(gaps_in_turn),
+                cmocka_unit_test(leaps),
+                cmocka_unit_test(late_ones),
+                cmocka_unit_test(waiting),
+                cmocka_unit_test(refused),
+                cmocka_unit_test(no_look_ahead),
+                cmocka_unit_test(restart),
+                cmocka_unit_test(scaled),
+                cmocka_unit_test(earlier_with_a_smaller_leak_after),
+                cmocka_unit_test(fuzz),
+        };
+
+        return cmocka_run_group_tests_name("trend", tests, NULL, NULL);
+}
