@@ -77,11 +77,10 @@ static bool report(const char *path, const char *what)
         return false;
 }
 
-static bool take_endpoint(char *endpoint, const char *value)
+static void take_endpoint(char *endpoint, const char *value)
 {
         if (value && !endpoint[0])
                 snprintf(endpoint, CONFIG_ENDPOINT_MAX, "%s", value);
-        return true;
 }
 
 static bool take_show_arguments(struct config *c, const char *value, const char *path)
@@ -114,8 +113,9 @@ static bool take(struct config *c, const struct file_config *f, const char *path
 {
         if (f->log_level && !log_parse_level(f->log_level, &c->log_level))
                 return report(path, "log_level: expected error, warning, info or debug");
-        return take_show_arguments(c, f->show_arguments, path) && take_endpoint(c->publish_endpoint, f->publish) && take_endpoint(c->request_endpoint, f->request) &&
-               take_targets(c, f, path);
+        take_endpoint(c->publish_endpoint, f->publish);
+        take_endpoint(c->request_endpoint, f->request);
+        return take_show_arguments(c, f->show_arguments, path) && take_targets(c, f, path);
 }
 
 bool config_read_file(struct config *c, const char *path)

@@ -178,7 +178,8 @@ static void take_piece(struct relay *r, const struct piece *p)
                 r->skipping = takes_nothing(r) || room < p->size + p->rest;
                 r->stats.left_out_blocks += r->skipping;
         }
-        bool skip = p->kind == PIECE_BLOCK || p->kind == PIECE_INSIDE ? r->skipping : takes_nothing(r) || room < p->size;
+        bool of_block = p->kind == PIECE_BLOCK || p->kind == PIECE_INSIDE;
+        bool skip = of_block ? r->skipping : takes_nothing(r) || room < p->size;
         if (skip)
                 leave_out(r, p->size);
         else

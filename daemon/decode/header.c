@@ -25,18 +25,28 @@ void header_forget(struct hw_eventlog *log)
         log->has_table = false;
 }
 
-void header_begin(struct hw_eventlog *log)
+static void enter(struct hw_eventlog *log, enum header_item item)
 {
-        header_forget(log);
         log->header_offset = view_offset(&log->view);
-        log->view.p += 4;
         log->stage = STAGE_HEADER;
-        log->item = ITEM_TYPES_BEGIN;
+        log->item = item;
         log->n_types = 0;
         log->block = (struct block){.cap = HW_CAP_NONE};
         log->has_blocks = log->adrift = false;
         log->last_ns = 0;
         log->floor_ns = UINT64_MAX;
+}
+
+void header_begin(struct hw_eventlog *log)
+{
+        header_forget(log);
+        enter(log, ITEM_TYPES_BEGIN);
+        log->view.p += 4;
+}
+
+void header_resume(struct hw_eventlog *log)
+{
+        enter(log, ITEM_TYPE);
 }
 
 /* ---------------------------------------------------- what is no eventlog */

@@ -136,6 +136,7 @@ struct hw_eventlog {
 
 /* header.c */
 void header_begin(struct hw_eventlog *log);             /* at HEADER_BEGIN: the old run's table goes */
+void header_resume(struct hw_eventlog *log);            /* at TYPES_END, the start being lost: the table stays */
 enum step header_step(struct hw_eventlog *log);
 enum step header_expect(struct hw_eventlog *log);       /* STAGE_START and STAGE_END */
 void header_forget(struct hw_eventlog *log);            /* no id is declared any more */

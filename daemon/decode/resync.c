@@ -4,6 +4,10 @@
  * event on, for a place where it makes sense again:
  *
  *     a header begins (hdrb hetb), or
+ *     one ends (hete hdre datb): a program that is killed inside an event and
+ *     started again on the same FIFO has the start of its next header taken
+ *     for the rest of that event. Its table is the one that is known, for it
+ *     is the same program; or
  *     a declared id, its time inside the block's (or within 30 s of the last
  *     good event, and not before the run), its payload inside the block, and
  *     after it the same again, or the block's end; of a block marker also its
@@ -134,6 +138,19 @@ static enum answer header_found(struct hw_eventlog *log)
         return be32(v->p) == HEADER_BEGIN && be32(v->p + 4) == TYPES_BEGIN ? ANSWER_YES : ANSWER_NO;
 }
 
+/* Whether the types of a header end at `p`, whose start was taken for something else. */
+static enum answer header_end_found(struct hw_eventlog *log)
+{
+        struct view *v = &log->view;
+        if (!view_need(v, 4))
+                return *v->p == TYPES_END >> 24 ? ANSWER_MORE : ANSWER_NO;
+        if (be32(v->p) != TYPES_END || !log->has_table)
+                return ANSWER_NO;
+        if (!view_need(v, 12))
+                return ANSWER_MORE;
+        return be32(v->p + 4) == HEADER_END && be32(v->p + 8) == DATA_BEGIN ? ANSWER_YES : ANSWER_NO;
+}
+
 /* Without a table only headers count: on to the next byte that may begin one. */
 static void skip_to_header(struct view *v)
 {
@@ -167,13 +184,13 @@ enum step lose(struct hw_eventlog *log, uint64_t offset, const char *reason, boo
         return limit ? STEP_LIMIT : STEP_BAD;
 }
 
-/* The stretch is over. */
-static enum step found(struct hw_eventlog *log, bool header)
+/* The stretch is over: `begin` takes what is there, NULL when that is an event. */
+static enum step found(struct hw_eventlog *log, void (*begin)(struct hw_eventlog *log))
 {
         account(log, view_offset(&log->view));
         log->stage = STAGE_EVENTS;
-        if (header)
-                header_begin(log);
+        if (begin)
+                begin(log);
         if (log->lost_told)
                 return STEP_AGAIN;
         return log->lost_limit ? STEP_LIMIT : STEP_BAD;
@@ -191,11 +208,14 @@ enum step lost_step(struct hw_eventlog *log)
                         break;
                 enum answer header = header_found(log);
                 if (header == ANSWER_YES)
-                        return found(log, true);
-                enum answer event = header == ANSWER_NO && log->has_table ? event_found(log) : ANSWER_NO;
-                if (event == ANSWER_YES)
-                        return found(log, false);
-                if (header == ANSWER_MORE || event == ANSWER_MORE)
+                        return found(log, header_begin);
+                enum answer end = header_end_found(log);
+                if (end == ANSWER_YES)
+                        return found(log, header_resume);
+                enum answer event = log->has_table ? event_found(log) : ANSWER_NO;
+                if (event == ANSWER_YES && header == ANSWER_NO && end == ANSWER_NO)
+                        return found(log, NULL);
+                if (header == ANSWER_MORE || end == ANSWER_MORE || event == ANSWER_MORE)
                         break;
                 v->p++;
         }

@@ -62,7 +62,7 @@ struct bus_client {
 
 /* ------------------------------------------------------------ packing */
 
-/* Runs on ZeroMQ's thread, when the last who was to get the message has it. In front of the bytes stands their number. */
+/* Runs on ZeroMQ's thread, when nobody waits for the message any more. In front of the bytes stands their number. */
 static void free_packed(void *data, void *waiting_bytes)
 {
         size_t *block = (size_t *)data - 1;

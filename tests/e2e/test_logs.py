@@ -95,8 +95,11 @@ def test_censuses_equal_hp(run):
             theirs = [(int(label, 16), n) for label, n in theirs]
         ours = rows_of(census, s.bands, by_key)
         assert int(census["totalBytes"]) == sum(n for _, n in theirs)
-        if mode == "BREAKDOWN_COST_CENTRE_STACK":       # the .hp file cuts labels and names CAFs otherwise
-            assert sorted(n for _, n in ours) == sorted(n for _, n in theirs)
+        if mode == "BREAKDOWN_COST_CENTRE_STACK":
+            # The .hp file cuts labels, names CAFs otherwise, and has a row for each of the RTS's stacks; in the log
+            # some of these have the same cost centres, and are one band.
+            assert sum(n for _, n in ours) == sum(n for _, n in theirs)
+            assert len(ours) <= len(theirs)
         else:
             assert added(ours) == added(theirs)
 

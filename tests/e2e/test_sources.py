@@ -60,7 +60,7 @@ def test_a_replaced_file_is_a_new_run(directory):
         new.write_bytes(STEADY)
         os.rename(new, log)
         t = ended(d, "t", run=2)
-        assert t.runs == 2 and t.run_info.program == "steady"
+        assert t.runs == 2 and t.run_info.program == "steady-thr"
         assert d.health("t").lost_bytes == 0
 
 
@@ -108,7 +108,7 @@ def test_a_program_killed_on_a_fifo_and_started_again(directory):
         with open(fifo, "wb") as f:
             f.write(STEADY)
         t = ended(d, "t", run=2)
-        assert t.run_info.program == "steady"
+        assert t.run_info.program == "steady-thr"
         assert d.health("t").lost_bytes < 1024  # at most the event that the cut went through
 
 
@@ -118,6 +118,7 @@ def serve(listener, parts):
         connection, _ = listener.accept()
         connection.sendall(part)
         connection.close()
+    listener.close()
 
 
 @pytest.mark.parametrize("kind", ["unix", "tcp"])
@@ -139,7 +140,6 @@ def test_connects_and_reconnects(directory, kind):
         t = d.wait_state("t", "CRASHED", "WAITING", run=2)
         assert t.runs == 2
         assert d.health("t").reconnects >= 1
-    listener.close()
 
 
 def test_listens_for_one_writer_after_the_other(directory):

@@ -45,6 +45,7 @@ struct said {
         uint64_t messages, hash;
         uint64_t censuses, collections, notes;
         Hw__Target__State state;
+        uint32_t runs;
         char detail[256];
 };
 
@@ -68,6 +69,7 @@ static int hear(void *ctx, const Hw__Update *u)
                 s->notes += u->notes->n_notes;
         if (u->body_case == HW__UPDATE__BODY_TARGET_STATE) {
                 s->state = u->target_state->state;
+                s->runs = u->target_state->runs;
                 snprintf(s->detail, sizeof(s->detail), "%s", u->target_state->detail);
         }
         return 0;
@@ -163,7 +165,8 @@ static void byte_by_byte_and_at_random(void **state)
 {
         static const char *const logs[] = { LOGS "leaky-hi-ghc966/run.eventlog", LOGS "cc-hc-ghc902/run.eventlog",
                                             LOGS "cc-p-ghc9103/run.eventlog", LOGS "ticky-ghc966/run.eventlog",
-                                            LOGS "torn-966-10/run.eventlog", LOGS "nonmoving-census-ghc9103/run.eventlog",
+                                            LOGS "torn-966-10/run.eventlog",
+                                            LOGS "nonmoving-census-ghc9103/run.eventlog",
                                             LOGS "socket-9103-prof-hc/conn2.eventlog" };
 
         (void)state;
@@ -218,6 +221,33 @@ static void two_logs_in_one_stream_are_two_runs(void **state)
         free(l.bytes);
 }
 
+/* A program is killed inside an event and started again on the same FIFO. */
+static void a_run_after_a_cut_one_is_found(void **state)
+{
+        struct log l = log_read(LOGS "leaky-hT-ghc9103/run.eventlog");
+        struct log m = log_read(LOGS "parallel-ghc9103/run.eventlog");
+        struct said second = play(m.bytes, m.size, one_piece, NULL);
+        uint8_t *both = malloc(l.size + m.size);
+
+        (void)state;
+        assert_non_null(both);
+        memcpy(both, l.bytes, l.size);
+        for (size_t cut = 90000; cut < 90400; cut++) {
+                memcpy(both + cut, m.bytes, m.size);
+                struct said first = play(both, cut, one_piece, NULL);
+                struct said s = play(both, cut + m.size, one_piece, NULL);
+                assert_int_equal(s.runs, 2);
+                assert_int_equal(s.state, HW__TARGET__STATE__STATE_ENDED);
+                assert_int_equal(s.collections, first.collections + second.collections);
+                uint64_t x = cut;
+                struct said pieces = play(both, cut + m.size, random_pieces, &x);
+                assert_same(&s, &pieces);
+        }
+        free(both);
+        free(m.bytes);
+        free(l.bytes);
+}
+
 static void what_is_no_log_says_so(void **state)
 {
         static const char text[] = "version https://git-lfs.github.com/spec/v1\noid sha256:1234\nsize 12\n";
@@ -235,6 +265,7 @@ int main(void)
                 cmocka_unit_test(byte_by_byte_and_at_random),
                 cmocka_unit_test(a_cut_log_keeps_what_was_before),
                 cmocka_unit_test(two_logs_in_one_stream_are_two_runs),
+                cmocka_unit_test(a_run_after_a_cut_one_is_found),
                 cmocka_unit_test(what_is_no_log_says_so),
         };
 

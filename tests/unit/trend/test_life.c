@@ -124,7 +124,7 @@ static void too_little(void **state)
         assert_true(ratio_of(logarithm, 16) < 0.7);
         life_init(&l);
         for (unsigned i = 0; i < 32; i++)
-                life_push(&l, i < 20 ? (double)NAN : logarithm(i)); /* the older blocks are empty: few increments left */
+                life_push(&l, i < 20 ? (double)NAN : logarithm(i)); /* the older blocks are empty */
         assert_true(life_ratio(&l) == 1);
 }
 
