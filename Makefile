@@ -46,7 +46,7 @@ DAEMON := $(addprefix daemon/, log.c config.c config_file.c pipeline.c targets.c
 # The client: where updates come from, the state they make, the commands that show it.
 CLIENT := $(addprefix client/, main.c command.c nearest.c options.c signals.c \
             feed.c feed_live.c feed_files.c \
-            view.c view_target.c view_bands.c view_lists.c view_ring.c view_copy.c) \
+            view.c view_target.c view_bands.c view_trend.c view_lists.c view_ring.c view_copy.c) \
           $(addprefix client/console/, top.c console.c views.c screen.c plain.c overview.c identity.c memory.c \
             collections.c bands.c notes.c stream.c targets.c scene.c widgets.c canvas.c) \
           $(addprefix client/pipe/, pipe.c csv.c) \

@@ -145,6 +145,27 @@ static const char *check_profile(const Hw__Profile *profile)
         return NULL;
 }
 
+static const char *check_trends(const Hw__Trends *trends)
+{
+        for (size_t i = 0; i < trends->n_trends; i++) {
+                const Hw__Trend *t = trends->trends[i];
+
+                if (t->has_band && !id_valid(true, t->band))
+                        return "trend: its band's id is 0 or too large";
+                if (t->has_band && t->has_series)
+                        return "trend: it names a series and a band";
+        }
+        return NULL;
+}
+
+static const char *check_alerts(const Hw__Alerts *alerts)
+{
+        for (size_t i = 0; i < alerts->n_alerts; i++)
+                if (!alerts->alerts[i]->rule || !alerts->alerts[i]->rule[0])
+                        return "alert: its rule is missing";
+        return NULL;
+}
+
 static const char *check_body(const Hw__Update *u)
 {
         switch (u->body_case) {
@@ -160,6 +181,10 @@ static const char *check_body(const Hw__Update *u)
                 return check_bands(u->bands);
         case HW__UPDATE__BODY_PROFILE:
                 return check_profile(u->profile);
+        case HW__UPDATE__BODY_TRENDS:
+                return check_trends(u->trends);
+        case HW__UPDATE__BODY_ALERTS:
+                return check_alerts(u->alerts);
         default:
                 return NULL;
         }
