@@ -55,7 +55,8 @@ CLIENT := $(addprefix client/, main.c command.c nearest.c options.c signals.c js
           $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
           $(addprefix client/doctor/, features.c stream.c doctor.c) \
           $(addprefix client/replay/, schedule.c output.c replay.c) \
-          $(addprefix client/events/, types.c print.c events.c)
+          $(addprefix client/events/, types.c print.c events.c) \
+          $(addprefix client/convert/, hp.c convert.c)
 
 LIB_SRC     := $(BASE) $(DECODE) $(PROTO)
 STAGES_SRC  := $(SOURCE) $(MODEL) $(TREND) $(RULES) $(PUBLISH) $(filter-out daemon/main.c,$(DAEMON))

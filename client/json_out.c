@@ -75,7 +75,8 @@ static void put_escape(FILE *to, uint32_t code)
         else if (code == '\n' || code == '\t' || code == '\r')
                 (void)fputs(code == '\n' ? "\\n" : code == '\t' ? "\\t" : "\\r", to);
         else if (code >= 0x10000)
-                (void)fprintf(to, "\\u%04X\\u%04X", 0xD7C0u + (unsigned)(code >> 10), 0xDC00u + (unsigned)(code & 0x3FF));
+                (void)fprintf(to, "\\u%04X\\u%04X", 0xD7C0u + (unsigned)(code >> 10),
+                              0xDC00u + (unsigned)(code & 0x3FF));
         else
                 (void)fprintf(to, "\\u%04X", (unsigned)code);
 }
