@@ -16,6 +16,8 @@
 /* model/histogram.h's number of buckets; part of the protocol (docs/PROTOCOL.md). */
 #define PAUSE_BUCKETS 1216u
 
+#define EVENT_IDS 65536u        /* an eventlog's ids have 16 bits */
+
 /* ------------------------------------------------- every field of any message */
 
 static const char *walk(ProtobufCMessage *message, bool strict);
@@ -166,6 +168,21 @@ static const char *check_alerts(const Hw__Alerts *alerts)
         return NULL;
 }
 
+static const char *check_events(const Hw__Events *e)
+{
+        size_t n = e->n_type;
+
+        for (size_t i = 0; i < e->n_types; i++)
+                if (!e->types[i]->has_id || e->types[i]->id >= EVENT_IDS)
+                        return "event type: its id is missing or too large";
+        if (e->n_time_ns != n || e->n_offset != n || e->n_capability != n || e->n_size_bytes != n || e->n_fields != n)
+                return "events: the columns differ in number";
+        for (size_t i = 0; i < n; i++)
+                if (e->type[i] >= EVENT_IDS)
+                        return "events: a type's id is too large";
+        return NULL;
+}
+
 static const char *check_body(const Hw__Update *u)
 {
         switch (u->body_case) {
@@ -185,6 +202,8 @@ static const char *check_body(const Hw__Update *u)
                 return check_trends(u->trends);
         case HW__UPDATE__BODY_ALERTS:
                 return check_alerts(u->alerts);
+        case HW__UPDATE__BODY_EVENTS:
+                return check_events(u->events);
         default:
                 return NULL;
         }

@@ -20,7 +20,7 @@ static void test_names(void **state)
         size_t n = 0;
 
         (void)state;
-        for (int k = 1; k <= HW__KIND__KIND_ALERT; k++)
+        for (int k = 1; k <= HW__KIND__KIND_EVENT; k++)
                 assert_int_equal(hw_kind_parse(hw_kind_name((Hw__Kind)k)), k);
         assert_null(hw_kind_name(HW__KIND__KIND_NONE));
         assert_null(hw_kind_name((Hw__Kind)99));
