@@ -38,6 +38,8 @@ PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c e
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
              send_state.c send_rows.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
 
+ACT := $(addprefix daemon/act/, notice.c)
+
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
 
@@ -57,7 +59,7 @@ CLIENT := $(addprefix client/, main.c command.c nearest.c options.c signals.c \
           $(addprefix client/replay/, schedule.c output.c replay.c)
 
 LIB_SRC     := $(BASE) $(DECODE) $(PROTO)
-STAGES_SRC  := $(SOURCE) $(MODEL) $(TREND) $(RULES) $(PUBLISH) $(filter-out daemon/main.c,$(DAEMON))
+STAGES_SRC  := $(SOURCE) $(MODEL) $(TREND) $(RULES) $(PUBLISH) $(ACT) $(filter-out daemon/main.c,$(DAEMON))
 CLIENT_SRC  := $(filter-out client/main.c,$(CLIENT))
 UNIT_SRC    := $(sort $(wildcard tests/unit/*/test_*.c))
 
