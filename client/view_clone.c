@@ -40,10 +40,10 @@ static struct view_band *copy_band(const struct view_band *from)
         to->first_bytes = from->first_bytes;
         to->max_bytes = from->max_bytes;
         to->census = from->census;
-        if (COPY(to->def, from->def) && copy_ring(&to->history, &from->history))
+        if (COPY(to->def, from->def) && COPY(to->trend, from->trend) && copy_ring(&to->history, &from->history))
                 return to;
-        if (to->def)
-                hw__band__free_unpacked(to->def, NULL);
+        hw__band__free_unpacked(to->def, NULL);
+        hw__trend__free_unpacked(to->trend, NULL);
         ring_done(&to->history);
         free(to);
         return NULL;
@@ -107,7 +107,8 @@ static bool copy_profile(struct target_state *to, const struct view_target *from
 static bool copy_messages(struct view_target *to, const struct view_target *from)
 {
         return COPY(to->target, from->target) && COPY(to->heap, from->heap) && COPY(to->gc, from->gc) &&
-               COPY(to->census, from->census) && COPY(to->sched, from->sched) && COPY(to->health, from->health);
+               COPY(to->census, from->census) && COPY(to->sched, from->sched) && COPY(to->health, from->health) &&
+               COPY(to->trend_state, from->trend_state) && COPY(to->alerts, from->alerts);
 }
 
 struct target_state *target_copy(const struct view_target *from)
@@ -121,7 +122,7 @@ struct target_state *target_copy(const struct view_target *from)
         to->t.event_time_ns = from->event_time_ns;
         to->t.published_wall_ns = from->published_wall_ns;
         for (size_t i = 0; ok && i < VIEW_SERIES; i++)
-                ok = copy_ring(&to->t.series[i], &from->series[i]);
+                ok = copy_ring(&to->t.series[i], &from->series[i]) && COPY(to->t.trends[i], from->trends[i]);
         if (!ok || !copy_messages(&to->t, from) || !copy_bands(to, from) || !copy_notes(&to->t, from) ||
             !copy_profile(to, from))
                 target_destroy(&to);

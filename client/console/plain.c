@@ -62,7 +62,7 @@ static void json_target(FILE *to, const struct console *c)
         const struct console_view *class = c->shown->class;
 
         (void)fputs("{\"target\":", to);
-        json_string(to, c->scene.target->name);
+        value_json(to, value_text(c->scene.target->name));
         json_columns(to, c, class->figures, class->n_figures);
         for (size_t i = 0; i < c->shown->n_tables; i++) {
                 (void)fprintf(to, ",\"%s\":", class->tables[i]->name);

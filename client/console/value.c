@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "client/console/widgets.h"
+#include "client/json_out.h"
 #include "heapwatch/text.h"
 
 struct value value_number(bool known, double number)
@@ -105,27 +106,12 @@ void value_csv(FILE *to, struct value v)
         (void)fputc('"', to);
 }
 
-/* Control characters, C1 and bidi overrides, too, came through hw_terminal_text as visible escapes. */
-void json_string(FILE *to, const char *text)
-{
-        char safe[4096];
-
-        (void)safe_text(safe, sizeof(safe), text);
-        (void)fputc('"', to);
-        for (const char *p = safe; *p; p++) {
-                if (*p == '"' || *p == '\\')
-                        (void)fputc('\\', to);
-                (void)fputc(*p, to);
-        }
-        (void)fputc('"', to);
-}
-
 void value_json(FILE *to, struct value v)
 {
         if (v.is == VALUE_NONE)
                 (void)fputs("null", to);
         else if (v.is == VALUE_TEXT)
-                json_string(to, v.text);
+                json_quote(to, v.text, strlen(v.text));
         else
                 put_number(to, v.number);
 }

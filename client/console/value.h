@@ -59,7 +59,6 @@ char *value_show(char *out, size_t size, enum unit unit, struct value v);
 /* The value as a CSV field (nothing when absent) and as JSON (null when absent): plain numbers. */
 void value_csv(FILE *to, struct value v);
 void value_json(FILE *to, struct value v);
-void json_string(FILE *to, const char *text);
 
 /* Less than, equal, greater: texts without regard to case. Absent values are equal to each other only. */
 int value_compare(struct value a, struct value b);
