@@ -36,7 +36,7 @@ TREND := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c
 RULES :=
 PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
-             send_state.c send_rows.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
+             send_state.c send_rows.c event_stream.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
 
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
@@ -44,9 +44,9 @@ PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c
 DAEMON := $(addprefix daemon/, log.c config.c config_file.c pipeline.c targets.c requests.c once.c main.c)
 
 # The client: where updates come from, the state they make, the commands that show it.
-CLIENT := $(addprefix client/, main.c command.c nearest.c options.c signals.c \
+CLIENT := $(addprefix client/, main.c command.c nearest.c options.c signals.c json_out.c \
             feed.c feed_live.c feed_files.c \
-            view.c view_target.c view_bands.c view_lists.c view_ring.c view_copy.c) \
+            view.c view_target.c view_bands.c view_trend.c view_lists.c view_ring.c view_copy.c) \
           $(addprefix client/console/, top.c console.c views.c screen.c plain.c overview.c identity.c memory.c \
             collections.c bands.c notes.c stream.c targets.c scene.c widgets.c canvas.c) \
           $(addprefix client/pipe/, pipe.c csv.c) \
@@ -54,7 +54,9 @@ CLIENT := $(addprefix client/, main.c command.c nearest.c options.c signals.c \
           $(addprefix client/, rtsinfo.c inquire.c) \
           $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
           $(addprefix client/doctor/, features.c stream.c doctor.c) \
-          $(addprefix client/replay/, schedule.c output.c replay.c)
+          $(addprefix client/replay/, schedule.c output.c replay.c) \
+          $(addprefix client/events/, types.c print.c events.c) \
+          $(addprefix client/convert/, hp.c convert.c)
 
 LIB_SRC     := $(BASE) $(DECODE) $(PROTO)
 STAGES_SRC  := $(SOURCE) $(MODEL) $(TREND) $(RULES) $(PUBLISH) $(filter-out daemon/main.c,$(DAEMON))
