@@ -36,7 +36,9 @@ TREND := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c
 RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c print.c)
 PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
-             send_state.c send_rows.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
+             send_state.c send_rows.c event_stream.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
+
+ACT := $(addprefix daemon/act/, notice.c plan.c json.c exec_env.c exec_child.c exec.c)
 
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
@@ -44,9 +46,13 @@ PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c
 DAEMON := $(addprefix daemon/, log.c config.c config_file.c pipeline.c targets.c requests.c once.c main.c)
 
 # The client: where updates come from, the state they make, the commands that show it.
+<<<<<<< HEAD
 CLIENT := $(addprefix client/, main.c command.c options.c signals.c \
+=======
+CLIENT := $(addprefix client/, main.c command.c nearest.c options.c signals.c json_out.c \
+>>>>>>> main
             feed.c feed_live.c feed_files.c \
-            view.c view_target.c view_bands.c view_lists.c view_ring.c view_copy.c) \
+            view.c view_target.c view_bands.c view_trend.c view_lists.c view_ring.c view_copy.c) \
           $(addprefix client/console/, top.c console.c views.c screen.c plain.c overview.c identity.c memory.c \
             collections.c bands.c notes.c stream.c targets.c scene.c widgets.c canvas.c) \
           $(addprefix client/pipe/, pipe.c csv.c) \
@@ -54,17 +60,19 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c \
           $(addprefix client/, rtsinfo.c inquire.c) \
           $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
           $(addprefix client/doctor/, features.c stream.c doctor.c) \
-          $(addprefix client/replay/, schedule.c output.c replay.c)
+          $(addprefix client/replay/, schedule.c output.c replay.c) \
+          $(addprefix client/events/, types.c print.c events.c) \
+          $(addprefix client/convert/, hp.c convert.c)
 
 LIB_SRC     := $(BASE) $(DECODE) $(PROTO)
-STAGES_SRC  := $(SOURCE) $(MODEL) $(TREND) $(RULES) $(PUBLISH) $(filter-out daemon/main.c,$(DAEMON))
+STAGES_SRC  := $(SOURCE) $(MODEL) $(TREND) $(RULES) $(PUBLISH) $(ACT) $(filter-out daemon/main.c,$(DAEMON))
 CLIENT_SRC  := $(filter-out client/main.c,$(CLIENT))
 UNIT_SRC    := $(sort $(wildcard tests/unit/*/test_*.c))
 
 # ------------------------------------------------------------------ flags
 
 PKGS_LIB    := libzmq libprotobuf-c
-PKGS_DAEMON := libevent libcyaml
+PKGS_DAEMON := libevent libcyaml libcurl jansson
 PKGS_CLIENT := libevent ncursesw
 PKG_CFLAGS  := $(shell pkg-config --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
 LIBS_LIB     = $(shell pkg-config --libs $(PKGS_LIB))
@@ -159,7 +167,7 @@ $(O)/libunit.a: $(STAGES_OBJ) $(CLIENT_OBJ)
 $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libheapwatch.a
 	@mkdir -p $(@D)
 	$(call SAY,LD,$@)
-	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libheapwatch.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) -lcmocka $(LIBS_CLIENT) $(LIBS_LIB)
+	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libheapwatch.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) -lcmocka $(LIBS_DAEMON) $(LIBS_CLIENT) $(LIBS_LIB)
 
 # Tests of short memory make every allocation fail in turn.
 $(O)/unit/model/test_memory: HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc

@@ -25,7 +25,8 @@ def programs(tmp_path_factory):
     def compile_one(source, name, *flags):
         # Relative names: GHC puts the object of a C file with an absolute name beside it, into the tree.
         subprocess.run(["ghc", "-v0", "-O1", f"-i{FLUSH}", f"-i{SOURCES}", "-outputdir", out / f"{name}.o", "-o",
-                        out / name, *flags, f"{SOURCES}/{source}.hs", f"{FLUSH}/flush.c"], check=True, cwd=ROOT)
+                        out / name, *flags, f"{SOURCES}/{source}.hs", f"{FLUSH}/flush.c",
+                        f"{SOURCES}/stubs.c"], check=True, cwd=ROOT)
         return out / name
 
     log = ["-rtsopts", "-eventlog"]
@@ -34,6 +35,8 @@ def programs(tmp_path_factory):
         "steady": compile_one("Steady", "steady", *log),
         "crash": compile_one("Crash", "crash", *log),
         "stress": compile_one("Stress", "stress", *log),
+        "restart": compile_one("Restart", "restart", *log),
+        "hang": compile_one("Hang", "hang", *log),
         "some": compile_one("Stress", "some", "-eventlog"),
         "nolog": compile_one("Stress", "nolog", "-rtsopts"),
         "none": compile_one("Stress", "none", "-rtsopts=none", "-eventlog"),

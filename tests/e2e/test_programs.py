@@ -74,6 +74,19 @@ def test_program_restarted_in_the_same_file(directory, programs):
             assert d.wait_state("t", "ENDED", run=run).run_info.pid == program.pid
 
 
+def test_the_log_restarted_in_the_middle(directory, programs):
+    """One process ends its log and begins another in the same stream: two runs, each with what is its own."""
+    fifo = directory / "log"
+    os.mkfifo(fifo)
+    with Daemon(directory, f"t=fifo:{fifo}") as d:
+        program = launch(programs["restart"], fifo, 5)
+        assert program.wait(30) == 0, program.stderr.read()
+        t = d.wait_state("t", "ENDED", run=2)
+        assert t.runs == 2 and d.health("t").lost_bytes == 0
+        notes = [n.text for u in d.snapshot("t")["notes"] for n in u.notes.notes]
+        assert "second" in notes and "first" not in notes
+
+
 def test_the_source_is_drained_whatever_subscribers_do(directory, programs):
     """A subscriber is stopped for as long as the program takes; the program is as fast as with none."""
     import sys

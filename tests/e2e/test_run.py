@@ -48,6 +48,12 @@ def test_status_of_a_killed_program(daemon, programs):
     assert status == 128 + signal.SIGKILL and "ended by signal 9" in err
 
 
+def test_a_hanging_program_is_told_and_ended(daemon, programs):
+    status, _, err = finish(start(daemon, "--end-hung", 1, "--", programs["hang"], "+RTS", "-V0"))
+    assert status == 128 + signal.SIGTERM
+    assert "each of its threads waits for another" in err and "because it hung" in err
+
+
 def test_signals_are_forwarded(daemon, programs):
     run = start(daemon, "--name", "sig", "--", programs["leaky"], 60)
     wait_for(lambda: daemon.target("sig") is not None and daemon.target("sig").run_info.pid, "the running program")

@@ -79,6 +79,14 @@ def fix(message):
         message.target = "" if message.HasField("daemon") else "api-1"
     elif name in ("Band", "Stack"):
         message.id = 3
+    elif name == "Trend":
+        if message.slope > 0:
+            message.ClearField("band")
+        else:
+            message.ClearField("series")
+            message.band = 3
+    elif name == "Alert":
+        message.rule = "leak"
     elif name == "Census":
         message.band[:] = [1, 2]
     elif name == "Generation":
