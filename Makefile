@@ -24,7 +24,7 @@ GEN := $(O)/gen
 
 # ---------------------------------------------------------------- sources
 
-BASE := $(addprefix daemon/base/, arena.c hash.c strings.c pool.c idtable.c)
+BASE := $(addprefix daemon/base/, arena.c hash.c strings.c pool.c idtable.c nearest.c text_out.c)
 
 DECODE := $(addprefix daemon/decode/, event_table.c view.c header.c decoder.c ipe.c resync.c fields.c)
 SOURCE := $(addprefix daemon/source/, uri.c source.c watch.c tail.c fifo.c stdin.c address.c backoff.c connect.c \
@@ -33,7 +33,7 @@ MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c no
          band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
 TREND := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
          time_to_limit.c trend.c)
-RULES :=
+RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c print.c)
 PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
              send_state.c send_rows.c event_stream.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
@@ -46,7 +46,11 @@ PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c
 DAEMON := $(addprefix daemon/, log.c config.c config_file.c pipeline.c targets.c requests.c once.c main.c)
 
 # The client: where updates come from, the state they make, the commands that show it.
+<<<<<<< HEAD
+CLIENT := $(addprefix client/, main.c command.c options.c signals.c \
+=======
 CLIENT := $(addprefix client/, main.c command.c nearest.c options.c signals.c json_out.c \
+>>>>>>> main
             feed.c feed_live.c feed_files.c \
             view.c view_target.c view_bands.c view_trend.c view_lists.c view_ring.c view_copy.c view_clone.c) \
           $(addprefix client/console/, top.c loop.c screen.c plain.c console.c mouse.c frame.c entry.c save.c views.c \
