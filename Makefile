@@ -46,11 +46,7 @@ PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c
 DAEMON := $(addprefix daemon/, log.c config.c config_file.c pipeline.c targets.c requests.c once.c main.c)
 
 # The client: where updates come from, the state they make, the commands that show it.
-<<<<<<< HEAD
-CLIENT := $(addprefix client/, main.c command.c options.c signals.c \
-=======
-CLIENT := $(addprefix client/, main.c command.c nearest.c options.c signals.c json_out.c \
->>>>>>> main
+CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
             feed.c feed_live.c feed_files.c \
             view.c view_target.c view_bands.c view_trend.c view_lists.c view_ring.c view_copy.c view_clone.c) \
           $(addprefix client/console/, top.c loop.c screen.c plain.c console.c mouse.c frame.c entry.c save.c views.c \
