@@ -73,6 +73,11 @@ uint64_t model_time_ns(const struct model *m)
         return m->clock.newest_ns;
 }
 
+uint64_t model_first_time_ns(const struct model *m)
+{
+        return m->clock.first_ns; /* UINT64_MAX, which is UNKNOWN_U64, before the first */
+}
+
 uint64_t model_watermark_ns(const struct model *m)
 {
         uint64_t least = m->clock.global_end_ns;
