@@ -129,9 +129,10 @@ static uint32_t kind_of(uint16_t id, uint16_t size)
 static void declare(struct hw_eventlog *log, uint16_t id, uint32_t kind)
 {
         uint32_t bytes = EVENT_HEAD_BYTES + (kind & KIND_SIZE);
+        bool quick = kind & KIND_PLAIN && !(kind & KIND_VARIABLE) && bytes <= UINT16_MAX;
         log->kinds[id] = kind;
         if (id < HW_QUICK_IDS)
-                log->quick[id] = (uint16_t)(kind & KIND_PLAIN && !(kind & KIND_VARIABLE) && bytes <= 0xffff ? bytes : 0);
+                log->quick[id] = quick ? (uint16_t)bytes : 0;
 }
 
 /* Logs whose headers are known to lie: sizes cannot be trusted, so nothing can. */
