@@ -101,7 +101,7 @@ endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all check unit e2e bench demo asan fuzz install clean help deps dist layers style leaklab bench-decode fuzz-decode
+.PHONY: all check unit e2e bench demo asan fuzz install clean help deps dist layers style leaklab fuzz-decode
 
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_OBJ    := $(call objects,$(LIB_SRC)) $(if $(PROTO),$(OBJ)/heapwatch.pb-c.o)
@@ -179,12 +179,6 @@ $(O)/heapwatch-trend: $(HEAPWATCH_TREND_OBJ)
 -include $(patsubst %.o,%.d,$(HEAPWATCH_TREND_OBJ))
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)))
 
-# The decoder against a bare loop: bench_decode LOG.
-$(O)/bench/bench_decode: $(OBJ)/tests/bench/bench_decode.o $(O)/libheapwatch.a
-	@mkdir -p $(@D)
-	$(call SAY,LD,$@)
-	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_LIB)
-
 # The decoder under libFuzzer: FUZZ_SECONDS of it, seeds and findings in $(O)/fuzz.
 FUZZ_SECONDS ?= 60
 $(O)/fuzz/fuzz_decode: tests/fuzz/fuzz_decode.c $(DECODE) include/heapwatch/eventlog.h
@@ -194,8 +188,6 @@ $(O)/fuzz/fuzz_decode: tests/fuzz/fuzz_decode.c $(DECODE) include/heapwatch/even
 	  $(WARNINGS) -Iinclude -Idaemon -o $@ tests/fuzz/fuzz_decode.c $(DECODE)
 
 # ------------------------------------------------------------------ targets
-
-bench-decode: $(O)/bench/bench_decode
 
 fuzz-decode: $(O)/fuzz/fuzz_decode
 	@mkdir -p $(O)/fuzz/corpus
@@ -265,7 +257,7 @@ asan:
 	$(Q)BUILD='$(BUILD)' MODE=asan scripts/check
 
 # Measurements: never part of check. BENCH_ARGS go to scripts/bench.
-BENCH_BIN := $(patsubst tests/bench/%.c,$(O)/bench/%,$(sort $(wildcard tests/bench/bench_*.c)))
+BENCH_BIN := $(patsubst tests/bench/%.c,$(O)/bench/%,$(sort $(wildcard tests/bench/bench_*.c tests/bench/make_*.c)))
 
 $(O)/bench/%: $(OBJ)/tests/bench/%.o $(O)/libunit.a $(O)/libheapwatch.a
 	@mkdir -p $(@D)
