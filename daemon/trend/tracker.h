@@ -142,7 +142,8 @@ uint64_t tracker_held_bytes(const struct tracker *t);
 uint32_t tracker_take_due(struct tracker *t, struct subject *subjects, uint32_t max);
 bool tracker_any_due(const struct tracker *t);
 
-/* All subjects that tracker_verdict() or tracker_statistics() know, from place *at on (0 at first); false at the end. */
+/* All subjects that tracker_verdict() or tracker_statistics() know, from place *at on (0 at first); false at the
+   end. */
 bool tracker_next(const struct tracker *t, uint32_t *at, struct subject *ret);
 
 #endif
