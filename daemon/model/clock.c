@@ -30,6 +30,16 @@ static void be_sure(struct clock *c)
         c->sure_width_ns = c->block_size && begin <= end ? end - begin + 1 : 0;
 }
 
+static void tell_settled(struct model *m)
+{
+        uint64_t settled = model_watermark_ns(m);
+
+        if (!m->sink.settled || settled <= m->clock.settled_ns)
+                return;
+        m->clock.settled_ns = settled;
+        m->sink.settled(m->sink.ctx, settled);
+}
+
 void clock_block(struct model *m, const struct hw_event *e)
 {
         struct clock *c = &m->clock;
@@ -38,6 +48,7 @@ void clock_block(struct model *m, const struct hw_event *e)
         struct cap_state *state = sched_cap_state(m, cap);
         uint64_t *newest_end = state ? &state->block_end_ns : cap == HW_CAP_NONE ? &c->global_end_ns : NULL;
 
+        tell_settled(m);
         c->block_offset = e->offset;
         c->block_size = hw_event_u32(e, 0);
         c->block_begin_ns = e->time_ns;

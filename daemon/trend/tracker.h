@@ -108,8 +108,8 @@ const struct trend *tracker_trend(const struct tracker *t, struct subject s);
 /*
  * Plain statistics of the samples in [from_ns, to_ns), to the width of a
  * bucket: 1 s for the last 5 min of a series, 10 s for the last hour, 1 min for
- * 6 h, 10 min for 48 h; a band's are an eighth of the next of 10 min, 1 h, 6 h,
- * 24 h. from_ns 0: since the run began. False: no sample in it.
+ * 6 h, 10 min for 48 h; for a band a sixth of the least of 10 min, 1 h, 6 h, 24 h
+ * that reaches so far. from_ns 0: since the run began. False: no sample in it.
  */
 bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns,
                         struct statistics *ret);
@@ -142,8 +142,7 @@ uint64_t tracker_held_bytes(const struct tracker *t);
 uint32_t tracker_take_due(struct tracker *t, struct subject *subjects, uint32_t max);
 bool tracker_any_due(const struct tracker *t);
 
-/* All subjects that tracker_verdict() or tracker_statistics() know, from place *at on (0 at first); false at the
-   end. */
+/* All subjects that are known, one by one from place *at on (0 at first); false at the end. */
 bool tracker_next(const struct tracker *t, uint32_t *at, struct subject *ret);
 
 #endif
