@@ -47,7 +47,8 @@ struct console_view {
 
 /* views.c: all of them in the order of the tabs, NULL at the end; help and one band are not among them. */
 extern const struct console_view *const console_views[];
-extern const struct console_view view_overview, view_targets_list, view_help;
+extern const struct console_view view_overview, view_targets_list, view_memory, view_bands, view_gc, view_profile,
+        view_threads, view_notes, view_alerts, view_band, view_help;
 
 /* What a click means: filled while drawing. */
 enum hit_what { HIT_NONE, HIT_TAB, HIT_COLUMN, HIT_ROW, HIT_TIME };
