@@ -15,6 +15,7 @@
 #define HW_CLIENT_CONSOLE_H
 
 #include "client/console/chart.h"
+#include "client/console/journal.h"
 #include "client/console/scene.h"
 #include "client/console/table.h"
 
@@ -91,6 +92,7 @@ struct console {
         char message[256];              /* until the next key */
         bool message_bad;
         size_t help_first;
+        struct journal journal;         /* filled by who feeds the view */
         struct hit hits[HITS_MAX];
         size_t n_hits;
         bool printing;                  /* a report: nothing is selected, nothing can be clicked */

@@ -16,7 +16,7 @@ struct value trend_slope_high(const Hw__Trend *trend);
 struct value trend_onset(const Hw__Trend *trend);       /* event time */
 enum tint trend_tint(const Hw__Trend *trend);
 
-/* Statistics over the published window that comes nearest to `window_ns` (0: the whole run); NULL when there is none. */
+/* Statistics over the published window that comes nearest to `window_ns` (0: the whole run); NULL: there is none. */
 const Hw__WindowStatistics *trend_window(const Hw__Trend *trend, uint64_t window_ns);
 
 /* The trend that judges a target: of live bytes, else of RSS; NULL when there is none. */

@@ -116,7 +116,8 @@ static void draw_numbers(const struct console *c, struct canvas *canvas, struct 
 
         at = number(canvas, area, row, at, "now", UNIT_BYTES, value_number(true, (double)b->bytes), TINT_STRONG);
         at = number(canvas, area, row, at, "share", UNIT_SHARE,
-                    value_number(has_share, has_share ? (double)b->bytes / (double)census->total_bytes : 0), TINT_PLAIN);
+                    value_number(has_share, has_share ? (double)b->bytes / (double)census->total_bytes : 0),
+                    TINT_PLAIN);
         at = number(canvas, area, row, at, "at first", UNIT_BYTES, value_number(true, (double)b->first_bytes),
                     TINT_PLAIN);
         at = number(canvas, area, row, at, "max", UNIT_BYTES, value_number(true, (double)b->max_bytes), TINT_PLAIN);
