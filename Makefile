@@ -4,6 +4,7 @@
 #   MODE=release|asan|ubsan   flavour; objects of different flavours never mix
 #   BUILD=DIR                 where everything is made (default: build)
 #   V=1                       show commands; WERROR=1 makes warnings errors
+#   WEB=0                     without the browser page (needs no Node)
 #   CFLAGS LDFLAGS            yours; ours are kept apart
 
 MODE    ?= release
@@ -60,6 +61,9 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
           $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
           $(addprefix client/doctor/, features.c stream.c doctor.c) \
           $(addprefix client/replay/, schedule.c output.c replay.c) \
+          $(addprefix client/history/, put.c past.c stats.c grid.c history.c item.c) \
+          $(addprefix client/web/, assets.c answer.c guard.c detail.c state.c question.c asker.c pasts.c stream.c \
+            control.c server.c web.c) \
           $(addprefix client/events/, types.c print.c events.c) \
           $(addprefix client/convert/, hp.c convert.c) \
           $(addprefix client/summary/, print.c identity.c memory.c collections.c profiles.c threads.c sections.c command.c)
@@ -107,7 +111,7 @@ endif
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_OBJ    := $(call objects,$(LIB_SRC)) $(if $(PROTO),$(OBJ)/heapwatch.pb-c.o)
 STAGES_OBJ := $(call objects,$(STAGES_SRC))
-CLIENT_OBJ := $(call objects,$(CLIENT_SRC))
+CLIENT_OBJ := $(call objects,$(CLIENT_SRC)) $(OBJ)/client/web/assets_page.o
 UNIT_BIN   := $(patsubst tests/unit/%.c,$(O)/unit/%,$(UNIT_SRC))
 
 PROGRAMS := $(if $(DAEMON),$(O)/heapwatchd) $(if $(CLIENT),$(O)/heapwatch)
@@ -139,6 +143,24 @@ $(OBJ)/heapwatch.pb-c.o: $(GEN)/heapwatch/heapwatch.pb-c.c $(OBJ)/flags
 
 # The generated header must exist before anything that may include it.
 $(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)): | $(GEN)/heapwatch/heapwatch.pb-c.h
+
+# The browser page, bundled by npm in $(BUILD)/page and embedded into heapwatch. Without npm its files are empty.
+WEB ?= 1
+PAGE := $(BUILD)/page
+PAGE_SRC := $(shell find client/web/page -type f -not -path '*/node_modules/*' 2>/dev/null)
+
+$(PAGE)/mode: FORCE
+	@mkdir -p $(@D)
+	@echo '$(WEB) $(PAGE_SRC)' | cmp -s - $@ || echo '$(WEB) $(PAGE_SRC)' > $@
+
+$(PAGE)/done: $(PAGE_SRC) $(PAGE)/mode scripts/page
+	$(call SAY,PAGE,client/web/page)
+	$(Q)scripts/page '$(WEB)' client/web/page $(PAGE)
+
+$(OBJ)/client/web/assets_page.o: client/web/assets.S $(PAGE)/done $(OBJ)/flags
+	@mkdir -p $(@D)
+	$(call SAY,AS,$<)
+	$(Q)$(CC) -c -Wa,-I,$(PAGE)/out -o $@ $<
 
 $(O)/libheapwatch.a: $(LIB_OBJ)
 	$(call SAY,AR,$@)
