@@ -3,6 +3,7 @@
 declare module "d3-flame-graph" {
     export interface FlameGraph {
         width(w: number): FlameGraph;
+        height(h: number): FlameGraph;
         cellHeight(h: number): FlameGraph;
         minFrameSize(px: number): FlameGraph;
         transitionDuration(ms: number): FlameGraph;

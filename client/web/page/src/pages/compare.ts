@@ -20,9 +20,9 @@ const COLUMNS: Column<Joined>[] = [
     { id: "b", title: "B: mean", width: "110px", value: (r) => r.b?.bytes, text: (r) => bytes(r.b?.bytes) },
     { id: "diff", title: "B − A", width: "120px", value: (r) => r.diff, text: (r) => signedBytes(r.diff), hint: "a band that one side does not have counts as 0 there" },
     { id: "ratio", title: "of A", width: "90px", value: (r) => r.ratio, text: (r) => share(r.ratio) },
-    { id: "aslope", title: "A: slope", width: "120px", value: (r) => r.a?.slope, text: (r) => slope(r.a?.slope) },
-    { id: "bslope", title: "B: slope", width: "120px", value: (r) => r.b?.slope, text: (r) => slope(r.b?.slope) },
-    { id: "dslope", title: "Difference", width: "120px", value: (r) => r.slopeDiff, text: (r) => slope(r.slopeDiff) },
+    { id: "aslope", title: "A: slope", width: "130px", value: (r) => r.a?.slope, text: (r) => slope(r.a?.slope) },
+    { id: "bslope", title: "B: slope", width: "130px", value: (r) => r.b?.slope, text: (r) => slope(r.b?.slope) },
+    { id: "dslope", title: "Difference", width: "130px", value: (r) => r.slopeDiff, text: (r) => slope(r.slopeDiff) },
 ];
 
 export function compare(app: App): Page {

@@ -51,7 +51,7 @@ function columns(target: () => Target | undefined, span: () => [number, number])
         num("mean", "Mean", "92px", bytes), num("stddev", "Std. dev.", "92px", bytes),
         num("intercept", "Intercept", "96px", bytes, "of the line of least squares at event time 0"),
         num("slope", "Slope", "110px", slope, "robust slope where the daemon has judged it, else least squares over this range"),
-        { id: "interval", title: "± 95 %", width: "106px", hint: "half of the slope's interval: the true slope is within it about 19 times of 20",
+        { id: "interval", title: "± 95 %", width: "120px", hint: "half of the slope's interval: the true slope is within it about 19 times of 20",
             value: (r) => (r.low === undefined || r.high === undefined ? undefined : (r.high - r.low) / 2),
             text: (r) => (r.low === undefined || r.high === undefined ? UNKNOWN : slope((r.high - r.low) / 2).replace("+", "± ")) },
         num("fit", "Fit", "66px", plain, "R²"),

@@ -73,6 +73,7 @@ export function gc(app: App): Page {
         const b = collected(inside, (x) => x.balance);
         balance.show({ x: b.t, lines: b.t.length ? [line("balance", "copied evenly", bandColor("calm", 2, 3), b.v, { kind: "points" })] : [], ...base, top: 1 },
             "No parallel collection in this range.");
+        balance.root.hidden = !b.t.length;
         table.show(g?.generations ?? []);
         histogram.show((g?.generations ?? []).map((x, i) => group(x, i)));
         const n = g?.nonmoving;

@@ -163,7 +163,7 @@ function heapLines(t: Target, r: Span): { x: number[]; lines: Line[] } {
     const parts: [string, string, string][] = [["rss", "process (RSS)", "--c-rss"], ["heap_size", "heap size", "--c-heap"],
         ["blocks_size", "blocks in use", "--c-blocks"], ["live", "live data", "--c-live"]];
     const cuts = parts.map(([name]) => points(t, name, r)), { x, ys } = join(cuts);
-    const lines = parts.map(([id, label, color], i) => line(id, label, css(color), ys[i]!, { kind: id === "live" ? "area" : "line" }))
+    const lines = parts.map(([id, label, color], i) => line(id, label, css(color), ys[i]!, { kind: id === "live" ? "area" : id === "heap_size" ? "step" : "line" }))
         .filter((_, i) => cuts[i]!.t.length);
     const limit = t.limit(), max = Math.max(...cuts.flatMap((c) => c.v), 0);
     if (limit && x.length && limit.bytes <= LIMIT_SHOWN * max) {

@@ -23,7 +23,7 @@ export function ticksIn(t: Target, from: number, to: number): Ticks {
     return { stacks, total: stacks.reduce((n, s) => n + s.ticks, 0), since: start?.t ?? 0 };
 }
 
-export const centreName = (c: CostCentre): string => `${c.module ? `${c.module}.` : ""}${c.label ?? `cost centre ${c.id ?? "?"}`}`;
+export const centreName = (c: CostCentre): string => `${c.module && c.module !== c.label ? `${c.module}.` : ""}${c.label ?? `cost centre ${c.id ?? "?"}`}`;
 
 export function tree(t: Ticks): Frame | undefined {
     if (!t.total) return undefined;

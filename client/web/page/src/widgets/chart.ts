@@ -161,7 +161,7 @@ export class Chart {
             axes: [
                 { ...axis, size: 26, incrs: TIME_STEPS, space: 76, splits: (_u, _a, from, to, step) => this.timeSplits(from, to, step),
                     values: (_u, splits, _a, _s, step) => splits.map((s) => clock(s, this.plot!.start, step)) },
-                { ...axis, size: 66, gap: 4, space: 34, ...(o.unit.binary ? { incrs: BINARY_STEPS } : {}),
+                { ...axis, size: 66, gap: 4, space: 34, ...(o.log ? { splits: (_u: uPlot, _a: number, low: number, high: number) => decades(low, high) } : o.unit.binary ? { incrs: BINARY_STEPS } : {}),
                     values: (_u, splits) => splits.map((s) => (s === null ? "" : o.unit.text(s).replace(/\.0+(?= |$)/, ""))) },
             ],
             series: [{}, ...this.order(plot).map((l) => this.series(l, !!plot.stacked))],
@@ -328,6 +328,12 @@ export class Chart {
         setAttr(this.canvas, "aria-label", `${this.o.title}: ${p.lines.length} series; ${first.join(", ")}. ` +
             "Arrow keys move in time, plus and minus zoom, 0 resets.");
     }
+}
+
+function decades(low: number, high: number): number[] {
+    const out: number[] = [];
+    for (let e = Math.ceil(Math.log10(low) - 1e-9); 10 ** e <= high * 1.0001; e++) out.push(10 ** e);
+    return out;
 }
 
 function shorten(text: string): string {

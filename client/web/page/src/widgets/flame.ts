@@ -81,7 +81,7 @@ export class Flame {
         const width = this.box.clientWidth;
         if (!this.frame || !width) return;
         this.box.replaceChildren();
-        const graph: FlameGraph = flamegraph().width(width).cellHeight(CELL).minFrameSize(1).transitionDuration(0).inverted(true).sort(true).title("")
+        const graph: FlameGraph = flamegraph().width(width).height((depth(this.frame) + 1) * CELL).cellHeight(CELL).minFrameSize(1).transitionDuration(0).inverted(true).sort(true).title("")
             .onClick((d: Node) => this.clicked(d)).onHover((d: Node) => setText(this.detail, this.describe(d)))
             .setColorMapper((d: Node) => this.color(d)).setLabelHandler((d: Node) => this.describe(d));
         graph.setSearchMatch?.((d: Node, term: string) => visible(d.data.name).toLowerCase().includes(term.toLowerCase()));
@@ -114,6 +114,7 @@ export class Flame {
     // One colour a module; matches of the search stand out.
     private color(d: Node): string {
         if (d.highlight) return css("--marker");
+        if (!d.depth) return css("--line");
         if (!this.colors.has(d.data.module)) this.colors.set(d.data.module, this.colors.size);
         return tint(bandColor("calm", this.colors.get(d.data.module)! + 1, 16));
     }
@@ -133,6 +134,10 @@ export class Flame {
         });
         return root;
     }
+}
+
+function depth(f: Frame): number {
+    return f.children.reduce((most, c) => Math.max(most, depth(c) + 1), 0);
 }
 
 function path(d: Node | undefined): string[] {
