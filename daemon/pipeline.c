@@ -46,12 +46,13 @@
 struct pipeline {
         char name[TARGET_NAME_MAX + 1];
         struct source_uri uri;
-        bool live, show_arguments;
+        bool live, show_arguments, tell_events;
 
         struct source *source;          /* NULL for finished logs */
         struct hw_eventlog *decoder;
         struct model *model;
         struct publisher *publisher;
+        struct event_stream *event_stream; /* finished logs whose events are wanted; else NULL */
         struct event *flush_timer;
 
         Hw__Target__State state;
@@ -164,6 +165,8 @@ static void flush(struct pipeline *p)
         if (publisher_run_changed(p->publisher))
                 publish_state(p);
         publisher_flush(p->publisher, now_ns(p));
+        if (p->event_stream)
+                event_stream_flush(p->event_stream);
         p->last_flush_mono_ns = p->live ? clock_mono_ns() : 0;
 }
 
@@ -225,11 +228,22 @@ static void take_ticked(struct pipeline *p, const struct hw_event *events, size_
         model_events(p->model, events + from, n - from);
 }
 
+/* Events and what the model makes of them, one by one: so the order of messages depends on the log alone. */
+static void take_told(struct pipeline *p, const struct hw_event *events, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                event_stream_add(p->event_stream, p->runs, &events[i]);
+                take_ticked(p, &events[i], 1);
+        }
+}
+
 static void take_events(struct pipeline *p, const struct hw_event *events, size_t n)
 {
         if (!p->in_run || n == 0)
                 return;
-        if (p->live)
+        if (p->tell_events)
+                take_told(p, events, n);
+        else if (p->live)
                 model_events(p->model, events, n);
         else
                 take_ticked(p, events, n);
@@ -412,10 +426,14 @@ struct pipeline *pipeline_new(const struct pipeline_options *options, char *erro
         p->uri = *options->uri;
         p->live = options->base != NULL;
         p->show_arguments = options->show_arguments;
+        p->tell_events = options->events == EVENTS_TOLD;
         p->last_bytes_wall_ns = UNKNOWN_U64;
         p->decoder = hw_eventlog_new();
         p->publisher = publisher_new(p->name, options->epoch, &options->outlet);
-        if (!p->decoder || !p->publisher)
+        if (options->events != EVENTS_NOT_WANTED)
+                p->event_stream = event_stream_new(p->name, options->epoch, &options->outlet, options->events,
+                                                   options->show_arguments);
+        if (!p->decoder || !p->publisher || (options->events != EVENTS_NOT_WANTED && !p->event_stream))
                 goto no_memory;
         struct model_sink sink = publisher_sink(p->publisher);
         p->model = model_new(&sink);
@@ -449,6 +467,7 @@ void pipeline_destroy(struct pipeline **pp)
         }
         if (p->flush_timer)
                 event_free(p->flush_timer);
+        event_stream_destroy(&p->event_stream);
         publisher_destroy(&p->publisher);
         model_destroy(&p->model);
         hw_eventlog_destroy(&p->decoder);
@@ -481,18 +500,27 @@ int pipeline_snapshot(struct pipeline *p, const Hw__Kind *kinds, size_t n_kinds,
         return publisher_snapshot(p->publisher, &f, &h, now_ns(p), kinds, n_kinds, each, ctx);
 }
 
+static int first_error(const struct pipeline *p)
+{
+        int r = publisher_error(p->publisher);
+
+        return r == 0 && p->event_stream ? event_stream_error(p->event_stream) : r;
+}
+
 int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size)
 {
         decode(p, data, size);
-        return publisher_error(p->publisher);
+        return first_error(p);
 }
 
 int pipeline_finish(struct pipeline *p)
 {
         p->finished = true;
         finish_stream(p, "the file ends");
+        if (p->event_stream)
+                event_stream_finish(p->event_stream, p->decoder);
         publish_state(p);
-        return publisher_error(p->publisher);
+        return first_error(p);
 }
 
 bool pipeline_has_run(const struct pipeline *p)

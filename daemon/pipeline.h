@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "heapwatch/wire.h"
+#include "publish/event_stream.h"
 #include "publish/outlet.h"
 #include "source/uri.h"
 
@@ -29,6 +30,7 @@ struct pipeline_options {
         uint64_t epoch;
         struct outlet outlet;           /* copied */
         bool show_arguments;
+        enum event_wish events;         /* finished logs only */
 };
 
 /* Starts to read. NULL with a sentence in `error`. */
