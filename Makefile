@@ -28,7 +28,7 @@ BASE := $(addprefix daemon/base/, arena.c hash.c strings.c pool.c idtable.c near
 
 DECODE := $(addprefix daemon/decode/, event_table.c view.c header.c decoder.c ipe.c resync.c fields.c)
 SOURCE := $(addprefix daemon/source/, uri.c source.c watch.c tail.c fifo.c stdin.c address.c backoff.c connect.c \
-          listen.c read.c kernel_file.c cgroup.c procfs.c)
+          listen.c read.c kernel_file.c cgroup.c procfs.c log_length.c)
 MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c nonmoving.c cost_centres.c ipe.c bands.c \
          band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
 TREND := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
@@ -44,7 +44,7 @@ ACT := $(addprefix daemon/act/, notice.c plan.c json.c exec_env.c exec_child.c e
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
 
-DAEMON := $(addprefix daemon/, log.c config.c config_file.c fanout.c pipeline.c targets.c requests.c once.c main.c)
+DAEMON := $(addprefix daemon/, log.c config.c config_file.c config_trend.c fanout.c pipeline.c targets.c requests.c once.c main.c)
 
 # The client: where updates come from, the state they make, the commands that show it.
 CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \

@@ -13,6 +13,7 @@
 #include "once.h"
 #include "publish/bus.h"
 #include "requests.h"
+#include "source/procfs.h"
 #include "targets.h"
 
 static void on_signal(evutil_socket_t signal_number, short what, void *base)
@@ -62,7 +63,12 @@ static int serve(const struct config *config)
                 fprintf(stderr, "heapwatchd: %s\n", error);
                 goto out;
         }
-        targets = targets_new(base, bus, config->show_arguments);
+        struct targets_options common = {
+                .show_arguments = config->show_arguments,
+                .trend = config_trend_tracker(&config->trend, 0),
+        };
+        common.trend.memory_bytes = procfs_memory_total("");
+        targets = targets_new(base, bus, &common);
         requests.targets = targets;
         requests.bus = bus;
         interrupt = evsignal_new(base, SIGINT, on_signal, base);
