@@ -59,6 +59,7 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
             overview.c identity.c memory.c collections.c bands.c notes.c stream.c scene.c widgets.c canvas.c) \
           $(sort $(wildcard client/console/views/*.c)) \
           $(addprefix client/pipe/, pipe.c csv.c) \
+          $(addprefix client/trend/, rows.c json.c command.c) \
           $(addprefix client/ctl/, ctl.c print.c silence.c) \
           $(addprefix client/, rtsinfo.c inquire.c) \
           $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
