@@ -17,6 +17,10 @@ static const struct command *const commands[] = {
         &command_ctl,
         &command_doctor,
         &command_replay,
+        &command_summary,
+        &command_web,
+        &command_events,
+        &command_convert,
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nearest.h - what a mistyped word was meant to be. */
+/* nearest.h - what a mistyped word was meant to be: shared with the daemon, see base/nearest.h. */
 #ifndef HW_CLIENT_NEAREST_H
 #define HW_CLIENT_NEAREST_H
 
-#include <stddef.h>
-
-/* The word of `words` (n of them) that is nearest to `typed`, or NULL when none is near. Borrowed from `words`. */
-const char *nearest(const char *typed, const char *const *words, size_t n);
+#include "base/nearest.h"
 
 #endif

@@ -43,6 +43,7 @@ struct view_band {
         uint64_t max_bytes;
         uint64_t census;                /* newest census with a row */
         struct view_ring history;
+        Hw__Trend *trend;               /* NULL until it came */
 };
 
 /* Owned copies of the newest message of each kind; NULL until it came. */
@@ -68,6 +69,9 @@ struct view_target {
         uint32_t n_stacks;
         Hw__TickyCounter **ticky;       /* in order of first sight */
         uint32_t n_ticky;
+        Hw__Trend *trends[VIEW_SERIES]; /* of series, indexed by Hw__Series; NULL until it came. Of bands: view_band */
+        Hw__Trends *trend_state;        /* newest message without `trends`: growth, time to limit, scale */
+        Hw__Alerts *alerts;             /* outlives runs */
 };
 
 struct view_daemon {
@@ -81,6 +85,9 @@ struct view;
 
 struct view *view_new(void);
 void view_destroy(struct view **v);
+
+/* A copy that shares nothing with the view, for a picture that stands still. NULL when memory is short. */
+struct view *view_copy(const struct view *v);
 
 /* Takes one update of daemon `daemon` in. Borrowed. Returns 0 or -ENOMEM. */
 int view_apply(struct view *v, size_t daemon, const Hw__Update *update);

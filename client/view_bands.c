@@ -167,6 +167,16 @@ int bands_census(struct target_state *ts, const Hw__Census *c)
         return take_total(ts, c);
 }
 
+int bands_trend(struct target_state *ts, const Hw__Trend *trend)
+{
+        struct view_band *b;
+
+        if (!id_believed(trend->band))
+                return 0;
+        b = band_entry(ts, trend->band);
+        return b ? trend_keep(&b->trend, trend) : -ENOMEM;
+}
+
 void bands_done(struct target_state *ts)
 {
         struct view_target *t = &ts->t;
@@ -175,6 +185,7 @@ void bands_done(struct target_state *ts)
                 if (!t->bands[i])
                         continue;
                 hw__band__free_unpacked(t->bands[i]->def, NULL);
+                hw__trend__free_unpacked(t->bands[i]->trend, NULL);
                 ring_done(&t->bands[i]->history);
                 free(t->bands[i]);
         }

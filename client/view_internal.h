@@ -37,9 +37,13 @@ void target_destroy(struct target_state **ts);
 void target_begin_run(struct target_state *ts, uint32_t run);
 int target_apply(struct target_state *ts, const Hw__Update *update);
 
+/* view_clone.c: a copy that shares nothing; NULL when memory is short. */
+struct target_state *target_copy(const struct view_target *from);
+
 /* view_bands.c: bands, censuses, the derived total */
 int bands_define(struct target_state *ts, const Hw__Bands *bands);
 int bands_census(struct target_state *ts, const Hw__Census *census);
+int bands_trend(struct target_state *ts, const Hw__Trend *trend);
 void bands_done(struct target_state *ts);
 
 /* view_lists.c: notes, time profile, ticky */
@@ -47,5 +51,10 @@ int notes_add(struct target_state *ts, const Hw__Notes *notes);
 int profile_add(struct target_state *ts, const Hw__Profile *profile);
 int ticky_add(struct target_state *ts, const Hw__Ticky *ticky);
 void lists_done(struct target_state *ts);
+
+/* view_trend.c: trends of series and bands, growth, time to limit */
+int trends_apply(struct target_state *ts, const Hw__Trends *trends);
+void trends_done(struct target_state *ts);
+int trend_keep(Hw__Trend **slot, const Hw__Trend *trend); /* puts a copy there; on failure the old one stays */
 
 #endif

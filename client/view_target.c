@@ -8,7 +8,8 @@
  * itself is derived from collections and censuses.
  *
  * A message of an older run is dropped. A newer run clears everything but
- * the target's name, its state and the health of its stream, which outlive runs.
+ * the target's name, its state, its alerts and the health of its stream, which
+ * outlive runs.
  */
 #include "client/view_internal.h"
 
@@ -48,6 +49,7 @@ static void forget_run(struct target_state *ts)
         memset(ts->sampled, 0, sizeof(ts->sampled));
         bands_done(ts);
         lists_done(ts);
+        trends_done(ts);
         t->event_time_ns = 0;
 }
 
@@ -58,6 +60,7 @@ void target_destroy(struct target_state **ts)
         forget_run(*ts);
         FORGET((*ts)->t.target);
         FORGET((*ts)->t.health);
+        FORGET((*ts)->t.alerts);
         free(*ts);
         *ts = NULL;
 }
@@ -163,6 +166,12 @@ static int apply_health(struct target_state *ts, const Hw__Health *health)
         return 0;
 }
 
+static int apply_alerts(struct target_state *ts, const Hw__Alerts *alerts)
+{
+        KEEP(ts->t.alerts, alerts);
+        return 0;
+}
+
 static int apply_body(struct target_state *ts, const Hw__Update *u)
 {
         switch (u->body_case) {
@@ -186,15 +195,20 @@ static int apply_body(struct target_state *ts, const Hw__Update *u)
                 return apply_sched(ts, u->sched);
         case HW__UPDATE__BODY_HEALTH:
                 return apply_health(ts, u->health);
+        case HW__UPDATE__BODY_TRENDS:
+                return trends_apply(ts, u->trends);
+        case HW__UPDATE__BODY_ALERTS:
+                return apply_alerts(ts, u->alerts);
         default:
                 return 0;
         }
 }
 
-/* State and health belong to the target itself and are current without a run, too. */
+/* State, health and alerts belong to the target itself and are current without a run, too. */
 static bool belongs_to_target(const Hw__Update *u)
 {
-        return u->body_case == HW__UPDATE__BODY_TARGET_STATE || u->body_case == HW__UPDATE__BODY_HEALTH;
+        return u->body_case == HW__UPDATE__BODY_TARGET_STATE || u->body_case == HW__UPDATE__BODY_HEALTH ||
+               u->body_case == HW__UPDATE__BODY_ALERTS;
 }
 
 int target_apply(struct target_state *ts, const Hw__Update *u)

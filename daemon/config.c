@@ -37,6 +37,8 @@ static const char help[] =
         "      --print-config       show the effective configuration and end\n"
         "      --once               read finished files at full speed and end (used by heapwatch FILE commands)\n"
         "      --push ENDPOINT      with --once: the ipc socket of the client that started it\n"
+        "      --events             with --once: send every event as decoded, too\n"
+        "      --event-counts       with --once: send how many events of each type there were, too\n"
         "  -h, --help               this text\n"
         "  -V, --version            version\n"
         "\n"
@@ -122,7 +124,9 @@ enum option_id {
         OPT_LOG_LEVEL,
         OPT_PRINT_CONFIG,
         OPT_ONCE,
-        OPT_PUSH
+        OPT_PUSH,
+        OPT_EVENTS,
+        OPT_EVENT_COUNTS
 };
 
 static const struct option options[] = {
@@ -134,6 +138,8 @@ static const struct option options[] = {
         { "print-config", no_argument, NULL, OPT_PRINT_CONFIG },
         { "once", no_argument, NULL, OPT_ONCE },
         { "push", required_argument, NULL, OPT_PUSH },
+        { "events", no_argument, NULL, OPT_EVENTS },
+        { "event-counts", no_argument, NULL, OPT_EVENT_COUNTS },
         { "help", no_argument, NULL, 'h' },
         { "version", no_argument, NULL, 'V' },
         { NULL, 0, NULL, 0 },
@@ -155,6 +161,8 @@ static enum config_result parse_options(struct config *c, int argc, char **argv,
                 case OPT_PRINT_CONFIG: c->print_config = true; break;
                 case OPT_ONCE: c->once = true; break;
                 case OPT_PUSH: good = set_endpoint(c->push_endpoint, optarg, "--push"); break;
+                case OPT_EVENTS: c->events = EVENTS_TOLD; break;
+                case OPT_EVENT_COUNTS: c->events = c->events ? c->events : EVENTS_COUNTED; break;
                 case 'h': fputs(help, stdout); return CONFIG_DONE;
                 case 'V': puts("heapwatchd " HEAPWATCH_VERSION); return CONFIG_DONE;
                 default: fputs("Try 'heapwatchd --help'.\n", stderr); return CONFIG_BAD;
@@ -191,6 +199,8 @@ static bool check(struct config *c)
         }
         if (c->push_endpoint[0])
                 return refuse("--push belongs to --once");
+        if (c->events)
+                return refuse("--events and --event-counts belong to --once");
         for (size_t i = 0; i < c->n_targets; i++) {
                 for (size_t j = 0; j < i; j++) {
                         if (strcmp(c->targets[i].name, c->targets[j].name) != 0)

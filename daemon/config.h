@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "log.h"
+#include "publish/event_stream.h"
 #include "source/uri.h"
 
 #define CONFIG_ENDPOINT_MAX 256
@@ -33,6 +34,7 @@ struct config {
 
         bool once;                      /* read finished files, then end */
         char push_endpoint[CONFIG_ENDPOINT_MAX]; /* once: the client that started us */
+        enum event_wish events;         /* once: whether the events themselves are wanted */
 };
 
 enum config_result {

@@ -58,6 +58,7 @@ struct complaint {
         size_t used;
 };
 
+__attribute__((format(printf, 3, 0)))
 static void gather(cyaml_log_t level, void *ctx, const char *format, va_list args)
 {
         struct complaint *c = ctx;

@@ -40,7 +40,7 @@ static int read_through(struct pipeline *p, const char *path, uint8_t *buffer)
         return r;
 }
 
-static int one_file(const struct config_target *target, const struct outlet *outlet, bool show_arguments,
+static int one_file(const struct config *config, const struct config_target *target, const struct outlet *outlet,
                     uint8_t *buffer)
 {
         char error[256];
@@ -49,7 +49,8 @@ static int one_file(const struct config_target *target, const struct outlet *out
                 .uri = &target->uri,
                 .epoch = ONCE_EPOCH,
                 .outlet = *outlet,
-                .show_arguments = show_arguments,
+                .show_arguments = config->show_arguments,
+                .events = config->events,
         };
         struct pipeline *p = pipeline_new(&options, error, sizeof(error));
 
@@ -104,7 +105,7 @@ int once_run(const struct config *config)
         }
         struct outlet outlet = once_outlet(once);
         for (size_t i = 0; i < config->n_targets; i++) {
-                int r = one_file(&config->targets[i], &outlet, config->show_arguments, buffer);
+                int r = one_file(config, &config->targets[i], &outlet, buffer);
                 failed += r != 0;
                 if (r == -EPIPE)
                         break;

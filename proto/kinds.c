@@ -16,7 +16,7 @@ static const char *const kind_names[] = {
         [HW__KIND__KIND_GC] = "gc",           [HW__KIND__KIND_CENSUS] = "census", [HW__KIND__KIND_BAND] = "band",
         [HW__KIND__KIND_NOTE] = "note",       [HW__KIND__KIND_PROFILE] = "profile", [HW__KIND__KIND_TICKY] = "ticky",
         [HW__KIND__KIND_SCHED] = "sched",     [HW__KIND__KIND_HEALTH] = "health", [HW__KIND__KIND_TREND] = "trend",
-        [HW__KIND__KIND_ALERT] = "alert",
+        [HW__KIND__KIND_ALERT] = "alert",     [HW__KIND__KIND_EVENT] = "event",
 };
 
 static const struct {
@@ -36,6 +36,7 @@ static const struct {
         [HW__SERIES__SERIES_CPU] = { "cpu", "ns" },
         [HW__SERIES__SERIES_CGROUP] = { "cgroup", "B" },
         [HW__SERIES__SERIES_CENSUS_TOTAL] = { "census_total", "B" },
+        [HW__SERIES__SERIES_OFF_HEAP] = { "off_heap", "B" },
 };
 
 const char *hw_kind_name(Hw__Kind kind)
@@ -94,6 +95,12 @@ Hw__Kind hw_update_kind(const Hw__Update *update)
                 return HW__KIND__KIND_SCHED;
         case HW__UPDATE__BODY_HEALTH:
                 return HW__KIND__KIND_HEALTH;
+        case HW__UPDATE__BODY_TRENDS:
+                return HW__KIND__KIND_TREND;
+        case HW__UPDATE__BODY_ALERTS:
+                return HW__KIND__KIND_ALERT;
+        case HW__UPDATE__BODY_EVENTS:
+                return HW__KIND__KIND_EVENT;
         default:
                 return HW__KIND__KIND_NONE;
         }

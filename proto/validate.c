@@ -16,6 +16,8 @@
 /* model/histogram.h's number of buckets; part of the protocol (docs/PROTOCOL.md). */
 #define PAUSE_BUCKETS 1216u
 
+#define EVENT_IDS 65536u        /* an eventlog's ids have 16 bits */
+
 /* ------------------------------------------------- every field of any message */
 
 static const char *walk(ProtobufCMessage *message, bool strict);
@@ -145,6 +147,42 @@ static const char *check_profile(const Hw__Profile *profile)
         return NULL;
 }
 
+static const char *check_trends(const Hw__Trends *trends)
+{
+        for (size_t i = 0; i < trends->n_trends; i++) {
+                const Hw__Trend *t = trends->trends[i];
+
+                if (t->has_band && !id_valid(true, t->band))
+                        return "trend: its band's id is 0 or too large";
+                if (t->has_band && t->has_series)
+                        return "trend: it names a series and a band";
+        }
+        return NULL;
+}
+
+static const char *check_alerts(const Hw__Alerts *alerts)
+{
+        for (size_t i = 0; i < alerts->n_alerts; i++)
+                if (!alerts->alerts[i]->rule || !alerts->alerts[i]->rule[0])
+                        return "alert: its rule is missing";
+        return NULL;
+}
+
+static const char *check_events(const Hw__Events *e)
+{
+        size_t n = e->n_type;
+
+        for (size_t i = 0; i < e->n_types; i++)
+                if (!e->types[i]->has_id || e->types[i]->id >= EVENT_IDS)
+                        return "event type: its id is missing or too large";
+        if (e->n_time_ns != n || e->n_offset != n || e->n_capability != n || e->n_size_bytes != n || e->n_fields != n)
+                return "events: the columns differ in number";
+        for (size_t i = 0; i < n; i++)
+                if (e->type[i] >= EVENT_IDS)
+                        return "events: a type's id is too large";
+        return NULL;
+}
+
 static const char *check_body(const Hw__Update *u)
 {
         switch (u->body_case) {
@@ -160,6 +198,12 @@ static const char *check_body(const Hw__Update *u)
                 return check_bands(u->bands);
         case HW__UPDATE__BODY_PROFILE:
                 return check_profile(u->profile);
+        case HW__UPDATE__BODY_TRENDS:
+                return check_trends(u->trends);
+        case HW__UPDATE__BODY_ALERTS:
+                return check_alerts(u->alerts);
+        case HW__UPDATE__BODY_EVENTS:
+                return check_events(u->events);
         default:
                 return NULL;
         }

@@ -42,7 +42,7 @@ static const char help[] =
         "  --format csv       one number a row, for spreadsheets and awk (see below)\n"
         "  --numbers          JSON: 64-bit integers as numbers, not as strings\n"
         "  --kinds A,B        only these: daemon target heap gc census band note profile\n"
-        "                     ticky sched health\n"
+        "                     ticky sched health trend alert\n"
         "  --targets X,Y      only these targets\n"
         "  --connect EP       follow the daemon at EP (ipc://PATH or tcp://HOST:PORT);\n"
         "                     may be repeated; default: your own daemon\n"

@@ -225,11 +225,22 @@ static void watch_daemon(struct session *s, long long now)
         }
 }
 
+static void tell_hung(struct session *s)
+{
+        if (!s->hung_told)
+                s->hung_told = tell(s, s->o->end_hung_ms >= 0
+                        ? "the program hangs: each of its threads waits for another one (known of "
+                          "--eventlog-flush-interval at exit); it will be ended"
+                        : "the program hangs: each of its threads waits for another one (known of "
+                          "--eventlog-flush-interval at exit); end it yourself, or use --end-hung SECONDS");
+}
+
 static void end_hung(struct session *s, long long stuck_ms, long long now)
 {
         if (s->o->end_hung_ms < 0 || (!s->termed && stuck_ms < s->o->end_hung_ms))
                 return;
         if (!s->termed) {
+                tell_hung(s);
                 s->termed = true;
                 s->term_ms = now;
                 s->result.ended_hung = true;
@@ -244,12 +255,8 @@ static void watch_hung(struct session *s, long long now)
         long long stuck = hung_look(&s->hung, "", now, s->moved);
 
         s->moved = false;
-        if (stuck >= HUNG_AFTER_MS && !s->hung_told)
-                s->hung_told = tell(s, s->o->end_hung_ms >= 0
-                        ? "the program hangs: each of its threads waits for another one (known of "
-                          "--eventlog-flush-interval at exit); it will be ended"
-                        : "the program hangs: each of its threads waits for another one (known of "
-                          "--eventlog-flush-interval at exit); end it yourself, or use --end-hung SECONDS");
+        if (stuck >= HUNG_AFTER_MS)
+                tell_hung(s);
         if (stuck > 0 || s->termed)
                 end_hung(s, stuck, now);
 }

@@ -6,13 +6,13 @@
  */
 #include "model/advice.h"
 
-
 #include "base/ckd.h"
 #include "model/state.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define SETTLED_NS (2 * SECOND_NS)       /* identity, class g and profile events have come by then */
 #define SELDOM_NS (5 * SECOND_NS)        /* blocks farther apart than this come too late to watch */
+#define SOME_BLOCKS 3u                   /* fewer say nothing about how often they come */
 #define OLD_LIVE_NS (60 * SECOND_NS)
 #define WITH_FLUSH 902u                  /* GHC 9.2 */
 #define WITHOUT_DEADLOCK 1000u           /* GHC 10.0 */
@@ -38,10 +38,15 @@ static bool no_heap_profile(const struct model *m)
         return settled(m) && m->run.program && m->run.breakdown == BREAKDOWN_NONE && !m->census.count;
 }
 
+/* Blocks come often enough to watch, whatever makes them come: a flushing thread, or buffers that fill fast. */
+static bool timely(const struct model *m)
+{
+        return m->clock.blocks >= SOME_BLOCKS && age(m) / m->clock.blocks <= SELDOM_NS;
+}
+
 static bool not_flushed(const struct model *m)
 {
-        return !run_has_rts_option(&m->run, FLUSH_OPTION) && m->clock.blocks && age(m) >= 2 * SELDOM_NS &&
-               age(m) / m->clock.blocks > SELDOM_NS;
+        return !run_has_rts_option(&m->run, FLUSH_OPTION) && m->clock.blocks && age(m) >= 2 * SELDOM_NS && !timely(m);
 }
 
 static bool flush_not_threaded(const struct model *m)
@@ -61,7 +66,7 @@ static bool profile_not_threaded(const struct model *m)
 
 static bool old_ghc(const struct model *m)
 {
-        return m->run.ghc_number && m->run.ghc_number < WITH_FLUSH;
+        return m->run.ghc_number && m->run.ghc_number < WITH_FLUSH && settled(m) && !timely(m);
 }
 
 static bool no_ipe(const struct model *m)

@@ -2,40 +2,12 @@
 """`heapwatch run` and `doctor` with real programs of the system's GHC."""
 import json
 import os
-import shutil
 import signal
 import subprocess
 
 import pytest
 
-from harness import CLIENT, ROOT, Daemon, wait_for
-
-pytestmark = pytest.mark.skipif(shutil.which("ghc") is None, reason="there is no ghc")
-SOURCES = "tests/programs"
-DEMO = "scripts/demo"
-
-
-@pytest.fixture(scope="session")
-def programs(tmp_path_factory):
-    """The test programs, compiled once: name -> path."""
-    out = tmp_path_factory.mktemp("programs")
-
-    def compile_one(source, name, *flags):
-        # Relative names: GHC puts the object of a C file with an absolute name beside it, into the tree.
-        subprocess.run(["ghc", "-v0", "-O1", f"-i{DEMO}", f"-i{SOURCES}", "-outputdir", out / f"{name}.o", "-o",
-                        out / name, *flags, f"{SOURCES}/{source}.hs", f"{DEMO}/flush.c"], check=True, cwd=ROOT)
-        return out / name
-
-    log = ["-rtsopts", "-eventlog"]
-    return {
-        "leaky": compile_one("Leaky", "leaky", *log),
-        "crash": compile_one("Crash", "crash", *log),
-        "stress": compile_one("Stress", "stress", *log),
-        "some": compile_one("Stress", "some", "-eventlog"),
-        "nolog": compile_one("Stress", "nolog", "-rtsopts"),
-        "none": compile_one("Stress", "none", "-rtsopts=none", "-eventlog"),
-    }
-
+from harness import CLIENT, Daemon, wait_for
 
 @pytest.fixture
 def daemon(tmp_path):
@@ -74,6 +46,12 @@ def test_watches_to_the_end(daemon, programs):
 def test_status_of_a_killed_program(daemon, programs):
     status, _, err = finish(start(daemon, "--", programs["crash"], 1))
     assert status == 128 + signal.SIGKILL and "ended by signal 9" in err
+
+
+def test_a_hanging_program_is_told_and_ended(daemon, programs):
+    status, _, err = finish(start(daemon, "--end-hung", 1, "--", programs["hang"], "+RTS", "-V0"))
+    assert status == 128 + signal.SIGTERM
+    assert "each of its threads waits for another" in err and "because it hung" in err
 
 
 def test_signals_are_forwarded(daemon, programs):

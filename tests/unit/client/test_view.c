@@ -346,6 +346,87 @@ static void profile_ticky_sched_health(void **state)
         view_destroy(&v);
 }
 
+static int send_trends(struct view *v, uint32_t run, Hw__Trend **list, size_t n, Hw__Growth *growth)
+{
+        Hw__Update u = update_of("a", run, SECOND);
+        Hw__Trends trends = HW__TRENDS__INIT;
+
+        trends.n_trends = n;
+        trends.trends = list;
+        trends.growth = growth;
+        u.body_case = HW__UPDATE__BODY_TRENDS;
+        u.trends = &trends;
+        return view_apply(v, 0, &u);
+}
+
+static void trends_are_kept_by_series_and_band(void **state)
+{
+        struct view *v = view_new();
+        Hw__Trend live = HW__TREND__INIT, band = HW__TREND__INIT, hostile = HW__TREND__INIT;
+        Hw__Trend *all[] = { &live, &band, &hostile };
+        Hw__Growth growth = HW__GROWTH__INIT;
+        const struct view_target *t;
+
+        (void)state;
+        live.has_series = live.has_verdict = band.has_band = band.has_slope = hostile.has_band = 1;
+        live.series = HW__SERIES__SERIES_LIVE;
+        live.verdict = HW__VERDICT__VERDICT_GROWING;
+        band.band = 3;
+        band.slope = 2.5;
+        hostile.band = LIMIT_BANDS + 1;
+        growth.has_where = 1;
+        growth.where = HW__GROWTH__WHERE__WHERE_LIVE;
+        assert_int_equal(send_trends(v, 1, all, 3, &growth), 0);
+        t = view_find(v, "a");
+        assert_int_equal(t->trends[HW__SERIES__SERIES_LIVE]->verdict, HW__VERDICT__VERDICT_GROWING);
+        assert_null(t->trends[HW__SERIES__SERIES_RSS]);
+        assert_int_equal(t->n_bands, 3);
+        assert_true(t->bands[2]->trend->slope == 2.5);
+        assert_string_equal(t->bands[2]->def->label, "band 3");
+        assert_int_equal(t->trend_state->growth->where, HW__GROWTH__WHERE__WHERE_LIVE);
+        assert_int_equal(t->trend_state->n_trends, 0);
+
+        live.verdict = HW__VERDICT__VERDICT_LEAK; /* only what changed is sent; the rest is full state */
+        assert_int_equal(send_trends(v, 1, all, 1, NULL), 0);
+        assert_int_equal(t->trends[HW__SERIES__SERIES_LIVE]->verdict, HW__VERDICT__VERDICT_LEAK);
+        assert_true(t->bands[2]->trend->slope == 2.5);
+        assert_null(t->trend_state->growth);
+
+        assert_int_equal(send_trends(v, 2, all, 0, NULL), 0); /* a new run knows nothing */
+        assert_null(t->trends[HW__SERIES__SERIES_LIVE]);
+        assert_int_equal(t->n_bands, 0);
+        view_destroy(&v);
+}
+
+static void alerts_are_replaced_and_outlive_runs(void **state)
+{
+        struct view *v = view_new();
+        Hw__Update u = update_of("a", 1, SECOND);
+        Hw__Alerts alerts = HW__ALERTS__INIT;
+        Hw__Alert leak = HW__ALERT__INIT, *list[] = { &leak };
+        const struct view_target *t;
+
+        (void)state;
+        leak.rule = (char *)"leak";
+        leak.has_state = 1;
+        leak.state = HW__ALERT__STATE__STATE_FIRING;
+        alerts.n_alerts = 1;
+        alerts.alerts = list;
+        u.body_case = HW__UPDATE__BODY_ALERTS;
+        u.alerts = &alerts;
+        assert_int_equal(view_apply(v, 0, &u), 0);
+        t = view_find(v, "a");
+        assert_int_equal(t->alerts->n_alerts, 1);
+        assert_string_equal(t->alerts->alerts[0]->rule, "leak");
+        assert_int_equal(send_live(v, 0, "a", 2, SECOND, 10), 0);
+        assert_int_equal(t->alerts->n_alerts, 1);
+        alerts.n_alerts = 0;
+        u.run = 2;
+        assert_int_equal(view_apply(v, 0, &u), 0);
+        assert_int_equal(t->alerts->n_alerts, 0);
+        view_destroy(&v);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -361,6 +442,8 @@ int main(void)
                 cmocka_unit_test(names_and_daemons_from_outside_are_checked),
                 cmocka_unit_test(pauses_are_derived),
                 cmocka_unit_test(profile_ticky_sched_health),
+                cmocka_unit_test(trends_are_kept_by_series_and_band),
+                cmocka_unit_test(alerts_are_replaced_and_outlive_runs),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@ struct draft {
 static void put(struct draft *d, uint64_t value, unsigned bytes)
 {
         while (bytes-- > 0)
-                d->p[d->size++] = bytes < 8 ? (uint8_t)(value >> 8 * bytes) : 0;
+                d->p[d->size++] = (uint8_t)(bytes < 8 ? value >> 8 * bytes : 0);
 }
 
 static void put_type(struct draft *d, uint16_t id, uint16_t size)

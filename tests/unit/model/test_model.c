@@ -632,8 +632,10 @@ static void test_advice_that_needs_time(void **unused)
                 ev(&f, HW_CREATE_THREAD, 0, s * SECOND + 1, "4", U(1));
         }
         assert_false(advised(HW_ADVICE_NOT_FLUSHED));
+        identifier("GHC-9.0.2 rts_l");
+        assert_false(advised(HW_ADVICE_OLD_GHC)); /* it flushes all the same */
         block(0, 60 * SECOND, 900 * SECOND, 24);
-        assert_true(advised(HW_ADVICE_NOT_FLUSHED));
+        assert_true(advised(HW_ADVICE_NOT_FLUSHED) && advised(HW_ADVICE_OLD_GHC));
         assert_false(advised(HW_ADVICE_FEW_MAJOR));
         stats(0, 901 * SECOND, 0, 1, 1, 1);
         ev(&f, HW_GC_END, 0, 901 * SECOND, "");

@@ -20,12 +20,12 @@ static void test_names(void **state)
         size_t n = 0;
 
         (void)state;
-        for (int k = 1; k <= HW__KIND__KIND_ALERT; k++)
+        for (int k = 1; k <= HW__KIND__KIND_EVENT; k++)
                 assert_int_equal(hw_kind_parse(hw_kind_name((Hw__Kind)k)), k);
         assert_null(hw_kind_name(HW__KIND__KIND_NONE));
         assert_null(hw_kind_name((Hw__Kind)99));
         assert_int_equal(hw_kind_parse("nonsense"), HW__KIND__KIND_NONE);
-        for (int s = 1; s <= HW__SERIES__SERIES_CENSUS_TOTAL; s++, n++)
+        for (int s = 1; s <= HW__SERIES__SERIES_OFF_HEAP; s++, n++)
                 assert_int_equal(hw_series_parse(hw_series_name((Hw__Series)s)), s);
         assert_int_equal(n + 1, hw__series__descriptor.n_values); /* every series has a name */
         assert_string_equal(hw_series_unit(HW__SERIES__SERIES_GC_PAUSE), "ns");
@@ -87,6 +87,39 @@ static const char *refusal(const Hw__Update *u)
         hw__update__free_unpacked(copy, NULL);
         free(bytes);
         return reason;
+}
+
+static void test_trends_and_alerts_refused(void **state)
+{
+        Hw__Update u = HW__UPDATE__INIT;
+        Hw__Trends trends = HW__TRENDS__INIT;
+        Hw__Trend trend = HW__TREND__INIT, *all[] = { &trend };
+        Hw__Alerts alerts = HW__ALERTS__INIT;
+        Hw__Alert alert = HW__ALERT__INIT, *list[] = { &alert };
+
+        (void)state;
+        u.target = (char[]){ "a" };
+        u.body_case = HW__UPDATE__BODY_TRENDS;
+        u.trends = &trends;
+        trends.n_trends = 1;
+        trends.trends = all;
+        assert_int_equal(hw_update_kind(&u), HW__KIND__KIND_TREND);
+        assert_null(refusal(&u));
+        trend.has_band = 1;
+        assert_non_null(refusal(&u)); /* band 0 */
+        trend.band = 1;
+        assert_null(refusal(&u));
+        trend.has_series = 1;
+        trend.series = HW__SERIES__SERIES_LIVE;
+        assert_non_null(refusal(&u));
+        u.body_case = HW__UPDATE__BODY_ALERTS;
+        u.alerts = &alerts;
+        assert_int_equal(hw_update_kind(&u), HW__KIND__KIND_ALERT);
+        alerts.n_alerts = 1;
+        alerts.alerts = list;
+        assert_non_null(refusal(&u));
+        alert.rule = (char[]){ "leak" };
+        assert_null(refusal(&u));
 }
 
 static void test_refused(void **state)
@@ -260,7 +293,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_names), cmocka_unit_test(test_endpoints),     cmocka_unit_test(test_refused),
                 cmocka_unit_test(test_enums), cmocka_unit_test(test_amplification), cmocka_unit_test(test_json),
-                cmocka_unit_test(test_json_bytes),
+                cmocka_unit_test(test_json_bytes), cmocka_unit_test(test_trends_and_alerts_refused),
         };
 
         return cmocka_run_group_tests_name("wire", tests, NULL, NULL);

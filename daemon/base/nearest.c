@@ -4,7 +4,7 @@
  * string alignment"): `tpo` is one slip away from `top`. Words longer than WORD
  * are nobody's slip.
  */
-#include "client/nearest.h"
+#include "base/nearest.h"
 
 #include <string.h>
 

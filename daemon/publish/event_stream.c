@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: columns, not one struct an event: a packed column costs a few
+ * instructions an entry at both ends, where a nested message would cost several
+ * allocations an event at the reader. All numbers stand in one column and all
+ * texts in another; the types, each defined before its first event, say how
+ * many of which an event has.
+ *
+ * A message is sent when a column of it is full. The text column is the only
+ * one that grows: one event of arguments may have very many of them.
+ */
+#include "publish/event_stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/limits.h"
+#include "publish/encode.h"
+
+#define NUMBERS_OF_ONE 512u     /* no event has more: at most 255 ids and 9 others */
+#define NUMBERS_ROOM (LIMIT_EVENT_NUMBERS_PER_UPDATE + NUMBERS_OF_ONE)
+
+struct event_stream {
+        char *target;
+        struct outlet outlet;
+        uint64_t epoch, sequence;
+        enum event_wish wish;
+        bool show_arguments;
+        int error;
+
+        uint32_t run;                   /* of what is gathered */
+        uint64_t newest_ns;             /* likewise */
+        bool defined[HW_EVENT_IDS];
+        uint32_t new_types[LIMIT_EVENTS_PER_UPDATE], n_new_types;
+        uint32_t type[LIMIT_EVENTS_PER_UPDATE], capability[LIMIT_EVENTS_PER_UPDATE];
+        uint32_t size_bytes[LIMIT_EVENTS_PER_UPDATE], fields[LIMIT_EVENTS_PER_UPDATE];
+        uint64_t time_ns[LIMIT_EVENTS_PER_UPDATE], offset[LIMIT_EVENTS_PER_UPDATE];
+        uint32_t n;
+        uint64_t numbers[NUMBERS_ROOM];
+        uint32_t n_numbers;
+        ProtobufCBinaryData *texts;     /* their bytes are in the arena */
+        size_t n_texts, texts_room, text_bytes;
+        struct arena arena;
+};
+
+/* ---------------------------------------------------------------- types */
+
+static Hw__EventField__Form form_of(enum hw_field_type type)
+{
+        switch (type) {
+        case HW_FIELD_U8:
+        case HW_FIELD_U16:
+        case HW_FIELD_U32:
+        case HW_FIELD_U64:
+                return HW__EVENT_FIELD__FORM__FORM_NUMBER;
+        case HW_FIELD_TEXT:
+        case HW_FIELD_STRING:
+                return HW__EVENT_FIELD__FORM__FORM_TEXT;
+        case HW_FIELD_STRINGS:
+                return HW__EVENT_FIELD__FORM__FORM_TEXTS;
+        case HW_FIELD_BYTES:
+                return HW__EVENT_FIELD__FORM__FORM_BYTES;
+        case HW_FIELD_IDS:
+                break;
+        }
+        return HW__EVENT_FIELD__FORM__FORM_NUMBERS;
+}
+
+static bool is_hidden(const struct event_stream *s, uint16_t id)
+{
+        return id == HW_PROGRAM_ENV || (id == HW_PROGRAM_ARGS && !s->show_arguments);
+}
+
+static bool put_fields(struct event_stream *s, Hw__EventType *type, const struct hw_event_info *info)
+{
+        Hw__EventField *rows = arena_calloc(&s->arena, info->n_fields, sizeof(*rows));
+
+        type->fields = arena_calloc(&s->arena, info->n_fields, sizeof(*type->fields));
+        if (!rows || !type->fields)
+                return false;
+        for (unsigned i = 0; i < info->n_fields; i++) {
+                hw__event_field__init(&rows[i]);
+                rows[i].name = (char *)info->fields[i].name; /* protobuf-c has no const; packing only reads */
+                PUT(&rows[i], form, form_of(info->fields[i].type));
+                type->fields[type->n_fields++] = &rows[i];
+        }
+        return true;
+}
+
+static Hw__EventType *make_type(struct event_stream *s, uint16_t id)
+{
+        const struct hw_event_info *info = hw_event_info(id);
+        Hw__EventType *type = arena_calloc(&s->arena, 1, sizeof(*type));
+
+        if (!type)
+                return NULL;
+        hw__event_type__init(type);
+        PUT(type, id, id);
+        if (is_hidden(s, id))
+                PUT(type, hidden, true);
+        if (!info)
+                return type;
+        type->name = (char *)info->name;
+        return put_fields(s, type, info) ? type : NULL;
+}
+
+/* -------------------------------------------------------------- sending */
+
+static void send(struct event_stream *s, Hw__Events *body)
+{
+        Hw__Update update = HW__UPDATE__INIT;
+
+        update.body_case = HW__UPDATE__BODY_EVENTS;
+        update.events = body;
+        update.target = s->target;
+        PUT(&update, epoch, s->epoch);
+        PUT(&update, sequence, ++s->sequence);
+        if (s->run) {
+                PUT(&update, run, s->run);
+                PUT(&update, event_time_ns, s->newest_ns);
+        }
+        s->error = s->outlet.send(s->outlet.ctx, &update);
+}
+
+static bool put_new_types(struct event_stream *s, Hw__Events *body)
+{
+        body->types = arena_calloc(&s->arena, s->n_new_types, sizeof(*body->types));
+        if (!body->types)
+                return false;
+        for (uint32_t i = 0; i < s->n_new_types; i++) {
+                Hw__EventType *type = make_type(s, (uint16_t)s->new_types[i]);
+                if (!type)
+                        return false;
+                body->types[body->n_types++] = type;
+        }
+        return true;
+}
+
+static void put_columns(struct event_stream *s, Hw__Events *body)
+{
+        body->n_type = body->n_time_ns = body->n_offset = s->n;
+        body->n_capability = body->n_size_bytes = body->n_fields = s->n;
+        body->type = s->type;
+        body->time_ns = s->time_ns;
+        body->offset = s->offset;
+        body->capability = s->capability;
+        body->size_bytes = s->size_bytes;
+        body->fields = s->fields;
+        body->n_numbers = s->n_numbers;
+        body->numbers = s->numbers;
+        body->n_texts = s->n_texts;
+        body->texts = s->texts;
+}
+
+void event_stream_flush(struct event_stream *s)
+{
+        Hw__Events body = HW__EVENTS__INIT;
+
+        if (s->error || s->n == 0)
+                return;
+        put_columns(s, &body);
+        if (put_new_types(s, &body))
+                send(s, &body);
+        else
+                s->error = -ENOMEM;
+        s->n = s->n_new_types = s->n_numbers = 0;
+        s->n_texts = s->text_bytes = 0;
+        arena_reset(&s->arena);
+}
+
+void event_stream_finish(struct event_stream *s, const struct hw_eventlog *log)
+{
+        Hw__Events body = HW__EVENTS__INIT;
+        size_t n = 0;
+
+        event_stream_flush(s);
+        for (uint32_t id = 0; id < HW_EVENT_IDS; id++)
+                n += hw_eventlog_count(log, (uint16_t)id) > 0;
+        body.types = arena_calloc(&s->arena, n, sizeof(*body.types));
+        if (!body.types)
+                s->error = s->error ? s->error : -ENOMEM;
+        for (uint32_t id = 0; id < HW_EVENT_IDS && !s->error; id++) {
+                uint64_t count = hw_eventlog_count(log, (uint16_t)id);
+                if (!count)
+                        continue;
+                Hw__EventType *type = make_type(s, (uint16_t)id);
+                if (!type) {
+                        s->error = -ENOMEM;
+                        return;
+                }
+                PUT(type, count, count);
+                body.types[body.n_types++] = type;
+        }
+        if (!s->error)
+                send(s, &body);
+        arena_reset(&s->arena);
+}
+
+/* ------------------------------------------------------------ gathering */
+
+static bool add_text(struct event_stream *s, const uint8_t *bytes, size_t size)
+{
+        if (s->n_texts == s->texts_room) {
+                size_t room = s->texts_room ? s->texts_room * 2 : LIMIT_EVENTS_PER_UPDATE;
+                ProtobufCBinaryData *grown = realloc(s->texts, room * sizeof(*grown));
+                if (!grown)
+                        return false;
+                s->texts = grown;
+                s->texts_room = room;
+        }
+        char *copy = arena_strndup(&s->arena, bytes, size);
+        if (!copy)
+                return false;
+        s->texts[s->n_texts++] = (ProtobufCBinaryData){ .len = size, .data = (uint8_t *)copy };
+        s->text_bytes += size;
+        return true;
+}
+
+/* NUL-terminated strings, the last one's NUL left off. */
+static bool add_texts(struct event_stream *s, const uint8_t *bytes, size_t size)
+{
+        uint64_t *n = &s->numbers[s->n_numbers++];
+
+        *n = 0;
+        while (size > 0) {
+                const uint8_t *nul = memchr(bytes, 0, size);
+                size_t length = nul ? (size_t)(nul - bytes) : size;
+                if (!add_text(s, bytes, length))
+                        return false;
+                ++*n;
+                bytes += nul ? length + 1 : length;
+                size -= nul ? length + 1 : length;
+        }
+        return true;
+}
+
+static void add_ids(struct event_stream *s, const struct hw_field_value *value)
+{
+        s->numbers[s->n_numbers++] = value->number;
+        for (size_t i = 0; i < value->number; i++) {
+                const uint8_t *p = value->bytes + 4 * i;
+                s->numbers[s->n_numbers++] = (uint64_t)p[0] << 24 | (uint64_t)p[1] << 16 | (uint64_t)p[2] << 8 | p[3];
+        }
+}
+
+static bool add_field(struct event_stream *s, const struct hw_field_value *value)
+{
+        switch (form_of(value->type)) {
+        case HW__EVENT_FIELD__FORM__FORM_NUMBER:
+                s->numbers[s->n_numbers++] = value->number;
+                return true;
+        case HW__EVENT_FIELD__FORM__FORM_TEXTS:
+                return add_texts(s, value->bytes, value->size);
+        case HW__EVENT_FIELD__FORM__FORM_NUMBERS:
+                add_ids(s, value);
+                return true;
+        default:
+                return add_text(s, value->bytes, value->size);
+        }
+}
+
+/* How many fields of the event were added; of a hidden one the numbers in front. */
+static uint32_t add_fields(struct event_stream *s, const struct hw_event *e)
+{
+        const struct hw_event_info *info = hw_event_info(e->id);
+        bool hidden = is_hidden(s, e->id);
+        struct hw_field_value value;
+        uint32_t i = 0;
+
+        for (; info && i < info->n_fields; i++) {
+                if (hidden && form_of(info->fields[i].type) != HW__EVENT_FIELD__FORM__FORM_NUMBER)
+                        break;
+                if (!hw_event_field(e, i, &value))
+                        break;
+                if (!add_field(s, &value))
+                        s->error = -ENOMEM;
+        }
+        return i;
+}
+
+static bool is_full(const struct event_stream *s)
+{
+        return s->n == LIMIT_EVENTS_PER_UPDATE || s->n_numbers >= LIMIT_EVENT_NUMBERS_PER_UPDATE ||
+               s->n_texts >= LIMIT_EVENTS_PER_UPDATE || s->text_bytes >= LIMIT_EVENT_TEXT_BYTES_PER_UPDATE;
+}
+
+void event_stream_add(struct event_stream *s, uint32_t run, const struct hw_event *e)
+{
+        if (s->wish != EVENTS_TOLD)
+                return;
+        if (run != s->run || is_full(s)) {
+                event_stream_flush(s);
+                s->newest_ns = run != s->run ? 0 : s->newest_ns;
+        }
+        if (s->error)
+                return;
+        if (!s->defined[e->id])
+                s->new_types[s->n_new_types++] = e->id;
+        s->defined[e->id] = true;
+        s->run = run;
+        s->newest_ns = e->time_ns > s->newest_ns ? e->time_ns : s->newest_ns;
+        s->type[s->n] = e->id;
+        s->time_ns[s->n] = e->time_ns;
+        s->offset[s->n] = e->offset;
+        s->capability[s->n] = e->cap;
+        s->size_bytes[s->n] = e->size;
+        s->fields[s->n] = add_fields(s, e);
+        s->n++;
+}
+
+/* ----------------------------------------------------------------- life */
+
+struct event_stream *event_stream_new(const char *target, uint64_t epoch, const struct outlet *outlet,
+                                      enum event_wish wish, bool show_arguments)
+{
+        struct event_stream *s = calloc(1, sizeof(*s));
+
+        if (!s)
+                return NULL;
+        s->epoch = epoch;
+        s->outlet = *outlet;
+        s->wish = wish;
+        s->show_arguments = show_arguments;
+        arena_init(&s->arena, 0);
+        s->target = strdup(target);
+        if (!s->target)
+                event_stream_destroy(&s);
+        return s;
+}
+
+void event_stream_destroy(struct event_stream **s)
+{
+        if (!*s)
+                return;
+        arena_done(&(*s)->arena);
+        free((*s)->texts);
+        free((*s)->target);
+        free(*s);
+        *s = NULL;
+}
+
+int event_stream_error(const struct event_stream *s)
+{
+        return s->error;
+}

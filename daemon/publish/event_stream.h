@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * event_stream.h - the events of one finished log as messages of kind event:
+ * every one as decoded, then how many there were of each type.
+ *
+ * Events are gathered in columns and sent when a message is full, when the run
+ * changes and when asked. What may be secret is left out here: the
+ * environment always, the program's arguments unless they were asked for.
+ *
+ * A live daemon has none of these. Sequence numbers are the topic's own; the
+ * target's heads do not name it, because its one reader loses nothing.
+ */
+#ifndef HW_PUBLISH_EVENT_STREAM_H
+#define HW_PUBLISH_EVENT_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heapwatch/eventlog.h"
+#include "publish/outlet.h"
+
+enum event_wish {
+        EVENTS_NOT_WANTED,
+        EVENTS_COUNTED,                 /* only the counts at the end */
+        EVENTS_TOLD                     /* every event, and the counts */
+};
+
+struct event_stream;
+
+/* `target` and `outlet` are copied. NULL when memory is short. */
+struct event_stream *event_stream_new(const char *target, uint64_t epoch, const struct outlet *outlet,
+                                      enum event_wish wish, bool show_arguments);
+void event_stream_destroy(struct event_stream **s);
+
+/* Takes an event of run `run` (ordinal, from 1) in; it is copied as far as it is sent. Nothing unless EVENTS_TOLD. */
+void event_stream_add(struct event_stream *s, uint32_t run, const struct hw_event *event);
+
+/* Sends what is gathered. */
+void event_stream_flush(struct event_stream *s);
+
+/* The log is over: sends what is gathered, then each type with its count in all that `log` has delivered. */
+void event_stream_finish(struct event_stream *s, const struct hw_eventlog *log);
+
+/* First error: of the outlet, or -ENOMEM; 0 while all is well. After an error nothing is sent. */
+int event_stream_error(const struct event_stream *s);
+
+#endif

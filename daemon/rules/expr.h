@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * expr.h - an expression of a rule: text to a typed tree, and back.
+ *
+ *      slope(live, 10m) > 1MiB/min and not crashed
+ *
+ * Binds from loose to tight: or; and, unless; not; comparisons (one at a time);
+ * + -; * /; sign. docs/RULES.md is the reference of the language.
+ *
+ * The tree is bounded: EXPR_TEXT_MAX bytes of text, EXPR_DEPTH_MAX levels.
+ * It is immutable once made and lives until expr_destroy.
+ */
+#ifndef HW_RULES_EXPR_H
+#define HW_RULES_EXPR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "rules/type.h"
+#include "rules/vocabulary.h"
+
+#define EXPR_TEXT_MAX 4096u
+#define EXPR_DEPTH_MAX 50u
+#define EXPR_ERROR_MAX 384u
+
+struct matcher;                         /* matcher.h */
+
+enum node_kind { NODE_NUMBER, NODE_SERIES, NODE_CALL, NODE_NOT, NODE_NEGATE, NODE_BINARY };
+
+enum operator { OP_OR, OP_AND, OP_UNLESS, OP_LESS, OP_LESS_EQUAL, OP_GREATER, OP_GREATER_EQUAL, OP_EQUAL, OP_NOT_EQUAL,
+                OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE, OPERATORS };
+
+struct node {
+        enum node_kind kind;
+        struct type type;
+        uint32_t column;                /* of its first token, from 1 */
+
+        double value;                   /* NUMBER: in bytes, seconds ... */
+        const char *text;               /* NUMBER: as written, "1.5MiB/min" */
+        const struct series_word *series; /* SERIES; CALL: of its series */
+        struct matcher *matcher;        /* the same, band{...}: NULL = any band */
+        const struct function_word *function; /* CALL */
+        double quantile;                /* CALL of quantile(): 0 .. 1 */
+        const char *quantile_text;
+        const struct node *window;      /* CALL: a NUMBER in seconds, or NULL */
+        enum operator op;               /* BINARY */
+        const struct node *left, *right; /* BINARY; NOT and NEGATE: left */
+};
+
+struct expr {
+        const struct node *root;        /* its type is boolean */
+        bool of_bands;                  /* looks at band{...}: one alert per band */
+        bool of_target;                 /* looks at nothing but the target and its stream: outlives a run */
+        void *memory;
+};
+
+struct expr_error {
+        uint32_t column;                /* from 1, in characters */
+        char text[EXPR_ERROR_MAX];      /* what was wrong, what was expected */
+};
+
+/* Parses and checks. False with *ret_error filled. */
+bool expr_parse(const char *text, struct expr *ret, struct expr_error *ret_error);
+void expr_destroy(struct expr *e);
+
+/* The text in its one normal form: parsing it gives the same tree. False when it does not fit. */
+bool expr_print(const struct expr *e, char *out, size_t size);
+
+/* The same in plain words: "the slope of live bytes over 10m is above 1MiB/min". */
+bool expr_explain(const struct expr *e, char *out, size_t size);
+
+#endif

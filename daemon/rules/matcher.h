@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * matcher.h - which bands a band{...} means: conditions on texts of a band.
+ *
+ * `label` is the band's text, `module` and `type` are known for some profiles
+ * only; a text that is not known matches as empty. =~ takes a POSIX extended
+ * regular expression that must match the whole text.
+ */
+#ifndef HW_RULES_MATCHER_H
+#define HW_RULES_MATCHER_H
+
+#include <regex.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#define MATCHER_MAX 8           /* conditions of one band{...} */
+#define MATCHER_PATTERN_MAX 256 /* bytes of one regular expression */
+#define MATCHER_REPEAT_MAX 255  /* largest count in {}: more could take seconds to compile */
+
+enum band_text { BAND_LABEL, BAND_MODULE, BAND_SOURCE, BAND_TYPE_NAME, BAND_TEXTS };
+
+/* "label", "module" ...; NULL behind the last. */
+const char *band_text_name(enum band_text which);
+
+enum match_op { MATCH_EQUAL, MATCH_NOT_EQUAL, MATCH_REGEX, MATCH_NOT_REGEX };
+
+struct condition {
+        enum band_text which;
+        enum match_op op;
+        const char *text;       /* what was written between the quotes, escapes resolved; borrowed */
+        bool compiled;
+        regex_t regex;          /* meaningful when compiled */
+};
+
+struct matcher {
+        struct condition conditions[MATCHER_MAX];
+        size_t n;
+};
+
+/* Adds a condition; false with a sentence in `error`. `text` must outlive the matcher. */
+bool matcher_add(struct matcher *m, enum band_text which, enum match_op op, const char *text, char *error,
+                 size_t error_size);
+void matcher_done(struct matcher *m);
+
+/* Whether a band with these texts (NULL = not known) is meant. */
+bool matcher_matches(const struct matcher *m, const char *const texts[BAND_TEXTS]);
+
+#endif

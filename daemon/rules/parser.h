@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* parser.h - what the two halves of the parser share: parse.c (operators) and parse_term.c (what they join). */
+#ifndef HW_RULES_PARSER_H
+#define HW_RULES_PARSER_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/text_out.h"
+#include "rules/expr.h"
+#include "rules/lexer.h"
+
+#define MATCHERS_MAX 16u                /* band{...} with conditions in one expression */
+
+struct expr_memory {
+        struct arena arena;
+        struct matcher *matchers[MATCHERS_MAX];
+        size_t n_matchers;
+};
+
+struct parser {
+        struct lexer lexer;
+        struct expr_memory *memory;
+        struct expr_error *error, ignored;
+        unsigned depth;
+        bool failed;
+        bool of_bands, of_run;
+};
+
+/* Keeps the sentence (a list of texts) as the error, unless there is one already; NULL. */
+#define FAIL(p, column, ...) parser_nothing(text_join(parser_error(p, column), EXPR_ERROR_MAX, __VA_ARGS__, NULL))
+
+char *parser_error(struct parser *p, uint32_t column);
+const struct node *parser_nothing(const char *text);
+
+/* The token at hand for a message, cut: "'foo'" or "the end". */
+const char *parser_found(const struct parser *p, char out[48]);
+
+/* "found 'x'; expected ..." at the token at hand; NULL. */
+const struct node *parser_unexpected(struct parser *p, const char *expected);
+
+/* NULL after an error. */
+struct node *parser_node(struct parser *p, enum node_kind kind, uint32_t column);
+
+/* Steps over a symbol or word if it is at hand. */
+bool parser_take(struct parser *p, const char *symbol);
+bool parser_expect(struct parser *p, const char *symbol, const char *words);
+
+/* and, or, unless, not */
+bool parser_at_keyword(const struct parser *p);
+
+/* A number with its unit, a series, a call. NULL after an error. */
+const struct node *parse_number(struct parser *p);
+const struct node *parse_named(struct parser *p);
+
+#endif

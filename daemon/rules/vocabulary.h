@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * vocabulary.h - the names that an expression may use: series, facts and
+ * functions, each with its type and what it means in words.
+ */
+#ifndef HW_RULES_VOCABULARY_H
+#define HW_RULES_VOCABULARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "model/series.h"
+#include "rules/type.h"
+
+/* What a rule can look at. The first are the model's series, by their own numbers. */
+enum rule_series {
+        RULE_ALLOCATION_RATE = SERIES_COUNT,
+        RULE_GC_SHARE,
+        RULE_THREADS,
+        RULE_LIMIT,
+        RULE_NEED,
+        RULE_STREAM_LAG,
+        RULE_STREAM_IDLE,
+        RULE_LOST_BYTES,
+        RULE_RESTARTS,
+        RULE_CRASHES,
+        RULE_CRASHED,
+        RULE_GC_EVENTS_MISSING,
+        RULE_TIME_TO_LIMIT,
+        RULE_TIME_TO_LIMIT_LATE,
+        RULE_BAND,
+        RULE_SERIES_COUNT
+};
+
+enum series_flag {
+        SERIES_HAS_WINDOWS = 1 << 0,    /* window functions may be asked of it */
+        SERIES_HAS_VERDICT = 1 << 1,    /* leak(), growing() ... may be asked of it */
+        SERIES_OF_TARGET = 1 << 2,      /* about the stream or the target: goes on when a run has ended */
+        SERIES_CUMULATIVE = 1 << 3      /* only rises within a run */
+};
+
+struct series_word {
+        const char *name;
+        enum rule_series id;
+        struct type type;
+        unsigned flags;
+        const char *words;      /* "live bytes": how --explain calls it */
+        const char *meaning;    /* one sentence for the reference */
+};
+
+enum function_id {
+        FN_LAST, FN_AGE, FN_MIN, FN_MAX, FN_MEAN, FN_STDDEV, FN_QUANTILE, FN_P50, FN_P99, FN_COUNT, FN_RATE,
+        FN_INCREASE, FN_SLOPE, FN_SLOPE_LOW, FN_SLOPE_HIGH, FN_FIT, FN_INTEGRAL, FN_LEAK, FN_GROWING, FN_STEADY,
+        FN_ABSENT, FN_COUNT_OF_FUNCTIONS
+};
+
+/* What a function gives, from the type of its series. */
+enum function_result { GIVES_SAME, GIVES_PER_SECOND, GIVES_TIMES_SECONDS, GIVES_SHARE, GIVES_COUNT, GIVES_SECONDS,
+                       GIVES_BOOLEAN };
+
+enum function_window { WINDOW_NONE, WINDOW_MAY, WINDOW_MUST };
+
+struct function_word {
+        const char *name;
+        enum function_id id;
+        enum function_result result;
+        enum function_window window;
+        unsigned needs;         /* flags that its series must have */
+        bool takes_quantile;    /* a first argument from 0 to 1 */
+        const char *words;      /* "the mean of" */
+        const char *meaning;
+};
+
+const struct series_word *series_word_find(const char *name, size_t size);
+const struct function_word *function_word_find(const char *name, size_t size);
+
+/* By place, for listings; NULL behind the last. */
+const struct series_word *series_word_at(size_t i);
+const struct function_word *function_word_at(size_t i);
+
+/* The series, or the function, that a mistyped name was meant to be; NULL when none is near. */
+const char *series_word_nearest(const char *typed);
+const char *function_word_nearest(const char *typed);
+
+/* The type that a function gives for a series of type `t`. False when there is none (powers out of range). */
+bool function_type(const struct function_word *f, struct type t, struct type *ret);
+
+#endif

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What `make install` leaves is enough: programs that run, a library that a stranger's program links with."""
+import os
+import subprocess
+
+import pytest
+
+from harness import BUILD, LOGS, ROOT, Daemon
+
+FOLLOW = """
+#include <heapwatch/subscriber.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+        struct hw_subscriber_options options = { .endpoints = (const char *const *)argv + 1, .n_endpoints = argc - 1 };
+        struct hw_subscriber *s = hw_subscriber_new(&options);
+        const Hw__Update *u;
+        int r;
+
+        while (s && (r = hw_subscriber_next(s, 20000, &u)) > HW_SUBSCRIBER_NOTHING) {
+                if (r == HW_SUBSCRIBER_UPDATE && u->body_case == HW__UPDATE__BODY_HEAP) {
+                        printf("%s %llu\\n", u->target, (unsigned long long)u->heap->live_bytes);
+                        hw_subscriber_destroy(&s);
+                        return 0;
+                }
+        }
+        return 2;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    if BUILD.name in ("asan", "ubsan"):
+        pytest.skip("a library with a sanitizer is not for strangers")
+    root = tmp_path_factory.mktemp("root")
+    # The build folder in the words of the build itself: other words are other flags, and all is compiled anew.
+    build = os.environ.get("BUILD") or os.path.relpath(BUILD, ROOT)
+    subprocess.run(["make", "-s", "install", f"BUILD={build}", "PREFIX=/opt/hw", f"DESTDIR={root}"], cwd=ROOT, check=True,
+                   stdout=subprocess.DEVNULL)
+    return root / "opt" / "hw"
+
+
+def test_programs_and_pages(installed):
+    for name in ("heapwatch", "heapwatchd"):
+        done = subprocess.run([installed / "bin" / name, "--version"], stdout=subprocess.PIPE, check=True)
+        assert done.stdout.split()[0] == name.encode()
+    pages = {p.name for p in (installed / "share" / "man").glob("man*/*")}
+    assert {"heapwatch.1", "heapwatchd.8", "heapwatchd.yaml.5"} <= pages
+    # The client finds its daemon beside itself.
+    log = LOGS / "parallel-ghc9103" / "run.eventlog"
+    done = subprocess.run([installed / "bin" / "heapwatch", "pipe", "--format", "json", log], stdout=subprocess.PIPE, check=True)
+    assert done.stdout.count(b"\n") > 3
+
+
+def test_a_program_of_ones_own(installed, directory):
+    source, program = directory / "follow.c", directory / "follow"
+    source.write_text(FOLLOW)
+    env = {**os.environ, "PKG_CONFIG_PATH": str(installed / "lib" / "pkgconfig"),
+           "PKG_CONFIG_SYSROOT_DIR": str(installed.parents[1])}
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "heapwatch"], env=env, stdout=subprocess.PIPE,
+                           check=True).stdout.decode().split()
+    subprocess.run(["gcc", "-Wall", "-Werror", source, "-o", program, *flags], check=True)
+    with Daemon(directory, f"t={LOGS / 'leaky-hT-ghc9103' / 'run.eventlog'}") as d:
+        d.wait_state("t", "ENDED")
+        done = subprocess.run([program, d.publish], stdout=subprocess.PIPE, timeout=60,
+                              env={**os.environ, "LD_LIBRARY_PATH": str(installed / "lib")})
+        assert done.returncode == 0
+        name, live = done.stdout.split()
+        assert name == b"t" and int(live) > 0
