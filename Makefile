@@ -32,9 +32,11 @@ SOURCE := $(addprefix daemon/source/, uri.c source.c watch.c tail.c fifo.c stdin
           listen.c read.c kernel_file.c cgroup.c procfs.c log_length.c)
 MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c nonmoving.c cost_centres.c ipe.c bands.c \
          band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
-TREND := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
-         time_to_limit.c trend.c statistics.c spread.c band_windows.c limit.c growth.c tracker.c tracker_bands.c \
-         tracker_read.c)
+# One series alone (what the leak lab scores), then all trends of a target.
+VERDICT := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
+           time_to_limit.c trend.c)
+TREND := $(VERDICT) $(addprefix daemon/trend/, statistics.c spread.c band_windows.c limit.c growth.c tracker.c \
+         tracker_bands.c tracker_read.c)
 RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c print.c)
 PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
@@ -61,6 +63,7 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
           $(addprefix client/pipe/, pipe.c csv.c) \
           $(addprefix client/trend/, rows.c json.c command.c) \
           $(addprefix client/ctl/, ctl.c print.c silence.c) \
+          $(addprefix client/alerts/, known.c print.c alerts.c) \
           $(addprefix client/, rtsinfo.c inquire.c) \
           $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
           $(addprefix client/doctor/, features.c stream.c doctor.c) \
@@ -198,10 +201,10 @@ $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libheapwatch.a
 # An oracle for least squares.
 $(O)/unit/trend/test_statistics: HW_LDFLAGS += -lgsl -lgslcblas
 
-# Tests of short memory make every allocation fail in turn.
-$(O)/unit/model/test_memory: HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+# Tests that count allocations, or make each fail in turn.
+$(O)/unit/model/test_memory $(O)/unit/daemon/test_steady: HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
-HEAPWATCH_TREND_OBJ := $(call objects,tests/bench/heapwatch_trend.c $(TREND))
+HEAPWATCH_TREND_OBJ := $(call objects,tests/bench/heapwatch_trend.c $(VERDICT))
 $(O)/heapwatch-trend: $(HEAPWATCH_TREND_OBJ)
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS)
