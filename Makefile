@@ -99,6 +99,8 @@ HARDEN := -fstack-protector-strong -D_FORTIFY_SOURCE=2
 SAN.release :=
 SAN.asan    := -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -U_FORTIFY_SOURCE
 SAN.ubsan   := -fsanitize=undefined -fno-sanitize-recover=undefined
+SAN.fuzz    := -fsanitize=fuzzer-no-link $(SAN.asan)
+SAN.afl     := $(SAN.asan)
 
 HW_CFLAGS  := -std=c11 -D_GNU_SOURCE -DHEAPWATCH_VERSION='"$(VERSION)"' -fPIC -fno-semantic-interposition \
               $(WARNINGS) $(HARDEN) $(SAN.$(MODE)) -Iinclude -I$(GEN) -Iproto -Idaemon -I. $(PKG_CFLAGS)
@@ -113,7 +115,7 @@ endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all check unit e2e bench demo asan fuzz install clean help deps dist layers style leaklab fuzz-decode
+.PHONY: all check unit e2e bench demo asan fuzz install clean help deps dist layers style leaklab fuzzers valgrind
 
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_OBJ    := $(call objects,$(LIB_SRC)) $(if $(PROTO),$(OBJ)/heapwatch.pb-c.o)
@@ -212,40 +214,22 @@ $(O)/heapwatch-trend: $(HEAPWATCH_TREND_OBJ)
 -include $(patsubst %.o,%.d,$(HEAPWATCH_TREND_OBJ))
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)))
 
-# The decoder under libFuzzer: FUZZ_SECONDS of it, seeds and findings in $(O)/fuzz.
-FUZZ_SECONDS ?= 60
-$(O)/fuzz/fuzz_decode: tests/fuzz/fuzz_decode.c $(DECODE) include/heapwatch/eventlog.h
+# Fuzzers: MODE=fuzz CC=clang for libFuzzer, MODE=afl CC=afl-clang-fast for AFL++, which has a driver of the same name.
+FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(sort $(wildcard tests/fuzz/*.c)))
+$(O)/fuzz/fuzz_%: FUZZ_LDFLAGS := -fsanitize=fuzzer
+$(O)/fuzz/%: $(OBJ)/tests/fuzz/%.o $(O)/libunit.a $(O)/libheapwatch.a
 	@mkdir -p $(@D)
-	$(call SAY,CC,$@)
-	$(Q)clang -std=c11 -g -O1 -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-	  $(WARNINGS) -Iinclude -Idaemon -o $@ tests/fuzz/fuzz_decode.c $(DECODE)
+	$(call SAY,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(FUZZ_LDFLAGS) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_DAEMON) $(LIBS_LIB)
+
+-include $(patsubst tests/fuzz/%.c,$(OBJ)/tests/fuzz/%.d,$(wildcard tests/fuzz/*.c))
 
 # ------------------------------------------------------------------ targets
-
-fuzz-decode: $(O)/fuzz/fuzz_decode
-	@mkdir -p $(O)/fuzz/corpus
-	$(Q)for run in parallel-ghc9103 leaky-useronly-ghc902 leaky-useronly-ghc9103; do \
-	  { printf 'seed'; cat tests/data/logs/$$run/run.eventlog; } > $(O)/fuzz/corpus/$$run; done
-	$(Q)$(O)/fuzz/fuzz_decode -max_total_time=$(FUZZ_SECONDS) -max_len=20000 -rss_limit_mb=1024 \
-	  -artifact_prefix=$(O)/fuzz/ $(O)/fuzz/corpus
 
 deps:
 	$(Q)scripts/deps
 
 unit: $(UNIT_BIN)
-
-# Fuzz what comes from outside; needs clang. FUZZ_SECONDS=N, FUZZ_FLAGS=...
-FUZZ_SECONDS ?= 30
-FUZZ_CFLAGS  := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -U_FORTIFY_SOURCE -w
-
-$(BUILD)/fuzz/fuzz_wire: tests/fuzz/fuzz_wire.c $(BASE) $(PROTO) $(GEN)/heapwatch/heapwatch.pb-c.c
-	@mkdir -p $(@D)
-	$(call SAY,LD,$@)
-	$(Q)clang $(filter-out $(HARDEN) $(SAN.$(MODE)) $(WARNINGS),$(HW_CFLAGS)) $(FUZZ_CFLAGS) -o $@ $^ -lm $(LIBS_LIB)
-
-.PHONY: fuzz-wire
-fuzz-wire: $(BUILD)/fuzz/fuzz_wire
-	$(Q)cd $(BUILD)/fuzz && ./fuzz_wire -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=5 $(FUZZ_FLAGS)
 
 layers: $(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ)
 	$(Q)scripts/check-layers $(OBJ)
@@ -274,6 +258,7 @@ help:
 	@echo '  unit     build the unit tests'
 	@echo '  bench    speed and memory, in one table'
 	@echo '  asan     all tests under AddressSanitizer and UBSan'
+	@echo '  valgrind the unit tests under valgrind'
 	@echo '  leaklab  score the leak verdict on labelled series'
 	@echo '  install  to DESTDIR/PREFIX'
 	@echo '  deps     install build and test dependencies (Debian)'
@@ -288,6 +273,19 @@ demo:
 
 asan:
 	$(Q)BUILD='$(BUILD)' MODE=asan scripts/check
+
+# Everything that takes bytes from outside, FUZZ_S seconds each; what is found is kept in tests/data/fuzz.
+FUZZ_S  ?= 60
+FUZZERS ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+fuzzers: $(FUZZ_BIN)
+
+fuzz: $(BUILD)/bench/make_census_log
+	$(Q)$(MAKE) --no-print-directory MODE=fuzz CC=clang CFLAGS='-O1 -g' fuzzers
+	$(Q)BUILD='$(BUILD)' FUZZ_S='$(FUZZ_S)' scripts/fuzz $(FUZZERS)
+
+# The unit tests without a sanitizer, every access and leak watched. VALGRIND='base decode' for some folders only.
+valgrind: unit
+	$(Q)BUILD='$(O)' scripts/valgrind $(VALGRIND)
 
 # Measurements: never part of check. BENCH_ARGS go to scripts/bench.
 BENCH_BIN := $(patsubst tests/bench/%.c,$(O)/bench/%,$(sort $(wildcard tests/bench/bench_*.c tests/bench/make_*.c)))
