@@ -43,7 +43,7 @@ PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c e
              sentences.c encode_trend.c send_state.c send_rows.c send_trend.c event_stream.c publisher.c snapshot.c \
              zloop.c endpoint.c bus.c once.c)
 
-ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c desk.c exec_env.c exec_child.c exec.c http.c \
+ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c desk.c exec_env.c exec_child.c exec.c curl_library.c http.c \
          resend.c actor.c file.c mailbox.c worker.c state.c act.c)
 
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
@@ -83,7 +83,7 @@ UNIT_SRC    := $(sort $(wildcard tests/unit/*/test_*.c))
 # ------------------------------------------------------------------ flags
 
 PKGS_LIB    := libzmq libprotobuf-c
-PKGS_DAEMON := libevent libcyaml libcurl jansson
+PKGS_DAEMON := libevent libcyaml jansson
 PKGS_CLIENT := libevent ncursesw
 PKG_CFLAGS  := $(shell pkg-config --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
 LIBS_LIB     = $(shell pkg-config --libs $(PKGS_LIB))
