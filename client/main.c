@@ -14,10 +14,13 @@ static const struct command *const commands[] = {
         &command_run,
         &command_top,
         &command_pipe,
+        &command_alerts,
         &command_ctl,
         &command_doctor,
         &command_replay,
         &command_summary,
+        &command_trend,
+        &command_web,
         &command_events,
         &command_convert,
 };

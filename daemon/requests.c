@@ -13,10 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "act/act.h"
 #include "base/limits.h"
 #include "log.h"
 #include "model/model.h"
 #include "pipeline.h"
+#include "silence_requests.h"
 
 static const char out_of_memory[] = "the daemon is short of memory; ask again later, or for less";
 
@@ -279,10 +281,12 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
 
 static void handle_remove(struct requests *r, const Hw__RemoveTargetRequest *request, struct bus_client *client)
 {
-        if (!request->name || targets_remove(r->targets, request->name) != 0)
+        if (!request->name || targets_remove(r->targets, request->name) != 0) {
                 reply_no_target(client, request->name);
-        else
-                reply_done(client, request->name);
+                return;
+        }
+        act_end_target(r->act, request->name);
+        reply_done(client, request->name);
 }
 
 void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *client)
@@ -304,6 +308,15 @@ void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *c
                 break;
         case HW__REQUEST__WHAT_REMOVE_TARGET:
                 handle_remove(r, request->remove_target, client);
+                break;
+        case HW__REQUEST__WHAT_SILENCE:
+                silence_requests_add(r->act, request->silence, client);
+                break;
+        case HW__REQUEST__WHAT_UNSILENCE:
+                silence_requests_remove(r->act, request->unsilence, client);
+                break;
+        case HW__REQUEST__WHAT_SILENCES:
+                silence_requests_list(r->act, client);
                 break;
         default:
                 reply_error(client, "this daemon (" HEAPWATCH_VERSION ") does not know that request");
