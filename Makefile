@@ -33,7 +33,8 @@ MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c no
          band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
 TREND := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
          time_to_limit.c trend.c)
-RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c print.c)
+RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c print.c eval.c headline.c history.c \
+         state.c template.c rule.c alert_text.c alerts.c)
 PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
              send_state.c send_rows.c event_stream.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
