@@ -47,15 +47,13 @@ PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c
 DAEMON := $(addprefix daemon/, log.c config.c config_file.c pipeline.c targets.c requests.c once.c main.c)
 
 # The client: where updates come from, the state they make, the commands that show it.
-<<<<<<< HEAD
-CLIENT := $(addprefix client/, main.c command.c options.c signals.c \
-=======
-CLIENT := $(addprefix client/, main.c command.c nearest.c options.c signals.c json_out.c \
->>>>>>> main
+CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
             feed.c feed_live.c feed_files.c \
-            view.c view_target.c view_bands.c view_trend.c view_lists.c view_ring.c view_copy.c) \
-          $(addprefix client/console/, top.c console.c views.c screen.c plain.c overview.c identity.c memory.c \
-            collections.c bands.c notes.c stream.c targets.c scene.c widgets.c canvas.c) \
+            view.c view_target.c view_bands.c view_trend.c view_lists.c view_ring.c view_copy.c view_clone.c) \
+          $(addprefix client/console/, top.c loop.c screen.c plain.c console.c mouse.c frame.c entry.c save.c views.c \
+            table.c table_draw.c table_keys.c table_print.c figures.c timeline.c chart.c chart_draw.c chart_save.c value.c \
+            overview.c identity.c memory.c collections.c bands.c notes.c stream.c scene.c widgets.c canvas.c) \
+          $(sort $(wildcard client/console/views/*.c)) \
           $(addprefix client/pipe/, pipe.c csv.c) \
           $(addprefix client/ctl/, ctl.c print.c) \
           $(addprefix client/, rtsinfo.c inquire.c) \
@@ -63,7 +61,8 @@ CLIENT := $(addprefix client/, main.c command.c nearest.c options.c signals.c js
           $(addprefix client/doctor/, features.c stream.c doctor.c) \
           $(addprefix client/replay/, schedule.c output.c replay.c) \
           $(addprefix client/events/, types.c print.c events.c) \
-          $(addprefix client/convert/, hp.c convert.c)
+          $(addprefix client/convert/, hp.c convert.c) \
+          $(addprefix client/summary/, print.c identity.c memory.c collections.c profiles.c threads.c sections.c command.c)
 
 LIB_SRC     := $(BASE) $(DECODE) $(PROTO)
 STAGES_SRC  := $(SOURCE) $(MODEL) $(TREND) $(RULES) $(PUBLISH) $(ACT) $(filter-out daemon/main.c,$(DAEMON))
@@ -103,7 +102,7 @@ endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all check unit e2e bench demo asan fuzz install clean help deps dist layers style leaklab bench-decode fuzz-decode
+.PHONY: all check unit e2e bench demo asan fuzz install clean help deps dist layers style leaklab fuzz-decode
 
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_OBJ    := $(call objects,$(LIB_SRC)) $(if $(PROTO),$(OBJ)/heapwatch.pb-c.o)
@@ -181,12 +180,6 @@ $(O)/heapwatch-trend: $(HEAPWATCH_TREND_OBJ)
 -include $(patsubst %.o,%.d,$(HEAPWATCH_TREND_OBJ))
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)))
 
-# The decoder against a bare loop: bench_decode LOG.
-$(O)/bench/bench_decode: $(OBJ)/tests/bench/bench_decode.o $(O)/libheapwatch.a
-	@mkdir -p $(@D)
-	$(call SAY,LD,$@)
-	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_LIB)
-
 # The decoder under libFuzzer: FUZZ_SECONDS of it, seeds and findings in $(O)/fuzz.
 FUZZ_SECONDS ?= 60
 $(O)/fuzz/fuzz_decode: tests/fuzz/fuzz_decode.c $(DECODE) include/heapwatch/eventlog.h
@@ -196,8 +189,6 @@ $(O)/fuzz/fuzz_decode: tests/fuzz/fuzz_decode.c $(DECODE) include/heapwatch/even
 	  $(WARNINGS) -Iinclude -Idaemon -o $@ tests/fuzz/fuzz_decode.c $(DECODE)
 
 # ------------------------------------------------------------------ targets
-
-bench-decode: $(O)/bench/bench_decode
 
 fuzz-decode: $(O)/fuzz/fuzz_decode
 	@mkdir -p $(O)/fuzz/corpus
@@ -267,7 +258,7 @@ asan:
 	$(Q)BUILD='$(BUILD)' MODE=asan scripts/check
 
 # Measurements: never part of check. BENCH_ARGS go to scripts/bench.
-BENCH_BIN := $(patsubst tests/bench/%.c,$(O)/bench/%,$(sort $(wildcard tests/bench/bench_*.c)))
+BENCH_BIN := $(patsubst tests/bench/%.c,$(O)/bench/%,$(sort $(wildcard tests/bench/bench_*.c tests/bench/make_*.c)))
 
 $(O)/bench/%: $(OBJ)/tests/bench/%.o $(O)/libunit.a $(O)/libheapwatch.a
 	@mkdir -p $(@D)

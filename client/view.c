@@ -173,6 +173,49 @@ const struct view_target *view_find(const struct view *v, const char *name)
         return NULL;
 }
 
+/* -------------------------------------------------------------------- copy */
+
+static bool copy_daemons(struct view *to, const struct view *from)
+{
+        for (uint32_t i = 0; i < from->n_daemons; i++) {
+                struct view_daemon *d;
+
+                if (!from->daemons[i])
+                        continue;
+                d = daemon_entry(to, i);
+                if (!d)
+                        return false;
+                d->stale = from->daemons[i]->stale;
+                d->heard_wall_ns = from->daemons[i]->heard_wall_ns;
+                d->left_out = from->daemons[i]->left_out;
+                if (!from->daemons[i]->state)
+                        continue;
+                d->state = message_copy(&from->daemons[i]->state->base);
+                if (!d->state)
+                        return false;
+        }
+        return true;
+}
+
+struct view *view_copy(const struct view *v)
+{
+        struct view *to = view_new();
+        bool ok = to && copy_daemons(to, v);
+
+        if (ok && v->n_targets) {
+                to->targets = array_grow(NULL, &to->cap_targets, v->n_targets, sizeof(*to->targets));
+                ok = to->targets != NULL;
+        }
+        for (uint32_t i = 0; ok && i < v->n_targets; i++) {
+                to->targets[i] = target_copy(&v->targets[i]->t);
+                ok = to->targets[i] != NULL;
+                to->n_targets += ok;
+        }
+        if (!ok && to)
+                view_destroy(&to);
+        return to;
+}
+
 /* ----------------------------------------------------------------- updates */
 
 static bool lists(const Hw__DaemonState *state, const char *name)

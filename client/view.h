@@ -86,6 +86,9 @@ struct view;
 struct view *view_new(void);
 void view_destroy(struct view **v);
 
+/* A copy that shares nothing with the view, for a picture that stands still. NULL when memory is short. */
+struct view *view_copy(const struct view *v);
+
 /* Takes one update of daemon `daemon` in. Borrowed. Returns 0 or -ENOMEM. */
 int view_apply(struct view *v, size_t daemon, const Hw__Update *update);
 

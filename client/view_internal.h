@@ -37,6 +37,9 @@ void target_destroy(struct target_state **ts);
 void target_begin_run(struct target_state *ts, uint32_t run);
 int target_apply(struct target_state *ts, const Hw__Update *update);
 
+/* view_clone.c: a copy that shares nothing; NULL when memory is short. */
+struct target_state *target_copy(const struct view_target *from);
+
 /* view_bands.c: bands, censuses, the derived total */
 int bands_define(struct target_state *ts, const Hw__Bands *bands);
 int bands_census(struct target_state *ts, const Hw__Census *census);

@@ -24,6 +24,16 @@ enum tint {
         TINT_BAD,
         TINT_GRAPH,
         TINT_SELECTED,
+        TINT_HEADING,           /* bars: headings of columns, the tabs */
+        TINT_HEADING_STRONG,    /* the column of order */
+        TINT_HEADING_KEY,       /* a key within a bar */
+        TINT_KEY,               /* a key elsewhere */
+        TINT_LINE_1,            /* lines of a chart */
+        TINT_LINE_2,
+        TINT_LINE_3,
+        TINT_LINE_4,
+        TINT_MARK,              /* notes in a chart */
+        TINT_FAINT,             /* lines behind a chart */
         TINTS
 };
 

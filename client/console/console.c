@@ -1,267 +1,346 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * console.c - the loop: updates and keys in, pictures out.
+ * console.c - what all views share: which one is shown, of which target, and
+ * where keys and clicks go.
  *
- * DESIGN: updates are taken as they come and only mark the picture dirty; it
- * is drawn at most ten times a second, and once a second without news because
- * ages grow. A frozen picture stays while updates go on being taken, so
- * nothing is lost and going on is instant.
+ * DESIGN: a key goes to what is being typed, else to the view, else to its
+ * table, else it is everybody's. For clicks see mouse.c.
  */
 #include "client/console/console.h"
 
-#include <errno.h>
-#include <poll.h>
-#include <stdio.h>
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "client/command.h"
 #include "client/console/screen.h"
-#include "client/signals.h"
 
-#define AGE_NS UINT64_C(1000000000)     /* ages are redrawn this often */
-#define TURN_UPDATES 2000               /* updates taken before keys are looked at again */
+#define MINUTE UINT64_C(60000000000)
 
-static uint64_t clock_ns(clockid_t clock)
+static const struct { const char *name; uint64_t ns; } windows[] = {
+        { "10 s", MINUTE / 6 },    { "30 s", MINUTE / 2 },    { "1 min", MINUTE },       { "5 min", 5 * MINUTE },
+        { "10 min", 10 * MINUTE }, { "30 min", 30 * MINUTE }, { "1 h", 60 * MINUTE },    { "3 h", 180 * MINUTE },
+        { "12 h", 720 * MINUTE },  { "24 h", 1440 * MINUTE }, { "all", 0 },
+};
+
+enum { WINDOWS = sizeof(windows) / sizeof(windows[0]), WINDOW_FIRST = 4 };
+
+/* ------------------------------------------------------------------- birth */
+
+static bool view_init(struct shown_view *v, const struct console_view *class)
 {
-        struct timespec t;
+        v->class = class;
+        if (class->state_size) {
+                v->state = calloc(1, class->state_size);
+                if (!v->state)
+                        return false;
+        }
+        while (v->n_tables < VIEW_TABLES && class->tables[v->n_tables]) {
+                table_init(&v->tables[v->n_tables], class->tables[v->n_tables]);
+                v->n_tables++;
+        }
+        return true;
+}
 
-        (void)clock_gettime(clock, &t);
-        return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+static void view_done(struct shown_view *v)
+{
+        for (size_t i = 0; i < v->n_tables; i++)
+                table_done(&v->tables[i]);
+        if (v->state && v->class->state_done)
+                v->class->state_done(v->state);
+        free(v->state);
+}
+
+struct console *console_new(const struct view *view, bool live)
+{
+        struct console *c = calloc(1, sizeof(*c));
+        bool ok = c != NULL;
+
+        if (!c)
+                return NULL;
+        c->live = c->scene.view = view;
+        c->scene.live = live;
+        c->daemon = SIZE_MAX;
+        c->window = WINDOW_FIRST;
+        c->scene.window_ns = windows[c->window].ns;
+        for (; ok && console_views[c->n_views] && c->n_views < VIEWS_MAX; c->n_views++)
+                ok = view_init(&c->views[c->n_views], console_views[c->n_views]);
+        if (!ok)
+                console_destroy(&c);
+        else
+                console_show(c, &view_overview);
+        return c;
+}
+
+void console_destroy(struct console **c)
+{
+        if (!*c)
+                return;
+        for (size_t i = 0; i < VIEWS_MAX && (*c)->views[i].class; i++)
+                view_done(&(*c)->views[i]);
+        view_destroy(&(*c)->frozen);
+        free(*c);
+        *c = NULL;
 }
 
 /* ------------------------------------------------------------- the choice */
 
-const struct view_target *console_target(const struct console *c, size_t *ret_index)
+struct shown_view *console_view_of(struct console *c, const char *name)
 {
-        size_t n = view_targets(c->view);
+        for (size_t i = 0; i < c->n_views; i++) {
+                if (!strcmp(c->views[i].class->name, name))
+                        return &c->views[i];
+        }
+        return NULL;
+}
+
+void console_show(struct console *c, const struct console_view *class)
+{
+        struct shown_view *to = console_view_of(c, class->name);
+
+        if (!to)
+                return;
+        if (c->shown != to && c->shown && c->shown->class->letter)
+                c->under = c->shown;
+        c->shown = to;
+        c->table = to->n_tables ? &to->tables[0] : NULL;
+        c->entry = ENTRY_NONE;
+        c->help_first = 0;
+}
+
+static void go_back(struct console *c)
+{
+        if (!c->shown->class->letter && c->under)
+                console_show(c, c->under->class);
+}
+
+void *console_state(const struct console *c)
+{
+        return c->shown->state;
+}
+
+/* The chosen target, the first one when it is gone; NULL when there are none. */
+static const struct view_target *find_target(const struct console *c, size_t *ret_index)
+{
+        size_t n = view_targets(c->scene.view);
 
         *ret_index = 0;
         for (size_t i = 0; i < n; i++) {
-                const struct view_target *t = view_target(c->view, i);
+                const struct view_target *t = view_target(c->scene.view, i);
 
                 if (!strcmp(t->name, c->target) && (t->daemon == c->daemon || c->daemon == SIZE_MAX)) {
                         *ret_index = i;
                         return t;
                 }
         }
-        return view_target(c->view, 0);
+        return view_target(c->scene.view, 0);
 }
 
-void console_choose(struct console *c, size_t index)
+void console_choose(struct console *c, const struct view_target *t)
 {
-        const struct view_target *t = view_target(c->view, index);
-
-        if (!t)
-                return;
-        memcpy(c->target, t->name, sizeof(c->target));
+        (void)snprintf(c->target, sizeof(c->target), "%s", t->name);
         c->daemon = t->daemon;
+        c->chosen = true;
+        c->scene.target = t;
+}
+
+void console_step_target(struct console *c, int by)
+{
+        size_t index, n = view_targets(c->scene.view);
+
+        if (!n)
+                return;
+        (void)find_target(c, &index);
+        console_choose(c, view_target(c->scene.view, (index + n + (size_t)by) % n));
+}
+
+void console_prepare(struct console *c, uint64_t now_wall_ns)
+{
+        size_t index;
+
+        if (!c->frozen)
+                c->scene.now_wall_ns = now_wall_ns;
+        c->scene.view = c->frozen ? c->frozen : c->live;
+        c->scene.target = find_target(c, &index);
+        for (size_t i = 0; i < c->shown->n_tables; i++)
+                table_fill(c, &c->shown->tables[i]);
 }
 
 /* -------------------------------------------------------------- the picture */
 
-static void draw_footer(struct console *c, struct canvas *canvas)
+void console_say(struct console *c, bool bad, const char *format, ...)
 {
-        struct area area = canvas_area(canvas);
-        const char *state = c->frozen ? "FROZEN: space goes on" : c->ended ? "end of file" : "";
-        int keys;
+        va_list ap;
 
-        if (c->trouble[0])
-                state = c->trouble;
-        area.row = canvas->height - 1;
-        area.height = 1;
-        keys = canvas_put(canvas, area, 0, 1, area.width - 2, TINT_DIM, c->shown->keys);
-        (void)canvas_put_right(canvas, area, 0, keys + 3, area.width - keys - 4,
-                               c->trouble[0] ? TINT_BAD : TINT_WARN, state);
+        va_start(ap, format);
+        (void)vsnprintf(c->message, sizeof(c->message), format, ap);
+        va_end(ap);
+        c->message_bad = bad;
 }
 
-static void draw_nothing(struct console *c, struct canvas *canvas)
+static void draw_nothing(const struct console *c, struct canvas *canvas, struct area area)
 {
+        const struct scene *s = &c->scene;
+        const struct view_daemon *d = view_daemon(s->view, 0);
         char line[600];
-        struct area area = canvas_area(canvas);
 
-        if (c->trouble[0] || !c->scene.live)
+        if (c->trouble[0] || !s->live)
                 (void)snprintf(line, sizeof(line), "%s", c->trouble[0] ? c->trouble : "reading ...");
-        else if (view_daemon(c->view, 0))
+        else if (d)
                 (void)snprintf(line, sizeof(line), "The daemon watches no target; add one: heapwatch ctl add FILE");
         else
-                (void)snprintf(line, sizeof(line), "Waiting for a daemon at %s", feed_endpoint(c->feed, 0));
+                (void)snprintf(line, sizeof(line), "Waiting for a daemon at %s",
+                               s->endpoint ? s->endpoint(s->endpoint_ctx, 0) : "?");
         (void)canvas_put(canvas, area, 1, 2, area.width - 4, TINT_STRONG, line);
-        if (c->scene.live && !view_daemon(c->view, 0))
+        if (s->live && !d)
                 (void)canvas_put(canvas, area, 3, 2, area.width - 4, TINT_DIM,
                                  "Start one with: heapwatchd FILE.eventlog");
 }
 
-static void draw(struct console *c)
+void console_draw(struct console *c, struct canvas *canvas)
 {
-        struct canvas *canvas;
-        struct area area;
-        int height, width;
+        struct area area = area_below(canvas_area(canvas), FRAME_TOP);
 
-        screen_size(&height, &width);
-        canvas = canvas_new(height, width, !screen_has_utf8());
-        if (!canvas)
+        c->n_hits = 0;
+        area.height -= FRAME_BOTTOM;
+        if (area.height < 1)
                 return;
-        c->scene.now_wall_ns = clock_ns(CLOCK_REALTIME);
-        area = canvas_area(canvas);
-        area.height--;
-        if (!view_targets(c->view) && c->shown != &view_help)
-                draw_nothing(c, canvas);
+        if (!c->scene.target && c->shown->class != &view_help)
+                draw_nothing(c, canvas, area);
+        else if (c->shown->class->draw)
+                c->shown->class->draw(c, canvas, area);
         else
-                c->shown->draw(c, canvas, area);
-        draw_footer(c, canvas);
-        screen_show(canvas);
-        canvas_destroy(&canvas);
+                table_draw(c, canvas, area, &c->shown->tables[0]);
+        draw_frame(c, canvas);
 }
 
-/* --------------------------------------------------------------------- keys */
+/* ---------------------------------------------------------- time and freeze */
 
-static void handle_key(struct console *c, int key)
+static void step_window(struct console *c, int by)
 {
-        c->dirty = true;
-        if (key == 'q') {
+        if (by > 0 ? c->window + 1 < WINDOWS : c->window > 0)
+                c->window += (size_t)by;
+        c->scene.window_ns = windows[c->window].ns;
+}
+
+const char *console_window(const struct console *c)
+{
+        return windows[c->window].name;
+}
+
+/* The cursor begins at the newest moment and stays within what is shown. */
+static void step_cursor(struct console *c, int by)
+{
+        uint64_t from_ns, to_ns, step_ns = c->step_ns;
+
+        if (!c->scene.target)
+                return;
+        scene_span(&c->scene, c->scene.target, &from_ns, &to_ns);
+        if (!step_ns)
+                step_ns = (to_ns - from_ns) / 100 + 1;
+        if (!c->has_cursor || c->cursor_ns > to_ns)
+                c->cursor_ns = to_ns;
+        else if (by > 0)
+                c->cursor_ns = to_ns - c->cursor_ns > step_ns ? c->cursor_ns + step_ns : to_ns;
+        else
+                c->cursor_ns = c->cursor_ns > from_ns + step_ns ? c->cursor_ns - step_ns : from_ns;
+        c->has_cursor = true;
+}
+
+static void toggle_freeze(struct console *c)
+{
+        if (c->frozen) {
+                view_destroy(&c->frozen);
+                return;
+        }
+        c->frozen = view_copy(c->live);
+        if (!c->frozen)
+                console_say(c, true, "out of memory: the picture cannot be frozen");
+}
+
+/* -------------------------------------------------------------------- keys */
+
+/* The view of a digit, F-key or letter, or NULL. */
+static const struct console_view *view_of_key(int key)
+{
+        for (size_t i = 0; console_views[i]; i++) {
+                const struct console_view *v = console_views[i];
+
+                if (v->letter && (key == v->letter || key == '0' + (int)i || key == SCREEN_F0 + (int)i))
+                        return v;
+        }
+        return NULL;
+}
+
+static void find_next(struct console *c, int by)
+{
+        if (!c->table || !c->table->search[0])
+                console_say(c, false, "nothing to look for yet: / begins a search");
+        else if (!table_find(c->table, by, false))
+                console_say(c, true, "'%.60s' is not found", c->table->search);
+}
+
+static void toggle_help(struct console *c)
+{
+        if (c->shown->class == &view_help)
+                go_back(c);
+        else
+                console_show(c, &view_help);
+}
+
+/* Keys with the same meaning in every view. */
+static void common_key(struct console *c, int key)
+{
+        const struct console_view *v = view_of_key(key);
+
+        if (v)
+                console_show(c, v);
+        else if (key == 'q')
                 c->quit = true;
-        } else if (key == ' ') {
-                c->frozen = !c->frozen;
-        } else if (key == '?' || key == 'h') {
-                c->under = c->shown == &view_help ? c->under : c->shown;
-                c->shown = c->shown == &view_help ? c->under : &view_help;
-                c->frozen = false;
-        } else if (key != SCREEN_RESIZED && c->shown->key(c, key)) {
-                c->frozen = false;
-        }
+        else if (key == ' ')
+                toggle_freeze(c);
+        else if (key == '?')
+                toggle_help(c);
+        else if (key == '+' || key == '=')
+                step_window(c, 1);
+        else if (key == '-')
+                step_window(c, -1);
+        else if (key == SCREEN_LEFT || key == SCREEN_RIGHT)
+                step_cursor(c, key == SCREEN_RIGHT ? 1 : -1);
+        else if (key == '/' || key == 'f')
+                entry_begin(c, key == '/' ? ENTRY_SEARCH : ENTRY_FILTER);
+        else if (key == 'n' || key == 'N')
+                find_next(c, key == 'n' ? 1 : -1);
+        else if (key == 's')
+                console_save(c);
+        else if (key == '.' || key == ',')
+                console_step_target(c, key == '.' ? 1 : -1);
+        else if (key == SCREEN_ESCAPE && c->has_cursor)
+                c->has_cursor = false;
+        else if (key == SCREEN_ESCAPE)
+                go_back(c);
 }
 
-static void take_keys(struct console *c)
+/* The next of the view's tables takes the keys. */
+static void next_table(struct console *c)
 {
-        int key;
+        size_t i = 0;
 
-        while ((key = screen_key()) != SCREEN_NONE) {
-                handle_key(c, key);
-                if (key == SCREEN_RESIZED)
-                        c->frozen = false; /* the old picture does not fit any more */
-        }
+        if (!c->table)
+                return;
+        while (&c->shown->tables[i] != c->table)
+                i++;
+        c->table = &c->shown->tables[(i + 1) % c->shown->n_tables];
 }
 
-/* ------------------------------------------------------------------ updates */
-
-static void take_event(struct console *c, enum feed_event event, const Hw__Update *update)
+void console_key(struct console *c, int key)
 {
-        size_t daemon = feed_daemon(c->feed);
+        const struct console_view *class = c->shown->class;
 
-        c->dirty = true;
-        switch (event) {
-        case FEED_UPDATE:
-                if (view_apply(c->view, daemon, update) < 0)
-                        (void)snprintf(c->trouble, sizeof(c->trouble), "out of memory: the picture is incomplete");
-                break;
-        case FEED_RESET:
-                view_reset(c->view, daemon);
-                break;
-        case FEED_STALE:
-                view_set_stale(c->view, daemon, true);
-                break;
-        case FEED_ALIVE:
-        case FEED_READY:
-                view_set_stale(c->view, daemon, false);
-                break;
-        case FEED_END:
-                c->ended = true;
-                break;
-        case FEED_FAILED:
-                c->ended = true;
-                (void)snprintf(c->trouble, sizeof(c->trouble), "%s", feed_error(c->feed));
-                break;
-        default:
-                break;
-        }
-}
-
-static void take_updates(struct console *c)
-{
-        const Hw__Update *update = NULL;
-
-        for (int i = 0; i < TURN_UPDATES && !c->ended; i++) {
-                enum feed_event event = feed_next(c->feed, 0, &update);
-
-                if (event == FEED_NOTHING)
-                        return;
-                take_event(c, event, update);
-        }
-}
-
-/* Several targets and none asked for: the list is where one starts. */
-static void choose_view(struct console *c)
-{
-        if (c->shown == &view_overview && !c->chosen && view_targets(c->view) > 1)
-                c->shown = &view_list;
-}
-
-static void wait_for_news(struct console *c, uint64_t until_ns)
-{
-        struct pollfd fds[2] = {
-                { .fd = STDIN_FILENO, .events = POLLIN },
-                { .fd = feed_fd(c->feed), .events = POLLIN },
-        };
-        uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-        int ms = until_ns > now_ns ? (int)((until_ns - now_ns) / 1000000) + 1 : 0;
-
-        /* The feed's descriptor is a hint: never sleep long on it. With news at hand only the next picture is due. */
-        (void)poll(fds, c->ended || c->dirty ? 1 : 2, ms > 100 ? 100 : ms);
-        if (fds[0].revents & (POLLHUP | POLLERR))
-                c->quit = true; /* the terminal is gone */
-}
-
-static void loop(struct console *c)
-{
-        uint64_t drawn_ns = 0;
-
-        while (!c->quit && !signals_stop()) {
-                uint64_t now_ns;
-
-                take_keys(c);
-                take_updates(c);
-                choose_view(c);
-                now_ns = clock_ns(CLOCK_MONOTONIC);
-                if (c->dirty ? now_ns - drawn_ns >= c->interval_ns : now_ns - drawn_ns >= AGE_NS && !c->ended) {
-                        if (!c->frozen)
-                                draw(c);
-                        c->dirty = false;
-                        drawn_ns = now_ns;
-                }
-                wait_for_news(c, drawn_ns + (c->dirty ? c->interval_ns : AGE_NS));
-        }
-}
-
-static const char *endpoint_of(const void *feed, size_t daemon)
-{
-        return feed_endpoint(feed, daemon);
-}
-
-int console_run(struct feed *feed, struct view *view, const char *target, uint64_t interval_ns)
-{
-        struct console c = {
-                .feed = feed,
-                .view = view,
-                .scene = { .view = view, .endpoint = endpoint_of, .endpoint_ctx = feed, .live = feed_is_live(feed) },
-                .shown = &view_overview,
-                .under = &view_overview,
-                .daemon = SIZE_MAX,
-                .chosen = target != NULL,
-                .dirty = true,
-                .interval_ns = interval_ns,
-        };
-
-        if (target)
-                (void)snprintf(c.target, sizeof(c.target), "%s", target);
-        if (screen_open() < 0) {
-                command_error(&command_top, "this terminal cannot be drawn on; use --plain");
-                return EXIT_USAGE;
-        }
-        loop(&c);
-        screen_close();
-        if (c.trouble[0])
-                command_error(&command_top, "%s", c.trouble);
-        return c.trouble[0] ? EXIT_USAGE : EXIT_OK;
+        c->message[0] = '\0';
+        if (c->entry != ENTRY_NONE)
+                entry_key(c, key);
+        else if (key == SCREEN_TAB && c->shown->n_tables > 1)
+                next_table(c);
+        else if (!(class->key && class->key(c, key)) && !(c->table && table_key(c, c->table, key)))
+                common_key(c, key);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plain.c - draws on a canvas that is as tall as the picture wants and prints its rows. */
+/*
+ * plain.c - a report: each view drawn on a canvas that is as tall as it wants,
+ * or its figures and tables as one line of JSON.
+ */
 #include "client/console/plain.h"
 
 #include <errno.h>
@@ -8,9 +11,9 @@
 
 #include "heapwatch/text.h"
 
-static int print_canvas(FILE *to, const struct canvas *c)
+int plain_canvas(FILE *to, const struct canvas *c, int from)
 {
-        for (int row = 0; row < c->height; row++) {
+        for (int row = from; row < c->height; row++) {
                 char *text = canvas_row_text(c, row);
                 int r;
 
@@ -25,60 +28,132 @@ static int print_canvas(FILE *to, const struct canvas *c)
         return 0;
 }
 
-static int print_overview(FILE *to, const struct scene *s, const struct view_target *t, int width, bool ascii)
+/* -------------------------------------------------------------------- text */
+
+static int print_view(FILE *to, struct console *c, const struct plain_options *o)
 {
-        struct canvas *c = canvas_new(overview_rows(s, t, width) + 1, width, ascii);
+        const struct console_view *class = c->shown->class;
+        struct canvas *canvas;
         int r;
 
-        if (!c)
+        if (!class->rows)
+                return table_print(to, c, &c->shown->tables[0], o->width, o->ascii);
+        canvas = canvas_new(class->rows(c, o->width), o->width, o->ascii);
+        if (!canvas)
                 return -ENOMEM;
-        draw_overview(c, canvas_area(c), s, t);
-        r = print_canvas(to, c);
-        canvas_destroy(&c);
+        class->draw(c, canvas, canvas_area(canvas));
+        r = plain_canvas(to, canvas, 0);
+        canvas_destroy(&canvas);
         return r;
 }
 
-static int print_list(FILE *to, const struct scene *s, int width, bool ascii)
-{
-        size_t n = view_targets(s->view);
-        struct canvas *c = canvas_new(n < CANVAS_MAX - 2 ? (int)n + 2 : CANVAS_MAX, width, ascii);
-        int r;
+/* -------------------------------------------------------------------- JSON */
 
-        if (!c)
-                return -ENOMEM;
-        draw_targets(c, canvas_area(c), s, 0, SIZE_MAX);
-        r = print_canvas(to, c);
-        canvas_destroy(&c);
-        return r;
-}
-
-static bool named(const struct view_target *t, const char *const *names, size_t n)
+static void json_columns(FILE *to, const struct console *c, const struct column *columns, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
-                if (!strcmp(t->name, names[i]))
+                (void)fprintf(to, ",\"%s\":", columns[i].name);
+                value_json(to, columns[i].value(&c->scene, c->scene.target));
+        }
+}
+
+static void json_target(FILE *to, const struct console *c)
+{
+        const struct console_view *class = c->shown->class;
+
+        (void)fputs("{\"target\":", to);
+        value_json(to, value_text(c->scene.target->name));
+        json_columns(to, c, class->figures, class->n_figures);
+        for (size_t i = 0; i < c->shown->n_tables; i++) {
+                (void)fprintf(to, ",\"%s\":", class->tables[i]->name);
+                table_json(to, &c->scene, &c->shown->tables[i]);
+        }
+        (void)fputc('}', to);
+}
+
+/* ------------------------------------------------------------------ report */
+
+static bool named(const struct view_target *t, const struct plain_options *o)
+{
+        for (size_t i = 0; i < o->n_targets; i++) {
+                if (!strcmp(t->name, o->targets[i]))
                         return true;
         }
-        return n == 0;
+        return o->n_targets == 0;
 }
 
-int plain_report(FILE *to, const struct scene *s, const char *const *names, size_t n, bool brief, int width,
-                 bool ascii)
+static int report_target(FILE *to, struct console *c, const struct plain_options *o, uint64_t now_wall_ns, bool first)
 {
-        char time[HW_NUMBER_MAX];
-        size_t targets = view_targets(s->view);
+        console_prepare(c, now_wall_ns);
+        if (!o->json) {
+                int r = print_view(to, c, o);
+
+                (void)fputc('\n', to);
+                return r;
+        }
+        (void)fputs(first ? "" : ",", to);
+        json_target(to, c);
+        return 0;
+}
+
+static int report_each(FILE *to, struct console *c, const struct plain_options *o, uint64_t now_wall_ns)
+{
+        const struct view *view = c->scene.view;
+        bool first = true;
         int r = 0;
 
-        (void)fprintf(to, "heapwatch %s  %zu %s\n", hw_time_text(time, sizeof(time), s->now_wall_ns), targets,
-                      targets == 1 ? "target" : "targets");
-        if (brief && n == 0 && targets > 1)
-                return print_list(to, s, width, ascii);
-        for (size_t i = 0; i < targets && r == 0; i++) {
-                if (named(view_target(s->view, i), names, n))
-                        r = print_overview(to, s, view_target(s->view, i), width, ascii);
+        for (size_t i = 0; i < view_targets(view) && r == 0; i++) {
+                const struct view_target *t = view_target(view, i);
+
+                if (!named(t, o))
+                        continue;
+                console_choose(c, t);
+                r = report_target(to, c, o, now_wall_ns, first);
+                first = false;
         }
-        for (size_t i = 0; i < n; i++) {
-                if (!view_find(s->view, names[i]))
-                        (void)fprintf(to, " %s: no such target\n\n", names[i]);
+        for (size_t i = 0; i < o->n_targets && !o->json; i++) {
+                if (!view_find(view, o->targets[i]))
+                        (void)fprintf(to, " %s: no such target\n\n", o->targets[i]);
         }
+        return r;
+}
+
+static int report_all(FILE *to, struct console *c, const struct plain_options *o, uint64_t now_wall_ns)
+{
+        console_prepare(c, now_wall_ns);
+        if (!o->json)
+                return print_view(to, c, o);
+        table_json(to, &c->scene, &c->shown->tables[0]);
+        return 0;
+}
+
+static void choose_view(struct console *c, const struct plain_options *o)
+{
+        bool list = !o->view && o->brief && o->n_targets == 0 && view_targets(c->scene.view) > 1;
+
+        console_show(c, list ? &view_targets_list : o->view ? console_view_of(c, o->view)->class : &view_overview);
+}
+
+int plain_report(FILE *to, struct console *c, const struct plain_options *o, uint64_t now_wall_ns)
+{
+        size_t n = view_targets(c->scene.view);
+        char time[HW_NUMBER_MAX];
+        int (*report)(FILE *, struct console *, const struct plain_options *, uint64_t);
+        bool list;
+        int r;
+
+        c->printing = true;
+        choose_view(c, o);
+        report = c->shown->class->all_targets ? report_all : report_each;
+        list = o->json && report == report_each;
+        (void)hw_time_text(time, sizeof(time), now_wall_ns);
+        if (o->json)
+                (void)fprintf(to, "{\"time\":\"%s\",\"view\":\"%s\",\"targets\":%s", time, c->shown->class->name,
+                              list ? "[" : "");
+        else
+                (void)fprintf(to, "heapwatch %s  %zu %s\n", time, n, n == 1 ? "target" : "targets");
+        r = report(to, c, o, now_wall_ns);
+        if (o->json)
+                (void)fprintf(to, "%s}\n", list ? "]" : "");
         return r;
 }

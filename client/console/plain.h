@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plain.h - the console's pictures as text, for pipes, logs and tests. */
+/* plain.h - the console's views as text and as JSON, for pipes, logs and tests. */
 #ifndef HW_CLIENT_PLAIN_H
 #define HW_CLIENT_PLAIN_H
 
 #include <stdio.h>
 
-#include "client/console/scene.h"
+#include "client/console/console.h"
 
-/*
- * Prints a report to `to`: the targets named (n of them), each in full; with
- * none named, all of them in full, or as a list when `brief` and there are
- * several. Returns 0 or -errno.
- */
-int plain_report(FILE *to, const struct scene *s, const char *const *names, size_t n, bool brief, int width,
-                 bool ascii);
+struct plain_options {
+        const char *view;               /* name; NULL: the overview, or the list of targets when it is brief */
+        const char *const *targets;     /* names; none: all */
+        size_t n_targets;
+        bool brief;                     /* several targets and no view asked for: the list is enough */
+        bool json;
+        int width;
+        bool ascii;
+};
+
+/* Prints one report. Returns 0 or -errno. */
+int plain_report(FILE *to, struct console *c, const struct plain_options *o, uint64_t now_wall_ns);
+
+/* Prints the rows of a canvas from row `from`. 0 or -errno. */
+int plain_canvas(FILE *to, const struct canvas *c, int from);
 
 #endif

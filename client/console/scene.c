@@ -7,8 +7,6 @@
 #include "client/console/widgets.h"
 #include "heapwatch/text.h"
 
-#define SPAN_NS (UINT64_C(600) * 1000000000)
-
 static Hw__Target__State state_of(const struct view_target *t)
 {
         return t->target && t->target->has_state ? t->target->state : HW__TARGET__STATE__STATE_UNKNOWN;
@@ -94,7 +92,7 @@ void scene_span(const struct scene *s, const struct view_target *t, uint64_t *re
         uint64_t first_ns = first_sample_ns(t);
 
         *ret_to_ns = scene_now_ns(s, t);
-        *ret_from_ns = *ret_to_ns > SPAN_NS ? *ret_to_ns - SPAN_NS : 0;
+        *ret_from_ns = s->window_ns && *ret_to_ns > s->window_ns ? *ret_to_ns - s->window_ns : 0;
         if (first_ns != UINT64_MAX && first_ns > *ret_from_ns && first_ns < *ret_to_ns)
                 *ret_from_ns = first_ns;
 }

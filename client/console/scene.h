@@ -15,6 +15,8 @@ struct scene {
         const void *endpoint_ctx;
         bool live;                      /* following daemons; false: finished files */
         uint64_t now_wall_ns;           /* Unix time of this picture */
+        const struct view_target *target; /* the chosen one; NULL when there is none */
+        uint64_t window_ns;             /* what charts show; 0: all that is known */
 };
 
 #define SCENE_TEXT 128
@@ -26,7 +28,7 @@ enum tint state_tint(const struct view_target *t);
 /* Event time of now: the program's clock for a living run, else the newest event's. */
 uint64_t scene_now_ns(const struct scene *s, const struct view_target *t);
 
-/* The stretch that sparklines show: the newest ten minutes, less when less is known. */
+/* The stretch that charts and histories show: the window, less when less is known. */
 void scene_span(const struct scene *s, const struct view_target *t, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
 
 /* Whether the target's daemon is silent; for how long. */
@@ -50,8 +52,5 @@ char *safe_text(char *out, size_t size, const char *text);
 /* Draws one target in full into an area; how many rows it would like. (overview.c) */
 void draw_overview(struct canvas *c, struct area area, const struct scene *s, const struct view_target *t);
 int overview_rows(const struct scene *s, const struct view_target *t, int width);
-
-/* Draws the list of targets; rows before `first` are above it; `selected` (or none: SIZE_MAX) is marked. (targets.c) */
-void draw_targets(struct canvas *c, struct area area, const struct scene *s, size_t first, size_t selected);
 
 #endif

@@ -3,8 +3,11 @@
  * screen.c - canvas to terminal by ncursesw, which keeps what the terminal
  * shows and sends the difference: no flicker, little traffic over ssh.
  *
- * Colours are the terminal's own eight on its own background, used
- * sparingly; NO_COLOR leaves bold, dim and reverse.
+ * Only cells that differ from the picture before are handed to curses.
+ *
+ * Colours are used sparingly on the terminal's own background: quiet ones of
+ * the 256 where there are so many, else the eight; NO_COLOR and terminals
+ * without colour leave bold, dim and reverse.
  */
 #define NCURSES_WIDECHAR 1
 #include "client/console/screen.h"
@@ -16,12 +19,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 static attr_t attributes[TINTS];
 static short pairs[TINTS];
 static int held_fd = -1, saved_fd = -1; /* standard error while it is held: where it goes, what it was */
 static SCREEN *terminal;
+static struct cell *drawn;      /* what was handed to curses, drawn_height * drawn_width cells */
+static int drawn_height, drawn_width;
+static int mouse_row, mouse_column;
 
 bool screen_possible(void)
 {
@@ -61,32 +68,61 @@ void screen_release_messages(void)
         held_fd = saved_fd = -1;
 }
 
-static void tint(enum tint which, attr_t attribute, short colour)
-{
-        const char *no_color = getenv("NO_COLOR");
+/* Colours of a tint: in 256, in 8 (-1: the terminal's own), and what it is without. */
+struct look {
+        short fine, fine_back;          /* of 256 */
+        short coarse, coarse_back;      /* of 8 */
+        attr_t attribute;               /* with colours */
+        attr_t bare;                    /* without */
+};
 
-        attributes[which] = attribute;
+static const struct look looks[TINTS] = {
+        [TINT_PLAIN] = { -1, -1, -1, -1, A_NORMAL, A_NORMAL },
+        [TINT_STRONG] = { -1, -1, -1, -1, A_BOLD, A_BOLD },
+        [TINT_DIM] = { 245, -1, -1, -1, A_NORMAL, A_DIM },
+        [TINT_GOOD] = { 108, -1, COLOR_GREEN, -1, A_NORMAL, A_NORMAL },
+        [TINT_WARN] = { 179, -1, COLOR_YELLOW, -1, A_NORMAL, A_BOLD },
+        [TINT_BAD] = { 167, -1, COLOR_RED, -1, A_BOLD, A_BOLD | A_UNDERLINE },
+        [TINT_GRAPH] = { 73, -1, COLOR_CYAN, -1, A_NORMAL, A_NORMAL },
+        [TINT_SELECTED] = { 255, 24, -1, -1, A_NORMAL, A_REVERSE },
+        [TINT_HEADING] = { 250, 236, -1, -1, A_NORMAL, A_UNDERLINE },
+        [TINT_HEADING_STRONG] = { 255, 236, -1, -1, A_BOLD, A_BOLD | A_UNDERLINE },
+        [TINT_HEADING_KEY] = { 73, 236, COLOR_CYAN, -1, A_NORMAL, A_BOLD | A_UNDERLINE },
+        [TINT_KEY] = { 73, -1, COLOR_CYAN, -1, A_NORMAL, A_BOLD },
+        [TINT_LINE_1] = { 114, -1, COLOR_GREEN, -1, A_NORMAL, A_BOLD },
+        [TINT_LINE_2] = { 74, -1, COLOR_CYAN, -1, A_NORMAL, A_NORMAL },
+        [TINT_LINE_3] = { 140, -1, COLOR_MAGENTA, -1, A_NORMAL, A_NORMAL },
+        [TINT_LINE_4] = { 173, -1, COLOR_YELLOW, -1, A_NORMAL, A_DIM },
+        [TINT_MARK] = { 222, -1, COLOR_YELLOW, -1, A_NORMAL, A_BOLD },
+        [TINT_FAINT] = { 238, -1, -1, -1, A_NORMAL, A_DIM },
+};
+
+static void choose_look(enum tint which, bool colours)
+{
+        const struct look *l = &looks[which];
+        bool fine = COLORS >= 256;
+        short fore = fine ? l->fine : l->coarse, back = fine ? l->fine_back : l->coarse_back;
+        bool lost = !fine && l->fine_back >= 0; /* a bar that eight colours cannot show */
+
+        attributes[which] = colours && !lost ? l->attribute : l->bare;
+        if (colours && !fine && (which == TINT_DIM || which == TINT_FAINT))
+                attributes[which] = A_DIM;
         pairs[which] = 0;
-        if (colour < 0 || !has_colors() || (no_color && *no_color))
-                return;
-        if (init_pair((short)(which + 1), colour, -1) == OK)
+        if (colours && (fore >= 0 || back >= 0) && init_pair((short)(which + 1), fore, back) == OK)
                 pairs[which] = (short)(which + 1);
 }
 
-static void choose_tints(void)
+static void choose_looks(void)
 {
-        if (has_colors()) {
+        const char *no_color = getenv("NO_COLOR");
+        bool colours = has_colors() && !(no_color && *no_color);
+
+        if (colours) {
                 (void)start_color();
                 (void)use_default_colors();
         }
-        tint(TINT_PLAIN, A_NORMAL, -1);
-        tint(TINT_STRONG, A_BOLD, -1);
-        tint(TINT_DIM, A_DIM, -1);
-        tint(TINT_GOOD, A_NORMAL, COLOR_GREEN);
-        tint(TINT_WARN, A_NORMAL, COLOR_YELLOW);
-        tint(TINT_BAD, A_BOLD, COLOR_RED);
-        tint(TINT_GRAPH, A_NORMAL, COLOR_CYAN);
-        tint(TINT_SELECTED, A_REVERSE, -1);
+        for (int i = 0; i < TINTS; i++)
+                choose_look((enum tint)i, colours);
 }
 
 int screen_open(void)
@@ -102,7 +138,11 @@ int screen_open(void)
         (void)nodelay(stdscr, TRUE);
         (void)set_escdelay(50);
         (void)curs_set(0);
-        choose_tints();
+        choose_looks();
+        (void)mousemask(BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON1_DOUBLE_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED,
+                        NULL);
+        (void)mouseinterval(0); /* waiting to tell a click from two would delay it */
+        drawn_height = drawn_width = 0;
         return 0;
 }
 
@@ -113,6 +153,8 @@ void screen_close(void)
         (void)endwin();
         delscreen(terminal);
         terminal = NULL;
+        free(drawn);
+        drawn = NULL;
 }
 
 void screen_size(int *ret_height, int *ret_width)
@@ -132,26 +174,106 @@ static void show_cell(int row, int column, const struct cell *cell)
                 (void)mvadd_wch(row, column, &out);
 }
 
+/* Forgets what is drawn when the size has changed; cells of the new size differ from any that is drawn. */
+static bool fit(const struct canvas *c)
+{
+        struct cell *cells;
+
+        if (drawn && c->height == drawn_height && c->width == drawn_width)
+                return true;
+        cells = calloc((size_t)c->height * (size_t)c->width, sizeof(*cells));
+        if (!cells)
+                return false;
+        (void)erase();
+        free(drawn);
+        drawn = cells;
+        for (size_t i = 0; i < (size_t)c->height * (size_t)c->width; i++)
+                drawn[i].tint = UINT8_MAX;
+        drawn_height = c->height;
+        drawn_width = c->width;
+        return true;
+}
+
+/* A wide character takes its right half with it: the row is drawn anew from the first difference. */
+static void show_row(const struct canvas *c, int row, int width)
+{
+        struct cell *before = &drawn[(size_t)row * (size_t)c->width];
+        const struct cell *now = canvas_cell(c, row, 0);
+        bool wide = false;
+
+        for (int i = 0; i < c->width; i++)
+                wide = wide || !now[i].text[0] || !before[i].text[0];
+        for (int i = 0; i < c->width && i < width; i++) {
+                if (wide || memcmp(&now[i], &before[i], sizeof(now[i])))
+                        show_cell(row, i, &now[i]);
+        }
+        memcpy(before, now, (size_t)c->width * sizeof(*now));
+}
+
 void screen_show(const struct canvas *c)
 {
         int height, width;
 
         screen_size(&height, &width);
-        (void)erase();
+        if (!fit(c))
+                return;
         for (int row = 0; row < c->height && row < height; row++) {
-                for (int column = 0; column < c->width && column < width; column++)
-                        show_cell(row, column, canvas_cell(c, row, column));
+                if (memcmp(&drawn[(size_t)row * (size_t)c->width], canvas_cell(c, row, 0),
+                           (size_t)c->width * sizeof(*drawn)))
+                        show_row(c, row, width);
         }
         (void)refresh();
 }
 
+void screen_mouse(int *ret_row, int *ret_column)
+{
+        *ret_row = mouse_row;
+        *ret_column = mouse_column;
+}
+
+static uint64_t now_ms(void)
+{
+        struct timespec t;
+
+        (void)clock_gettime(CLOCK_MONOTONIC, &t);
+        return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Two presses at one place within 400 ms are a double click. */
+static int mouse(void)
+{
+        static uint64_t pressed_ms;
+        MEVENT e;
+        bool twice;
+
+        if (getmouse(&e) != OK)
+                return SCREEN_NONE;
+        if (e.bstate & BUTTON4_PRESSED)
+                return SCREEN_WHEEL_UP;
+        if (e.bstate & BUTTON5_PRESSED)
+                return SCREEN_WHEEL_DOWN;
+        if (!(e.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON1_DOUBLE_CLICKED)))
+                return SCREEN_NONE;
+        twice = e.y == mouse_row && e.x == mouse_column && now_ms() - pressed_ms < 400;
+        mouse_row = e.y;
+        mouse_column = e.x;
+        pressed_ms = twice ? 0 : now_ms();
+        return twice || (e.bstate & BUTTON1_DOUBLE_CLICKED) ? SCREEN_CLICK_TWICE : SCREEN_CLICK;
+}
+
 static int special(wint_t key)
 {
+        if (key > KEY_F0 && key <= KEY_F(12))
+                return SCREEN_F0 + (int)(key - KEY_F0);
         switch (key) {
         case KEY_UP:
                 return SCREEN_UP;
         case KEY_DOWN:
                 return SCREEN_DOWN;
+        case KEY_LEFT:
+                return SCREEN_LEFT;
+        case KEY_RIGHT:
+                return SCREEN_RIGHT;
         case KEY_PPAGE:
                 return SCREEN_PAGE_UP;
         case KEY_NPAGE:
@@ -162,8 +284,12 @@ static int special(wint_t key)
                 return SCREEN_END;
         case KEY_ENTER:
                 return SCREEN_ENTER;
+        case KEY_BACKSPACE:
+                return SCREEN_BACKSPACE;
         case KEY_RESIZE:
                 return SCREEN_RESIZED;
+        case KEY_MOUSE:
+                return mouse();
         default:
                 return SCREEN_NONE;
         }
@@ -186,6 +312,9 @@ int screen_key(void)
                 return SCREEN_TAB;
         case 27:
                 return SCREEN_ESCAPE;
+        case 8:
+        case 0x7f:
+                return SCREEN_BACKSPACE;
         default:
                 return (int)key;
         }

@@ -18,6 +18,8 @@ enum screen_key {
         /* printable keys are themselves */
         SCREEN_UP = 0x110000,
         SCREEN_DOWN,
+        SCREEN_LEFT,
+        SCREEN_RIGHT,
         SCREEN_PAGE_UP,
         SCREEN_PAGE_DOWN,
         SCREEN_HOME,
@@ -25,7 +27,13 @@ enum screen_key {
         SCREEN_ENTER,
         SCREEN_TAB,
         SCREEN_ESCAPE,
-        SCREEN_RESIZED
+        SCREEN_BACKSPACE,
+        SCREEN_RESIZED,
+        SCREEN_CLICK,           /* screen_mouse says where */
+        SCREEN_CLICK_TWICE,
+        SCREEN_WHEEL_UP,
+        SCREEN_WHEEL_DOWN,
+        SCREEN_F0               /* + N: the N-th function key */
 };
 
 /* Whether standard input and output are a terminal that can be drawn on. */
@@ -38,7 +46,7 @@ bool screen_has_utf8(void);
 void screen_hold_messages(void);
 void screen_release_messages(void);
 
-/* 0 or -errno. */
+/* 0 or -errno. Takes the mouse, too: with shift held, terminals still select text. */
 int screen_open(void);
 void screen_close(void);
 
@@ -49,5 +57,8 @@ void screen_show(const struct canvas *c);
 
 /* The next key, or SCREEN_NONE; does not wait. */
 int screen_key(void);
+
+/* Where the last click was. */
+void screen_mouse(int *ret_row, int *ret_column);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* top.c - `heapwatch top`: options, then the screen (console.c) or text (plain.c). */
+/* top.c - `heapwatch top`: options, then the screen (loop.c) or text (plain.c). */
 #include "client/command.h"
 
 #include <errno.h>
@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "client/console/console.h"
+#include "client/console/loop.h"
 #include "client/console/plain.h"
 #include "client/console/screen.h"
+#include "client/nearest.h"
 #include "client/options.h"
 #include "client/signals.h"
 #include "heapwatch/text.h"
@@ -22,10 +24,12 @@
 
 struct top {
         struct text_list endpoints, targets, files;
-        bool plain, once;
+        bool plain, once, json;
+        const char *view_name;          /* NULL: the usual one */
         uint64_t interval_ns;           /* 0: the default */
         struct feed *feed;
         struct view *view;
+        struct console *console;        /* of reports */
 };
 
 static const char help[] =
@@ -41,14 +45,18 @@ static const char help[] =
         "  --plain          print text instead of drawing; also when standard output\n"
         "                   is no terminal, or TERM=dumb\n"
         "  --once           one report, when the picture is complete (a FILE: at its end)\n"
+        "  --view NAME      overview, targets, memory, bands, gc, profile, threads, notes\n"
+        "                   or alerts: the one to begin with, or to print\n"
+        "  --format json    print each report as a line of JSON (text is the other format)\n"
         "  --interval S     seconds between reports (default 1) or pictures (default 0.1)\n"
         "\n"
-        "Keys: q quit, ? help, space freeze, arrows choose, enter or tab open.\n"
+        "Keys: q quit, ? explains every key and every number of a view.\n"
         "Colours only on a terminal; NO_COLOR is respected.\n"
         "\n"
         "Examples:\n"
         "  heapwatch top api-1\n"
-        "  heapwatch top --plain --once run.eventlog\n";
+        "  heapwatch top --plain --once run.eventlog\n"
+        "  heapwatch top --once --view bands --format json api-1\n";
 
 static int run(int argc, char **argv);
 
@@ -86,17 +94,46 @@ static int parse_interval(struct top *t, const char *text)
         return 0;
 }
 
+static int parse_view(struct top *t, const char *text)
+{
+        const char *names[VIEWS_MAX], *meant;
+        size_t n = 0;
+
+        for (size_t i = 0; console_views[i]; i++) {
+                if (!console_views[i]->letter)
+                        continue;
+                if (!strcmp(console_views[i]->name, text)) {
+                        t->view_name = text;
+                        return 0;
+                }
+                names[n++] = console_views[i]->name;
+        }
+        meant = nearest(text, names, n);
+        return command_usage_error(&command_top, "--view '%s': %s%s%s", text, meant ? "did you mean '" : "",
+                                   meant ? meant : "expected the like of memory, bands, gc", meant ? "'?" : "");
+}
+
+static int parse_format(struct top *t, const char *text)
+{
+        t->json = !strcmp(text, "json");
+        t->plain = true;
+        if (t->json || !strcmp(text, "text"))
+                return 0;
+        return command_usage_error(&command_top, "--format '%s': expected json or text", text);
+}
+
 static int parse(struct top *t, int argc, char **argv)
 {
         static const struct option options[] = {
                 { "connect", required_argument, NULL, 'c' }, { "plain", no_argument, NULL, 'p' },
                 { "once", no_argument, NULL, '1' },          { "interval", required_argument, NULL, 'i' },
+                { "view", required_argument, NULL, 'v' },    { "format", required_argument, NULL, 'f' },
                 { NULL, 0, NULL, 0 },
         };
         int o, bad = 0;
 
         optind = 1;
-        while (!bad && (o = getopt_long(argc, argv, "c:p1i:", options, NULL)) != -1) {
+        while (!bad && (o = getopt_long(argc, argv, "c:p1i:v:f:", options, NULL)) != -1) {
                 if (o == 'c')
                         bad = options_add(&command_top, &t->endpoints, optarg);
                 else if (o == 'p')
@@ -105,6 +142,10 @@ static int parse(struct top *t, int argc, char **argv)
                         t->once = t->plain = true;
                 else if (o == 'i')
                         bad = parse_interval(t, optarg);
+                else if (o == 'v')
+                        bad = parse_view(t, optarg);
+                else if (o == 'f')
+                        bad = parse_format(t, optarg);
                 else
                         bad = command_usage_error(&command_top, "unknown option or missing value");
         }
@@ -157,15 +198,18 @@ static int text_width(void)
 
 static int report(const struct top *t)
 {
-        struct scene s = {
-                .view = t->view,
-                .endpoint = endpoint_of,
-                .endpoint_ctx = t->feed,
-                .live = feed_is_live(t->feed),
-                .now_wall_ns = clock_ns(CLOCK_REALTIME),
+        struct plain_options o = {
+                .view = t->view_name,
+                .targets = t->targets.items,
+                .n_targets = t->targets.n,
+                .brief = feed_is_live(t->feed),
+                .json = t->json,
+                .width = text_width(),
+                .ascii = !screen_has_utf8(),
         };
-        int r = plain_report(stdout, &s, t->targets.items, t->targets.n, s.live, text_width(), !screen_has_utf8());
+        int r;
 
+        r = plain_report(stdout, t->console, &o, clock_ns(CLOCK_REALTIME));
         if (r == 0 && fflush(stdout))
                 r = -errno;
         return r;
@@ -241,6 +285,22 @@ static int plain(const struct top *t)
 
 /* -------------------------------------------------------------------- both */
 
+static int print(struct top *t)
+{
+        int status = EXIT_USAGE;
+
+        t->console = console_new(t->view, feed_is_live(t->feed));
+        if (!t->console) {
+                command_error(&command_top, "out of memory");
+                return status;
+        }
+        t->console->scene.endpoint = endpoint_of;
+        t->console->scene.endpoint_ctx = t->feed;
+        status = plain(t);
+        console_destroy(&t->console);
+        return status;
+}
+
 static int show(struct top *t)
 {
         bool drawn = !t->plain && screen_possible();
@@ -256,10 +316,10 @@ static int show(struct top *t)
                 return EXIT_USAGE;
         }
         if (drawn)
-                status = console_run(t->feed, t->view, t->targets.n == 1 ? t->targets.items[0] : NULL,
+                status = console_run(t->feed, t->view, t->view_name, t->targets.n == 1 ? t->targets.items[0] : NULL,
                                      t->interval_ns ? t->interval_ns : PICTURE_NS);
         else
-                status = plain(t);
+                status = print(t);
         feed_close(&t->feed);
         screen_release_messages();
         return status;

@@ -89,6 +89,9 @@ const struct series *model_series(const struct model *m, enum series_id id);
 /* Newest event time seen in the run; 0 before the first event. */
 uint64_t model_time_ns(const struct model *m);
 
+/* Oldest event time seen in the run; UNKNOWN_U64 before the first event. */
+uint64_t model_first_time_ns(const struct model *m);
+
 /* All events up to here have arrived: the least of all buffers' newest end_time (block markers). */
 uint64_t model_watermark_ns(const struct model *m);
 

@@ -64,12 +64,12 @@ char *encoder_bytes(struct encoder *e, const char *bytes, size_t size)
 
 char *encoder_text(struct encoder *e, const char *text)
 {
-        size_t size;
+        return text ? encoder_sized_text(e, text, strlen(text)) : NULL;
+}
 
-        if (!text)
-                return NULL;
-        size = strlen(text);
-        if (hw_utf8_valid(text, size))
+char *encoder_sized_text(struct encoder *e, const char *text, size_t size)
+{
+        if (hw_utf8_valid(text, size) && !memchr(text, '\0', size))
                 return (char *)text; /* protobuf-c has no const; packing only reads */
         return encoder_bytes(e, text, size);
 }

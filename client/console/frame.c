@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * frame.c - what surrounds every view: on top the target and whether anything
+ * is wrong, below what can be done and the tabs.
+ */
+#include <string.h>
+
+#include "client/console/console.h"
+#include "client/console/widgets.h"
+#include "heapwatch/text.h"
+
+enum { LINE = 512 };
+
+/* --------------------------------------------------------------------- top */
+
+/* What is unusual about this moment, in order of gravity; "" when nothing is. */
+static enum tint moment(const struct console *c, char *out, size_t size)
+{
+        char age[SCENE_TEXT];
+        uint64_t age_ns;
+
+        if (c->scene.target && scene_stale(&c->scene, c->scene.target, &age_ns)) {
+                (void)snprintf(out, size, "STALE %s", duration_or_unknown(age, true, age_ns / 1000000000 * 1000000000));
+                return TINT_BAD;
+        }
+        if (c->frozen) {
+                (void)snprintf(out, size, "FROZEN");
+                return TINT_WARN;
+        }
+        (void)snprintf(out, size, "%s", c->ended && !c->scene.live ? "end of file" : "");
+        return TINT_DIM;
+}
+
+static int draw_moment(struct console *c, struct canvas *canvas, struct area area)
+{
+        char state[64], text[SCENE_TEXT];
+        enum tint tint = moment(c, state, sizeof(state));
+        int width;
+
+        (void)snprintf(text, sizeof(text), "window %s", console_window(c));
+        width = text_columns(text);
+        (void)canvas_put_right(canvas, area, 0, 0, area.width - 1, TINT_DIM, text);
+        if (state[0]) {
+                (void)canvas_put_right(canvas, area, 0, 0, area.width - width - 4, tint, state);
+                width += text_columns(state) + 3;
+        }
+        return width + 1;
+}
+
+static int draw_target(const struct console *c, struct canvas *canvas, struct area area, int right)
+{
+        const struct view_target *t = c->scene.target;
+        char safe[8 * VIEW_NAME_MAX], text[SCENE_TEXT];
+        int most = area.width - right - 2, at = 1;
+
+        at += canvas_put(canvas, area, 0, at, most < 24 ? most : most / 2, TINT_STRONG,
+                         safe_text(safe, sizeof(safe), t->name));
+        at += 2;
+        at += canvas_put(canvas, area, 0, at, most - at, state_tint(t), state_tint(t) == TINT_GOOD ? "● " : "○ ");
+        at += canvas_put(canvas, area, 0, at, most - at, state_tint(t), state_word(t));
+        if (t->run && most - at > 12) {
+                (void)snprintf(safe, sizeof(safe), "%s %s", c->scene.live ? "up" : "lasted",
+                               duration_or_unknown(text, t->event_time_ns > 0, scene_now_ns(&c->scene, t)));
+                at += 2;
+                at += canvas_put(canvas, area, 0, at, most - at, TINT_PLAIN, safe);
+        }
+        return at;
+}
+
+static void draw_top(struct console *c, struct canvas *canvas)
+{
+        struct area area = canvas_area(canvas);
+        char text[64], count[HW_NUMBER_MAX];
+        size_t n = view_targets(c->scene.view);
+        int right;
+
+        canvas_rule(canvas, area, 0, 0, area.width, TINT_PLAIN, " ");
+        right = draw_moment(c, canvas, area);
+        if (c->scene.target && !c->shown->class->all_targets) {
+                (void)draw_target(c, canvas, area, right);
+                return;
+        }
+        (void)snprintf(text, sizeof(text), "%s %s", hw_count_text(count, sizeof(count), n),
+                       n == 1 ? "target" : "targets");
+        (void)canvas_put(canvas, area, 0, 1, area.width - right - 2, TINT_STRONG, "heapwatch");
+        (void)canvas_put(canvas, area, 0, 12, area.width - right - 13, TINT_PLAIN, text);
+}
+
+/* ------------------------------------------------------------------ bottom */
+
+/* "up/down move  enter open": the view's own keys and those that always help. */
+static void draw_keys(const struct console *c, struct canvas *canvas, struct area area, int row, int right)
+{
+        static const struct console_key common[] = {
+                { "space", "freeze" }, { "← →", "cursor" }, { "+ -", "window" }, { "s", "save" },
+        };
+        const struct console_key *own = c->shown->class->keys;
+        int at = 1, end = area.width - right;
+        const size_t n_common = sizeof(common) / sizeof(common[0]);
+
+        for (size_t i = 0; (own && own->key) || i < n_common;) {
+                const struct console_key *k = own && own->key ? own++ : &common[i++];
+
+                if (at + text_columns(k->key) + text_columns(k->meaning) + 1 > end)
+                        return;
+                at += canvas_put(canvas, area, row, at, end - at, TINT_KEY, k->key) + 1;
+                at += canvas_put(canvas, area, row, at, end - at, TINT_DIM, k->meaning) + 2;
+        }
+}
+
+static void draw_entry(const struct console *c, struct canvas *canvas, struct area area, int row)
+{
+        const char *label = c->entry == ENTRY_SEARCH ? "search: " : "filter (text or /regex/): ";
+        char typed[8 * TABLE_TEXT];
+        int at = 1;
+
+        at += canvas_put(canvas, area, row, at, area.width - 2, TINT_KEY, label);
+        at += canvas_put(canvas, area, row, at, area.width - at - 2, TINT_STRONG,
+                         safe_text(typed, sizeof(typed), c->typed));
+        at += canvas_put(canvas, area, row, at, 1, TINT_SELECTED, " ");
+        if (c->message[0])
+                (void)canvas_put(canvas, area, row, at + 2, area.width - at - 3, TINT_BAD, c->message);
+}
+
+/* What restricts the rows; returns its columns. */
+static int draw_restriction(const struct console *c, struct canvas *canvas, struct area area, int row)
+{
+        char safe[8 * TABLE_TEXT], text[9 * TABLE_TEXT], n[HW_NUMBER_MAX], all[HW_NUMBER_MAX];
+
+        if (!c->table || (!c->table->filter[0] && !c->table->short_of_memory))
+                return 1;
+        (void)snprintf(text, sizeof(text), "%s  %s of %s",
+                       c->table->short_of_memory ? "out of memory" : safe_text(safe, sizeof(safe), c->table->filter),
+                       hw_count_text(n, sizeof(n), c->table->n), hw_count_text(all, sizeof(all), c->table->n_all));
+        (void)canvas_put_right(canvas, area, row, area.width / 2, area.width - area.width / 2 - 1, TINT_WARN, text);
+        return text_columns(text) + 3;
+}
+
+static void draw_line(struct console *c, struct canvas *canvas, struct area area, int row)
+{
+        char safe[1024];
+
+        if (c->entry != ENTRY_NONE) {
+                draw_entry(c, canvas, area, row);
+        } else if (c->message[0] || c->trouble[0]) {
+                (void)canvas_put(canvas, area, row, 1, area.width - 2,
+                                 c->trouble[0] || c->message_bad ? TINT_BAD : TINT_GOOD,
+                                 safe_text(safe, sizeof(safe), c->message[0] ? c->message : c->trouble));
+        } else {
+                draw_keys(c, canvas, area, row, draw_restriction(c, canvas, area, row));
+        }
+}
+
+/* One tab: its digit, and its title with the letter that shows it standing out. */
+static int draw_tab(struct console *c, struct canvas *canvas, struct area area, int row, int at, size_t index,
+                    const char *title)
+{
+        const struct console_view *v = console_views[index];
+        bool shown = c->shown->class == v || (!c->shown->class->letter && c->under && c->under->class == v);
+        char digit[2] = { (char)('0' + (int)index), '\0' };
+        enum tint tint = shown ? TINT_SELECTED : TINT_HEADING;
+        int begin = at;
+
+        at += canvas_put(canvas, area, row, at, 1, shown ? TINT_SELECTED : TINT_HEADING_KEY, digit);
+        at += canvas_put(canvas, area, row, at, area.width - at, tint, title);
+        console_hit(c, (struct area){ area.row + row, area.column + begin, 1, at - begin },
+                    (struct hit){ .what = HIT_TAB, .index = index });
+        return at;
+}
+
+static int tabs_width(bool brief)
+{
+        int width = 0;
+
+        for (size_t i = 0; console_views[i]; i++) {
+                if (console_views[i]->letter)
+                        width += 2 + text_columns(brief ? console_views[i]->brief : console_views[i]->title);
+        }
+        return width;
+}
+
+static void draw_tabs(struct console *c, struct canvas *canvas, struct area area, int row)
+{
+        bool brief = tabs_width(false) + 16 > area.width;
+        int at = 1;
+
+        canvas_tint_row(canvas, area, row, TINT_HEADING);
+        for (size_t i = 0; console_views[i]; i++) {
+                const struct console_view *v = console_views[i];
+
+                if (v->letter && at < area.width)
+                        at = draw_tab(c, canvas, area, row, at, i, brief ? v->brief : v->title) + 1;
+        }
+        if (area.width - at > 14)
+                (void)canvas_put_right(canvas, area, row, at, area.width - at - 1, TINT_HEADING, "? help  q quit");
+        else if (area.width - at > 5)
+                (void)canvas_put_right(canvas, area, row, at, area.width - at - 1, TINT_HEADING, "? q");
+}
+
+void draw_frame(struct console *c, struct canvas *canvas)
+{
+        struct area area = canvas_area(canvas);
+
+        draw_top(c, canvas);
+        draw_line(c, canvas, area, area.height - 2);
+        draw_tabs(c, canvas, area, area.height - 1);
+}

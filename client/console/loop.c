@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * loop.c - a console joined to a terminal and a feed: updates and keys in,
+ * pictures out.
+ *
+ * DESIGN: updates are taken as they come and only mark the picture dirty; it
+ * is drawn at most ten times a second, and once a second without news because
+ * ages grow. While the picture is frozen updates go on being taken, so nothing
+ * is lost and going on is instant.
+ */
+#include "client/console/loop.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client/command.h"
+#include "client/console/console.h"
+#include "client/console/screen.h"
+#include "client/signals.h"
+
+#define AGE_NS UINT64_C(1000000000)     /* ages are redrawn this often */
+#define TURN_UPDATES 2000               /* updates taken before keys are looked at again */
+
+struct loop {
+        struct feed *feed;
+        struct view *view;
+        struct console *console;
+        uint64_t interval_ns;           /* least time between pictures */
+        uint64_t drawn_ns;
+        bool dirty;                     /* there is news */
+        bool pressed;                   /* a key was pressed since the last picture */
+        bool settled;                   /* which view one starts with is decided */
+};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+        struct timespec t;
+
+        (void)clock_gettime(clock, &t);
+        return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* -------------------------------------------------------------- the picture */
+
+static void draw(struct loop *l)
+{
+        struct canvas *canvas;
+        int height, width;
+
+        screen_size(&height, &width);
+        canvas = canvas_new(height, width, !screen_has_utf8());
+        if (!canvas)
+                return;
+        console_prepare(l->console, clock_ns(CLOCK_REALTIME));
+        console_draw(l->console, canvas);
+        screen_show(canvas);
+        canvas_destroy(&canvas);
+}
+
+/* --------------------------------------------------------------------- keys */
+
+static void take_key(struct console *c, int key)
+{
+        int row, column;
+
+        screen_mouse(&row, &column);
+        if (key == SCREEN_CLICK || key == SCREEN_CLICK_TWICE)
+                console_click(c, row, column, key == SCREEN_CLICK_TWICE);
+        else if (key == SCREEN_WHEEL_UP || key == SCREEN_WHEEL_DOWN)
+                console_wheel(c, key == SCREEN_WHEEL_DOWN ? 1 : -1);
+        else if (key != SCREEN_RESIZED)
+                console_key(c, key);
+}
+
+/* Answers come at once: the picture of a key is not held back. Keys find the rows as they are now. */
+static void take_keys(struct loop *l)
+{
+        int key;
+
+        while ((key = screen_key()) != SCREEN_NONE) {
+                if (!l->pressed)
+                        console_prepare(l->console, clock_ns(CLOCK_REALTIME));
+                take_key(l->console, key);
+                l->pressed = true;
+        }
+}
+
+/* ------------------------------------------------------------------ updates */
+
+static void take_event(struct loop *l, enum feed_event event, const Hw__Update *update)
+{
+        struct console *c = l->console;
+        size_t daemon = feed_daemon(l->feed);
+
+        l->dirty = true;
+        switch (event) {
+        case FEED_UPDATE:
+                if (view_apply(l->view, daemon, update) < 0)
+                        (void)snprintf(c->trouble, sizeof(c->trouble), "out of memory: the picture is incomplete");
+                break;
+        case FEED_RESET:
+                view_reset(l->view, daemon);
+                break;
+        case FEED_STALE:
+                view_set_stale(l->view, daemon, true);
+                break;
+        case FEED_ALIVE:
+        case FEED_READY:
+                view_set_stale(l->view, daemon, false);
+                break;
+        case FEED_END:
+                c->ended = true;
+                break;
+        case FEED_FAILED:
+                c->ended = true;
+                (void)snprintf(c->trouble, sizeof(c->trouble), "%s", feed_error(l->feed));
+                break;
+        default:
+                break;
+        }
+}
+
+static void take_updates(struct loop *l)
+{
+        const Hw__Update *update = NULL;
+
+        for (int i = 0; i < TURN_UPDATES && !l->console->ended; i++) {
+                enum feed_event event = feed_next(l->feed, 0, &update);
+
+                if (event == FEED_NOTHING)
+                        return;
+                take_event(l, event, update);
+        }
+}
+
+/* Several targets and none asked for: the list is where one starts. */
+static void choose_view(struct loop *l)
+{
+        if (l->pressed || l->console->chosen)
+                l->settled = true;
+        if (!l->settled && view_targets(l->view) > 1) {
+                console_show(l->console, &view_targets_list);
+                l->settled = true;
+        }
+}
+
+static void wait_for_news(struct loop *l, uint64_t until_ns)
+{
+        struct pollfd fds[2] = {
+                { .fd = STDIN_FILENO, .events = POLLIN },
+                { .fd = feed_fd(l->feed), .events = POLLIN },
+        };
+        uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+        int ms = until_ns > now_ns ? (int)((until_ns - now_ns) / 1000000) + 1 : 0;
+
+        /* The feed's descriptor is a hint: never sleep long on it. With news at hand only the next picture is due. */
+        (void)poll(fds, l->console->ended || l->dirty ? 1 : 2, ms > 100 ? 100 : ms);
+        if (fds[0].revents & (POLLHUP | POLLERR))
+                l->console->quit = true; /* the terminal is gone */
+}
+
+static bool due(const struct loop *l, uint64_t now_ns)
+{
+        if (l->pressed)
+                return true;
+        if (l->console->frozen)
+                return false;
+        return l->dirty ? now_ns - l->drawn_ns >= l->interval_ns : now_ns - l->drawn_ns >= AGE_NS && !l->console->ended;
+}
+
+static void loop(struct loop *l)
+{
+        while (!l->console->quit && !signals_stop()) {
+                uint64_t now_ns;
+
+                take_keys(l);
+                take_updates(l);
+                choose_view(l);
+                now_ns = clock_ns(CLOCK_MONOTONIC);
+                if (due(l, now_ns)) {
+                        draw(l);
+                        l->dirty = l->pressed = false;
+                        l->drawn_ns = now_ns;
+                }
+                wait_for_news(l, l->drawn_ns + (l->dirty ? l->interval_ns : AGE_NS));
+        }
+}
+
+static const char *endpoint_of(const void *feed, size_t daemon)
+{
+        return feed_endpoint(feed, daemon);
+}
+
+int console_run(struct feed *feed, struct view *view, const char *view_name, const char *target, uint64_t interval_ns)
+{
+        struct loop l = { .feed = feed, .view = view, .dirty = true, .interval_ns = interval_ns };
+        int status = EXIT_USAGE;
+
+        l.console = console_new(view, feed_is_live(feed));
+        if (!l.console)
+                return EXIT_USAGE;
+        l.console->scene.endpoint = endpoint_of;
+        l.console->scene.endpoint_ctx = feed;
+        l.console->chosen = target != NULL;
+        if (target)
+                (void)snprintf(l.console->target, sizeof(l.console->target), "%s", target);
+        if (view_name) {
+                console_show(l.console, console_view_of(l.console, view_name)->class);
+                l.settled = true;
+        }
+        if (screen_open() < 0) {
+                command_error(&command_top, "this terminal cannot be drawn on; use --plain");
+        } else {
+                loop(&l);
+                screen_close();
+                status = l.console->trouble[0] ? EXIT_USAGE : EXIT_OK;
+                if (status != EXIT_OK)
+                        command_error(&command_top, "%s", l.console->trouble);
+        }
+        console_destroy(&l.console);
+        return status;
+}

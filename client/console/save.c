@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * save.c - the `s` key: the view's table as CSV and its chart as SVG, in the
+ * current directory. Files are named after target, view and time; an existing
+ * file is never written over.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "client/console/console.h"
+
+enum { NAME = 200 };
+
+/* "heapwatch-api-1-bands-20261120-140230.csv" */
+static void name_file(const struct console *c, char *out, size_t size, const char *what, const char *suffix)
+{
+        time_t now = (time_t)(c->scene.now_wall_ns / 1000000000);
+        const char *target = c->shown->class->all_targets ? "all" : c->scene.target->name;
+        char when[32] = "";
+        struct tm t;
+
+        if (localtime_r(&now, &t))
+                (void)strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &t);
+        (void)snprintf(out, size, "heapwatch-%s-%s-%s.%s", target, what, when, suffix);
+        for (char *p = out; *p; p++) {
+                if (*p == '/')
+                        *p = '_'; /* a target's name comes from outside */
+        }
+}
+
+static FILE *create(const char *name)
+{
+        int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
+
+        if (fd >= 0 && !f)
+                (void)close(fd);
+        return f;
+}
+
+/* 0 or an errno. */
+static int finish(FILE *f)
+{
+        int bad = ferror(f) ? EIO : 0;
+
+        return fclose(f) ? errno : bad;
+}
+
+static int save_table(const struct console *c, const struct table *t, char *name, size_t size)
+{
+        FILE *f;
+
+        name_file(c, name, size, t->class->name, "csv");
+        f = create(name);
+        if (!f)
+                return errno;
+        table_csv(f, &c->scene, t);
+        return finish(f);
+}
+
+static int save_chart(const struct console *c, const struct chart *chart, char *name, size_t size)
+{
+        FILE *f;
+
+        name_file(c, name, size, c->shown->class->name, "svg");
+        f = create(name);
+        if (!f)
+                return errno;
+        chart_svg(f, chart);
+        return finish(f);
+}
+
+void console_save(struct console *c)
+{
+        char svg[NAME] = "", csv[NAME] = "";
+        struct chart chart;
+        int bad = 0;
+
+        if (!c->scene.target)
+                return;
+        if (c->shown->class->chart && c->shown->class->chart(c, &chart))
+                bad = save_chart(c, &chart, svg, sizeof(svg));
+        if (!bad && c->table)
+                bad = save_table(c, c->table, csv, sizeof(csv));
+        if (bad)
+                console_say(c, true, "cannot write %s: %s", csv[0] ? csv : svg, strerror(bad));
+        else if (!svg[0] && !csv[0])
+                console_say(c, false, "this view has neither chart nor table to save");
+        else
+                console_say(c, false, "saved %s%s%s", svg, svg[0] && csv[0] ? " and " : "", csv);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* table_keys.c - what keys do to a table: move, choose the column of order, open. */
+#include "client/console/console.h"
+#include "client/console/screen.h"
+
+static bool move(struct table *t, long by)
+{
+        long to = (long)t->at + by;
+
+        if (t->n)
+                table_select(t, to < 0 ? 0 : (size_t)to < t->n ? (size_t)to : t->n - 1);
+        return true;
+}
+
+/* The next or previous column becomes the one of order. */
+static bool step_sort(struct table *t, int by)
+{
+        size_t n = t->class->n_columns;
+
+        if (t->sort >= n)
+                table_sort(t, by > 0 ? 0 : n - 1);
+        else
+                table_sort(t, (t->sort + n + (size_t)by) % n);
+        return true;
+}
+
+static bool reverse(struct table *t)
+{
+        t->reversed = !t->reversed;
+        return true;
+}
+
+static bool open_row(struct console *c, struct table *t)
+{
+        const void *data = table_selected(t);
+
+        if (!t->class->open || !data)
+                return false;
+        t->class->open(c, data);
+        return true;
+}
+
+bool table_key(struct console *c, struct table *t, int key)
+{
+        switch (key) {
+        case SCREEN_UP:
+        case 'k':
+                return move(t, -1);
+        case SCREEN_DOWN:
+        case 'j':
+                return move(t, 1);
+        case SCREEN_PAGE_UP:
+                return move(t, -t->page);
+        case SCREEN_PAGE_DOWN:
+                return move(t, t->page);
+        case SCREEN_HOME:
+                return move(t, -(long)t->at);
+        case SCREEN_END:
+                return move(t, (long)t->n);
+        case '<':
+                return step_sort(t, -1);
+        case '>':
+                return step_sort(t, 1);
+        case 'r':
+                return reverse(t);
+        case SCREEN_ENTER:
+                return open_row(c, t);
+        default:
+                return false;
+        }
+}

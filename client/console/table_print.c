@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* table_print.c - all rows of a table, for scripts: as drawn, as CSV, as JSON. */
+#include "client/console/console.h"
+
+#include <errno.h>
+
+#include "client/console/plain.h"
+
+enum { CHUNK = 500 };
+
+/* Drawn piece by piece, so that a canvas stays small however many rows there are. */
+int table_print(FILE *to, struct console *c, struct table *t, int width, bool ascii)
+{
+        size_t first = t->first;
+        int r = 0;
+
+        for (size_t done = 0; r == 0 && (done == 0 || done < t->n); done += CHUNK) {
+                size_t rows = t->n - done < CHUNK ? t->n - done : CHUNK;
+                struct canvas *canvas = canvas_new((int)rows + 1 + !t->n, width, ascii);
+
+                if (!canvas)
+                        return -ENOMEM;
+                t->at = t->first = done;
+                table_draw(c, canvas, canvas_area(canvas), t);
+                r = plain_canvas(to, canvas, done ? 1 : 0);
+                canvas_destroy(&canvas);
+        }
+        t->at = t->first = first;
+        return r;
+}
+
+void table_csv(FILE *to, const struct scene *s, const struct table *t)
+{
+        const struct table_class *class = t->class;
+
+        for (size_t i = 0; i < class->n_columns; i++)
+                (void)fprintf(to, "%s%s", i ? "," : "", class->columns[i].name);
+        (void)fputs("\n", to);
+        for (size_t row = 0; row < t->n; row++) {
+                for (size_t i = 0; i < class->n_columns; i++) {
+                        (void)fputs(i ? "," : "", to);
+                        value_csv(to, class->columns[i].value(s, t->rows[row].data));
+                }
+                (void)fputs("\n", to);
+        }
+}
+
+void table_json(FILE *to, const struct scene *s, const struct table *t)
+{
+        const struct table_class *class = t->class;
+
+        (void)fputc('[', to);
+        for (size_t row = 0; row < t->n; row++) {
+                (void)fputs(row ? ",{" : "{", to);
+                for (size_t i = 0; i < class->n_columns; i++) {
+                        (void)fprintf(to, "%s\"%s\":", i ? "," : "", class->columns[i].name);
+                        value_json(to, class->columns[i].value(s, t->rows[row].data));
+                }
+                (void)fputc('}', to);
+        }
+        (void)fputc(']', to);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* timeline.c - what charts of all views have in common: the window, the cursor, the program's notes as marks. */
+#include "client/console/console.h"
+
+void timeline_begin(const struct console *c, struct chart *chart, const char *title, enum unit unit)
+{
+        const struct view_target *t = c->scene.target;
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+
+        *chart = (struct chart){ .title = title, .unit = unit, .from_zero = true };
+        scene_span(&c->scene, t, &chart->from_ns, &chart->to_ns);
+        if (c->scene.live && run && run->has_start_wall_ns)
+                chart->start_wall_ns = run->start_wall_ns;
+        chart->has_cursor = c->has_cursor && !c->printing;
+        chart->cursor_ns = c->cursor_ns;
+        for (uint64_t n = t->notes_last; n && n >= t->notes_first; n--) {
+                const Hw__Note *note = view_note(t, n);
+
+                if (note && note->has_time_ns && note->text &&
+                    (note->what == HW__NOTE__WHAT__WHAT_MARKER || note->what == HW__NOTE__WHAT__WHAT_MESSAGE))
+                        chart_mark(chart, note->time_ns, note->text);
+        }
+}
+
+void timeline_draw(struct console *c, struct canvas *canvas, struct area area, const struct chart *chart)
+{
+        struct area plot = chart_plot(area);
+
+        chart_draw(canvas, area, chart);
+        if (plot.width < 1 || plot.height < 1)
+                return;
+        c->step_ns = (chart->to_ns - chart->from_ns) / (uint64_t)plot.width + 1;
+        console_hit(c, plot, (struct hit){ .what = HIT_TIME, .from_ns = chart->from_ns, .to_ns = chart->to_ns });
+}

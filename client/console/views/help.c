@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * views/help.c - every key and every number of the view that was shown before.
+ *
+ * DESIGN: nothing is written twice: keys come from the view, numbers from its
+ * figures and columns.
+ */
+#include <string.h>
+
+#include "client/console/console.h"
+#include "client/console/screen.h"
+
+enum { TERM = 16, LINE = 1024 };
+
+/* Draws lines, of which those before `first` are above the area. */
+struct pen {
+        struct canvas *canvas;
+        struct area area;
+        int row;
+        int skip;               /* lines still to be left out */
+};
+
+static void line(struct pen *p, enum tint tint, const char *term, enum tint text_tint, const char *text, size_t n)
+{
+        char part[LINE];
+
+        if (p->skip-- > 0)
+                return;
+        p->skip = 0;
+        (void)snprintf(part, sizeof(part), "%.*s", (int)n, text);
+        (void)canvas_put(p->canvas, p->area, p->row, 1, term && text[0] ? TERM - 2 : p->area.width - 2, tint,
+                         term ? term : "");
+        (void)canvas_put(p->canvas, p->area, p->row, 1 + TERM, p->area.width - TERM - 2, text_tint, part);
+        p->row++;
+}
+
+/* A term and what it means, wrapped. */
+static void entry(struct pen *p, enum tint tint, const char *term, const char *text)
+{
+        int width = p->area.width - TERM - 2;
+
+        do {
+                size_t n = text_wrap(text, width > 8 ? width : 8);
+
+                line(p, tint, term, TINT_PLAIN, text, n);
+                text += n;
+                term = NULL;
+        } while (*text);
+}
+
+static void heading(struct pen *p, const char *text)
+{
+        line(p, TINT_PLAIN, "", TINT_PLAIN, "", 0);
+        line(p, TINT_STRONG, text, TINT_PLAIN, "", 0);
+}
+
+static void paragraph(struct pen *p, const char *text)
+{
+        int width = p->area.width - 2;
+
+        while (*text) {
+                char part[LINE];
+                size_t n = text_wrap(text, width > 8 ? width : 8);
+
+                (void)snprintf(part, sizeof(part), "%.*s", (int)n, text);
+                line(p, TINT_PLAIN, part, TINT_PLAIN, "", 0);
+                text += n;
+        }
+}
+
+static void columns(struct pen *p, const struct column *list, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                if (list[i].help)
+                        entry(p, TINT_STRONG, list[i].title, list[i].help);
+        }
+}
+
+static const struct console_key common[] = {
+        { "0 - 9, F1 - F9", "the views, in the order of the tabs; each also by the letter below" },
+        { ". ,", "next and previous target" },
+        { "space", "freeze the picture; again: go on. Nothing is lost meanwhile" },
+        { "left, right", "move the time cursor of charts; a click sets it; esc takes it away" },
+        { "+ -", "longer and shorter window of charts and histories" },
+        { "/ n N", "search; next and previous match" },
+        { "f", "show only rows with this text, or that match this /regular expression/" },
+        { "< > r", "sort by the previous or next column; reverse. A click on a heading does both" },
+        { "up, down", "move; also page up, page down, home, end, j, k and the wheel" },
+        { "tab", "the other table of a view with two" },
+        { "s", "save: tables as CSV, charts as SVG, into files named on the screen" },
+        { "esc", "back" },
+        { "?", "this page, and back" },
+        { "q", "leave" },
+        { NULL, NULL },
+};
+
+static void keys(struct pen *p, const struct console_key *list)
+{
+        for (; list && list->key; list++)
+                entry(p, TINT_KEY, list->key, list->meaning);
+}
+
+static void views(struct pen *p)
+{
+        for (size_t i = 0; console_views[i]; i++) {
+                char letter[2] = { (char)console_views[i]->letter, '\0' };
+
+                if (letter[0])
+                        entry(p, TINT_KEY, letter, console_views[i]->title);
+        }
+}
+
+static void write_all(struct pen *p, const struct console_view *v)
+{
+        line(p, TINT_STRONG, v->title, TINT_PLAIN, "", 0);
+        paragraph(p, v->about);
+        if (v->keys) {
+                heading(p, "Keys of this view");
+                keys(p, v->keys);
+        }
+        heading(p, "Numbers");
+        columns(p, v->figures, v->n_figures);
+        for (size_t i = 0; i < VIEW_TABLES && v->tables[i]; i++)
+                columns(p, v->tables[i]->columns, v->tables[i]->n_columns);
+        entry(p, TINT_STRONG, UNKNOWN_TEXT, "not known: never the same as 0");
+        heading(p, "Keys everywhere");
+        keys(p, common);
+        heading(p, "Views");
+        views(p);
+}
+
+/* Written twice: first beside the screen, to know how many lines there are. */
+static void draw(struct console *c, struct canvas *canvas, struct area area)
+{
+        const struct console_view *v = c->under ? c->under->class : &view_overview;
+        struct pen count = { canvas, { 0, 0, 0, area.width }, 0, 0 };
+        struct pen p = { canvas, area, 0, 0 };
+        size_t most;
+
+        write_all(&count, v);
+        most = count.row > area.height ? (size_t)(count.row - area.height) : 0;
+        if (c->help_first > most)
+                c->help_first = most;
+        p.skip = (int)c->help_first;
+        write_all(&p, v);
+        if (c->help_first < most)
+                (void)canvas_put_right(canvas, area, area.height - 1, 0, area.width - 1, TINT_KEY, " more ↓ ");
+}
+
+static bool scroll(struct console *c, long by)
+{
+        c->help_first = by < 0 && (size_t)-by > c->help_first ? 0 : c->help_first + (size_t)by;
+        return true;
+}
+
+static bool key(struct console *c, int k)
+{
+        switch (k) {
+        case SCREEN_UP:
+        case 'k':
+                return scroll(c, -1);
+        case SCREEN_DOWN:
+        case 'j':
+                return scroll(c, 1);
+        case SCREEN_PAGE_UP:
+                return scroll(c, -10);
+        case SCREEN_PAGE_DOWN:
+                return scroll(c, 10);
+        case SCREEN_HOME:
+                return scroll(c, -(long)c->help_first);
+        case SCREEN_ENTER:
+                console_key(c, SCREEN_ESCAPE);
+                return true;
+        default:
+                return false;
+        }
+}
+
+const struct console_view view_help = {
+        .name = "help",
+        .title = "Help",
+        .brief = "Help",
+        .about = "Every key and every number of the view before.",
+        .draw = draw,
+        .key = key,
+};

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * histories.ts - asks for the past once: the series and largest bands of a target when it is opened, all other bands in portions
+ * when a table wants them. One request at a time; after a refusal it waits.
+ */
+import type { Target } from "../state/target.ts";
+import type { View } from "../state/view.ts";
+import { fetchHistory, type HistoryQuery, wireKey } from "./live.ts";
+
+const SERIES = ["live", "heap_size", "blocks_size", "rss", "cgroup", "gc_pause", "slop", "fragmentation", "copied", "census_total"];
+const TOP = 40;
+const PORTION = 300; // bands a request: below the server's 400 items and its 4 KiB of address
+const ADDRESS_MAX = 3500;
+const WAIT_MS = 3000;
+
+export class Histories {
+    private asked = new Map<string, number>(); // target's key -> run it was asked for
+    private queue: HistoryQuery[] = [];
+    private busy = false;
+    error: string | undefined;
+
+    constructor(private view: View, private changed: () => void) {}
+
+    // The first picture of a target. Asked for early, before the state has come, when the address names the target.
+    open(key: string, run: number | undefined): void {
+        const before = this.asked.get(key);
+        if (before !== undefined && (run === undefined || before === run || before === 0)) {
+            if (run !== undefined && before === 0) this.asked.set(key, run);
+            return;
+        }
+        this.asked.set(key, run ?? 0);
+        this.queue.unshift({ target: key, series: SERIES, top: TOP });
+        void this.work();
+    }
+
+    // The daemon or the run is another: ask anew.
+    drop(key: string): void {
+        this.asked.delete(key);
+        this.queue = this.queue.filter((q) => q.target !== key);
+    }
+
+    // All bands of a target that have no past yet, largest first.
+    allBands(t: Target): void {
+        if (this.queue.some((q) => q.target === t.key && q.bands)) return;
+        const want = [...t.bands.values()].filter((b) => !t.censuses.hasPast(b.id) && !t.history.has(`band${b.id}`))
+            .sort((a, b) => b.bytes - a.bytes).map((b) => b.id);
+        for (const id of want) t.history.add(`band${id}`);
+        for (let i = 0; i < want.length;) {
+            const part: number[] = [];
+            for (let size = 0; i < want.length && part.length < PORTION && size < ADDRESS_MAX; i++) {
+                part.push(want[i]!);
+                size += String(want[i]).length + 3;
+            }
+            this.queue.push({ target: t.key, bands: part });
+        }
+        void this.work();
+    }
+
+    private async work(): Promise<void> {
+        if (this.busy) return;
+        this.busy = true;
+        for (let q = this.queue.shift(); q; q = this.queue.shift()) {
+            try {
+                const items = await fetchHistory(q);
+                await this.present(q.target);
+                this.view.history(items);
+                this.error = undefined;
+            } catch (e) {
+                this.error = `history of ${wireKey(q.target)}: ${e instanceof Error ? e.message : String(e)}`;
+                await new Promise((f) => setTimeout(f, WAIT_MS));
+            }
+            this.changed();
+        }
+        this.busy = false;
+    }
+
+    // An answer may be faster than the first state.
+    private async present(key: string): Promise<void> {
+        for (let i = 0; i < 100 && !this.view.targets.has(key); i++) await new Promise((f) => setTimeout(f, 20));
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * live.ts - follows the server's stream (docs/WEB.md, "The stream") and asks it for history.
+ *
+ * DESIGN: EventSource reconnects by itself while the server refuses or is gone; a watch of our own closes and reopens it when
+ * it has been silent for SILENT_MS, or when the browser gave up. The first event of each connection is a whole state, so nothing
+ * has to be remembered over a reconnect. `heard` is the page's own clock: how old is what is shown.
+ */
+import type { View } from "../state/view.ts";
+import type { HistoryItem, StateMessage, Tagged, DaemonInfo } from "../state/wire.ts";
+
+const SILENT_MS = 15000;
+const RETRY_FIRST_MS = 500, RETRY_MAX_MS = 5000;
+
+export class Live {
+    heard = 0; // ms, Date.now() of the newest event; 0 before the first
+    connected = false;
+    ended: string | undefined; // why nothing more will come
+    error: string | undefined;
+    private source: EventSource | undefined;
+    private timer: number | undefined;
+    private retry = RETRY_FIRST_MS;
+    private detail = "";
+
+    constructor(private view: View, private changed: () => void) {}
+
+    // `detail`: keys of the targets whose bands, notes, profile are wanted.
+    follow(detail: string[]): void {
+        const query = detail.length ? detail.map((d) => `detail=${encodeURIComponent(wireKey(d))}`).join("&") : "detail=";
+        if (query === this.detail && this.source) return;
+        this.detail = query;
+        this.open();
+    }
+
+    private open(): void {
+        this.close();
+        if (this.ended) this.ended = undefined;
+        const s = new EventSource(`api/stream?${this.detail}`);
+        this.source = s;
+        this.on(s, "state", (d) => this.view.reset(d as StateMessage));
+        this.on(s, "updates", (d) => this.view.apply(d as Tagged[]));
+        this.on(s, "daemon", (d) => this.view.setDaemon(d as DaemonInfo));
+        this.on(s, "forget", (d) => this.view.forget((d as { daemon: number }).daemon));
+        this.on(s, "end", (d) => this.end((d as { reason?: string }).reason ?? "the server closed the stream"));
+        s.onerror = () => {
+            this.connected = false;
+            if (this.source === s && s.readyState === EventSource.CLOSED) this.again();
+            this.changed();
+        };
+        this.watch();
+    }
+
+    private on(s: EventSource, name: string, take: (data: unknown) => void): void {
+        s.addEventListener(name, (e) => {
+            if (this.source !== s) return;
+            this.heard = Date.now();
+            this.connected = true;
+            this.retry = RETRY_FIRST_MS;
+            this.watch();
+            try {
+                take(JSON.parse((e as MessageEvent<string>).data));
+                this.error = undefined;
+            } catch (problem) {
+                this.error = `a message of the server could not be read: ${String(problem)}`;
+            }
+            this.changed();
+        });
+    }
+
+    // Files end for good; a live stream that was closed is asked for again.
+    private end(reason: string): void {
+        this.close();
+        this.connected = this.view.server.live === false;
+        if (this.connected) this.ended = reason;
+        else this.again();
+    }
+
+    private watch(): void {
+        clearTimeout(this.timer);
+        this.timer = window.setTimeout(() => {
+            this.connected = false;
+            this.changed();
+            this.open();
+        }, SILENT_MS);
+    }
+
+    private again(): void {
+        clearTimeout(this.timer);
+        this.timer = window.setTimeout(() => this.open(), this.retry);
+        this.retry = Math.min(RETRY_MAX_MS, this.retry * 2);
+    }
+
+    private close(): void {
+        clearTimeout(this.timer);
+        this.source?.close();
+        this.source = undefined;
+    }
+}
+
+// The page's key of a target is NAME, or D:NAME beyond the first daemon; the server's D:NAME is never mistaken.
+export function wireKey(key: string): string {
+    return /^[0-9]+:/.test(key) ? key : `0:${key}`;
+}
+
+export interface HistoryQuery {
+    target: string;
+    series?: string[];
+    bands?: number[];
+    top?: number;
+}
+
+export async function fetchHistory(q: HistoryQuery): Promise<HistoryItem[]> {
+    const p = new URLSearchParams({ target: wireKey(q.target) });
+    if (q.series?.length) p.set("series", q.series.join(","));
+    if (q.bands?.length) p.set("band", q.bands.join(","));
+    if (q.top) p.set("bands", `top${q.top}`);
+    const answer = await fetch(`api/history?${p.toString()}`);
+    const body = (await answer.json()) as { items?: HistoryItem[]; error?: string };
+    if (!answer.ok) throw new Error(body.error ?? `the server answered ${answer.status}`);
+    return body.items ?? [];
+}

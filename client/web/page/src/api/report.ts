@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * report.ts - the data that stand in the document of a report, and the same made from what a live page knows.
+ */
+import type { Target } from "../state/target.ts";
+import type { View } from "../state/view.ts";
+import type { HistoryItem, ReportData, Tagged, Update } from "../state/wire.ts";
+
+export function embedded(): ReportData | undefined {
+    const el = document.getElementById("data");
+    return el ? (JSON.parse(el.textContent ?? "null") as ReportData) : undefined;
+}
+
+export function load(view: View, data: ReportData): void {
+    view.notesBound = Infinity;
+    view.reset(data.state);
+    view.history(data.history.items);
+}
+
+const ns = (s: number) => String(Math.round(s * 1e9));
+
+function updatesOf(t: Target): Tagged[] {
+    const head = { target: t.name, run: t.run, eventTimeNs: ns(t.eventTime),
+        publishedWallNs: t.publishedWall === undefined ? undefined : ns(t.publishedWall) };
+    const bodies: Partial<Update>[] = [
+        { targetState: t.state }, { health: t.health },
+        { bands: { bands: [...t.bands.values()].map((b) => b.def) } },
+        { census: t.census }, { heap: t.heap }, { sched: t.sched },
+        { gc: t.gc && { ...t.gc, collections: t.collections.map((c) => ({
+            endTimeNs: ns(c.t), pauseNs: c.pause, generation: c.generation, major: c.major, copiedBytes: c.copied,
+            slopBytes: c.slop, fragmentationBytes: c.fragmentation })) } },
+        { notes: { notes: t.notes, dropped: t.notesDropped } },
+        { profile: t.profile && { ...t.profile, stacks: [...t.stacks.values()] } },
+        { ticky: { counters: [...t.ticky.values()] } },
+        { trends: t.rawTrends }, { alerts: t.rawAlerts },
+    ];
+    return bodies.filter((b) => Object.values(b)[0] !== undefined).map((b) => ({ daemon: t.daemon, update: { ...head, ...b } }));
+}
+
+function historyOf(t: Target): HistoryItem[] {
+    const head = { daemon: t.daemon, target: t.name, run: t.run };
+    const items: HistoryItem[] = [];
+    for (const [series, s] of t.series) {
+        if (series === "gc_pause" && t.collections.length) continue; // collections bring it
+        items.push({ ...head, series, unit: "B", times: [...s.t.subarray(0, s.n)], last: [...s.v.subarray(0, s.n)] });
+    }
+    const c = t.censuses;
+    if (c.n) items.push({ ...head, series: "census_total", unit: "B", ...known(c.times, c.totals) });
+    for (const [band, column] of c.columns) {
+        items.push({ ...head, band, label: t.bands.get(band)?.def.label, unit: "B", ...known(c.times, column),
+            stats: t.bands.get(band)?.stats });
+    }
+    return items;
+}
+
+function known(times: number[], v: ArrayLike<number>): { times: number[]; last: number[] } {
+    const keep = times.map((_, i) => i).filter((i) => !Number.isNaN(v[i]!));
+    return { times: keep.map((i) => times[i]!), last: keep.map((i) => v[i]!) };
+}
+
+// Everything the page knows, as a report's data.
+export function exported(view: View): ReportData {
+    const targets = view.sorted();
+    return {
+        meta: { version: view.server.version, madeWallNs: String(Date.now()) + "000000", options: {},
+            logs: targets.map((t) => ({ daemon: t.daemon, target: t.name, file: t.state?.uri,
+                thinned: true, thinning: "saved from the page: what it knew at that moment" })) },
+        state: {
+            server: { version: view.server.version, live: false, control: false },
+            daemons: [...view.daemons.values()].map(({ daemon, endpoint, heardWallNs }) => ({ daemon, endpoint, heardWallNs })),
+            updates: targets.flatMap(updatesOf),
+        },
+        history: { items: targets.flatMap(historyOf) },
+    };
+}
+
+async function text(selector: string, attribute: string): Promise<string> {
+    const el = document.querySelector(selector);
+    const address = el?.getAttribute(attribute);
+    if (!el) throw new Error(`the page has no ${selector}`);
+    return address ? (await fetch(address)).text() : el.textContent ?? "";
+}
+
+async function hash(s: string): Promise<string> {
+    const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(s)));
+    return `'sha256-${btoa(String.fromCharCode(...sum))}'`;
+}
+
+// The whole page with its data in one file that needs no server. `<` never stands in the data as itself.
+export async function standing(view: View): Promise<Blob> {
+    const style = await text('link[rel="stylesheet"], style', "href");
+    const script = await text('script[src], script:not([type])', "src");
+    const data = JSON.stringify(exported(view)).replace(/</g, "\\u003c");
+    const policy = globalThis.crypto?.subtle
+        ? `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${await hash(script)}; ` +
+          `style-src ${await hash(style)}; img-src data: blob:">\n` : "";
+    return new Blob([
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n', policy,
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n',
+        "<title>heapwatch</title>\n", `<link rel="icon" href="data:,">\n<style>${style}</style>\n</head>\n<body>\n`,
+        '<div id="app"></div>\n', `<script type="application/json" id="data">${data}</script>\n`,
+        `<script>${script}</script>\n</body>\n</html>\n`,
+    ], { type: "text/html" });
+}

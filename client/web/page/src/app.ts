@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * app.ts - what every page is given: the state, the view that the address bar holds, the range of time, and how to ask for more.
+ */
+import type { Histories } from "./api/histories.ts";
+import { resolve, formatStanding, type Span } from "./range.ts";
+import type { Route } from "./route.ts";
+import type { Target } from "./state/target.ts";
+import type { View } from "./state/view.ts";
+import type { Options, ReportMeta } from "./state/wire.ts";
+import type { Scheme } from "./theme.ts";
+
+export class App {
+    options: Options = {};
+    meta: ReportMeta | undefined; // of a report
+    histories: Histories | undefined; // live only
+    private frozen = new Map<string, number>(); // while paused: newest event time by target
+
+    constructor(readonly view: View, readonly route: Route) {}
+
+    // The opened target; the first one when the address names none or one that is not there.
+    target(): Target | undefined {
+        const name = this.route.get("target");
+        return this.view.targets.get(name) ?? (name ? undefined : this.view.sorted()[0]);
+    }
+
+    get paused(): boolean {
+        return this.route.get("paused") === "1";
+    }
+
+    newest(t: Target): number {
+        if (!this.paused) {
+            this.frozen.delete(t.key);
+            return t.eventTime;
+        }
+        if (!this.frozen.has(t.key)) this.frozen.set(t.key, t.eventTime);
+        return this.frozen.get(t.key)!;
+    }
+
+    get rangeText(): string {
+        return this.route.get("range", this.meta ? "all" : "15m");
+    }
+
+    range(t: Target): Span {
+        return resolve(this.rangeText, this.newest(t));
+    }
+
+    zoom(s: Span): void {
+        this.route.set({ range: formatStanding(s) });
+    }
+
+    slide(): void {
+        this.route.set({ range: undefined });
+    }
+
+    get scheme(): Scheme {
+        return this.route.get("scheme", "calm") as Scheme;
+    }
+
+    // Unix seconds of event time 0 when the axis shows the clock.
+    clockStart(t: Target): number | undefined {
+        const choice = this.route.get("time", this.meta ? "run" : "clock");
+        return choice === "clock" ? t.start : undefined;
+    }
+}
+
+export interface Page {
+    root: HTMLElement;
+    update(): void; // called when the state or the view changed, at most a few times a second
+    done?(): void;
+    wants?: "all bands"; // needs the past of every band
+}

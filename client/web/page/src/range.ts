@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * range.ts - which stretch of event time is shown, in seconds. It slides with the newest event ("15m": the last 15 minutes,
+ * "all": everything), or stands ("120.5-180"). Pause stops the newest event that the page looks at; nothing is lost behind it.
+ */
+
+export interface Span {
+    from: number;
+    to: number;
+}
+
+export const SLIDING: [string, number][] = [["1m", 60], ["5m", 300], ["15m", 900], ["1h", 3600], ["6h", 21600], ["1d", 86400]];
+
+// Undefined: not a standing range.
+export function parseStanding(text: string): Span | undefined {
+    const m = /^([0-9]+(?:\.[0-9]+)?)-([0-9]+(?:\.[0-9]+)?)$/.exec(text);
+    if (!m) return undefined;
+    const from = Number(m[1]), to = Number(m[2]);
+    return to > from ? { from, to } : undefined;
+}
+
+export function formatStanding(s: Span): string {
+    const f = (x: number) => String(Number(Math.max(0, x).toFixed(6)));
+    return `${f(s.from)}-${f(s.to)}`;
+}
+
+// `newest`: the newest event time in seconds. Never empty.
+export function resolve(text: string, newest: number): Span {
+    const standing = parseStanding(text);
+    if (standing) return standing;
+    const width = SLIDING.find(([name]) => name === text)?.[1];
+    const to = Math.max(newest, 1e-3);
+    if (width === undefined) return { from: 0, to };
+    return { from: Math.max(0, to - width), to: Math.max(to, Math.min(width, 1)) };
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * census.ts - the censuses of a run: one grid of times, a total for each, and one column of bytes per band.
+ *
+ * DESIGN: a census is whole, so a band without a row in it held 0 bytes. What came before the page's first census is known only
+ * for the bands whose history was asked for; elsewhere it is NaN: unknown, not 0. All columns share the grid, so a stack is a
+ * sum by index. When the bound is met, of each four older censuses the one with the least and the one with the greatest total
+ * stay: whole censuses, never mixtures.
+ *
+ * Bound: CELLS numbers over all bands; at least MIN_CENSUSES, at most MAX_CENSUSES censuses.
+ */
+import type { HistoryItem } from "./wire.ts";
+
+const CELLS = 6_000_000; // 48 MB
+const MIN_CENSUSES = 192;
+const MAX_CENSUSES = 2048;
+const SEED_MAX = 700; // grid times taken from history
+
+export class Censuses {
+    times: number[] = [];
+    totals: number[] = [];
+    numbers: number[] = []; // 0: from history
+    columns = new Map<number, Float64Array>();
+    private size = 64; // length of each column
+    private seeded = new Set<number>();
+    private past: HistoryItem[] = []; // history as it came, to build the grid anew when more comes
+    private live = 0; // index of the first census that came whole
+
+    get n(): number {
+        return this.times.length;
+    }
+
+    bound(): number {
+        const fit = Math.floor(CELLS / Math.max(1, this.columns.size));
+        return Math.min(MAX_CENSUSES, Math.max(MIN_CENSUSES, fit));
+    }
+
+    // A census that came whole. One that repeats or is older than the newest is left out.
+    push(number: number, t: number, total: number, bands: number[], bytes: ArrayLike<number>): void {
+        const last = this.n - 1;
+        if (last >= 0 && (this.numbers[last]! >= number || this.times[last]! >= t)) {
+            if (this.numbers[last]! > 0 || this.times[last]! > t) return;
+            this.cut(last); // the same moment, from history: the census itself is exact
+        }
+        if (this.n >= this.bound()) this.thin();
+        const at = this.n;
+        if (at === this.size) this.grow();
+        this.times.push(t);
+        this.totals.push(total);
+        this.numbers.push(number);
+        for (const c of this.columns.values()) c[at] = 0;
+        for (let i = 0; i < bands.length; i++) this.column(bands[i]!)[at] = bytes[i]!;
+    }
+
+    bytes(band: number, i: number): number {
+        const c = this.columns.get(band);
+        return c ? c[i]! : i < this.live ? NaN : 0;
+    }
+
+    hasPast(band: number): boolean {
+        return this.seeded.has(band);
+    }
+
+    // What the server knows of the time before the first census here. May come in parts.
+    seed(items: HistoryItem[]): void {
+        const mine = this.live;
+        for (const item of items) {
+            if (!item.times) continue;
+            if (item.band !== undefined) {
+                if (this.seeded.has(item.band)) continue;
+                this.seeded.add(item.band);
+            } else if (this.past.some((p) => p.series === item.series)) continue;
+            if (item.times.length) this.past.push(item);
+        }
+        const first = mine < this.n ? this.times[mine]! : Infinity;
+        this.rebuild(grid(this.past, first), mine);
+    }
+
+    private rebuild(times: number[], mine: number): void {
+        const keep = { t: this.times.slice(mine), total: this.totals.slice(mine), number: this.numbers.slice(mine) };
+        const n = times.length + keep.t.length;
+        while (this.size < n) this.size *= 2;
+        const old = this.columns;
+        this.columns = new Map();
+        const total = this.past.find((p) => p.series === "census_total");
+        for (const [band, from] of old) {
+            const c = new Float64Array(this.size).fill(NaN, 0, times.length);
+            c.set(from.subarray(mine, mine + keep.t.length), times.length);
+            this.columns.set(band, c);
+        }
+        for (const item of this.past) {
+            if (item.band === undefined) continue;
+            let c = this.columns.get(item.band);
+            if (!c) this.columns.set(item.band, (c = new Float64Array(this.size)));
+            spread(item, times, c);
+        }
+        const totals = new Float64Array(times.length).fill(NaN);
+        if (total) spread(total, times, totals);
+        this.times = [...times, ...keep.t];
+        this.totals = [...totals, ...keep.total];
+        this.numbers = [...times.map(() => 0), ...keep.number];
+        this.live = times.length;
+    }
+
+    private column(band: number): Float64Array {
+        let c = this.columns.get(band);
+        if (!c) {
+            c = new Float64Array(this.size);
+            if (!this.seeded.has(band)) c.fill(NaN, 0, this.live);
+            this.columns.set(band, c);
+        }
+        return c;
+    }
+
+    private cut(n: number): void {
+        this.times.length = this.totals.length = this.numbers.length = n;
+        this.live = Math.min(this.live, n);
+    }
+
+    private grow(): void {
+        this.size *= 2;
+        for (const [band, c] of this.columns) {
+            const d = new Float64Array(this.size);
+            d.set(c);
+            this.columns.set(band, d);
+        }
+    }
+
+    private thin(): void {
+        const half = (this.n >> 3) << 2;
+        const stay: number[] = [];
+        for (let i = 0; i < half; i += 4) {
+            let low = i, high = i;
+            for (let j = i + 1; j < i + 4; j++) {
+                if (this.totals[j]! < this.totals[low]!) low = j;
+                if (this.totals[j]! > this.totals[high]!) high = j;
+            }
+            if (low === high) high = i + 3; // all alike, or unknown
+            if (low === high) low = i;
+            stay.push(Math.min(low, high), Math.max(low, high));
+        }
+        this.live = stay.filter((i) => i < this.live).length + Math.max(0, this.live - half);
+        for (let i = half; i < this.n; i++) stay.push(i);
+        for (const c of this.columns.values()) stay.forEach((from, to) => (c[to] = c[from]!));
+        this.times = stay.map((i) => this.times[i]!);
+        this.totals = stay.map((i) => this.totals[i]!);
+        this.numbers = stay.map((i) => this.numbers[i]!);
+        if (this.past.length) this.past = []; // coarser now than what was asked for: what comes later is not merged in
+    }
+}
+
+// The times of all items before `first`, at most SEED_MAX of them.
+function grid(items: HistoryItem[], first: number): number[] {
+    const all = [...new Set(items.flatMap((i) => i.times ?? []))].filter((t) => t < first).sort((a, b) => a - b);
+    if (all.length <= SEED_MAX) return all;
+    const step = all.length / SEED_MAX;
+    return Array.from({ length: SEED_MAX }, (_, i) => all[Math.floor(i * step)]!);
+}
+
+// A band's own points onto the grid: the newest point at or before each time; 0 before the first one.
+function spread(item: HistoryItem, times: number[], out: Float64Array): void {
+    const t = item.times ?? [], v = item.mean ?? item.last ?? [];
+    let j = -1;
+    for (let i = 0; i < times.length; i++) {
+        while (j + 1 < t.length && t[j + 1]! <= times[i]!) j++;
+        out[i] = j < 0 ? 0 : v[j]!;
+    }
+}

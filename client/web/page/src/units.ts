@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * units.ts - numbers as text. Whatever is unknown is shown as `–`, never as 0. Bytes are binary (KiB), durations come in ns,
+ * times in seconds.
+ */
+
+export const UNKNOWN = "–";
+
+type Maybe = number | null | undefined;
+
+export function known(x: Maybe): x is number {
+    return typeof x === "number" && Number.isFinite(x);
+}
+
+// Three digits: 1.23, 12.3, 123.
+function digits(x: number): string {
+    const a = Math.abs(x);
+    if (a >= 99.95) return x.toFixed(0);
+    if (a >= 9.995) return x.toFixed(1);
+    return Number.isInteger(x) ? String(x) : x.toFixed(2);
+}
+
+const BYTES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+export function bytes(x: Maybe): string {
+    if (!known(x)) return UNKNOWN;
+    let i = 0;
+    let y = x;
+    while (Math.abs(y) >= 1023.5 && i < BYTES.length - 1) {
+        y /= 1024;
+        i++;
+    }
+    return `${i === 0 ? y.toFixed(0) : digits(y)} ${BYTES[i]}`;
+}
+
+export function signedBytes(x: Maybe): string {
+    return known(x) && x > 0 ? `+${bytes(x)}` : bytes(x).replace("-", "−");
+}
+
+export function duration(ns: Maybe): string {
+    if (!known(ns)) return UNKNOWN;
+    const a = Math.abs(ns);
+    if (a < 1e3) return `${ns.toFixed(0)} ns`;
+    if (a < 1e6) return `${digits(ns / 1e3)} µs`;
+    if (a < 1e9) return `${digits(ns / 1e6)} ms`;
+    if (a < 120e9) return `${digits(ns / 1e9)} s`;
+    return elapsed(ns / 1e9);
+}
+
+// Seconds as 2 m 05 s, 3 h 20 m, 4 d 7 h.
+export function elapsed(s: Maybe): string {
+    if (!known(s)) return UNKNOWN;
+    const sign = s < 0 ? "−" : "";
+    const t = Math.abs(s);
+    if (t < 120) return `${sign}${digits(t)} s`;
+    const m = Math.floor(t / 60);
+    if (m < 60) return `${sign}${m} m ${String(Math.floor(t % 60)).padStart(2, "0")} s`;
+    const hours = Math.floor(m / 60);
+    if (hours < 48) return `${sign}${hours} h ${String(m % 60).padStart(2, "0")} m`;
+    return `${sign}${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+export function count(x: Maybe): string {
+    if (!known(x)) return UNKNOWN;
+    const text = Number.isInteger(x) ? String(Math.abs(x)) : digits(Math.abs(x));
+    return (x < 0 ? "−" : "") + text.replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
+}
+
+export function share(x: Maybe): string {
+    if (!known(x)) return UNKNOWN;
+    const p = x * 100;
+    return `${p !== 0 && Math.abs(p) < 0.1 ? p.toPrecision(1) : p.toFixed(Math.abs(p) < 10 ? 1 : 0)} %`;
+}
+
+export function plain(x: Maybe): string {
+    if (!known(x)) return UNKNOWN;
+    return x === 0 ? "0" : String(Number(x.toPrecision(3)));
+}
+
+// Bytes per second, in the widest time that keeps the number readable.
+export function slope(bps: Maybe): string {
+    if (!known(bps)) return UNKNOWN;
+    if (bps === 0) return "0 B/s";
+    const a = Math.abs(bps);
+    if (a >= 1024) return `${signedBytes(bps)}/s`;
+    if (a * 60 >= 1024) return `${signedBytes(bps * 60)}/min`;
+    return `${signedBytes(bps * 3600)}/h`;
+}
+
+const two = (n: number) => String(n).padStart(2, "0");
+
+// A time on the axis: event seconds, or the clock when the program's start is known (Unix seconds).
+export function clock(s: number, start: number | undefined, step: number): string {
+    if (start === undefined) return sinceStart(s, step);
+    const d = new Date((start + s) * 1000);
+    if (step >= 86400) return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`;
+    const hm = `${two(d.getHours())}:${two(d.getMinutes())}`;
+    if (step >= 60) return hm;
+    const sub = step < 1 ? `.${String(d.getMilliseconds()).padStart(3, "0").slice(0, step < 0.01 ? 3 : step < 0.1 ? 2 : 1)}` : "";
+    return `${hm}:${two(d.getSeconds())}${sub}`;
+}
+
+function sinceStart(s: number, step: number): string {
+    const places = step >= 1 ? 0 : Math.min(6, Math.ceil(-Math.log10(step) - 1e-9));
+    if (s < 120 && step < 60) return `${s.toFixed(places)} s`;
+    const t = Math.floor(s + 1e-9);
+    const rest = places ? (s - t).toFixed(places).slice(1) : "";
+    const hms = `${two(Math.floor(t / 60) % 60)}:${two(t % 60)}${rest}`;
+    return t >= 3600 ? `${Math.floor(t / 3600)}:${hms}` : hms;
+}
+
+export interface Unit {
+    name: string;
+    text: (x: Maybe) => string;
+    binary: boolean; // steps of the axis are powers of two
+}
+
+export const BYTES_UNIT: Unit = { name: "bytes", text: bytes, binary: true };
+export const NS_UNIT: Unit = { name: "duration", text: duration, binary: false };
+export const COUNT_UNIT: Unit = { name: "count", text: count, binary: false };
+export const SHARE_UNIT: Unit = { name: "share", text: share, binary: false };
+
+// Parses "64 MiB", "1.5G", "2000": a fixed top of an axis. undefined when it is not a size.
+export function parseBytes(text: string): number | undefined {
+    const m = /^\s*([0-9]+(?:\.[0-9]*)?)\s*([kmgtpe]?)(?:i?b)?\s*$/i.exec(text);
+    if (!m) return undefined;
+    const power = "kmgtpe".indexOf(m[2]!.toLowerCase()) + 1;
+    const x = Number(m[1]) * 1024 ** (m[2] ? power : 0);
+    return x > 0 && Number.isFinite(x) ? x : undefined;
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * chart.ts - one chart over time: uPlot inside, with the page's range, one cursor over all charts, a legend that is also the
+ * chart's table for screen readers, marker lines, and saving.
+ *
+ * DESIGN: a chart is shown from a Plot: series in the order of the legend. A stack is drawn from its top down, each layer filled to
+ * zero, so later ones cover earlier ones and colours stay pure. uPlot is made anew only when the series change; data alone are set.
+ */
+import uPlot from "uplot";
+import { h, label, setAttr, setText, visible } from "../dom.ts";
+import type { Span } from "../range.ts";
+import { css } from "../theme.ts";
+import { clock, known, type Unit, UNKNOWN } from "../units.ts";
+import { type ChartPicture, saveChartPng, saveChartSvg } from "./picture.ts";
+import { register } from "./registry.ts";
+
+export interface Line {
+    id: string;
+    label: string;
+    color: string;
+    values: (number | null)[];
+    kind?: "area" | "line" | "points" | "step";
+    dash?: boolean;
+}
+
+export interface Marker {
+    t: number;
+    text: string;
+    faint?: boolean; // a tick on the axis instead of a line
+}
+
+export interface Plot {
+    x: number[];
+    lines: Line[];
+    stacked?: boolean;
+    markers?: Marker[];
+    range: Span;
+    top?: number; // fixed top of the y axis
+    start?: number; // Unix seconds of time 0: the axis shows the clock
+}
+
+export interface ChartOptions {
+    id: string;
+    title: string;
+    unit: Unit;
+    height?: number;
+    log?: boolean;
+    legend?: "side" | "below";
+    onzoom: (s: Span) => void;
+    onslide: () => void;
+    onpick?: (id: string) => void;
+    picked?: () => string;
+}
+
+const TIME_STEPS = [1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2,
+    5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 2592000];
+
+const BINARY_STEPS = Array.from({ length: 60 }, (_, i) => 2 ** i);
+
+export class Chart {
+    readonly root: HTMLElement;
+    private plot: Plot | undefined;
+    private u: uPlot | undefined;
+    private signature = "";
+    private readonly canvas = h("div", { class: "chart-canvas", tabindex: "0", role: "img" });
+    private readonly legend = h("div", { class: "legend", role: "list" });
+    private readonly empty = h("p", { class: "empty" });
+    private values: HTMLElement[] = [];
+    private readonly watch: ResizeObserver;
+    private moved = 0;
+
+    constructor(readonly o: ChartOptions) {
+        this.root = h("figure", { class: `chart legend-${o.legend ?? "below"}`, "data-chart": o.id },
+            h("figcaption", {}, h("h3", {}, o.title), h("span", { class: "tools" },
+                h("button", { class: "quiet", onclick: () => void saveChartPng(this.picture()), "aria-label": `Save ${o.title} as PNG` }, "PNG"),
+                h("button", { class: "quiet", onclick: () => saveChartSvg(this.picture()), "aria-label": `Save ${o.title} as SVG` }, "SVG"))),
+            this.canvas, this.empty, this.legend);
+        this.canvas.style.height = `${o.height ?? 220}px`;
+        this.canvas.addEventListener("keydown", (e) => this.key(e));
+        this.watch = new ResizeObserver(() => this.resize());
+        this.watch.observe(this.canvas);
+        register("chart", o.id, () => this.data());
+    }
+
+    done(): void {
+        this.watch.disconnect();
+        this.u?.destroy();
+        this.u = undefined;
+        register("chart", this.o.id, undefined);
+    }
+
+    // `why`: what to say when there is nothing to draw.
+    show(plot: Plot, why: string): void {
+        this.plot = plot;
+        const nothing = !plot.x.length || !plot.lines.length;
+        this.canvas.hidden = nothing;
+        this.legend.hidden = nothing;
+        this.empty.hidden = !nothing;
+        if (nothing) {
+            setText(this.empty, why);
+            return;
+        }
+        const signature = JSON.stringify([document.documentElement.dataset["theme"], plot.stacked, plot.top, this.o.picked?.(),
+            plot.lines.map((l) => [l.id, l.label, l.color, l.kind])]);
+        if (!this.u || signature !== this.signature) this.make(plot, signature);
+        else this.u.setData(this.columns(plot));
+        this.describe();
+        this.say(this.u?.cursor.idx ?? null);
+    }
+
+    // What the chart shows, for tests and for whoever reads the page by script.
+    private data(): unknown {
+        const p = this.plot;
+        if (!p) return undefined;
+        return { title: this.o.title, x: p.x, range: p.range, stacked: !!p.stacked, markers: p.markers ?? [],
+            series: p.lines.map((l) => ({ id: l.id, label: l.label, color: l.color, values: l.values })),
+            scaleY: this.u && { min: this.u.scales["y"]?.min, max: this.u.scales["y"]?.max } };
+    }
+
+    private picture(): ChartPicture {
+        return { title: this.o.title, id: this.o.id, unit: this.o.unit, plot: this.plot, u: this.u };
+    }
+
+    private make(plot: Plot, signature: string): void {
+        this.u?.destroy();
+        this.signature = signature;
+        this.u = new uPlot(this.settings(plot), this.columns(plot), this.canvas);
+        if (this.o.onpick) this.u.over.addEventListener("click", (e) => this.pick(e));
+        this.drawLegend(plot);
+    }
+
+    // Drawing order: a stack from its top layer down.
+    private order(plot: Plot): Line[] {
+        return plot.stacked ? [...plot.lines].reverse() : plot.lines;
+    }
+
+    private columns(plot: Plot): uPlot.AlignedData {
+        if (!plot.stacked) return [plot.x, ...plot.lines.map((l) => l.values)] as uPlot.AlignedData;
+        const sums: (number | null)[][] = [];
+        let below: (number | null)[] | undefined;
+        for (const l of plot.lines) {
+            const sum: (number | null)[] = l.values.map((v, i) => (v === null && !known(below?.[i]) ? null : (v ?? 0) + (below?.[i] ?? 0)));
+            sums.push(sum);
+            below = sum;
+        }
+        return [plot.x, ...sums.reverse()] as uPlot.AlignedData;
+    }
+
+    private settings(plot: Plot): uPlot.Options {
+        const line = css("--line"), text = css("--muted"), font = `11px ${css("--font")}`;
+        const axis = { stroke: text, font, grid: { stroke: line, width: 1 }, ticks: { show: false } };
+        const o = this.o;
+        return {
+            ...this.size(),
+            legend: { show: false },
+            padding: [8, 10, 0, 0],
+            scales: {
+                x: { time: false, range: () => [this.plot!.range.from, this.plot!.range.to] },
+                y: { distr: o.log ? 3 : 1, range: (_u, low, high) => this.yRange(low, high) },
+            },
+            axes: [
+                { ...axis, size: 26, incrs: TIME_STEPS, space: 76, splits: (_u, _a, from, to, step) => this.timeSplits(from, to, step),
+                    values: (_u, splits, _a, _s, step) => splits.map((s) => clock(s, this.plot!.start, step)) },
+                { ...axis, size: 66, gap: 4, space: 34, ...(o.unit.binary ? { incrs: BINARY_STEPS } : {}),
+                    values: (_u, splits) => splits.map((s) => (s === null ? "" : o.unit.text(s))) },
+            ],
+            series: [{}, ...this.order(plot).map((l) => this.series(l, !!plot.stacked))],
+            cursor: {
+                y: false, points: { show: !plot.stacked, size: 6 }, sync: { key: "heapwatch", scales: ["x", null] },
+                drag: { x: true, y: false, setScale: false, dist: 5 },
+                bind: { dblclick: () => () => (o.onslide(), null) },
+            },
+            hooks: {
+                setSelect: [(u) => this.selected(u)],
+                setCursor: [(u) => this.say(u.cursor.idx ?? null)],
+                draw: [(u) => this.marks(u)],
+            },
+        };
+    }
+
+    private series(l: Line, stacked: boolean): uPlot.Series {
+        const points = l.kind === "points";
+        return {
+            label: l.id, stroke: stacked ? css("--card") : l.color, width: stacked ? 0.6 : points ? 0 : 1.6, spanGaps: true,
+            ...(stacked || l.kind === "area" ? { fill: stacked ? l.color : `${l.color}33` } : {}),
+            ...(l.dash ? { dash: [6, 4] } : {}),
+            ...(l.kind === "step" ? { paths: uPlot.paths.stepped!({ align: 1 }) } : {}),
+            ...(points ? { paths: () => null } : {}),
+            points: points ? { show: true, size: 4, width: 0, fill: l.color, stroke: l.color }
+                : { show: l.values.filter((v) => v !== null).length === 1, size: 5, fill: l.color, stroke: l.color },
+        };
+    }
+
+    private yRange(low: number | null, high: number | null): [number, number] {
+        const top = this.plot?.top;
+        if (this.o.log) return [10 ** Math.floor(Math.log10(Math.max(low ?? 1, 1))), 10 ** Math.ceil(Math.log10(Math.max(high ?? 10, 10)))];
+        return [0, top ?? (high && high > 0 ? high * 1.05 : 1)];
+    }
+
+    private timeSplits(from: number, to: number, step: number): number[] {
+        const zone = this.plot?.start === undefined ? 0 : this.plot.start - new Date(this.plot.start * 1000).getTimezoneOffset() * 60;
+        const out: number[] = [];
+        for (let i = Math.ceil((from + zone) / step - 1e-9); i * step - zone <= to + step * 1e-6; i++) out.push(i * step - zone);
+        return out;
+    }
+
+    private size(): { width: number; height: number } {
+        return { width: Math.max(80, this.canvas.clientWidth), height: Math.max(80, this.canvas.clientHeight) };
+    }
+
+    private resize(): void {
+        if (this.u && this.canvas.clientWidth) this.u.setSize(this.size());
+    }
+
+    private selected(u: uPlot): void {
+        if (u.select.width < 4) return;
+        this.moved = Date.now();
+        const from = u.posToVal(u.select.left, "x"), to = u.posToVal(u.select.left + u.select.width, "x");
+        u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+        this.o.onzoom({ from, to });
+    }
+
+    // A click on a layer of a stack, or near a line.
+    private pick(e: MouseEvent): void {
+        const u = this.u, p = this.plot, i = u?.cursor.idx;
+        if (!u || !p || i === null || i === undefined || Date.now() - this.moved < 300) return;
+        const y = u.posToVal(e.offsetY, "y");
+        let best: Line | undefined, distance = Infinity, sum = 0;
+        for (const l of p.lines) {
+            const v = l.values[i];
+            if (!known(v)) continue;
+            sum += v;
+            if (p.stacked && y <= sum) {
+                best = l;
+                break;
+            }
+            if (!p.stacked && Math.abs(v - y) < distance) {
+                best = l;
+                distance = Math.abs(v - y);
+            }
+        }
+        if (best) this.o.onpick?.(best.id);
+    }
+
+    // Arrows move, plus and minus zoom, 0 goes back to the sliding range.
+    private key(e: KeyboardEvent): void {
+        const r = this.plot?.range;
+        if (!r) return;
+        const w = r.to - r.from, mid = r.from + w / 2;
+        const moves: Record<string, () => void> = {
+            ArrowLeft: () => this.o.onzoom({ from: Math.max(0, r.from - w / 4), to: Math.max(w, r.to - w / 4) }),
+            ArrowRight: () => this.o.onzoom({ from: r.from + w / 4, to: r.to + w / 4 }),
+            "+": () => this.o.onzoom({ from: mid - w / 4, to: mid + w / 4 }),
+            "-": () => this.o.onzoom({ from: Math.max(0, mid - w), to: mid + w }),
+            "0": () => this.o.onslide(),
+        };
+        const move = moves[e.key === "=" ? "+" : e.key];
+        if (!move || e.ctrlKey || e.metaKey || e.altKey) return;
+        e.preventDefault();
+        move();
+    }
+
+    private marks(u: uPlot): void {
+        const markers = this.plot?.markers ?? [];
+        if (!markers.length) return;
+        const { ctx, bbox } = u, ratio = devicePixelRatio || 1, bottom = bbox.top + bbox.height;
+        ctx.save();
+        ctx.beginPath();
+        ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+        ctx.clip();
+        ctx.lineWidth = ratio;
+        ctx.font = `${11 * ratio}px ${css("--font")}`;
+        ctx.textBaseline = "top";
+        let free = -Infinity;
+        for (const m of markers) {
+            const x = Math.round(u.valToPos(m.t, "x", true)) + 0.5;
+            if (x < bbox.left - 1 || x > bbox.left + bbox.width + 1) continue;
+            ctx.strokeStyle = css(m.faint ? "--muted" : "--marker");
+            ctx.globalAlpha = m.faint ? 0.55 : 0.8;
+            ctx.setLineDash(m.faint ? [] : [3 * ratio, 3 * ratio]);
+            ctx.beginPath();
+            ctx.moveTo(x, m.faint ? bottom - 5 * ratio : bbox.top);
+            ctx.lineTo(x, bottom);
+            ctx.stroke();
+            if (m.faint || x < free) continue;
+            const text = shorten(visible(m.text)), width = ctx.measureText(text).width;
+            ctx.globalAlpha = 0.85;
+            ctx.fillStyle = css("--card");
+            ctx.fillRect(x + 2 * ratio, bbox.top + ratio, width + 6 * ratio, 15 * ratio);
+            ctx.globalAlpha = 1;
+            ctx.fillStyle = css("--marker");
+            ctx.fillText(text, x + 5 * ratio, bbox.top + 3 * ratio);
+            free = x + width + 14 * ratio;
+        }
+        ctx.restore();
+    }
+
+    private drawLegend(plot: Plot): void {
+        const picked = this.o.picked?.() ?? "";
+        this.values = plot.lines.map(() => h("span", { class: "value" }, UNKNOWN));
+        const items = plot.lines.map((l, i) => {
+            const swatch = h("span", { class: `swatch${l.dash ? " dashed" : ""}`, "aria-hidden": "true" });
+            swatch.style.background = l.color;
+            const inner = [swatch, label(l.label), this.values[i]!];
+            return h("div", { role: "listitem" }, this.o.onpick
+                ? h("button", { class: "key", "aria-pressed": String(picked === l.id), title: l.label, onclick: () => this.o.onpick!(l.id) }, ...inner)
+                : h("span", { class: "key" }, ...inner));
+        });
+        // A stack reads from its top down.
+        this.legend.replaceChildren(...items);
+        this.legend.classList.toggle("some-picked", picked !== "");
+    }
+
+    // The values at the cursor, else the newest ones.
+    private say(i: number | null): void {
+        const p = this.plot;
+        if (!p || this.values.length !== p.lines.length) return;
+        p.lines.forEach((l, k) => {
+            let v: number | null | undefined = null;
+            for (let j = i ?? l.values.length - 1; j >= 0 && !known(v); j--) v = l.values[j];
+            setText(this.values[k]!, this.o.unit.text(v));
+        });
+    }
+
+    private describe(): void {
+        const p = this.plot!, first = p.lines.slice(0, 3).map((l, k) => `${visible(l.label).slice(0, 60)} ${this.values[k]?.textContent ?? ""}`);
+        setAttr(this.canvas, "aria-label", `${this.o.title}: ${p.lines.length} series; ${first.join(", ")}. ` +
+            "Arrow keys move in time, plus and minus zoom, 0 resets.");
+    }
+}
+
+function shorten(text: string): string {
+    return text.length > 28 ? `${text.slice(0, 27)}…` : text;
+}

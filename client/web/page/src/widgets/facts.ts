@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * facts.ts - short lists of names and values, large numbers, and small labels of a state.
+ */
+import { h, setAttr, setLabel, setText } from "../dom.ts";
+
+export interface Fact {
+    name: string;
+    value: string;
+    hint?: string;
+    text?: boolean; // of the program: shown as a label
+}
+
+// A list of facts that is refilled in place.
+export class Facts {
+    readonly root: HTMLDListElement;
+    private rows: { name: HTMLElement; value: HTMLElement; row: HTMLElement }[] = [];
+
+    constructor(cls = "facts") {
+        this.root = h("dl", { class: cls });
+    }
+
+    show(facts: Fact[]): void {
+        while (this.rows.length < facts.length) {
+            const name = h("dt"), value = h("dd"), row = h("div", {}, name, value);
+            this.rows.push({ name, value, row });
+            this.root.append(row);
+        }
+        this.rows.forEach(({ name, value, row }, i) => {
+            const f = facts[i];
+            row.hidden = !f;
+            if (!f) return;
+            setText(name, f.name);
+            if (f.text) setLabel(value, f.value);
+            else setText(value, f.value);
+            setAttr(row, "title", f.hint ?? null);
+        });
+    }
+}
+
+const STATES: Record<string, [string, string]> = {
+    STATE_WAITING: ["waiting", "dim"], STATE_CONNECTED: ["connected", "dim"], STATE_RUNNING: ["running", "good"],
+    STATE_ENDED: ["ended", "dim"], STATE_CRASHED: ["crashed", "bad"], STATE_FAILED: ["failed", "bad"],
+};
+
+export function stateText(state: string | undefined): string {
+    return STATES[state ?? ""]?.[0] ?? "–";
+}
+
+// A mark and a word: never colour alone.
+export function showState(el: HTMLElement, state: string | undefined): void {
+    const [text, tone] = STATES[state ?? ""] ?? ["–", "dim"];
+    pill(el, text, tone);
+}
+
+export function pill(el: HTMLElement, text: string, tone: string): void {
+    let p = el.firstElementChild as HTMLElement | null;
+    if (!p?.classList.contains("pill")) {
+        p = h("span", { class: "pill" });
+        el.replaceChildren(p);
+    }
+    setAttr(p, "data-tone", tone);
+    setText(p, text);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * registry.ts - what is on the page now, by name: charts and tables say what they show. `window.heapwatch` reads it.
+ */
+
+type Kind = "chart" | "table";
+const things = new Map<string, () => unknown>();
+
+export function register(kind: Kind, id: string, read: (() => unknown) | undefined): void {
+    if (read) things.set(`${kind} ${id}`, read);
+    else things.delete(`${kind} ${id}`);
+}
+
+export function read(kind: Kind, id: string): unknown {
+    return things.get(`${kind} ${id}`)?.();
+}
+
+export function names(kind: Kind): string[] {
+    return [...things.keys()].filter((k) => k.startsWith(kind)).map((k) => k.slice(kind.length + 1));
+}

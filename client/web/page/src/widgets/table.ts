@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * table.ts - a table of any length: sorted by any column, only the rows in sight are in the document, saved as CSV.
+ *
+ * DESIGN: rows have one height, so the place of each is known. Row elements are pooled and refilled while scrolling. A screen reader
+ * gets the whole by aria-rowcount and aria-rowindex. Keyboard: arrows, Page Up and Down, Home, End move the row; Enter opens it.
+ */
+import { h, setAttr, setText } from "../dom.ts";
+import type { Route } from "../route.ts";
+import { known, UNKNOWN } from "../units.ts";
+import { register } from "./registry.ts";
+import { csv, saveText } from "./save.ts";
+
+export type Value = number | string | undefined;
+
+export interface Column<R> {
+    id: string;
+    title: string;
+    hint?: string; // what the column means, as a tooltip
+    width: string; // a CSS grid track
+    value: (r: R) => Value; // to sort by and to save
+    text?: (r: R) => string; // as shown; without it the value itself
+    draw?: (cell: HTMLElement, r: R) => void; // instead of text
+    left?: boolean; // text rather than a number
+    first?: "asc" | "desc"; // direction of the first click
+}
+
+export interface TableOptions<R> {
+    id: string;
+    title: string;
+    columns: Column<R>[];
+    key: (r: R) => string;
+    route: Route;
+    sort: string; // "-size": by column size, falling
+    rowHeight?: number;
+    height?: number; // of the scrolled part, px; without it all rows are shown up to 12
+    onopen?: (r: R) => void;
+    opened?: () => string;
+    empty: string;
+}
+
+export class Table<R> {
+    readonly root: HTMLElement;
+    private rows: R[] = [];
+    private readonly body = h("div", { class: "tbody", role: "rowgroup" });
+    private readonly scroller: HTMLElement;
+    private readonly heads = new Map<string, HTMLElement>();
+    private readonly summary = h("span", { class: "muted", role: "status" });
+    private readonly nothing = h("p", { class: "empty" });
+    private pool: HTMLElement[] = [];
+    private focus = 0;
+    private readonly rowHeight: number;
+
+    constructor(private readonly o: TableOptions<R>) {
+        this.rowHeight = o.rowHeight ?? 30;
+        const tracks = o.columns.map((c) => c.width).join(" ");
+        const head = h("div", { class: "thead tr", role: "row", "aria-rowindex": 1 }, ...o.columns.map((c) => this.head(c)));
+        const grid = h("div", { class: "table", role: "table", "aria-label": o.title }, h("div", { role: "rowgroup" }, head), this.body);
+        grid.style.setProperty("--tracks", tracks);
+        grid.style.setProperty("--row", `${this.rowHeight}px`);
+        this.scroller = h("div", { class: "scroller" }, grid);
+        this.scroller.addEventListener("scroll", () => this.draw(), { passive: true });
+        this.body.addEventListener("keydown", (e) => this.key(e));
+        this.root = h("section", { class: "tablebox", "data-table": o.id },
+            h("div", { class: "tablehead" }, h("h3", {}, o.title), this.summary, h("span", { class: "tools" },
+                h("button", { class: "quiet", onclick: () => this.save(), "aria-label": `Save ${o.title} as CSV` }, "CSV"))),
+            this.scroller, this.nothing);
+        new ResizeObserver(() => this.draw()).observe(this.scroller);
+        register("table", o.id, () => this.data());
+    }
+
+    done(): void {
+        register("table", this.o.id, undefined);
+    }
+
+    private get order(): { column: Column<R>; down: boolean } {
+        const text = this.o.route.get(`sort.${this.o.id}`, this.o.sort);
+        const id = text.replace(/^-/, "");
+        return { column: this.o.columns.find((c) => c.id === id) ?? this.o.columns[0]!, down: text.startsWith("-") };
+    }
+
+    show(rows: R[], summary = ""): void {
+        const { column, down } = this.order;
+        this.rows = sorted(rows, column, down);
+        for (const [id, el] of this.heads) {
+            setAttr(el, "aria-sort", id !== column.id ? "none" : down ? "descending" : "ascending");
+        }
+        setText(this.summary, summary);
+        this.nothing.hidden = rows.length > 0;
+        this.scroller.hidden = !rows.length;
+        setText(this.nothing, this.o.empty);
+        const full = (this.rows.length + 1) * this.rowHeight + 6;
+        this.scroller.style.height = `${Math.min(full, this.o.height ?? 12 * this.rowHeight)}px`;
+        this.body.style.height = `${this.rows.length * this.rowHeight}px`;
+        setAttr(this.scroller.firstElementChild!, "aria-rowcount", String(this.rows.length + 1));
+        this.draw();
+    }
+
+    private head(c: Column<R>): HTMLElement {
+        const el = h("div", { role: "columnheader", class: c.left ? "left" : "", title: c.hint },
+            h("button", { class: "sort", onclick: () => this.sortBy(c) }, c.title));
+        this.heads.set(c.id, el);
+        return el;
+    }
+
+    private sortBy(c: Column<R>): void {
+        const now = this.order;
+        const down = now.column.id === c.id ? !now.down : (c.first ?? (c.left ? "asc" : "desc")) === "desc";
+        this.o.route.set({ [`sort.${this.o.id}`]: `${down ? "-" : ""}${c.id}` });
+        this.show(this.rows, this.summary.textContent ?? "");
+    }
+
+    private draw(): void {
+        const top = this.scroller.scrollTop, view = this.scroller.clientHeight || 12 * this.rowHeight;
+        const first = Math.max(0, Math.floor(top / this.rowHeight) - 2);
+        const end = Math.min(this.rows.length, Math.ceil((top + view) / this.rowHeight) + 2);
+        while (this.pool.length < end - first) this.pool.push(this.blank());
+        this.pool.forEach((el, i) => {
+            const at = first + i;
+            el.hidden = at >= end;
+            if (at < end) this.fill(el, at);
+        });
+    }
+
+    private blank(): HTMLElement {
+        const row = h("div", { class: "tr", role: "row", tabindex: "-1" },
+            ...this.o.columns.map((c) => h("div", { role: "cell", class: c.left ? "left" : "" })));
+        if (this.o.onopen) {
+            row.classList.add("opens");
+            row.addEventListener("click", () => this.open(Number(row.dataset["at"])));
+        }
+        this.body.append(row);
+        return row;
+    }
+
+    private fill(el: HTMLElement, at: number): void {
+        const r = this.rows[at]!;
+        el.dataset["at"] = String(at);
+        el.style.transform = `translateY(${at * this.rowHeight}px)`;
+        setAttr(el, "aria-rowindex", String(at + 2));
+        setAttr(el, "tabindex", at === this.focus ? "0" : "-1");
+        if (this.o.opened) setAttr(el, "aria-current", this.o.opened() === this.o.key(r) ? "true" : null);
+        this.o.columns.forEach((c, i) => {
+            const cell = el.children[i] as HTMLElement;
+            if (c.draw) c.draw(cell, r);
+            else setText(cell, shown(c, r));
+        });
+    }
+
+    private open(at: number): void {
+        const r = this.rows[at];
+        if (!r || !this.o.onopen) return;
+        this.focus = at;
+        this.o.onopen(r);
+    }
+
+    private key(e: KeyboardEvent): void {
+        const page = Math.max(1, Math.floor(this.scroller.clientHeight / this.rowHeight) - 2);
+        const to: Record<string, number> = { ArrowDown: this.focus + 1, ArrowUp: this.focus - 1, PageDown: this.focus + page,
+            PageUp: this.focus - page, Home: 0, End: this.rows.length - 1 };
+        if (e.key === "Enter") this.open(this.focus);
+        const next = to[e.key];
+        if (next === undefined) return;
+        e.preventDefault();
+        this.focus = Math.max(0, Math.min(this.rows.length - 1, next));
+        const y = this.focus * this.rowHeight, s = this.scroller;
+        if (y < s.scrollTop) s.scrollTop = y;
+        else if (y + 2 * this.rowHeight > s.scrollTop + s.clientHeight) s.scrollTop = y + 2 * this.rowHeight - s.clientHeight;
+        this.draw();
+        this.pool.find((p) => !p.hidden && Number(p.dataset["at"]) === this.focus)?.focus({ preventScroll: true });
+    }
+
+    private save(): void {
+        const columns = this.o.columns.filter((c) => c.title);
+        saveText(`heapwatch-${this.o.id}.csv`, "text/csv",
+            csv([columns.map((c) => c.title), ...this.rows.map((r) => columns.map((c) => c.value(r)))]));
+    }
+
+    private data(): unknown {
+        return { columns: this.o.columns.map((c) => c.id), drawn: this.pool.filter((p) => !p.hidden).length,
+            rows: this.rows.map((r) => Object.fromEntries(this.o.columns.map((c) => [c.id, c.value(r)]))) };
+    }
+}
+
+function shown<R>(c: Column<R>, r: R): string {
+    if (c.text) return c.text(r);
+    const v = c.value(r);
+    return v === undefined || v === "" || (typeof v === "number" && !known(v)) ? UNKNOWN : String(v);
+}
+
+// Unknown comes last, in either direction.
+export function sorted<R>(rows: R[], c: Column<R>, down: boolean): R[] {
+    const all = rows.map((r, i) => ({ r, i, v: c.value(r) }));
+    const missing = (v: Value) => v === undefined || (typeof v === "number" && Number.isNaN(v));
+    all.sort((a, b) => {
+        if (missing(a.v) || missing(b.v)) return Number(missing(a.v)) - Number(missing(b.v)) || a.i - b.i;
+        const by = typeof a.v === "string" || typeof b.v === "string" ? compareText(String(a.v), String(b.v)) : a.v! - (b.v as number);
+        return (down ? -by : by) || a.i - b.i;
+    });
+    return all.map((x) => x.r);
+}
+
+function compareText(a: string, b: string): number {
+    return a < b ? -1 : a > b ? 1 : 0;
+}
