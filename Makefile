@@ -39,7 +39,8 @@ PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c e
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
              send_state.c send_rows.c event_stream.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
 
-ACT := $(addprefix daemon/act/, notice.c plan.c json.c exec_env.c exec_child.c exec.c)
+ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c desk.c exec_env.c exec_child.c exec.c http.c \
+         resend.c actor.c file.c mailbox.c worker.c state.c act.c)
 
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
