@@ -33,8 +33,8 @@ MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c no
          band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
 TREND := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
          time_to_limit.c trend.c)
-RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c print.c eval.c headline.c history.c \
-         state.c template.c rule.c alert_text.c alerts.c)
+RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c \
+           print.c history.c eval.c headline.c template.c rule.c builtin.c state.c alert_text.c alerts.c)
 PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
              send_state.c send_rows.c event_stream.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
@@ -45,7 +45,7 @@ ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c desk.c
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
 
-DAEMON := $(addprefix daemon/, log.c config.c config_file.c pipeline.c targets.c requests.c once.c main.c)
+DAEMON := $(addprefix daemon/, log.c yaml_file.c rules_do.c rules_file.c config.c config_file.c pipeline.c targets.c requests.c once.c main.c)
 
 # The client: where updates come from, the state they make, the commands that show it.
 CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
@@ -73,7 +73,7 @@ UNIT_SRC    := $(sort $(wildcard tests/unit/*/test_*.c))
 # ------------------------------------------------------------------ flags
 
 PKGS_LIB    := libzmq libprotobuf-c
-PKGS_DAEMON := libevent libcyaml libcurl jansson
+PKGS_DAEMON := libevent libcyaml yaml-0.1 libcurl jansson
 PKGS_CLIENT := libevent ncursesw
 PKG_CFLAGS  := $(shell pkg-config --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
 LIBS_LIB     = $(shell pkg-config --libs $(PKGS_LIB))

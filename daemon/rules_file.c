@@ -166,16 +166,20 @@ static bool make_rule(struct reader *r, const struct group *g, const yaml_node_t
                       const struct places *p, struct rule *changed)
 {
         const yaml_node_t *todo = yaml_get(&r->file, node, "do"), *limits = yaml_get(&r->file, node, "limits");
+        struct act_plan *plan = NULL;
         struct rule_error error;
+        bool good = rules_read_do(&r->file, todo ? todo : g->todo, limits ? limits : g->limits, &plan);
         struct rule *rule = rule_new(t, &error);
 
         if (!rule)
-                return complain(r, p, &error);
-        rule->builtin = r->builtin || changed;
-        if (!rules_read_do(&r->file, todo ? todo : g->todo, limits ? limits : g->limits, &rule->plan)) {
+                good = complain(r, p, &error);
+        if (!good) {
+                act_plan_unref(&plan);
                 rule_destroy(&rule);
                 return false;
         }
+        rule->builtin = r->builtin || changed;
+        rule->plan = plan;
         return place_rule(r, p, rule, changed);
 }
 
@@ -204,7 +208,6 @@ static bool read_rule(struct reader *r, const struct group *g, const yaml_node_t
         bool enabled = true;
 
         if (!yaml_is_mapping(&r->file, node, "a rule with alert: and expr:") ||
-            !yaml_check_keys(&r->file, node, keys, COUNT(keys)) ||
             !take_text(r, node, "alert", "the name of the rule", &name, &p.name))
                 return false;
         if (!name)
@@ -215,7 +218,8 @@ static bool read_rule(struct reader *r, const struct group *g, const yaml_node_t
         struct rule_text t = changed ? changed->text : (struct rule_text){ .group = g->name };
         t.name = name;
         const yaml_node_t *targets = yaml_get(&r->file, node, "targets"), *on = yaml_get(&r->file, node, "enabled");
-        bool good = take_text(r, node, "expr", "a condition such as live > 1GiB", &t.expr, &p.expr);
+        bool good = yaml_check_keys(&r->file, node, keys, COUNT(keys));
+        good = take_text(r, node, "expr", "a condition such as live > 1GiB", &t.expr, &p.expr) && good;
         good = take_text(r, node, "until", "a condition such as live < 1GiB", &t.until, &p.until) && good;
         good = take_text(r, node, "for", "a time such as 5m", &t.hold_for, &p.hold_for) && good;
         good = take_text(r, node, "keep_firing_for", "a time such as 5m", &t.keep_firing_for, &p.keep) && good;
@@ -234,9 +238,9 @@ static bool read_group(struct reader *r, const yaml_node_t *node)
 {
         static const char *const keys[] = { "name", "rules", "targets", "do", "limits" };
 
-        if (!yaml_is_mapping(&r->file, node, "a group with name: and rules:") ||
-            !yaml_check_keys(&r->file, node, keys, COUNT(keys)))
+        if (!yaml_is_mapping(&r->file, node, "a group with name: and rules:"))
                 return false;
+        bool good = yaml_check_keys(&r->file, node, keys, COUNT(keys));
         const yaml_node_t *rules = yaml_get(&r->file, node, "rules"), *rule, *name = yaml_get(&r->file, node, "name");
         struct group g = {
                 .name = name ? yaml_text(&r->file, name, "the name of the group") : NULL,
@@ -250,7 +254,6 @@ static bool read_group(struct reader *r, const yaml_node_t *node)
                 return yaml_complain(&r->file, node, 0, "group '%s' has no rules:", g.name ? g.name : "");
         if (!g.name || !yaml_is_sequence(&r->file, rules, "a list of rules"))
                 return false;
-        bool good = true;
         for (size_t i = 0; (rule = yaml_item_at(&r->file, rules, i)); i++)
                 good = read_rule(r, &g, rule) && good;
         return good;
@@ -279,11 +282,12 @@ static bool read_file(struct reader *r)
 
         if (!root)
                 return yaml_complain(&r->file, NULL, 0, "the file is empty; expected groups:");
-        if (!yaml_is_mapping(&r->file, root, "groups:") || !yaml_check_keys(&r->file, root, keys, COUNT(keys)))
+        if (!yaml_is_mapping(&r->file, root, "groups:"))
                 return false;
+        good = yaml_check_keys(&r->file, root, keys, COUNT(keys));
         builtin = yaml_get(&r->file, root, "builtin");
         if (builtin)
-                good = yaml_boolean(&r->file, builtin, &with_pack);
+                good = yaml_boolean(&r->file, builtin, &with_pack) && good;
         if (!with_pack)
                 drop_builtin(r->set);
         groups = yaml_get(&r->file, root, "groups");

@@ -28,7 +28,8 @@ enum series_id {                /* numbers are those of the wire (hw.Series) */
         SERIES_CPU = 12,
         SERIES_CGROUP = 13,
         SERIES_CENSUS_TOTAL = 14,
-        SERIES_COUNT = 15
+        SERIES_OFF_HEAP = 15,
+        SERIES_COUNT = 16
 };
 
 struct series {

@@ -2,8 +2,8 @@
 /*
  * DESIGN: one walk over the buckets of a stretch, oldest first, that all
  * questions are made of. It takes the finest ring that reaches back to the
- * stretch's older end; a bucket of it that lies across the newer end is taken
- * to pieces, by the rings below:
+ * stretch's older end (from the bucket that holds it on); a bucket of it that
+ * lies across the newer end is taken to pieces, by the rings below:
  *
  *      |    10 min    |    10 min    |1m|1m|1m|10s|1s|1s| to
  */
@@ -29,7 +29,7 @@ static void walk(const struct series *s, uint64_t from_ns, uint64_t to_ns, visit
                 ring++;
         for (;; ring--) {
                 const struct window *w = &s->windows[ring];
-                uint64_t i = from_ns / w->width_ns + (from_ns % w->width_ns != 0), end = to_ns / w->width_ns;
+                uint64_t i = from_ns / w->width_ns, end = to_ns / w->width_ns;
 
                 if (!w->empty && i < w->from)
                         i = w->from;

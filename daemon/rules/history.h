@@ -5,7 +5,8 @@
  * A moment of judging is a multiple of HISTORY_STEP_NS, the width of the finest
  * ring, so what arrived behind it can be told apart and left out: the answer
  * depends on samples before it alone, however far the stream is ahead. The
- * older end is exact to one bucket of the ring that reaches so far back.
+ * older end is that of a bucket of the ring that reaches so far back, so a
+ * stretch may be a little longer than asked.
  */
 #ifndef HW_RULES_HISTORY_H
 #define HW_RULES_HISTORY_H
