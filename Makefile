@@ -37,7 +37,7 @@ RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c
            print.c history.c eval.c headline.c template.c rule.c builtin.c state.c alert_text.c alerts.c)
 PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
-             send_state.c send_rows.c event_stream.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
+             send_state.c send_alerts.c send_rows.c event_stream.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
 
 ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c desk.c exec_env.c exec_child.c exec.c http.c \
          resend.c actor.c file.c mailbox.c worker.c state.c act.c)

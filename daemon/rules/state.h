@@ -2,11 +2,11 @@
 /*
  * state.h - from "the condition holds" to "this alert fires": one small machine.
  *
- *               holds                for has passed
- *      inactive ──────▶ pending ──────────────────▶ firing
- *          ▲               │ does not hold             │ has been over for keep_firing_for
- *          └───────────────┘                           ▼
- *          ◀───────────────────────────────────── resolved
+ *               holds            for is over
+ *      inactive ------> pending ------------> firing
+ *          ^               | does not hold       | over for keep_firing_for
+ *          `---------------'                     v
+ *          `<--------------------------------- resolved
  *
  * While it fires the alert is over when `until` holds, or without one when the
  * expression does not. What is unknown changes nothing: the state stays, and the

@@ -161,7 +161,8 @@ static inline void made_verdict(struct made_up *m, unsigned id, enum trend_verdi
 {
         m->has_trend[id] = true;
         m->trends[id] = (struct trend_result){ .verdict = verdict, .has_slope = true, .slope = slope,
-                                               .slope_low = slope / 2, .slope_high = slope * 2, .onset_ns = UINT64_MAX };
+                                               .slope_low = slope / 2, .slope_high = slope * 2,
+                                               .onset_ns = UINT64_MAX };
 }
 
 static inline struct rule_data made_data(struct made_up *m)

@@ -42,7 +42,8 @@ static const char *const plain = "builtin: false\n"
                                  "- name: g\n"
                                  "  rules:\n"
                                  "  - {alert: big, expr: live > 100MiB, for: 2s, labels: {severity: critical, team: x}, "
-                                 "annotations: {summary: '{{target}} has {{value}}, over {{threshold}}, for {{since}}; "
+                                 "annotations: {summary: '{{target}} has {{value}}, over {{threshold}}, "
+                                 "for {{since}}; "
                                  "{{where}}; {{note}}; {{slope}}'}}\n";
 
 static void one_life(void **state)
