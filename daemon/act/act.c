@@ -148,7 +148,8 @@ static void on_changed(void *ctx, const struct notice *notice)
 {
         struct act *a = ctx;
 
-        a->options.changed(a->options.ctx, notice);
+        if (a->options.changed)
+                a->options.changed(a->options.ctx, notice);
 }
 
 static void on_tick(evutil_socket_t fd, short what, void *ctx)

@@ -65,6 +65,13 @@ struct series_point {
 size_t series_history(const struct series *s, uint64_t from_ns, uint64_t to_ns, uint64_t step_ns,
                       struct series_point *points, size_t max);
 
+/*
+ * Merge of the buckets that begin in [from_ns, to_ns), of the finest window that
+ * still reaches back to from_ns, else of the widest; ret->moments.n == 0 when
+ * there are none. From 0 to a time behind the newest sample it is the whole run.
+ */
+void series_span(const struct series *s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+
 /* Merge of the finest window over the last span_ns before now_ns. */
 void series_recent(const struct series *s, uint64_t now_ns, uint64_t span_ns, struct bucket *ret);
 
