@@ -33,22 +33,14 @@ SOURCE := $(addprefix daemon/source/, uri.c source.c watch.c tail.c fifo.c stdin
 MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c nonmoving.c cost_centres.c ipe.c bands.c \
          band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
 TREND := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
-<<<<<<< HEAD
-         time_to_limit.c trend.c)
-RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c \
-           print.c history.c eval.c headline.c template.c rule.c builtin.c state.c alert_text.c alerts.c)
-PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
-             encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
-             send_state.c send_alerts.c send_rows.c event_stream.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
-=======
          time_to_limit.c trend.c statistics.c spread.c band_windows.c limit.c growth.c tracker.c tracker_bands.c \
          tracker_read.c)
-RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c print.c)
+RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c \
+         print.c history.c eval.c headline.c template.c rule.c builtin.c state.c alert_text.c alerts.c)
 PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
-             sentences.c encode_trend.c send_state.c send_rows.c send_trend.c event_stream.c publisher.c snapshot.c \
-             zloop.c endpoint.c bus.c once.c)
->>>>>>> main
+             sentences.c encode_trend.c send_state.c send_alerts.c send_rows.c send_trend.c event_stream.c publisher.c \
+             snapshot.c zloop.c endpoint.c bus.c once.c)
 
 ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c desk.c exec_env.c exec_child.c exec.c http.c \
          resend.c actor.c file.c mailbox.c worker.c state.c act.c)
@@ -56,12 +48,8 @@ ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c desk.c
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
 
-<<<<<<< HEAD
-DAEMON := $(addprefix daemon/, log.c yaml_file.c rules_do.c rules_file.c config.c config_file.c pipeline.c targets.c requests.c once.c main.c)
-=======
-DAEMON := $(addprefix daemon/, log.c config.c config_file.c fanout.c pipeline.c targets.c silence_requests.c requests.c \
-          once.c main.c)
->>>>>>> main
+DAEMON := $(addprefix daemon/, log.c yaml_file.c rules_do.c rules_file.c config.c config_file.c fanout.c alerting_data.c \
+          alerting.c pipeline.c targets.c silence_requests.c requests.c once.c main.c)
 
 # The client: where updates come from, the state they make, the commands that show it.
 CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
