@@ -48,7 +48,7 @@ ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c desk.c
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
 
-DAEMON := $(addprefix daemon/, log.c yaml_file.c rules_do.c rules_file.c config.c config_file.c fanout.c alerting_data.c \
+DAEMON := $(addprefix daemon/, log.c yaml_file.c rules_do.c rules_file.c rulebook.c rules_tool.c config.c config_file.c fanout.c alerting_data.c \
           alerting.c pipeline.c targets.c silence_requests.c requests.c once.c main.c)
 
 # The client: where updates come from, the state they make, the commands that show it.

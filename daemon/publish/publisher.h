@@ -54,6 +54,7 @@ void publisher_set_alerts(struct publisher *p, const struct alerts *alerts, aler
 
 /* Sends all alerts: at every change of one and in the heartbeat. */
 void publisher_alerts(struct publisher *p, uint64_t wall_ns);
+
 /* Where trends come from (borrowed until publisher_destroy); without one none are published. */
 void publisher_set_tracker(struct publisher *p, struct tracker *t);
 
@@ -83,8 +84,6 @@ void publisher_begin_run(struct publisher *p, uint64_t wall_ns);
 /*
  * Calls `each` with updates that bring a newcomer to the present state (each
  * borrowed): target, health, alerts, bands in parts, the newest census, heap, gc,
- * notes in parts, profile in parts, ticky in parts, sched. Each carries the
- * borrowed): target, health, bands in parts, the newest census, heap, gc,
  * notes in parts, profile in parts, ticky in parts, sched, trends in parts. Each carries the
  * newest sequence of its topic. `kinds` (n of them, 0 = all) selects. Flushes
  * first, so that nothing in it comes again. Returns 0, or -ENOMEM when it is
