@@ -29,7 +29,7 @@ BASE := $(addprefix daemon/base/, arena.c hash.c strings.c pool.c idtable.c near
 
 DECODE := $(addprefix daemon/decode/, event_table.c view.c header.c decoder.c ipe.c resync.c fields.c)
 SOURCE := $(addprefix daemon/source/, uri.c source.c watch.c tail.c fifo.c stdin.c address.c backoff.c connect.c \
-          listen.c read.c kernel_file.c cgroup.c procfs.c)
+          listen.c read.c kernel_file.c cgroup.c procfs.c log_length.c)
 MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c nonmoving.c cost_centres.c ipe.c bands.c \
          band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
 TREND := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
@@ -48,12 +48,13 @@ ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c desk.c
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
 
-DAEMON := $(addprefix daemon/, log.c yaml_file.c rules_do.c rules_file.c rulebook.c rules_tool.c config.c config_file.c fanout.c alerting_data.c \
-          alerting.c pipeline.c targets.c silence_requests.c requests.c once.c main.c)
+DAEMON := $(addprefix daemon/, log.c yaml_file.c rules_do.c rules_file.c rulebook.c rules_tool.c rules_test_values.c \
+          rules_test_run.c rules_test.c config_trend.c config.c \
+          config_file.c fanout.c alerting_data.c alerting.c alert_actions.c pipeline.c targets.c reload.c silence_requests.c requests.c once.c main.c)
 
 # The client: where updates come from, the state they make, the commands that show it.
 CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
-            feed.c feed_live.c feed_files.c \
+            find_daemon.c feed.c feed_live.c feed_files.c \
             view.c view_target.c view_bands.c view_trend.c view_lists.c view_ring.c view_copy.c view_clone.c) \
           $(addprefix client/console/, top.c loop.c screen.c plain.c console.c mouse.c frame.c entry.c save.c views.c \
             table.c table_draw.c table_keys.c table_print.c figures.c trends.c journal.c timeline.c chart.c chart_draw.c chart_save.c value.c \
@@ -62,6 +63,7 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
           $(addprefix client/pipe/, pipe.c csv.c) \
           $(addprefix client/ctl/, ctl.c print.c silence.c) \
           $(addprefix client/, rtsinfo.c inquire.c) \
+          $(addprefix client/rules/, rules.c findings.c junit.c check.c) \
           $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
           $(addprefix client/doctor/, features.c stream.c doctor.c) \
           $(addprefix client/replay/, schedule.c output.c replay.c) \

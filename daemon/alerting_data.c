@@ -260,19 +260,19 @@ static void explain_stall(const struct alerting *a, char *out, size_t size)
         char text[HW_NUMBER_MAX];
 
         if (cpu == UNKNOWN_U64 || a->cpu_at_bytes_ns == UNKNOWN_U64) {
-                snprintf(out, size, "%s", flushes ? "its process cannot be seen from here, so whether it is idle or hangs "
-                                                    "is not known"
-                                                  : "it has no flush interval, so it writes only when a buffer is full");
+                snprintf(out, size, "%s",
+                         flushes ? "its process cannot be seen from here, so whether it is idle or hangs is not known"
+                                 : "it has no flush interval, so it writes only when a buffer is full");
                 return;
         }
         used = sub_sat(cpu, a->cpu_at_bytes_ns);
         hw_duration_text(text, sizeof(text), (double)used);
         if (used > SECOND_NS && flushes)
-                snprintf(out, size, "the process works (%s of CPU time since then) but does not write: its flush interval "
-                         "does not work, or the reader of its log was replaced", text);
+                snprintf(out, size, "the process works (%s of CPU time since then) but does not write: its flush "
+                         "interval does not work, or the reader of its log was replaced", text);
         else if (used > SECOND_NS)
-                snprintf(out, size, "the process works (%s of CPU time since then) and has no flush interval: it writes "
-                         "only when a 2 MiB buffer is full", text);
+                snprintf(out, size, "the process works (%s of CPU time since then) and has no flush interval: it "
+                         "writes only when a 2 MiB buffer is full", text);
         else if (flushes && run->threaded)
                 snprintf(out, size, "the process has used no CPU time since then: it is idle, or it hangs at its exit, "
                          "which --eventlog-flush-interval is known to cause");

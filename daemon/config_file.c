@@ -16,10 +16,17 @@ struct file_target {
         char *uri;
 };
 
+struct file_trend {
+        char *resolution, *leak_after, *limit;
+};
+
 struct file_config {
+        struct file_trend *trend;
         char *publish, *request, *log_level, *show_arguments;
         struct file_target *targets;
         unsigned targets_count;
+        char **rules;
+        unsigned rules_count;
 };
 
 static const cyaml_schema_field_t target_fields[] = {
@@ -33,7 +40,22 @@ static const cyaml_schema_value_t target_value = {
         CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct file_target, target_fields),
 };
 
+static const cyaml_schema_field_t trend_fields[] = {
+        CYAML_FIELD_STRING_PTR("resolution", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_trend, resolution, 1,
+                               32),
+        CYAML_FIELD_STRING_PTR("leak_after", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_trend, leak_after, 1,
+                               32),
+        CYAML_FIELD_STRING_PTR("limit", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_trend, limit, 1, 32),
+        CYAML_FIELD_END
+};
+
+static const cyaml_schema_value_t rules_value = {
+        CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, SOURCE_PATH_MAX),
+};
+
 static const cyaml_schema_field_t config_fields[] = {
+        CYAML_FIELD_MAPPING_PTR("trend", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, trend,
+                                trend_fields),
         CYAML_FIELD_STRING_PTR("publish", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, publish, 1,
                                CONFIG_ENDPOINT_MAX - 1),
         CYAML_FIELD_STRING_PTR("request", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, request, 1,
@@ -43,6 +65,8 @@ static const cyaml_schema_field_t config_fields[] = {
         /* A text, because libcyaml takes any word that is not false for true. */
         CYAML_FIELD_STRING_PTR("show_arguments", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config,
                                show_arguments, 1, 64),
+        CYAML_FIELD_SEQUENCE("rules", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, rules,
+                             &rules_value, 0, CONFIG_RULES_MAX),
         CYAML_FIELD_SEQUENCE("targets", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, targets,
                              &target_value, 0, CYAML_UNLIMITED),
         CYAML_FIELD_END
@@ -97,6 +121,29 @@ static bool take_show_arguments(struct config *c, const char *value, const char 
         return true;
 }
 
+/* What the command line gave stays. */
+static bool take_trend(struct config *c, const struct file_trend *f, const char *path)
+{
+        struct config_trend from_file = { 0 };
+        char error[160], what[192];
+
+        if (!f)
+                return true;
+        if ((f->resolution && !config_trend_resolution(&from_file, f->resolution, error, sizeof(error))) ||
+            (f->leak_after && !config_trend_leak_after(&from_file, f->leak_after, error, sizeof(error))) ||
+            (f->limit && !config_trend_limit(&from_file, f->limit, error, sizeof(error)))) {
+                snprintf(what, sizeof(what), "trend: %s", error);
+                return report(path, what);
+        }
+        if (!c->trend.resolution_ns)
+                c->trend.resolution_ns = from_file.resolution_ns;
+        if (!c->trend.leak_after_ns)
+                c->trend.leak_after_ns = from_file.leak_after_ns;
+        if (!c->trend.limit_bytes)
+                c->trend.limit_bytes = from_file.limit_bytes;
+        return true;
+}
+
 static bool take_targets(struct config *c, const struct file_config *f, const char *path)
 {
         char error[SOURCE_PATH_MAX + 256], what[SOURCE_PATH_MAX + 320];
@@ -110,13 +157,24 @@ static bool take_targets(struct config *c, const struct file_config *f, const ch
         return true;
 }
 
+static bool take_rules(struct config *c, const struct file_config *f, const char *path)
+{
+        char error[128];
+
+        for (unsigned i = 0; i < f->rules_count; i++)
+                if (!config_add_rules(c, f->rules[i], error, sizeof(error)))
+                        return report(path, error);
+        return true;
+}
+
 static bool take(struct config *c, const struct file_config *f, const char *path)
 {
         if (f->log_level && !log_parse_level(f->log_level, &c->log_level))
                 return report(path, "log_level: expected error, warning, info or debug");
         take_endpoint(c->publish_endpoint, f->publish);
         take_endpoint(c->request_endpoint, f->request);
-        return take_show_arguments(c, f->show_arguments, path) && take_targets(c, f, path);
+        return take_show_arguments(c, f->show_arguments, path) && take_trend(c, f->trend, path) &&
+               take_rules(c, f, path) && take_targets(c, f, path);
 }
 
 bool config_read_file(struct config *c, const char *path)

@@ -12,12 +12,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "pipeline.h"
 #include "publish/once.h"
+#include "source/log_length.h"
 #include "source/procfs.h"
+#include "trend/tracker.h"
 
 #define ONCE_EPOCH 1u   /* finished logs give the same messages every time */
 
@@ -40,17 +43,36 @@ static int read_through(struct pipeline *p, const char *path, uint8_t *buffer)
         return r;
 }
 
-static int one_file(const struct config *config, const struct config_target *target, const struct outlet *outlet,
-                    uint8_t *buffer)
+/* Event time that the file spans; 0: not a file that can be looked through first. */
+static uint64_t length_ns(const char *path)
+{
+        struct stat st;
+        uint64_t length = 0;
+
+        if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+                return 0;
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd >= 0) {
+                length = log_length_ns(fd);
+                close(fd);
+        }
+        return length;
+}
+
+static int one_file(const struct config *config, const struct ruleset *rules, const struct config_target *target,
+                    const struct outlet *outlet, uint8_t *buffer)
 {
         char error[256];
+        struct tracker_config trend = config_trend_tracker(&config->trend, length_ns(target->uri.path));
         struct pipeline_options options = {
+                .trend = &trend,
                 .name = target->name,
                 .uri = &target->uri,
                 .epoch = ONCE_EPOCH,
                 .outlet = *outlet,
                 .show_arguments = config->show_arguments,
                 .events = config->events,
+                .rules = rules,
         };
         struct pipeline *p = pipeline_new(&options, error, sizeof(error));
 
@@ -90,7 +112,7 @@ static void say_finished(const struct outlet *outlet, uint64_t sequence)
         (void)outlet->send(outlet->ctx, &update); /* a client that is gone needs no end */
 }
 
-int once_run(const struct config *config)
+int once_run(const struct config *config, const struct ruleset *rules)
 {
         char error[256];
         uint8_t *buffer = malloc(READ_BUFFER_BYTES);
@@ -105,7 +127,7 @@ int once_run(const struct config *config)
         }
         struct outlet outlet = once_outlet(once);
         for (size_t i = 0; i < config->n_targets; i++) {
-                int r = one_file(config, &config->targets[i], &outlet, buffer);
+                int r = one_file(config, rules, &config->targets[i], &outlet, buffer);
                 failed += r != 0;
                 if (r == -EPIPE)
                         break;

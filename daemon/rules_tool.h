@@ -10,4 +10,7 @@
 int rules_tool_check(char *const *paths, size_t n);
 int rules_tool_list(char *const *paths, size_t n, bool in_words);
 
+/* Runs tests of rules (rules_test.c): 0, 1 when one failed, 2 when a file is wrong. */
+int rules_test(char *const *paths, size_t n);
+
 #endif

@@ -28,6 +28,6 @@ struct alert_extra {
 struct alert;
 
 /* Fills *ret, which is zeroed; what it borrows must hold until the next call. */
-typedef void alert_extra_fn(void *ctx, const struct alert *alert, struct alert_extra *ret);
+typedef void alert_extra_fn(void *ctx, const char *target, const struct alert *alert, struct alert_extra *ret);
 
 #endif

@@ -91,7 +91,8 @@ static bool put_alert(struct encoder *e, Hw__Alert *out, const struct alert *a, 
         return out->labels && out->annotations && put_extra(e, out, extra);
 }
 
-Hw__Alerts *encode_alerts(struct encoder *e, const struct alerts *alerts, alert_extra_fn *extra, void *extra_ctx)
+Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct alerts *alerts, alert_extra_fn *extra,
+                          void *extra_ctx)
 {
         size_t n = alerts_count(alerts);
         Hw__Alerts *out = encoder_calloc(e, 1, sizeof(*out));
@@ -106,7 +107,7 @@ Hw__Alerts *encode_alerts(struct encoder *e, const struct alerts *alerts, alert_
         for (size_t i = 0; i < n; i++) {
                 struct alert_extra more = { .n_results = 0 };
                 if (extra)
-                        extra(extra_ctx, alerts_get(alerts, i), &more);
+                        extra(extra_ctx, target, alerts_get(alerts, i), &more);
                 hw__alert__init(&rows[i]);
                 if (!put_alert(e, &rows[i], alerts_get(alerts, i), &more))
                         return NULL;
@@ -124,7 +125,7 @@ bool send_alerts(struct publisher *p, const struct newcomer *to)
         if (!p->alerts)
                 return true;
         update.body_case = HW__UPDATE__BODY_ALERTS;
-        update.alerts = encode_alerts(&p->encoder, p->alerts, p->alert_extra, p->alert_extra_ctx);
+        update.alerts = encode_alerts(&p->encoder, p->target, p->alerts, p->alert_extra, p->alert_extra_ctx);
         return send_update(p, &update, update.alerts, to);
 }
 

@@ -25,6 +25,8 @@ static void walk(const struct series *s, uint64_t from_ns, uint64_t to_ns, visit
 {
         unsigned ring = 0;
 
+        if (!s->memory_bytes) /* not born: no sample has come */
+                return;
         while (ring + 1 < SERIES_WIDTHS && !reaches(&s->windows[ring], from_ns))
                 ring++;
         for (;; ring--) {
@@ -75,7 +77,7 @@ bool history_oldest(const struct series *s, uint64_t from_ns, uint64_t to_ns, st
 /* Backwards through the finest ring, then through what only the wider ones still have. */
 bool history_newest(const struct series *s, uint64_t before_ns, struct bucket *ret)
 {
-        for (unsigned ring = 0; ring < SERIES_WIDTHS; ring++) {
+        for (unsigned ring = 0; s->memory_bytes && ring < SERIES_WIDTHS; ring++) {
                 const struct window *w = &s->windows[ring];
                 uint64_t end = before_ns / w->width_ns;
 

@@ -103,10 +103,13 @@ static const struct function_word function_words[] = {
         { "fit", FN_FIT, GIVES_SHARE, WINDOW_MAY, W, false, "how well a line fits",
           "R squared of the least-squares line, 0 to 1" },
         { "integral", FN_INTEGRAL, GIVES_TIMES_SECONDS, WINDOW_MAY, W, false, "the integral of", "value times time" },
-        { "leak", FN_LEAK, GIVES_BOOLEAN, WINDOW_NONE, WV, false, "a leak in", "the verdict is leak" },
-        { "growing", FN_GROWING, GIVES_BOOLEAN, WINDOW_NONE, WV, false, "growth of", "the verdict is growing or leak" },
-        { "steady", FN_STEADY, GIVES_BOOLEAN, WINDOW_NONE, WV, false, "steadiness of", "the verdict is steady" },
-        { "absent", FN_ABSENT, GIVES_BOOLEAN, WINDOW_MUST, W, false, "no sample of", "no sample in the window" },
+        { "leak", FN_LEAK, GIVES_BOOLEAN, WINDOW_NONE, WV, false, "there is a leak in", "the verdict is leak" },
+        { "growing", FN_GROWING, GIVES_BOOLEAN, WINDOW_NONE, WV, false, "there is growth of",
+          "the verdict is growing or leak" },
+        { "steady", FN_STEADY, GIVES_BOOLEAN, WINDOW_NONE, WV, false, "there is no growth of",
+          "the verdict is steady" },
+        { "absent", FN_ABSENT, GIVES_BOOLEAN, WINDOW_MUST, W, false, "there is no sample of",
+          "no sample in the window" },
 };
 
 enum { FUNCTION_WORDS = sizeof(function_words) / sizeof(function_words[0]) };
