@@ -61,7 +61,9 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
             overview.c identity.c memory.c collections.c bands.c notes.c stream.c scene.c widgets.c canvas.c) \
           $(sort $(wildcard client/console/views/*.c)) \
           $(addprefix client/pipe/, pipe.c csv.c) \
+          $(addprefix client/trend/, rows.c json.c command.c) \
           $(addprefix client/ctl/, ctl.c print.c silence.c) \
+          $(addprefix client/alerts/, known.c print.c alerts.c) \
           $(addprefix client/, rtsinfo.c inquire.c) \
           $(addprefix client/rules/, rules.c findings.c junit.c check.c) \
           $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
@@ -197,8 +199,8 @@ $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libheapwatch.a
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libheapwatch.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) -lcmocka $(LIBS_DAEMON) $(LIBS_CLIENT) $(LIBS_LIB)
 
-# Tests of short memory make every allocation fail in turn.
-$(O)/unit/model/test_memory: HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+# Tests that count allocations, or make each fail in turn.
+$(O)/unit/model/test_memory $(O)/unit/daemon/test_steady: HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
 HEAPWATCH_TREND_OBJ := $(call objects,tests/bench/heapwatch_trend.c $(TREND))
 $(O)/heapwatch-trend: $(HEAPWATCH_TREND_OBJ)

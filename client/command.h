@@ -23,6 +23,7 @@ extern const struct command command_pipe;
 extern const struct command command_ctl;
 extern const struct command command_rules;
 extern const struct command command_check;
+extern const struct command command_alerts;
 extern const struct command command_run;
 extern const struct command command_doctor;
 extern const struct command command_replay;
@@ -30,6 +31,7 @@ extern const struct command command_summary;
 extern const struct command command_web;
 extern const struct command command_events;
 extern const struct command command_convert;
+extern const struct command command_trend;
 
 /* Prints `heapwatch NAME: message` and a hint to --help to stderr; returns EXIT_USAGE. */
 int command_usage_error(const struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
