@@ -107,7 +107,7 @@ static void on_tick(void *ctx, uint64_t settled_ns)
 void alerting_begin_run(struct alerting *a, uint32_t ordinal)
 {
         for (unsigned i = RULE_ALLOCATION_RATE; i < RULE_STREAM_LAG; i++)
-                series_clear(&a->gauges[GAUGE(i)]);
+                series_done(&a->gauges[GAUGE(i)]);
         a->base_ns = a->target_ns;
         look_at_clock(a);
         a->run = ordinal;
@@ -193,14 +193,6 @@ struct model_sink alerting_sink(struct alerting *a)
         return (struct model_sink){ .ctx = a, .band = on_band };
 }
 
-static bool make_gauges(struct alerting *a)
-{
-        for (unsigned i = 0; i < sizeof(a->gauges) / sizeof(a->gauges[0]); i++)
-                if (series_init(&a->gauges[i]) != 0)
-                        return false;
-        return true;
-}
-
 struct alerting *alerting_new(const struct alerting_options *options)
 {
         struct alerting *a = calloc(1, sizeof(*a));
@@ -216,8 +208,7 @@ struct alerting *alerting_new(const struct alerting_options *options)
                 a->hooks = *options->hooks;
         a->began_ns = a->last_bytes_wall_ns = a->lag_ns = a->heartbeat_wall_ns = a->cpu_at_bytes_ns = UNKNOWN_U64;
         struct rule_data data = alerting_data(a);
-        if (make_gauges(a))
-                a->alerts = alerts_new(options->target, options->rules, &data, &sink);
+        a->alerts = alerts_new(options->target, options->rules, &data, &sink);
         if (!a->alerts) {
                 alerting_destroy(&a);
                 return NULL;

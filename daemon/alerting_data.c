@@ -351,8 +351,10 @@ struct rule_data alerting_data(struct alerting *a)
 
 static void push(struct alerting *a, enum rule_series id, uint64_t time_ns, double value)
 {
-        if (!isnan(value))
-                series_push(&a->gauges[GAUGE(id)], time_ns, value);
+        struct series *s = &a->gauges[GAUGE(id)];
+
+        if (!isnan(value) && (s->memory_bytes || series_init(s) == 0)) /* without memory it stays unknown */
+                series_push(s, time_ns, value);
 }
 
 /* Bytes per second over the last RECENT_NS, from the counter of allocated bytes. */

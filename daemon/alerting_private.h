@@ -29,7 +29,7 @@ struct alerting {
         uint64_t last_bytes_wall_ns, gap_ns, lag_ns, heartbeat_wall_ns; /* UNKNOWN_U64; gap 0 at first */
         uint64_t cpu_at_bytes_ns;       /* of the process, when bytes last came; UNKNOWN_U64 */
 
-        /* Numbers that the model has no history of: one sample a tick; on the target's clock the counters. */
+        /* Numbers that the model has no history of: one sample a tick; born with their first one. */
         struct series gauges[RULE_SERIES_COUNT - SERIES_COUNT];
 };
 

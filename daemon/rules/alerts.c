@@ -37,9 +37,9 @@ struct alerts {
         const struct ruleset *rules;
         struct rule_data data;
         struct alerts_sink sink;
-        struct rule_use uses[RULES_MAX];
-        struct alert **list;            /* LIMIT_ALERTS of them */
-        size_t n;
+        struct rule_use *uses;          /* RULES_MAX: a reload needs no memory */
+        struct alert **list;
+        size_t n, room;
         uint64_t left_out;
         uint32_t run;
 };
@@ -132,10 +132,29 @@ static struct alert *new_alert(const struct alerts *a, const struct rule *rule, 
         return alert;
 }
 
+static bool make_room(struct alerts *a)
+{
+        size_t room = a->room ? 2 * a->room : 16;
+        struct alert **grown;
+
+        if (a->n < a->room)
+                return true;
+        if (a->n >= LIMIT_ALERTS)
+                return false;
+        if (room > LIMIT_ALERTS)
+                room = LIMIT_ALERTS;
+        grown = realloc(a->list, room * sizeof(struct alert *));
+        if (!grown)
+                return false;
+        a->list = grown;
+        a->room = room;
+        return true;
+}
+
 /* A new alert at place i of the list; NULL when it is left out. */
 static struct alert *insert_at(struct alerts *a, size_t i, const struct rule *rule, uint32_t band)
 {
-        struct alert *alert = a->n < LIMIT_ALERTS ? new_alert(a, rule, band) : NULL;
+        struct alert *alert = make_room(a) ? new_alert(a, rule, band) : NULL;
 
         if (!alert) {
                 a->left_out++;
@@ -312,7 +331,7 @@ void alerts_end_run(struct alerts *a, const struct rule_moment *at)
 
 static void forget_bands(struct alerts *a)
 {
-        for (size_t i = 0; i < RULES_MAX; i++) {
+        for (size_t i = 0; a->uses && i < RULES_MAX; i++) {
                 free(a->uses[i].meant);
                 a->uses[i].meant = NULL;
                 a->uses[i].n_meant = 0;
@@ -411,13 +430,11 @@ struct alerts *alerts_new(const char *target, const struct ruleset *rules, const
         a->data = *data;
         a->sink = *sink;
         a->target = strdup(target);
-        a->list = calloc(LIMIT_ALERTS, sizeof(struct alert *));
-        if (!a->target || !a->list) {
-                a->rules = NULL;
+        a->uses = calloc(RULES_MAX, sizeof(*a->uses));
+        if (a->target && a->uses)
+                use_rules(a, rules);
+        else
                 alerts_destroy(&a);
-                return NULL;
-        }
-        use_rules(a, rules);
         return a;
 }
 
@@ -431,6 +448,7 @@ void alerts_destroy(struct alerts **ap)
         for (size_t i = 0; i < a->n; i++)
                 free_alert(a->list[i]);
         forget_bands(a);
+        free(a->uses);
         free(a->list);
         free(a->target);
         free(a);
@@ -453,9 +471,9 @@ uint64_t alerts_left_out(const struct alerts *a)
 
 size_t alerts_held_bytes(const struct alerts *a)
 {
-        size_t bytes = sizeof(*a) + LIMIT_ALERTS * sizeof(struct alert *);
+        size_t bytes = sizeof(*a) + a->room * sizeof(struct alert *) + RULES_MAX * sizeof(struct rule_use);
 
-        for (size_t i = 0; i < RULES_MAX; i++)
+        for (size_t i = 0; i < a->rules->n; i++)
                 bytes += a->uses[i].n_meant;
         return bytes + a->n * (sizeof(struct alert) + ALERT_TEXT_MAX);
 }
