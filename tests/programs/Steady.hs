@@ -13,7 +13,7 @@ main :: IO ()
 main = do
   [seconds] <- fmap (map read) getArgs
   _ <- flushEvery 100
-  n <- foldM (\s i -> (\rs -> s + length rs) <$> tick i) 0 [1 .. seconds * 20 :: Int]
+  n <- foldM (\s i -> tick i >>= \rs -> return $! s + length rs) 0 [1 .. seconds * 20 :: Int]
   print n
   _ <- flushNow
   return ()
