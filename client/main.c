@@ -14,6 +14,8 @@ static const struct command *const commands[] = {
         &command_run,
         &command_top,
         &command_pipe,
+        &command_check,
+        &command_rules,
         &command_alerts,
         &command_ctl,
         &command_doctor,
