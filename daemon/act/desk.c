@@ -271,8 +271,13 @@ static void take_resolved(struct desk *d, const struct notice *n, uint64_t now)
         struct desk_done *done = find_done(d, a->notice);
         bool known = a->known && done && done->resolved;
 
+        /* What an alert is told apart by stays as it was when it fired, whatever a reload has changed meanwhile. */
+        struct notice end = *n;
+        end.severity = a->notice->severity;
+        end.labels = a->notice->labels;
+        end.n_labels = a->notice->n_labels;
         d->stats.firing--;
-        if (!replace(a, n, a->plan)) /* memory is short: its beginning is told as its end */
+        if (!replace(a, &end, a->plan)) /* memory is short: its beginning is told as its end */
                 a->notice->state = NOTICE_RESOLVED;
         a->place = PLACE_OVER;
         a->since_wall_ns = now;
