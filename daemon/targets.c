@@ -129,6 +129,8 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 .outlet = bus_outlet(t->bus),
                 .show_arguments = t->options.show_arguments,
                 .trend = &t->options.trend,
+                .rules = t->options.rules,
+                .alert_hooks = &t->options.alert_hooks,
         };
         struct pipeline *p = pipeline_new(&options, error, error_size);
         if (!p)
@@ -150,6 +152,13 @@ int targets_remove(struct targets *t, const char *name)
                 return 0;
         }
         return -ENOENT;
+}
+
+void targets_reload(struct targets *t, const struct ruleset *rules)
+{
+        t->options.rules = rules;
+        for (size_t i = 0; i < t->n; i++)
+                pipeline_reload(t->pipelines[i], rules);
 }
 
 struct pipeline *targets_find(const struct targets *t, const char *name)

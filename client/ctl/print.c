@@ -138,6 +138,8 @@ void print_reply(void *ctx, const Hw__Reply *reply)
                 print_history(p, reply->history);
         else if (reply->what_case == HW__REPLY__WHAT_SILENCES)
                 silence_print(reply->silences);
+        else if (reply->what_case == HW__REPLY__WHAT_RELOADED)
+                (void)printf("%u rules are in force\n", reply->reloaded->rules);
         else if (reply->what_case == HW__REPLY__WHAT_DONE)
                 print_done(reply->done);
 }
