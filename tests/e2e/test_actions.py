@@ -190,6 +190,29 @@ def test_the_real_alertmanager(directory):
         wait_for(lambda: not am.alerts(), "the alert of a removed target to end")
 
 
+def test_reload_while_alerts_fire(directory):
+    with Webhook() as hook, Webhook() as other:
+        kept, gone = (rule([{"webhook": hook.url}], name) for name in ("kept", "gone"))
+        with watched(directory, kept, gone) as (d, feeder):
+            def reload(*rules):
+                (directory / "rules.yaml").write_text("groups:\n  - name: test\n    rules:\n" + "".join(rules))
+                return client("ctl", "--connect", d.publish, "reload")
+
+            feeder.mib = 40
+            wait_for(lambda: len(hook.bodies) == 2, "both to be told")
+            assert reload("      - alert: broken\n").returncode == 1        # refused whole: the old rules go on
+            assert {a.rule for u in d.snapshot("t")["alerts"] for a in u.alerts.alerts
+                    if a.state == pb.Alert.STATE_FIRING} == {"kept", "gone"}
+            changed = rule([{"webhook": other.url}], "kept").replace("search", "else")
+            assert reload(changed).returncode == 0
+            wait_for(lambda: len(hook.bodies) == 3, "the end of the rule that is gone")
+            feeder.mib = 10
+            wait_for(lambda: len(hook.bodies) == 4, "the end of the rule that was kept")
+    assert hook.told()[2:] == [("resolved", "gone", "t"), ("resolved", "kept", "t")]
+    assert hook.bodies[3]["commonLabels"]["team"] == "search"   # to whom, and as what, its beginning was told
+    assert not other.bodies
+
+
 def test_silences(directory):
     said = directory / "said"
     tell = script(directory, "tell", f'echo "$HEAPWATCH_ALERT $HEAPWATCH_STATE" >> "{said}"\n')
