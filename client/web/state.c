@@ -151,9 +151,15 @@ static void print_trends(struct printer *p, const struct view_target *t)
 
 static void print_notes(struct printer *p, const struct view_target *t)
 {
+        const struct state_source *source = p->source;
         Hw__Notes notes = HW__NOTES__INIT;
         Hw__Note *list[VIEW_NOTES];
 
+        if (source->put_notes) {
+                if (source->put_notes(source->ctx, p->to, p->comma, t))
+                        p->comma = ",\n";
+                return;
+        }
         notes.notes = list;
         for (uint64_t i = t->notes_first; t->notes_last && i <= t->notes_last; i++) {
                 const Hw__Note *note = view_note(t, i);

@@ -34,6 +34,10 @@ struct state_source {
         const struct feed *feed;        /* names of the daemons */
         size_t n_daemons;               /* endpoints that are followed */
         bool live, control;
+        /* Unless NULL: writes an update of all notes of a target in place of the view's newest, `comma` before it;
+           false when there is none. */
+        bool (*put_notes)(void *ctx, FILE *to, const char *comma, const struct view_target *t);
+        void *ctx;
 };
 
 /* A short list for scripts. */
