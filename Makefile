@@ -33,7 +33,8 @@ SOURCE := $(addprefix daemon/source/, uri.c source.c watch.c tail.c fifo.c stdin
 MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c nonmoving.c cost_centres.c ipe.c bands.c \
          band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
 TREND := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
-         time_to_limit.c trend.c)
+         time_to_limit.c trend.c statistics.c spread.c band_windows.c limit.c growth.c tracker.c tracker_bands.c \
+         tracker_read.c)
 RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c print.c)
 PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
@@ -51,7 +52,7 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
             feed.c feed_live.c feed_files.c \
             view.c view_target.c view_bands.c view_trend.c view_lists.c view_ring.c view_copy.c view_clone.c) \
           $(addprefix client/console/, top.c loop.c screen.c plain.c console.c mouse.c frame.c entry.c save.c views.c \
-            table.c table_draw.c table_keys.c table_print.c figures.c timeline.c chart.c chart_draw.c chart_save.c value.c \
+            table.c table_draw.c table_keys.c table_print.c figures.c trends.c journal.c timeline.c chart.c chart_draw.c chart_save.c value.c \
             overview.c identity.c memory.c collections.c bands.c notes.c stream.c scene.c widgets.c canvas.c) \
           $(sort $(wildcard client/console/views/*.c)) \
           $(addprefix client/pipe/, pipe.c csv.c) \
@@ -65,7 +66,8 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
             control.c server.c web.c) \
           $(addprefix client/report/, notes.c compose.c embed.c report.c) \
           $(addprefix client/events/, types.c print.c events.c) \
-          $(addprefix client/convert/, hp.c convert.c)
+          $(addprefix client/convert/, hp.c convert.c) \
+          $(addprefix client/summary/, print.c identity.c memory.c collections.c profiles.c threads.c sections.c command.c)
 
 LIB_SRC     := $(BASE) $(DECODE) $(PROTO)
 STAGES_SRC  := $(SOURCE) $(MODEL) $(TREND) $(RULES) $(PUBLISH) $(ACT) $(filter-out daemon/main.c,$(DAEMON))
@@ -105,7 +107,7 @@ endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all check unit e2e bench demo asan fuzz install clean help deps dist layers style leaklab bench-decode fuzz-decode
+.PHONY: all check unit e2e bench demo asan fuzz install clean help deps dist layers style leaklab fuzz-decode
 
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_OBJ    := $(call objects,$(LIB_SRC)) $(if $(PROTO),$(OBJ)/heapwatch.pb-c.o)
@@ -201,12 +203,6 @@ $(O)/heapwatch-trend: $(HEAPWATCH_TREND_OBJ)
 -include $(patsubst %.o,%.d,$(HEAPWATCH_TREND_OBJ))
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)))
 
-# The decoder against a bare loop: bench_decode LOG.
-$(O)/bench/bench_decode: $(OBJ)/tests/bench/bench_decode.o $(O)/libheapwatch.a
-	@mkdir -p $(@D)
-	$(call SAY,LD,$@)
-	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_LIB)
-
 # The decoder under libFuzzer: FUZZ_SECONDS of it, seeds and findings in $(O)/fuzz.
 FUZZ_SECONDS ?= 60
 $(O)/fuzz/fuzz_decode: tests/fuzz/fuzz_decode.c $(DECODE) include/heapwatch/eventlog.h
@@ -216,8 +212,6 @@ $(O)/fuzz/fuzz_decode: tests/fuzz/fuzz_decode.c $(DECODE) include/heapwatch/even
 	  $(WARNINGS) -Iinclude -Idaemon -o $@ tests/fuzz/fuzz_decode.c $(DECODE)
 
 # ------------------------------------------------------------------ targets
-
-bench-decode: $(O)/bench/bench_decode
 
 fuzz-decode: $(O)/fuzz/fuzz_decode
 	@mkdir -p $(O)/fuzz/corpus
@@ -287,7 +281,7 @@ asan:
 	$(Q)BUILD='$(BUILD)' MODE=asan scripts/check
 
 # Measurements: never part of check. BENCH_ARGS go to scripts/bench.
-BENCH_BIN := $(patsubst tests/bench/%.c,$(O)/bench/%,$(sort $(wildcard tests/bench/bench_*.c)))
+BENCH_BIN := $(patsubst tests/bench/%.c,$(O)/bench/%,$(sort $(wildcard tests/bench/bench_*.c tests/bench/make_*.c)))
 
 $(O)/bench/%: $(OBJ)/tests/bench/%.o $(O)/libunit.a $(O)/libheapwatch.a
 	@mkdir -p $(@D)

@@ -17,6 +17,7 @@ static const struct command *const commands[] = {
         &command_ctl,
         &command_doctor,
         &command_replay,
+        &command_summary,
         &command_web,
         &command_report,
         &command_events,

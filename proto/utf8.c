@@ -55,12 +55,28 @@ bool utf8_is_control(uint32_t code)
                code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB) || (code >= 0xE0000 && code <= 0xE007F) /* tags */;
 }
 
+/* The bytes at the start that are ASCII, eight at a time: nearly all text is, from end to end. */
+static size_t ascii_span(const uint8_t *p, size_t n)
+{
+        size_t at = 0;
+        uint64_t word;
+
+        for (; n - at >= sizeof(word); at += sizeof(word)) {
+                memcpy(&word, p + at, sizeof(word));
+                if (word & UINT64_C(0x8080808080808080))
+                        break;
+        }
+        while (at < n && p[at] < 0x80)
+                at++;
+        return at;
+}
+
 bool hw_utf8_valid(const void *bytes, size_t n)
 {
         const uint8_t *p = bytes;
         uint32_t code;
 
-        for (size_t pos = 0; pos < n;) {
+        for (size_t pos = ascii_span(p, n); pos < n;) {
                 size_t length = utf8_decode(p + pos, n - pos, &code);
 
                 if (length == 0)

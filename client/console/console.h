@@ -15,6 +15,7 @@
 #define HW_CLIENT_CONSOLE_H
 
 #include "client/console/chart.h"
+#include "client/console/journal.h"
 #include "client/console/scene.h"
 #include "client/console/table.h"
 
@@ -47,7 +48,8 @@ struct console_view {
 
 /* views.c: all of them in the order of the tabs, NULL at the end; help and one band are not among them. */
 extern const struct console_view *const console_views[];
-extern const struct console_view view_overview, view_targets_list, view_help;
+extern const struct console_view view_overview, view_targets_list, view_memory, view_bands, view_gc, view_profile,
+        view_threads, view_notes, view_alerts, view_band, view_help;
 
 /* What a click means: filled while drawing. */
 enum hit_what { HIT_NONE, HIT_TAB, HIT_COLUMN, HIT_ROW, HIT_TIME };
@@ -90,6 +92,7 @@ struct console {
         char message[256];              /* until the next key */
         bool message_bad;
         size_t help_first;
+        struct journal journal;         /* filled by who feeds the view */
         struct hit hits[HITS_MAX];
         size_t n_hits;
         bool printing;                  /* a report: nothing is selected, nothing can be clicked */

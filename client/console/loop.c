@@ -76,14 +76,13 @@ static void take_key(struct console *c, int key)
                 console_key(c, key);
 }
 
-/* Answers come at once: the picture of a key is not held back. Keys find the rows as they are now. */
+/* Answers come at once: the picture of a key is not held back. Each key finds the rows as they are now. */
 static void take_keys(struct loop *l)
 {
         int key;
 
         while ((key = screen_key()) != SCREEN_NONE) {
-                if (!l->pressed)
-                        console_prepare(l->console, clock_ns(CLOCK_REALTIME));
+                console_prepare(l->console, clock_ns(CLOCK_REALTIME));
                 take_key(l->console, key);
                 l->pressed = true;
         }
@@ -99,16 +98,23 @@ static void take_event(struct loop *l, enum feed_event event, const Hw__Update *
         l->dirty = true;
         switch (event) {
         case FEED_UPDATE:
+                journal_watch(&c->journal, l->view, daemon, update);
                 if (view_apply(l->view, daemon, update) < 0)
                         (void)snprintf(c->trouble, sizeof(c->trouble), "out of memory: the picture is incomplete");
                 break;
         case FEED_RESET:
+                if (view_targets(l->view))
+                        journal_daemon(&c->journal, l->view, daemon, "the daemon was restarted");
                 view_reset(l->view, daemon);
                 break;
         case FEED_STALE:
+                journal_daemon(&c->journal, l->view, daemon, "the daemon is silent");
                 view_set_stale(l->view, daemon, true);
                 break;
         case FEED_ALIVE:
+                journal_daemon(&c->journal, l->view, daemon, "the daemon is back");
+                view_set_stale(l->view, daemon, false);
+                break;
         case FEED_READY:
                 view_set_stale(l->view, daemon, false);
                 break;

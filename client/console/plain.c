@@ -148,8 +148,8 @@ int plain_report(FILE *to, struct console *c, const struct plain_options *o, uin
         list = o->json && report == report_each;
         (void)hw_time_text(time, sizeof(time), now_wall_ns);
         if (o->json)
-                (void)fprintf(to, "{\"time\":\"%s\",\"view\":\"%s\",\"targets\":%s", time, c->shown->class->name,
-                              list ? "[" : "");
+                (void)fprintf(to, "{\"time\":\"%s\",\"view\":\"%s\",\"%s\":%s", time, c->shown->class->name,
+                              list ? "targets" : c->shown->class->tables[0]->name, list ? "[" : "");
         else
                 (void)fprintf(to, "heapwatch %s  %zu %s\n", time, n, n == 1 ? "target" : "targets");
         r = report(to, c, o, now_wall_ns);

@@ -33,6 +33,13 @@ static void show_signed(char *out, size_t size, double number, char *(*text)(cha
         (void)snprintf(out, size, "%s%s", number > 0 ? "+" : number < 0 ? "-" : "", magnitude);
 }
 
+static void add(char *out, size_t size, const char *suffix)
+{
+        size_t n = strlen(out);
+
+        (void)snprintf(out + n, size - n, "%s", suffix);
+}
+
 static void show_number(char *out, size_t size, enum unit unit, double n)
 {
         switch (unit) {
@@ -46,7 +53,12 @@ static void show_number(char *out, size_t size, enum unit unit, double n)
                 (void)hw_rate_text(out, size, n);
                 break;
         case UNIT_SLOPE:
-                show_signed(out, size, n, hw_rate_text);
+                show_signed(out, size, 60 * n, hw_bytes_text);
+                add(out, size, "/min");
+                break;
+        case UNIT_INTEGRAL:
+                (void)hw_bytes_text(out, size, n);
+                add(out, size, "·s");
                 break;
         case UNIT_NS:
                 (void)hw_duration_text(out, size, n);

@@ -18,7 +18,8 @@ enum unit {
         UNIT_BYTES,
         UNIT_CHANGE,            /* bytes with a sign */
         UNIT_RATE,              /* bytes per second */
-        UNIT_SLOPE,             /* bytes per second with a sign */
+        UNIT_SLOPE,             /* bytes per second; shown per minute, with a sign */
+        UNIT_INTEGRAL,          /* bytes times seconds */
         UNIT_NS,
         UNIT_SHARE,             /* 0..1 */
         UNIT_COUNT,

@@ -124,10 +124,11 @@ static void axis(int width, const double *values, const bool *known, double *ret
         }
 }
 
+static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+
 void draw_spark(struct canvas *c, struct area area, int row, int column, int width, const double *values,
                 const bool *known)
 {
-        static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
         double low, high;
 
         axis(width, values, known, &low, &high);
@@ -139,6 +140,20 @@ void draw_spark(struct canvas *c, struct area area, int row, int column, int wid
                 if (high > low)
                         height = (int)((values[i] - low) / (high - low) * 7 + 0.5); /* 0..7: low <= value <= high */
                 (void)canvas_put(c, area, row, column + i, 1, TINT_GRAPH, blocks[height]);
+        }
+}
+
+void draw_bars(struct canvas *c, struct area area, int row, int column, int width, const double *values,
+               const bool *known)
+{
+        double high = 0;
+
+        for (int i = 0; i < width; i++)
+                high = known[i] && values[i] > high ? values[i] : high;
+        for (int i = 0; i < width; i++) {
+                if (known[i])
+                        (void)canvas_put(c, area, row, column + i, 1, TINT_GRAPH,
+                                         blocks[high > 0 ? (int)(values[i] / high * 7 + 0.5) : 0]);
         }
 }
 

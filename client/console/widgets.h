@@ -36,6 +36,10 @@ void spark_newest(const struct view_ring *ring, int width, double *values, bool 
 void draw_spark(struct canvas *c, struct area area, int row, int column, int width, const double *values,
                 const bool *known);
 
+/* Heights from 0 on: the greatest is a full block. Blank where not known. */
+void draw_bars(struct canvas *c, struct area area, int row, int column, int width, const double *values,
+               const bool *known);
+
 /* "Title ───── right" over the whole width. */
 void draw_title(struct canvas *c, struct area area, int row, const char *title, const char *right);
 

@@ -44,6 +44,16 @@
 
 /* -------------------------------------------------------------- fast path */
 
+/* The whole size of a plain event with a length, if it is short and its first `left` bytes are here; else 0. */
+static inline uint32_t short_text(const struct hw_eventlog *log, const uint8_t *p, size_t left)
+{
+        uint32_t kind = log->kinds[be16(p)];
+        if ((kind & (KIND_PLAIN | KIND_VARIABLE)) != (KIND_PLAIN | KIND_VARIABLE) || left < EVENT_HEAD_VARIABLE_BYTES)
+                return 0;
+        uint32_t size = be16(p + EVENT_HEAD_BYTES);
+        return size < (kind & KIND_SIZE) || size >= LONG_PAYLOAD ? 0 : EVENT_HEAD_VARIABLE_BYTES + size;
+}
+
 /* The events at `p` that are plain, in view and in the block; stops at the first that is not, or at `max`. */
 static size_t read_block(struct hw_eventlog *log, struct hw_event *events, size_t max)
 {
@@ -57,36 +67,28 @@ static size_t read_block(struct hw_eventlog *log, struct hw_event *events, size_
         if (log->block.end_offset - offset < left)
                 left = (size_t)(log->block.end_offset - offset);
 
-        const uint8_t *p = start, *const end = start + left;
+        const uint8_t *p = start;
         struct hw_event *e = events, *const full = events + max;
-        while (e < full && end - p >= (ptrdiff_t)EVENT_HEAD_BYTES) {
-                uint16_t id = be16(p);
-                uint32_t kind = log->kinds[id];
-                uint32_t size = kind & KIND_SIZE, head = EVENT_HEAD_BYTES;
+        while (e < full && left >= EVENT_HEAD_BYTES) {
+                uint32_t bytes = p[0] == 0 ? log->quick[p[1]] : 0, head = EVENT_HEAD_BYTES;
                 uint64_t time_ns = be64(p + 2);
-                if (!(kind & KIND_PLAIN) || time_ns - begin_ns > span_ns)
-                        break;
-                if (kind & KIND_VARIABLE) {
-                        uint32_t least = size;
-                        if (end - p < (ptrdiff_t)EVENT_HEAD_VARIABLE_BYTES)
-                                break;
-                        size = be16(p + EVENT_HEAD_BYTES);
+                if (bytes == 0) {
+                        bytes = short_text(log, p, left);
                         head = EVENT_HEAD_VARIABLE_BYTES;
-                        if (size < least || size >= LONG_PAYLOAD)
-                                break;
                 }
-                if (end - p < (ptrdiff_t)(head + size))
+                if (bytes == 0 || bytes > left || time_ns - begin_ns > span_ns)
                         break;
                 *e++ = (struct hw_event){
                         .time_ns = time_ns,
                         .offset = offset + (uint64_t)(p - start),
                         .payload = p + head,
-                        .size = size,
-                        .id = id,
+                        .size = bytes - head,
+                        .id = be16(p),
                         .cap = cap,
                 };
-                log->counts[id]++;
-                p += head + size;
+                log->counts[be16(p)]++;
+                p += bytes;
+                left -= bytes;
         }
         log->view.p = p;
         if (e > events) {

@@ -21,6 +21,7 @@
 void header_forget(struct hw_eventlog *log)
 {
         memset(log->kinds, 0, (log->max_id + 1) * sizeof log->kinds[0]);
+        memset(log->quick, 0, sizeof log->quick);
         log->max_id = 0;
         log->has_table = false;
 }
@@ -125,6 +126,15 @@ static uint32_t kind_of(uint16_t id, uint16_t size)
         return kind | size | (info ? KIND_PLAIN : 0);
 }
 
+static void declare(struct hw_eventlog *log, uint16_t id, uint32_t kind)
+{
+        uint32_t bytes = EVENT_HEAD_BYTES + (kind & KIND_SIZE);
+        bool quick = kind & KIND_PLAIN && !(kind & KIND_VARIABLE) && bytes <= UINT16_MAX;
+        log->kinds[id] = kind;
+        if (id < HW_QUICK_IDS)
+                log->quick[id] = quick ? (uint16_t)bytes : 0;
+}
+
 /* Logs whose headers are known to lie: sizes cannot be trusted, so nothing can. */
 static const char *known_liar(uint16_t id, uint16_t size)
 {
@@ -166,7 +176,7 @@ static enum step read_type(struct hw_eventlog *log, const uint8_t *p)
 
 static void declare_type(struct hw_eventlog *log)
 {
-        log->kinds[log->type_id] = kind_of(log->type_id, log->type_size);
+        declare(log, log->type_id, kind_of(log->type_id, log->type_size));
         if (log->type_id > log->max_id)
                 log->max_id = log->type_id;
 }

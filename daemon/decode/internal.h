@@ -47,6 +47,8 @@
 #define KIND_IPE 0x400000u              /* announces a wrong length */
 #define KIND_EARLY 0x800000u            /* carries a time of its own, older than its block's start maybe */
 
+#define HW_QUICK_IDS 256u               /* plain ids are below it */
+
 enum stage {
         STAGE_START,            /* nothing but a header may come */
         STAGE_HEADER,
@@ -130,6 +132,7 @@ struct hw_eventlog {
         bool lost_told;                 /* reported when it began */
 
         struct hw_eventlog_stats stats;
+        uint16_t quick[HW_QUICK_IDS];   /* whole size of plain events of fixed size; 0: any other id */
         uint32_t kinds[HW_EVENT_IDS];
         uint64_t counts[HW_EVENT_IDS];
 };

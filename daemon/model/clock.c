@@ -20,6 +20,26 @@ void clock_clear(struct clock *c)
         *c = (struct clock){ .first_ns = UINT64_MAX, .global_end_ns = UNKNOWN_U64 };
 }
 
+/* From the block's start, or the run's first event if that is later, to the block's end; a width of 0 is never sure. */
+static void be_sure(struct clock *c)
+{
+        uint64_t end = c->block_begin_ns + c->block_span_ns;
+        uint64_t begin = c->first_ns > c->block_begin_ns ? c->first_ns : c->block_begin_ns;
+
+        c->sure_begin_ns = begin;
+        c->sure_width_ns = c->block_size && begin <= end ? end - begin + 1 : 0;
+}
+
+static void tell_settled(struct model *m)
+{
+        uint64_t settled = model_watermark_ns(m);
+
+        if (!m->sink.settled || settled <= m->clock.settled_ns)
+                return;
+        m->clock.settled_ns = settled;
+        m->sink.settled(m->sink.ctx, settled);
+}
+
 void clock_block(struct model *m, const struct hw_event *e)
 {
         struct clock *c = &m->clock;
@@ -28,10 +48,12 @@ void clock_block(struct model *m, const struct hw_event *e)
         struct cap_state *state = sched_cap_state(m, cap);
         uint64_t *newest_end = state ? &state->block_end_ns : cap == HW_CAP_NONE ? &c->global_end_ns : NULL;
 
+        tell_settled(m);
         c->block_offset = e->offset;
         c->block_size = hw_event_u32(e, 0);
         c->block_begin_ns = e->time_ns;
         c->block_span_ns = sub_sat(end, e->time_ns);
+        c->sure_width_ns = 0;
         if (end < e->time_ns) {
                 c->anomalies++;
                 c->block_size = 0;
@@ -43,18 +65,33 @@ void clock_block(struct model *m, const struct hw_event *e)
                 c->blocks = state->blocks;
         if (end > c->newest_ns)
                 c->newest_ns = end;
+        be_sure(c);
 }
 
-void clock_correct(struct clock *c, struct hw_event *e)
+/* Whether the event stands in the newest block and has a time outside of its range. */
+static bool is_impossible(const struct clock *c, const struct hw_event *e)
 {
-        if (e->time_ns < c->block_begin_ns) {
-                if (e->id == HW_GC_START || e->id == HW_GC_END)
-                        return;
-                e->time_ns = c->block_begin_ns;
-        } else {
-                e->time_ns = c->block_begin_ns + c->block_span_ns;
+        return e->offset - c->block_offset < c->block_size && e->time_ns - c->block_begin_ns > c->block_span_ns;
+}
+
+bool clock_see(struct clock *c, const struct hw_event *e, uint64_t *ret_time_ns)
+{
+        uint64_t time_ns = e->time_ns;
+        bool moved = is_impossible(c, e) &&
+                     (time_ns > c->block_begin_ns || (e->id != HW_GC_START && e->id != HW_GC_END));
+
+        if (moved) {
+                time_ns = c->block_begin_ns + (time_ns > c->block_begin_ns ? c->block_span_ns : 0);
+                c->anomalies++;
+                *ret_time_ns = time_ns;
         }
-        c->anomalies++;
+        if (time_ns > c->newest_ns)
+                c->newest_ns = time_ns;
+        if (time_ns < c->first_ns) {
+                c->first_ns = time_ns;
+                be_sure(c);
+        }
+        return moved;
 }
 
 void clock_wall(struct model *m, const struct hw_event *e)
@@ -71,6 +108,11 @@ void clock_wall(struct model *m, const struct hw_event *e)
 uint64_t model_time_ns(const struct model *m)
 {
         return m->clock.newest_ns;
+}
+
+uint64_t model_first_time_ns(const struct model *m)
+{
+        return m->clock.first_ns; /* UINT64_MAX, which is UNKNOWN_U64, before the first */
 }
 
 uint64_t model_watermark_ns(const struct model *m)

@@ -15,8 +15,10 @@ struct clock {
         uint64_t block_offset, block_size;      /* of the newest block in the stream; size 0: none */
         uint64_t block_begin_ns, block_span_ns; /* times that its events can have */
         uint64_t global_end_ns;                 /* newest end_time of the buffer without capability; UNKNOWN_U64 */
+        uint64_t settled_ns;                    /* as the sink was last told */
         uint64_t blocks;                        /* block markers of that buffer or of the busiest capability */
         uint64_t anomalies;
+        uint64_t sure_begin_ns, sure_width_ns;  /* see clock_sure */
 };
 
 void clock_clear(struct clock *c);
@@ -27,21 +29,20 @@ void clock_block(struct model *m, const struct hw_event *e);
 /* WALL_CLOCK_TIME */
 void clock_wall(struct model *m, const struct hw_event *e);
 
-/* Counts an event whose time its block cannot hold, and moves it to the block's nearest end. */
-void clock_correct(struct clock *c, struct hw_event *e);
+/*
+ * Takes an event's time in. A time that its block cannot hold is counted and
+ * moved to the block's nearest end: returns true, with it in *ret_time_ns.
+ */
+bool clock_see(struct clock *c, const struct hw_event *e, uint64_t *ret_time_ns);
 
-/* Whether the event's time is outside the range of the block that it stands in. */
-static inline bool clock_doubts(const struct clock *c, const struct hw_event *e)
+/*
+ * Whether clock_see would change nothing: the time lies in the newest block,
+ * whose end is known as a time of the run already, and is not the run's first.
+ * One comparison for nearly every event.
+ */
+static inline bool clock_sure(const struct clock *c, uint64_t time_ns)
 {
-        return e->offset - c->block_offset < c->block_size && e->time_ns - c->block_begin_ns > c->block_span_ns;
-}
-
-static inline void clock_see(struct clock *c, uint64_t time_ns)
-{
-        if (time_ns > c->newest_ns)
-                c->newest_ns = time_ns;
-        if (time_ns < c->first_ns)
-                c->first_ns = time_ns;
+        return time_ns - c->sure_begin_ns < c->sure_width_ns;
 }
 
 #endif

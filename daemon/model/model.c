@@ -86,16 +86,23 @@ static handler *const handlers[HW_KNOWN_IDS] = {
         [HW_TICKY_COUNTER_SAMPLE] = ticky_sample,
 };
 
-static inline void one_event(struct model *m, const struct hw_event *e)
+/* An event whose time needs a look: before the run's first, outside of blocks, or damaged. */
+static __attribute__((noinline)) const struct hw_event *look(struct model *m, const struct hw_event *e,
+                                                            struct hw_event *room)
 {
-        if (e->id == HW_BLOCK_MARKER) { /* its time may be from before the run */
-                clock_block(m, e);
-                return;
-        }
-        clock_see(&m->clock, e->time_ns);
-        if (sched_hot(m, e))
-                return;
+        uint64_t time_ns;
+
+        if (!clock_see(&m->clock, e, &time_ns))
+                return e;
+        *room = *e;
+        room->time_ns = time_ns;
+        return room;
+}
+
+static void one_event(struct model *m, const struct hw_event *e)
+{
         handler *handle = e->id < HW_KNOWN_IDS ? handlers[e->id] : NULL;
+
         if (handle)
                 handle(m, e);
 }
@@ -116,15 +123,18 @@ static void refresh(struct model *m)
 
 void model_events(struct model *m, const struct hw_event *events, size_t n)
 {
+        struct hw_event corrected;
+
         for (size_t i = 0; i < n; i++) {
                 const struct hw_event *e = &events[i];
-                struct hw_event corrected;
-                if (__builtin_expect(clock_doubts(&m->clock, e), false)) {
-                        corrected = *e;
-                        clock_correct(&m->clock, &corrected);
-                        e = &corrected;
+                if (e->id == HW_BLOCK_MARKER) { /* its time may be from before the run */
+                        clock_block(m, e);
+                        continue;
                 }
-                one_event(m, e);
+                if (!clock_sure(&m->clock, e->time_ns))
+                        e = look(m, e, &corrected);
+                if (!sched_hot(m, e))
+                        one_event(m, e);
         }
 }
 

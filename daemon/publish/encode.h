@@ -39,6 +39,9 @@ void *encoder_calloc(struct encoder *e, size_t n, size_t size);
 /* Valid UTF-8 of a C string: the string itself when it is valid already. NULL gives NULL. */
 char *encoder_text(struct encoder *e, const char *text);
 
+/* The same of a text of known size with a NUL behind it; a NUL inside becomes U+FFFD. */
+char *encoder_sized_text(struct encoder *e, const char *text, size_t size);
+
 /* The same of raw bytes, always a copy; a NUL among them becomes U+FFFD. */
 char *encoder_bytes(struct encoder *e, const char *bytes, size_t size);
 

@@ -65,6 +65,8 @@ bool send_target(struct publisher *p, const struct target_facts *facts, const st
 
         update.body_case = HW__UPDATE__BODY_TARGET_STATE;
         update.target_state = encode_target(&p->encoder, facts, p->run ? model_run(p->model) : NULL);
+        if (update.target_state && update.target_state->run_info)
+                PUT_U64(update.target_state->run_info, first_time_ns, model_first_time_ns(p->model));
         return send_update(p, &update, update.target_state && put_heads(p, update.target_state), to);
 }
 

@@ -138,7 +138,8 @@ static enum operator operator_at(const struct parser *p, enum level level)
 }
 
 /* A row of operators of one level, grouped from the left. */
-static const struct node *parse_row(struct parser *p, enum level level, const struct node *(*parse_side)(struct parser *p))
+static const struct node *parse_row(struct parser *p, enum level level,
+                                    const struct node *(*parse_side)(struct parser *p))
 {
         const struct node *left = parse_side(p);
         unsigned length = 0;

@@ -50,7 +50,8 @@ static const struct unit *take_unit(struct parser *p)
         if (meant)
                 FAIL(p, t->column, parser_found(p, what), " is no unit; did you mean '", meant, "'?");
         else
-                FAIL(p, t->column, parser_found(p, what), " is no unit; expected B KiB MiB GiB, ms s m h d, % or nothing");
+                FAIL(p, t->column, parser_found(p, what),
+                     " is no unit; expected B KiB MiB GiB, ms s m h d, % or nothing");
         return NULL;
 }
 
@@ -329,7 +330,8 @@ static bool parse_window(struct parser *p, struct node *call)
                 FAIL(p, column, f->name, "() takes a series and nothing else");
                 return false;
         }
-        call->window = p->lexer.token.kind == TOKEN_NUMBER ? parse_number(p) : parser_unexpected(p, "a time, such as 10m");
+        call->window = p->lexer.token.kind == TOKEN_NUMBER ? parse_number(p)
+                                                            : parser_unexpected(p, "a time, such as 10m");
         if (!call->window)
                 return false;
         if (call->window->type.seconds != 1 || call->window->type.bytes != 0) {

@@ -48,6 +48,8 @@ def number(field, rng):
         return rng.choice([True, False])
     if field.type == F.TYPE_ENUM:
         return rng.choice(field.enum_type.values).number
+    if field.type == F.TYPE_BYTES:
+        return rng.choice([b"", b"a", b"\xff\x00", bytes(range(256))])
     assert field.type == F.TYPE_STRING, field.type
     return rng.choice(["", "plain", "\u00e9\u20ac\U0001f600", "q\"\\\n\t\x01\x7f\u009b\u202e"])
 
@@ -89,6 +91,10 @@ def fix(message):
         message.rule = "leak"
     elif name == "Census":
         message.band[:] = [1, 2]
+    elif name == "EventType":
+        message.id = 7
+    elif name == "Events":
+        message.type[:] = [7, 65535]
     elif name == "Generation":
         message.bucket[:] = [3, 900]
     elif name == "DaemonState":

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * journal.h - what happened to the streams while this console was open: states,
+ * reconnections, losses, daemons that went and came back. The newest
+ * JOURNAL_ENTRIES are kept.
+ */
+#ifndef HW_CLIENT_JOURNAL_H
+#define HW_CLIENT_JOURNAL_H
+
+#include "client/view.h"
+
+enum { JOURNAL_ENTRIES = 256, JOURNAL_TEXT = 200 };
+
+struct journal_entry {
+        char target[VIEW_NAME_MAX + 1]; /* "": about the daemon, so about all its targets */
+        size_t daemon;
+        uint64_t time_ns;       /* event time of the target then; 0 when not known */
+        char text[JOURNAL_TEXT];
+};
+
+struct journal {
+        struct journal_entry entries[JOURNAL_ENTRIES];
+        size_t count, next;
+};
+
+/* Looks at an update before the view takes it in: what changes with it? */
+void journal_watch(struct journal *j, const struct view *before, size_t daemon, const Hw__Update *update);
+
+/* The daemon went or came back. */
+void journal_daemon(struct journal *j, const struct view *view, size_t daemon, const char *text);
+
+/* The i-th, oldest first; NULL after the last. */
+const struct journal_entry *journal_entry(const struct journal *j, size_t i);
+bool journal_is_about(const struct journal_entry *e, const struct view_target *t);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* trends.c - trends and alerts as values of columns. */
+#include "client/console/trends.h"
+
+struct value trend_verdict(const Hw__Trend *trend)
+{
+        if (!trend || !trend->has_verdict)
+                return no_value;
+        switch (trend->verdict) {
+        case HW__VERDICT__VERDICT_LEAK:
+                return value_text("leak");
+        case HW__VERDICT__VERDICT_GROWING:
+                return value_text("growing");
+        case HW__VERDICT__VERDICT_STEADY:
+                return value_text("steady");
+        default:
+                return value_text("unknown");
+        }
+}
+
+enum tint trend_tint(const Hw__Trend *trend)
+{
+        if (!trend || !trend->has_verdict)
+                return TINT_DIM;
+        switch (trend->verdict) {
+        case HW__VERDICT__VERDICT_LEAK:
+                return TINT_BAD;
+        case HW__VERDICT__VERDICT_GROWING:
+                return TINT_WARN;
+        case HW__VERDICT__VERDICT_STEADY:
+                return TINT_GOOD;
+        default:
+                return TINT_DIM;
+        }
+}
+
+struct value trend_slope(const Hw__Trend *trend)
+{
+        return value_number(trend && trend->has_slope, trend ? trend->slope : 0);
+}
+
+struct value trend_slope_low(const Hw__Trend *trend)
+{
+        return value_number(trend && trend->has_slope_low, trend ? trend->slope_low : 0);
+}
+
+struct value trend_slope_high(const Hw__Trend *trend)
+{
+        return value_number(trend && trend->has_slope_high, trend ? trend->slope_high : 0);
+}
+
+struct value trend_onset(const Hw__Trend *trend)
+{
+        return value_number(trend && trend->has_onset_ns, trend ? (double)trend->onset_ns : 0);
+}
+
+/* The whole run's has no length. */
+static uint64_t length_of(const Hw__WindowStatistics *w)
+{
+        return w->has_window_ns ? w->window_ns : UINT64_MAX;
+}
+
+const Hw__WindowStatistics *trend_window(const Hw__Trend *trend, uint64_t window_ns)
+{
+        const Hw__WindowStatistics *best = NULL;
+        uint64_t wanted = window_ns ? window_ns : UINT64_MAX;
+
+        for (size_t i = 0; trend && i < trend->n_windows; i++) {
+                const Hw__WindowStatistics *w = trend->windows[i];
+
+                if (!best || (length_of(w) >= wanted ? length_of(best) < wanted || length_of(w) < length_of(best)
+                                                     : length_of(best) < wanted && length_of(w) > length_of(best)))
+                        best = w;
+        }
+        return best;
+}
+
+const Hw__Trend *target_trend(const struct view_target *t)
+{
+        const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
+
+        return live && live->has_verdict ? live : t->trends[HW__SERIES__SERIES_RSS];
+}
+
+const char *growth_sentence(const struct view_target *t)
+{
+        const Hw__Growth *growth = t->trend_state ? t->trend_state->growth : NULL;
+
+        return growth ? growth->sentence : NULL;
+}
+
+const char *limit_sentence(const struct view_target *t)
+{
+        const Hw__TimeToLimit *limit = t->trend_state ? t->trend_state->time_to_limit : NULL;
+
+        return limit ? limit->sentence : NULL;
+}
+
+size_t alerts_in(const struct view_target *t, Hw__Alert__State state)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; t->alerts && i < t->alerts->n_alerts; i++)
+                n += t->alerts->alerts[i]->has_state && t->alerts->alerts[i]->state == state;
+        return n;
+}
+
+struct value alerts_firing(const struct view_target *t)
+{
+        return value_number(t->alerts != NULL, (double)alerts_in(t, HW__ALERT__STATE__STATE_FIRING));
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trends.h - trends and alerts as values of columns. Everything is absent until
+ * the daemon has said it.
+ */
+#ifndef HW_CLIENT_TRENDS_H
+#define HW_CLIENT_TRENDS_H
+
+#include "client/console/value.h"
+
+/* `trend` may be NULL. */
+struct value trend_verdict(const Hw__Trend *trend);     /* "leak", "growing", "steady", "unknown" */
+struct value trend_slope(const Hw__Trend *trend);       /* per second */
+struct value trend_slope_low(const Hw__Trend *trend);
+struct value trend_slope_high(const Hw__Trend *trend);
+struct value trend_onset(const Hw__Trend *trend);       /* event time */
+enum tint trend_tint(const Hw__Trend *trend);
+
+/* Statistics over the published window that comes nearest to `window_ns` (0: the whole run); NULL: there is none. */
+const Hw__WindowStatistics *trend_window(const Hw__Trend *trend, uint64_t window_ns);
+
+/* The trend that judges a target: of live bytes, else of RSS; NULL when there is none. */
+const Hw__Trend *target_trend(const struct view_target *t);
+
+/* The two sentences about a target, NULL when they are not known. */
+const char *growth_sentence(const struct view_target *t);
+const char *limit_sentence(const struct view_target *t);
+
+/* Alerts of a target in a state. */
+size_t alerts_in(const struct view_target *t, Hw__Alert__State state);
+struct value alerts_firing(const struct view_target *t); /* absent while alerts are not published */
+
+#endif

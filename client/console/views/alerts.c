@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * views/alerts.c - alerts of all targets, and below them in words why: the
+ * selected alert's evidence, and what its target's memory does.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/console/console.h"
+#include "client/console/trends.h"
+#include "client/console/widgets.h"
+
+/* A row. Both are borrowed from the view until the next filling. */
+struct alert_row { const struct view_target *target; const Hw__Alert *alert; };
+
+struct alerts {
+        struct alert_row *rows;
+        size_t capacity;
+};
+
+static const Hw__Alert *alert(const void *row)
+{
+        return ((const struct alert_row *)row)->alert;
+}
+
+static const struct view_target *target(const void *row)
+{
+        return ((const struct alert_row *)row)->target;
+}
+
+/* ----------------------------------------------------------------- columns */
+
+static const char *state_name(const Hw__Alert *a)
+{
+        if (!a->has_state)
+                return NULL;
+        switch (a->state) {
+        case HW__ALERT__STATE__STATE_FIRING:
+                return "firing";
+        case HW__ALERT__STATE__STATE_PENDING:
+                return "pending";
+        case HW__ALERT__STATE__STATE_RESOLVED:
+                return "resolved";
+        default:
+                return "inactive";
+        }
+}
+
+static struct value state(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(state_name(alert(row)));
+}
+
+static enum tint state_colour(const struct scene *s, const void *row)
+{
+        const Hw__Alert *a = alert(row);
+
+        (void)s;
+        if (a->has_silenced && a->silenced)
+                return TINT_DIM;
+        if (a->has_state && a->state == HW__ALERT__STATE__STATE_FIRING)
+                return TINT_BAD;
+        return a->has_state && a->state == HW__ALERT__STATE__STATE_PENDING ? TINT_WARN : TINT_DIM;
+}
+
+/* Firing first, then pending, then the others. */
+static struct value gravity(const struct scene *s, const void *row)
+{
+        const Hw__Alert *a = alert(row);
+
+        (void)s;
+        if (!a->has_state)
+                return no_value;
+        return value_number(true, a->state == HW__ALERT__STATE__STATE_FIRING    ? 3
+                                  : a->state == HW__ALERT__STATE__STATE_PENDING ? 2
+                                  : a->state == HW__ALERT__STATE__STATE_RESOLVED);
+}
+
+static void draw_gravity(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
+                         const void *data)
+{
+        const Hw__Alert *a = alert(data);
+        bool silenced = a->has_silenced && a->silenced;
+
+        (void)canvas_put(c, area, row, column, width, state_colour(s, data), silenced ? "○" : "●");
+}
+
+static struct value target_name(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(target(row)->name);
+}
+
+static struct value severity(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(alert(row)->severity);
+}
+
+static struct value rule(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(alert(row)->rule);
+}
+
+static struct value band(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(alert(row)->band_label);
+}
+
+static struct value measured(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(alert(row)->value_text);
+}
+
+static struct value threshold(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(alert(row)->threshold_text);
+}
+
+static struct value since(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_number(alert(row)->has_since_ns, (double)alert(row)->since_ns);
+}
+
+static struct value fired(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_number(alert(row)->has_fired_ns, (double)alert(row)->fired_ns);
+}
+
+static struct value evidence(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(alert(row)->sentence);
+}
+
+static const struct column columns[] = {
+        { .title = "", .name = "gravity", .unit = UNIT_COUNT, .width = 1, .value = gravity, .draw = draw_gravity,
+          .help = NULL },
+        { .title = "state", .name = "state", .width = 8, .value = state, .tint = state_colour,
+          .help = "pending: its expression holds, but not long enough; firing; resolved: it fired and is over" },
+        { .title = "target", .name = "target", .width = -12, .rank = 1, .value = target_name,
+          .help = "whose alert it is" },
+        { .title = "rule", .name = "rule", .width = -16, .value = rule, .help = "name of the rule" },
+        { .title = "severity", .name = "severity", .width = 8, .rank = 4, .value = severity,
+          .help = "label of the rule: warning, critical ..." },
+        { .title = "value", .name = "value", .width = -14, .rank = 2, .value = measured,
+          .help = "what its expression gives now" },
+        { .title = "threshold", .name = "threshold", .width = -12, .rank = 5, .value = threshold,
+          .help = "what the value is compared with" },
+        { .title = "since", .name = "since_ns", .unit = UNIT_NS, .width = 8, .rank = 3, .value = since,
+          .help = "event time since which its expression holds" },
+        { .title = "fired", .name = "fired_ns", .unit = UNIT_NS, .width = 8, .rank = 6, .value = fired,
+          .help = "event time at which it fired" },
+        { .title = "band", .name = "band", .width = -16, .rank = 7, .value = band,
+          .help = "of rules over bands: which one" },
+        { .title = "evidence", .name = "evidence", .width = -20, .rank = 8, .value = evidence,
+          .help = "why, in words" },
+};
+
+/* -------------------------------------------------------------------- rows */
+
+static size_t count(const struct console *c)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < view_targets(c->scene.view); i++) {
+                const struct view_target *t = view_target(c->scene.view, i);
+
+                n += t->alerts ? t->alerts->n_alerts : 0;
+        }
+        return n;
+}
+
+static bool reserve(struct alerts *a, size_t n)
+{
+        struct alert_row *rows;
+
+        if (n <= a->capacity)
+                return true;
+        rows = reallocarray(a->rows, n, sizeof(*rows));
+        if (!rows)
+                return false;
+        a->rows = rows;
+        a->capacity = n;
+        return true;
+}
+
+/* FNV-1a of what tells instances apart. */
+static uint64_t identity(const struct view_target *t, const Hw__Alert *a)
+{
+        const char *texts[] = { t->name, a->group, a->rule };
+        uint64_t h = UINT64_C(0xcbf29ce484222325) ^ t->daemon ^ (uint64_t)a->band << 32;
+
+        for (size_t i = 0; i < 3; i++) {
+                for (const char *p = texts[i]; p && *p; p++)
+                        h = (h ^ (unsigned char)*p) * UINT64_C(0x100000001b3);
+        }
+        return h;
+}
+
+static void rows(const struct console *c, struct table *t)
+{
+        struct alerts *state_of = console_state(c);
+        size_t n = 0;
+
+        if (!reserve(state_of, count(c))) {
+                t->short_of_memory = true;
+                return;
+        }
+        for (size_t i = 0; i < view_targets(c->scene.view); i++) {
+                const struct view_target *from = view_target(c->scene.view, i);
+
+                for (size_t k = 0; from->alerts && k < from->alerts->n_alerts; k++) {
+                        state_of->rows[n] = (struct alert_row){ from, from->alerts->alerts[k] };
+                        table_add(t, identity(from, from->alerts->alerts[k]), &state_of->rows[n]);
+                        n++;
+                }
+        }
+}
+
+static const char *text(const void *row)
+{
+        return alert(row)->rule;
+}
+
+static void open_alert(struct console *c, const void *row)
+{
+        console_choose(c, target(row));
+        if (alert(row)->has_band) {
+                c->band = alert(row)->band;
+                console_show(c, &view_band);
+        } else {
+                console_show(c, &view_memory);
+        }
+}
+
+static const struct table_class table = {
+        .name = "alerts",
+        .empty = "no alert",
+        .columns = columns,
+        .n_columns = sizeof(columns) / sizeof(columns[0]),
+        .sort = 0,
+        .rows = rows,
+        .text = text,
+        .open = open_alert,
+};
+
+/* ----------------------------------------------------------------- in words */
+
+enum { LABEL = 13, LINE = 1024 };
+
+/* "label  text", wrapped; returns the row after it. */
+static int paragraph(struct canvas *canvas, struct area area, int row, enum tint tint, const char *label,
+                     const char *words)
+{
+        char safe[4096], line[LINE];
+        const char *rest = safe;
+
+        if (!words || !*words)
+                return row;
+        (void)safe_text(safe, sizeof(safe), words);
+        (void)canvas_put(canvas, area, row, 1, LABEL - 1, TINT_DIM, label);
+        while (*rest && row < area.height) {
+                size_t n = text_wrap(rest, area.width > LABEL + 12 ? area.width - LABEL - 2 : 10);
+
+                (void)snprintf(line, sizeof(line), "%.*s", (int)n, rest);
+                (void)canvas_put(canvas, area, row++, 1 + LABEL, area.width - LABEL - 2, tint, line);
+                rest += n;
+        }
+        return row;
+}
+
+static int labels(struct canvas *canvas, struct area area, int row, Hw__Label *const *list, size_t n)
+{
+        for (size_t i = 0; i < n && row < area.height; i++)
+                row = paragraph(canvas, area, row, TINT_PLAIN, list[i]->name, list[i]->value);
+        return row;
+}
+
+static int actions(struct canvas *canvas, struct area area, int row, const Hw__Alert *a)
+{
+        for (size_t i = 0; i < a->n_actions && row < area.height; i++) {
+                const Hw__ActionResult *r = a->actions[i];
+                char said[LINE];
+
+                (void)snprintf(said, sizeof(said), "%s: %s%s%s", r->kind ? r->kind : "?",
+                               !r->has_ok ? "under way" : r->ok ? "done" : "failed", r->detail ? ", " : "",
+                               r->detail ? r->detail : "");
+                row = paragraph(canvas, area, row, r->has_ok && !r->ok ? TINT_BAD : TINT_PLAIN, "action", said);
+        }
+        return row;
+}
+
+static void draw_words(struct canvas *canvas, struct area area, const struct view_target *t, const Hw__Alert *a)
+{
+        char name[8 * VIEW_NAME_MAX], title[9 * VIEW_NAME_MAX];
+        const Hw__Trend *trend = target_trend(t);
+        int row = 1;
+
+        (void)snprintf(title, sizeof(title), "In words: %s", safe_text(name, sizeof(name), t->name));
+        draw_title(canvas, area, 0, title, "");
+        if (a) {
+                row = paragraph(canvas, area, row, TINT_STRONG, "alert", a->sentence);
+                row = paragraph(canvas, area, row, TINT_PLAIN, "expression", a->expr);
+        }
+        row = paragraph(canvas, area, row, trend_tint(trend), "memory", growth_sentence(t));
+        row = paragraph(canvas, area, row, TINT_PLAIN, "limit", limit_sentence(t));
+        row = paragraph(canvas, area, row, TINT_PLAIN, "verdict", trend ? trend->sentence : NULL);
+        if (!a) {
+                if (row == 1)
+                        (void)canvas_put(canvas, area, row, 1, area.width - 2, TINT_DIM,
+                                         UNKNOWN_TEXT "  the daemon has said nothing about trends yet");
+                return;
+        }
+        if (a->has_silenced && a->silenced)
+                row = paragraph(canvas, area, row, TINT_WARN, "silenced",
+                                a->silence && a->silence->why ? a->silence->why : "no action is run");
+        row = labels(canvas, area, row, a->annotations, a->n_annotations);
+        row = labels(canvas, area, row, a->labels, a->n_labels);
+        (void)actions(canvas, area, row, a);
+}
+
+static void draw(struct console *c, struct canvas *canvas, struct area area)
+{
+        struct table *t = &c->shown->tables[0];
+        const void *row = table_selected(t);
+        struct area upper = area;
+        int wanted = 1 + (t->n ? (int)t->n : 1);
+
+        upper.height = wanted < area.height / 2 ? wanted : area.height / 2;
+        table_draw(c, canvas, upper, t);
+        if (row)
+                draw_words(canvas, area_below(area, upper.height + 1), target(row), alert(row));
+        else if (c->scene.target)
+                draw_words(canvas, area_below(area, upper.height + 1), c->scene.target, NULL);
+}
+
+static int wanted_rows(struct console *c, int width)
+{
+        (void)width;
+        return 3 + (int)c->shown->tables[0].n + 12;
+}
+
+static void done(void *state_of)
+{
+        free(((struct alerts *)state_of)->rows);
+}
+
+static const struct console_key keys[] = {
+        { "↑ ↓", "move" }, { "enter", "open its memory or band" }, { "< >", "sort" }, { NULL, NULL },
+};
+
+const struct console_view view_alerts = {
+        .name = "alerts",
+        .title = "Alerts",
+        .brief = "Alert",
+        .letter = 'a',
+        .about = "Rules that hold, of all targets; below, in words, why the selected one does, what its target's "
+                 "memory does, and when it meets its limit.",
+        .keys = keys,
+        .tables = { &table },
+        .state_size = sizeof(struct alerts),
+        .state_done = done,
+        .draw = draw,
+        .rows = wanted_rows,
+        .all_targets = true,
+};

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * views/band.c - one band: its chart, its numbers, and its definition in full:
+ * the cost-centre stack, or the info table with its place in the source.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "client/console/console.h"
+#include "client/console/screen.h"
+#include "client/console/trends.h"
+#include "client/console/widgets.h"
+
+/* The open band; NULL when the run that had it is over. */
+static const struct view_band *band(const struct console *c)
+{
+        const struct view_target *t = c->scene.target;
+
+        return t && c->band && c->band <= t->n_bands ? t->bands[c->band - 1] : NULL;
+}
+
+/* ------------------------------------------------------------------- stack */
+
+static const Hw__CostCentre *centre(const void *row)
+{
+        return row;
+}
+
+static struct value label(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(centre(row)->label);
+}
+
+static struct value module(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(centre(row)->module);
+}
+
+static struct value source(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(centre(row)->source);
+}
+
+static struct value caf(const struct scene *s, const void *row)
+{
+        (void)s;
+        return centre(row)->has_caf ? value_text(centre(row)->caf ? "CAF" : "no") : no_value;
+}
+
+static const struct column columns[] = {
+        { .title = "cost centre", .name = "label", .width = -24, .value = label,
+          .help = "of the band's cost-centre stack, the innermost first" },
+        { .title = "module", .name = "module", .width = -20, .value = module, .help = "that it stands in" },
+        { .title = "source", .name = "source", .width = -24, .rank = 1, .value = source, .help = "file and place" },
+        { .title = "CAF", .name = "caf", .width = 3, .rank = 2, .value = caf,
+          .help = "whether it is a constant that lives as long as it is referred to" },
+};
+
+static void rows(const struct console *c, struct table *t)
+{
+        const struct view_band *b = band(c);
+
+        for (size_t i = 0; b && i < b->def->n_stack; i++)
+                table_add(t, i, b->def->stack[i]);
+}
+
+static const char *text(const void *row)
+{
+        return centre(row)->label;
+}
+
+static const struct table_class table = {
+        .name = "stack",
+        .empty = UNKNOWN_TEXT "  this band is no cost-centre stack",
+        .columns = columns,
+        .n_columns = sizeof(columns) / sizeof(columns[0]),
+        .sort = SIZE_MAX,
+        .rows = rows,
+        .text = text,
+};
+
+/* ------------------------------------------------------------------- facts */
+
+/* "closure type  THUNK_1_0" when there is something to say. Returns the rows used. */
+static int fact(struct canvas *canvas, struct area area, int row, const char *name, const char *value)
+{
+        char safe[2048];
+
+        if (!value || !*value)
+                return 0;
+        (void)canvas_put(canvas, area, row, 1, 15, TINT_DIM, name);
+        (void)canvas_put(canvas, area, row, 17, area.width - 18, TINT_PLAIN, safe_text(safe, sizeof(safe), value));
+        return 1;
+}
+
+static int number(struct canvas *canvas, struct area area, int row, int at, const char *name, enum unit unit,
+                  struct value v, enum tint tint)
+{
+        char shown[SCENE_TEXT];
+
+        if (at + 24 > area.width)
+                return at;
+        at += canvas_put(canvas, area, row, at, 16, TINT_DIM, name) + 1;
+        return at + canvas_put(canvas, area, row, at, 16, tint, value_show(shown, sizeof(shown), unit, v)) + 3;
+}
+
+static void draw_numbers(const struct console *c, struct canvas *canvas, struct area area, int row,
+                         const struct view_band *b)
+{
+        const Hw__Census *census = c->scene.target->census;
+        bool has_share = census && census->has_total_bytes && census->total_bytes;
+        int at = 1;
+
+        at = number(canvas, area, row, at, "now", UNIT_BYTES, value_number(true, (double)b->bytes), TINT_STRONG);
+        at = number(canvas, area, row, at, "share", UNIT_SHARE,
+                    value_number(has_share, has_share ? (double)b->bytes / (double)census->total_bytes : 0),
+                    TINT_PLAIN);
+        at = number(canvas, area, row, at, "at first", UNIT_BYTES, value_number(true, (double)b->first_bytes),
+                    TINT_PLAIN);
+        at = number(canvas, area, row, at, "max", UNIT_BYTES, value_number(true, (double)b->max_bytes), TINT_PLAIN);
+        (void)number(canvas, area, row, at, "first seen", UNIT_NS,
+                     value_number(b->def->has_first_seen_ns, (double)b->def->first_seen_ns), TINT_PLAIN);
+        at = 1;
+        at = number(canvas, area, row + 1, at, "verdict", UNIT_TEXT, trend_verdict(b->trend), trend_tint(b->trend));
+        at = number(canvas, area, row + 1, at, "slope", UNIT_SLOPE, trend_slope(b->trend), TINT_STRONG);
+        at = number(canvas, area, row + 1, at, "from", UNIT_SLOPE, trend_slope_low(b->trend), TINT_PLAIN);
+        at = number(canvas, area, row + 1, at, "to", UNIT_SLOPE, trend_slope_high(b->trend), TINT_PLAIN);
+        (void)number(canvas, area, row + 1, at, "since", UNIT_NS, trend_onset(b->trend), TINT_PLAIN);
+}
+
+static int draw_facts(struct canvas *canvas, struct area area, int row, const struct view_band *b)
+{
+        const Hw__InfoTable *info = b->def->info_table;
+        char key[32];
+        int first = row;
+
+        row += fact(canvas, area, row, "why", b->trend ? b->trend->sentence : NULL);
+        if (b->def->has_key) {
+                (void)snprintf(key, sizeof(key), "0x%" PRIx64, b->def->key);
+                row += fact(canvas, area, row, "info table", key);
+        }
+        if (!info)
+                return row - first;
+        row += fact(canvas, area, row, "name", info->name);
+        row += fact(canvas, area, row, "closure type", info->closure_type);
+        row += fact(canvas, area, row, "type", info->type);
+        row += fact(canvas, area, row, "in", info->label);
+        row += fact(canvas, area, row, "module", info->module);
+        row += fact(canvas, area, row, "source", info->source);
+        return row - first;
+}
+
+/* -------------------------------------------------------------------- view */
+
+static bool chart(struct console *c, struct chart *chart)
+{
+        const struct view_band *b = band(c);
+
+        if (!b)
+                return false;
+        timeline_begin(c, chart, b->def->label, UNIT_BYTES);
+        chart_line(chart, "bytes", &b->history, SPARK_GAUGE, TINT_LINE_1);
+        return true;
+}
+
+static void draw(struct console *c, struct canvas *canvas, struct area area)
+{
+        const struct view_band *b = band(c);
+        struct area part = area;
+        struct chart drawn;
+        char safe[4096];
+        int row, stack;
+
+        if (!chart(c, &drawn)) {
+                (void)canvas_put(canvas, area, 1, 1, area.width - 2, TINT_DIM, "this band is gone with its run");
+                return;
+        }
+        (void)canvas_put(canvas, area, 0, 1, area.width - 2, TINT_STRONG, safe_text(safe, sizeof(safe), b->def->label));
+        draw_numbers(c, canvas, area, 1, b);
+        row = 3 + draw_facts(canvas, area, 3, b);
+        stack = b->def->n_stack ? (int)b->def->n_stack + 1 : 0;
+        if (stack > (area.height - row) / 2)
+                stack = (area.height - row) / 2;
+        part = area_below(area, row);
+        part.height -= stack;
+        timeline_draw(c, canvas, part, &drawn);
+        part = area_below(part, part.height);
+        part.height = stack;
+        if (stack > 1)
+                table_draw(c, canvas, part, &c->shown->tables[0]);
+}
+
+static const struct console_key keys[] = {
+        { "esc", "back to the bands" }, { "↑ ↓", "frames" }, { NULL, NULL },
+};
+
+const struct console_view view_band = {
+        .name = "band",
+        .title = "Band",
+        .brief = "Band",
+        .about = "One band: its history, its trend, and what it is.",
+        .keys = keys,
+        .tables = { &table },
+        .draw = draw,
+        .chart = chart,
+};

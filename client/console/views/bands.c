@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* views/bands.c - what the heap is made of: a line for each band of the newest census. */
+#include "client/console/console.h"
+#include "client/console/trends.h"
+#include "client/console/widgets.h"
+
+static const struct view_band *band(const void *row)
+{
+        return row;
+}
+
+static const Hw__WindowStatistics *statistics(const struct scene *s, const void *row)
+{
+        return trend_window(band(row)->trend, s->window_ns);
+}
+
+/* ----------------------------------------------------------------- columns */
+
+static struct value label(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(band(row)->def->label);
+}
+
+static struct value bytes(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_number(true, (double)band(row)->bytes);
+}
+
+static struct value share(const struct scene *s, const void *row)
+{
+        const Hw__Census *census = s->target->census;
+        bool known = census && census->has_total_bytes && census->total_bytes > 0;
+
+        return value_number(known, known ? (double)band(row)->bytes / (double)census->total_bytes : 0);
+}
+
+static struct value change(const struct scene *s, const void *row)
+{
+        const struct view_ring *r = &band(row)->history;
+
+        (void)s;
+        if (r->count < 2)
+                return no_value;
+        return value_number(true, (double)band(row)->bytes - view_ring_newest(r, r->count - 1)->value);
+}
+
+static enum tint change_colour(const struct scene *s, const void *row)
+{
+        struct value v = change(s, row);
+
+        return v.is == VALUE_NUMBER && v.number > 0 ? TINT_PLAIN : TINT_DIM;
+}
+
+static struct value integral(const struct scene *s, const void *row)
+{
+        const Hw__WindowStatistics *w = statistics(s, row);
+
+        return value_number(w && w->has_integral, w ? w->integral : 0);
+}
+
+static struct value deviation(const struct scene *s, const void *row)
+{
+        const Hw__WindowStatistics *w = statistics(s, row);
+
+        return value_number(w && w->has_stddev, w ? w->stddev : 0);
+}
+
+static struct value fit(const struct scene *s, const void *row)
+{
+        const Hw__WindowStatistics *w = statistics(s, row);
+
+        return value_number(w && w->has_fit, w ? w->fit : 0);
+}
+
+static struct value slope(const struct scene *s, const void *row)
+{
+        (void)s;
+        return trend_slope(band(row)->trend);
+}
+
+static struct value slope_low(const struct scene *s, const void *row)
+{
+        (void)s;
+        return trend_slope_low(band(row)->trend);
+}
+
+static struct value slope_high(const struct scene *s, const void *row)
+{
+        (void)s;
+        return trend_slope_high(band(row)->trend);
+}
+
+static struct value verdict(const struct scene *s, const void *row)
+{
+        (void)s;
+        return trend_verdict(band(row)->trend);
+}
+
+static enum tint verdict_colour(const struct scene *s, const void *row)
+{
+        (void)s;
+        return trend_tint(band(row)->trend);
+}
+
+static struct value first_seen(const struct scene *s, const void *row)
+{
+        const Hw__Band *def = band(row)->def;
+
+        (void)s;
+        return value_number(def->has_first_seen_ns, (double)def->first_seen_ns);
+}
+
+static enum tint strong(const struct scene *s, const void *row)
+{
+        (void)s;
+        return band(row)->bytes ? TINT_STRONG : TINT_DIM;
+}
+
+static void draw_history(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
+                         const void *data)
+{
+        double values[SPARK_MAX];
+        bool known[SPARK_MAX];
+
+        (void)s;
+        if (width > VIEW_BAND_POINTS)
+                width = VIEW_BAND_POINTS;
+        spark_newest(&band(data)->history, width, values, known);
+        draw_spark(c, area, row, column, width, values, known);
+}
+
+static const struct column columns[] = {
+        { .title = "history", .name = "max_bytes", .unit = UNIT_BYTES, .width = 16, .rank = 5, .value = bytes,
+          .draw = draw_history, .help = "the newest censuses, one column each" },
+        { .title = "bytes", .name = "bytes", .unit = UNIT_BYTES, .width = 9, .value = bytes, .tint = strong,
+          .help = "in the newest census" },
+        { .title = "share", .name = "share", .unit = UNIT_SHARE, .width = 7, .rank = 2, .value = share,
+          .help = "part of the newest census" },
+        { .title = "change", .name = "change_bytes", .unit = UNIT_CHANGE, .width = 10, .rank = 3, .value = change,
+          .tint = change_colour, .help = "over the newest 64 censuses, fewer when there were fewer" },
+        { .title = "slope", .name = "slope_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 4, .value = slope,
+          .help = "robust slope (Theil-Sen) of the verdict; per minute here, per second in files" },
+        { .title = "at least", .name = "slope_low_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 10,
+          .value = slope_low, .help = "low end of the slope's interval of about 95 %" },
+        { .title = "at most", .name = "slope_high_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 11,
+          .value = slope_high, .help = "high end of the slope's interval" },
+        { .title = "verdict", .name = "verdict", .width = 8, .rank = 1, .value = verdict, .tint = verdict_colour,
+          .help = "steady, growing or leak; unknown: too little data" },
+        { .title = "integrated", .name = "integral_byte_s", .unit = UNIT_INTEGRAL, .width = 11, .rank = 8,
+          .value = integral, .help = "bytes times seconds over the window: what it has cost in all" },
+        { .title = "std dev", .name = "stddev_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 9, .value = deviation,
+          .help = "standard deviation over the window" },
+        { .title = "fit", .name = "fit", .unit = UNIT_RATIO, .width = 4, .rank = 7, .value = fit,
+          .help = "R2 of a straight line through the window: 1 is a perfect line" },
+        { .title = "first seen", .name = "first_seen_ns", .unit = UNIT_NS, .width = 10, .rank = 6, .rising = true,
+          .value = first_seen, .help = "event time of the first census that had it" },
+        { .title = "band", .name = "label", .width = -30, .value = label,
+          .help = "what the heap profile breaks memory down by: closure type, cost-centre stack, module ..." },
+};
+
+/* -------------------------------------------------------------------- rows */
+
+/* Definitions without any row in a census are not shown. */
+static void rows(const struct console *c, struct table *t)
+{
+        const struct view_target *target = c->scene.target;
+
+        for (uint32_t i = 0; target && i < target->n_bands; i++) {
+                if (target->bands[i] && target->bands[i]->history.count)
+                        table_add(t, target->bands[i]->id, target->bands[i]);
+        }
+}
+
+static const char *text(const void *row)
+{
+        return band(row)->def->label;
+}
+
+static void open_band(struct console *c, const void *row)
+{
+        c->band = band(row)->id;
+        console_show(c, &view_band);
+}
+
+static const struct table_class table = {
+        .name = "bands",
+        .empty = UNKNOWN_TEXT "  no census yet: heap profiles need +RTS -h",
+        .columns = columns,
+        .n_columns = sizeof(columns) / sizeof(columns[0]),
+        .sort = 1,
+        .rows = rows,
+        .text = text,
+        .open = open_band,
+};
+
+static const struct console_key keys[] = {
+        { "↑ ↓", "move" }, { "enter", "open" }, { "< >", "sort" }, { "r", "reverse" }, { "/", "search" },
+        { "f", "filter" }, { NULL, NULL },
+};
+
+const struct console_view view_bands = {
+        .name = "bands",
+        .title = "Bands",
+        .brief = "Bands",
+        .letter = 'b',
+        .about = "What the heap is made of, from the newest census of the heap profile. Statistics are over the "
+                 "published window that comes nearest to the one chosen with + and -.",
+        .keys = keys,
+        .tables = { &table },
+};

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * views/gc.c - what the collector does: pauses over time, pauses of each
+ * generation with their distribution, and what collections leave behind.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "client/console/console.h"
+#include "client/console/widgets.h"
+
+static const Hw__Generation *generation(const void *row)
+{
+        return row;
+}
+
+static const Hw__Gc *gc(const void *row)
+{
+        return ((const struct view_target *)row)->gc;
+}
+
+/* ------------------------------------------------------------- generations */
+
+static struct value number(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_number(generation(row)->has_generation, generation(row)->generation);
+}
+
+#define GENERATION_VALUE(function, field)                                                                              \
+        static struct value function(const struct scene *s, const void *row)                                           \
+        {                                                                                                              \
+                (void)s;                                                                                               \
+                return value_number(generation(row)->has_##field, (double)generation(row)->field);                     \
+        }
+
+GENERATION_VALUE(count, count)
+GENERATION_VALUE(parallel, parallel_count)
+GENERATION_VALUE(median, pause_p50_ns)
+GENERATION_VALUE(p99, pause_p99_ns)
+GENERATION_VALUE(longest, pause_max_ns)
+GENERATION_VALUE(total, pause_total_ns)
+
+/* Middle of a bucket in ns, see docs/PROTOCOL.md. */
+static double bucket_ns(uint32_t b)
+{
+        uint32_t e = b / 32 + 4;
+
+        if (b < 32)
+                return b;
+        return (32 + b % 32 + 0.5) * exp2((double)e - 5);
+}
+
+enum { FIRST_DECADE = 3, DECADES = 7, MOST_COLUMNS = 64 }; /* 1 us to 10 s */
+
+/* The distribution of pauses, one column for each part of a decade. The axis is always the same: rows compare. */
+static void draw_distribution(struct canvas *c, struct area area, int row, int column, int width,
+                              const struct scene *s, const void *data)
+{
+        const Hw__Generation *g = generation(data);
+        double counts[MOST_COLUMNS] = { 0 };
+        bool known[MOST_COLUMNS] = { false };
+
+        (void)s;
+        if (width > MOST_COLUMNS)
+                width = MOST_COLUMNS;
+        for (size_t i = 0; i < g->n_bucket && i < g->n_bucket_count; i++) {
+                double decades = log10(fmax(bucket_ns(g->bucket[i]), 1)) - FIRST_DECADE;
+                int at = (int)(decades / DECADES * width);
+
+                at = at < 0 ? 0 : at >= width ? width - 1 : at;
+                counts[at] += (double)g->bucket_count[i];
+                known[at] = true;
+        }
+        for (int i = 0; i < width; i++) {
+                counts[i] = known[i] ? log1p(counts[i]) : 0;
+                if (!known[i])
+                        (void)canvas_put(c, area, row, column + i, 1, TINT_FAINT, "·");
+        }
+        draw_bars(c, area, row, column, width, counts, known);
+}
+
+static const struct column generation_columns[] = {
+        { .title = "gen", .name = "generation", .unit = UNIT_COUNT, .width = 3, .value = number, .rising = true,
+          .help = "generation; the oldest is the major one" },
+        { .title = "collections", .name = "count", .unit = UNIT_COUNT, .width = 11, .value = count,
+          .help = "since the run began" },
+        { .title = "parallel", .name = "parallel_count", .unit = UNIT_COUNT, .width = 9, .rank = 4, .value = parallel,
+          .help = "collections with more than one thread" },
+        { .title = "p50", .name = "pause_p50_ns", .unit = UNIT_NS, .width = 8, .rank = 2, .value = median,
+          .help = "half of all pauses were not longer" },
+        { .title = "p99", .name = "pause_p99_ns", .unit = UNIT_NS, .width = 8, .value = p99,
+          .help = "99 of 100 pauses were not longer" },
+        { .title = "max", .name = "pause_max_ns", .unit = UNIT_NS, .width = 8, .value = longest,
+          .help = "longest pause" },
+        { .title = "total", .name = "pause_total_ns", .unit = UNIT_NS, .width = 8, .rank = 3, .value = total,
+          .help = "all pauses together" },
+        { .title = "pauses from 1 us to 10 s", .name = "histogram_pauses", .unit = UNIT_COUNT, .width = -24, .rank = 1,
+          .value = count, .draw = draw_distribution,
+          .help = "how pauses are distributed: left 1 us, right 10 s, both scales logarithmic" },
+};
+
+static void rows(const struct console *c, struct table *t)
+{
+        const struct view_target *target = c->scene.target;
+
+        for (size_t i = 0; target && target->gc && i < target->gc->n_generations; i++)
+                table_add(t, i, target->gc->generations[i]);
+}
+
+static const struct table_class generations = {
+        .name = "generations",
+        .empty = UNKNOWN_TEXT "  no collection seen yet",
+        .columns = generation_columns,
+        .n_columns = sizeof(generation_columns) / sizeof(generation_columns[0]),
+        .sort = 0,
+        .rows = rows,
+};
+
+/* ----------------------------------------------------------------- figures */
+
+#define GC_VALUE(function, field)                                                                                      \
+        static struct value function(const struct scene *s, const void *row)                                           \
+        {                                                                                                              \
+                (void)s;                                                                                               \
+                return value_number(gc(row) && gc(row)->has_##field, gc(row) ? (double)gc(row)->field : 0);            \
+        }
+
+GC_VALUE(share, gc_share)
+GC_VALUE(share_run, gc_share_run)
+GC_VALUE(copied, copied_bytes)
+GC_VALUE(slop, slop_bytes)
+GC_VALUE(max_slop, max_slop_bytes)
+GC_VALUE(fragmentation, fragmentation_bytes)
+GC_VALUE(sync_total, sync_total_ns)
+GC_VALUE(balance, parallel_balance)
+GC_VALUE(pause_total, pause_total_ns)
+
+#define HEAP_VALUE(function, field)                                                                                    \
+        static struct value function(const struct scene *s, const void *row)                                           \
+        {                                                                                                              \
+                const Hw__Heap *h = ((const struct view_target *)row)->heap;                                           \
+                                                                                                                       \
+                (void)s;                                                                                               \
+                return value_number(h && h->has_##field, h ? (double)h->field : 0);                                    \
+        }
+
+HEAP_VALUE(held, megablocks_held)
+HEAP_VALUE(needed, megablocks_needed)
+HEAP_VALUE(returned, megablocks_returned)
+
+#define NONMOVING_VALUE(function, field)                                                                               \
+        static struct value function(const struct scene *s, const void *row)                                           \
+        {                                                                                                              \
+                const Hw__Nonmoving *n = gc(row) ? gc(row)->nonmoving : NULL;                                          \
+                                                                                                                       \
+                (void)s;                                                                                               \
+                return value_number(n && n->has_##field, n ? (double)n->field : 0);                                    \
+        }
+
+NONMOVING_VALUE(cycles, cycles)
+NONMOVING_VALUE(mark, mark_total_ns)
+NONMOVING_VALUE(nonmoving_sync, sync_total_ns)
+NONMOVING_VALUE(nonmoving_max, sync_max_ns)
+NONMOVING_VALUE(sweep, sweep_total_ns)
+
+static struct value mutator(const struct scene *s, const void *row)
+{
+        struct value v = share(s, row);
+
+        return value_number(v.is == VALUE_NUMBER, 1 - v.number);
+}
+
+/* Those of the nonmoving collector come last: they are left out for programs without it. */
+static const struct column figures[] = {
+        { .title = "GC, last 10 s", .name = "gc_share", .unit = UNIT_SHARE, .value = share,
+          .help = "share of elapsed time that went into collections" },
+        { .title = "mutator, last 10 s", .name = "mutator_share", .unit = UNIT_SHARE, .value = mutator,
+          .help = "the rest: what the program could use" },
+        { .title = "GC, whole run", .name = "gc_share_run", .unit = UNIT_SHARE, .value = share_run,
+          .help = "share of collections since the run began" },
+        { .title = "pauses together", .name = "all_pauses_ns", .unit = UNIT_NS, .value = pause_total,
+          .help = "all pauses since the run began" },
+        { .title = "waiting to stop", .name = "sync_total_ns", .unit = UNIT_NS, .value = sync_total,
+          .help = "time in which collections waited for capabilities to stop" },
+        { .title = "parallel balance", .name = "parallel_balance", .unit = UNIT_SHARE, .value = balance,
+          .help = "how evenly parallel collections shared their work: 100 % is even, 0 % is one thread alone" },
+        { .title = "copied", .name = "copied_bytes", .unit = UNIT_BYTES, .value = copied,
+          .help = "bytes that collections copied, since the run began" },
+        { .title = "slop", .name = "slop_bytes", .unit = UNIT_BYTES, .value = slop,
+          .help = "unused rest of blocks after the last collection" },
+        { .title = "slop, greatest", .name = "max_slop_bytes", .unit = UNIT_BYTES, .value = max_slop,
+          .help = "greatest slop of a major collection" },
+        { .title = "fragmentation", .name = "fragmentation_bytes", .unit = UNIT_BYTES, .value = fragmentation,
+          .help = "memory held in megablocks but not in blocks in use, after the last collection" },
+        { .title = "megablocks held", .name = "megablocks_held", .unit = UNIT_COUNT, .value = held,
+          .help = "after the last major collection" },
+        { .title = "megablocks needed", .name = "megablocks_needed", .unit = UNIT_COUNT, .value = needed,
+          .help = "of those, how many the collector wants to keep" },
+        { .title = "megablocks returned", .name = "megablocks_returned", .unit = UNIT_COUNT, .value = returned,
+          .help = "given back to the system by the last major collection" },
+        { .title = "nonmoving cycles", .name = "nonmoving_cycles", .unit = UNIT_COUNT, .value = cycles,
+          .help = "finished cycles of the nonmoving collector" },
+        { .title = "nonmoving mark", .name = "nonmoving_mark_ns", .unit = UNIT_NS, .value = mark,
+          .help = "time of concurrent marking: no pause" },
+        { .title = "nonmoving sync", .name = "nonmoving_sync_ns", .unit = UNIT_NS, .value = nonmoving_sync,
+          .help = "its second pause, all of them together" },
+        { .title = "longest sync", .name = "nonmoving_sync_max_ns", .unit = UNIT_NS, .value = nonmoving_max,
+          .help = "the longest of these pauses" },
+        { .title = "nonmoving sweep", .name = "nonmoving_sweep_ns", .unit = UNIT_NS, .value = sweep,
+          .help = "time of concurrent sweeping" },
+};
+
+enum { FIGURES = sizeof(figures) / sizeof(figures[0]), NONMOVING = 5 };
+
+static size_t shown_figures(const struct console *c)
+{
+        const Hw__Gc *g = c->scene.target->gc;
+
+        return g && g->nonmoving ? FIGURES : FIGURES - NONMOVING;
+}
+
+/* -------------------------------------------------------------------- view */
+
+static bool chart(struct console *c, struct chart *chart)
+{
+        timeline_begin(c, chart, "Pauses of collections", UNIT_NS);
+        chart_line(chart, "pause", &c->scene.target->series[HW__SERIES__SERIES_GC_PAUSE], SPARK_EVENTS, TINT_LINE_2);
+        chart->ticks = &c->scene.target->series[HW__SERIES__SERIES_LIVE];
+        return true;
+}
+
+static void draw(struct console *c, struct canvas *canvas, struct area area)
+{
+        struct table *t = &c->shown->tables[0];
+        int table_height = 1 + (t->n ? (int)t->n : 1), numbers;
+        struct area part = area;
+        struct chart drawn;
+
+        if (table_height > area.height / 2)
+                table_height = area.height / 2;
+        numbers = figures_rows(figures, shown_figures(c), area.width);
+        part.height = area.height - table_height - numbers - 1;
+        if (part.height < 7)
+                part.height = area.height - table_height < 12 ? area.height - table_height : 7;
+        (void)chart(c, &drawn);
+        timeline_draw(c, canvas, part, &drawn);
+        part = area_below(area, part.height);
+        part.height = table_height;
+        table_draw(c, canvas, part, t);
+        part = area_below(area, part.row - area.row + table_height);
+        (void)draw_figures(canvas, part, part.height > numbers, &c->scene, figures, shown_figures(c));
+}
+
+static int wanted(struct console *c, int width)
+{
+        size_t n = c->shown->tables[0].n;
+
+        return 14 + 1 + (n ? (int)n : 1) + 1 + figures_rows(figures, shown_figures(c), width);
+}
+
+const struct console_view view_gc = {
+        .name = "gc",
+        .title = "GC",
+        .brief = "GC",
+        .letter = 'g',
+        .about = "What garbage collection costs and leaves behind. The chart shows the longest pause of each moment; "
+                 "a tick under it is a major collection.",
+        .tables = { &generations },
+        .figures = figures,
+        .n_figures = FIGURES,
+        .draw = draw,
+        .rows = wanted,
+        .chart = chart,
+};

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * views/memory.c - memory over time: live, blocks, heap size and RSS with the
+ * limit, major collections and the program's notes; below it every series with
+ * its least, mean and greatest value in the window.
+ */
+#include <string.h>
+
+#include "client/console/console.h"
+#include "client/console/trends.h"
+#include "client/console/widgets.h"
+
+struct memory {
+        bool zoomed;            /* the axis begins near the least value */
+};
+
+/* A row of the table: a series in bytes. */
+struct series { const char *name; Hw__Series series; };
+
+static const struct series all_series[] = {
+        { "live", HW__SERIES__SERIES_LIVE },           { "blocks", HW__SERIES__SERIES_BLOCKS_SIZE },
+        { "heap", HW__SERIES__SERIES_HEAP_SIZE },      { "RSS", HW__SERIES__SERIES_RSS },
+        { "PSS", HW__SERIES__SERIES_PSS },             { "swap", HW__SERIES__SERIES_SWAP },
+        { "cgroup", HW__SERIES__SERIES_CGROUP },       { "census total", HW__SERIES__SERIES_CENSUS_TOTAL },
+        { "slop", HW__SERIES__SERIES_SLOP },           { "fragmentation", HW__SERIES__SERIES_FRAGMENTATION },
+};
+
+enum { SERIES = sizeof(all_series) / sizeof(all_series[0]), ALWAYS = 4 };
+
+static const struct view_ring *ring(const struct scene *s, const void *row)
+{
+        return &s->target->series[((const struct series *)row)->series];
+}
+
+static const Hw__Trend *trend(const struct scene *s, const void *row)
+{
+        return s->target->trends[((const struct series *)row)->series];
+}
+
+/* ----------------------------------------------------------------- columns */
+
+struct summary { size_t n; double min, max, sum; };
+
+static struct summary summarise(const struct scene *s, const void *row)
+{
+        const struct view_ring *r = ring(s, row);
+        struct summary m = { .n = 0 };
+        uint64_t from_ns, to_ns;
+
+        scene_span(s, s->target, &from_ns, &to_ns);
+        for (size_t i = 0; i < r->count; i++) {
+                const struct view_point *p = view_ring_newest(r, i);
+
+                if (p->time_ns < from_ns || p->time_ns > to_ns)
+                        continue;
+                m.min = !m.n || p->value < m.min ? p->value : m.min;
+                m.max = !m.n || p->value > m.max ? p->value : m.max;
+                m.sum += p->value;
+                m.n++;
+        }
+        return m;
+}
+
+static struct value name(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(((const struct series *)row)->name);
+}
+
+static struct value now(const struct scene *s, const void *row)
+{
+        const struct view_point *p = view_ring_newest(ring(s, row), 0);
+
+        return value_number(p != NULL, p ? p->value : 0);
+}
+
+static struct value least(const struct scene *s, const void *row)
+{
+        struct summary m = summarise(s, row);
+
+        return value_number(m.n > 0, m.min);
+}
+
+static struct value mean(const struct scene *s, const void *row)
+{
+        struct summary m = summarise(s, row);
+
+        return value_number(m.n > 0, m.n ? m.sum / (double)m.n : 0);
+}
+
+static struct value most(const struct scene *s, const void *row)
+{
+        struct summary m = summarise(s, row);
+
+        return value_number(m.n > 0, m.max);
+}
+
+static struct value slope(const struct scene *s, const void *row)
+{
+        return trend_slope(trend(s, row));
+}
+
+static struct value slope_low(const struct scene *s, const void *row)
+{
+        return trend_slope_low(trend(s, row));
+}
+
+static struct value slope_high(const struct scene *s, const void *row)
+{
+        return trend_slope_high(trend(s, row));
+}
+
+static struct value verdict(const struct scene *s, const void *row)
+{
+        return trend_verdict(trend(s, row));
+}
+
+static enum tint verdict_colour(const struct scene *s, const void *row)
+{
+        return trend_tint(trend(s, row));
+}
+
+static enum tint strong(const struct scene *s, const void *row)
+{
+        (void)s;
+        (void)row;
+        return TINT_STRONG;
+}
+
+static const struct column columns[] = {
+        { .title = "series", .name = "series", .width = 13, .value = name,
+          .help = "live: what major collections found in use; blocks: in blocks of the heap; heap: held from the "
+                  "system; RSS, PSS, swap: of the process; slop, fragmentation: as the last collection left them" },
+        { .title = "now", .name = "bytes", .unit = UNIT_BYTES, .width = 9, .value = now, .tint = strong,
+          .help = "newest sample" },
+        { .title = "min", .name = "min_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 3, .value = least,
+          .help = "least sample in the window" },
+        { .title = "mean", .name = "mean_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 4, .value = mean,
+          .help = "mean of the samples in the window" },
+        { .title = "max", .name = "max_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 2, .value = most,
+          .help = "greatest sample in the window" },
+        { .title = "slope", .name = "slope_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 5, .value = slope,
+          .help = "robust slope (Theil-Sen) of the verdict; per minute here, per second in files" },
+        { .title = "at least", .name = "slope_low_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 7,
+          .value = slope_low, .help = "low end of the slope's interval of about 95 %" },
+        { .title = "at most", .name = "slope_high_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 8,
+          .value = slope_high, .help = "high end of the slope's interval" },
+        { .title = "verdict", .name = "verdict", .width = 8, .rank = 1, .value = verdict, .tint = verdict_colour,
+          .help = "steady, growing or leak; unknown: too little data" },
+};
+
+/* The four that everybody looks at, and those that have samples. */
+static void rows(const struct console *c, struct table *t)
+{
+        for (size_t i = 0; i < SERIES && c->scene.target; i++) {
+                if (i < ALWAYS || ring(&c->scene, &all_series[i])->count)
+                        table_add(t, i, &all_series[i]);
+        }
+}
+
+static const struct table_class table = {
+        .name = "series",
+        .empty = "no series",
+        .columns = columns,
+        .n_columns = sizeof(columns) / sizeof(columns[0]),
+        .sort = SIZE_MAX,
+        .rows = rows,
+};
+
+/* ------------------------------------------------------------------- chart */
+
+static bool chart(struct console *c, struct chart *chart)
+{
+        static const enum tint tints[ALWAYS] = { TINT_LINE_1, TINT_LINE_2, TINT_LINE_3, TINT_LINE_4 };
+        const struct view_target *t = c->scene.target;
+        const struct memory *m = console_state(c);
+        uint64_t limit;
+
+        timeline_begin(c, chart, "Memory", UNIT_BYTES);
+        chart->from_zero = !m->zoomed;
+        for (size_t i = 0; i < ALWAYS; i++)
+                chart_line(chart, all_series[i].name, &t->series[all_series[i].series], SPARK_GAUGE, tints[i]);
+        if (memory_limit(t, &limit, &chart->limit_name))
+                chart->limit = (double)limit;
+        chart->ticks = &t->series[HW__SERIES__SERIES_LIVE]; /* a sample each major collection */
+        return true;
+}
+
+static void draw(struct console *c, struct canvas *canvas, struct area area)
+{
+        struct table *t = &c->shown->tables[0];
+        int below = 1 + (int)t->n;
+        struct area upper = area, lower;
+        struct chart drawn;
+
+        if (below > area.height / 2)
+                below = area.height / 2 < 1 + ALWAYS ? area.height / 2 : 1 + ALWAYS;
+        upper.height -= below;
+        lower = area_below(area, upper.height);
+        (void)chart(c, &drawn);
+        timeline_draw(c, canvas, upper, &drawn);
+        table_draw(c, canvas, lower, t);
+}
+
+static int wanted(struct console *c, int width)
+{
+        (void)width;
+        return 20 + 1 + (int)c->shown->tables[0].n;
+}
+
+static bool key(struct console *c, int k)
+{
+        struct memory *m = console_state(c);
+
+        if (k != 'z')
+                return false;
+        m->zoomed = !m->zoomed;
+        return true;
+}
+
+static const struct console_key keys[] = {
+        { "z", "zoom" }, { NULL, NULL },
+};
+
+const struct console_view view_memory = {
+        .name = "memory",
+        .title = "Memory",
+        .brief = "Mem",
+        .letter = 'm',
+        .about = "Memory over the window. The red line is the least limit (-M or the cgroup's). Under the chart a tick "
+                 "is a major collection, a triangle is what the program said (a note): put the cursor on it to read "
+                 "it. z lets the axis begin near the least value instead of 0.",
+        .keys = keys,
+        .tables = { &table },
+        .state_size = sizeof(struct memory),
+        .draw = draw,
+        .rows = wanted,
+        .key = key,
+        .chart = chart,
+};

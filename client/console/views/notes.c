@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * views/notes.c - what the program said (markers, messages, names of threads)
+ * and what happened to its stream, in the order of time.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/console/console.h"
+#include "client/console/widgets.h"
+
+enum { TEXT = 256 };
+
+/* A row: a note, or an event of the stream, with words of its own. */
+struct line {
+        uint64_t time_ns;       /* event time */
+        bool has_time;
+        const Hw__Note *note;   /* NULL: of the stream */
+        char words[TEXT];       /* of the stream, and of notes that need words */
+};
+
+struct notes {
+        struct line *lines;
+        size_t n, capacity;
+};
+
+static const struct line *line(const void *row)
+{
+        return row;
+}
+
+/* ----------------------------------------------------------------- columns */
+
+static struct value time_of(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_number(line(row)->has_time, (double)line(row)->time_ns);
+}
+
+static const char *kind_name(const struct line *l)
+{
+        if (!l->note)
+                return "stream";
+        switch (l->note->what) {
+        case HW__NOTE__WHAT__WHAT_MESSAGE:
+                return "message";
+        case HW__NOTE__WHAT__WHAT_MARKER:
+                return "marker";
+        case HW__NOTE__WHAT__WHAT_THREAD_LABEL:
+                return "thread";
+        case HW__NOTE__WHAT__WHAT_BINARY:
+                return "binary";
+        case HW__NOTE__WHAT__WHAT_LOG:
+                return "RTS";
+        default:
+                return "note";
+        }
+}
+
+static struct value kind(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(kind_name(line(row)));
+}
+
+static enum tint colour(const struct scene *s, const void *row)
+{
+        (void)s;
+        if (!line(row)->note)
+                return TINT_WARN;
+        return line(row)->note->what == HW__NOTE__WHAT__WHAT_MARKER ? TINT_MARK : TINT_DIM;
+}
+
+static const char *words(const void *row)
+{
+        const struct line *l = row;
+
+        return l->words[0] ? l->words : l->note ? l->note->text : NULL;
+}
+
+static struct value said(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(words(row));
+}
+
+static enum tint said_colour(const struct scene *s, const void *row)
+{
+        enum tint tint = colour(s, row);
+
+        return tint == TINT_DIM ? TINT_PLAIN : tint == TINT_MARK ? TINT_STRONG : tint;
+}
+
+static struct value capability(const struct scene *s, const void *row)
+{
+        const Hw__Note *n = line(row)->note;
+
+        (void)s;
+        return value_number(n && n->has_capability, n ? n->capability : 0);
+}
+
+static const struct column columns[] = {
+        { .title = "time", .name = "time_ns", .unit = UNIT_NS, .width = 9, .value = time_of, .rising = true,
+          .help = "event time: since the program started" },
+        { .title = "kind", .name = "kind", .width = 8, .value = kind, .tint = colour,
+          .help = "marker and message: traceMarker, traceEvent; thread: labelThread; stream: what happened to the "
+                  "stream itself" },
+        { .title = "cap", .name = "capability", .unit = UNIT_COUNT, .width = 3, .rank = 1, .value = capability,
+          .help = "capability that said it" },
+        { .title = "text", .name = "text", .width = -30, .value = said, .tint = said_colour,
+          .help = "as the program wrote it; control characters are made visible" },
+};
+
+/* -------------------------------------------------------------------- rows */
+
+static struct line *next_line(struct notes *n)
+{
+        if (n->n == n->capacity) {
+                size_t capacity = n->capacity ? n->capacity * 2 : 128;
+                struct line *lines = reallocarray(n->lines, capacity, sizeof(*lines));
+
+                if (!lines)
+                        return NULL;
+                n->lines = lines;
+                n->capacity = capacity;
+        }
+        memset(&n->lines[n->n], 0, sizeof(n->lines[n->n]));
+        return &n->lines[n->n++];
+}
+
+static void add_note(struct notes *n, const Hw__Note *note)
+{
+        struct line *l = next_line(n);
+
+        if (!l)
+                return;
+        l->note = note;
+        l->has_time = note->has_time_ns;
+        l->time_ns = note->time_ns;
+        if (note->what == HW__NOTE__WHAT__WHAT_THREAD_LABEL)
+                (void)snprintf(l->words, sizeof(l->words), "thread %u is %s", note->thread,
+                               note->text ? note->text : "?");
+        else if (note->what == HW__NOTE__WHAT__WHAT_BINARY)
+                (void)snprintf(l->words, sizeof(l->words), "%" PRIu64 " bytes of binary data", note->size_bytes);
+}
+
+/* The places of damage are in the order of the stream, but their time is not known. */
+static void add_damages(struct notes *n, const struct view_target *t)
+{
+        for (size_t i = 0; t->health && i < t->health->n_damages; i++) {
+                const Hw__Damage *d = t->health->damages[i];
+                struct line *l = next_line(n);
+
+                if (l)
+                        (void)snprintf(l->words, sizeof(l->words), "lost %" PRIu64 " bytes at byte %" PRIu64 ": %s",
+                                       d->lost_bytes, d->offset, d->reason ? d->reason : "damaged");
+        }
+}
+
+static void add_journal(struct notes *n, const struct console *c, const struct view_target *t)
+{
+        const struct journal_entry *e;
+
+        for (size_t i = 0; (e = journal_entry(&c->journal, i)); i++) {
+                struct line *l;
+
+                if (!journal_is_about(e, t))
+                        continue;
+                l = next_line(n);
+                if (!l)
+                        return;
+                l->has_time = e->time_ns > 0;
+                l->time_ns = e->time_ns;
+                (void)snprintf(l->words, sizeof(l->words), "%s", e->text);
+        }
+}
+
+static int by_time(const void *a, const void *b)
+{
+        const struct line *x = a, *y = b;
+
+        if (x->has_time != y->has_time)
+                return x->has_time ? 1 : -1;
+        return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+static void rows(const struct console *c, struct table *t)
+{
+        struct notes *n = console_state(c);
+        const struct view_target *target = c->scene.target;
+
+        n->n = 0;
+        if (!target)
+                return;
+        add_damages(n, target);
+        add_journal(n, c, target);
+        for (uint64_t i = target->notes_first; i && i <= target->notes_last; i++) {
+                const Hw__Note *note = view_note(target, i);
+
+                if (note)
+                        add_note(n, note);
+        }
+        if (n->n > 1)
+                qsort(n->lines, n->n, sizeof(*n->lines), by_time);
+        for (size_t i = 0; i < n->n; i++)
+                table_add(t, n->lines[i].note ? n->lines[i].note->number : UINT64_MAX - i, &n->lines[i]);
+}
+
+static const struct table_class table = {
+        .name = "notes",
+        .empty = "the program has said nothing yet (traceMarker, traceEvent), and nothing happened to its stream",
+        .columns = columns,
+        .n_columns = sizeof(columns) / sizeof(columns[0]),
+        .sort = SIZE_MAX,
+        .log = true,
+        .rows = rows,
+        .text = words,
+};
+
+static void done(void *state)
+{
+        free(((struct notes *)state)->lines);
+}
+
+static const struct console_key keys[] = {
+        { "/", "search" }, { "n N", "next" }, { "f", "filter" }, { "end", "follow" }, { NULL, NULL },
+};
+
+const struct console_view view_notes = {
+        .name = "notes",
+        .title = "Notes",
+        .brief = "Notes",
+        .letter = 'l',
+        .about = "What the program said: markers, messages, names of threads; and what happened to its stream: damage, "
+                 "reconnections, changes of state since this console was opened. The newest is at the bottom, and the "
+                 "list follows it while the last row is selected.",
+        .keys = keys,
+        .tables = { &table },
+        .state_size = sizeof(struct notes),
+        .state_done = done,
+};

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * views/profile.c - where time goes: the tree of cost centres with own and
+ * inherited ticks, its branches opened and closed; beside it ticky counters.
+ *
+ * DESIGN: the daemon tells stacks with their ticks; the tree is built from them
+ * (outermost cost centre first) for each picture, for it borrows from the view.
+ * A node is known by the hash of its path, so that what is open stays open. The
+ * tree is walked with a stack of its own: its
+ * depth comes from outside.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/console/console.h"
+#include "client/console/widgets.h"
+
+enum { NONE = -1, DEPTH_SHOWN = 40 };
+
+struct node {
+        const Hw__CostCentre *centre; /* NULL: the root, MAIN */
+        uint64_t path;          /* hash */
+        uint64_t own, inherited; /* ticks */
+        int child, next;        /* first child and next sibling, or NONE */
+        int depth;
+        bool open;
+};
+
+struct profile {
+        struct node *nodes;
+        size_t n, capacity;
+        uint64_t *toggled;      /* paths whose state is not the usual one */
+        size_t n_toggled, toggled_capacity;
+        bool short_of_memory;
+};
+
+/* -------------------------------------------------------------------- tree */
+
+static int add_node(struct profile *p, const Hw__CostCentre *centre, uint64_t path, int depth)
+{
+        if (p->n == p->capacity) {
+                size_t capacity = p->capacity ? p->capacity * 2 : 256;
+                struct node *nodes = reallocarray(p->nodes, capacity, sizeof(*nodes));
+
+                if (!nodes) {
+                        p->short_of_memory = true;
+                        return NONE;
+                }
+                p->nodes = nodes;
+                p->capacity = capacity;
+        }
+        p->nodes[p->n] = (struct node){ .centre = centre, .path = path, .child = NONE, .next = NONE, .depth = depth };
+        return (int)p->n++;
+}
+
+static uint64_t path_of(uint64_t parent, const Hw__CostCentre *centre)
+{
+        return (parent ^ (centre->id + UINT64_C(0x9e3779b97f4a7c15))) * UINT64_C(0x100000001b3);
+}
+
+static int child_of(struct profile *p, int parent, const Hw__CostCentre *centre)
+{
+        uint64_t path = path_of(p->nodes[parent].path, centre);
+        int i, depth = p->nodes[parent].depth + 1;
+
+        for (i = p->nodes[parent].child; i != NONE; i = p->nodes[i].next) {
+                if (p->nodes[i].path == path)
+                        return i;
+        }
+        i = add_node(p, centre, path, depth);
+        if (i != NONE) {
+                p->nodes[i].next = p->nodes[parent].child;
+                p->nodes[parent].child = i;
+        }
+        return i;
+}
+
+static void add_stack(struct profile *p, const Hw__Stack *stack)
+{
+        int at = 0;
+
+        p->nodes[0].inherited += stack->ticks;
+        for (size_t i = stack->n_centres; i > 0 && at != NONE; i--) {
+                at = child_of(p, at, stack->centres[i - 1]);
+                if (at != NONE)
+                        p->nodes[at].inherited += stack->ticks;
+        }
+        if (at != NONE)
+                p->nodes[at].own += stack->ticks;
+}
+
+static bool is_toggled(const struct profile *p, uint64_t path)
+{
+        for (size_t i = 0; i < p->n_toggled; i++) {
+                if (p->toggled[i] == path)
+                        return true;
+        }
+        return false;
+}
+
+/* Usually open: what has at least a twentieth of all ticks. */
+static bool usually_open(const struct profile *p, const struct node *n)
+{
+        return n->inherited * 20 >= p->nodes[0].inherited;
+}
+
+/* The sibling list of a node, most inherited ticks first. */
+static void sort_children(struct profile *p, int parent)
+{
+        int sorted = NONE, i = p->nodes[parent].child;
+
+        while (i != NONE) {
+                int next = p->nodes[i].next, *at = &sorted;
+
+                while (*at != NONE && p->nodes[*at].inherited >= p->nodes[i].inherited)
+                        at = &p->nodes[*at].next;
+                p->nodes[i].next = *at;
+                *at = i;
+                i = next;
+        }
+        p->nodes[parent].child = sorted;
+}
+
+static void build(struct profile *p, const struct view_target *t)
+{
+        p->n = 0;
+        if (!t->n_stacks || add_node(p, NULL, 1, 0) == NONE)
+                return;
+        for (uint32_t i = 0; i < t->n_stacks; i++) {
+                if (t->stacks[i])
+                        add_stack(p, t->stacks[i]);
+        }
+        for (size_t i = 0; i < p->n; i++) {
+                sort_children(p, (int)i);
+                p->nodes[i].open = usually_open(p, &p->nodes[i]) != is_toggled(p, p->nodes[i].path);
+        }
+}
+
+/* ------------------------------------------------------------ tree columns */
+
+static const struct node *node(const void *row)
+{
+        return row;
+}
+
+static struct value part_of(const struct scene *s, uint64_t ticks)
+{
+        return value_number(s->target->ticks > 0, s->target->ticks ? (double)ticks / (double)s->target->ticks : 0);
+}
+
+static struct value inherited(const struct scene *s, const void *row)
+{
+        return part_of(s, node(row)->inherited);
+}
+
+static struct value own(const struct scene *s, const void *row)
+{
+        return part_of(s, node(row)->own);
+}
+
+static struct value ticks(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_number(true, (double)node(row)->own);
+}
+
+static double tick_ns(const struct scene *s)
+{
+        const Hw__Run *run = s->target->target ? s->target->target->run_info : NULL;
+
+        return run && run->has_tick_interval_ns ? (double)run->tick_interval_ns : 0;
+}
+
+static struct value time_of(const struct scene *s, const void *row)
+{
+        return value_number(tick_ns(s) > 0, (double)node(row)->inherited * tick_ns(s));
+}
+
+static struct value label(const struct scene *s, const void *row)
+{
+        (void)s;
+        if (!node(row)->centre)
+                return value_text("MAIN");
+        return value_text(node(row)->centre->label ? node(row)->centre->label : "?");
+}
+
+static struct value module(const struct scene *s, const void *row)
+{
+        (void)s;
+        return node(row)->centre ? value_text(node(row)->centre->module) : no_value;
+}
+
+static struct value source(const struct scene *s, const void *row)
+{
+        (void)s;
+        return node(row)->centre ? value_text(node(row)->centre->source) : no_value;
+}
+
+static void draw_name(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
+                      const void *data)
+{
+        const struct node *n = node(data);
+        int indent = 2 * (n->depth < DEPTH_SHOWN ? n->depth : DEPTH_SHOWN);
+        char name[512];
+
+        if (indent > width / 2)
+                indent = width / 2;
+        if (n->child != NONE)
+                (void)canvas_put(c, area, row, column + indent, 1, TINT_KEY, n->open ? "▾" : "▸");
+        (void)canvas_put(c, area, row, column + indent + 2, width - indent - 2, n->own ? TINT_STRONG : TINT_PLAIN,
+                         safe_text(name, sizeof(name), label(s, data).text));
+}
+
+static const struct column tree_columns[] = {
+        { .title = "inherited", .name = "inherited_share", .unit = UNIT_SHARE, .width = 9, .value = inherited,
+          .help = "share of all ticks, those of what it calls included" },
+        { .title = "own", .name = "own_share", .unit = UNIT_SHARE, .width = 7, .value = own,
+          .help = "share of all ticks in this cost centre itself" },
+        { .title = "time", .name = "inherited_ns", .unit = UNIT_NS, .width = 9, .rank = 3, .value = time_of,
+          .help = "inherited ticks times the tick interval" },
+        { .title = "ticks", .name = "own_ticks", .unit = UNIT_COUNT, .width = 9, .rank = 4, .value = ticks,
+          .help = "own ticks since the run began" },
+        { .title = "cost centre", .name = "label", .unit = UNIT_TEXT, .width = -32, .value = label,
+          .draw = draw_name, .help = "indented below its caller; enter opens and closes a branch" },
+        { .title = "module", .name = "module", .width = 20, .rank = 1, .value = module, .help = "that it stands in" },
+        { .title = "source", .name = "source", .width = -16, .rank = 2, .value = source, .help = "file and place" },
+};
+
+/* Depth first, what is open only. A node knows its children, the walk the parents. */
+static void walk(struct profile *p, struct table *t, bool all)
+{
+        int *parents = calloc(p->n, sizeof(*parents));
+        int at = 0, depth = 0;
+
+        if (!parents) {
+                t->short_of_memory = true;
+                return;
+        }
+        while (at != NONE) {
+                table_add(t, p->nodes[at].path, &p->nodes[at]);
+                if (p->nodes[at].child != NONE && (p->nodes[at].open || all)) {
+                        parents[depth++] = at;
+                        at = p->nodes[at].child;
+                        continue;
+                }
+                while (p->nodes[at].next == NONE && depth > 0)
+                        at = parents[--depth];
+                at = p->nodes[at].next;
+        }
+        free(parents);
+}
+
+static void tree_rows(const struct console *c, struct table *t)
+{
+        const struct view_target *target = c->scene.target;
+        struct profile *p = console_state(c);
+
+        if (!target)
+                return;
+        build(p, target);
+        if (p->n)
+                walk(p, t, c->printing || t->filter[0]);
+        t->short_of_memory = t->short_of_memory || p->short_of_memory;
+}
+
+static const char *tree_text(const void *row)
+{
+        return node(row)->centre ? node(row)->centre->label : "MAIN";
+}
+
+static void toggle(struct profile *p, struct node *n)
+{
+        n->open = !n->open;
+        for (size_t i = 0; i < p->n_toggled; i++) {
+                if (p->toggled[i] == n->path) {
+                        p->toggled[i] = p->toggled[--p->n_toggled];
+                        return;
+                }
+        }
+        if (p->n_toggled == p->toggled_capacity) {
+                size_t capacity = p->toggled_capacity ? p->toggled_capacity * 2 : 64;
+                uint64_t *paths = reallocarray(p->toggled, capacity, sizeof(*paths));
+
+                if (!paths)
+                        return; /* it closes again when the tree is built anew */
+                p->toggled = paths;
+                p->toggled_capacity = capacity;
+        }
+        p->toggled[p->n_toggled++] = n->path;
+}
+
+static void open_node(struct console *c, const void *row)
+{
+        struct profile *p = console_state(c);
+        struct node *n = &p->nodes[node(row) - p->nodes];
+
+        if (n->child != NONE)
+                toggle(p, n);
+}
+
+static const struct table_class tree = {
+        .name = "stacks",
+        .empty = UNKNOWN_TEXT "  no time profile: build with -prof and run with +RTS -p -l (GHC 9.4 and newer: -lp)",
+        .columns = tree_columns,
+        .n_columns = sizeof(tree_columns) / sizeof(tree_columns[0]),
+        .sort = SIZE_MAX,
+        .rows = tree_rows,
+        .text = tree_text,
+        .open = open_node,
+};
+
+/* ------------------------------------------------------------------- ticky */
+
+static const Hw__TickyCounter *counter(const void *row)
+{
+        return row;
+}
+
+static struct value name(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(counter(row)->name);
+}
+
+#define TICKY_VALUE(function, field)                                                                                   \
+        static struct value function(const struct scene *s, const void *row)                                           \
+        {                                                                                                              \
+                (void)s;                                                                                               \
+                return value_number(counter(row)->has_##field, (double)counter(row)->field);                           \
+        }
+
+TICKY_VALUE(entries, entries)
+TICKY_VALUE(allocs, allocs)
+TICKY_VALUE(allocd, allocd)
+TICKY_VALUE(arity, arity)
+
+static struct value kinds(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(counter(row)->argument_kinds);
+}
+
+static const struct column ticky_columns[] = {
+        { .title = "entries", .name = "entries", .unit = UNIT_COUNT, .width = 14, .value = entries,
+          .help = "how often this code was entered, since the run began" },
+        { .title = "allocated by", .name = "allocs_bytes", .unit = UNIT_BYTES, .width = 12, .value = allocs,
+          .help = "bytes that it allocated" },
+        { .title = "allocated of", .name = "allocd_bytes", .unit = UNIT_BYTES, .width = 12, .rank = 1, .value = allocd,
+          .help = "bytes of its closures that were allocated" },
+        { .title = "arity", .name = "arity", .unit = UNIT_COUNT, .width = 5, .rank = 2, .value = arity,
+          .help = "number of arguments" },
+        { .title = "kinds", .name = "argument_kinds", .width = 10, .rank = 3, .value = kinds,
+          .help = "kinds of the arguments, in the RTS's letters" },
+        { .title = "ticky counter", .name = "name", .width = -30, .value = name,
+          .help = "closure; names come at the program's end only" },
+};
+
+static void ticky_rows(const struct console *c, struct table *t)
+{
+        const struct view_target *target = c->scene.target;
+
+        for (uint32_t i = 0; target && i < target->n_ticky; i++)
+                table_add(t, target->ticky[i]->id, target->ticky[i]);
+}
+
+static const char *ticky_text(const void *row)
+{
+        return counter(row)->name;
+}
+
+static const struct table_class ticky = {
+        .name = "ticky",
+        .empty = UNKNOWN_TEXT "  no ticky counters: build with -ticky and run with +RTS -lT",
+        .columns = ticky_columns,
+        .n_columns = sizeof(ticky_columns) / sizeof(ticky_columns[0]),
+        .sort = 0,
+        .rows = ticky_rows,
+        .text = ticky_text,
+};
+
+/* -------------------------------------------------------------------- view */
+
+/* Each gets what it needs; a table without rows gets two lines. */
+static void draw(struct console *c, struct canvas *canvas, struct area area)
+{
+        struct table *upper = &c->shown->tables[0], *lower = &c->shown->tables[1];
+        int below = lower->n ? (int)lower->n + 1 : 2;
+        struct area part = area;
+
+        if (!upper->n && lower->n)
+                below = area.height - 3;
+        else if (below > area.height / 3 && lower->n)
+                below = c->table == lower ? area.height * 2 / 3 : area.height / 3;
+        if (below > area.height - 3)
+                below = area.height - 3;
+        part.height = area.height - below - 1;
+        table_draw(c, canvas, part, upper);
+        part = area_below(area, part.height + 1);
+        table_draw(c, canvas, part, lower);
+}
+
+static int wanted(struct console *c, int width)
+{
+        size_t n = c->shown->tables[0].n + c->shown->tables[1].n;
+
+        (void)width;
+        return n > CANVAS_MAX - 8 ? CANVAS_MAX : (int)n + 8;
+}
+
+static void done(void *state)
+{
+        struct profile *p = state;
+
+        free(p->nodes);
+        free(p->toggled);
+}
+
+static const struct console_key keys[] = {
+        { "enter", "open, close" }, { "tab", "ticky counters" }, { "/", "search" }, { "f", "filter" },
+        { NULL, NULL },
+};
+
+const struct console_view view_profile = {
+        .name = "profile",
+        .title = "Profile",
+        .brief = "Prof",
+        .letter = 'p',
+        .about = "Where time goes, by cost centre: a tick is a sample of the running cost-centre stack. Below: ticky "
+                 "counters, entries and allocation of each closure.",
+        .keys = keys,
+        .tables = { &tree, &ticky },
+        .state_size = sizeof(struct profile),
+        .state_done = done,
+        .draw = draw,
+        .rows = wanted,
+};

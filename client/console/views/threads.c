@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* views/threads.c - Haskell threads, why they stop, sparks, and how each capability is used. */
+#include "client/console/console.h"
+#include "client/console/widgets.h"
+
+static const Hw__Sched *sched(const void *row)
+{
+        return ((const struct view_target *)row)->sched;
+}
+
+static double elapsed_ns(const struct scene *s)
+{
+        return (double)s->target->event_time_ns;
+}
+
+/* ------------------------------------------------------------ capabilities */
+
+static const Hw__Capability *capability(const void *row)
+{
+        return row;
+}
+
+#define CAPABILITY_VALUE(function, field)                                                                              \
+        static struct value function(const struct scene *s, const void *row)                                           \
+        {                                                                                                              \
+                (void)s;                                                                                               \
+                return value_number(capability(row)->has_##field, (double)capability(row)->field);                     \
+        }
+
+CAPABILITY_VALUE(number, number)
+CAPABILITY_VALUE(run, run_ns)
+CAPABILITY_VALUE(collecting, gc_ns)
+CAPABILITY_VALUE(runs, runs)
+
+static struct value used(const struct scene *s, const void *row)
+{
+        bool known = capability(row)->has_run_ns && elapsed_ns(s) > 0;
+
+        return value_number(known, known ? (double)capability(row)->run_ns / elapsed_ns(s) : 0);
+}
+
+static struct value state(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(capability(row)->has_disabled && capability(row)->disabled ? "disabled" : "enabled");
+}
+
+/* Running Haskell, collecting, and neither, over the whole run. */
+static void draw_use(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
+                     const void *data)
+{
+        double all = elapsed_ns(s);
+        int running = 0, gc = 0;
+
+        if (width > 60)
+                width = 60;
+        if (all > 0) {
+                running = (int)((double)capability(data)->run_ns / all * width + 0.5);
+                gc = (int)((double)capability(data)->gc_ns / all * width + 0.5);
+        }
+        running = running > width ? width : running;
+        gc = gc > width - running ? width - running : gc;
+        canvas_rule(c, area, row, column, running, TINT_LINE_1, "█");
+        canvas_rule(c, area, row, column + running, gc, TINT_LINE_4, "▒");
+        canvas_rule(c, area, row, column + running + gc, width - running - gc, TINT_FAINT, "·");
+}
+
+static const struct column capability_columns[] = {
+        { .title = "capability", .name = "capability", .unit = UNIT_COUNT, .width = 10, .value = number,
+          .rising = true, .help = "number of the capability" },
+        { .title = "used", .name = "used_share", .unit = UNIT_SHARE, .width = 7, .value = used,
+          .help = "share of the run in which it ran Haskell threads" },
+        { .title = "running", .name = "run_ns", .unit = UNIT_NS, .width = 8, .rank = 2, .value = run,
+          .help = "time in which it ran Haskell threads" },
+        { .title = "in GC", .name = "gc_ns", .unit = UNIT_NS, .width = 8, .rank = 3, .value = collecting,
+          .help = "time between its own start and end of collections" },
+        { .title = "runs", .name = "runs", .unit = UNIT_COUNT, .width = 10, .rank = 4, .value = runs,
+          .help = "how often it began to run a thread" },
+        { .title = "state", .name = "state", .width = 8, .rank = 5, .value = state, .help = "enabled or disabled" },
+        { .title = "use", .name = "busy_share", .unit = UNIT_SHARE, .width = -16, .rank = 1, .value = used,
+          .draw = draw_use, .help = "of the whole run: full blocks ran Haskell, shaded ones collected, dots are idle" },
+};
+
+static void capability_rows(const struct console *c, struct table *t)
+{
+        const Hw__Sched *s = c->scene.target ? c->scene.target->sched : NULL;
+
+        for (size_t i = 0; s && i < s->n_capabilities; i++)
+                table_add(t, s->capabilities[i]->number, s->capabilities[i]);
+}
+
+static const struct table_class capabilities = {
+        .name = "capabilities",
+        .empty = UNKNOWN_TEXT "  no scheduler events: they need +RTS -ls",
+        .columns = capability_columns,
+        .n_columns = sizeof(capability_columns) / sizeof(capability_columns[0]),
+        .sort = 0,
+        .rows = capability_rows,
+};
+
+/* ------------------------------------------------------------------- stops */
+
+static const Hw__StopReason *stop(const void *row)
+{
+        return row;
+}
+
+static struct value reason(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(stop(row)->reason);
+}
+
+static struct value count(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_number(stop(row)->has_count, (double)stop(row)->count);
+}
+
+static double all_stops(const struct scene *s)
+{
+        const Hw__Sched *sched_state = s->target->sched;
+        double all = 0;
+
+        for (size_t i = 0; sched_state && i < sched_state->n_stops; i++)
+                all += (double)sched_state->stops[i]->count;
+        return all;
+}
+
+static struct value part(const struct scene *s, const void *row)
+{
+        double all = all_stops(s);
+
+        return value_number(all > 0, all > 0 ? (double)stop(row)->count / all : 0);
+}
+
+static struct value per_second(const struct scene *s, const void *row)
+{
+        double ns = elapsed_ns(s);
+
+        return value_number(ns > 0, ns > 0 ? (double)stop(row)->count / ns * 1e9 : 0);
+}
+
+static const struct column stop_columns[] = {
+        { .title = "threads stopped because", .name = "reason", .width = -28, .value = reason,
+          .help = "why threads stopped running: blocked, out of time, heap check, finished ..." },
+        { .title = "times", .name = "count", .unit = UNIT_COUNT, .width = 13, .value = count,
+          .help = "since the run began" },
+        { .title = "share", .name = "share", .unit = UNIT_SHARE, .width = 7, .value = part, .help = "of all stops" },
+        { .title = "a second", .name = "per_second", .unit = UNIT_RATIO, .width = 12, .rank = 1, .value = per_second,
+          .help = "mean over the run" },
+};
+
+static void stop_rows(const struct console *c, struct table *t)
+{
+        const Hw__Sched *s = c->scene.target ? c->scene.target->sched : NULL;
+
+        for (size_t i = 0; s && i < s->n_stops; i++)
+                table_add(t, s->stops[i]->status, s->stops[i]);
+}
+
+static const char *stop_text(const void *row)
+{
+        return stop(row)->reason;
+}
+
+static const struct table_class stops = {
+        .name = "stops",
+        .empty = UNKNOWN_TEXT "  no scheduler events: they need +RTS -ls",
+        .columns = stop_columns,
+        .n_columns = sizeof(stop_columns) / sizeof(stop_columns[0]),
+        .sort = 1,
+        .rows = stop_rows,
+        .text = stop_text,
+};
+
+/* ----------------------------------------------------------------- figures */
+
+#define SCHED_VALUE(function, field)                                                                                   \
+        static struct value function(const struct scene *s, const void *row)                                           \
+        {                                                                                                              \
+                (void)s;                                                                                               \
+                return value_number(sched(row) && sched(row)->has_##field, sched(row) ? (double)sched(row)->field : 0);\
+        }
+
+SCHED_VALUE(created, threads_created)
+SCHED_VALUE(finished, threads_finished)
+SCHED_VALUE(migrations, migrations)
+SCHED_VALUE(wakeups, wakeups)
+
+#define SPARK_VALUE(function, field)                                                                                   \
+        static struct value function(const struct scene *s, const void *row)                                           \
+        {                                                                                                              \
+                const Hw__Sparks *sparks = sched(row) ? sched(row)->sparks : NULL;                                     \
+                                                                                                                       \
+                (void)s;                                                                                               \
+                return value_number(sparks && sparks->has_##field, sparks ? (double)sparks->field : 0);                \
+        }
+
+SPARK_VALUE(sparks_created, created)
+SPARK_VALUE(sparks_converted, converted)
+SPARK_VALUE(sparks_fizzled, fizzled)
+SPARK_VALUE(sparks_collected, collected)
+SPARK_VALUE(sparks_dud, dud)
+SPARK_VALUE(sparks_overflowed, overflowed)
+SPARK_VALUE(sparks_remaining, remaining)
+
+static struct value alive(const struct scene *s, const void *row)
+{
+        struct value made = created(s, row), done = finished(s, row);
+
+        return value_number(made.is == VALUE_NUMBER && done.is == VALUE_NUMBER && made.number >= done.number,
+                            made.number - done.number);
+}
+
+static const struct column figures[] = {
+        { .title = "threads made", .name = "threads_created", .unit = UNIT_COUNT, .value = created,
+          .help = "Haskell threads since the run began" },
+        { .title = "threads alive", .name = "threads_alive", .unit = UNIT_COUNT, .value = alive,
+          .help = "made and not finished: running, waiting or blocked" },
+        { .title = "threads finished", .name = "threads_finished", .unit = UNIT_COUNT, .value = finished,
+          .help = "of those made" },
+        { .title = "wake-ups", .name = "wakeups", .unit = UNIT_COUNT, .value = wakeups,
+          .help = "of blocked threads" },
+        { .title = "migrations", .name = "migrations", .unit = UNIT_COUNT, .value = migrations,
+          .help = "moves of threads to another capability" },
+        { .title = "sparks made", .name = "sparks_created", .unit = UNIT_COUNT, .value = sparks_created,
+          .help = "by par and the like" },
+        { .title = "sparks converted", .name = "sparks_converted", .unit = UNIT_COUNT, .value = sparks_converted,
+          .help = "run in parallel: those that were worth it" },
+        { .title = "sparks fizzled", .name = "sparks_fizzled", .unit = UNIT_COUNT, .value = sparks_fizzled,
+          .help = "evaluated by someone else before their turn came" },
+        { .title = "sparks collected", .name = "sparks_collected", .unit = UNIT_COUNT, .value = sparks_collected,
+          .help = "found to be garbage" },
+        { .title = "sparks dud", .name = "sparks_dud", .unit = UNIT_COUNT, .value = sparks_dud,
+          .help = "already evaluated when made" },
+        { .title = "sparks overflowed", .name = "sparks_overflowed", .unit = UNIT_COUNT,
+          .value = sparks_overflowed, .help = "thrown away because the pool was full" },
+        { .title = "sparks waiting", .name = "sparks_remaining", .unit = UNIT_COUNT, .value = sparks_remaining,
+          .help = "in the pools now" },
+};
+
+enum { FIGURES = sizeof(figures) / sizeof(figures[0]) };
+
+/* -------------------------------------------------------------------- view */
+
+static int table_rows(const struct table *t)
+{
+        return 1 + (t->n ? (int)t->n : 1);
+}
+
+static void draw(struct console *c, struct canvas *canvas, struct area area)
+{
+        struct table *upper = &c->shown->tables[0], *lower = &c->shown->tables[1];
+        int numbers = draw_figures(canvas, area, 0, &c->scene, figures, FIGURES);
+        struct area part = area_below(area, numbers + (area.height > 20));
+        int rest = part.height;
+
+        part.height = table_rows(upper) < rest / 2 ? table_rows(upper) : rest / 2;
+        if (table_rows(lower) < rest - part.height)
+                part.height = table_rows(upper) < rest - table_rows(lower) ? table_rows(upper)
+                                                                           : rest - table_rows(lower);
+        table_draw(c, canvas, part, upper);
+        rest -= part.height + (area.height > 20);
+        part = area_below(part, part.height + (area.height > 20));
+        part.height = rest;
+        table_draw(c, canvas, part, lower);
+}
+
+static int wanted(struct console *c, int width)
+{
+        return figures_rows(figures, FIGURES, width) + 2 + table_rows(&c->shown->tables[0]) +
+               table_rows(&c->shown->tables[1]) + 20;
+}
+
+static const struct console_key keys[] = {
+        { "tab", "other table" }, { "< >", "sort" }, { NULL, NULL },
+};
+
+const struct console_view view_threads = {
+        .name = "threads",
+        .title = "Threads",
+        .brief = "Thr",
+        .letter = 'h',
+        .about = "Haskell threads, why they stop, sparks, and how each capability is used. From scheduler events "
+                 "(+RTS -ls) and spark events (-lp).",
+        .keys = keys,
+        .tables = { &capabilities, &stops },
+        .figures = figures,
+        .n_figures = FIGURES,
+        .draw = draw,
+        .rows = wanted,
+};

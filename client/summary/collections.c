@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * collections.c - the table of generations as `+RTS -s` has it, with quantiles
+ * besides; parallel work; the nonmoving collector. A pause is the leading
+ * capability's, census included; its average is over the collections whose
+ * start was seen.
+ */
+#include <inttypes.h>
+
+#include "client/summary/print.h"
+#include "client/summary/summary.h"
+
+bool collections_known(const struct summary *s)
+{
+        return s->t->gc && s->t->gc->n_generations > 0;
+}
+
+/* Collections of which the pause is known. */
+static uint64_t measured(const Hw__Generation *g)
+{
+        uint64_t n = 0;
+
+        for (size_t i = 0; i < g->n_bucket_count; i++)
+                n += g->bucket_count[i];
+        return n;
+}
+
+/* ----------------------------------------------------------------- text */
+
+static void print_pause(FILE *to, bool known, double ns)
+{
+        char text[HW_NUMBER_MAX];
+
+        (void)fprintf(to, " %10s", known ? hw_duration_text(text, sizeof(text), ns) : "-");
+}
+
+static void print_generation(FILE *to, const Hw__Generation *g)
+{
+        char count[HW_NUMBER_MAX], parallel[HW_NUMBER_MAX];
+        uint64_t n = measured(g);
+
+        (void)fprintf(to, "  Gen %2" PRIu32 " %9s colls, %7s par  ", g->generation,
+                      hw_count_text(count, sizeof(count), g->count),
+                      hw_count_text(parallel, sizeof(parallel), g->parallel_count));
+        print_pause(to, n > 0, (double)g->pause_total_ns);
+        print_pause(to, n > 0, n ? (double)g->pause_total_ns / (double)n : 0);
+        print_pause(to, n > 0, (double)g->pause_p50_ns);
+        print_pause(to, n > 0, (double)g->pause_p99_ns);
+        print_pause(to, n > 0, (double)g->pause_max_ns);
+        (void)fputc('\n', to);
+}
+
+/* A phase that took no time was not told: a runtime with one capability has no sync. */
+static void print_phase(FILE *to, const char *what, uint64_t ns)
+{
+        char text[HW_NUMBER_MAX];
+
+        if (ns)
+                (void)fprintf(to, ", %s %s", what, hw_duration_text(text, sizeof(text), (double)ns));
+}
+
+static void print_nonmoving(FILE *to, const Hw__Nonmoving *n)
+{
+        char text[HW_NUMBER_MAX];
+
+        (void)fprintf(to, "\n  Nonmoving: %s cycle%s", hw_count_text(text, sizeof(text), n->cycles), plural(n->cycles));
+        print_phase(to, "syncs", n->sync_total_ns);
+        print_phase(to, "longest", n->sync_max_ns);
+        print_phase(to, "concurrent mark", n->mark_total_ns);
+        print_phase(to, "sweep", n->sweep_total_ns);
+        (void)fputc('\n', to);
+}
+
+void collections_text(FILE *to, const struct summary *s)
+{
+        const Hw__Gc *gc = s->t->gc;
+        char text[HW_NUMBER_MAX];
+
+        (void)fprintf(to, "\n%37s %10s %10s %10s %10s %10s\n", "", "elapsed", "avg pause", "median", "p99",
+                      "max pause");
+        for (size_t i = 0; i < gc->n_generations; i++)
+                print_generation(to, gc->generations[i]);
+        if (gc->nonmoving)
+                print_nonmoving(to, gc->nonmoving);
+        if (gc->has_parallel_balance)
+                (void)fprintf(to, "\n  Parallel GC work balance: %.2f%% (serial 0%%, perfect 100%%)\n",
+                              gc->parallel_balance * 100);
+        if (gc->sync_total_ns)
+                (void)fprintf(to, "%s  Waiting for capabilities to stop: %s\n", gc->has_parallel_balance ? "" : "\n",
+                              hw_duration_text(text, sizeof(text), (double)gc->sync_total_ns));
+        if (gc->unmatched)
+                (void)fprintf(to, "  %s starts or ends of collections without the other\n",
+                              hw_count_text(text, sizeof(text), gc->unmatched));
+}
+
+/* ----------------------------------------------------------------- JSON */
+
+static void json_generation(struct json_out *j, const Hw__Generation *g)
+{
+        uint64_t n = measured(g);
+
+        json_open(j, '{');
+        json_known_u64(j, "generation", true, g->generation);
+        json_known_u64(j, "collections", true, g->count);
+        json_known_u64(j, "parallel", true, g->parallel_count);
+        json_known_u64(j, "pauseTotalNs", n > 0, g->pause_total_ns);
+        json_known_u64(j, "pauseAverageNs", n > 0, n ? g->pause_total_ns / n : 0);
+        json_known_u64(j, "pauseMedianNs", n > 0, g->pause_p50_ns);
+        json_known_u64(j, "pauseP99Ns", n > 0, g->pause_p99_ns);
+        json_known_u64(j, "pauseMaxNs", n > 0, g->pause_max_ns);
+        json_close(j, '}');
+}
+
+static void json_nonmoving(struct json_out *j, const Hw__Nonmoving *n)
+{
+        json_key(j, "nonmoving");
+        json_open(j, '{');
+        json_known_u64(j, "cycles", n->has_cycles, n->cycles);
+        json_known_u64(j, "syncTotalNs", n->sync_total_ns > 0, n->sync_total_ns);
+        json_known_u64(j, "syncMaxNs", n->sync_max_ns > 0, n->sync_max_ns);
+        json_known_u64(j, "markTotalNs", n->mark_total_ns > 0, n->mark_total_ns);
+        json_known_u64(j, "sweepTotalNs", n->sweep_total_ns > 0, n->sweep_total_ns);
+        json_close(j, '}');
+}
+
+void collections_json(struct json_out *j, const struct summary *s)
+{
+        const Hw__Gc *gc = s->t->gc;
+
+        json_key(j, "generations");
+        json_open(j, '[');
+        for (size_t i = 0; i < gc->n_generations; i++)
+                json_generation(j, gc->generations[i]);
+        json_close(j, ']');
+        json_known_double(j, "parallelBalance", gc->has_parallel_balance, gc->parallel_balance);
+        json_known_u64(j, "syncTotalNs", gc->has_sync_total_ns, gc->sync_total_ns);
+        json_known_u64(j, "unmatched", gc->has_unmatched, gc->unmatched);
+        if (gc->nonmoving)
+                json_nonmoving(j, gc->nonmoving);
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * command.c - `heapwatch summary`: what `+RTS -s` prints, of finished logs.
+ *
+ * DESIGN: messages are taken into a view. When the first message of another run
+ * or another log comes, all of the one before is there, so it is printed and
+ * its view forgotten: memory does not grow with the number of logs.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/command.h"
+#include "client/feed.h"
+#include "client/options.h"
+#include "client/signals.h"
+#include "client/summary/summary.h"
+
+static const char help[] =
+        "usage: heapwatch summary LOG... [--format text|json]\n"
+        "\n"
+        "Prints of each run in finished eventlogs what +RTS -s prints at a program's end,\n"
+        "as far as the log holds it: bytes allocated and copied, maximum residency,\n"
+        "collections and pauses of each generation, mutator and GC time, productivity;\n"
+        "then the heap profile's mode and largest bands, the time profile, notes, threads,\n"
+        "and what of the log was lost. What the log does not hold is left out.\n"
+        "\n"
+        "  --format text      for people (default)\n"
+        "  --format json      one object a line for each run, numbers exact\n"
+        "\n"
+        "Times are elapsed times: CPU times are not in an eventlog. MUT time is all time outside\n"
+        "collections, so it includes what +RTS -s calls INIT and EXIT; a pause includes the heap\n"
+        "census taken in it. A log that was connected late tells only what came since.\n"
+        "\n"
+        "Ends with 0, or 2 when a log could not be read; the others are printed all the same.\n"
+        "\n"
+        "Examples:\n"
+        "  heapwatch summary run.eventlog\n"
+        "  heapwatch summary --format json */run.eventlog | jq '.memory.maxResidencyBytes'\n";
+
+struct request {
+        struct text_list logs;
+        bool json;
+};
+
+/* What is being gathered; `view` is NULL before the first message. */
+struct gathering {
+        const struct request *request;
+        struct view *view;
+        char *target;
+        uint32_t run;
+        struct summary summary;
+        bool any;               /* a run was printed */
+};
+
+static int run(int argc, char **argv);
+
+const struct command command_summary = {
+        .name = "summary",
+        .summary = "what +RTS -s prints, of finished logs, and what else they hold",
+        .help = help,
+        .run = run,
+};
+
+/* -------------------------------------------------------------- options */
+
+static int set_format(struct request *r, const char *text)
+{
+        r->json = !strcmp(text, "json");
+        if (r->json || !strcmp(text, "text"))
+                return 0;
+        return command_usage_error(&command_summary, "unknown format '%s'; expected text or json", text);
+}
+
+static int parse(struct request *r, int argc, char **argv)
+{
+        static const struct option options[] = {
+                { "format", required_argument, NULL, 'f' },
+                { NULL, 0, NULL, 0 },
+        };
+        int o, bad = 0;
+
+        optind = 1;
+        while (!bad && (o = getopt_long(argc, argv, "f:", options, NULL)) != -1) {
+                if (o == 'f')
+                        bad = set_format(r, optarg);
+                else
+                        bad = command_usage_error(&command_summary, "unknown option or missing value");
+        }
+        for (int i = optind; !bad && i < argc; i++)
+                bad = options_add(&command_summary, &r->logs, argv[i]);
+        if (!bad && !r->logs.n)
+                bad = command_usage_error(&command_summary, "of which log? expected LOG...");
+        return bad;
+}
+
+/* --------------------------------------------------------------- output */
+
+static void print_text(const struct summary *s, bool first)
+{
+        if (!first)
+                (void)fputc('\n', stdout);
+        for (size_t i = 0; i < summary_n_sections; i++)
+                if (!summary_sections[i].known || summary_sections[i].known(s))
+                        summary_sections[i].text(stdout, s);
+}
+
+static void print_json(const struct summary *s)
+{
+        struct json_out j = { .to = stdout };
+
+        json_open(&j, '{');
+        for (size_t i = 0; i < summary_n_sections; i++) {
+                const struct section *section = &summary_sections[i];
+                if (section->known && !section->known(s))
+                        continue;
+                if (section->key) {
+                        json_key(&j, section->key);
+                        json_open(&j, '{');
+                }
+                section->json(&j, s);
+                if (section->key)
+                        json_close(&j, '}');
+        }
+        json_close(&j, '}');
+        (void)fputc('\n', stdout);
+}
+
+static void print(struct gathering *g, bool last)
+{
+        struct summary *s = &g->summary;
+
+        s->t = g->view && g->target ? view_find(g->view, g->target) : NULL;
+        s->last = last;
+        if (!s->t || !s->t->run)
+                return;
+        if (g->request->json)
+                print_json(s);
+        else
+                print_text(s, !g->any);
+        g->any = true;
+}
+
+/* ------------------------------------------------------------- messages */
+
+static int begin_log(struct gathering *g, const char *target)
+{
+        print(g, true);
+        view_destroy(&g->view);
+        free(g->target);
+        g->summary = (struct summary){ .t = NULL };
+        g->run = 0;
+        g->target = strdup(target);
+        g->view = view_new();
+        return g->target && g->view ? 0 : -ENOMEM;
+}
+
+static int take(struct gathering *g, const Hw__Update *u)
+{
+        int r = 0;
+
+        if (u->body_case == HW__UPDATE__BODY_DAEMON || !u->target)
+                return 0;
+        if (!g->target || strcmp(g->target, u->target))
+                r = begin_log(g, u->target);
+        if (r == 0 && u->has_run && u->run > g->run) {
+                print(g, false);
+                g->summary = (struct summary){ .t = NULL };
+                g->run = u->run;
+        }
+        if (r)
+                return r;
+        summary_count(&g->summary, u);
+        return view_apply(g->view, 0, u);
+}
+
+static int read_logs(const struct request *r)
+{
+        struct gathering g = { .request = r };
+        const Hw__Update *update;
+        char error[512];
+        int status = 0;
+        struct feed *feed = feed_files(r->logs.items, r->logs.n, NULL, error, sizeof(error));
+        enum feed_event event = FEED_NOTHING;
+
+        if (!feed) {
+                command_error(&command_summary, "%s", error);
+                return EXIT_USAGE;
+        }
+        while (!signals_stop() && status == 0 && event != FEED_END && event != FEED_FAILED) {
+                event = feed_next(feed, 500, &update);
+                if (event == FEED_UPDATE)
+                        status = take(&g, update);
+        }
+        if (status == 0 && !signals_stop())
+                print(&g, true);
+        if (status == 0 && (fflush(stdout) || ferror(stdout)))
+                status = -(errno ? errno : EIO);
+        if (event == FEED_FAILED)
+                command_error(&command_summary, "%s", feed_error(feed));
+        if (status && status != -EPIPE) /* -EPIPE: the reader has seen enough */
+                command_error(&command_summary, "%s", strerror(-status));
+        feed_close(&feed);
+        view_destroy(&g.view);
+        free(g.target);
+        return event == FEED_FAILED || (status && status != -EPIPE) ? EXIT_USAGE : EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+        struct request r = { .json = false };
+        int status = EXIT_USAGE;
+
+        if (!parse(&r, argc, argv)) {
+                signals_catch();
+                status = read_logs(&r);
+        }
+        signals_die();
+        return status;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* print.c - DESIGN: widths are those of `+RTS -s`, so that both can be read side by side. */
+#include "client/summary/print.h"
+
+#include <inttypes.h>
+
+void print_bytes_row(FILE *to, bool known, uint64_t bytes, const char *words)
+{
+        char exact[HW_NUMBER_MAX], human[HW_NUMBER_MAX];
+
+        if (!known)
+                return;
+        (void)fprintf(to, "%18s bytes %-42s %10s\n", hw_count_text(exact, sizeof(exact), bytes), words,
+                      hw_bytes_text(human, sizeof(human), (double)bytes));
+}
+
+void json_known_u64(struct json_out *j, const char *key, bool known, uint64_t value)
+{
+        if (!known)
+                return;
+        json_key(j, key);
+        json_u64(j, value);
+}
+
+void json_known_double(struct json_out *j, const char *key, bool known, double value)
+{
+        if (!known)
+                return;
+        json_key(j, key);
+        json_double(j, value);
+}
+
+void json_known_text(struct json_out *j, const char *key, const char *text)
+{
+        if (!text)
+                return;
+        json_key(j, key);
+        json_text(j, text);
+}
+
+const char *print_safe(char *out, size_t size, const char *text)
+{
+        (void)hw_terminal_text(out, size, text);
+        return out;
+}
+
+const char *plural(uint64_t n)
+{
+        return n == 1 ? "" : "s";
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* profiles.c - the heap profile with its largest bands, the time profile with its hottest stacks, ticky counters. */
+#include <inttypes.h>
+#include <string.h>
+#include <stdlib.h>
+
+#include "client/summary/print.h"
+#include "client/summary/summary.h"
+
+#define LABEL 80        /* bytes of a name shown */
+
+/* --------------------------------------------------------- heap profile */
+
+static const struct { const char *flag, *words; } modes[] = {
+        [HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK] = { "-hc", "cost centre stack" },
+        [HW__BREAKDOWN__BREAKDOWN_MODULE] = { "-hm", "module" },
+        [HW__BREAKDOWN__BREAKDOWN_CLOSURE_DESCRIPTION] = { "-hd", "closure description" },
+        [HW__BREAKDOWN__BREAKDOWN_TYPE] = { "-hy", "type" },
+        [HW__BREAKDOWN__BREAKDOWN_RETAINER] = { "-hr", "retainer set" },
+        [HW__BREAKDOWN__BREAKDOWN_BIOGRAPHY] = { "-hb", "biography" },
+        [HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE] = { "-hT", "closure type" },
+        [HW__BREAKDOWN__BREAKDOWN_INFO_TABLE] = { "-hi", "info table" },
+        [HW__BREAKDOWN__BREAKDOWN_ERA] = { "-he", "era" },
+};
+
+/* 0 when it is not known. */
+static size_t mode_of(const struct summary *s)
+{
+        const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
+        int mode = run && run->has_breakdown ? (int)run->breakdown : 0;
+
+        return mode > 0 && (size_t)mode < sizeof(modes) / sizeof(modes[0]) ? (size_t)mode : 0;
+}
+
+bool profile_known(const struct summary *s)
+{
+        return s->censuses > 0 || s->census_unfinished || mode_of(s) > 0;
+}
+
+static uint64_t count_bands(const struct summary *s)
+{
+        uint64_t n = 0;
+
+        for (uint32_t i = 0; i < s->t->n_bands; i++)
+                n += s->t->bands[i] && s->t->bands[i]->max_bytes > 0;
+        return n;
+}
+
+static void print_bands(FILE *to, const struct summary *s)
+{
+        const struct view_band *top[SUMMARY_BANDS];
+        size_t n = view_top_bands(s->t, top, SUMMARY_BANDS);
+        char last[HW_NUMBER_MAX], max[HW_NUMBER_MAX], share[HW_NUMBER_MAX], label[LABEL];
+        uint64_t total = s->t->census ? s->t->census->total_bytes : 0;
+
+        if (n == 0 || total == 0)
+                return;
+        (void)fprintf(to, "%18s %10s %8s %10s  band\n", "bytes in the last", "", "", "largest");
+        for (size_t i = 0; i < n && top[i]->bytes > 0; i++)
+                (void)fprintf(to, "%18s %10s %8s %10s  %s\n", hw_count_text(last, sizeof(last), top[i]->bytes), "",
+                              hw_share_text(share, sizeof(share), (double)top[i]->bytes / (double)total),
+                              hw_bytes_text(max, sizeof(max), (double)top[i]->max_bytes),
+                              print_safe(label, sizeof(label), top[i]->def->label));
+}
+
+void profile_text(FILE *to, const struct summary *s)
+{
+        const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
+        char text[HW_NUMBER_MAX], bands[HW_NUMBER_MAX];
+        size_t mode = mode_of(s);
+        uint64_t n = count_bands(s);
+
+        (void)fputs("\n  Heap profile", to);
+        if (mode)
+                (void)fprintf(to, " %s, by %s", modes[mode].flag, modes[mode].words);
+        if (run && run->has_census_period_ns)
+                (void)fprintf(to, ", every %s", hw_duration_text(text, sizeof(text), (double)run->census_period_ns));
+        (void)fprintf(to, ": %s census%s, %s band%s\n", hw_count_text(text, sizeof(text), s->censuses),
+                      s->censuses == 1 ? "" : "es", hw_count_text(bands, sizeof(bands), n), plural(n));
+        if (s->census_unfinished)
+                (void)fputs("  one more census was cut off by the end of the log\n", to);
+        print_bands(to, s);
+}
+
+/* All bands, in order of their numbers: programs choose for themselves. */
+void profile_json(struct json_out *j, const struct summary *s)
+{
+        const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
+        size_t mode = mode_of(s);
+
+        json_known_text(j, "mode", mode ? modes[mode].flag : NULL);
+        json_known_text(j, "by", mode ? modes[mode].words : NULL);
+        json_known_u64(j, "periodNs", run && run->has_census_period_ns, run ? run->census_period_ns : 0);
+        json_known_u64(j, "censuses", true, s->censuses);
+        json_known_u64(j, "unfinishedCensuses", s->census_unfinished, 1);
+        json_key(j, "bands");
+        json_open(j, '[');
+        for (uint32_t i = 0; i < s->t->n_bands; i++) {
+                const struct view_band *b = s->t->bands[i];
+                if (!b || !b->max_bytes)
+                        continue;
+                json_open(j, '{');
+                json_known_text(j, "label", b->def->label);
+                json_known_u64(j, "key", b->def->has_key, b->def->key);
+                json_known_u64(j, "bytes", true, b->bytes);
+                json_known_u64(j, "maxBytes", true, b->max_bytes);
+                json_close(j, '}');
+        }
+        json_close(j, ']');
+}
+
+/* --------------------------------------------------------- time profile */
+
+bool ticks_known(const struct summary *s)
+{
+        return s->t->ticks > 0;
+}
+
+/* Whether the runtime counts the stack among the program's own time: not those of these four centres. */
+static bool is_own(const Hw__Stack *stack)
+{
+        static const char *const others[] = { "IDLE", "GC", "SYSTEM", "OVERHEAD_of" };
+        const char *label = stack->n_centres ? stack->centres[0]->label : NULL;
+
+        for (size_t i = 0; label && i < sizeof(others) / sizeof(others[0]); i++)
+                if (!strcmp(label, others[i]))
+                        return false;
+        return true;
+}
+
+static uint64_t own_ticks(const struct summary *s)
+{
+        uint64_t n = 0;
+
+        for (uint32_t i = 0; i < s->t->n_stacks; i++)
+                if (s->t->stacks[i] && is_own(s->t->stacks[i]))
+                        n += s->t->stacks[i]->ticks;
+        return n;
+}
+
+static int by_ticks(const void *a, const void *b)
+{
+        const Hw__Stack *x = *(Hw__Stack *const *)a, *y = *(Hw__Stack *const *)b;
+
+        if (x->ticks != y->ticks)
+                return x->ticks > y->ticks ? -1 : 1;
+        return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void print_stacks(FILE *to, const struct summary *s)
+{
+        Hw__Stack **sorted = calloc(s->t->n_stacks + 1u, sizeof(*sorted));
+        uint64_t own = own_ticks(s);
+        char ticks[HW_NUMBER_MAX], share[HW_NUMBER_MAX], label[LABEL];
+        size_t n = 0;
+
+        for (uint32_t i = 0; sorted && i < s->t->n_stacks; i++)
+                if (s->t->stacks[i] && is_own(s->t->stacks[i]))
+                        sorted[n++] = s->t->stacks[i];
+        if (n)
+                qsort(sorted, n, sizeof(*sorted), by_ticks);
+        for (size_t i = 0; i < n && i < SUMMARY_BANDS && own > 0; i++) {
+                const Hw__CostCentre *c = sorted[i]->n_centres ? sorted[i]->centres[0] : NULL;
+                (void)fprintf(to, "%18s %8s  %s", hw_count_text(ticks, sizeof(ticks), sorted[i]->ticks),
+                              hw_share_text(share, sizeof(share), (double)sorted[i]->ticks / (double)own),
+                              print_safe(label, sizeof(label), c ? c->label ? c->label : "?" : "MAIN"));
+                if (c && c->source)
+                        (void)fprintf(to, "  %s", print_safe(label, sizeof(label), c->source));
+                (void)fputc('\n', to);
+        }
+        free(sorted);
+}
+
+void ticks_text(FILE *to, const struct summary *s)
+{
+        const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
+        char all[HW_NUMBER_MAX], own[HW_NUMBER_MAX], text[HW_NUMBER_MAX];
+
+        (void)fputs("\n  Time profile", to);
+        if (run && run->has_tick_interval_ns)
+                (void)fprintf(to, ", every %s", hw_duration_text(text, sizeof(text), (double)run->tick_interval_ns));
+        (void)fprintf(to, ": %s samples, %s of them the program's own\n", hw_count_text(all, sizeof(all), s->t->ticks),
+                      hw_count_text(own, sizeof(own), own_ticks(s)));
+        print_stacks(to, s);
+}
+
+void ticks_json(struct json_out *j, const struct summary *s)
+{
+        const Hw__Run *run = s->t->target ? s->t->target->run_info : NULL;
+
+        json_known_u64(j, "intervalNs", run && run->has_tick_interval_ns, run ? run->tick_interval_ns : 0);
+        json_known_u64(j, "ticks", true, s->t->ticks);
+        json_known_u64(j, "ownTicks", true, own_ticks(s));
+        json_known_u64(j, "stacks", true, s->t->n_stacks);
+}
+
+/* ---------------------------------------------------------------- ticky */
+
+bool ticky_known(const struct summary *s)
+{
+        return s->t->n_ticky > 0;
+}
+
+void ticky_text(FILE *to, const struct summary *s)
+{
+        char text[HW_NUMBER_MAX];
+
+        (void)fprintf(to, "\n  Ticky: %s counter%s\n", hw_count_text(text, sizeof(text), s->t->n_ticky),
+                      plural(s->t->n_ticky));
+}
+
+void ticky_json(struct json_out *j, const struct summary *s)
+{
+        json_known_u64(j, "counters", true, s->t->n_ticky);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * summary.h - one run of a finished log, told in sections.
+ *
+ * The state is the view's; what the view does not keep (how many notes of each
+ * sort, how many censuses) is counted here. A section shows what the log
+ * holds and nothing else: a number that is not known has no line and no key.
+ *
+ * To add a section: two functions and a line of the table in sections.c.
+ */
+#ifndef HW_CLIENT_SUMMARY_H
+#define HW_CLIENT_SUMMARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "client/json_out.h"
+#include "client/view.h"
+
+#define SUMMARY_BANDS 10        /* largest ones shown in text */
+#define NOTE_SORTS 6            /* indexed by Hw__Note__What */
+
+struct summary {
+        const struct view_target *t;    /* borrowed */
+        uint64_t notes[NOTE_SORTS];
+        uint64_t censuses;              /* whole ones; the unfinished last one is not counted */
+        bool census_unfinished;
+        bool last;                      /* the last run of its log: the stream's health belongs to it */
+};
+
+/* Counts what a message of the run brings. */
+void summary_count(struct summary *s, const Hw__Update *update);
+
+/* What is derived from several messages; each member with whether it is known. */
+struct elapsed {
+        bool known;                     /* span */
+        uint64_t span_ns;               /* from the oldest event to the newest */
+        bool late;                      /* the log begins well after the program: the oldest event is not near 0 */
+        bool gc_known;                  /* some collections were told, all with their pauses */
+        uint64_t gc_ns;                 /* sum of the leaders' pauses */
+        uint64_t mut_ns;                /* the rest of the span */
+};
+
+struct elapsed summary_elapsed(const struct summary *s);
+
+struct section {
+        const char *key;                /* of its object in JSON; NULL: its members stand in the run's own object */
+        void (*text)(FILE *to, const struct summary *s);
+        /* Writes members of the object. */
+        void (*json)(struct json_out *j, const struct summary *s);
+        bool (*known)(const struct summary *s); /* whether there is anything to show; NULL: always */
+};
+
+extern const struct section summary_sections[];
+extern const size_t summary_n_sections;
+
+/* The sections, by file. */
+void identity_text(FILE *to, const struct summary *s);
+void identity_json(struct json_out *j, const struct summary *s);
+bool memory_known(const struct summary *s);
+void memory_text(FILE *to, const struct summary *s);
+void memory_json(struct json_out *j, const struct summary *s);
+bool collections_known(const struct summary *s);
+void collections_text(FILE *to, const struct summary *s);
+void collections_json(struct json_out *j, const struct summary *s);
+bool time_known(const struct summary *s);
+void time_text(FILE *to, const struct summary *s);
+void time_json(struct json_out *j, const struct summary *s);
+bool profile_known(const struct summary *s);
+void profile_text(FILE *to, const struct summary *s);
+void profile_json(struct json_out *j, const struct summary *s);
+bool ticks_known(const struct summary *s);
+void ticks_text(FILE *to, const struct summary *s);
+void ticks_json(struct json_out *j, const struct summary *s);
+bool ticky_known(const struct summary *s);
+void ticky_text(FILE *to, const struct summary *s);
+void ticky_json(struct json_out *j, const struct summary *s);
+bool notes_known(const struct summary *s);
+void notes_text(FILE *to, const struct summary *s);
+void notes_json(struct json_out *j, const struct summary *s);
+bool threads_known(const struct summary *s);
+void threads_text(FILE *to, const struct summary *s);
+void threads_json(struct json_out *j, const struct summary *s);
+bool stream_known(const struct summary *s);
+void stream_text(FILE *to, const struct summary *s);
+void stream_json(struct json_out *j, const struct summary *s);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * growth.h - where memory grows: from the verdicts of live bytes, heap and RSS.
+ *
+ *      live    heap, blocks    RSS     where
+ *      rises   any             any     live data: the program holds more and more
+ *      flat    rises           any     retention: the runtime holds memory whose data is gone
+ *      flat    flat            rises   off-heap: C, FFI, malloc
+ *      flat    flat            flat    nowhere
+ *
+ * "Flat" is a verdict of steady. With a verdict still unknown the rows that need
+ * it are not chosen: the answer is unknown rather than wrong.
+ */
+#ifndef HW_TREND_GROWTH_H
+#define HW_TREND_GROWTH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trend/trend.h"
+
+enum growth_where {             /* numbers of the wire (hw.Growth.Where) */
+        GROWTH_UNKNOWN = 0,
+        GROWTH_NOWHERE = 1,
+        GROWTH_LIVE = 2,
+        GROWTH_RETENTION = 3,
+        GROWTH_OFF_HEAP = 4
+};
+
+#define GROWTH_BANDS 10u
+
+struct growing_band {
+        uint32_t band;
+        enum trend_verdict verdict;
+        double slope;                   /* bytes per s */
+        double gained_bytes, gained_low_bytes; /* over span_ns; the second is what it gained at least */
+        uint64_t span_ns;
+        uint64_t onset_ns;              /* UINT64_MAX: not known */
+        uint64_t bytes;                 /* now */
+};
+
+struct growth_series {
+        bool known;                     /* has samples: the rest means something */
+        struct trend_result trend;
+};
+
+struct growth {
+        enum growth_where where;
+        struct growth_series live, heap, blocks, rss, off_heap;
+        uint64_t as_of_ns;
+        /* UNKNOWN_U64 when not known, all as of now */
+        uint64_t off_heap_bytes, slop_bytes, fragmentation_bytes;
+        uint64_t megablocks_held, megablocks_needed, megablocks_returned;
+        uint64_t nonmoving_bytes, nonmoving_live_bytes;
+        uint32_t n_bands;
+        struct growing_band bands[GROWTH_BANDS]; /* growing ones, by gained_low_bytes, largest first */
+};
+
+/* The table above. */
+enum growth_where growth_decide(const struct growth *g);
+
+#endif

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * limit.h - how much memory the program may use, and when growth meets it.
+ *
+ * The limit is the least of those that are known: the control group's, -M,
+ * physical memory, a given one. -M limits the heap; the others what is resident.
+ * Growth of live data is followed with the collector's need: a copying collector
+ * holds two to three times the live bytes, so live bytes are multiplied by the
+ * heap/live ratio of this very run before they are compared.
+ */
+#ifndef HW_TREND_LIMIT_H
+#define HW_TREND_LIMIT_H
+
+#include <stdint.h>
+
+#include "base/process.h"
+#include "model/series.h"
+
+enum limit_source {             /* numbers of the wire (hw.TimeToLimit.Source) */
+        LIMIT_SOURCE_UNKNOWN = 0,
+        LIMIT_SOURCE_CGROUP = 1,
+        LIMIT_SOURCE_MAX_HEAP = 2,
+        LIMIT_SOURCE_MEMORY = 3,
+        LIMIT_SOURCE_GIVEN = 4
+};
+
+struct memory_limit {
+        uint64_t bytes;                 /* UNKNOWN_U64: none is known */
+        enum limit_source source;
+};
+
+/* The least of two; on a tie the first. */
+struct memory_limit limit_least(struct memory_limit a, struct memory_limit b);
+
+/* "the limit of its control group", "-M" ... */
+const char *limit_source_words(enum limit_source source);
+
+struct limit_time {
+        struct memory_limit limit;
+        enum series_id series;          /* whose growth is followed */
+        double low_s, mid_s, high_s;    /* from as_of_ns on; NaN: does not come at that slope. low_s is never NaN */
+        double heap_over_live;          /* NaN unless series is SERIES_LIVE */
+        uint64_t as_of_ns;
+};
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tracker.h - the trends of one target: every series and every band, where
+ * memory grows, and when it runs out.
+ *
+ *      model's sink ─▶ tracker ─▶ struct trend per series and band ─▶ verdicts
+ *                         └─tick─▶ rules
+ *
+ * Pure. It is fed by the model's sink (tracker_sink) and reads the model for
+ * what it does not keep itself. One tracker per target; tracker_begin_run
+ * forgets everything.
+ *
+ * Time. The settled time W says that all events before it have arrived: it is
+ * the model's watermark of whole blocks, but not more than WAIT minutes behind
+ * the newest event (a buffer that is not flushed may be late for ever). W is
+ * looked at only when an event comes that can move it, so everything that is
+ * said here depends on the log alone: a finished log, its replay and the live
+ * run give the same verdicts. Minutes of all series close when W has passed
+ * them; what comes later is counted. At the end of a run all of them close.
+ *
+ * For rules: judge on `tick`, which comes once for every multiple of tick_ns
+ * that W passes (after a leap of more than TRACKER_TICKS_MAX of them only for
+ * the last so many). Ask at tick T for windows [T - span, T) with
+ * tracker_statistics() and for verdicts with tracker_verdict(): both are as of
+ * T, and the same in every run of the same log. Samples behind T may be in the
+ * series already; they are not in that window, except within the bucket that T
+ * cuts where a window is so long that its buckets are wider than a second.
+ */
+#ifndef HW_TREND_TRACKER_H
+#define HW_TREND_TRACKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/model.h"
+#include "trend/growth.h"
+#include "trend/limit.h"
+#include "trend/statistics.h"
+#include "trend/trend.h"
+
+struct tracker;
+
+#define TRACKER_WAIT_MINUTES 5u         /* W is at most so many minutes (of the resolution) behind the newest event */
+#define TRACKER_TICKS_MAX 100000u       /* ticks told after one leap of time */
+
+struct tracker_config {
+        struct trend_config trend;      /* valid; its wait is set here */
+        bool automatic;                 /* the resolution was chosen from the length of a finished log */
+        uint64_t tick_ns;               /* 0: no ticks */
+        uint64_t given_limit_bytes;     /* --limit; UNKNOWN_U64 */
+        uint64_t memory_bytes;          /* physical memory of the machine, if the program runs on it; UNKNOWN_U64 */
+        uint32_t full_bands;            /* bands with a ladder of their own */
+};
+
+/* One resolution for everything, no limits, LIMIT_FULL_BANDS bands, ticks every second. */
+struct tracker_config tracker_config_scaled(uint64_t resolution_ns);
+
+/* NULL when memory is short. `model` is set before the first event and is borrowed until tracker_destroy. */
+struct tracker *tracker_new(const struct tracker_config *config);
+void tracker_destroy(struct tracker **t);
+void tracker_set_model(struct tracker *t, const struct model *m);
+
+/* The sink to feed it with; the model's state must have been brought up to date by then. */
+struct model_sink tracker_sink(struct tracker *t);
+
+/* Who wants to know that W has passed a multiple of tick_ns. Called from inside the sink and tracker_end_run. */
+void tracker_on_tick(struct tracker *t, void (*tick)(void *ctx, uint64_t settled_ns), void *ctx);
+
+void tracker_begin_run(struct tracker *t);
+
+/* The stream ended: closes all minutes up to the newest event, the one in progress not. Call after model_end_run. */
+void tracker_end_run(struct tracker *t);
+
+/* Whether the run's process is on this machine: physical memory limits it. */
+void tracker_set_local(struct tracker *t, bool local);
+
+/* ----------------------------------------------------------------- reading */
+
+/* A series, or with `band` (its id, from 1) a band. */
+struct subject {
+        enum series_id series;
+        uint32_t band;
+};
+
+static inline struct subject subject_series(enum series_id series)
+{
+        return (struct subject){ .series = series };
+}
+
+static inline struct subject subject_band(uint32_t band)
+{
+        return (struct subject){ .band = band };
+}
+
+/* W; 0 before the first event. */
+uint64_t tracker_settled_ns(const struct tracker *t);
+const struct tracker_config *tracker_config_of(const struct tracker *t);
+
+/*
+ * The verdict as of W. False: nothing is known of the subject (no sample yet,
+ * a series that is not judged, a band without a ladder of its own).
+ */
+bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_result *ret);
+
+/* The ladder itself, NULL likewise: for trend_time_to_limit() and the like. Borrowed until the next event. */
+const struct trend *tracker_trend(const struct tracker *t, struct subject s);
+
+/*
+ * Plain statistics of the samples in [from_ns, to_ns), to the width of a
+ * bucket: 1 s for the last 5 min of a series, 10 s for the last hour, 1 min for
+ * 6 h, 10 min for 48 h; for a band a sixth of the least of 10 min, 1 h, 6 h, 24 h
+ * that reaches so far. from_ns 0: since the run began. False: no sample in it.
+ */
+bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns,
+                        struct statistics *ret);
+
+/* The q-quantile (0..1) of a series in [from_ns, to_ns), within 1/32; NaN when not known (always for bands). */
+double tracker_quantile(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns, double q);
+
+/* Where memory grows, and when it meets the limit, as of W. */
+void tracker_growth(const struct tracker *t, struct growth *ret);
+bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret); /* false: nothing grows, or no limit */
+
+/* The least limit that is known and what sets it; bytes UNKNOWN_U64 when there is none. */
+struct memory_limit tracker_limit(const struct tracker *t);
+
+/* The program's last note at or before a time, and its first one after; NULL: none that is kept. */
+const struct note *tracker_note_before(const struct tracker *t, uint64_t time_ns);
+const struct note *tracker_note_after(const struct tracker *t, uint64_t time_ns);
+
+/* Counters. */
+uint64_t tracker_late(const struct tracker *t);         /* samples that came after their minute was closed */
+uint64_t tracker_bands_left_out(const struct tracker *t); /* bands without a ladder of their own */
+uint64_t tracker_held_bytes(const struct tracker *t);
+
+/*
+ * What to publish: subjects with something new since they were taken, at most
+ * `max`; marks them as taken. Series come first, then bands by id. A subject is
+ * due when its verdict has changed, and otherwise when a minute (a steady band:
+ * 16 minutes) has closed since.
+ */
+uint32_t tracker_take_due(struct tracker *t, struct subject *subjects, uint32_t max);
+bool tracker_any_due(const struct tracker *t);
+
+/* All subjects that are known, one by one from place *at on (0 at first); false at the end. */
+bool tracker_next(const struct tracker *t, uint32_t *at, struct subject *ret);
+
+#endif
