@@ -17,7 +17,7 @@
 
 struct history_options {
         bool series;                    /* keep the samples of series, too; else bands only */
-        bool keep_recent;               /* fade the older half instead of thinning all alike */
+        bool keep_recent;               /* the past fades, instead of being thinned all alike */
         size_t max_points;              /* of a series */
         size_t max_columns;             /* censuses or stretches of them */
         size_t max_cells;               /* bands times columns, of all targets together */
