@@ -129,8 +129,8 @@ bool report_notes_put(void *notes, FILE *to, const char *comma, const struct vie
                 if (strcmp(k->target, t->name) || k->run != t->run)
                         continue;
                 if (!any)
-                        (void)fprintf(to, "%s{\"daemon\":%zu,\"update\":{\"target\":\"%s\",\"run\":%u,\"notes\":{\"notes\":[",
-                                      comma, t->daemon, t->name, t->run);
+                        (void)fprintf(to, "%s{\"daemon\":%zu,\"update\":{\"target\":\"%s\",\"run\":%u,"
+                                      "\"notes\":{\"notes\":[", comma, t->daemon, t->name, t->run);
                 any = true;
                 (void)fprintf(to, "%s%s", separator, k->text);
                 separator = ",\n";

@@ -94,8 +94,8 @@ static int parse_sort(struct reporter *r, const char *text)
                 }
         }
         meant = nearest(text, (const char **)fields, sizeof(fields) / sizeof(fields[0]));
-        return command_usage_error(&command_report, "--sort '%s': expected size, stddev, name, number or gradient%s%s%s",
-                                   text, meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
+        return command_usage_error(&command_report, "--sort '%s': %s%s%s", text, meant ? "did you mean '" : "expected ",
+                                   meant ? meant : "size, stddev, name, number or gradient", meant ? "'?" : "");
 }
 
 static int parse_bands(struct reporter *r, const char *text)
@@ -344,7 +344,10 @@ static int deliver(struct reporter *r)
 static int report(struct reporter *r)
 {
         static const struct history_options h = {
-                .series = true, .max_points = HISTORY_POINTS, .max_columns = HISTORY_COLUMNS, .max_cells = HISTORY_CELLS,
+                .series = true,
+                .max_points = HISTORY_POINTS,
+                .max_columns = HISTORY_COLUMNS,
+                .max_cells = HISTORY_CELLS,
         };
         char error[512];
         int status = EXIT_USAGE;
