@@ -38,14 +38,17 @@ TREND := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c
 RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c print.c)
 PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
-             send_state.c send_rows.c event_stream.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
+             sentences.c encode_trend.c send_state.c send_rows.c send_trend.c event_stream.c publisher.c snapshot.c \
+             zloop.c endpoint.c bus.c once.c)
 
-ACT := $(addprefix daemon/act/, notice.c plan.c json.c exec_env.c exec_child.c exec.c)
+ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c desk.c exec_env.c exec_child.c exec.c http.c \
+         resend.c actor.c file.c mailbox.c worker.c state.c act.c)
 
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
 
-DAEMON := $(addprefix daemon/, log.c config.c config_file.c pipeline.c targets.c requests.c once.c main.c)
+DAEMON := $(addprefix daemon/, log.c config.c config_file.c fanout.c pipeline.c targets.c silence_requests.c requests.c \
+          once.c main.c)
 
 # The client: where updates come from, the state they make, the commands that show it.
 CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
@@ -56,7 +59,7 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
             overview.c identity.c memory.c collections.c bands.c notes.c stream.c scene.c widgets.c canvas.c) \
           $(sort $(wildcard client/console/views/*.c)) \
           $(addprefix client/pipe/, pipe.c csv.c) \
-          $(addprefix client/ctl/, ctl.c print.c) \
+          $(addprefix client/ctl/, ctl.c print.c silence.c) \
           $(addprefix client/, rtsinfo.c inquire.c) \
           $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
           $(addprefix client/doctor/, features.c stream.c doctor.c) \

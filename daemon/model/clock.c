@@ -20,16 +20,6 @@ void clock_clear(struct clock *c)
         *c = (struct clock){ .first_ns = UINT64_MAX, .global_end_ns = UNKNOWN_U64 };
 }
 
-/* From the block's start, or the run's first event if that is later, to the block's end; a width of 0 is never sure. */
-static void be_sure(struct clock *c)
-{
-        uint64_t end = c->block_begin_ns + c->block_span_ns;
-        uint64_t begin = c->first_ns > c->block_begin_ns ? c->first_ns : c->block_begin_ns;
-
-        c->sure_begin_ns = begin;
-        c->sure_width_ns = c->block_size && begin <= end ? end - begin + 1 : 0;
-}
-
 static void tell_settled(struct model *m)
 {
         uint64_t settled = model_watermark_ns(m);
@@ -38,6 +28,16 @@ static void tell_settled(struct model *m)
                 return;
         m->clock.settled_ns = settled;
         m->sink.settled(m->sink.ctx, settled);
+}
+
+/* From the block's start, or the run's first event if that is later, to the block's end; a width of 0 is never sure. */
+static void be_sure(struct clock *c)
+{
+        uint64_t end = c->block_begin_ns + c->block_span_ns;
+        uint64_t begin = c->first_ns > c->block_begin_ns ? c->first_ns : c->block_begin_ns;
+
+        c->sure_begin_ns = begin;
+        c->sure_width_ns = c->block_size && begin <= end ? end - begin + 1 : 0;
 }
 
 void clock_block(struct model *m, const struct hw_event *e)

@@ -66,6 +66,11 @@ static char *clean(struct encoder *e, const char *bytes, size_t size)
         return out;
 }
 
+char *encoder_copy(struct encoder *e, const char *text)
+{
+        return encoder_bytes(e, text, strlen(text));
+}
+
 char *encoder_bytes(struct encoder *e, const char *bytes, size_t size)
 {
         char *out = is_clean(bytes, size) ? arena_strndup(&e->arena, bytes, size) : clean(e, bytes, size);

@@ -72,7 +72,7 @@ static void forget_run(struct tracker *t)
                 t->series[i] = NULL;
         }
         tracker_bands_clear(t);
-        t->settled_ns = t->blocks_ns = t->next_tick_ns = 0;
+        t->settled_ns = t->blocks_ns = t->newest_ns = t->next_tick_ns = 0;
         t->started = t->ended = t->scan = t->local = false;
 }
 
@@ -164,10 +164,10 @@ static void settle(struct tracker *t, uint64_t time_ns)
         move_to(t, time_ns);
 }
 
-/* An event came: how far is everything settled now? */
+/* How far is everything settled now? */
 static void look_at_time(struct tracker *t)
 {
-        uint64_t waiting = sub_sat(model_time_ns(t->model), TRACKER_WAIT_MINUTES * t->config.trend.resolution_ns);
+        uint64_t waiting = sub_sat(t->newest_ns, TRACKER_WAIT_MINUTES * t->config.trend.resolution_ns);
 
         settle(t, waiting > t->blocks_ns ? waiting : t->blocks_ns);
 }
@@ -197,12 +197,26 @@ static struct series_state *series_born(struct tracker *t, enum series_id id)
         return s;
 }
 
+/* Samples of the process are not in the log: they move nothing, so that a finished log is judged like a live run. */
+static bool is_of_log(enum series_id series)
+{
+        return (series < SERIES_RSS || series > SERIES_CGROUP) && series != SERIES_OFF_HEAP;
+}
+
+static void saw(struct tracker *t, uint64_t time_ns)
+{
+        if (time_ns > t->newest_ns)
+                t->newest_ns = time_ns;
+        look_at_time(t);
+}
+
 static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64_t value)
 {
         struct tracker *t = ctx;
         struct series_state *s = t->series[series];
 
-        look_at_time(t);
+        if (is_of_log(series))
+                saw(t, time_ns);
         if (!s)
                 s = series_born(t, series);
         if (!s)
@@ -217,7 +231,7 @@ static void on_census(void *ctx, const struct census *census)
 {
         struct tracker *t = ctx;
 
-        look_at_time(t);
+        saw(t, census->time_ns);
         tracker_bands_census(t, census);
 }
 

@@ -12,7 +12,7 @@
  *
  * Time. The settled time W says that all events before it have arrived: it is
  * the model's watermark of whole blocks, but not more than WAIT minutes behind
- * the newest event (a buffer that is not flushed may be late for ever). W is
+ * the newest sample (a buffer that is not flushed may be late for ever). W is
  * looked at only when an event comes that can move it, so everything that is
  * said here depends on the log alone: a finished log, its replay and the live
  * run give the same verdicts. Minutes of all series close when W has passed
@@ -40,7 +40,7 @@
 
 struct tracker;
 
-#define TRACKER_WAIT_MINUTES 5u         /* W is at most so many minutes (of the resolution) behind the newest event */
+#define TRACKER_WAIT_MINUTES 5u         /* W is at most so many minutes (of the resolution) behind the newest sample */
 #define TRACKER_TICKS_MAX 100000u       /* ticks told after one leap of time */
 
 struct tracker_config {
@@ -59,6 +59,7 @@ struct tracker_config tracker_config_scaled(uint64_t resolution_ns);
 struct tracker *tracker_new(const struct tracker_config *config);
 void tracker_destroy(struct tracker **t);
 void tracker_set_model(struct tracker *t, const struct model *m);
+const struct model *tracker_model(const struct tracker *t);
 
 /* The sink to feed it with; the model's state must have been brought up to date by then. */
 struct model_sink tracker_sink(struct tracker *t);

@@ -36,6 +36,7 @@ struct tracker {
         void *tick_ctx;
         uint64_t settled_ns;            /* W */
         uint64_t blocks_ns;             /* the model's watermark of whole blocks */
+        uint64_t newest_ns;             /* of the samples that the log gave */
         uint64_t next_tick_ns;
         bool started, ended, local;
         bool scan;                      /* something may be due */

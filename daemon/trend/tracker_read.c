@@ -18,6 +18,11 @@ uint64_t tracker_settled_ns(const struct tracker *t)
         return t->settled_ns;
 }
 
+const struct model *tracker_model(const struct tracker *t)
+{
+        return t->model;
+}
+
 const struct tracker_config *tracker_config_of(const struct tracker *t)
 {
         return &t->config;
