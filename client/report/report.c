@@ -268,8 +268,8 @@ static void warn(const struct reporter *r)
 
 static int write_all(const struct reporter *r, FILE *to)
 {
-        struct state_source state = { .view = r->view, .feed = r->feed, .n_daemons = 1, .put_notes = report_notes_put,
-                                      .ctx = r->notes };
+        struct state_source state = { .view = r->view, .feed = r->feed, .n_daemons = 1, .history = r->history,
+                                      .put_notes = report_notes_put, .ctx = r->notes };
         struct report report = { .options = &r->options, .state = &state, .history = r->history };
         struct document d;
         int status = -ENOMEM;

@@ -171,6 +171,24 @@ static void print_notes(struct printer *p, const struct view_target *t)
                 PRINT_BODY(p, t, NOTES, notes, &notes);
 }
 
+static void print_gc(struct printer *p, const struct view_target *t)
+{
+        const struct history *h = p->source->history;
+        const struct history_target *past = h ? history_find(h, t->daemon, t->name) : NULL;
+        Hw__Gc gc = *t->gc;
+
+        if (past && past->run == t->run && past->collections.n) {
+                gc.collections = calloc(past->collections.n, sizeof(*gc.collections));
+                for (size_t i = 0; gc.collections && i < past->collections.n; i++)
+                        gc.collections[gc.n_collections++] = &past->collections.list[i];
+                gc.has_collections_dropped = past->collections.left_out > 0;
+                gc.collections_dropped = past->collections.left_out;
+        }
+        PRINT_BODY(p, t, GC, gc, &gc);
+        if (gc.n_collections)
+                free(gc.collections);
+}
+
 static void print_profile(struct printer *p, const struct view_target *t)
 {
         Hw__Profile profile = HW__PROFILE__INIT;
@@ -210,7 +228,7 @@ static void print_target(struct printer *p, const struct view_target *t)
         if (t->heap)
                 print_heap(p, t);
         if (t->gc)
-                PRINT_BODY(p, t, GC, gc, t->gc);
+                print_gc(p, t);
         if (t->sched)
                 PRINT_BODY(p, t, SCHED, sched, t->sched);
         print_trends(p, t);

@@ -66,6 +66,8 @@ def test_numbers_are_those_of_pipe(log):
     assert {k: v for k, v in heap.items() if k != "samples"} == {k: v for k, v in last["heap"].items() if k != "samples"}
     assert bodies(report, "health")[0] == last["health"] and bodies(report, "census")[0] == last["census"]
     assert bodies(report, "gc")[0]["generations"] == last["gc"]["generations"]
+    collections = [c for u in updates for c in u.get("gc", {}).get("collections", [])]
+    assert bodies(report, "gc")[0].get("collections", []) == collections
     for name, series in (("SERIES_LIVE", "live"), ("SERIES_GC_PAUSE", "gc_pause"), ("SERIES_HEAP_SIZE", "heap_size")):
         samples = sorted((int(t), int(v)) for u in updates for s in u.get("heap", {}).get("samples", [])
                          if s["series"] == name for t, v in zip(s["timesNs"], s["values"]))

@@ -72,7 +72,7 @@ class Web:
         return self
 
     def __exit__(self, *exc):
-        self.stop()
+        assert self.stop() == -signal.SIGTERM
 
 
 class Stream:
