@@ -12,6 +12,7 @@ const TOP = 40;
 const PORTION = 300; // bands a request: below the server's 400 items and its 4 KiB of address
 const ADDRESS_MAX = 3500;
 const WAIT_MS = 3000;
+const SPARKS = 60; // targets a request: below the server's 4 KiB of address
 
 export class Histories {
     private asked = new Map<string, number>(); // target's key -> run it was asked for
@@ -39,6 +40,15 @@ export class Histories {
         this.queue = this.queue.filter((q) => q.target !== key);
     }
 
+    // Small curves of many targets, for the overview.
+    sparks(targets: Target[]): void {
+        const want = targets.filter((t) => t.state?.state && !t.history.has("spark") && (t.series.get("heap_size")?.n ?? 0) < 2).slice(0, SPARKS);
+        if (!want.length) return;
+        for (const t of want) t.history.add("spark");
+        this.queue.push({ target: want.map((t) => t.key), series: ["heap_size"] });
+        void this.work();
+    }
+
     // All bands of a target that have no past yet, largest first.
     allBands(t: Target): void {
         if (this.queue.some((q) => q.target === t.key && q.bands)) return;
@@ -62,11 +72,12 @@ export class Histories {
         for (let q = this.queue.shift(); q; q = this.queue.shift()) {
             try {
                 const items = await fetchHistory(q);
-                await this.present(q.target);
+                if (Array.isArray(q.target)) for (const i of items) i.series = "spark";
+                else await this.present(q.target);
                 this.view.history(items);
                 this.error = undefined;
             } catch (e) {
-                this.error = `history of ${wireKey(q.target)}: ${e instanceof Error ? e.message : String(e)}`;
+                this.error = `history of ${[q.target].flat().slice(0, 3).map(wireKey).join(", ")}: ${e instanceof Error ? e.message : String(e)}`;
                 await new Promise((f) => setTimeout(f, WAIT_MS));
             }
             this.changed();

@@ -103,16 +103,18 @@ export function wireKey(key: string): string {
 }
 
 export interface HistoryQuery {
-    target: string;
+    target: string | string[];
     series?: string[];
     bands?: number[];
     top?: number;
+    step?: number; // seconds
 }
 
 export async function fetchHistory(q: HistoryQuery): Promise<HistoryItem[]> {
-    const p = new URLSearchParams({ target: wireKey(q.target) });
+    const p = new URLSearchParams([q.target].flat().map((t) => ["target", wireKey(t)]));
     if (q.series?.length) p.set("series", q.series.join(","));
     if (q.bands?.length) p.set("band", q.bands.join(","));
+    if (q.step) p.set("step", String(q.step));
     if (q.top) p.set("bands", `top${q.top}`);
     const answer = await fetch(`api/history?${p.toString()}`);
     const body = (await answer.json()) as { items?: HistoryItem[]; error?: string };

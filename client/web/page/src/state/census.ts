@@ -149,9 +149,11 @@ export class Censuses {
     }
 }
 
-// The times of all items before `first`, at most SEED_MAX of them.
+// The times of all bands before `first`, at most SEED_MAX of them. The total comes in buckets whose start is before the census
+// that they stand for: its times would add moments at which only the total had grown.
 function grid(items: HistoryItem[], first: number): number[] {
-    const all = [...new Set(items.flatMap((i) => i.times ?? []))].filter((t) => t < first).sort((a, b) => a - b);
+    const bands = items.filter((i) => i.band !== undefined);
+    const all = [...new Set((bands.length ? bands : items).flatMap((i) => i.times ?? []))].filter((t) => t < first).sort((a, b) => a - b);
     if (all.length <= SEED_MAX) return all;
     const step = all.length / SEED_MAX;
     return Array.from({ length: SEED_MAX }, (_, i) => all[Math.floor(i * step)]!);
