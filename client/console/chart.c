@@ -109,12 +109,15 @@ uint64_t chart_time_step(uint64_t span_ns, int most)
 
 char *chart_time_text(char *out, size_t size, const struct chart *c, uint64_t time_ns)
 {
-        time_t seconds = (time_t)((c->start_wall_ns + time_ns) / S);
+        uint64_t wall_ns = c->start_wall_ns + time_ns;
+        time_t seconds = (time_t)(wall_ns / S);
         struct tm t;
 
         if (!c->start_wall_ns || !localtime_r(&seconds, &t))
                 return hw_duration_text(out, size, (double)time_ns);
         if (!strftime(out, size, "%H:%M:%S", &t))
                 *out = '\0';
+        if (c->to_ns - c->from_ns < 10 * S && strlen(out) + 3 < size)
+                (void)snprintf(out + strlen(out), 3, ".%d", (int)(wall_ns % S / (S / 10)));
         return out;
 }

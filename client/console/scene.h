@@ -7,6 +7,7 @@
 #define HW_CLIENT_SCENE_H
 
 #include "client/console/canvas.h"
+#include "client/console/past.h"
 #include "client/view.h"
 
 struct scene {
@@ -17,6 +18,8 @@ struct scene {
         uint64_t now_wall_ns;           /* Unix time of this picture */
         const struct view_target *target; /* the chosen one; NULL when there is none */
         uint64_t window_ns;             /* what charts show; 0: all that is known */
+        struct past *past;              /* owned by the console; NULL when memory is short */
+        uint64_t first_ns;              /* event time since which `target` is known; UINT64_MAX: as the view says */
 };
 
 #define SCENE_TEXT 128

@@ -22,6 +22,18 @@ void timeline_begin(const struct console *c, struct chart *chart, const char *ti
         }
 }
 
+const struct view_ring *timeline_ring(const struct console *c, Hw__Series series, uint32_t band,
+                                      const struct view_ring *newest)
+{
+        const struct view_target *t = c->scene.target;
+
+        if (!c->scene.past)
+                return newest;
+        if (c->recall && !c->frozen && c->scene.endpoint)
+                recall_ask(c->recall, c->scene.endpoint(c->scene.endpoint_ctx, t->daemon), t, series, band);
+        return past_ring(c->scene.past, t, series, band, newest);
+}
+
 void timeline_draw(struct console *c, struct canvas *canvas, struct area area, const struct chart *chart)
 {
         struct area plot = chart_plot(area);

@@ -39,15 +39,26 @@ static const Hw__Trend *trend(const struct scene *s, const void *row)
 
 /* ----------------------------------------------------------------- columns */
 
-struct summary { size_t n; double min, max, sum; };
+struct summary { size_t n; double min, max, mean; };
 
+/* What the chart shows, too. */
+static const struct view_ring *whole_ring(const struct scene *s, const void *row)
+{
+        const struct series *series = row;
+
+        return s->past ? past_ring(s->past, s->target, series->series, 0, ring(s, row)) : ring(s, row);
+}
+
+/* The mean weighs each sample by the time it held; samples that came late hold no time. */
 static struct summary summarise(const struct scene *s, const void *row)
 {
-        const struct view_ring *r = ring(s, row);
+        const struct view_ring *r = whole_ring(s, row);
         struct summary m = { .n = 0 };
-        uint64_t from_ns, to_ns;
+        double held_ns = 0, area = 0;
+        uint64_t from_ns, to_ns, until_ns;
 
         scene_span(s, s->target, &from_ns, &to_ns);
+        until_ns = to_ns;
         for (size_t i = 0; i < r->count; i++) {
                 const struct view_point *p = view_ring_newest(r, i);
 
@@ -55,7 +66,12 @@ static struct summary summarise(const struct scene *s, const void *row)
                         continue;
                 m.min = !m.n || p->value < m.min ? p->value : m.min;
                 m.max = !m.n || p->value > m.max ? p->value : m.max;
-                m.sum += p->value;
+                if (until_ns > p->time_ns) {
+                        area += p->value * (double)(until_ns - p->time_ns);
+                        held_ns += (double)(until_ns - p->time_ns);
+                        until_ns = p->time_ns;
+                }
+                m.mean = held_ns > 0 ? area / held_ns : p->value;
                 m.n++;
         }
         return m;
@@ -85,7 +101,7 @@ static struct value mean(const struct scene *s, const void *row)
 {
         struct summary m = summarise(s, row);
 
-        return value_number(m.n > 0, m.n ? m.sum / (double)m.n : 0);
+        return value_number(m.n > 0, m.mean);
 }
 
 static struct value most(const struct scene *s, const void *row)
@@ -136,7 +152,7 @@ static const struct column columns[] = {
         { .title = "min", .name = "min_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 3, .value = least,
           .help = "least sample in the window" },
         { .title = "mean", .name = "mean_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 4, .value = mean,
-          .help = "mean of the samples in the window" },
+          .help = "mean in the window, each sample weighed by the time it held" },
         { .title = "max", .name = "max_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 2, .value = most,
           .help = "greatest sample in the window" },
         { .title = "slope", .name = "slope_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 5, .value = slope,
@@ -179,10 +195,12 @@ static bool chart(struct console *c, struct chart *chart)
         timeline_begin(c, chart, "Memory", UNIT_BYTES);
         chart->from_zero = !m->zoomed;
         for (size_t i = 0; i < ALWAYS; i++)
-                chart_line(chart, all_series[i].name, &t->series[all_series[i].series], SPARK_GAUGE, tints[i]);
+                chart_line(chart, all_series[i].name,
+                           timeline_ring(c, all_series[i].series, 0, &t->series[all_series[i].series]), SPARK_GAUGE,
+                           tints[i]);
         if (memory_limit(t, &limit, &chart->limit_name))
                 chart->limit = (double)limit;
-        chart->ticks = &t->series[HW__SERIES__SERIES_LIVE]; /* a sample each major collection */
+        chart->ticks = chart->lines[0].ring; /* a sample each major collection */
         return true;
 }
 
