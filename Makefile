@@ -4,6 +4,7 @@
 #   MODE=release|asan|ubsan   flavour; objects of different flavours never mix
 #   BUILD=DIR                 where everything is made (default: build)
 #   V=1                       show commands; WERROR=1 makes warnings errors
+#   WEB=0                     without the browser page (needs no Node)
 #   CFLAGS LDFLAGS            yours; ours are kept apart
 
 MODE    ?= release
@@ -32,18 +33,22 @@ SOURCE := $(addprefix daemon/source/, uri.c source.c watch.c tail.c fifo.c stdin
 MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c nonmoving.c cost_centres.c ipe.c bands.c \
          band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
 TREND := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
-         time_to_limit.c trend.c)
+         time_to_limit.c trend.c statistics.c spread.c band_windows.c limit.c growth.c tracker.c tracker_bands.c \
+         tracker_read.c)
 RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c print.c)
 PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
-             send_state.c send_rows.c event_stream.c publisher.c snapshot.c zloop.c endpoint.c bus.c once.c)
+             sentences.c encode_trend.c send_state.c send_rows.c send_trend.c event_stream.c publisher.c snapshot.c \
+             zloop.c endpoint.c bus.c once.c)
 
-ACT := $(addprefix daemon/act/, notice.c plan.c json.c exec_env.c exec_child.c exec.c)
+ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c desk.c exec_env.c exec_child.c exec.c http.c \
+         resend.c actor.c file.c mailbox.c worker.c state.c act.c)
 
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
 
-DAEMON := $(addprefix daemon/, log.c config.c config_file.c pipeline.c targets.c requests.c once.c main.c)
+DAEMON := $(addprefix daemon/, log.c config.c config_file.c fanout.c pipeline.c targets.c silence_requests.c requests.c \
+          once.c main.c)
 
 # The client: where updates come from, the state they make, the commands that show it.
 CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
@@ -54,11 +59,14 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
             overview.c identity.c memory.c collections.c bands.c notes.c stream.c scene.c widgets.c canvas.c) \
           $(sort $(wildcard client/console/views/*.c)) \
           $(addprefix client/pipe/, pipe.c csv.c) \
-          $(addprefix client/ctl/, ctl.c print.c) \
+          $(addprefix client/ctl/, ctl.c print.c silence.c) \
           $(addprefix client/, rtsinfo.c inquire.c) \
           $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
           $(addprefix client/doctor/, features.c stream.c doctor.c) \
           $(addprefix client/replay/, schedule.c output.c replay.c) \
+          $(addprefix client/history/, put.c past.c stats.c grid.c history.c item.c) \
+          $(addprefix client/web/, assets.c answer.c guard.c detail.c state.c question.c asker.c pasts.c stream.c \
+            control.c server.c web.c) \
           $(addprefix client/events/, types.c print.c events.c) \
           $(addprefix client/convert/, hp.c convert.c) \
           $(addprefix client/summary/, print.c identity.c memory.c collections.c profiles.c threads.c sections.c command.c)
@@ -106,7 +114,7 @@ endif
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_OBJ    := $(call objects,$(LIB_SRC)) $(if $(PROTO),$(OBJ)/heapwatch.pb-c.o)
 STAGES_OBJ := $(call objects,$(STAGES_SRC))
-CLIENT_OBJ := $(call objects,$(CLIENT_SRC))
+CLIENT_OBJ := $(call objects,$(CLIENT_SRC)) $(OBJ)/client/web/assets_page.o
 UNIT_BIN   := $(patsubst tests/unit/%.c,$(O)/unit/%,$(UNIT_SRC))
 
 PROGRAMS := $(if $(DAEMON),$(O)/heapwatchd) $(if $(CLIENT),$(O)/heapwatch)
@@ -138,6 +146,24 @@ $(OBJ)/heapwatch.pb-c.o: $(GEN)/heapwatch/heapwatch.pb-c.c $(OBJ)/flags
 
 # The generated header must exist before anything that may include it.
 $(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)): | $(GEN)/heapwatch/heapwatch.pb-c.h
+
+# The browser page, bundled by npm in $(BUILD)/page and embedded into heapwatch. Without npm its files are empty.
+WEB ?= 1
+PAGE := $(BUILD)/page
+PAGE_SRC := $(shell find client/web/page -type f -not -path '*/node_modules/*' 2>/dev/null)
+
+$(PAGE)/mode: FORCE
+	@mkdir -p $(@D)
+	@echo '$(WEB) $(PAGE_SRC)' | cmp -s - $@ || echo '$(WEB) $(PAGE_SRC)' > $@
+
+$(PAGE)/done: $(PAGE_SRC) $(PAGE)/mode scripts/page
+	$(call SAY,PAGE,client/web/page)
+	$(Q)scripts/page '$(WEB)' client/web/page $(PAGE)
+
+$(OBJ)/client/web/assets_page.o: client/web/assets.S $(PAGE)/done $(OBJ)/flags
+	@mkdir -p $(@D)
+	$(call SAY,AS,$<)
+	$(Q)$(CC) -c -Wa,-I,$(PAGE)/out -o $@ $<
 
 $(O)/libheapwatch.a: $(LIB_OBJ)
 	$(call SAY,AR,$@)

@@ -25,6 +25,7 @@ extern const struct command command_run;
 extern const struct command command_doctor;
 extern const struct command command_replay;
 extern const struct command command_summary;
+extern const struct command command_web;
 extern const struct command command_events;
 extern const struct command command_convert;
 

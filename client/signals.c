@@ -12,6 +12,11 @@ static void mark(int number)
         caught = number;
 }
 
+void signals_mark(int number)
+{
+        mark(number);
+}
+
 void signals_catch(void)
 {
         struct sigaction action;

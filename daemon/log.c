@@ -14,6 +14,7 @@
 #include <event2/event.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@
 #define LINE_BYTES 2048 /* less than PIPE_BUF: a writable pipe takes it without blocking */
 
 static enum log_level wanted = LOG_INFO;
-static unsigned long n_dropped;
+static atomic_ulong n_dropped; /* actions are logged by a thread of their own */
 
 static const char *const names[] = {
         [LOG_ERROR] = "error", [LOG_WARNING] = "warning", [LOG_INFO] = "info", [LOG_DEBUG] = "debug"
@@ -82,12 +83,13 @@ static void tell_dropped(void)
 {
         char line[LINE_BYTES];
 
-        if (!n_dropped)
+        unsigned long lost = atomic_exchange(&n_dropped, 0);
+        if (!lost)
                 return;
         size_t size = finish_line(line, snprintf(line, sizeof line, "warning stderr was blocked; lines lost=%lu",
-                                                 n_dropped));
-        if (write_line(line, size))
-                n_dropped = 0;
+                                                 lost));
+        if (!write_line(line, size))
+                atomic_fetch_add(&n_dropped, lost);
 }
 
 __attribute__((format(printf, 2, 0))) static void log_line(enum log_level level, const char *format, va_list args)
@@ -101,7 +103,7 @@ __attribute__((format(printf, 2, 0))) static void log_line(enum log_level level,
         size_t size = finish_line(line, body < 0 ? head : head + body);
         tell_dropped();
         if (!write_line(line, size))
-                n_dropped++;
+                atomic_fetch_add(&n_dropped, 1);
 }
 
 #define DEFINE_LOG(name, level) \

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "act/act.h"
 #include "config.h"
 #include "log.h"
 #include "once.h"
@@ -37,6 +38,17 @@ static int add_targets(struct targets *targets, const struct config *config)
         return 0;
 }
 
+/* The actions of alerts. Silences are kept where the system keeps state, if it has such a place. */
+static struct act *start_actions(struct event_base *base, const struct config *config)
+{
+        char path[SOURCE_PATH_MAX];
+        struct act_options options = { .base = base };
+
+        if (act_state_path(path, sizeof(path), config->publish_endpoint) == 0)
+                options.state_path = path;
+        return act_new(&options);
+}
+
 static int serve(const struct config *config)
 {
         int status = 1;
@@ -45,6 +57,7 @@ static int serve(const struct config *config)
         struct event *interrupt = NULL, *terminate = NULL;
         struct targets *targets = NULL;
         struct bus *bus = NULL;
+        struct act *act = NULL;
 
         log_adopt_libevent();
         struct event_base *base = event_base_new();
@@ -63,11 +76,13 @@ static int serve(const struct config *config)
                 goto out;
         }
         targets = targets_new(base, bus, config->show_arguments);
+        act = start_actions(base, config);
+        requests.act = act;
         requests.targets = targets;
         requests.bus = bus;
         interrupt = evsignal_new(base, SIGINT, on_signal, base);
         terminate = evsignal_new(base, SIGTERM, on_signal, base);
-        if (!targets || !interrupt || !terminate || event_add(interrupt, NULL) != 0 ||
+        if (!targets || !act || !interrupt || !terminate || event_add(interrupt, NULL) != 0 ||
             event_add(terminate, NULL) != 0) {
                 fprintf(stderr, "heapwatchd: out of memory\n");
                 goto out;
@@ -82,6 +97,7 @@ static int serve(const struct config *config)
                 status = 0;
 out:
         targets_destroy(&targets);
+        act_destroy(&act);
         bus_destroy(&bus);
         if (terminate)
                 event_free(terminate);

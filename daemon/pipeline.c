@@ -28,6 +28,7 @@
 #include "base/limits.h"
 #include "base/process.h"
 #include "clock.h"
+#include "fanout.h"
 #include "heapwatch/eventlog.h"
 #include "log.h"
 #include "model/advice.h"
@@ -36,6 +37,7 @@
 #include "publish/publisher.h"
 #include "source/procfs.h"
 #include "source/source.h"
+#include "trend/tracker.h"
 
 #define EVENTS_PER_READ 256
 #define FLUSH_INTERVAL_NS 10000000u     /* live: 10 ms */
@@ -51,6 +53,8 @@ struct pipeline {
         struct source *source;          /* NULL for finished logs */
         struct hw_eventlog *decoder;
         struct model *model;
+        struct tracker *tracker;
+        struct fanout fanout;           /* from the model to publisher and tracker */
         struct publisher *publisher;
         struct event_stream *event_stream; /* finished logs whose events are wanted; else NULL */
         struct event *flush_timer;
@@ -117,7 +121,7 @@ static struct health health(const struct pipeline *p)
                 .info_tables = bands_info_tables(bands),
                 .info_tables_left_out = bands_info_tables_left_out(bands),
                 .cost_centres_left_out = bands_cost_centres_left_out(bands),
-                .state_bytes = model_held_bytes(p->model),
+                .state_bytes = model_held_bytes(p->model) + tracker_held_bytes(p->tracker),
         };
 
         memcpy(h.damages, p->damages, p->n_damages * sizeof(*p->damages));
@@ -175,6 +179,7 @@ static void end_run(struct pipeline *p, Hw__Target__State state, const char *det
         if (!p->in_run)
                 return;
         model_end_run(p->model);
+        tracker_end_run(p->tracker);
         flush(p);
         p->in_run = false;
         set_state(p, state, detail);
@@ -190,6 +195,7 @@ static void begin_run(struct pipeline *p)
         p->pss_age = 0;
         p->next_tick_ns = 0;
         model_begin_run(p->model, p->runs);
+        tracker_begin_run(p->tracker);
         publisher_begin_run(p->publisher, now_ns(p));
         set_state(p, HW__TARGET__STATE__STATE_RUNNING, "");
 }
@@ -391,6 +397,7 @@ static void look_at_process(struct pipeline *p, uint64_t wall_ns)
                 return;
         }
         p->process_seen = true;
+        tracker_set_local(p->tracker, true);
         if (p->pss_age++ % PSS_EVERY == 0)
                 p->pss_bytes = procfs_pss("", run->pid);
         sample.pss_bytes = p->pss_bytes;
@@ -416,6 +423,28 @@ static int start_source(struct pipeline *p, struct event_base *base, char *error
         return p->source ? 0 : -EINVAL;
 }
 
+/* The model, and who listens to it: the publisher first, so that a verdict comes behind the samples it rests on. */
+static int make_model(struct pipeline *p, const struct tracker_config *given)
+{
+        struct tracker_config config = given ? *given : tracker_config_scaled(TREND_MINUTE_NS);
+        struct model_sink sink = publisher_sink(p->publisher), tracker;
+
+        p->tracker = tracker_new(&config);
+        if (!p->tracker)
+                return -ENOMEM;
+        tracker = tracker_sink(p->tracker);
+        fanout_add(&p->fanout, &sink);
+        fanout_add(&p->fanout, &tracker);
+        sink = fanout_sink(&p->fanout);
+        p->model = model_new(&sink);
+        if (!p->model)
+                return -ENOMEM;
+        tracker_set_model(p->tracker, p->model);
+        publisher_set_model(p->publisher, p->model);
+        publisher_set_tracker(p->publisher, p->tracker);
+        return 0;
+}
+
 struct pipeline *pipeline_new(const struct pipeline_options *options, char *error, size_t error_size)
 {
         struct pipeline *p = calloc(1, sizeof(*p));
@@ -435,11 +464,8 @@ struct pipeline *pipeline_new(const struct pipeline_options *options, char *erro
                                                    options->show_arguments);
         if (!p->decoder || !p->publisher || (options->events != EVENTS_NOT_WANTED && !p->event_stream))
                 goto no_memory;
-        struct model_sink sink = publisher_sink(p->publisher);
-        p->model = model_new(&sink);
-        if (!p->model)
+        if (make_model(p, options->trend) != 0)
                 goto no_memory;
-        publisher_set_model(p->publisher, p->model);
         if (p->live && start_source(p, options->base, error, error_size) != 0)
                 goto fail;
         return p;
@@ -469,6 +495,7 @@ void pipeline_destroy(struct pipeline **pp)
                 event_free(p->flush_timer);
         event_stream_destroy(&p->event_stream);
         publisher_destroy(&p->publisher);
+        tracker_destroy(&p->tracker);
         model_destroy(&p->model);
         hw_eventlog_destroy(&p->decoder);
         free(p);
@@ -477,6 +504,11 @@ void pipeline_destroy(struct pipeline **pp)
 const char *pipeline_name(const struct pipeline *p)
 {
         return p->name;
+}
+
+const struct tracker *pipeline_tracker(const struct pipeline *p)
+{
+        return p->tracker;
 }
 
 const struct model *pipeline_model(const struct pipeline *p)

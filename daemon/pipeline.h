@@ -22,6 +22,8 @@
 struct event_base;
 struct model;
 struct pipeline;
+struct tracker;
+struct tracker_config;
 
 struct pipeline_options {
         struct event_base *base;        /* NULL: a finished log, no source */
@@ -31,6 +33,7 @@ struct pipeline_options {
         struct outlet outlet;           /* copied */
         bool show_arguments;
         enum event_wish events;         /* finished logs only */
+        const struct tracker_config *trend; /* copied; NULL: services' scale, no limit known */
 };
 
 /* Starts to read. NULL with a sentence in `error`. */
@@ -41,6 +44,7 @@ void pipeline_destroy(struct pipeline **p);
 
 const char *pipeline_name(const struct pipeline *p);
 const struct model *pipeline_model(const struct pipeline *p);
+const struct tracker *pipeline_tracker(const struct pipeline *p);
 
 /* Once a second: looks at the process and repeats state and health. */
 void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns);

@@ -17,6 +17,7 @@
 #include "log.h"
 #include "model/model.h"
 #include "pipeline.h"
+#include "silence_requests.h"
 
 static const char out_of_memory[] = "the daemon is short of memory; ask again later, or for less";
 
@@ -304,6 +305,15 @@ void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *c
                 break;
         case HW__REQUEST__WHAT_REMOVE_TARGET:
                 handle_remove(r, request->remove_target, client);
+                break;
+        case HW__REQUEST__WHAT_SILENCE:
+                silence_requests_add(r->act, request->silence, client);
+                break;
+        case HW__REQUEST__WHAT_UNSILENCE:
+                silence_requests_remove(r->act, request->unsilence, client);
+                break;
+        case HW__REQUEST__WHAT_SILENCES:
+                silence_requests_list(r->act, client);
                 break;
         default:
                 reply_error(client, "this daemon (" HEAPWATCH_VERSION ") does not know that request");

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* requests.h - answers the requests of clients: snapshot, history, status, add and remove targets. */
+/* requests.h - answers the requests of clients: snapshot, history, status, add and remove targets, silences. */
 #ifndef HW_REQUESTS_H
 #define HW_REQUESTS_H
 
 #include "publish/bus.h"
 #include "targets.h"
 
+struct act;
+
 struct requests {
         struct targets *targets;        /* set before the loop runs */
         struct bus *bus;
+        struct act *act;
         const char *publish_endpoint;
 };
 

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "client/ctl/print.h"
+#include "client/ctl/silence.h"
 #include "client/nearest.h"
 #include "client/options.h"
 #include "heapwatch/subscriber.h"
@@ -25,6 +26,7 @@ struct ctl {
         bool json;
         bool has_from, has_to, has_step;
         uint64_t from_ns, to_ns, step_ns;
+        const char *why;                /* of a silence */
         char *words[4];                 /* verb and its arguments */
         int n_words;
         struct print_state print;
@@ -32,7 +34,8 @@ struct ctl {
 
 struct verb {
         const char *name, *arguments;
-        int n_arguments;
+        int n_arguments;                /* at least; */
+        int n_optional;                 /* and so many more */
         int (*ask)(struct ctl *c, const struct verb *v);
 };
 
@@ -50,6 +53,11 @@ static const char help[] =
         "  history TARGET band:ID    the past of a band\n"
         "      --from T --to T       event time, since the program started: 90s, 5m, 2h\n"
         "      --step T              least width of a point\n"
+        "  silence RULE [TARGET] T   no actions for these alerts for a time: 30m, 2h, 1d;\n"
+        "                            they are shown as before. Patterns: 'gc_*', 'api-?'\n"
+        "      --why TEXT            shown wherever the silence is\n"
+        "  silences                  those there are\n"
+        "  unsilence ID              ends one; also: unsilence RULE [TARGET]\n"
         "\n"
         "  --connect EP              the daemon's publish endpoint (ipc://PATH or\n"
         "                            tcp://HOST:PORT); default: your own daemon\n"
@@ -59,13 +67,14 @@ static const char help[] =
         "\n"
         "Examples:\n"
         "  heapwatch ctl add api-1=/var/tmp/api.eventlog\n"
-        "  heapwatch ctl history api-1 live --from 5m --step 10s\n";
+        "  heapwatch ctl history api-1 live --from 5m --step 10s\n"
+        "  heapwatch ctl silence leak api-1 2h --why 'known, fix is on its way'\n";
 
 static int run(int argc, char **argv);
 
 const struct command command_ctl = {
         .name = "ctl",
-        .summary = "ask a daemon: status, targets, add, remove, history",
+        .summary = "ask a daemon: status, targets, add, remove, history, silence",
         .help = help,
         .run = run,
 };
@@ -235,10 +244,25 @@ static int ask_history(struct ctl *c, const struct verb *v)
         return send_request(c, &request);
 }
 
+static int ask_silence(struct ctl *c, const struct verb *v)
+{
+        struct silence_words words;
+
+        (void)v;
+        if (silence_parse(&command_ctl, &words, c->words, c->n_words, c->why))
+                return EXIT_USAGE;
+        return send_request(c, &words.request);
+}
+
 static const struct verb verbs[] = {
-        { "status", "", 0, ask_status },          { "targets", "", 0, ask_status },
-        { "add", " [NAME=]URI", 1, ask_add },     { "remove", " NAME", 1, ask_remove },
-        { "history", " TARGET SERIES|band:ID", 2, ask_history },
+        { "status", "", 0, 0, ask_status },
+        { "targets", "", 0, 0, ask_status },
+        { "add", " [NAME=]URI", 1, 0, ask_add },
+        { "remove", " NAME", 1, 0, ask_remove },
+        { "history", " TARGET SERIES|band:ID", 2, 0, ask_history },
+        { "silence", " RULE [TARGET] TIME [--why TEXT]", 2, 1, ask_silence },
+        { "unsilence", " ID, or RULE [TARGET]", 1, 1, ask_silence },
+        { "silences", "", 0, 0, ask_silence },
 };
 
 enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
@@ -262,6 +286,9 @@ static int parse_option(struct ctl *c, int o)
         case 'b':
                 c->has_to = true;
                 return options_duration(&command_ctl, "--to", optarg, &c->to_ns);
+        case 'w':
+                c->why = optarg;
+                return 0;
         case 's':
                 c->has_step = true;
                 return options_duration(&command_ctl, "--step", optarg, &c->step_ns);
@@ -275,7 +302,8 @@ static int parse(struct ctl *c, int argc, char **argv)
         static const struct option options[] = {
                 { "connect", required_argument, NULL, 'c' }, { "format", required_argument, NULL, 'f' },
                 { "from", required_argument, NULL, 'a' },    { "to", required_argument, NULL, 'b' },
-                { "step", required_argument, NULL, 's' },    { NULL, 0, NULL, 0 },
+                { "step", required_argument, NULL, 's' },    { "why", required_argument, NULL, 'w' },
+                { NULL, 0, NULL, 0 },
         };
         int o, bad = 0;
 
@@ -305,11 +333,13 @@ static int unknown_verb(const char *name)
 static int perform(struct ctl *c)
 {
         if (!c->n_words)
-                return command_usage_error(&command_ctl, "what? expected status, targets, add, remove or history");
+                return command_usage_error(&command_ctl, "what? expected status, targets, add, remove, history, "
+                                           "silence, unsilence or silences");
         for (size_t i = 0; i < VERBS; i++) {
                 if (strcmp(verbs[i].name, c->words[0]))
                         continue;
-                if (c->n_words - 1 != verbs[i].n_arguments)
+                int given = c->n_words - 1 - verbs[i].n_arguments;
+                if (given < 0 || given > verbs[i].n_optional)
                         return command_usage_error(&command_ctl, "expected: heapwatch ctl %s%s", verbs[i].name,
                                                    verbs[i].arguments);
                 c->print.json = c->json;

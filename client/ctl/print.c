@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/ctl/silence.h"
 #include "heapwatch/text.h"
 
 #define UNKNOWN "-"
@@ -135,6 +136,8 @@ void print_reply(void *ctx, const Hw__Reply *reply)
                 print_status(p, reply->status);
         else if (reply->what_case == HW__REPLY__WHAT_HISTORY)
                 print_history(p, reply->history);
+        else if (reply->what_case == HW__REPLY__WHAT_SILENCES)
+                silence_print(reply->silences);
         else if (reply->what_case == HW__REPLY__WHAT_DONE)
                 print_done(reply->done);
 }

@@ -20,6 +20,16 @@ void clock_clear(struct clock *c)
         *c = (struct clock){ .first_ns = UINT64_MAX, .global_end_ns = UNKNOWN_U64 };
 }
 
+static void tell_settled(struct model *m)
+{
+        uint64_t settled = model_watermark_ns(m);
+
+        if (!m->sink.settled || settled <= m->clock.settled_ns)
+                return;
+        m->clock.settled_ns = settled;
+        m->sink.settled(m->sink.ctx, settled);
+}
+
 /* From the block's start, or the run's first event if that is later, to the block's end; a width of 0 is never sure. */
 static void be_sure(struct clock *c)
 {
@@ -38,6 +48,7 @@ void clock_block(struct model *m, const struct hw_event *e)
         struct cap_state *state = sched_cap_state(m, cap);
         uint64_t *newest_end = state ? &state->block_end_ns : cap == HW_CAP_NONE ? &c->global_end_ns : NULL;
 
+        tell_settled(m);
         c->block_offset = e->offset;
         c->block_size = hw_event_u32(e, 0);
         c->block_begin_ns = e->time_ns;

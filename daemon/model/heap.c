@@ -171,6 +171,8 @@ void model_process(struct model *m, uint64_t time_ns, const struct process_sampl
                 time_ns = m->clock.newest_ns;
         m->heap.process = *sample;
         process_sample(m, SERIES_RSS, time_ns, sample->rss_bytes);
+        if (sample->rss_bytes != UNKNOWN_U64 && m->heap.heap_size_bytes != UNKNOWN_U64)
+                model_sample(m, SERIES_OFF_HEAP, time_ns, sub_sat(sample->rss_bytes, m->heap.heap_size_bytes));
         process_sample(m, SERIES_PSS, time_ns, sample->pss_bytes);
         process_sample(m, SERIES_SWAP, time_ns, sample->swap_bytes);
         process_sample(m, SERIES_CPU, time_ns, sample->cpu_ns);

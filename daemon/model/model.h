@@ -31,7 +31,12 @@
 
 struct model;
 
-/* All calls come from inside model_events, model_end_run or model_process; pointers are borrowed for the call. */
+/*
+ * `settled`: a block begins, so all blocks before it are whole: no event from
+ * before time_ns is to come from the buffers that were ever seen.
+ *
+ * All calls come from inside model_events, model_end_run or model_process; pointers are borrowed for the call.
+ */
 struct model_sink {
         void *ctx;
         void (*band)(void *ctx, const struct band *band);       /* new, or redefined by a late IPE */
@@ -39,6 +44,7 @@ struct model_sink {
         void (*note)(void *ctx, const struct note *note);
         void (*collection)(void *ctx, const struct collection *collection);
         void (*sample)(void *ctx, enum series_id series, uint64_t time_ns, uint64_t value);
+        void (*settled)(void *ctx, uint64_t time_ns);           /* see below; at most once a block */
 };
 
 /* What changed since model_take_changes. */

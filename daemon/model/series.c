@@ -139,6 +139,17 @@ size_t series_history(const struct series *s, uint64_t from_ns, uint64_t to_ns, 
         return n;
 }
 
+void series_span(const struct series *s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+{
+        *ret = (struct bucket){ 0 };
+        if (!s->total.moments.n)
+                return;
+        if (from_ns == 0 && to_ns > s->total.last_time_ns)
+                *ret = s->total;
+        else if (from_ns < to_ns)
+                window_merge(choose(s, from_ns), from_ns, to_ns, ret);
+}
+
 void series_recent(const struct series *s, uint64_t now_ns, uint64_t span_ns, struct bucket *ret)
 {
         uint64_t from = now_ns > span_ns ? now_ns - span_ns : 0;

@@ -28,7 +28,8 @@ enum series_id {                /* numbers are those of the wire (hw.Series) */
         SERIES_CPU = 12,
         SERIES_CGROUP = 13,
         SERIES_CENSUS_TOTAL = 14,
-        SERIES_COUNT = 15
+        SERIES_OFF_HEAP = 15,
+        SERIES_COUNT = 16
 };
 
 struct series {
@@ -63,6 +64,13 @@ struct series_point {
  */
 size_t series_history(const struct series *s, uint64_t from_ns, uint64_t to_ns, uint64_t step_ns,
                       struct series_point *points, size_t max);
+
+/*
+ * Merge of the buckets that begin in [from_ns, to_ns), of the finest window that
+ * still reaches back to from_ns, else of the widest; ret->moments.n == 0 when
+ * there are none. From 0 to a time behind the newest sample it is the whole run.
+ */
+void series_span(const struct series *s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
 
 /* Merge of the finest window over the last span_ns before now_ns. */
 void series_recent(const struct series *s, uint64_t now_ns, uint64_t span_ns, struct bucket *ret);

@@ -44,17 +44,21 @@ void *encoder_calloc(struct encoder *e, size_t n, size_t size)
         return p;
 }
 
-char *encoder_bytes(struct encoder *e, const char *bytes, size_t size)
+static bool is_clean(const char *text, size_t size)
+{
+        return hw_utf8_valid(text, size) && !(size && memchr(text, '\0', size));
+}
+
+/* A copy with U+FFFD in place of what is not UTF-8. */
+static char *clean(struct encoder *e, const char *bytes, size_t size)
 {
         size_t room;
         char *out = NULL, *copy = arena_strndup(&e->arena, bytes, size);
 
         if (copy && !ckd_mul(&room, size, REPLACEMENT_BYTES) && !ckd_add(&room, room, 1))
                 out = arena_zalloc(&e->arena, room);
-        if (!out) {
-                e->failed = true;
+        if (!out)
                 return NULL;
-        }
         for (size_t i = 0; i < size; i++)
                 if (copy[i] == '\0')
                         copy[i] = '\xff'; /* never valid in UTF-8; a NUL would end the text on the wire */
@@ -62,14 +66,35 @@ char *encoder_bytes(struct encoder *e, const char *bytes, size_t size)
         return out;
 }
 
+char *encoder_copy(struct encoder *e, const char *text)
+{
+        return encoder_bytes(e, text, strlen(text));
+}
+
+char *encoder_bytes(struct encoder *e, const char *bytes, size_t size)
+{
+        char *out = is_clean(bytes, size) ? arena_strndup(&e->arena, bytes, size) : clean(e, bytes, size);
+
+        if (!out)
+                e->failed = true;
+        return out;
+}
+
 char *encoder_text(struct encoder *e, const char *text)
 {
-        return text ? encoder_sized_text(e, text, strlen(text)) : NULL;
+        size_t size;
+
+        if (!text)
+                return NULL;
+        size = strlen(text);
+        if (hw_utf8_valid(text, size))
+                return (char *)text; /* protobuf-c has no const; packing only reads */
+        return encoder_bytes(e, text, size);
 }
 
 char *encoder_sized_text(struct encoder *e, const char *text, size_t size)
 {
-        if (hw_utf8_valid(text, size) && !memchr(text, '\0', size))
+        if (is_clean(text, size))
                 return (char *)text; /* protobuf-c has no const; packing only reads */
         return encoder_bytes(e, text, size);
 }

@@ -42,6 +42,9 @@ char *encoder_text(struct encoder *e, const char *text);
 /* The same of a text of known size with a NUL behind it; a NUL inside becomes U+FFFD. */
 char *encoder_sized_text(struct encoder *e, const char *text, size_t size);
 
+/* A copy of it. */
+char *encoder_copy(struct encoder *e, const char *text);
+
 /* The same of raw bytes, always a copy; a NUL among them becomes U+FFFD. */
 char *encoder_bytes(struct encoder *e, const char *bytes, size_t size);
 

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "publish/send.h"
+#include "trend/tracker.h"
 
 /* --------------------------------------------------------------- sink */
 
@@ -132,7 +133,7 @@ bool publisher_pending(struct publisher *p)
 
         take_changes(p);
         return has_heap(p) || has_gc(p) || (p->changes & others) || p->gathered.n_bands ||
-               p->gathered.notes_last > p->gathered.notes_sent;
+               p->gathered.notes_last > p->gathered.notes_sent || (p->tracker && tracker_any_due(p->tracker));
 }
 
 void publisher_flush(struct publisher *p, uint64_t wall_ns)
@@ -152,6 +153,8 @@ void publisher_flush(struct publisher *p, uint64_t wall_ns)
                 p->changes &= ~(unsigned)MODEL_TICKY;
         if ((p->changes & MODEL_SCHED) && send_sched(p, NULL))
                 p->changes &= ~(unsigned)MODEL_SCHED;
+        if (p->tracker && !send_trends_due(p))
+                send_gap(p, HW__KIND__KIND_TREND);
 }
 
 bool publisher_run_changed(struct publisher *p)
@@ -223,6 +226,11 @@ void publisher_destroy(struct publisher **p)
 void publisher_set_model(struct publisher *p, struct model *m)
 {
         p->model = m;
+}
+
+void publisher_set_tracker(struct publisher *p, struct tracker *t)
+{
+        p->tracker = t;
 }
 
 int publisher_error(const struct publisher *p)

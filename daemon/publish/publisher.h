@@ -26,6 +26,7 @@
 #include "publish/outlet.h"
 
 struct publisher;
+struct tracker;
 
 /* What the pipeline knows of a target beyond its model. Texts are borrowed for the call. */
 struct target_facts {
@@ -45,6 +46,9 @@ void publisher_destroy(struct publisher **p);
 /* The sink to make the model with; then the model itself (borrowed until publisher_destroy). */
 struct model_sink publisher_sink(struct publisher *p);
 void publisher_set_model(struct publisher *p, struct model *m);
+
+/* Where trends come from (borrowed until publisher_destroy); without one none are published. */
+void publisher_set_tracker(struct publisher *p, struct tracker *t);
 
 /* Sends what was gathered and all kinds whose state changed since last time. wall_ns: now, Unix time. */
 void publisher_flush(struct publisher *p, uint64_t wall_ns);
@@ -72,7 +76,7 @@ void publisher_begin_run(struct publisher *p, uint64_t wall_ns);
 /*
  * Calls `each` with updates that bring a newcomer to the present state (each
  * borrowed): target, health, bands in parts, the newest census, heap, gc,
- * notes in parts, profile in parts, ticky in parts, sched. Each carries the
+ * notes in parts, profile in parts, ticky in parts, sched, trends in parts. Each carries the
  * newest sequence of its topic. `kinds` (n of them, 0 = all) selects. Flushes
  * first, so that nothing in it comes again. Returns 0, or -ENOMEM when it is
  * not whole: the newcomer must not take it for the present state then.

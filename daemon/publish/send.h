@@ -23,6 +23,7 @@ struct publisher {
         uint64_t epoch;
         struct outlet outlet;
         struct model *model;            /* borrowed; NULL until publisher_set_model */
+        struct tracker *tracker;        /* likewise; NULL: no trends are published */
         struct encoder encoder;
         struct gathered gathered;
         uint64_t sequences[KINDS];      /* newest of each topic */
@@ -66,5 +67,9 @@ bool send_notes(struct publisher *p, uint64_t first, uint64_t last, const struct
 /* Live: rows changed since the last message; snapshot: all. */
 bool send_profile(struct publisher *p, const struct newcomer *to);
 bool send_ticky(struct publisher *p, const struct newcomer *to);
+
+/* Trends that are due; all of them, to a newcomer. */
+bool send_trends_due(struct publisher *p);
+bool send_trends_all(struct publisher *p, const struct newcomer *to);
 
 #endif

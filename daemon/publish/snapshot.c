@@ -66,6 +66,11 @@ static bool sched_if_any(struct publisher *p, const struct newcomer *to)
         return !was_sent(p, HW__KIND__KIND_SCHED) || send_sched(p, to);
 }
 
+static bool trends_if_any(struct publisher *p, const struct newcomer *to)
+{
+        return !p->tracker || send_trends_all(p, to);
+}
+
 /* In the order in which a newcomer needs them: bands before the census. */
 static const struct {
         Hw__Kind kind;
@@ -79,6 +84,7 @@ static const struct {
         { HW__KIND__KIND_PROFILE, all_profile },
         { HW__KIND__KIND_TICKY, send_ticky },
         { HW__KIND__KIND_SCHED, sched_if_any },
+        { HW__KIND__KIND_TREND, trends_if_any },
 };
 
 int publisher_snapshot(struct publisher *p, const struct target_facts *facts, const struct health *health,

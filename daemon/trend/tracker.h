@@ -12,7 +12,7 @@
  *
  * Time. The settled time W says that all events before it have arrived: it is
  * the model's watermark of whole blocks, but not more than WAIT minutes behind
- * the newest event (a buffer that is not flushed may be late for ever). W is
+ * the newest sample (a buffer that is not flushed may be late for ever). W is
  * looked at only when an event comes that can move it, so everything that is
  * said here depends on the log alone: a finished log, its replay and the live
  * run give the same verdicts. Minutes of all series close when W has passed
@@ -40,7 +40,7 @@
 
 struct tracker;
 
-#define TRACKER_WAIT_MINUTES 5u         /* W is at most so many minutes (of the resolution) behind the newest event */
+#define TRACKER_WAIT_MINUTES 5u         /* W is at most so many minutes (of the resolution) behind the newest sample */
 #define TRACKER_TICKS_MAX 100000u       /* ticks told after one leap of time */
 
 struct tracker_config {
@@ -59,6 +59,7 @@ struct tracker_config tracker_config_scaled(uint64_t resolution_ns);
 struct tracker *tracker_new(const struct tracker_config *config);
 void tracker_destroy(struct tracker **t);
 void tracker_set_model(struct tracker *t, const struct model *m);
+const struct model *tracker_model(const struct tracker *t);
 
 /* The sink to feed it with; the model's state must have been brought up to date by then. */
 struct model_sink tracker_sink(struct tracker *t);
@@ -108,8 +109,8 @@ const struct trend *tracker_trend(const struct tracker *t, struct subject s);
 /*
  * Plain statistics of the samples in [from_ns, to_ns), to the width of a
  * bucket: 1 s for the last 5 min of a series, 10 s for the last hour, 1 min for
- * 6 h, 10 min for 48 h; a band's are an eighth of the next of 10 min, 1 h, 6 h,
- * 24 h. from_ns 0: since the run began. False: no sample in it.
+ * 6 h, 10 min for 48 h; for a band a sixth of the least of 10 min, 1 h, 6 h, 24 h
+ * that reaches so far. from_ns 0: since the run began. False: no sample in it.
  */
 bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns,
                         struct statistics *ret);
@@ -142,8 +143,7 @@ uint64_t tracker_held_bytes(const struct tracker *t);
 uint32_t tracker_take_due(struct tracker *t, struct subject *subjects, uint32_t max);
 bool tracker_any_due(const struct tracker *t);
 
-/* All subjects that tracker_verdict() or tracker_statistics() know, from place *at on (0 at first); false at the
-   end. */
+/* All subjects that are known, one by one from place *at on (0 at first); false at the end. */
 bool tracker_next(const struct tracker *t, uint32_t *at, struct subject *ret);
 
 #endif

@@ -5,7 +5,7 @@
  * Starts heapwatchd on a FIFO, plays a program that flushes one block with one
  * user message at a time, and follows the notes. The message holds the time of
  * the write, so the difference is write(2) to message received, both
- * processes' scheduling included.
+ * processes' scheduling included. Prints one line of KEY=VALUE.
  *
  *   bench_latency HEAPWATCHD [MESSAGES]
  */
@@ -24,6 +24,7 @@
 #include <zmq.h>
 
 #include "heapwatch/wire.h"
+#include "tests/bench/eventlog_out.h"
 
 #define PAUSE_NS 7300000        /* between messages; no multiple of the daemon's intervals */
 #define WAIT_MS 5000            /* for one message: then something is wrong */
@@ -46,55 +47,22 @@ static void die(const char *what)
 
 /* ------------------------------------------------- an eventlog, by hand */
 
-struct bytes {
-        uint8_t data[4096];
-        size_t n;
-};
-
-static void put(struct bytes *b, uint64_t value, unsigned width)
+static void put_header(struct out *o)
 {
-        while (width-- > 0)
-                b->data[b->n++] = (uint8_t)(value >> (8 * width));
+        out_header_begin(o);
+        out_type(o, 18, 14, "Block marker");
+        out_type(o, 19, OUT_VARIABLE, "User message");
+        out_header_end(o);
 }
 
-static void put_text(struct bytes *b, const char *text, size_t n)
+static void put_message(struct out *o, uint64_t time_ns, const char *text)
 {
-        memcpy(b->data + b->n, text, n);
-        b->n += n;
-}
-
-static void put_type(struct bytes *b, uint16_t id, uint16_t size, const char *name)
-{
-        put_text(b, "etb\0", 4);
-        put(b, id, 2);
-        put(b, size, 2);
-        put(b, strlen(name), 4);
-        put_text(b, name, strlen(name));
-        put(b, 0, 4);
-        put_text(b, "ete\0", 4);
-}
-
-static void put_header(struct bytes *b)
-{
-        put_text(b, "hdrbhetb", 8);
-        put_type(b, 18, 14, "Block marker");
-        put_type(b, 19, 0xffff, "User message");
-        put_text(b, "hetehdredatb", 12);
-}
-
-static void put_message(struct bytes *b, uint64_t time_ns, const char *text)
-{
-        size_t n = strlen(text);
-
-        put(b, 18, 2);
-        put(b, time_ns, 8);
-        put(b, 24 + 12 + n, 4);
-        put(b, time_ns, 8);
-        put(b, 0, 2);
-        put(b, 19, 2);
-        put(b, time_ns, 8);
-        put(b, n, 2);
-        put_text(b, text, n);
+        out_block_begin(o, time_ns, time_ns, 0);
+        out_event(o, 19, time_ns);
+        size_t begin = out_length_begin(o);
+        out_bytes(o, text, strlen(text));
+        out_length_end(o, begin, 0);
+        out_block_end(o);
 }
 
 /* ------------------------------------------------------------ the daemon */
@@ -146,7 +114,7 @@ static void stop(struct setup *s)
         rmdir(s->dir);
 }
 
-static void send_now(struct setup *s, struct bytes *b)
+static void send_now(struct setup *s, struct out *b)
 {
         char text[32];
 
@@ -180,7 +148,7 @@ static uint64_t receive(struct setup *s)
 }
 
 /* The subscription travels in the background: sends until the first note arrives. */
-static void warm_up(struct setup *s, struct bytes *b)
+static void warm_up(struct setup *s, struct out *b)
 {
         int wait = 50;
 
@@ -207,7 +175,7 @@ int main(int argc, char **argv)
 {
         size_t n = argc > 2 ? strtoul(argv[2], NULL, 10) : 1000;
         uint64_t *latencies = calloc(n + 1, sizeof(*latencies));
-        struct bytes b = { .n = 0 };
+        static struct out b;
         struct setup s;
 
         if (argc < 2 || n == 0 || !latencies) {
@@ -225,8 +193,8 @@ int main(int argc, char **argv)
         }
         stop(&s);
         qsort(latencies, n, sizeof(*latencies), compare);
-        printf("flush to subscriber, %zu messages: median %.2f ms, p99 %.2f ms, max %.2f ms\n", n,
-               (double)latencies[n / 2] / 1e6, (double)latencies[n * 99 / 100] / 1e6, (double)latencies[n - 1] / 1e6);
+        printf("messages=%zu median_ns=%" PRIu64 " p99_ns=%" PRIu64 " max_ns=%" PRIu64 "\n", n, latencies[n / 2],
+               latencies[n * 99 / 100], latencies[n - 1]);
         free(latencies);
         return 0;
 }

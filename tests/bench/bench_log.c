@@ -139,13 +139,15 @@ static void way_skip(const char *path, struct result *r)
         static uint16_t sizes[65536];
         int fd = open_log(path);
         size_t left = 0, n;
+        bool in_header = true;
 
         memset(sizes, 0xff, sizeof(sizes));
         /* What a piece cuts is moved in front of the next one. */
         while ((n = read_piece(fd, buffer + HW_EVENT_MAX_BYTES, r)) > 0) {
                 const uint8_t *p = buffer + HW_EVENT_MAX_BYTES - left, *end = buffer + HW_EVENT_MAX_BYTES + n;
-                if (r->bytes == n)
+                if (in_header)
                         p += read_header(p, sizes);
+                in_header = false;
                 p = skip(p, end, sizes, &r->events);
                 left = (size_t)(end - p);
                 if (left > HW_EVENT_MAX_BYTES)

@@ -47,12 +47,14 @@ export function stats(t: ArrayLike<number>, v: ArrayLike<number>, from: number, 
     if (!n) return undefined;
     const s: Stats = { n, integrated, sum, mean: sum / n, max, first, last, stddev: Math.sqrt(Math.max(0, n * squares - sum * sum)) / n };
     const newest = t[to - 1]!;
-    if (n >= 2 && ctt > 0 && cvv > 0 && newest > 0) {
+    if (n >= 2 && ctt > 0) {
         s.slopeBps = ctv / ctt;
         s.interceptBytes = mv - s.slopeBps * mt;
-        s.fit = (ctv * ctv) / (ctt * cvv);
-        s.slope = (s.slopeBps * newest) / max;
-        s.intercept = s.interceptBytes / max;
+        if (cvv > 0 && newest > 0) { // of equal values there is no fit
+            s.fit = (ctv * ctv) / (ctt * cvv);
+            s.slope = (s.slopeBps * newest) / max;
+            s.intercept = s.interceptBytes / max;
+        }
         if (n >= 3) s.interval = 1.96 * Math.sqrt(Math.max(0, cvv - s.slopeBps * ctv) / (n - 2) / ctt);
     }
     return s;

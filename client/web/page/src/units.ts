@@ -17,7 +17,7 @@ function digits(x: number): string {
     const a = Math.abs(x);
     if (a >= 99.95) return x.toFixed(0);
     if (a >= 9.995) return x.toFixed(1);
-    return Number.isInteger(x) ? String(x) : x.toFixed(2);
+    return x.toFixed(2);
 }
 
 const BYTES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -30,11 +30,11 @@ export function bytes(x: Maybe): string {
         y /= 1024;
         i++;
     }
-    return `${i === 0 ? y.toFixed(0) : digits(y)} ${BYTES[i]}`;
+    return `${i === 0 ? y.toFixed(0) : digits(y)} ${BYTES[i]}`.replace("-", "−");
 }
 
 export function signedBytes(x: Maybe): string {
-    return known(x) && x > 0 ? `+${bytes(x)}` : bytes(x).replace("-", "−");
+    return known(x) && x > 0 ? `+${bytes(x)}` : bytes(x);
 }
 
 export function duration(ns: Maybe): string {
@@ -52,7 +52,7 @@ export function elapsed(s: Maybe): string {
     if (!known(s)) return UNKNOWN;
     const sign = s < 0 ? "−" : "";
     const t = Math.abs(s);
-    if (t < 120) return `${sign}${digits(t)} s`;
+    if (t < 120) return `${sign}${Number.isInteger(t) ? t : digits(t)} s`;
     const m = Math.floor(t / 60);
     if (m < 60) return `${sign}${m} m ${String(Math.floor(t % 60)).padStart(2, "0")} s`;
     const hours = Math.floor(m / 60);
@@ -74,7 +74,7 @@ export function share(x: Maybe): string {
 
 export function plain(x: Maybe): string {
     if (!known(x)) return UNKNOWN;
-    return x === 0 ? "0" : String(Number(x.toPrecision(3)));
+    return (Math.abs(x) < 10 ? x.toFixed(3) : digits(x)).replace("-", "−");
 }
 
 // Bytes per second, in the widest time that keeps the number readable.

@@ -1,15 +1,104 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * judge.ts - trends and alerts as the daemon judges them.
+ * judge.ts - trends and alerts as the daemon judges them, in words and with a tone. What was not published is shown as `–`.
  */
+import { num, seconds, type U64 } from "./wire.ts";
 
-export interface Trend { key: string; verdict?: string }
-export interface Alert { rule: string }
+export interface WindowStatistics {
+    windowNs?: U64; fromNs?: U64; toNs?: U64; count?: U64; min?: number; max?: number; mean?: number; stddev?: number; last?: number;
+    p50?: number; p90?: number; p99?: number; integral?: number; intercept?: number; slope?: number; fit?: number;
+    normalisedSlope?: number; normalisedIntercept?: number; normalisedFit?: number;
+}
+export interface Trend {
+    series?: string; band?: number; verdict?: string; sinceNs?: U64; asOfNs?: U64; slope?: number; slopeLow?: number; slopeHigh?: number;
+    onsetNs?: U64; noteBefore?: { text?: string }; noteAfter?: { text?: string }; sentence?: string; gainedBytes?: number;
+    gainedLowBytes?: number; windows?: WindowStatistics[]; evidence?: { missing?: string };
+}
+export interface GrowingBand { band?: number; label?: string; verdict?: string; slope?: number; gainedBytes?: number; bytes?: U64; onsetNs?: U64 }
+export interface Growth { where?: string; sentence?: string; live?: string; heap?: string; rss?: string; offHeap?: string;
+    offHeapBytes?: U64; bands?: GrowingBand[] }
+export interface TimeToLimit { limitBytes?: U64; lowNs?: U64; midNs?: U64; highNs?: U64; sentence?: string }
+export interface Trends { trends?: Trend[]; growth?: Growth; timeToLimit?: TimeToLimit; scale?: { sentence?: string }; bandsLeftOut?: U64 }
 
-export function trendsOf(_body: unknown): Trend[] {
-    return [];
+export interface Alert {
+    rule?: string; group?: string; severity?: string; state?: string; unknown?: boolean; band?: number; bandLabel?: string; value?: number;
+    valueText?: string; expr?: string; thresholdText?: string; sinceNs?: U64; firedNs?: U64; resolvedNs?: U64; firedWallNs?: U64;
+    annotations?: { name?: string; value?: string }[]; sentence?: string; silenced?: boolean;
+    silence?: { untilWallNs?: U64; why?: string }; actions?: { kind?: string; ok?: boolean; detail?: string }[]; run?: number;
+}
+export interface Alerts { alerts?: Alert[]; leftOut?: U64 }
+
+export interface AlertChange {
+    t: number | undefined; // event time, seconds
+    key: string;
+    from: string;
+    to: string;
+    alert: Alert;
 }
 
-export function alertsOf(_body: unknown): Alert[] {
-    return [];
+const LOG_MAX = 300;
+
+// Everything that was judged of one target.
+export class Judgement {
+    ofSeries = new Map<string, Trend>();
+    ofBands = new Map<number, Trend>();
+    state: Trends | undefined; // the newest message without its trends
+
+    apply(m: Trends): void {
+        for (const t of m.trends ?? []) {
+            if (t.band !== undefined) this.ofBands.set(t.band, t);
+            else if (t.series) this.ofSeries.set(t.series.replace(/^SERIES_/, "").toLowerCase(), t);
+        }
+        this.state = { ...m, trends: undefined };
+    }
+
+    all(): Trends | undefined {
+        return this.state && { ...this.state, trends: [...this.ofSeries.values(), ...this.ofBands.values()] };
+    }
 }
+
+export function alertKey(a: Alert): string {
+    return `${a.rule ?? ""}\n${a.bandLabel ?? a.band ?? ""}`;
+}
+
+// Keeps what changed between two messages: the alerts' history as far as this page has seen it.
+export function logChanges(log: AlertChange[], before: Alerts | undefined, now: Alerts, t: number): AlertChange[] {
+    const old = new Map((before?.alerts ?? []).map((a) => [alertKey(a), a]));
+    const out = [...log];
+    for (const a of now.alerts ?? []) {
+        const was = old.get(alertKey(a))?.state ?? "STATE_INACTIVE";
+        if (a.state && a.state !== was) out.push({ t: seconds(a.resolvedNs ?? a.firedNs ?? a.sinceNs) ?? t, key: alertKey(a), from: was, to: a.state, alert: a });
+    }
+    return out.slice(-LOG_MAX);
+}
+
+const VERDICTS: Record<string, [string, string, number]> = {
+    VERDICT_UNKNOWN: ["unknown", "dim", 0], VERDICT_STEADY: ["steady", "good", 1], VERDICT_GROWING: ["growing", "warn", 2],
+    VERDICT_LEAK: ["leak", "bad", 3],
+};
+const ALERTS: Record<string, [string, string, number]> = {
+    STATE_INACTIVE: ["inactive", "dim", 0], STATE_RESOLVED: ["resolved", "good", 1], STATE_PENDING: ["pending", "warn", 2],
+    STATE_FIRING: ["firing", "bad", 3],
+};
+
+export interface Word { text: string; tone: string; weight: number }
+
+function word(table: Record<string, [string, string, number]>, key: string | undefined): Word {
+    const [text, tone, weight] = table[key ?? ""] ?? ["–", "dim", -1];
+    return { text, tone, weight };
+}
+export const verdict = (v: string | undefined): Word => word(VERDICTS, v);
+export const alertState = (s: string | undefined): Word => word(ALERTS, s);
+
+const WHERE: Record<string, string> = {
+    WHERE_NOWHERE: "nowhere", WHERE_LIVE: "live data", WHERE_RETENTION: "retention or fragmentation", WHERE_OFF_HEAP: "off the heap",
+};
+export function where(g: Growth | undefined): string | undefined {
+    return WHERE[g?.where ?? ""];
+}
+
+export function firing(a: Alerts | undefined): number | undefined {
+    return a && (a.alerts ?? []).filter((x) => x.state === "STATE_FIRING" && !x.silenced).length;
+}
+
+export const since = (a: Alert): number | undefined => num(a.firedNs ?? a.sinceNs);

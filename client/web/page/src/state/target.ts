@@ -8,7 +8,7 @@ import { ProfileHistory } from "./profile.ts";
 import { Series } from "./series.ts";
 import * as w from "./wire.ts";
 import { num, seconds } from "./wire.ts";
-import { type Alert, alertsOf, type Trend, trendsOf } from "./judge.ts";
+import { type AlertChange, type Alerts, Judgement, logChanges } from "./judge.ts";
 
 export const NOTES_MAX = 512; // newest notes kept live; a report keeps all that it brings
 const COLLECTIONS_MAX = 8192;
@@ -40,13 +40,13 @@ export class Target {
     notes: w.Note[] = [];
     notesDropped: number | undefined;
     stacks = new Map<number, w.Stack>();
+    labels = new Map<string, number>(); // bands of each label
     profile: w.Profile | undefined;
     profileHistory = new ProfileHistory();
     ticky = new Map<string, w.TickyCounter>();
-    trends = new Map<string, Trend>();
-    alerts: Alert[] | undefined;
-    rawTrends: unknown;
-    rawAlerts: unknown;
+    trends = new Judgement();
+    alerts: Alerts | undefined; // outlives runs
+    alertLog: AlertChange[] = [];
     history: Set<string> = new Set(); // what was asked for: "series" names
     change = 0; // rises with each change of anything
     notesBound = NOTES_MAX;
@@ -83,15 +83,18 @@ export class Target {
         if (u.profile) this.applyProfile(u.profile);
         if (u.ticky) for (const c of u.ticky.counters ?? []) this.ticky.set(String(c.id ?? ""), c);
         if (u.sched) this.sched = u.sched;
-        if (u.trends) for (const t of trendsOf(u.trends)) this.trends.set(t.key, t);
-        if (u.alerts) this.alerts = alertsOf(u.alerts);
+        if (u.trends) this.trends.apply(u.trends);
+        if (u.alerts) {
+            this.alertLog = logChanges(this.alertLog, this.alerts, u.alerts, this.eventTime);
+            this.alerts = u.alerts;
+        }
     }
 
     private beginRun(run: number): void {
         const fresh = new Target(this.daemon, this.name);
-        const { state, health, change, publishedWall, notesBound } = this;
+        const { state, health, change, publishedWall, notesBound, alerts, alertLog } = this;
         Object.assign(this, fresh, { state: state && { ...state, runInfo: undefined }, health, change: change + 1,
-            publishedWall, notesBound, run });
+            publishedWall, notesBound, alerts, alertLog, run });
     }
 
     seriesOf(name: string): Series {
@@ -135,7 +138,9 @@ export class Target {
 
     private define(def: w.BandDef): void {
         if (!def.id) return;
-        const old = this.bands.get(def.id);
+        const old = this.bands.get(def.id), text = def.label ?? "";
+        if (old) this.labels.set(old.def.label ?? "", (this.labels.get(old.def.label ?? "") ?? 1) - 1);
+        this.labels.set(text, (this.labels.get(text) ?? 0) + 1);
         this.bands.set(def.id, { id: def.id, def, bytes: old?.bytes ?? 0, stats: old?.stats });
     }
 
@@ -182,6 +187,19 @@ export class Target {
             }
         }
         this.change++;
+    }
+
+    // A band's name in links: its label; with its number when several have that label.
+    bandKey(b: Band): string {
+        const text = b.def.label ?? `band ${b.id}`;
+        return (this.labels.get(b.def.label ?? "") ?? 0) > 1 ? `${text} #${b.id}` : text;
+    }
+
+    bandOf(key: string): Band | undefined {
+        const id = Number(/ #([0-9]+)$/.exec(key)?.[1] ?? NaN), named = this.bands.get(id);
+        if (named && this.bandKey(named) === key) return named;
+        for (const b of this.bands.values()) if (this.bandKey(b) === key) return b;
+        return undefined;
     }
 
     limit(): { bytes: number; what: string } | undefined {

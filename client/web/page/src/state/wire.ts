@@ -3,6 +3,7 @@
  * wire.ts - the messages as JSON (proto/heapwatch.proto in proto3's mapping: 64-bit integers are strings, absent is unknown)
  * and the frame around them (docs/WEB.md). Only what the page reads.
  */
+import type { Alerts, Trends } from "./judge.ts";
 
 export type U64 = string | number;
 
@@ -87,7 +88,7 @@ export interface Update {
     target?: string; run?: number; eventTimeNs?: U64; publishedWallNs?: U64;
     daemon?: DaemonState; targetState?: TargetState; heap?: Heap; gc?: Gc; census?: Census; bands?: { bands?: BandDef[] };
     notes?: Notes; profile?: Profile; ticky?: { counters?: TickyCounter[] }; sched?: Sched; health?: Health;
-    trends?: unknown; alerts?: unknown;
+    trends?: Trends; alerts?: Alerts;
 }
 
 export interface Tagged { daemon?: number; update: Update }

@@ -161,8 +161,8 @@ export class Chart {
             axes: [
                 { ...axis, size: 26, incrs: TIME_STEPS, space: 76, splits: (_u, _a, from, to, step) => this.timeSplits(from, to, step),
                     values: (_u, splits, _a, _s, step) => splits.map((s) => clock(s, this.plot!.start, step)) },
-                { ...axis, size: 66, gap: 4, space: 34, ...(o.unit.binary ? { incrs: BINARY_STEPS } : {}),
-                    values: (_u, splits) => splits.map((s) => (s === null ? "" : o.unit.text(s))) },
+                { ...axis, size: 66, gap: 4, space: 34, ...(o.log ? { splits: (_u: uPlot, _a: number, low: number, high: number) => decades(low, high) } : o.unit.binary ? { incrs: BINARY_STEPS } : {}),
+                    values: (_u, splits) => splits.map((s) => (s === null ? "" : o.unit.text(s).replace(/\.0+(?= |$)/, ""))) },
             ],
             series: [{}, ...this.order(plot).map((l) => this.series(l, !!plot.stacked))],
             cursor: {
@@ -194,7 +194,7 @@ export class Chart {
     private yRange(low: number | null, high: number | null): [number, number] {
         const top = this.plot?.top;
         if (this.o.log) return [10 ** Math.floor(Math.log10(Math.max(low ?? 1, 1))), 10 ** Math.ceil(Math.log10(Math.max(high ?? 10, 10)))];
-        return [0, top ?? (high && high > 0 ? high * 1.05 : 1)];
+        return [0, top ?? (high && high > 0 ? high * 1.08 : 1)];
     }
 
     private timeSplits(from: number, to: number, step: number): number[] {
@@ -271,6 +271,7 @@ export class Chart {
         ctx.lineWidth = ratio;
         ctx.font = `${11 * ratio}px ${css("--font")}`;
         ctx.textBaseline = "top";
+        ctx.textAlign = "left";
         let free = -Infinity;
         for (const m of markers) {
             const x = Math.round(u.valToPos(m.t, "x", true)) + 0.5;
@@ -327,6 +328,12 @@ export class Chart {
         setAttr(this.canvas, "aria-label", `${this.o.title}: ${p.lines.length} series; ${first.join(", ")}. ` +
             "Arrow keys move in time, plus and minus zoom, 0 resets.");
     }
+}
+
+function decades(low: number, high: number): number[] {
+    const out: number[] = [];
+    for (let e = Math.ceil(Math.log10(low) - 1e-9); 10 ** e <= high * 1.0001; e++) out.push(10 ** e);
+    return out;
 }
 
 function shorten(text: string): string {

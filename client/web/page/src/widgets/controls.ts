@@ -56,3 +56,9 @@ export function matcher(text: string): ((s: string) => boolean) | undefined {
     const low = text.toLowerCase();
     return (s) => s.toLowerCase().includes(low);
 }
+
+// Controls that are not needed every day, behind a word.
+export function more(title: string, ...controls: Control[]): Control {
+    const root = h("details", { class: "more" }, h("summary", {}, title), h("div", { class: "controls" }, ...controls.map((c) => c.root)));
+    return { root, update: () => controls.forEach((c) => c.update()) };
+}

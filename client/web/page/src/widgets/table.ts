@@ -50,6 +50,7 @@ export class Table<R> {
     private pool: HTMLElement[] = [];
     private focus = 0;
     private readonly rowHeight: number;
+    private readonly watch = new ResizeObserver(() => this.draw());
 
     constructor(private readonly o: TableOptions<R>) {
         this.rowHeight = o.rowHeight ?? 30;
@@ -65,11 +66,12 @@ export class Table<R> {
             h("div", { class: "tablehead" }, h("h3", {}, o.title), this.summary, h("span", { class: "tools" },
                 h("button", { class: "quiet", onclick: () => this.save(), "aria-label": `Save ${o.title} as CSV` }, "CSV"))),
             this.scroller, this.nothing);
-        new ResizeObserver(() => this.draw()).observe(this.scroller);
+        this.watch.observe(this.scroller);
         register("table", o.id, () => this.data());
     }
 
     done(): void {
+        this.watch.disconnect();
         register("table", this.o.id, undefined);
     }
 

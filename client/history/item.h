@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * item.h - one past as JSON, in the form of docs/WEB.md ("History"): the same
+ * for the page's API and for reports.
+ */
+#ifndef HW_CLIENT_ITEM_H
+#define HW_CLIENT_ITEM_H
+
+#include <stdio.h>
+
+#include "client/history/history.h"
+
+/* Whose past it is. Borrowed. */
+struct item {
+        size_t daemon;
+        const char *target;
+        uint32_t run;
+        Hw__Series series;      /* SERIES_NONE: a band */
+        uint32_t band;
+        const char *label;      /* of a band; NULL: not known */
+};
+
+/* {"daemon":...,"target":...,"unit":"B" - without the closing brace: columns, statistics or an error follow. */
+void item_open(FILE *to, const struct item *item);
+
+/* ,"width":...,"times":[...],"last":[...] and more. */
+void item_columns(FILE *to, const struct past *past);
+
+/* The same with "grid" and "start" in place of the times: `b` of `g`, whose times are the answer's grid `number`. */
+void item_grid_columns(FILE *to, const struct grid *g, const struct grid_band *b, size_t number);
+
+/* ,"stats":{...} */
+void item_stats(FILE *to, const struct grid *g, const struct grid_band *b);
+
+/* The times of a grid: [0,1,2.5]. */
+void item_grid_times(FILE *to, const struct grid *g);
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * answer.c - replies.
+ *
+ * DESIGN: a HEAD request is answered like its GET, its body measured and then
+ * left out (libevent would send it).
+ */
+#include "client/web/answer.h"
+
+#include <event2/buffer.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "client/history/put.h"
+
+static const struct { const char *name, *value; } headers[] = {
+        { "Cache-Control", "no-store" },
+        { "X-Content-Type-Options", "nosniff" },
+        { "Referrer-Policy", "no-referrer" },
+        { "Cross-Origin-Opener-Policy", "same-origin" },
+        { "Cross-Origin-Resource-Policy", "same-origin" },
+        { "X-Frame-Options", "DENY" },
+        { "Content-Security-Policy",
+          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+          "base-uri 'none'; form-action 'none'; frame-ancestors 'none'" },
+};
+
+static const struct { int status; const char *phrase; } phrases[] = {
+        { 200, "OK" }, { 303, "See Other" }, { 400, "Bad Request" }, { 401, "Unauthorized" }, { 403, "Forbidden" },
+        { 404, "Not Found" }, { 405, "Method Not Allowed" }, { 409, "Conflict" }, { 413, "Content Too Large" },
+        { 421, "Misdirected Request" }, { 429, "Too Many Requests" }, { 500, "Internal Server Error" },
+        { 503, "Service Unavailable" }, { 504, "Gateway Timeout" },
+};
+
+static const char *phrase(int status)
+{
+        for (size_t i = 0; i < sizeof(phrases) / sizeof(phrases[0]); i++) {
+                if (phrases[i].status == status)
+                        return phrases[i].phrase;
+        }
+        return "Error";
+}
+
+void answer_headers(struct evhttp_request *req)
+{
+        for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+                (void)evhttp_add_header(evhttp_request_get_output_headers(req), headers[i].name, headers[i].value);
+}
+
+/* Takes the body over. */
+static void reply(struct evhttp_request *req, int status, const char *type, struct evbuffer *body)
+{
+        struct evkeyvalq *out = evhttp_request_get_output_headers(req);
+        char length[24];
+
+        answer_headers(req);
+        (void)evhttp_add_header(out, "Content-Type", type);
+        if (body && evhttp_request_get_command(req) == EVHTTP_REQ_HEAD) {
+                (void)snprintf(length, sizeof(length), "%zu", evbuffer_get_length(body));
+                (void)evhttp_add_header(out, "Content-Length", length);
+                (void)evbuffer_drain(body, evbuffer_get_length(body));
+        }
+        evhttp_send_reply(req, status, phrase(status), body);
+        if (body)
+                evbuffer_free(body);
+}
+
+/* ------------------------------------------------------------- documents */
+
+void document_open(struct document *d)
+{
+        *d = (struct document){ 0 };
+        d->to = open_memstream(&d->text, &d->size);
+}
+
+bool document_close(struct document *d)
+{
+        bool good = d->to && !ferror(d->to);
+
+        if (d->to && fclose(d->to))
+                good = false;
+        d->to = NULL;
+        return good && d->text;
+}
+
+void document_done(struct document *d)
+{
+        if (d->to)
+                (void)fclose(d->to);
+        free(d->text);
+        *d = (struct document){ 0 };
+}
+
+static void free_text(const void *bytes, size_t size, void *text)
+{
+        (void)bytes;
+        (void)size;
+        free(text);
+}
+
+void answer_document(struct evhttp_request *req, struct document *d)
+{
+        struct evbuffer *body = evbuffer_new();
+
+        if (!body || !document_close(d) || evbuffer_add_reference(body, d->text, d->size, free_text, d->text)) {
+                document_done(d);
+                if (body)
+                        evbuffer_free(body);
+                answer_error(req, 500, "memory is short");
+                return;
+        }
+        reply(req, 200, "application/json", body);
+}
+
+/* --------------------------------------------------------------- the others */
+
+void answer_json(struct evhttp_request *req, const void *bytes, size_t size)
+{
+        struct evbuffer *body = evbuffer_new();
+
+        if (body)
+                (void)evbuffer_add(body, bytes, size);
+        reply(req, body ? 200 : 500, "application/json", body);
+}
+
+void answer_static(struct evhttp_request *req, const char *type, const void *bytes, size_t size)
+{
+        struct evbuffer *body = evbuffer_new();
+
+        if (body)
+                (void)evbuffer_add_reference(body, bytes, size, NULL, NULL);
+        reply(req, body ? 200 : 500, type, body);
+}
+
+void answer_error(struct evhttp_request *req, int status, const char *format, ...)
+{
+        char sentence[512];
+        struct document d;
+        struct evbuffer *body = evbuffer_new();
+        va_list ap;
+
+        va_start(ap, format);
+        (void)vsnprintf(sentence, sizeof(sentence), format, ap);
+        va_end(ap);
+        document_open(&d);
+        if (d.to) {
+                (void)fputs("{\"error\":", d.to);
+                put_text(d.to, sentence);
+                (void)fputs("}\n", d.to);
+        }
+        if (document_close(&d) && body)
+                (void)evbuffer_add(body, d.text, d.size);
+        document_done(&d);
+        reply(req, status, "application/json", body);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* answer.h - replies of the web server: headers that all have, JSON documents, errors in words. */
+#ifndef HW_CLIENT_ANSWER_H
+#define HW_CLIENT_ANSWER_H
+
+#include <event2/http.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* A document that is written as a stream and sent at the end. */
+struct document {
+        FILE *to;               /* NULL when memory is short */
+        char *text;
+        size_t size;
+};
+
+void document_open(struct document *d);
+
+/* Ends the writing. False: memory was short, there is no text. */
+bool document_close(struct document *d);
+void document_done(struct document *d);
+
+/* The headers of every answer: what a browser may do with it. */
+void answer_headers(struct evhttp_request *req);
+
+/* Sends a document as JSON (500 when it could not be written) and releases it. */
+void answer_document(struct evhttp_request *req, struct document *d);
+
+/* {"error":"..."} */
+void answer_error(struct evhttp_request *req, int status, const char *format, ...)
+        __attribute__((format(printf, 3, 4)));
+
+/* Bytes that live as long as the program. */
+void answer_static(struct evhttp_request *req, const char *type, const void *bytes, size_t size);
+
+/* A copy of `size` bytes of JSON. */
+void answer_json(struct evhttp_request *req, const void *bytes, size_t size);
+
+#endif

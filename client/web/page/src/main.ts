@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * main.ts - starts the page: from a server when there is one, from the data in the document when it is a report.
+ */
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { Histories } from "./api/histories.ts";
+import { Live } from "./api/live.ts";
+import { embedded, load } from "./api/report.ts";
+import { App } from "./app.ts";
+import { Route } from "./route.ts";
+import { Shell } from "./shell.ts";
+import { View } from "./state/view.ts";
+import { applyTheme, remembered } from "./theme.ts";
+import { names, read } from "./widgets/registry.ts";
+
+applyTheme(remembered("theme") ?? "auto");
+
+const view = new View();
+const app = new App(view, new Route());
+const data = embedded();
+let shell: Shell | undefined;
+const changed = () => shell?.changed();
+
+function start(): Live | undefined {
+    if (data) {
+        app.meta = data.meta;
+        app.options = data.meta.options ?? {};
+        load(view, data);
+        return undefined;
+    }
+    app.histories = new Histories(view, changed);
+    return new Live(view, changed);
+}
+
+const live = start();
+shell = new Shell(document.getElementById("app")!, app, live);
+
+// The page's own state, for tests and for scripts in the browser's console.
+Object.assign(window, {
+    heapwatch: { view, app, live, chart: (id: string) => read("chart", id), table: (id: string) => read("table", id), names,
+        get frames() { return shell!.frames; } },
+});

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * alerts.ts - alerts of all targets: rule, state, evidence; and what changed while this page was open.
+ */
+import type { App, Page } from "../app.ts";
+import { h, setLabel, setText, visible } from "../dom.ts";
+import { type Alert, alertKey, type AlertChange, alertState } from "../state/judge.ts";
+import type { Target } from "../state/target.ts";
+import { seconds } from "../state/wire.ts";
+import { count, UNKNOWN } from "../units.ts";
+import { field } from "../widgets/controls.ts";
+import { Facts, pill } from "../widgets/facts.ts";
+import { Table } from "../widgets/table.ts";
+import { searching, when } from "./common.ts";
+
+interface Row { t: Target; a: Alert; key: string }
+interface Change { t: Target; c: AlertChange; i: number }
+
+const word = (s: string | undefined) => alertState(s);
+
+export function alerts(app: App): Page {
+    const { route } = app, filter = field(route, "qa", "Search", "rule, target or band");
+    const table = new Table<Row>({ id: "alerts", title: "Alerts", route, sort: "-state", key: (r) => r.key, height: 480, rowHeight: 36,
+        empty: "No alert. The daemon's rules decide; `–` in the overview means that none are judged.",
+        onopen: (r) => route.set({ alert: route.get("alert") === r.key ? undefined : r.key }), opened: () => route.get("alert"), columns: [
+            { id: "state", title: "State", width: "120px", left: true, first: "desc", value: (r) => word(r.a.state).weight,
+                draw: (c, r) => pill(c, word(r.a.state).text + (r.a.silenced ? ", silenced" : ""), r.a.silenced ? "dim" : word(r.a.state).tone) },
+            { id: "rule", title: "Rule", width: "minmax(140px, 1fr)", left: true, value: (r) => r.a.rule, draw: (c, r) => setLabel(c, r.a.rule ?? UNKNOWN) },
+            { id: "target", title: "Target", width: "minmax(110px, 1fr)", left: true, value: (r) => r.t.key, draw: (c, r) => setLabel(c, r.t.key) },
+            { id: "band", title: "Band", width: "minmax(110px, 1fr)", left: true, value: (r) => r.a.bandLabel, draw: (c, r) => setLabel(c, r.a.bandLabel ?? "") },
+            { id: "severity", title: "Severity", width: "90px", left: true, value: (r) => r.a.severity, draw: (c, r) => setLabel(c, r.a.severity ?? UNKNOWN) },
+            { id: "value", title: "Value", width: "120px", value: (r) => r.a.value, text: (r) => visible(r.a.valueText ?? UNKNOWN) },
+            { id: "threshold", title: "Threshold", width: "120px", value: (r) => r.a.thresholdText, text: (r) => visible(r.a.thresholdText ?? UNKNOWN) },
+            { id: "since", title: "Since", width: "110px", left: true, value: (r) => seconds(r.a.firedNs ?? r.a.sinceNs), text: (r) => when(app, r.t, seconds(r.a.firedNs ?? r.a.sinceNs)) },
+            { id: "sentence", title: "Evidence", width: "minmax(240px, 3fr)", left: true, value: (r) => r.a.sentence, draw: (c, r) => setLabel(c, r.a.sentence ?? UNKNOWN) },
+        ] });
+    const facts = new Facts(), name = h("h3", {}), sentence = h("p", { class: "sentence" });
+    const opened = h("section", { class: "card", "aria-label": "The opened alert" }, h("div", { class: "tablehead" }, name, h("span", { class: "tools" },
+        h("button", { class: "quiet", onclick: () => toBand() }, "show in heap"), h("button", { class: "quiet", "aria-label": "Close", onclick: () => route.set({ alert: undefined }) }, "×"))), sentence, facts.root);
+    const log = new Table<Change>({ id: "alert-history", title: "What changed while this page was open", route, sort: "-time", key: (c) => String(c.i), height: 300, empty: "Nothing yet.", columns: [
+        { id: "time", title: "Time", width: "120px", left: true, value: (x) => x.c.t, text: (x) => when(app, x.t, x.c.t) },
+        { id: "target", title: "Target", width: "minmax(110px, 1fr)", left: true, value: (x) => x.t.key, draw: (c, x) => setLabel(c, x.t.key) },
+        { id: "rule", title: "Rule", width: "minmax(140px, 1fr)", left: true, value: (x) => x.c.alert.rule, draw: (c, x) => setLabel(c, [x.c.alert.rule, x.c.alert.bandLabel].filter(Boolean).join(" · ")) },
+        { id: "change", title: "Change", width: "200px", left: true, value: (x) => `${word(x.c.from).text} → ${word(x.c.to).text}` },
+    ] });
+    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, h("h2", {}, "Alerts"), h("span", { class: "spacer" }), filter.root), table.root, opened, log.root);
+    let current: Row | undefined;
+
+    function toBand(): void {
+        if (!current) return;
+        const b = current.a.band !== undefined ? current.t.bands.get(current.a.band) : undefined;
+        route.set({ target: current.t.key, iso: b ? current.t.bandKey(b) : undefined }, "heap");
+    }
+
+    function update(): void {
+        filter.update();
+        const keep = searching(app, "qa", filter.root), targets = app.view.sorted();
+        const rows = targets.flatMap((t) => (t.alerts?.alerts ?? []).map((a) => ({ t, a, key: `${t.key}\n${alertKey(a)}` })));
+        table.show(rows.filter((r) => keep(`${r.a.rule ?? ""} ${r.t.key} ${r.a.bandLabel ?? ""}`)), count(rows.length));
+        current = rows.find((r) => r.key === route.get("alert"));
+        opened.hidden = !current;
+        if (current) show(current);
+        log.show(targets.flatMap((t) => t.alertLog.map((c, i) => ({ t, c, i }))));
+    }
+
+    function show({ a, t }: Row): void {
+        setText(name, visible(a.rule ?? UNKNOWN));
+        setText(sentence, visible(a.sentence ?? ""));
+        const at = (ns: string | number | undefined) => when(app, t, seconds(ns));
+        facts.show([
+            { name: "expression", value: a.expr ?? UNKNOWN, text: true }, { name: "value", value: a.unknown ? "no data now" : visible(a.valueText ?? UNKNOWN) },
+            { name: "pending since", value: at(a.sinceNs) }, { name: "fired", value: at(a.firedNs) }, { name: "resolved", value: at(a.resolvedNs) },
+            ...(a.annotations ?? []).map((x) => ({ name: visible(x.name ?? ""), value: x.value ?? "", text: true })),
+            ...(a.silenced ? [{ name: "silenced", value: a.silence?.why ?? "yes", text: true }] : []),
+            ...(a.actions ?? []).map((x) => ({ name: `action ${visible(x.kind ?? "")}`, value: `${x.ok === undefined ? "under way" : x.ok ? "done" : "failed"} ${x.detail ?? ""}`, text: true })),
+        ]);
+    }
+    return { root, update, done: () => [table, log].forEach((w) => w.done()) };
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * common.ts - what several pages do alike.
+ */
+import type { App } from "../app.ts";
+import { h, setText, visible } from "../dom.ts";
+import type { Span } from "../range.ts";
+import { window as cut, type Points } from "../state/series.ts";
+import type { Target } from "../state/target.ts";
+import { num } from "../state/wire.ts";
+import { clock, UNKNOWN } from "../units.ts";
+import type { ChartOptions, Line, Marker } from "../widgets/chart.ts";
+import { matcher } from "../widgets/controls.ts";
+
+export const POINTS = 1200; // drawn of one series
+const MARKERS_MAX = 300;
+
+export function zooming(app: App): Pick<ChartOptions, "onzoom" | "onslide"> {
+    return { onzoom: (s) => app.zoom(s), onslide: () => app.slide() };
+}
+
+export function points(t: Target, series: string, r: Span): Points {
+    const s = t.series.get(series);
+    return s ? cut(s, r.from, r.to, POINTS) : { t: [], v: [] };
+}
+
+export function line(id: string, label: string, color: string, values: (number | null)[], more: Partial<Line> = {}): Line {
+    return { id, label, color, values, ...more };
+}
+
+// When something was, on the axis that is shown.
+export function when(app: App, t: Target, s: number | undefined): string {
+    return s === undefined ? UNKNOWN : clock(s, app.clockStart(t), Math.abs(s) < 100 && app.clockStart(t) === undefined ? 0.01 : 1);
+}
+
+export function title(text: string): { root: HTMLElement; set: (t: Target | undefined) => void } {
+    const name = h("bdi", { class: "label" }), run = h("span", { class: "muted" });
+    return { root: h("h2", {}, text, name, run), set: (t) => {
+        setText(name, t ? visible(t.name) : "");
+        const program = t?.state?.runInfo?.program;
+        setText(run, t && program && program !== t.name ? visible(program) : "");
+    } };
+}
+
+export function noteMode(app: App): string {
+    const o = app.options;
+    return app.route.get("notes", o.traces === false ? "none" : o.traceEvents ? "all" : "markers");
+}
+
+// Notes in the range as lines, as the address says: which kinds, and substrings to have or not to have.
+export function noteMarkers(app: App, t: Target, r: Span): Marker[] {
+    const mode = noteMode(app);
+    if (mode === "none") return [];
+    const list = (name: string, fallback: string[] | undefined) => {
+        const text = app.route.get(name);
+        return (text ? text.split(",") : fallback ?? []).map((s) => s.trim()).filter(Boolean);
+    };
+    const include = list("inc", app.options.include), exclude = list("exc", app.options.exclude), out: Marker[] = [];
+    for (const n of t.notes) {
+        const at = (num(n.timeNs) ?? NaN) / 1e9, text = n.text ?? "";
+        if (!(at >= r.from && at <= r.to) || !(n.what === "WHAT_MARKER" || (mode === "all" && n.what === "WHAT_MESSAGE"))) continue;
+        if (include.length && !include.some((s) => text.includes(s))) continue;
+        if (exclude.some((s) => text.includes(s))) continue;
+        out.push({ t: at, text });
+        if (out.length >= MARKERS_MAX) break;
+    }
+    return out;
+}
+
+export function majorMarkers(t: Target, r: Span): Marker[] {
+    const majors = t.collections.filter((c) => c.major && c.t >= r.from && c.t <= r.to);
+    return majors.length > 600 ? [] : majors.map((c) => ({ t: c.t, text: "", faint: true }));
+}
+
+// The search of a page; a wrong expression keeps nothing out and is marked.
+export function searching(app: App, name: string, input: HTMLElement): (s: string) => boolean {
+    const m = matcher(app.route.get(name));
+    input.querySelector("input")?.classList.toggle("wrong", !m);
+    return m ?? (() => true);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * compare.ts - two targets, two ranges of one, or a target and a kept baseline: joined on the band's label (full outer join).
+ */
+import type { App, Page } from "../app.ts";
+import { h, replace, setAttr, setLabel, setText, visible } from "../dom.ts";
+import { type Baseline, type Joined, join, parseBaseline, type Side, sideOf } from "../state/compare.ts";
+import { remember, remembered } from "../theme.ts";
+import { bytes, count, share, signedBytes, slope, UNKNOWN } from "../units.ts";
+import { field } from "../widgets/controls.ts";
+import { saveText } from "../widgets/save.ts";
+import { type Column, Table } from "../widgets/table.ts";
+import { searching } from "./common.ts";
+
+const BASELINE = "baseline";
+
+const COLUMNS: Column<Joined>[] = [
+    { id: "label", title: "Band", width: "minmax(240px, 2fr)", left: true, value: (r) => r.label, draw: (c, r) => setLabel(c, r.label) },
+    { id: "a", title: "A: mean", width: "110px", value: (r) => r.a?.bytes, text: (r) => bytes(r.a?.bytes) },
+    { id: "b", title: "B: mean", width: "110px", value: (r) => r.b?.bytes, text: (r) => bytes(r.b?.bytes) },
+    { id: "diff", title: "B − A", width: "120px", value: (r) => r.diff, text: (r) => signedBytes(r.diff), hint: "a band that one side does not have counts as 0 there" },
+    { id: "ratio", title: "of A", width: "90px", value: (r) => r.ratio, text: (r) => share(r.ratio) },
+    { id: "aslope", title: "A: slope", width: "130px", value: (r) => r.a?.slope, text: (r) => slope(r.a?.slope) },
+    { id: "bslope", title: "B: slope", width: "130px", value: (r) => r.b?.slope, text: (r) => slope(r.b?.slope) },
+    { id: "dslope", title: "Difference", width: "130px", value: (r) => r.slopeDiff, text: (r) => slope(r.slopeDiff) },
+];
+
+export function compare(app: App): Page {
+    const { route } = app, filter = field(route, "q", "Bands", "text or /regular expression/"), sides = (["a", "b"] as const).map((s) => new Picker(app, s));
+    const table = new Table<Joined>({ id: "compare", title: "Bands of both", columns: COLUMNS, key: (r) => r.label, route, sort: "-diff", height: 620,
+        empty: "Nothing to compare: neither side has a band in its range.", onopen: (r) => route.set({ iso: r.label, target: sides[1]!.key() === BASELINE ? sides[0]!.key() : sides[1]!.key() }, "heap") });
+    const file = h("input", { type: "file", accept: "application/json,.json", class: "sr", tabindex: "-1", "aria-label": "Baseline file", onchange: () => void loadFile() });
+    const said = h("p", { class: "muted", role: "status" });
+    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, h("h2", {}, "Compare"), h("span", { class: "spacer" }), filter.root),
+        h("section", { class: "card" }, h("div", { class: "columns" }, ...sides.map((s) => s.root)),
+            h("div", { class: "controls" }, h("button", { onclick: () => keep() }, "Keep A as baseline"), h("button", { onclick: () => saveFile() }, "Save A as file"),
+                h("button", { onclick: () => file.click() }, "Load baseline file"), file, said)), table.root);
+
+    const sideA = (): Side | undefined => sides[0]!.side(baseline());
+    function keep(): void {
+        const a = sideA();
+        setText(said, a && remember(BASELINE, JSON.stringify(a)) ? `Kept ${visible(a.name)} in this browser.` : "It could not be kept: the browser has no room for it. Save it as a file.");
+        update();
+    }
+    function saveFile(): void {
+        const a = sideA();
+        if (a) saveText("heapwatch-baseline.json", "application/json", JSON.stringify(a));
+    }
+    async function loadFile(): Promise<void> {
+        const chosen = file.files?.[0], read = chosen && parseBaseline(await chosen.text());
+        file.value = "";
+        setText(said, read ? `Loaded ${visible(read.name)}.` : "This file is not a baseline that this page wrote.");
+        if (read) loaded = read;
+        if (read) route.set({ a: BASELINE });
+    }
+
+    function update(): void {
+        filter.update();
+        for (const s of sides) s.update();
+        const keepOnly = searching(app, "q", filter.root), base = baseline();
+        const [a, b] = sides.map((s) => s.side(base));
+        const rows = join(a, b);
+        table.show(rows.filter((r) => keepOnly(r.label)), `${count(rows.length)} bands; A ${bytes(a?.total)}, B ${bytes(b?.total)}, B − A ${signedBytes(
+            a && b ? b.total - a.total : undefined)}`);
+    }
+    return { root, update, wants: "all bands", done: () => table.done() };
+}
+
+let loaded: Baseline | undefined;
+
+function baseline(): Baseline | undefined {
+    return loaded ?? parseBaseline(remembered(BASELINE) ?? "");
+}
+
+// One side: a target or the baseline, and which stretch of it.
+class Picker {
+    readonly root: HTMLElement;
+    private readonly target = h("select", { onchange: () => this.app.route.set({ [this.name]: this.target.value }) });
+    private readonly range = h("select", { onchange: () => this.pick() });
+    private readonly said = h("span", { class: "muted" });
+
+    constructor(private app: App, private name: "a" | "b") {
+        const upper = name.toUpperCase();
+        setAttr(this.target, "aria-label", `Side ${upper}`);
+        setAttr(this.range, "aria-label", `Range of side ${upper}`);
+        this.root = h("div", { class: "controls" }, h("strong", {}, upper), this.target, this.range, this.said);
+    }
+
+    // What the address says, else: the opened target against the next one, or its first half against its second.
+    key(): string {
+        const named = this.app.route.get(this.name), all = this.app.view.sorted().map((t) => t.key);
+        if (named) return named;
+        const mine = this.app.target()?.key ?? all[0] ?? "";
+        return this.name === "a" ? mine : all.find((k) => k !== mine) ?? mine;
+    }
+
+    private rangeText(): string {
+        const one = this.app.view.targets.size < 2 && !this.app.route.get("a") && !this.app.route.get("b");
+        return this.app.route.get(`r${this.name}`, one ? (this.name === "a" ? "first" : "second") : "all");
+    }
+
+    private pick(): void {
+        const v = this.range.value, t = this.app.view.targets.get(this.key());
+        this.app.route.set({ [`r${this.name}`]: v === "shown" && t ? this.shown() : v });
+    }
+
+    private shown(): string {
+        const t = this.app.view.targets.get(this.key())!, r = this.app.range(t);
+        return `${r.from.toFixed(3)}-${r.to.toFixed(3)}`;
+    }
+
+    side(base: Baseline | undefined): Side | undefined {
+        if (this.key() === BASELINE) return base;
+        const t = this.app.view.targets.get(this.key());
+        return t && sideOf(t, this.rangeText());
+    }
+
+    update(): void {
+        const keys = [...this.app.view.sorted().map((t) => t.key), BASELINE], key = this.key(), text = this.rangeText();
+        if (!keys.includes(key)) keys.push(key);
+        if (this.target.dataset["names"] !== keys.join("\n")) {
+            this.target.dataset["names"] = keys.join("\n");
+            replace(this.target, ...keys.map((k) => h("option", { value: k }, k === BASELINE ? "the baseline" : visible(k))));
+        }
+        if (this.target.value !== key) this.target.value = key;
+        const options: [string, string][] = [["all", "whole run"], ["first", "first half"], ["second", "second half"], ["15m", "last 15 m"], ["1h", "last hour"], ["shown", "range now shown"]];
+        if (!options.some(([v]) => v === text)) options.push([text, `${text.replace("-", " to ")} s`]);
+        if (this.range.dataset["names"] !== options.join()) {
+            this.range.dataset["names"] = options.join();
+            replace(this.range, ...options.map(([v, name]) => h("option", { value: v }, name)));
+        }
+        if (this.range.value !== text) this.range.value = text;
+        this.range.hidden = key === BASELINE;
+        const b = key === BASELINE ? baseline() : undefined;
+        setText(this.said, key === BASELINE ? (b ? `${visible(b.name)}, kept ${b.made}` : "none kept yet") : this.app.view.targets.has(key) ? "" : UNKNOWN);
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * detail.ts - the table of all bands with their statistics over the range, and one band opened: its curve and its full definition.
+ */
+import type { App, Page } from "../app.ts";
+import { h, setLabel } from "../dom.ts";
+import { verdict } from "../state/judge.ts";
+import { bandStats, censusWindow } from "../state/rank.ts";
+import type { Band, Target } from "../state/target.ts";
+import { bandColor } from "../theme.ts";
+import { bytes, BYTES_UNIT, count, plain, signedBytes, slope, UNKNOWN } from "../units.ts";
+import { Chart } from "../widgets/chart.ts";
+import { field } from "../widgets/controls.ts";
+import { pill } from "../widgets/facts.ts";
+import { sparkline } from "../widgets/sparkline.ts";
+import { type Column, Table } from "../widgets/table.ts";
+import { line, majorMarkers, noteMarkers, searching, title, zooming } from "./common.ts";
+import { Definition } from "./definition.ts";
+
+interface Row {
+    band: Band;
+    key: string;
+    rank: number;
+    now: number;
+    sum?: number;
+    integrated?: number;
+    mean?: number;
+    stddev?: number;
+    intercept?: number;
+    slope?: number;
+    low?: number;
+    high?: number;
+    fit?: number;
+    nslope?: number;
+    verdict?: string;
+}
+
+const num = (id: keyof Row & string, name: string, width: string, text: (x: number | undefined) => string, hint?: string): Column<Row> =>
+    ({ id, title: name, width, hint, value: (r) => r[id] as number | undefined, text: (r) => text(r[id] as number | undefined) });
+
+function columns(target: () => Target | undefined, span: () => [number, number]): Column<Row>[] {
+    return [
+        { id: "curve", title: "Curve", width: "112px", value: (r) => r.now, draw: (c, r) => {
+            const t = target(), [from, to] = span(), v = t?.censuses.columns.get(r.band.id);
+            sparkline(c, t?.censuses.times.slice(from, to) ?? [], v ? v.subarray(from, to) : [], 92, 20);
+        } },
+        num("rank", "Rank", "60px", count, "by integrated size in this range"),
+        { id: "label", title: "Band", width: "minmax(220px, 2fr)", left: true, value: (r) => r.band.def.label ?? "", draw: (c, r) => setLabel(c, r.band.def.label ?? UNKNOWN) },
+        num("now", "Now", "92px", bytes, "in the newest census"),
+        num("sum", "Integrated", "100px", bytes, "sum over all censuses of this range, as eventlog2html counts it"),
+        num("mean", "Mean", "92px", bytes), num("stddev", "Std. dev.", "92px", bytes),
+        num("intercept", "Intercept", "96px", bytes, "of the line of least squares at event time 0"),
+        num("slope", "Slope", "110px", slope, "robust slope where the daemon has judged it, else least squares over this range"),
+        { id: "interval", title: "± 95 %", width: "120px", hint: "half of the slope's interval: the true slope is within it about 19 times of 20",
+            value: (r) => (r.low === undefined || r.high === undefined ? undefined : (r.high - r.low) / 2),
+            text: (r) => (r.low === undefined || r.high === undefined ? UNKNOWN : slope((r.high - r.low) / 2).replace("+", "± ")) },
+        num("fit", "Fit", "66px", plain, "R²"),
+        num("nslope", "Norm. slope", "96px", plain, "of bytes / max on time / newest time, as in eventlog2html"),
+        { id: "verdict", title: "Verdict", width: "100px", left: true, first: "desc", value: (r) => verdict(r.verdict).weight,
+            draw: (c, r) => pill(c, verdict(r.verdict).text, verdict(r.verdict).tone) },
+    ];
+}
+
+export function detail(app: App): Page {
+    const { route } = app, heading = title("Detail"), filter = field(route, "q", "Bands", "text or /regular expression/");
+    let span: [number, number] = [0, 0];
+    const table = new Table<Row>({ id: "bands", title: "All bands", columns: columns(() => app.target(), () => span), key: (r) => r.key, route,
+        sort: "-sum", height: 560, empty: "No band. A heap profile (+RTS -hT, -hi, -hc …) breaks memory down; a search may hide all of it.",
+        onopen: (r) => route.set({ band: route.get("band") === r.key ? undefined : r.key }), opened: () => route.get("band") });
+    const chart = new Chart({ ...zooming(app), id: "band", title: "Band", unit: BYTES_UNIT, height: 240 });
+    const definition = new Definition((key) => route.set({ iso: key }, "heap"), () => route.set({ band: undefined }));
+    const opened = h("div", { class: "beside" }, chart.root, definition.root);
+    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root, h("span", { class: "spacer" }), filter.root), opened, table.root);
+    const rows = new Rows(app);
+
+    function update(): void {
+        const t = app.target();
+        heading.set(t);
+        filter.update();
+        const keep = searching(app, "q", filter.root);
+        if (!t) {
+            opened.hidden = true;
+            return table.show([]);
+        }
+        span = censusWindow(t, app.range(t));
+        const all = rows.of(t, span), shown = all.filter((r) => keep(r.band.def.label ?? ""));
+        const left = Number(t.health?.["bandsLeftOut"] ?? 0);
+        table.show(shown, `${count(shown.length)} of ${count(all.length)}${left ? `; ${count(left)} more beyond the daemon's limit` : ""}`);
+        const band = route.get("band") ? t.bandOf(route.get("band")) : undefined;
+        opened.hidden = !band;
+        if (!band) return;
+        const range = app.range(t), row = all.find((r) => r.band === band);
+        const values = Array.from({ length: span[1] - span[0] }, (_, i) => t.censuses.bytes(band.id, span[0] + i)).map((v) => (Number.isNaN(v) ? null : v));
+        chart.show({ x: t.censuses.times.slice(...span), lines: [line("band", band.def.label ?? UNKNOWN, bandColor("calm", 0, 1), values, { kind: "area" })],
+            range, start: app.clockStart(t), markers: [...majorMarkers(t, range), ...noteMarkers(app, t, range)] },
+        "No census of this band in this range.");
+        definition.show(app, t, band, row ? [
+            { name: "now", value: bytes(row.now) }, { name: "integrated over time", value: row.integrated === undefined ? UNKNOWN : `${bytes(row.integrated)}·s` },
+            { name: "mean ± deviation", value: `${bytes(row.mean)} ± ${bytes(row.stddev)}` },
+            { name: "slope", value: slope(row.slope) }, { name: "intercept", value: signedBytes(row.intercept) },
+        ] : []);
+    }
+    return { root, update, wants: "all bands", done: () => (table.done(), chart.done()) };
+}
+
+// Rows are made anew when there is a new census or another range, not with every message.
+class Rows {
+    private sign = "";
+    private rows: Row[] = [];
+
+    constructor(private app: App) {}
+
+    of(t: Target, [from, to]: [number, number]): Row[] {
+        const sign = [t.key, t.run, from, to, t.censuses.n, t.censuses.times[to - 1], t.censuses.columns.size, t.bands.size,
+            t.trends.ofBands.size, this.app.rangeText].join("|");
+        if (sign === this.sign) return this.rows;
+        this.sign = sign;
+        const whole = this.app.rangeText === "all";
+        this.rows = [...t.bands.values()].map((b) => row(t, b, from, to, whole));
+        const by = [...this.rows].sort((a, b) => (b.sum ?? -1) - (a.sum ?? -1));
+        by.forEach((r, i) => (r.rank = i + 1));
+        return this.rows;
+    }
+}
+
+function row(t: Target, band: Band, from: number, to: number, whole: boolean): Row {
+    const s = bandStats(t, band, from, to), b = whole ? band.stats : undefined, trend = t.trends.ofBands.get(band.id);
+    const slopeHere = b?.slopeBytesPerS ?? s?.slopeBps;
+    const robust = trend?.slope !== undefined;
+    return { band, key: t.bandKey(band), rank: 0, now: band.bytes, sum: b?.sum ?? s?.sum, integrated: b?.integrated ?? s?.integrated,
+        mean: b?.mean ?? s?.mean, stddev: b?.stddev ?? s?.stddev, intercept: b?.interceptBytes ?? s?.interceptBytes,
+        slope: trend?.slope ?? slopeHere,
+        low: robust ? trend?.slopeLow : s?.interval === undefined ? undefined : s.slopeBps! - s.interval,
+        high: robust ? trend?.slopeHigh : s?.interval === undefined ? undefined : s.slopeBps! + s.interval,
+        fit: b?.fit ?? s?.fit, nslope: b?.slope ?? s?.slope, verdict: trend?.verdict };
+}

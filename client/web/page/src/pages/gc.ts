@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * gc.ts - collections: pauses over time and as histograms, share of time, what was copied and lost in blocks, balance, nonmoving phases.
+ */
+import type { App, Page } from "../app.ts";
+import { h } from "../dom.ts";
+import type { Span } from "../range.ts";
+import { join, type Points } from "../state/series.ts";
+import type { Collection, Target } from "../state/target.ts";
+import { type Generation, num, type Segments } from "../state/wire.ts";
+import { bucketBounds } from "../stats.ts";
+import { bandColor, css } from "../theme.ts";
+import { bytes, BYTES_UNIT, count, duration, NS_UNIT, share, SHARE_UNIT, UNKNOWN } from "../units.ts";
+import { Bars, type Group } from "../widgets/bars.ts";
+import { Chart, type Line, type Plot } from "../widgets/chart.ts";
+import { Facts } from "../widgets/facts.ts";
+import { type Column, Table } from "../widgets/table.ts";
+import { line, noteMarkers, points, POINTS, title, zooming } from "./common.ts";
+
+const GENERATIONS: Column<Generation>[] = [
+    { id: "generation", title: "Generation", width: "1fr", left: true, value: (g) => g.generation ?? 0, text: (g) => `generation ${g.generation ?? 0}` },
+    { id: "count", title: "Collections", width: "110px", value: (g) => num(g.count), text: (g) => count(num(g.count)) },
+    { id: "parallel", title: "Parallel", width: "100px", value: (g) => num(g.parallelCount), text: (g) => count(num(g.parallelCount)) },
+    { id: "p50", title: "p50", width: "100px", value: (g) => num(g.pauseP50Ns), text: (g) => duration(num(g.pauseP50Ns)) },
+    { id: "p99", title: "p99", width: "100px", value: (g) => num(g.pauseP99Ns), text: (g) => duration(num(g.pauseP99Ns)) },
+    { id: "max", title: "Longest", width: "100px", value: (g) => num(g.pauseMaxNs), text: (g) => duration(num(g.pauseMaxNs)) },
+    { id: "total", title: "Total", width: "110px", value: (g) => num(g.pauseTotalNs), text: (g) => duration(num(g.pauseTotalNs)) },
+];
+
+const SEGMENTS: Column<Segments>[] = [
+    { id: "block", title: "Block size", width: "1fr", value: (s) => s.blockBytes, text: (s) => bytes(s.blockBytes) },
+    { id: "active", title: "Active segments", width: "1fr", value: (s) => num(s.active), text: (s) => count(num(s.active)) },
+    { id: "filled", title: "Filled segments", width: "1fr", value: (s) => num(s.filled), text: (s) => count(num(s.filled)) },
+    { id: "live", title: "Live blocks", width: "1fr", value: (s) => num(s.liveBlocks), text: (s) => count(num(s.liveBlocks)) },
+];
+
+export function gc(app: App): Page {
+    const heading = title("GC"), figures = new Facts("figures");
+    const pauses = new Chart({ ...zooming(app), id: "pauses", title: "Pauses", unit: NS_UNIT, log: true, height: 260 });
+    const histogram = new Bars("pause-histogram", "Pauses by length, since the run began");
+    const time = new Chart({ ...zooming(app), id: "gc-share", title: "Share of time spent in collections", unit: SHARE_UNIT, height: 170 });
+    const copied = new Chart({ ...zooming(app), id: "copied", title: "Copied by each collection", unit: BYTES_UNIT, height: 190 });
+    const lost = new Chart({ ...zooming(app), id: "slop", title: "Slop and fragmentation", unit: BYTES_UNIT, height: 190 });
+    const balance = new Chart({ ...zooming(app), id: "balance", title: "Balance of parallel collections", unit: SHARE_UNIT, height: 170 });
+    const table = new Table<Generation>({ id: "generations", title: "Generations, since the run began", columns: GENERATIONS, key: (g) => String(g.generation),
+        route: app.route, sort: "generation", empty: "No collection yet." });
+    const nonmoving = new Facts(), segments = new Table<Segments>({ id: "segments", title: "Nonmoving heap by block size", columns: SEGMENTS,
+        key: (s) => String(s.blockBytes), route: app.route, sort: "block", empty: "No census of the nonmoving heap." });
+    const more = h("div", { class: "columns" }, h("section", { class: "card" }, h("div", { class: "tablehead" }, h("h3", {}, "Nonmoving collector")), nonmoving.root), segments.root);
+    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root),
+        h("section", { class: "card", "aria-label": "Collections" }, figures.root), pauses.root,
+        h("div", { class: "columns" }, time.root, histogram.root, copied.root, lost.root, balance.root), table.root, more);
+
+    function update(): void {
+        const t = app.target();
+        heading.set(t);
+        if (!t) return;
+        const range = app.range(t), start = app.clockStart(t), g = t.gc;
+        const inside = t.collections.filter((c) => c.t >= range.from && c.t <= range.to);
+        const base = { range, start, markers: noteMarkers(app, t, range) };
+        figures.show([
+            { name: "of the last 10 s", value: share(g?.gcShare) }, { name: "of the whole run", value: share(g?.gcShareRun) },
+            { name: "paused in all", value: duration(num(g?.pauseTotalNs)) }, { name: "of it waiting to stop", value: duration(num(g?.syncTotalNs)) },
+            { name: "copied in all", value: bytes(num(g?.copiedBytes)) }, { name: "slop, last", value: bytes(num(g?.slopBytes)) },
+            { name: "fragmentation, last", value: bytes(num(g?.fragmentationBytes)) }, { name: "parallel balance", value: share(g?.parallelBalance) },
+            { name: "megablocks returned, last major", value: count(t.heap?.megablocksReturned) },
+        ]);
+        pauses.show({ ...pausePoints(t, inside, range), ...base }, "No collection in this range.");
+        time.show({ ...shareOfTime(inside, range), ...base, markers: [] }, "No collection in this range.");
+        const c = points(t, "copied", range), copies = c.t.length ? c : collected(inside, (x) => x.copied);
+        copied.show({ x: copies.t, lines: copies.t.length ? [line("copied", "copied", bandColor("calm", 0, 1), copies.v)] : [], ...base }, "Not known for this range.");
+        lost.show({ ...two(t, inside, range), ...base }, "Not known for this range.");
+        const b = collected(inside, (x) => x.balance);
+        balance.show({ x: b.t, lines: b.t.length ? [line("balance", "copied evenly", bandColor("calm", 2, 3), b.v, { kind: "points" })] : [], ...base, top: 1 },
+            "No parallel collection in this range.");
+        balance.root.hidden = !b.t.length;
+        table.show(g?.generations ?? []);
+        histogram.show((g?.generations ?? []).map((x, i) => group(x, i)));
+        const n = g?.nonmoving;
+        more.hidden = !n;
+        nonmoving.show([
+            { name: "cycles", value: count(num(n?.cycles)) }, { name: "marking, beside the program", value: duration(num(n?.markTotalNs)) },
+            { name: "second pause, all", value: duration(num(n?.syncTotalNs)) }, { name: "second pause, longest", value: duration(num(n?.syncMaxNs)) },
+            { name: "sweeping", value: duration(num(n?.sweepTotalNs)) }, { name: "objects marked, last", value: count(num(n?.markedObjects)) },
+            { name: "segments pruned", value: count(num(n?.prunedSegments)) }, { name: "free segments", value: count(num(n?.freeSegments)) },
+        ]);
+        segments.show(n?.census ?? []);
+    }
+    return { root, update, done: () => [pauses, histogram, time, copied, lost, balance, table, segments].forEach((w) => w.done()) };
+}
+
+function collected(all: Collection[], f: (c: Collection) => number | undefined): Points {
+    const known = all.filter((c) => f(c) !== undefined).sort((a, b) => a.t - b.t);
+    return { t: known.map((c) => c.t), v: known.map((c) => f(c)!) };
+}
+
+const generationColor = (g: number) => bandColor("okabe", g, 2);
+
+// By generation; what is older than the collections that this page has seen is of unknown generation.
+function pausePoints(t: Target, inside: Collection[], range: Span): Pick<Plot, "x" | "lines"> {
+    const known = new Set(t.collections.map((c) => c.t)), first = Math.min(Infinity, ...known);
+    const past = points(t, "gc_pause", range), old: Points = { t: [], v: [] };
+    past.t.forEach((at, i) => {
+        if (at >= first || at < range.from || at > range.to) return;
+        old.t.push(at);
+        old.v.push(past.v[i]!);
+    });
+    const generations = [...new Set(inside.map((c) => c.generation ?? 0))].sort();
+    const groups: [string, string, Points][] = generations.map((g) => [`generation ${g}`, generationColor(g),
+        longest(collected(inside.filter((c) => (c.generation ?? 0) === g), (c) => c.pause))]);
+    if (old.t.length) groups.unshift(["before this page was opened", css("--muted"), old]);
+    const { x, ys } = join(groups.map(([, , p]) => p));
+    return { x, lines: groups.map(([name, color], i) => line(name, name, color, ys[i]!, { kind: "points" })) };
+}
+
+// At most POINTS of them: of each stretch the longest.
+function longest(p: Points): Points {
+    if (p.t.length <= POINTS) return p;
+    const step = Math.ceil(p.t.length / POINTS), out: Points = { t: [], v: [] };
+    for (let i = 0; i < p.t.length; i += step) {
+        let best = i;
+        for (let j = i; j < Math.min(p.t.length, i + step); j++) if (p.v[j]! > p.v[best]!) best = j;
+        out.t.push(p.t[best]!);
+        out.v.push(p.v[best]!);
+    }
+    return out;
+}
+
+const BINS = 80;
+
+// Pauses summed over equal stretches of the range that lie within what this page has seen.
+function shareOfTime(inside: Collection[], range: Span): { x: number[]; lines: Line[] } {
+    const timed = inside.filter((c) => c.pause !== undefined);
+    if (timed.length < 2) return { x: [], lines: [] };
+    const from = Math.min(...timed.map((c) => c.t)), width = (range.to - from) / BINS;
+    const sums = new Array<number>(BINS).fill(0);
+    for (const c of timed) sums[Math.min(BINS - 1, Math.floor((c.t - from) / width))]! += c.pause! / 1e9;
+    return { x: sums.map((_, i) => from + i * width), lines: [line("share", "in collections", bandColor("calm", 3, 4), sums.map((s) => Math.min(1, s / width)), { kind: "area" })] };
+}
+
+function two(t: Target, inside: Collection[], range: Span): { x: number[]; lines: Line[] } {
+    const parts = (["slop", "fragmentation"] as const).map((name) => {
+        const p = points(t, name, range);
+        return p.t.length ? p : collected(inside, (c) => c[name]);
+    });
+    const { x, ys } = join(parts);
+    return { x, lines: [line("slop", "slop", bandColor("calm", 1, 2), ys[0]!), line("fragmentation", "fragmentation", bandColor("calm", 5, 6), ys[1]!)]
+        .filter((_, i) => parts[i]!.t.length) };
+}
+
+// The wire's fine buckets (1/32) joined to eighths of a doubling: enough for the eye.
+function group(g: Generation, i: number): Group {
+    const joined = new Map<number, number>();
+    (g.bucket ?? []).forEach((b, k) => {
+        const [low] = bucketBounds(b), place = Math.floor(Math.log2(Math.max(1, low)) * 4);
+        joined.set(place, (joined.get(place) ?? 0) + (num(g.bucketCount?.[k]) ?? 0));
+    });
+    const bars = [...joined].sort((a, b) => a[0] - b[0]).map(([p, n]) => ({ from: 2 ** (p / 4), to: 2 ** ((p + 1) / 4), count: n }));
+    return { label: `gen ${g.generation ?? UNKNOWN}`, color: generationColor(g.generation ?? i), bars };
+}

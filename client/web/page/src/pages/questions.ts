@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * questions.ts - what the heap chart answers: live data, fragmentation, memory not returned, or off the heap. Each is a gap between
+ * two curves: 0 … live … blocks in use … heap size … RSS. The daemon's own verdict stands first when there is one.
+ */
+import { h, setText } from "../dom.ts";
+import type { Span } from "../range.ts";
+import { verdict, where } from "../state/judge.ts";
+import type { Target } from "../state/target.ts";
+import { num } from "../state/wire.ts";
+import { bytes, known, share, signedBytes, UNKNOWN } from "../units.ts";
+import { pill } from "../widgets/facts.ts";
+
+interface Answer {
+    value: number | undefined;
+    of: number | undefined; // what the bar compares with
+    text: string;
+}
+
+export class Questions {
+    readonly root: HTMLElement;
+    private readonly verdict = h("span", {});
+    private readonly sentence = h("p", { class: "sentence" });
+    private readonly rows = ["Is it live data?", "Is it fragmentation?", "Is memory not returned?", "Is it off the heap?"].map((q) => {
+        const value = h("span", {}), bar = h("span", {}), text = h("p", {});
+        return { value, bar, text, root: h("div", { class: "question" }, h("h4", {}, q, value), h("div", { class: "bar", "aria-hidden": "true" }, bar), text) };
+    });
+
+    constructor() {
+        this.root = h("section", { class: "card", "aria-label": "Where memory is" },
+            h("div", { class: "questions" }, h("div", {}, this.verdict, this.sentence), ...this.rows.map((r) => r.root)));
+    }
+
+    show(t: Target, r: Span): void {
+        const g = t.trends.state?.growth, place = where(g), live = t.trends.ofSeries.get("live");
+        const w = verdict(live?.verdict);
+        pill(this.verdict, place ? `grows: ${place}` : w.text === UNKNOWN ? "verdict –" : w.text, place && place !== "nowhere" ? "warn" : w.tone);
+        const more = [g?.sentence ?? live?.sentence, t.trends.state?.timeToLimit?.sentence].filter(Boolean).join(" ");
+        setText(this.sentence, more);
+        this.sentence.hidden = !more;
+        answers(t, r).forEach((a, i) => {
+            const row = this.rows[i]!;
+            setText(row.value, bytes(a.value));
+            row.bar.style.width = known(a.value) && known(a.of) && a.of > 0 ? `${Math.min(100, (100 * a.value) / a.of)}%` : "0";
+            setText(row.text, a.text);
+        });
+    }
+}
+
+const less = (a: number | undefined, b: number | undefined) => (known(a) && known(b) ? Math.max(0, a - b) : undefined);
+
+function answers(t: Target, r: Span): Answer[] {
+    const hp = t.heap, live = num(hp?.liveBytes), blocks = num(hp?.blocksSizeBytes), heap = num(hp?.heapSizeBytes);
+    const rss = num(hp?.process?.rssBytes) ?? t.series.get("rss")?.newest, top = rss ?? heap;
+    return [
+        { value: live, of: top, text: liveText(t, r, live, blocks) },
+        { value: less(blocks, live), of: top, text: fragmentText(t, live, blocks) },
+        { value: less(heap, blocks), of: top, text: returnText(t, heap, blocks) },
+        { value: less(rss, heap), of: top, text: known(rss) ? `The process has ${bytes(rss)} in memory: ${ratio(less(rss, heap), rss)} of it is not ` +
+            "the Haskell heap (code, C, FFI, stacks)." : "The process's memory is known for local programs only." },
+    ];
+}
+
+const ratio = (a: number | undefined, b: number | undefined) => share(known(a) && known(b) && b > 0 ? a / b : undefined);
+
+function liveText(t: Target, r: Span, live: number | undefined, blocks: number | undefined): string {
+    if (!known(live)) return "Live data are known after a major collection.";
+    const s = t.series.get("live"), i = s?.at(r.from) ?? 0;
+    const change = s && s.n - i > 1 ? ` Over this range it changed by ${signedBytes(s.v[s.n - 1]! - s.v[i]!)}.` : "";
+    return `${ratio(live, blocks)} of the blocks in use, at the last major collection.${change}`;
+}
+
+function fragmentText(t: Target, live: number | undefined, blocks: number | undefined): string {
+    if (!known(live) || !known(blocks)) return "Needs the live data and the size of the blocks in use.";
+    const slop = num(t.gc?.slopBytes);
+    return `Blocks in use hold this much more than the live data: new allocation since, pinned objects, and room lost in blocks` +
+        `${known(slop) ? ` (slop ${bytes(slop)} at the last collection)` : ""}.`;
+}
+
+function returnText(t: Target, heap: number | undefined, blocks: number | undefined): string {
+    if (!known(heap) || !known(blocks)) return "Needs the heap size and the size of the blocks in use.";
+    const held = t.heap?.megablocksHeld, needed = t.heap?.megablocksNeeded, returned = t.heap?.megablocksReturned;
+    const mega = known(held) && known(needed) ? ` At the last major collection ${held} megablocks were held, ${needed} needed, ${returned ?? UNKNOWN} returned.` : "";
+    return `Held by the runtime but not in use.${mega}`;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * stream.ts - the health of the stream itself: what arrived, what was lost, what is missing and which flag would bring it.
+ */
+import type { App, Page } from "../app.ts";
+import { h, label, replace, setLabel } from "../dom.ts";
+import { num, type U64 } from "../state/wire.ts";
+import { bytes, count, duration, elapsed, UNKNOWN } from "../units.ts";
+import { type Fact, Facts, stateText } from "../widgets/facts.ts";
+import { Table } from "../widgets/table.ts";
+import { title } from "./common.ts";
+
+interface Damage { offset?: U64; lostBytes?: U64; reason?: string }
+
+export function stream(app: App): Page {
+    const heading = title("Stream health"), groups = [new Facts(), new Facts(), new Facts(), new Facts()];
+    const advice = h("ul", { class: "trail" });
+    const adviceCard = h("section", { class: "card" }, h("div", { class: "tablehead" }, h("h3", {}, "What is missing, and what would bring it")), advice);
+    const damages = new Table<Damage>({ id: "damages", title: "Damage", route: app.route, sort: "-offset", key: (d) => String(d.offset), empty: "No damage seen.", columns: [
+        { id: "offset", title: "Offset", width: "140px", value: (d) => num(d.offset), text: (d) => count(num(d.offset)) },
+        { id: "lost", title: "Lost", width: "110px", value: (d) => num(d.lostBytes), text: (d) => bytes(num(d.lostBytes)) },
+        { id: "reason", title: "Reason", width: "minmax(260px, 1fr)", left: true, value: (d) => d.reason, draw: (c, d) => setLabel(c, d.reason ?? UNKNOWN) },
+    ] });
+    const names = ["Source", "Arrived", "Lost or left out", "Program and daemon"];
+    const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root), adviceCard,
+        h("div", { class: "columns" }, ...groups.map((g, i) => h("section", { class: "card" }, h("div", { class: "tablehead" }, h("h3", {}, names[i]!)), g.root))), damages.root);
+
+    function update(): void {
+        const t = app.target();
+        heading.set(t);
+        if (!t) return;
+        const n = t.health, run = t.state?.runInfo, daemon = app.view.daemons.get(t.daemon);
+        const number = (name: string, key: string, hint?: string): Fact => ({ name, value: count(num(n?.[key] as U64 | undefined)), hint });
+        const size = (name: string, key: string, hint?: string): Fact => ({ name, value: bytes(num(n?.[key] as U64 | undefined)), hint });
+        const wall = (ns: U64 | undefined) => (num(ns) === undefined ? UNKNOWN : new Date(num(ns)! / 1e6).toLocaleString());
+        groups[0]!.show([
+            { name: "source", value: t.state?.uri ?? UNKNOWN, text: true }, { name: "state", value: stateText(t.state?.state) },
+            { name: "because", value: t.state?.detail || UNKNOWN, text: true }, { name: "since", value: wall(t.state?.stateSinceWallNs) },
+            { name: "runs seen", value: count(t.state?.runs) }, number("reconnects", "reconnects"), { name: "bytes last arrived", value: wall(n?.lastBytesWallNs) },
+            { name: "lag", value: duration(num(n?.lagNs)), hint: "last arrival minus the newest event then" },
+        ]);
+        groups[1]!.show([size("bytes", "bytes"), number("events", "events"), number("blocks", "blocks"), { name: "event time", value: elapsed(t.eventTime) },
+            { name: "complete up to", value: elapsed(num(n?.watermarkNs) === undefined ? undefined : num(n?.watermarkNs)! / 1e9) }, number("info tables", "infoTables")]);
+        groups[2]!.show([size("bytes lost", "lostBytes"), number("resynchronised", "resyncs"), number("events not known", "unknownEvents"), number("events cut short", "shortEvents"),
+            number("samples too late", "lateSamples"), number("times out of order", "timeAnomalies"), number("bands beyond the limit", "bandsLeftOut"),
+            number("info tables beyond the limit", "infoTablesLeftOut"), number("cost centres beyond the limit", "costCentresLeftOut")]);
+        groups[3]!.show([
+            { name: "program", value: run?.program ?? UNKNOWN, text: true }, { name: "runtime", value: run?.rtsIdentifier ?? UNKNOWN, text: true },
+            { name: "RTS options", value: run?.rtsOptions?.join(" ") || UNKNOWN, text: true }, { name: "process", value: run?.pid === undefined ? UNKNOWN : String(run.pid) },
+            { name: "started", value: wall(run?.startWallNs) }, { name: "capabilities", value: count(run?.capabilities) },
+            { name: "daemon", value: daemon?.endpoint ?? UNKNOWN, text: true }, { name: "daemon's version", value: daemon?.state?.version ?? UNKNOWN },
+            { name: "daemon's memory", value: bytes(num(daemon?.state?.rssBytes)) }, size("held for this target", "stateBytes"),
+        ]);
+        const list = n?.advice ?? [];
+        adviceCard.hidden = !list.length;
+        replace(advice, ...list.map((a) => h("li", {}, label(a.text ?? "", "note-long"))));
+        damages.show(n?.damages ?? []);
+    }
+    return { root, update, done: () => damages.done() };
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * shell.ts - the frame around the pages: target, range, pause, theme, tabs, the banner; and when things are drawn.
+ *
+ * DESIGN: messages only mark the page as changed. It is drawn at most every DRAW_MS, never while hidden, so ten updates a second
+ * cost four drawings. What the user does is drawn at once.
+ */
+import type { Live } from "./api/live.ts";
+import { standing } from "./api/report.ts";
+import type { App, Page } from "./app.ts";
+import { h, setAttr, setText, visible } from "./dom.ts";
+import { pages } from "./pages/all.ts";
+import { parseStanding, SLIDING } from "./range.ts";
+import { firing } from "./state/judge.ts";
+import { num } from "./state/wire.ts";
+import { applyTheme, remember, remembered } from "./theme.ts";
+import { elapsed } from "./units.ts";
+import { showState } from "./widgets/facts.ts";
+import { saveBlob } from "./widgets/save.ts";
+
+const DRAW_MS = 400;
+
+export class Shell {
+    frames = 0; // drawings so far
+    private page: Page | undefined;
+    private pageName = "";
+    private pending = false;
+    private drawn = 0;
+    private readonly banner = h("div", { class: "banner", role: "status", "aria-live": "polite" });
+    private readonly targets = h("select", { "aria-label": "Target", onchange: () => this.pickTarget() });
+    private readonly state = h("span", {});
+    private readonly ranges = h("div", { class: "choice", role: "group", "aria-label": "Range of time" });
+    private readonly pause = h("button", { class: "toggle", onclick: () => this.togglePause() });
+    private readonly tabs = h("nav", { class: "tabs", "aria-label": "Pages" });
+    private readonly main = h("main", { id: "main", tabindex: "-1" });
+    private readonly alertBadge = h("span", { class: "badge" });
+
+    constructor(root: HTMLElement, private app: App, private live: Live | undefined) {
+        const theme = h("button", { onclick: () => this.nextTheme(), title: "Dark, light, or as the system" });
+        setText(theme, `Theme: ${remembered("theme") ?? "auto"}`);
+        this.theme = theme;
+        root.replaceChildren(
+            h("a", { class: "skip", href: "#main", onclick: (e: Event) => (e.preventDefault(), this.main.focus()) }, "To the content"),
+            h("header", {},
+                h("div", { class: "top" }, h("h1", {}, h("a", { href: "#/overview" }, "heapwatch")), this.targets, this.state,
+                    h("span", { class: "spacer" }), this.ranges, this.pause,
+                    h("button", { onclick: () => void this.save(), title: "The whole page with its data, in one file" }, "Save report"), theme),
+                this.tabs),
+            this.banner, this.main);
+        for (const p of pages) {
+            const link = h("a", { href: `#/${p.name}`, "data-page": p.name, onclick: (e: MouseEvent) => this.go(e, p.name) }, p.title);
+            if (p.name === "alerts") link.append(this.alertBadge);
+            this.tabs.append(link);
+        }
+        for (const [name] of [...SLIDING, ["all", 0] as [string, number]]) {
+            this.ranges.append(h("button", { "data-range": name, onclick: () => this.app.route.set({ range: name }) }, name));
+        }
+        this.ranges.append(h("button", { "data-range": "standing", onclick: () => this.app.slide(), title: "Back to the sliding range" }, "zoomed ×"));
+        app.route.onchange(() => this.draw());
+        document.addEventListener("visibilitychange", () => this.changed());
+        matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (applyTheme(remembered("theme") ?? "auto"), this.draw()));
+        setInterval(() => this.frame(), 1000);
+        this.follow();
+        this.draw();
+    }
+
+    private readonly theme: HTMLElement;
+
+    // Something came in.
+    changed(): void {
+        if (this.pending || document.hidden) return;
+        this.pending = true;
+        const wait = Math.max(0, this.drawn + DRAW_MS - performance.now());
+        setTimeout(() => requestAnimationFrame(() => {
+            this.pending = false;
+            if (this.app.paused && this.page) this.frame();
+            else this.draw();
+        }), wait);
+    }
+
+    // While paused the page looks at what it had: only the frame goes on.
+    private draw(): void {
+        this.drawn = performance.now();
+        this.frames++;
+        const { route } = this.app, known = pages.find((p) => p.name === route.page) ?? pages[0]!;
+        this.follow();
+        if (this.pageName !== known.name || !this.page) {
+            this.page?.done?.();
+            this.pageName = known.name;
+            this.page = known.make(this.app);
+            this.main.replaceChildren(this.page.root);
+        }
+        this.frame();
+        this.page.update();
+        const t = this.app.target();
+        if (this.page.wants && t) this.app.histories?.allBands(t);
+    }
+
+    // Which targets are wanted in detail, and the past of each.
+    private follow(): void {
+        if (!this.live) return;
+        const { route, view, histories } = this.app, wanted: string[] = [];
+        if (route.page !== "overview") {
+            const name = route.get("target") || this.app.target()?.key;
+            if (name) wanted.push(name);
+        }
+        if (route.page === "compare") {
+            for (const side of ["a", "b"]) {
+                const k = route.get(side);
+                if (k && view.targets.has(k) && !wanted.includes(k)) wanted.push(k);
+            }
+        }
+        this.live.follow(wanted);
+        for (const k of wanted) histories?.open(k, view.targets.get(k)?.run);
+    }
+
+    // What stands around the page.
+    private frame(): void {
+        const { app } = this, t = app.target();
+        this.fillTargets();
+        showState(this.state, t?.state?.state);
+        this.state.title = visible(t?.state?.detail ?? "");
+        const range = parseStanding(app.rangeText) ? "standing" : app.rangeText;
+        for (const b of this.ranges.children) {
+            const name = (b as HTMLElement).dataset["range"];
+            setAttr(b, "aria-pressed", String(name === range));
+            (b as HTMLElement).hidden = name === "standing" && range !== "standing";
+        }
+        setText(this.pause, app.paused ? "Go on" : "Pause");
+        setAttr(this.pause, "aria-pressed", String(app.paused));
+        this.pause.hidden = !this.live;
+        for (const a of this.tabs.children) setAttr(a, "aria-current", (a as HTMLElement).dataset["page"] === this.pageName ? "page" : null);
+        const alerts = [...app.view.targets.values()].reduce((sum, x) => sum + (firing(x.alerts) ?? 0), 0);
+        setText(this.alertBadge, alerts ? String(alerts) : "");
+        this.alertBadge.hidden = !alerts;
+        this.sayBanner();
+        document.title = `${alerts ? `(${alerts}) ` : ""}${t && this.pageName !== "overview" ? `${visible(t.name)} · ` : ""}heapwatch`;
+    }
+
+    private fillTargets(): void {
+        const all = this.app.view.sorted(), want = all.map((t) => t.key).join("\n");
+        const now = this.app.target()?.key ?? this.app.route.get("target");
+        if (this.targets.dataset["names"] !== want) {
+            this.targets.dataset["names"] = want;
+            this.targets.replaceChildren(...all.map((t) => h("option", { value: t.key }, visible(t.key))));
+        }
+        this.targets.hidden = !all.length;
+        if (this.targets.value !== now) this.targets.value = now;
+    }
+
+    private sayBanner(): void {
+        const [text, tone] = this.trouble();
+        this.banner.hidden = !text;
+        setText(this.banner, text);
+        setAttr(this.banner, "data-tone", tone);
+    }
+
+    // The worst thing to know, and its tone.
+    private trouble(): [string, string] {
+        const { live, app } = this;
+        const now = Date.now(), t = app.target();
+        if (live && !live.connected) {
+            if (!live.heard) return ["Connecting to the server…", "plain"];
+            return [`The server is not reachable. What you see is ${elapsed(Math.floor((now - live.heard) / 1000))} old.`, "bad"];
+        }
+        const stale = [...app.view.daemons.values()].filter((d) => d.stale);
+        if (stale.length) {
+            const heard = Math.min(...stale.map((d) => num(d.heardWallNs) ?? NaN));
+            const age = Number.isFinite(heard) ? `What you see of it is ${elapsed(Math.max(0, Math.floor(now / 1000 - heard / 1e9)))} old.` : "It was never heard.";
+            return [`The daemon is silent${stale.length > 1 ? ` (${stale.length} daemons)` : ""}. ${age} It goes on when the daemon is back.`, "bad"];
+        }
+        const name = app.route.get("target");
+        if (live?.connected && name && !t) return [`There is no target ${visible(name)} (yet, or any more).`, "warn"];
+        if (live?.error ?? app.histories?.error) return [(live?.error ?? app.histories?.error)!, "warn"];
+        if (app.paused) return ["Paused. Data go on behind it; the page does not.", "plain"];
+        const thinned = app.meta?.logs?.find((l) => l.target === t?.name && (l.daemon ?? 0) === t?.daemon && l.thinned)?.thinning;
+        return [thinned ? `${visible(thinned)}.` : "", "plain"];
+    }
+
+    private pickTarget(): void {
+        this.app.route.set({ target: this.targets.value, band: undefined, iso: undefined });
+    }
+
+    private togglePause(): void {
+        this.app.route.set({ paused: this.app.paused ? undefined : "1" });
+    }
+
+    private nextTheme(): void {
+        const order = ["auto", "light", "dark"], next = order[(order.indexOf(remembered("theme") ?? "auto") + 1) % 3]!;
+        remember("theme", next);
+        setText(this.theme, `Theme: ${next}`);
+        applyTheme(next);
+        this.draw();
+    }
+
+    // Ordinary clicks keep the rest of the view; others (new tab) take the link as it is.
+    private go(e: MouseEvent, page: string): void {
+        if (e.ctrlKey || e.metaKey || e.shiftKey || e.button !== 0) return;
+        e.preventDefault();
+        this.app.route.set({}, page);
+    }
+
+    private async save(): Promise<void> {
+        saveBlob("heapwatch-report.html", await standing(this.app.view));
+    }
+}

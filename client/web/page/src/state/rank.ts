@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * rank.ts - which bands are drawn, and in which order.
+ */
+import type { Span } from "../range.ts";
+import { stats, type Stats } from "../stats.ts";
+import { lowerBound } from "./series.ts";
+import type { Band, Target } from "./target.ts";
+
+export type Sort = "size" | "stddev" | "name" | "number" | "gradient";
+
+export interface Ranked {
+    band: Band;
+    stats: Stats | undefined;
+}
+
+// Indices [from, to) of the censuses in the range, with one before it so that curves reach its edge.
+export function censusWindow(t: Target, r: Span): [number, number] {
+    const { times } = t.censuses, n = times.length;
+    const from = Math.max(0, lowerBound(times, n, r.from) - (times[lowerBound(times, n, r.from)] === r.from ? 0 : 1));
+    return [from, Math.min(n, lowerBound(times, n, r.to) + 1)];
+}
+
+export function bandStats(t: Target, b: Band, from: number, to: number): Stats | undefined {
+    const c = t.censuses.columns.get(b.id);
+    return c ? stats(t.censuses.times, c, from, to) : undefined;
+}
+
+export function rank(t: Target, from: number, to: number, keep: (label: string) => boolean, sort: Sort, reverse: boolean): Ranked[] {
+    const all: Ranked[] = [];
+    for (const band of t.bands.values()) {
+        if (keep(band.def.label ?? "")) all.push({ band, stats: bandStats(t, band, from, to) });
+    }
+    all.sort((a, b) => before(a, b, sort) || a.band.id - b.band.id);
+    return reverse ? all.reverse() : all;
+}
+
+function before(a: Ranked, b: Ranked, sort: Sort): number {
+    if (sort === "name") return (a.band.def.label ?? "") < (b.band.def.label ?? "") ? -1 : 1;
+    if (sort === "number") return a.band.id - b.band.id;
+    return measure(b, sort) - measure(a, sort);
+}
+
+function measure(r: Ranked, sort: Sort): number {
+    const whole = r.band.stats; // known for finished logs, also of bands without points
+    if (sort === "stddev") return r.stats?.stddev ?? whole?.stddev ?? -1;
+    if (sort === "gradient") return r.stats?.slopeBps ?? whole?.slopeBytesPerS ?? -Infinity;
+    return r.stats?.sum ?? whole?.sum ?? r.band.bytes;
+}

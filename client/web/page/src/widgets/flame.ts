@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * flame.ts - a flame graph by d3-flame-graph. Updated in place; a zoom stays while data come in.
+ *
+ * Labels reach the library as text only: it writes them with d3's text().
+ */
+import flamegraph, { type FlameGraph } from "d3-flame-graph";
+import { select } from "d3-selection";
+import { h, setText, visible } from "../dom.ts";
+import { bandColor } from "../theme.ts";
+import { count, share } from "../units.ts";
+import { saveSvg, saveSvgPng } from "./bars.ts";
+import { register } from "./registry.ts";
+import { svg } from "../dom.ts";
+import { css } from "../theme.ts";
+
+export interface Frame {
+    name: string;
+    module: string;
+    value: number; // ticks, those of its children included
+    children: Frame[];
+}
+
+interface Node {
+    data: Frame & { fade?: boolean; hide?: boolean };
+    parent?: Node;
+    children?: Node[];
+    depth: number;
+    x0: number;
+    x1: number;
+    value: number;
+    highlight?: boolean;
+}
+
+const CELL = 20;
+
+export class Flame {
+    readonly root: HTMLElement;
+    private readonly box = h("div", { class: "flame" });
+    private readonly detail = h("p", { class: "muted", "aria-live": "polite" });
+    private readonly empty = h("p", { class: "empty" });
+    private graph: FlameGraph | undefined;
+    private sign = "";
+    private frame: Frame | undefined;
+    private zoomed: string[] = [];
+    private readonly watch: ResizeObserver;
+    private colors = new Map<string, number>();
+
+    constructor(private readonly id: string, title: string) {
+        this.root = h("figure", { class: "chart", "data-chart": id }, h("figcaption", {}, h("h3", {}, title), h("span", { class: "tools" },
+            h("button", { class: "quiet", onclick: () => this.reset() }, "reset zoom"),
+            h("button", { class: "quiet", "aria-label": `Save ${title} as PNG`, onclick: () => void saveSvgPng(id, this.picture()) }, "PNG"),
+            h("button", { class: "quiet", "aria-label": `Save ${title} as SVG`, onclick: () => saveSvg(id, this.picture()) }, "SVG"))),
+        this.box, this.empty, this.detail);
+        this.watch = new ResizeObserver(() => this.draw());
+        this.watch.observe(this.box);
+        register("chart", id, () => ({ title, root: this.frame, zoomed: this.zoomed }));
+    }
+
+    done(): void {
+        this.watch.disconnect();
+        this.graph?.destroy?.();
+        register("chart", this.id, undefined);
+    }
+
+    show(frame: Frame | undefined, why: string, term: string): void {
+        this.box.hidden = !frame;
+        this.empty.hidden = !!frame;
+        setText(this.empty, why);
+        this.frame = frame;
+        const sign = frame ? JSON.stringify([frame, document.documentElement.dataset["theme"], term]) : "";
+        if (sign === this.sign) return;
+        this.sign = sign;
+        this.term = term;
+        this.draw();
+    }
+
+    private term = "";
+
+    private draw(): void {
+        const width = this.box.clientWidth;
+        if (!this.frame || !width) return;
+        this.box.replaceChildren();
+        const graph: FlameGraph = flamegraph().width(width).height((depth(this.frame) + 1) * CELL).cellHeight(CELL).minFrameSize(1).transitionDuration(0).inverted(true).sort(true).title("")
+            .onClick((d: Node) => this.clicked(d)).onHover((d: Node) => setText(this.detail, this.describe(d)))
+            .setColorMapper((d: Node) => this.color(d)).setLabelHandler((d: Node) => this.describe(d));
+        graph.setSearchMatch?.((d: Node, term: string) => visible(d.data.name).toLowerCase().includes(term.toLowerCase()));
+        select(this.box).datum(structuredClone(this.frame)).call(graph as never);
+        this.graph = graph;
+        if (this.term) graph.search(this.term);
+        if (this.zoomed.length) this.zoomAgain();
+    }
+
+    private clicked(d: Node): void {
+        this.zoomed = path(d).slice(1);
+    }
+
+    private zoomAgain(): void {
+        let at = select(this.box).datum() as unknown as Node | undefined;
+        for (const name of this.zoomed) at = at?.children?.find((c) => c.data.name === name);
+        if (at) this.graph?.zoomTo(at);
+    }
+
+    private reset(): void {
+        this.zoomed = [];
+        this.draw();
+    }
+
+    private describe(d: Node): string {
+        const total = this.frame?.value ?? 0;
+        return `${visible(d.data.name)}: ${count(d.data.value)} ticks, ${share(total ? d.data.value / total : undefined)}`;
+    }
+
+    // One colour a module; matches of the search stand out.
+    private color(d: Node): string {
+        if (d.highlight) return css("--marker");
+        if (!d.depth) return css("--line");
+        if (!this.colors.has(d.data.module)) this.colors.set(d.data.module, this.colors.size);
+        return tint(bandColor("calm", this.colors.get(d.data.module)! + 1, 16));
+    }
+
+    // The same picture without foreign elements, which other programs do not draw.
+    private picture(): SVGSVGElement | null {
+        const from = this.box.querySelector("svg");
+        if (!from) return null;
+        const width = from.clientWidth, height = from.clientHeight;
+        const root = svg("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}`, width, height, "font-size": 12, "font-family": "sans-serif" });
+        select(this.box).selectAll<SVGGElement, Node>("g.frame").each(function (d) {
+            const g = this, rect = g.querySelector("rect"), w = Number(rect?.getAttribute("width"));
+            if (!rect || !(w > 0)) return;
+            const letters = Math.floor((w - 8) / 6.6), name = visible(d.data.name);
+            root.append(svg("g", { transform: g.getAttribute("transform") }, svg("rect", { width: w, height: CELL - 1, fill: rect.getAttribute("fill") }),
+                letters > 3 ? svg("text", { x: 4, y: 14, fill: "#14202b" }, name.length > letters ? `${name.slice(0, letters - 1)}…` : name) : null));
+        });
+        return root;
+    }
+}
+
+function depth(f: Frame): number {
+    return f.children.reduce((most, c) => Math.max(most, depth(c) + 1), 0);
+}
+
+function path(d: Node | undefined): string[] {
+    const out: string[] = [];
+    for (let n = d; n; n = n.parent) out.unshift(n.data.name);
+    return out;
+}
+
+// Light enough for dark text, in both themes.
+function tint(color: string): string {
+    const part = (k: number) => Math.round(parseInt(color.slice(k, k + 2), 16) * 0.55 + 255 * 0.45).toString(16).padStart(2, "0");
+    return `#${part(1)}${part(3)}${part(5)}`;
+}

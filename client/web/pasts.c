@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pasts.c - histories of many series in one answer.
+ *
+ * DESIGN: one job per request. All its questions go to the daemons at once;
+ * each reply fills its place; the last one sends the answer. A browser that
+ * has gone meanwhile is libevent's business: the reply is then just freed.
+ *
+ * A daemon keeps 64 points of a band, for its whole life. Where this server
+ * has followed for longer than a point is wide, its own censuses are finer:
+ * they replace the daemon's points from their first time on.
+ */
+#include "client/web/pasts.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "client/history/item.h"
+#include "client/history/put.h"
+#include "client/web/answer.h"
+#include "client/web/question.h"
+
+#define CACHE_MS 1000
+#define CACHE_ENTRIES 32
+#define CACHE_BYTES ((size_t)4 << 20)   /* of one answer: larger ones are not kept */
+#define CACHE_QUERY 1024                /* likewise for questions */
+#define REQUESTS_PER_S 60.0
+#define ITEMS_PER_S 2000.0              /* questions to daemons: a daemon takes some 20 us for one */
+
+struct bucket { double tokens; uint64_t at_ms; };
+
+struct cached {
+        char query[CACHE_QUERY];
+        char *text;
+        size_t size;
+        uint64_t at_ms;
+};
+
+struct pasts {
+        struct pasts_source source;
+        struct bucket requests, items;
+        struct cached cache[CACHE_ENTRIES];
+        size_t next;
+};
+
+struct place {
+        struct job *job;
+        struct wanted *wanted;
+        struct past past;
+        const char *error;              /* static, or `refusal` */
+        char refusal[160];
+};
+
+struct job {
+        struct pasts *pasts;
+        struct evhttp_request *req;
+        char *query;
+        struct wanted wanted[QUESTION_ITEMS];
+        struct place places[QUESTION_ITEMS];
+        size_t n, open;
+};
+
+static uint64_t now_ms(void)
+{
+        struct timespec t;
+
+        (void)clock_gettime(CLOCK_MONOTONIC, &t);
+        return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Takes `cost` out of a bucket that holds two seconds' worth. False: it is empty. */
+static bool afford(struct bucket *b, double per_s, double cost)
+{
+        uint64_t now = now_ms();
+
+        b->tokens += (double)(now - b->at_ms) / 1000 * per_s;
+        b->at_ms = now;
+        if (b->tokens > 2 * per_s)
+                b->tokens = 2 * per_s;
+        if (b->tokens < cost)
+                return false;
+        b->tokens -= cost;
+        return true;
+}
+
+/* -------------------------------------------------------------------- cache */
+
+static const struct cached *remembered(const struct pasts *p, const char *query)
+{
+        uint64_t now = now_ms();
+
+        for (size_t i = 0; i < CACHE_ENTRIES; i++) {
+                const struct cached *c = &p->cache[i];
+
+                if (c->text && now - c->at_ms < CACHE_MS && !strcmp(c->query, query))
+                        return c;
+        }
+        return NULL;
+}
+
+static void remember(struct pasts *p, const char *query, const struct document *d)
+{
+        struct cached *c = &p->cache[p->next];
+        char *copy;
+
+        if (strlen(query) >= CACHE_QUERY || d->size > CACHE_BYTES)
+                return;
+        copy = malloc(d->size + 1);
+        if (!copy)
+                return;
+        memcpy(copy, d->text, d->size);
+        p->next = (p->next + 1) % CACHE_ENTRIES;
+        free(c->text);
+        c->text = copy;
+        c->size = d->size;
+        c->at_ms = now_ms();
+        (void)snprintf(c->query, sizeof(c->query), "%s", query);
+}
+
+/* ------------------------------------------------------------------ answering */
+
+static void print_place(FILE *to, const struct place *place)
+{
+        const struct wanted *w = place->wanted;
+        struct item item = { .daemon = w->daemon, .target = w->target, .run = w->run, .series = w->series,
+                             .band = w->band, .label = w->label };
+
+        item_open(to, &item);
+        if (place->error) {
+                (void)fputs(",\"error\":", to);
+                put_text(to, place->error);
+        } else {
+                item_columns(to, &place->past);
+        }
+}
+
+static const struct grid *grid_of(const struct pasts *p, const struct wanted *w)
+{
+        const struct history_target *t = history_find(p->source.history, w->daemon, w->target);
+
+        return t && t->run == w->run && w->series == HW__SERIES__SERIES_NONE ? &t->bands : NULL;
+}
+
+static void print_answer(FILE *to, const struct job *job)
+{
+        (void)fputs("{\"items\":[", to);
+        for (size_t i = 0; i < job->n; i++) {
+                const struct wanted *w = &job->wanted[i];
+                const struct grid *g = job->pasts->source.askers ? NULL : grid_of(job->pasts, w);
+                const struct grid_band *b = g ? grid_band(g, w->band) : NULL;
+
+                (void)fputs(i ? ",\n" : "", to);
+                print_place(to, &job->places[i]);
+                if (b)
+                        item_stats(to, g, b);
+                (void)fputc('}', to);
+        }
+        (void)fputs("]}\n", to);
+}
+
+static void finish(struct job *job)
+{
+        struct document d;
+
+        document_open(&d);
+        if (d.to)
+                print_answer(d.to, job);
+        if (document_close(&d)) {
+                remember(job->pasts, job->query, &d);
+                answer_json(job->req, d.text, d.size);
+        } else {
+                answer_error(job->req, 500, "memory is short");
+        }
+        document_done(&d);
+        for (size_t i = 0; i < job->n; i++)
+                past_done(&job->places[i].past);
+        wanted_done(job->wanted, job->n);
+        free(job->query);
+        free(job);
+}
+
+/* ------------------------------------------------------------- from what is here */
+
+/* All columns of the grid as points of a band; where it had no row: 0. */
+static bool append_grid(struct past *p, const struct grid *g, uint32_t id)
+{
+        const struct grid_band *b = grid_band(g, id);
+
+        for (size_t i = 0; b && i < g->n; i++) {
+                bool has = i >= b->first && i < b->first + b->n;
+                struct grid_cell c = has ? b->cells[i - b->first] : (struct grid_cell){ 0 };
+                struct past_point point = { .time_ns = g->columns[i].time_ns, .width_ns = g->columns[i].width_ns,
+                                            .count = g->columns[i].censuses, .min = c.min, .max = c.max,
+                                            .mean = c.mean, .last = c.last };
+
+                if (past_append(p, &point) < 0)
+                        return false;
+        }
+        return true;
+}
+
+static void fill_from_history(struct place *place)
+{
+        const struct wanted *w = place->wanted;
+        const struct history *h = place->job->pasts->source.history;
+        const struct history_target *t = history_find(h, w->daemon, w->target);
+        bool good = true;
+
+        if (t && t->run == w->run && w->series != HW__SERIES__SERIES_NONE) {
+                for (size_t i = 0; good && i < t->series[w->series].n; i++)
+                        good = past_append(&place->past, &t->series[w->series].points[i]) == 0;
+        } else if (t && t->run == w->run) {
+                good = append_grid(&place->past, &t->bands, w->band);
+        }
+        if (!good)
+                place->error = "memory is short";
+        past_cut(&place->past, w->from_ns, w->to_ns);
+        past_widen(&place->past, w->step_ns);
+}
+
+/* ------------------------------------------------------------------ from daemons */
+
+static void take_points(struct place *place, const Hw__History *h)
+{
+        for (size_t i = 0; i < h->n_points; i++) {
+                const Hw__Point *q = h->points[i];
+                struct past_point p = { .time_ns = q->time_ns, .width_ns = q->width_ns,
+                                        .count = q->count ? q->count : 1, .min = q->min, .max = q->max,
+                                        .mean = q->mean, .last = q->last };
+
+                if (past_append(&place->past, &p) < 0)
+                        place->error = "memory is short";
+        }
+}
+
+/* Our own censuses in place of the daemon's points of the same time. */
+static void refine(struct place *place)
+{
+        const struct wanted *w = place->wanted;
+        const struct grid *g = grid_of(place->job->pasts, w);
+
+        if (!g || g->n < 2 || !grid_band(g, w->band))
+                return;
+        past_cut(&place->past, 0, g->columns[0].time_ns);
+        if (!append_grid(&place->past, g, w->band))
+                place->error = "memory is short";
+        past_cut(&place->past, w->from_ns, w->to_ns);
+        past_widen(&place->past, w->step_ns);
+}
+
+static void on_reply(void *ctx, const Hw__Reply *reply, const char *error)
+{
+        struct place *place = ctx;
+        struct job *job = place->job;
+
+        if (reply && reply->what_case == HW__REPLY__WHAT_HISTORY) {
+                place->wanted->run = reply->history->has_run ? reply->history->run : place->wanted->run;
+                take_points(place, reply->history);
+                refine(place);
+        } else {
+                (void)snprintf(place->refusal, sizeof(place->refusal), "%s",
+                               error ? error : reply && reply->error ? reply->error : "an unexpected reply");
+                place->error = place->refusal;
+        }
+        if (--job->open == 0)
+                finish(job);
+}
+
+static void ask(struct place *place)
+{
+        const struct pasts_source *s = &place->job->pasts->source;
+        Hw__Request request = HW__REQUEST__INIT;
+        Hw__HistoryRequest h = HW__HISTORY_REQUEST__INIT;
+        struct wanted *w = place->wanted;
+
+        h.target = w->target;
+        h.has_series = w->series != HW__SERIES__SERIES_NONE;
+        h.series = w->series;
+        h.has_band = !h.has_series;
+        h.band = w->band;
+        h.has_from_ns = w->from_ns > 0;
+        h.from_ns = w->from_ns;
+        h.has_to_ns = w->to_ns != UINT64_MAX;
+        h.to_ns = w->to_ns;
+        h.has_step_ns = w->step_ns > 0;
+        h.step_ns = w->step_ns;
+        request.what_case = HW__REQUEST__WHAT_HISTORY;
+        request.history = &h;
+        if (w->daemon < s->n_askers)
+                asker_ask(s->askers[w->daemon], &request, on_reply, place);
+        else
+                on_reply(place, NULL, "there is no daemon of that number");
+}
+
+static void fill(struct place *place)
+{
+        if (!place->wanted->known)
+                on_reply(place, NULL, "there is no target of that name");
+        else if (place->job->pasts->source.askers)
+                ask(place);
+        else {
+                fill_from_history(place);
+                if (--place->job->open == 0)
+                        finish(place->job);
+        }
+}
+
+static void start(struct job *job)
+{
+        job->open = job->n + 1; /* one for ourselves: the job must outlive this loop */
+        for (size_t i = 0; i < job->n; i++) {
+                job->places[i].job = job;
+                job->places[i].wanted = &job->wanted[i];
+                fill(&job->places[i]);
+        }
+        if (--job->open == 0)
+                finish(job);
+}
+
+/* ------------------------------------------------------------------ requests */
+
+static bool parse(struct question *q, const char *query, char *error, size_t size)
+{
+        struct evkeyvalq parameters;
+        bool good;
+
+        if (evhttp_parse_query_str(query, &parameters) < 0) {
+                (void)snprintf(error, size, "the address cannot be read");
+                return false;
+        }
+        good = question_parse(q, &parameters, error, size);
+        evhttp_clear_headers(&parameters);
+        return good;
+}
+
+static void too_fast(struct evhttp_request *req)
+{
+        (void)evhttp_add_header(evhttp_request_get_output_headers(req), "Retry-After", "1");
+        answer_error(req, 429, "too many requests for history; ask again in a second");
+}
+
+void pasts_answer(struct pasts *p, struct evhttp_request *req, const char *query)
+{
+        const struct cached *known;
+        struct question *q = calloc(1, sizeof(*q));
+        struct job *job = calloc(1, sizeof(*job));
+        char error[256] = "memory is short";
+
+        query = query ? query : "";
+        known = remembered(p, query);
+        if (job)
+                job->query = strdup(query);
+        if (!afford(&p->requests, REQUESTS_PER_S, 1))
+                too_fast(req);
+        else if (known)
+                answer_json(req, known->text, known->size);
+        else if (!q || !job || !job->query)
+                answer_error(req, 500, "%s", error);
+        else if (!parse(q, query, error, sizeof(error)) ||
+                 !question_resolve(q, p->source.view, job->wanted, &job->n, error, sizeof(error)))
+                answer_error(req, 400, "%s", error);
+        else if (!afford(&p->items, ITEMS_PER_S, (double)job->n)) {
+                wanted_done(job->wanted, job->n);
+                too_fast(req);
+        } else {
+                job->pasts = p;
+                job->req = req;
+                start(job);
+                job = NULL;
+        }
+        if (job)
+                free(job->query);
+        free(job);
+        free(q);
+}
+
+struct pasts *pasts_new(const struct pasts_source *source)
+{
+        struct pasts *p = calloc(1, sizeof(*p));
+
+        if (!p)
+                return NULL;
+        p->source = *source;
+        p->requests = (struct bucket){ .tokens = REQUESTS_PER_S, .at_ms = now_ms() };
+        p->items = (struct bucket){ .tokens = ITEMS_PER_S, .at_ms = now_ms() };
+        return p;
+}
+
+void pasts_destroy(struct pasts **p)
+{
+        for (size_t i = 0; *p && i < CACHE_ENTRIES; i++)
+                free((*p)->cache[i].text);
+        free(*p);
+        *p = NULL;
+}

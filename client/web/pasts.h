@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pasts.h - answers /api/history: from daemons, asked in one go, or from what
+ * was gathered (files). The same question within a second gets the same answer.
+ */
+#ifndef HW_CLIENT_PASTS_H
+#define HW_CLIENT_PASTS_H
+
+#include <event2/http.h>
+
+#include "client/history/history.h"
+#include "client/view.h"
+#include "client/web/asker.h"
+
+struct pasts;
+
+struct pasts_source {
+        const struct view *view;
+        const struct history *history;
+        struct asker **askers;          /* by daemon; NULL: files, `history` has all */
+        size_t n_askers;
+};
+
+/* What `source` points to outlives it. NULL: memory is short. */
+struct pasts *pasts_new(const struct pasts_source *source);
+
+/* The askers must be gone, or have answered. */
+void pasts_destroy(struct pasts **p);
+
+/* Answers now or later. */
+void pasts_answer(struct pasts *p, struct evhttp_request *req, const char *query);
+
+#endif

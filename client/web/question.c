@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* question.c - parameters of /api/history: every one is checked, an unknown one is refused by name. */
+#include "client/web/question.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/limits.h"
+
+#define SECONDS_MOST 1e9        /* 31 years of event time */
+
+static bool number(const char *text, unsigned long max, unsigned long *ret)
+{
+        char *end;
+
+        errno = 0;
+        *ret = strtoul(text, &end, 10);
+        return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *ret <= max;
+}
+
+static bool add_target(struct question *q, const char *text)
+{
+        return detail_add(&q->targets, text);
+}
+
+static bool add_series(struct question *q, const char *name)
+{
+        Hw__Series s = hw_series_parse(name);
+
+        if (s == HW__SERIES__SERIES_NONE || q->n_series == VIEW_SERIES)
+                return false;
+        q->series[q->n_series++] = s;
+        return true;
+}
+
+static bool add_band(struct question *q, const char *text)
+{
+        unsigned long id;
+
+        if (!number(text, LIMIT_BANDS, &id) || !id || q->n_bands == QUESTION_BANDS)
+                return false;
+        q->bands[q->n_bands++] = (uint32_t)id;
+        return true;
+}
+
+static bool set_top(struct question *q, const char *text)
+{
+        unsigned long n;
+
+        if (strncmp(text, "top", 3) || !number(text + 3, QUESTION_BANDS, &n) || !n)
+                return false;
+        q->top = n;
+        return true;
+}
+
+static bool seconds(const char *text, double *ret)
+{
+        char *end;
+
+        *ret = strtod(text, &end);
+        return *text && !*end && isfinite(*ret) && fabs(*ret) <= SECONDS_MOST;
+}
+
+static bool set_from(struct question *q, const char *text)
+{
+        return q->has_from = seconds(text, &q->from_s);
+}
+
+static bool set_to(struct question *q, const char *text)
+{
+        return q->has_to = seconds(text, &q->to_s) && q->to_s >= 0;
+}
+
+static bool set_step(struct question *q, const char *text)
+{
+        return seconds(text, &q->step_s) && q->step_s >= 0;
+}
+
+static const struct parameter {
+        const char *name, *expected;
+        bool list;
+        bool (*take)(struct question *q, const char *text);
+} parameters[] = {
+        { "target", "NAME or DAEMON:NAME, at most 32", false, add_target },
+        { "series", "the like of live, rss, gc_pause", true, add_series },
+        { "band", "numbers from 1, at most 200", true, add_band },
+        { "bands", "top1 to top200", false, set_top },
+        { "from", "seconds of event time, or negative: before now", false, set_from },
+        { "to", "seconds of event time", false, set_to },
+        { "step", "seconds", false, set_step },
+};
+
+/* Each part of "a,b,c". The text is overwritten. */
+static bool take_list(struct question *q, const struct parameter *p, char *text)
+{
+        char *part;
+
+        while ((part = strsep(&text, ","))) {
+                if (!p->take(q, part))
+                        return false;
+        }
+        return true;
+}
+
+static bool take(struct question *q, const struct evkeyval *kv, char *error, size_t size)
+{
+        for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++) {
+                const struct parameter *p = &parameters[i];
+
+                if (strcmp(p->name, kv->key))
+                        continue;
+                if (p->list ? take_list(q, p, kv->value) : p->take(q, kv->value))
+                        return true;
+                (void)snprintf(error, size, "the value of '%s' is not understood; expected %s", p->name, p->expected);
+                return false;
+        }
+        (void)snprintf(error, size, "unknown parameter '%.40s'; expected target, series, band, bands, from, to or step",
+                       kv->key);
+        return false;
+}
+
+bool question_parse(struct question *q, const struct evkeyvalq *all, char *error, size_t size)
+{
+        memset(q, 0, sizeof(*q));
+        for (const struct evkeyval *kv = all->tqh_first; kv; kv = kv->next.tqe_next) {
+                if (!take(q, kv, error, size))
+                        return false;
+        }
+        if (!q->targets.n || (!q->n_series && !q->n_bands && !q->top)) {
+                (void)snprintf(error, size, "expected a target and a series, a band or bands=topN");
+                return false;
+        }
+        return true;
+}
+
+/* ---------------------------------------------------------------- resolving */
+
+static const struct view_target *find(const struct view *v, const struct detail *d, size_t i)
+{
+        if (d->targets[i].any_daemon)
+                return view_find(v, d->targets[i].name);
+        for (size_t t = 0; t < view_targets(v); t++) {
+                const struct view_target *target = view_target(v, t);
+
+                if (target->daemon == d->targets[i].daemon && !strcmp(target->name, d->targets[i].name))
+                        return target;
+        }
+        return NULL;
+}
+
+static uint64_t ns(double s)
+{
+        return s > 0 ? (uint64_t)(s * 1e9 + 0.5) : 0;
+}
+
+/* What the pasts of one target have in common. */
+static struct wanted frame(const struct question *q, size_t i, const struct view_target *t)
+{
+        struct wanted w = { .daemon = t ? t->daemon : q->targets.targets[i].daemon, .known = t != NULL,
+                            .run = t ? t->run : 0, .to_ns = q->has_to ? ns(q->to_s) : UINT64_MAX,
+                            .step_ns = ns(q->step_s) };
+        double newest_s = t ? (double)t->event_time_ns / 1e9 : 0;
+
+        (void)snprintf(w.target, sizeof(w.target), "%s", q->targets.targets[i].name);
+        if (q->has_from)
+                w.from_ns = ns(q->from_s < 0 ? newest_s + q->from_s : q->from_s);
+        return w;
+}
+
+struct resolved { struct wanted *list; size_t n; bool full, short_of_memory; };
+
+static void put(struct resolved *r, const struct wanted *frame_, Hw__Series series, uint32_t band, const char *label)
+{
+        struct wanted *w = &r->list[r->n];
+
+        if (r->n == QUESTION_ITEMS) {
+                r->full = true;
+                return;
+        }
+        *w = *frame_;
+        w->series = series;
+        w->band = band;
+        w->label = label ? strdup(label) : NULL;
+        r->short_of_memory |= label && !w->label;
+        r->n++;
+}
+
+static const char *label_of(const struct view_target *t, uint32_t id)
+{
+        return t && id <= t->n_bands && t->bands[id - 1] ? t->bands[id - 1]->def->label : NULL;
+}
+
+static void put_target(struct resolved *r, const struct question *q, size_t i, const struct view_target *t)
+{
+        const struct view_band *top[QUESTION_BANDS];
+        struct wanted w = frame(q, i, t);
+        size_t n_top = t && q->top ? view_top_bands(t, top, q->top) : 0;
+
+        for (size_t s = 0; s < q->n_series; s++)
+                put(r, &w, q->series[s], 0, NULL);
+        for (size_t b = 0; b < q->n_bands; b++)
+                put(r, &w, HW__SERIES__SERIES_NONE, q->bands[b], label_of(t, q->bands[b]));
+        for (size_t b = 0; b < n_top; b++)
+                put(r, &w, HW__SERIES__SERIES_NONE, top[b]->id, top[b]->def->label);
+}
+
+bool question_resolve(const struct question *q, const struct view *v, struct wanted *list, size_t *ret_n, char *error,
+                      size_t size)
+{
+        struct resolved r = { .list = list };
+
+        for (size_t i = 0; i < q->targets.n; i++)
+                put_target(&r, q, i, find(v, &q->targets, i));
+        *ret_n = r.n;
+        if (!r.full && !r.short_of_memory)
+                return true;
+        (void)snprintf(error, size, r.full ? "that is more than %d histories in one request" : "memory is short",
+                       QUESTION_ITEMS);
+        wanted_done(list, r.n);
+        return false;
+}
+
+void wanted_done(struct wanted *list, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                free(list[i].label);
+}

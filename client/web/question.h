@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * question.h - what /api/history is asked for: the parameters of docs/WEB.md
+ * read and checked, then resolved against a view into single pasts.
+ */
+#ifndef HW_CLIENT_QUESTION_H
+#define HW_CLIENT_QUESTION_H
+
+#include <event2/keyvalq_struct.h>
+
+#include "client/view.h"
+#include "client/web/state.h"
+
+#define QUESTION_TARGETS 32
+#define QUESTION_BANDS 200
+#define QUESTION_ITEMS 400
+
+struct question {
+        struct detail targets;          /* the names; `all` is not used */
+        Hw__Series series[VIEW_SERIES];
+        size_t n_series;
+        uint32_t bands[QUESTION_BANDS];
+        size_t n_bands;
+        size_t top;                     /* N of bands=topN; 0: not asked for */
+        bool has_from, has_to;
+        double from_s, to_s;            /* event time; negative `from`: before the newest */
+        double step_s;                  /* 0: the finest */
+};
+
+/* Reads all parameters. False with a sentence in `error`. */
+bool question_parse(struct question *q, const struct evkeyvalq *parameters, char *error, size_t size);
+
+/* One past that is wanted. Strings are its own. */
+struct wanted {
+        size_t daemon;
+        char target[VIEW_NAME_MAX + 1];
+        uint32_t run;
+        bool known;                     /* the view has this target */
+        Hw__Series series;              /* SERIES_NONE: a band */
+        uint32_t band;
+        char *label;                    /* owned */
+        uint64_t from_ns, to_ns, step_ns; /* to_ns UINT64_MAX: no end */
+};
+
+/* Fills `list` (QUESTION_ITEMS). False with a sentence when there would be more, or memory is short. */
+bool question_resolve(const struct question *q, const struct view *v, struct wanted *list, size_t *ret_n, char *error,
+                      size_t size);
+
+void wanted_done(struct wanted *list, size_t n);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * state.h - everything a view knows, as one JSON object in the form of
+ * docs/WEB.md ("The state"): the messages that would make the same view.
+ */
+#ifndef HW_CLIENT_STATE_H
+#define HW_CLIENT_STATE_H
+
+#include <stdio.h>
+
+#include "client/feed.h"
+#include "client/view.h"
+
+#define DETAIL_MAX 32
+
+/* Of which targets the large bodies (bands, census, notes, profile, ticky, trends of bands) are wanted. */
+struct detail {
+        bool all;
+        size_t n;
+        struct { bool any_daemon; size_t daemon; char name[VIEW_NAME_MAX + 1]; } targets[DETAIL_MAX];
+};
+
+/* "D:NAME" or "NAME" into the list. False: not a target, or too many. */
+bool detail_add(struct detail *d, const char *text);
+
+/* Whether an update of this kind and target belongs to what is wanted. */
+bool detail_wants(const struct detail *d, const struct view *v, size_t daemon, const char *target, Hw__Kind kind);
+
+/* The trends of `update` that are no bands', in a copy that borrows from it; `list` has room for all of them. */
+Hw__Trends trends_of_series(const Hw__Trends *trends, Hw__Trend **list);
+
+struct state_source {
+        const struct view *view;
+        const struct feed *feed;        /* names of the daemons */
+        size_t n_daemons;               /* endpoints that are followed */
+        bool live, control;
+};
+
+/* A short list for scripts. */
+void state_print_targets(FILE *to, const struct state_source *s);
+
+void state_print(FILE *to, const struct state_source *s, const struct detail *detail);
+
+/* {"daemon":0,"endpoint":...,"stale":...,"heardWallNs":...} */
+void state_print_daemon(FILE *to, const struct state_source *s, size_t daemon);
+
+#endif

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * stream.c - one event to many browsers.
+ *
+ * DESIGN: updates are printed once and gathered for 100 ms; then each browser
+ * gets those it wants as one event. What is queued for a browser stands in its
+ * connection's output buffer, which is measured before more is put in.
+ *
+ * A connection that breaks is noticed by libevent, which detaches the request
+ * from it and calls on_close: there we only mark; the request is freed at the
+ * next tick, never inside its own callback.
+ */
+#include "client/web/stream.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "client/history/put.h"
+#include "client/web/answer.h"
+
+/* One printed update. */
+struct piece {
+        struct piece *next;
+        size_t daemon;
+        Hw__Kind kind;
+        bool instead;           /* for those who do not want this target's large messages */
+        char target[VIEW_NAME_MAX + 1];
+        size_t size;
+        char text[];
+};
+
+struct stream {
+        struct stream *next;
+        struct evhttp_request *req;
+        struct detail detail;
+        bool behind;            /* missed something: the state is due */
+        bool closed;            /* the connection is gone */
+};
+
+struct streams {
+        const struct state_source *source;
+        struct event *tick, *alive;
+        struct stream *first;
+        size_t n;
+        struct piece *pieces, **last;
+        size_t pieces_bytes;
+        uint64_t id;            /* of the newest event */
+        bool said;              /* something was sent since the last "alive" */
+        bool ended;
+        const char *end_reason;
+};
+
+/* ------------------------------------------------------------------- writing */
+
+static struct bufferevent *connection(const struct stream *s)
+{
+        struct evhttp_connection *c = s->closed ? NULL : evhttp_request_get_connection(s->req);
+
+        return c ? evhttp_connection_get_bufferevent(c) : NULL;
+}
+
+static size_t waiting(const struct stream *s)
+{
+        struct bufferevent *b = connection(s);
+
+        return b ? evbuffer_get_length(bufferevent_get_output(b)) : 0;
+}
+
+/* Sends an event whose data is `size` bytes; the data's line breaks are JSON's blanks and become separate lines. */
+static void put_event(struct streams *all, struct stream *s, const char *name, const char *data, size_t size)
+{
+        struct evbuffer *out = connection(s) ? evbuffer_new() : NULL;
+
+        if (!out)
+                return;
+        (void)evbuffer_add_printf(out, "id: %llu\nevent: %s\n", (unsigned long long)all->id, name);
+        while (size > 0) {
+                const char *end = memchr(data, '\n', size);
+                size_t n = end ? (size_t)(end - data) : size;
+
+                (void)evbuffer_add(out, "data: ", 6);
+                (void)evbuffer_add(out, data, n);
+                (void)evbuffer_add(out, "\n", 1);
+                n += end != NULL;
+                data += n;
+                size -= n;
+        }
+        (void)evbuffer_add(out, "\n", 1);
+        evhttp_send_reply_chunk(s->req, out);
+        evbuffer_free(out);
+        all->said = true;
+}
+
+static void put_state(struct streams *all, struct stream *s)
+{
+        struct document d;
+
+        document_open(&d);
+        if (d.to)
+                state_print(d.to, all->source, &s->detail);
+        if (document_close(&d)) {
+                put_event(all, s, "state", d.text, d.size);
+                s->behind = false;
+        }
+        document_done(&d);
+}
+
+/* Whether more may be queued for it; one that is behind and has read what waited gets the state instead. */
+static bool ready(struct streams *all, struct stream *s)
+{
+        size_t n = waiting(s);
+
+        if (s->closed)
+                return false;
+        if (n > STREAM_BEHIND_BYTES)
+                s->behind = true;
+        if (!s->behind)
+                return true;
+        if (n < STREAM_CAUGHT_UP_BYTES)
+                put_state(all, s);
+        return false;
+}
+
+/* ------------------------------------------------------------------- gathering */
+
+static void drop_pieces(struct streams *all)
+{
+        while (all->pieces) {
+                struct piece *p = all->pieces;
+
+                all->pieces = p->next;
+                free(p);
+        }
+        all->last = &all->pieces;
+        all->pieces_bytes = 0;
+}
+
+static void put_pieces(struct streams *all, struct stream *s)
+{
+        const char *comma = "[";
+        struct document d;
+
+        document_open(&d);
+        for (const struct piece *p = d.to ? all->pieces : NULL; p; p = p->next) {
+                if (detail_wants(&s->detail, all->source->view, p->daemon, p->target, p->kind) == p->instead)
+                        continue;
+                (void)fputs(comma, d.to);
+                (void)fwrite(p->text, 1, p->size, d.to);
+                comma = ",\n";
+        }
+        if (d.to)
+                (void)fputs("]", d.to);
+        if (document_close(&d) && *comma == ',')
+                put_event(all, s, "updates", d.text, d.size);
+        document_done(&d);
+}
+
+/* What was gathered goes out, in order before whatever comes next. */
+static void flush(struct streams *all)
+{
+        if (!all->pieces)
+                return;
+        all->id++;
+        for (struct stream *s = all->first; s; s = s->next) {
+                if (ready(all, s))
+                        put_pieces(all, s);
+        }
+        drop_pieces(all);
+}
+
+/* -------------------------------------------------------------- their lives */
+
+static void reap(struct streams *all)
+{
+        for (struct stream **at = &all->first; *at;) {
+                struct stream *s = *at;
+
+                if (!s->closed) {
+                        at = &s->next;
+                        continue;
+                }
+                *at = s->next;
+                all->n--;
+                evhttp_send_reply_end(s->req); /* has no connection any more: frees the request */
+                free(s);
+        }
+}
+
+static void on_close(struct evhttp_connection *c, void *arg)
+{
+        struct stream *s = arg;
+
+        (void)c;
+        s->closed = true;
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *arg)
+{
+        (void)fd;
+        (void)what;
+        reap(arg);
+        flush(arg);
+}
+
+/* A comment when nothing was said, so that both ends notice a dead connection; also for those that lag behind. */
+static void on_alive(evutil_socket_t fd, short what, void *arg)
+{
+        struct streams *all = arg;
+
+        (void)fd;
+        (void)what;
+        reap(all);
+        for (struct stream *s = all->first; s; s = s->next) {
+                bool idle = ready(all, s) && !all->said && waiting(s) == 0;
+                struct evbuffer *out = idle ? evbuffer_new() : NULL;
+
+                if (!out)
+                        continue;
+                (void)evbuffer_add_printf(out, ": alive\n\n");
+                evhttp_send_reply_chunk(s->req, out);
+                evbuffer_free(out);
+        }
+        all->said = false;
+}
+
+static void put_end(struct streams *all, struct stream *s)
+{
+        struct document d;
+
+        document_open(&d);
+        if (d.to) {
+                (void)fputs("{\"reason\":", d.to);
+                put_text(d.to, all->end_reason);
+                (void)fputc('}', d.to);
+        }
+        if (document_close(&d))
+                put_event(all, s, "end", d.text, d.size);
+        document_done(&d);
+}
+
+void streams_begin(struct streams *all, struct evhttp_request *req, const struct detail *detail)
+{
+        static const struct timeval stalled = { STREAM_STALLED_S, 0 };
+        struct evkeyvalq *headers = evhttp_request_get_output_headers(req);
+        struct stream *s = all->n < STREAMS_MOST ? calloc(1, sizeof(*s)) : NULL;
+
+        if (!s) {
+                answer_error(req, 503, all->n < STREAMS_MOST ? "memory is short" : "too many streams are open");
+                return;
+        }
+        s->req = req;
+        s->detail = *detail;
+        answer_headers(req);
+        (void)evhttp_add_header(headers, "Content-Type", "text/event-stream");
+        (void)evhttp_add_header(headers, "X-Accel-Buffering", "no");
+        evhttp_connection_set_closecb(evhttp_request_get_connection(req), on_close, s);
+        flush(all);
+        s->next = all->first;
+        all->first = s;
+        all->n++;
+        evhttp_send_reply_start(req, 200, "OK");
+        if (connection(s))
+                bufferevent_set_timeouts(connection(s), NULL, &stalled);
+        all->id++;
+        put_state(all, s);
+        if (all->ended)
+                put_end(all, s);
+}
+
+/* ---------------------------------------------------------------- what happened */
+
+/* Something cannot be told as it happened. */
+static void all_behind(struct streams *all)
+{
+        for (struct stream *s = all->first; s; s = s->next)
+                s->behind = true;
+}
+
+/* Prints an update and queues it. */
+static void add_piece(struct streams *all, size_t daemon, const Hw__Update *u, bool instead)
+{
+        struct piece *p = NULL;
+        struct document d;
+
+        document_open(&d);
+        if (d.to)
+                put_tagged(d.to, daemon, u);
+        if (document_close(&d))
+                p = calloc(1, sizeof(*p) + d.size);
+        if (p) {
+                p->daemon = daemon;
+                p->kind = hw_update_kind(u);
+                p->instead = instead;
+                (void)snprintf(p->target, sizeof(p->target), "%s", u->target ? u->target : "");
+                p->size = d.size;
+                memcpy(p->text, d.text, d.size);
+                *all->last = p;
+                all->last = &p->next;
+                all->pieces_bytes += d.size;
+        } else {
+                all_behind(all);
+        }
+        document_done(&d);
+}
+
+/* The part of a message of trends that all get. */
+static void add_small_trends(struct streams *all, size_t daemon, const Hw__Update *u)
+{
+        Hw__Trend **list = calloc(u->trends->n_trends + 1, sizeof(*list));
+        Hw__Update small = *u;
+        Hw__Trends trends;
+
+        if (!list) {
+                all_behind(all);
+                return;
+        }
+        trends = trends_of_series(u->trends, list);
+        small.trends = &trends;
+        add_piece(all, daemon, &small, true);
+        free(list);
+}
+
+void streams_update(struct streams *all, size_t daemon, const Hw__Update *u)
+{
+        static const struct timeval tenth = { 0, 100000 };
+
+        if (!all->first)
+                return;
+        if (!event_pending(all->tick, EV_TIMEOUT, NULL))
+                (void)event_add(all->tick, &tenth);
+        if (all->pieces_bytes > STREAM_BATCH_BYTES) {
+                all_behind(all);
+                return;
+        }
+        add_piece(all, daemon, u, false);
+        if (u->body_case == HW__UPDATE__BODY_TRENDS)
+                add_small_trends(all, daemon, u);
+}
+
+static void tell_all(struct streams *all, const char *name, const struct document *d)
+{
+        all->id++;
+        for (struct stream *s = all->first; s; s = s->next) {
+                if (ready(all, s))
+                        put_event(all, s, name, d->text, d->size);
+        }
+}
+
+void streams_daemon(struct streams *all, size_t daemon)
+{
+        struct document d;
+
+        flush(all);
+        document_open(&d);
+        if (d.to)
+                state_print_daemon(d.to, all->source, daemon);
+        if (document_close(&d))
+                tell_all(all, "daemon", &d);
+        document_done(&d);
+}
+
+void streams_forget(struct streams *all, size_t daemon)
+{
+        struct document d;
+
+        flush(all);
+        document_open(&d);
+        if (d.to)
+                (void)fprintf(d.to, "{\"daemon\":%zu}", daemon);
+        if (document_close(&d))
+                tell_all(all, "forget", &d);
+        document_done(&d);
+}
+
+void streams_end(struct streams *all, const char *reason)
+{
+        flush(all);
+        all->ended = true;
+        all->end_reason = reason;
+        all->id++;
+        for (struct stream *s = all->first; s; s = s->next)
+                put_end(all, s);
+}
+
+struct streams *streams_new(struct event_base *base, const struct state_source *source)
+{
+        static const struct timeval seconds = { 5, 0 };
+        struct streams *all = calloc(1, sizeof(*all));
+
+        if (!all)
+                return NULL;
+        all->source = source;
+        all->last = &all->pieces;
+        all->tick = evtimer_new(base, on_tick, all);
+        all->alive = event_new(base, -1, EV_PERSIST, on_alive, all);
+        if (!all->tick || !all->alive || event_add(all->alive, &seconds))
+                streams_destroy(&all);
+        return all;
+}
+
+void streams_destroy(struct streams **all)
+{
+        if (!*all)
+                return;
+        reap(*all);
+        for (struct stream *s = (*all)->first; s;) {
+                struct stream *next = s->next;
+
+                evhttp_connection_set_closecb(evhttp_request_get_connection(s->req), NULL, NULL);
+                evhttp_send_reply_end(s->req);
+                free(s);
+                s = next;
+        }
+        drop_pieces(*all);
+        if ((*all)->tick)
+                event_free((*all)->tick);
+        if ((*all)->alive)
+                event_free((*all)->alive);
+        free(*all);
+        *all = NULL;
+}

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * web.c - `heapwatch web`: a subscriber that answers browsers.
+ *
+ * DESIGN: one libevent loop for the feed, the requests to daemons and HTTP.
+ * The feed is read with a budget per turn and gone on with through a
+ * zero-delay timer, so that browsers are answered while a flood comes in.
+ */
+#include "client/command.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/options.h"
+#include "client/signals.h"
+#include "client/web/assets.h"
+#include "client/web/server.h"
+
+#define UPDATES_PER_TURN 256
+#define HISTORY_CELLS ((size_t)1 << 20)         /* 32 MiB at most, for bands finer than the daemons keep them */
+#define HISTORY_COLUMNS 1024
+#define HISTORY_FILE_CELLS ((size_t)4 << 20)    /* files: there is nobody to ask */
+#define HISTORY_FILE_POINTS 8192
+
+struct web {
+        struct text_list files, endpoints, hosts;
+        struct server_options options;
+        const char *token_file;
+        struct event_base *base;
+        struct event *readable, *again, *beat, *signals[3];
+        struct feed *feed;
+        struct view *view;
+        struct history *history;
+        struct asker **askers;
+        size_t n_askers;
+        struct state_source state;
+        struct streams *streams;
+        struct pasts *pasts;
+        struct server *server;
+        int status;
+};
+
+static const char help[] =
+        "usage: heapwatch web [FILE...] [OPTION]...\n"
+        "\n"
+        "Serves a page for the browser: all targets, heap, bands, collections, time,\n"
+        "alerts, live from the daemon or of finished eventlogs (FILE). Nothing else is\n"
+        "needed and nothing is fetched from elsewhere.\n"
+        "\n"
+        "  --listen ADDRESS:PORT  where to serve (default 127.0.0.1:8077; port 0: any);\n"
+        "                         an address that others can reach needs --token-file\n"
+        "  --connect EP           follow the daemon at EP (ipc://PATH or tcp://HOST:PORT);\n"
+        "                         may be repeated; default: your own daemon\n"
+        "  --token-file FILE      ask for the token in this file's first line; open the page\n"
+        "                         as /?token=TOKEN once, or send it as a Bearer token\n"
+        "  --host NAME            answer to this name too, behind a proxy or in a network;\n"
+        "                         may be repeated\n"
+        "  --allow-control        let the page add and remove targets; else it only looks\n"
+        "\n"
+        "The API for scripts: /api/state, /api/stream, /api/history, /api/targets\n"
+        "(docs/WEB.md). A browser that falls behind is skipped to the newest state; the\n"
+        "daemon never waits for one.\n"
+        "\n"
+        "Runs until it is interrupted. Ends with 2 on bad input or when the port is taken.\n"
+        "\n"
+        "Examples:\n"
+        "  heapwatch web\n"
+        "  heapwatch web run.eventlog --listen 127.0.0.1:9000\n"
+        "  ssh -L 8077:127.0.0.1:8077 server    the page of another machine, safely\n";
+
+static int run(int argc, char **argv);
+
+const struct command command_web = {
+        .name = "web",
+        .summary = "a page for the browser, live or from files",
+        .help = help,
+        .run = run,
+};
+
+/* ------------------------------------------------------------------- options */
+
+static int parse_option(struct web *w, int o)
+{
+        switch (o) {
+        case 'l':
+                w->options.listen = optarg;
+                return 0;
+        case 'c':
+                return options_add(&command_web, &w->endpoints, optarg);
+        case 't':
+                w->token_file = optarg;
+                return 0;
+        case 'h':
+                return options_add(&command_web, &w->hosts, optarg);
+        case 'a':
+                w->options.allow_control = true;
+                return 0;
+        default:
+                return command_usage_error(&command_web, "unknown option or missing value");
+        }
+}
+
+/* What is safe to start. */
+static int check(struct web *w)
+{
+        char error[512];
+
+        if (w->files.n && w->endpoints.n)
+                return command_usage_error(&command_web, "files and --connect exclude each other");
+        if (w->files.n && w->options.allow_control)
+                return command_usage_error(&command_web, "--allow-control is for daemons, not for files");
+        if (w->token_file && !guard_read_token(&w->options.guard, w->token_file, error, sizeof(error))) {
+                command_error(&command_web, "%s", error);
+                return EXIT_USAGE;
+        }
+        if (!w->token_file && !server_is_loopback(w->options.listen))
+                return command_usage_error(&command_web, "--listen %s: others could reach it; give --token-file, or "
+                                           "listen on 127.0.0.1 and use ssh -L", w->options.listen);
+        w->options.guard.hosts = w->hosts.items;
+        w->options.guard.n_hosts = w->hosts.n;
+        return 0;
+}
+
+static int parse(struct web *w, int argc, char **argv)
+{
+        static const struct option options[] = {
+                { "listen", required_argument, NULL, 'l' },     { "connect", required_argument, NULL, 'c' },
+                { "token-file", required_argument, NULL, 't' }, { "host", required_argument, NULL, 'h' },
+                { "allow-control", no_argument, NULL, 'a' },    { NULL, 0, NULL, 0 },
+        };
+        int o, bad = 0;
+
+        w->options.listen = "127.0.0.1:8077";
+        optind = 1;
+        while (!bad && (o = getopt_long(argc, argv, "c:", options, NULL)) != -1)
+                bad = parse_option(w, o);
+        for (int i = optind; !bad && i < argc; i++)
+                bad = options_add(&command_web, &w->files, argv[i]);
+        return bad ? bad : check(w);
+}
+
+/* ---------------------------------------------------------------------- feed */
+
+static void stop(struct web *w, int status)
+{
+        w->status = status;
+        (void)event_base_loopbreak(w->base);
+}
+
+static void take_update(struct web *w, size_t daemon, const Hw__Update *u)
+{
+        if (view_apply(w->view, daemon, u) < 0 || history_take(w->history, daemon, u) < 0) {
+                command_error(&command_web, "memory is short");
+                stop(w, EXIT_USAGE);
+                return;
+        }
+        streams_update(w->streams, daemon, u);
+}
+
+/* One event of the feed. False when there is none now. */
+static bool take_event(struct web *w)
+{
+        const Hw__Update *update = NULL;
+        enum feed_event event = feed_next(w->feed, 0, &update);
+        size_t daemon = event == FEED_NOTHING || event == FEED_FAILED ? 0 : feed_daemon(w->feed);
+
+        switch (event) {
+        case FEED_UPDATE:
+                take_update(w, daemon, update);
+                return true;
+        case FEED_RESET:
+                view_reset(w->view, daemon);
+                history_reset(w->history, daemon);
+                streams_forget(w->streams, daemon);
+                return true;
+        case FEED_STALE:
+        case FEED_ALIVE:
+                view_set_stale(w->view, daemon, event == FEED_STALE);
+                streams_daemon(w->streams, daemon);
+                return true;
+        case FEED_READY:
+                return true;
+        case FEED_END:
+                (void)event_del(w->beat);
+                (void)event_del(w->readable);
+                streams_end(w->streams, "all files are read");
+                return false;
+        case FEED_FAILED:
+                command_error(&command_web, "%s", feed_error(w->feed));
+                stop(w, EXIT_USAGE);
+                return false;
+        default:
+                return false;
+        }
+}
+
+static void on_feed(evutil_socket_t fd, short what, void *arg)
+{
+        static const struct timeval now = { 0, 0 };
+        struct web *w = arg;
+        int budget = UPDATES_PER_TURN;
+
+        (void)fd;
+        (void)what;
+        while (take_event(w)) {
+                if (--budget == 0) {
+                        (void)event_add(w->again, &now);
+                        return;
+                }
+        }
+}
+
+static void on_signal(evutil_socket_t number, short what, void *arg)
+{
+        (void)what;
+        signals_mark((int)number);
+        stop(arg, EXIT_OK);
+}
+
+/* ----------------------------------------------------------------- its parts */
+
+static bool open_feed(struct web *w)
+{
+        struct hw_subscriber_options o = {
+                .endpoints = w->endpoints.n ? w->endpoints.items : NULL,
+                .n_endpoints = w->endpoints.n,
+        };
+        char error[512];
+
+        if (w->files.n)
+                w->feed = feed_files(w->files.items, w->files.n, NULL, error, sizeof(error));
+        else
+                w->feed = feed_connect(&o, error, sizeof(error));
+        if (!w->feed)
+                command_error(&command_web, "%s", error);
+        return w->feed != NULL;
+}
+
+/* One for each daemon, to ask for history; files have none. */
+static bool open_askers(struct web *w)
+{
+        size_t n = w->files.n ? 0 : w->endpoints.n ? w->endpoints.n : 1;
+
+        w->askers = n ? calloc(n, sizeof(*w->askers)) : NULL;
+        for (; w->askers && w->n_askers < n; w->n_askers++) {
+                w->askers[w->n_askers] = asker_new(w->base, feed_endpoint(w->feed, w->n_askers));
+                if (!w->askers[w->n_askers]) {
+                        command_error(&command_web, "cannot ask the daemon at %s",
+                                      feed_endpoint(w->feed, w->n_askers));
+                        return false;
+                }
+        }
+        return w->n_askers == n;
+}
+
+static bool open_memory(struct web *w)
+{
+        struct history_options h = {
+                .series = w->files.n > 0,
+                .keep_recent = w->files.n == 0,
+                .max_points = HISTORY_FILE_POINTS,
+                .max_columns = HISTORY_COLUMNS,
+                .max_cells = w->files.n ? HISTORY_FILE_CELLS : HISTORY_CELLS,
+        };
+
+        w->view = view_new();
+        w->history = history_new(&h);
+        w->state = (struct state_source){
+                .view = w->view,
+                .feed = w->feed,
+                .n_daemons = w->n_askers ? w->n_askers : 1,
+                .live = w->files.n == 0,
+                .control = w->options.allow_control,
+        };
+        w->streams = streams_new(w->base, &w->state);
+        struct pasts_source p = {
+                .view = w->view, .history = w->history, .askers = w->askers, .n_askers = w->n_askers,
+        };
+        w->pasts = pasts_new(&p);
+        return w->view && w->history && w->streams && w->pasts;
+}
+
+static bool open_events(struct web *w)
+{
+        static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+        static const struct timeval now = { 0, 0 }, quarter = { 0, 250000 };
+
+        w->readable = event_new(w->base, feed_fd(w->feed), EV_READ | EV_PERSIST, on_feed, w);
+        w->again = evtimer_new(w->base, on_feed, w);
+        w->beat = event_new(w->base, -1, EV_PERSIST, on_feed, w);
+        if (!w->readable || !w->again || !w->beat || event_add(w->readable, NULL) || event_add(w->again, &now) ||
+            event_add(w->beat, &quarter))
+                return false;
+        for (size_t i = 0; i < 3; i++) {
+                w->signals[i] = evsignal_new(w->base, numbers[i], on_signal, w);
+                if (!w->signals[i] || event_add(w->signals[i], NULL))
+                        return false;
+        }
+        return true;
+}
+
+static bool open_server(struct web *w)
+{
+        struct server_parts parts = {
+                .state = &w->state, .streams = w->streams, .pasts = w->pasts, .askers = w->askers,
+                .n_askers = w->n_askers,
+        };
+        char error[512];
+
+        w->server = server_new(w->base, &w->options, &parts, error, sizeof(error));
+        if (!w->server) {
+                command_error(&command_web, "%s", error);
+                return false;
+        }
+        if (!asset_find("/")->size)
+                command_error(&command_web, "%s; the API works", ASSETS_MISSING);
+        (void)printf("heapwatch web: %s\n", server_url(w->server));
+        (void)fflush(stdout);
+        return true;
+}
+
+static void free_event(struct event *e)
+{
+        if (e)
+                event_free(e);
+}
+
+/* In reverse; open requests are answered before the server goes. */
+static void close_all(struct web *w)
+{
+        for (size_t i = 0; i < w->n_askers; i++)
+                asker_destroy(&w->askers[i]);
+        if (w->streams)
+                streams_destroy(&w->streams);
+        server_destroy(&w->server);
+        pasts_destroy(&w->pasts);
+        free_event(w->readable);
+        free_event(w->again);
+        free_event(w->beat);
+        for (size_t i = 0; i < 3; i++)
+                free_event(w->signals[i]);
+        history_destroy(&w->history);
+        view_destroy(&w->view);
+        if (w->feed)
+                feed_close(&w->feed);
+        free(w->askers);
+        if (w->base)
+                event_base_free(w->base);
+}
+
+static int run(int argc, char **argv)
+{
+        struct web *w = calloc(1, sizeof(*w));
+        int status = EXIT_USAGE;
+
+        if (w && !parse(w, argc, argv)) {
+                w->status = EXIT_USAGE;
+                w->base = event_base_new();
+                if (w->base && open_feed(w) && open_askers(w) && open_memory(w) && open_server(w) && open_events(w))
+                        (void)event_base_dispatch(w->base);
+                status = w->status;
+                close_all(w);
+        }
+        free(w);
+        signals_die();
+        return status;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * resend.h - tells Alertmanagers again and again which alerts fire.
+ *
+ * Alertmanager forgets a firing alert when its endsAt has passed, so every open
+ * one is sent anew each `resend_ns` with an end RESEND_LIVES intervals ahead: a
+ * daemon that dies is forgotten, one that lives is not. Alerts for the same
+ * Alertmanager go in one request. A request that fails is not repeated: the
+ * next interval is soon enough. It is logged once, and once when it works again.
+ */
+#ifndef HW_ACT_RESEND_H
+#define HW_ACT_RESEND_H
+
+#include <stdint.h>
+
+#include "act/http.h"
+#include "act/notice.h"
+#include "act/plan.h"
+
+#define RESEND_LIVES 4u
+#define RESEND_OPEN_MAX 4096u           /* open alerts in all: later ones are sent once only, and counted */
+#define RESEND_BATCH 64u                /* alerts in one request */
+#define RESEND_PEERS_MAX 64u            /* different Alertmanagers */
+
+struct event_base;
+struct resend;
+
+/* `http` is borrowed. NULL when memory is short. */
+struct resend *resend_new(struct event_base *base, struct http *http);
+void resend_destroy(struct resend **r);
+
+/* From now on `notice` (copied), which fires, is sent again to the Alertmanager of `step`. False: no room; counted. */
+bool resend_open(struct resend *r, const struct notice *notice, const struct act_step *step);
+
+/* No more; what is under way with it is ended, so that nothing overtakes the message of its end. */
+void resend_close(struct resend *r, uint64_t fingerprint, const struct act_step *step);
+
+/* The address that alerts are posted to, for a step's URL. Truncates never: ACT_TEXT_MAX + 32 bytes are enough. */
+char *resend_url(char *out, size_t size, const char *base_url);
+
+struct resend_stats {
+        uint64_t open, sent, failed, no_room;   /* alerts; requests; requests; alerts */
+};
+
+const struct resend_stats *resend_stats(const struct resend *r);
+
+#endif

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DESIGN: the tracker's answers one to one; a NaN is absent. Sentences are made here, where text may be made. */
+#include "publish/encode_trend.h"
+
+#include <math.h>
+
+#include "publish/sentences.h"
+
+#define MINUTE_NS UINT64_C(60000000000)
+
+/* Sets an optional field from a double that may be NaN or infinite, which is: not known. */
+#define PUT_FINITE(message, field, value) \
+        do { \
+                double put_value = (value); \
+                if (isfinite(put_value)) \
+                        PUT(message, field, put_value); \
+        } while (0)
+
+/* ----------------------------------------------------------- statistics */
+
+static const uint64_t windows_ns[] = { 10 * MINUTE_NS, 60 * MINUTE_NS, 360 * MINUTE_NS, 1440 * MINUTE_NS, 0 };
+
+#define WINDOWS_TOLD (sizeof(windows_ns) / sizeof(windows_ns[0]))
+
+static void put_statistics(Hw__WindowStatistics *out, const struct statistics *s)
+{
+        PUT(out, from_ns, s->from_ns);
+        PUT(out, to_ns, s->to_ns);
+        PUT(out, count, s->count);
+        PUT_FINITE(out, min, s->min);
+        PUT_FINITE(out, max, s->max);
+        PUT_FINITE(out, mean, s->mean);
+        PUT_FINITE(out, stddev, s->stddev);
+        PUT_FINITE(out, last, s->last);
+        PUT_FINITE(out, p50, s->p50);
+        PUT_FINITE(out, p90, s->p90);
+        PUT_FINITE(out, p99, s->p99);
+        PUT_FINITE(out, integral, s->integral);
+        PUT_FINITE(out, intercept, s->intercept);
+        PUT_FINITE(out, slope, s->slope);
+        PUT_FINITE(out, fit, s->fit);
+        PUT_FINITE(out, normalised_slope, s->normalised_slope);
+        PUT_FINITE(out, normalised_intercept, s->normalised_intercept);
+        PUT_FINITE(out, normalised_fit, s->normalised_fit);
+        PUT_FINITE(out, sum, s->sum);
+}
+
+/* A window that is longer than the run so far says the same as the whole run and is left out. */
+static bool put_windows(struct encoder *e, Hw__Trend *out, const struct tracker *t, struct subject subject)
+{
+        uint64_t now = model_time_ns(tracker_model(t)), to = now == UINT64_MAX ? now : now + 1;
+
+        out->windows = encoder_calloc(e, WINDOWS_TOLD, sizeof(*out->windows));
+        if (!out->windows)
+                return false;
+        for (size_t i = 0; i < WINDOWS_TOLD; i++) {
+                struct statistics s;
+                uint64_t from = windows_ns[i] && windows_ns[i] < to ? to - windows_ns[i] : 0;
+                if (windows_ns[i] && from == 0)
+                        continue;
+                Hw__WindowStatistics *row = encoder_calloc(e, 1, sizeof(*row));
+                if (!row)
+                        return false;
+                hw__window_statistics__init(row);
+                if (windows_ns[i])
+                        PUT(row, window_ns, windows_ns[i]);
+                if (tracker_statistics(t, subject, from, to, &s))
+                        put_statistics(row, &s);
+                out->windows[out->n_windows++] = row;
+        }
+        return true;
+}
+
+/* ---------------------------------------------------------------- trend */
+
+static Hw__Evidence *encode_evidence(struct encoder *e, const struct trend_result *r)
+{
+        const struct trend_evidence *v = &r->evidence;
+        Hw__Evidence *out = encoder_calloc(e, 1, sizeof(*out));
+
+        if (!out)
+                return NULL;
+        hw__evidence__init(out);
+        PUT(out, basis, (Hw__Evidence__Basis)v->basis);
+        if (!r->has_slope)
+                return out;
+        PUT(out, span_ns, v->span_ns);
+        PUT(out, ended_ns, v->ended_ns);
+        PUT(out, points, v->points);
+        PUT_FINITE(out, z, v->z);
+        PUT_FINITE(out, level_bytes, v->level_bytes);
+        PUT_FINITE(out, sure_rise_bytes, v->sure_rise_bytes);
+        PUT_FINITE(out, record_bytes, v->record_bytes);
+        PUT_FINITE(out, life_ratio, v->life_ratio);
+        if (v->missing < TEST_COUNT)
+                out->missing = encoder_text(e, window_test_failure(v->missing));
+        return out;
+}
+
+static void put_onset(struct encoder *e, Hw__Trend *out, const struct tracker *t, uint64_t onset_ns)
+{
+        const struct note *before = tracker_note_before(t, onset_ns), *after = tracker_note_after(t, onset_ns);
+
+        PUT(out, onset_ns, onset_ns);
+        if (before)
+                out->note_before = encode_note(e, before);
+        if (after)
+                out->note_after = encode_note(e, after);
+}
+
+static void put_verdict(struct encoder *e, Hw__Trend *out, const struct tracker *t, const struct trend_result *r)
+{
+        char sentence[SENTENCE_MAX];
+
+        PUT(out, verdict, (Hw__Verdict)r->verdict);
+        if (r->verdict != TREND_UNKNOWN)
+                PUT(out, since_ns, r->since_ns);
+        PUT(out, as_of_ns, r->as_of_ns);
+        PUT_FINITE(out, slope, r->slope);
+        PUT_FINITE(out, slope_low, r->slope_low);
+        PUT_FINITE(out, slope_high, r->slope_high);
+        if (r->onset_ns != UINT64_MAX)
+                put_onset(e, out, t, r->onset_ns);
+        out->evidence = encode_evidence(e, r);
+        out->sentence = encoder_copy(e, sentence_verdict(sentence, sizeof(sentence), r));
+        if (r->has_slope) {
+                PUT_FINITE(out, gained_bytes, r->slope * ((double)r->evidence.span_ns / 1e9));
+                PUT_FINITE(out, gained_low_bytes, r->evidence.sure_rise_bytes);
+        }
+}
+
+Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subject subject)
+{
+        Hw__Trend *out = encoder_calloc(e, 1, sizeof(*out));
+        struct trend_result r;
+
+        if (!out)
+                return NULL;
+        hw__trend__init(out);
+        if (subject.band)
+                PUT(out, band, subject.band);
+        else
+                PUT(out, series, (Hw__Series)subject.series);
+        if (tracker_verdict(t, subject, &r))
+                put_verdict(e, out, t, &r);
+        return put_windows(e, out, t, subject) && !e->failed ? out : NULL;
+}
+
+/* --------------------------------------------------------------- growth */
+
+#define PUT_GROWTH(out, name, series) \
+        do { \
+                if ((series)->known) { \
+                        PUT_FINITE(out, name##_slope, (series)->trend.slope); \
+                } \
+        } while (0)
+
+static Hw__GrowingBand *encode_growing(struct encoder *e, const struct bands *bands, const struct growing_band *b)
+{
+        const struct band *band = bands_get(bands, b->band);
+        Hw__GrowingBand *out = encoder_calloc(e, 1, sizeof(*out));
+
+        if (!out)
+                return NULL;
+        hw__growing_band__init(out);
+        PUT(out, band, b->band);
+        if (band)
+                out->label = encoder_text(e, band->label);
+        PUT(out, verdict, (Hw__Verdict)b->verdict);
+        PUT_FINITE(out, slope, b->slope);
+        PUT_FINITE(out, gained_bytes, b->gained_bytes);
+        PUT_FINITE(out, gained_low_bytes, b->gained_low_bytes);
+        PUT(out, span_ns, b->span_ns);
+        PUT_U64(out, onset_ns, b->onset_ns);
+        PUT(out, bytes, b->bytes);
+        return out;
+}
+
+static void put_verdicts(Hw__Growth *out, const struct growth *g)
+{
+        enum trend_verdict heap = TREND_UNKNOWN;
+
+        if (g->live.known)
+                PUT(out, live, (Hw__Verdict)g->live.trend.verdict);
+        if (g->heap.known)
+                heap = g->heap.trend.verdict;
+        if (g->blocks.known && g->blocks.trend.verdict > heap)
+                heap = g->blocks.trend.verdict;
+        if (g->heap.known || g->blocks.known)
+                PUT(out, heap, (Hw__Verdict)heap);
+        if (g->rss.known)
+                PUT(out, rss, (Hw__Verdict)g->rss.trend.verdict);
+        if (g->off_heap.known)
+                PUT(out, off_heap, (Hw__Verdict)g->off_heap.trend.verdict);
+        PUT_GROWTH(out, live, &g->live);
+        PUT_GROWTH(out, heap, &g->heap);
+        PUT_GROWTH(out, blocks, &g->blocks);
+        PUT_GROWTH(out, rss, &g->rss);
+        PUT_GROWTH(out, off_heap, &g->off_heap);
+}
+
+Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const struct growth *g)
+{
+        Hw__Growth *out = encoder_calloc(e, 1, sizeof(*out));
+        char sentence[SENTENCE_MAX];
+
+        if (!out)
+                return NULL;
+        hw__growth__init(out);
+        PUT(out, where, (Hw__Growth__Where)g->where);
+        out->sentence = encoder_copy(e, sentence_growth(sentence, sizeof(sentence), g, bands));
+        put_verdicts(out, g);
+        PUT(out, as_of_ns, g->as_of_ns);
+        PUT_U64(out, off_heap_bytes, g->off_heap_bytes);
+        PUT_U64(out, slop_bytes, g->slop_bytes);
+        PUT_U64(out, fragmentation_bytes, g->fragmentation_bytes);
+        PUT_U32(out, megablocks_held, g->megablocks_held);
+        PUT_U32(out, megablocks_needed, g->megablocks_needed);
+        PUT_U32(out, megablocks_returned, g->megablocks_returned);
+        PUT_U64(out, nonmoving_bytes, g->nonmoving_bytes);
+        PUT_U64(out, nonmoving_live_bytes, g->nonmoving_live_bytes);
+        out->bands = encoder_calloc(e, g->n_bands, sizeof(*out->bands));
+        for (uint32_t i = 0; out->bands && i < g->n_bands; i++) {
+                out->bands[i] = encode_growing(e, bands, &g->bands[i]);
+                if (!out->bands[i])
+                        return NULL;
+                out->n_bands++;
+        }
+        return e->failed ? NULL : out;
+}
+
+/* Nanoseconds of seconds; what does not fit is not in sight. */
+#define PUT_SECONDS(out, field, seconds) \
+        do { \
+                if ((seconds) >= 0 && (seconds) < 1.8e10) \
+                        PUT(out, field, (uint64_t)((seconds) * 1e9)); \
+        } while (0)
+
+Hw__TimeToLimit *encode_time_to_limit(struct encoder *e, const struct limit_time *l)
+{
+        Hw__TimeToLimit *out = encoder_calloc(e, 1, sizeof(*out));
+        char sentence[SENTENCE_MAX];
+
+        if (!out)
+                return NULL;
+        hw__time_to_limit__init(out);
+        PUT(out, limit_bytes, l->limit.bytes);
+        PUT(out, source, (Hw__TimeToLimit__Source)l->limit.source);
+        PUT(out, series, (Hw__Series)l->series);
+        PUT_SECONDS(out, low_ns, l->low_s);
+        PUT_SECONDS(out, mid_ns, l->mid_s);
+        PUT_SECONDS(out, high_ns, l->high_s);
+        PUT_FINITE(out, heap_over_live, l->heap_over_live);
+        PUT(out, as_of_ns, l->as_of_ns);
+        out->sentence = encoder_copy(e, sentence_limit(sentence, sizeof(sentence), l));
+        return out;
+}
+
+Hw__TrendScale *encode_scale(struct encoder *e, const struct tracker_config *c)
+{
+        Hw__TrendScale *out = encoder_calloc(e, 1, sizeof(*out));
+        char sentence[SENTENCE_MAX];
+
+        if (!out)
+                return NULL;
+        hw__trend_scale__init(out);
+        PUT(out, resolution_ns, c->trend.resolution_ns);
+        PUT(out, leak_after_ns, c->trend.leak_after_ns);
+        PUT(out, automatic, c->automatic);
+        out->sentence = encoder_copy(e, sentence_scale(sentence, sizeof(sentence), c));
+        return out;
+}

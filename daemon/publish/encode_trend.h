@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* encode_trend.h - the tracker's answers as structs of the wire; as in encode.h, NULL when memory is short. */
+#ifndef HW_PUBLISH_ENCODE_TREND_H
+#define HW_PUBLISH_ENCODE_TREND_H
+
+#include "publish/encode.h"
+#include "trend/tracker.h"
+
+/* With its windows, up to the newest event. */
+Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subject subject);
+Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const struct growth *growth);
+Hw__TimeToLimit *encode_time_to_limit(struct encoder *e, const struct limit_time *limit);
+Hw__TrendScale *encode_scale(struct encoder *e, const struct tracker_config *config);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: trends that are due, or all of them for a newcomer, in parts. What
+ * stands beside them is full state and is made once and put into every part, so
+ * that each part says the same.
+ */
+#include "publish/encode_trend.h"
+#include "publish/send.h"
+
+struct trend_state {
+        struct growth growth;
+        struct limit_time limit;
+        bool has_limit;
+};
+
+static bool put_state(struct publisher *p, Hw__Trends *out, const struct trend_state *s)
+{
+        struct encoder *e = &p->encoder;
+
+        out->growth = encode_growth(e, model_bands(p->model), &s->growth);
+        out->scale = encode_scale(e, tracker_config_of(p->tracker));
+        if (s->has_limit)
+                out->time_to_limit = encode_time_to_limit(e, &s->limit);
+        PUT(out, bands_left_out, tracker_bands_left_out(p->tracker));
+        PUT(out, late_samples, tracker_late(p->tracker));
+        return out->growth && out->scale;
+}
+
+static bool send_part(struct publisher *p, const struct subject *subjects, uint32_t n, const struct trend_state *s,
+                      const struct newcomer *to)
+{
+        Hw__Update update = HW__UPDATE__INIT;
+        Hw__Trends body = HW__TRENDS__INIT;
+        bool made = put_state(p, &body, s);
+
+        update.body_case = HW__UPDATE__BODY_TRENDS;
+        update.trends = &body;
+        body.trends = encoder_calloc(&p->encoder, n, sizeof(*body.trends));
+        for (uint32_t i = 0; made && body.trends && i < n; i++) {
+                body.trends[i] = encode_trend(&p->encoder, p->tracker, subjects[i]);
+                made = body.trends[i] != NULL;
+                body.n_trends += made;
+        }
+        return send_update(p, &update, made && body.trends, to);
+}
+
+static struct trend_state look(const struct publisher *p)
+{
+        struct trend_state s;
+
+        tracker_growth(p->tracker, &s.growth);
+        s.has_limit = tracker_time_to_limit(p->tracker, &s.limit);
+        return s;
+}
+
+bool send_trends_due(struct publisher *p)
+{
+        struct subject subjects[LIMIT_TRENDS_PER_UPDATE];
+        uint32_t n = tracker_take_due(p->tracker, subjects, LIMIT_TRENDS_PER_UPDATE);
+        bool good = true;
+
+        if (!n)
+                return true;
+        struct trend_state s = look(p);
+        do {
+                good = send_part(p, subjects, n, &s, NULL) && good;
+                n = tracker_take_due(p->tracker, subjects, LIMIT_TRENDS_PER_UPDATE);
+        } while (n > 0);
+        return good;
+}
+
+bool send_trends_all(struct publisher *p, const struct newcomer *to)
+{
+        struct subject subjects[LIMIT_TRENDS_PER_UPDATE];
+        struct trend_state s = look(p);
+        uint32_t n = 0, at = 0;
+        bool good = true;
+
+        while (tracker_next(p->tracker, &at, &subjects[n])) {
+                if (++n < LIMIT_TRENDS_PER_UPDATE)
+                        continue;
+                good = send_part(p, subjects, n, &s, to) && good;
+                n = 0;
+        }
+        return (n == 0 || send_part(p, subjects, n, &s, to)) && good;
+}

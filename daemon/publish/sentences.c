@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: short clauses put one behind the other. Every number in them is one
+ * that the message carries too.
+ */
+#include "publish/sentences.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "heapwatch/text.h"
+
+/* A text that grows and is cut at its end. */
+struct words {
+        char *out;
+        size_t size, used;
+};
+
+__attribute__((format(printf, 2, 3))) static void say(struct words *w, const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        int n = vsnprintf(w->out + w->used, w->size - w->used, format, args);
+        va_end(args);
+        if (n > 0)
+                w->used = (size_t)n < w->size - w->used ? w->used + (size_t)n : w->size - 1;
+}
+
+static struct words begin(char *out, size_t size)
+{
+        out[0] = '\0';
+        return (struct words){ .out = out, .size = size };
+}
+
+static void say_duration(struct words *w, double ns)
+{
+        char text[HW_NUMBER_MAX];
+
+        say(w, "%s", hw_duration_text(text, sizeof(text), ns));
+}
+
+static void say_bytes(struct words *w, double bytes)
+{
+        char text[HW_NUMBER_MAX];
+
+        say(w, "%s", hw_bytes_text(text, sizeof(text), bytes));
+}
+
+static void say_rate(struct words *w, double rate)
+{
+        char text[HW_NUMBER_MAX];
+
+        say(w, "%s", hw_rate_text(text, sizeof(text), rate));
+}
+
+/* -------------------------------------------------------------- verdict */
+
+static void say_slope(struct words *w, const struct trend_result *r)
+{
+        say_rate(w, r->slope);
+        say(w, " (");
+        say_rate(w, r->slope_low);
+        say(w, " to ");
+        say_rate(w, r->slope_high);
+        say(w, ") over the last ");
+        say_duration(w, (double)r->evidence.span_ns);
+}
+
+char *sentence_verdict(char *out, size_t size, const struct trend_result *r)
+{
+        struct words w = begin(out, size);
+        const struct trend_evidence *e = &r->evidence;
+
+        switch (r->verdict) {
+        case TREND_UNKNOWN:
+                say(&w, "too little data for a verdict");
+                return out;
+        case TREND_STEADY:
+                say(&w, "no lasting growth");
+                if (r->has_slope && e->missing < TEST_COUNT)
+                        say(&w, ": %s", window_test_failure(e->missing));
+                return out;
+        case TREND_GROWING:
+                say(&w, "grows to new highs");
+                break;
+        case TREND_LEAK:
+                say(&w, "a leak: grows and does not slow down");
+                break;
+        }
+        if (!r->has_slope)
+                return out;
+        say(&w, ", by ");
+        say_slope(&w, r);
+        if (e->basis == TREND_BASIS_HOLDS)
+                say(&w, "; confirmed earlier and still rising");
+        else if (e->basis == TREND_BASIS_RECENT)
+                say(&w, "; no window shows the growth just now");
+        else if (r->verdict == TREND_GROWING && e->missing < TEST_COUNT)
+                say(&w, "; not called a leak: %s", window_test_failure(e->missing));
+        return out;
+}
+
+/* --------------------------------------------------------------- growth */
+
+static void say_growing(struct words *w, const struct growth_series *s)
+{
+        if (s->trend.has_slope) {
+                say(w, " by ");
+                say_slope(w, &s->trend);
+        }
+        if (s->trend.onset_ns != UINT64_MAX) {
+                say(w, ", since ");
+                say_duration(w, (double)s->trend.onset_ns);
+                say(w, " into the run");
+        }
+}
+
+static void say_bands(struct words *w, const struct growth *g, const struct bands *bands)
+{
+        for (uint32_t i = 0; i < g->n_bands && i < 3; i++) {
+                const struct band *band = bands_get(bands, g->bands[i].band);
+                say(w, i ? ", " : "; what grows most: ");
+                say(w, "%.120s (", band && band->label ? band->label : "?");
+                say_rate(w, g->bands[i].slope);
+                say(w, ")");
+        }
+}
+
+static void say_number(struct words *w, const char *what, uint64_t bytes)
+{
+        if (bytes == UNKNOWN_U64)
+                return;
+        say(w, "; %s ", what);
+        say_bytes(w, (double)bytes);
+}
+
+static void say_retention(struct words *w, const struct growth *g)
+{
+        const struct growth_series *s = g->heap.trend.verdict >= TREND_GROWING ? &g->heap : &g->blocks;
+
+        say(w, "the runtime holds more and more memory while live data does not grow (fragmentation, or data that is "
+               "kept for later):");
+        say(w, " the heap grows");
+        say_growing(w, s);
+        if (g->megablocks_held != UNKNOWN_U64 && g->megablocks_needed != UNKNOWN_U64)
+                say(w, "; %llu megablocks held, %llu needed", (unsigned long long)g->megablocks_held,
+                    (unsigned long long)g->megablocks_needed);
+        if (g->megablocks_returned != UNKNOWN_U64)
+                say(w, ", %llu returned at the last major collection", (unsigned long long)g->megablocks_returned);
+        say_number(w, "slop", g->slop_bytes);
+        say_number(w, "fragmentation", g->fragmentation_bytes);
+        if (g->nonmoving_bytes != UNKNOWN_U64) {
+                say_number(w, "nonmoving segments", g->nonmoving_bytes);
+                say_number(w, "of which live", g->nonmoving_live_bytes);
+        }
+}
+
+static void say_unknown(struct words *w, const struct growth *g)
+{
+        if (!g->live.known)
+                say(w, "not known yet: no major collection has told what is live");
+        else if (g->live.trend.verdict == TREND_UNKNOWN)
+                say(w, "not known yet: too few minutes with major collections");
+        else
+                say(w, "not known yet: too little data");
+}
+
+char *sentence_growth(char *out, size_t size, const struct growth *g, const struct bands *bands)
+{
+        struct words w = begin(out, size);
+
+        switch (g->where) {
+        case GROWTH_UNKNOWN:
+                say_unknown(&w, g);
+                break;
+        case GROWTH_NOWHERE:
+                say(&w, "memory does not grow");
+                break;
+        case GROWTH_LIVE:
+                say(&w, "the program holds more and more data: live data grows");
+                say_growing(&w, &g->live);
+                say_bands(&w, g, bands);
+                break;
+        case GROWTH_RETENTION:
+                say_retention(&w, g);
+                break;
+        case GROWTH_OFF_HEAP:
+                say(&w, "memory outside of the Haskell heap grows (C code, FFI, malloc) while the heap does not: it grows");
+                say_growing(&w, g->off_heap.known && g->off_heap.trend.verdict >= TREND_GROWING ? &g->off_heap
+                                                                                                : &g->rss);
+                say_number(&w, "resident memory outside of the heap", g->off_heap_bytes);
+                break;
+        }
+        return out;
+}
+
+/* ---------------------------------------------------------------- limit */
+
+static const char *series_words(enum series_id series)
+{
+        switch (series) {
+        case SERIES_LIVE:
+                return "live data";
+        case SERIES_RSS:
+                return "resident memory";
+        case SERIES_OFF_HEAP:
+                return "memory outside of the heap";
+        default:
+                return "the heap";
+        }
+}
+
+char *sentence_limit(char *out, size_t size, const struct limit_time *l)
+{
+        struct words w = begin(out, size);
+
+        if (l->low_s <= 0 && (isnan(l->high_s) || l->high_s <= 0))
+                say(&w, "%s may be at ", series_words(l->series));
+        else if (l->low_s <= 0) {
+                say(&w, "within ");
+                say_duration(&w, l->high_s * 1e9);
+                say(&w, " %s meets ", series_words(l->series));
+        } else {
+                say(&w, isnan(l->high_s) ? "at the earliest in " : "in ");
+                say_duration(&w, l->low_s * 1e9);
+                if (!isnan(l->high_s)) {
+                        say(&w, " to ");
+                        say_duration(&w, l->high_s * 1e9);
+                }
+                say(&w, " %s meets ", series_words(l->series));
+        }
+        say(&w, "%s (", limit_source_words(l->limit.source));
+        say_bytes(&w, (double)l->limit.bytes);
+        say(&w, ")");
+        if (!isnan(l->heap_over_live))
+                say(&w, ", the collector needing %.2g times the live bytes", l->heap_over_live);
+        return out;
+}
+
+char *sentence_scale(char *out, size_t size, const struct tracker_config *c)
+{
+        struct words w = begin(out, size);
+
+        say(&w, "judged in steps of ");
+        say_duration(&w, (double)c->trend.resolution_ns);
+        if (c->automatic)
+                say(&w, " (chosen from the length of the log)");
+        say(&w, ": growth that lasts ");
+        say_duration(&w, (double)c->trend.leak_after_ns);
+        say(&w, " without slowing down is called a leak");
+        return out;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sentences.h - verdicts, growth and limits in plain words, for people who do
+ * not know how they are found. Without a program's own texts but for labels of
+ * bands, which may hold anything: escape before showing.
+ *
+ * All write at most `size` bytes, always terminated, and return `out`.
+ */
+#ifndef HW_PUBLISH_SENTENCES_H
+#define HW_PUBLISH_SENTENCES_H
+
+#include <stddef.h>
+
+#include "trend/tracker.h"
+
+#define SENTENCE_MAX 1024
+
+/* "grows by 1.2 MiB/s (1.0 to 1.4) for the last 3h 12m; not called a leak yet: ..." */
+char *sentence_verdict(char *out, size_t size, const struct trend_result *r);
+
+/* Where memory grows. */
+char *sentence_growth(char *out, size_t size, const struct growth *g, const struct bands *bands);
+
+/* "in 1h 10m to 2h 05m: live data meets the limit of its control group (2.00 GiB)" */
+char *sentence_limit(char *out, size_t size, const struct limit_time *l);
+
+/* "judged by minutes of 1 s: growth is called a leak after 3m 00s" */
+char *sentence_scale(char *out, size_t size, const struct tracker_config *c);
+
+#endif

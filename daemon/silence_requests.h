@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* silence_requests.h - answers the requests about silences. */
+#ifndef HW_SILENCE_REQUESTS_H
+#define HW_SILENCE_REQUESTS_H
+
+#include "publish/bus.h"
+
+struct act;
+
+void silence_requests_add(struct act *act, const Hw__SilenceRequest *request, struct bus_client *client);
+void silence_requests_remove(struct act *act, const Hw__UnsilenceRequest *request, struct bus_client *client);
+void silence_requests_list(struct act *act, struct bus_client *client);
+
+#endif

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: all trends share one settled time, so one comparison per event says
+ * whether any minute has to be closed. State is made when a series or band
+ * first has something to say.
+ *
+ * Ticks are told in order, with all minutes up to the tick closed and none
+ * behind it, so whoever judges on ticks sees the same at the same tick however
+ * the bytes arrived.
+ */
+#include "trend/tracker.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/ckd.h"
+#include "base/limits.h"
+#include "trend/tracker_private.h"
+
+#define SECOND UINT64_C(1000000000)
+#define CALM_BAND_MINUTES 16u           /* a steady band is published so often */
+
+struct tracker_config tracker_config_scaled(uint64_t resolution_ns)
+{
+        return (struct tracker_config){
+                .trend = trend_config_scaled(resolution_ns),
+                .tick_ns = SECOND,
+                .given_limit_bytes = UNKNOWN_U64,
+                .memory_bytes = UNKNOWN_U64,
+                .full_bands = LIMIT_FULL_BANDS,
+        };
+}
+
+bool tracker_judges(enum series_id series)
+{
+        switch (series) {
+        case SERIES_LIVE:
+        case SERIES_HEAP_SIZE:
+        case SERIES_BLOCKS_SIZE:
+        case SERIES_RSS:
+        case SERIES_PSS:
+        case SERIES_CGROUP:
+        case SERIES_CENSUS_TOTAL:
+        case SERIES_OFF_HEAP:
+                return true;
+        default:
+                return false;
+        }
+}
+
+/* -------------------------------------------------------------------- life */
+
+struct tracker *tracker_new(const struct tracker_config *config)
+{
+        struct tracker *t = calloc(1, sizeof(*t));
+
+        if (!t)
+                return NULL;
+        t->config = *config;
+        /* W decides; a trend's own wait only bounds how many minutes it can hold open. */
+        t->config.trend.wait_minutes = TREND_OPEN_MINUTES - 1;
+        return t;
+}
+
+static void forget_run(struct tracker *t)
+{
+        for (unsigned i = 0; i < SERIES_COUNT; i++) {
+                if (t->series[i])
+                        spread_done(&t->series[i]->spread);
+                free(t->series[i]);
+                t->series[i] = NULL;
+        }
+        tracker_bands_clear(t);
+        t->settled_ns = t->blocks_ns = t->newest_ns = t->next_tick_ns = 0;
+        t->started = t->ended = t->scan = t->local = false;
+}
+
+void tracker_destroy(struct tracker **t)
+{
+        if (!*t)
+                return;
+        forget_run(*t);
+        free(*t);
+        *t = NULL;
+}
+
+void tracker_set_model(struct tracker *t, const struct model *m)
+{
+        t->model = m;
+}
+
+void tracker_on_tick(struct tracker *t, void (*tick)(void *ctx, uint64_t settled_ns), void *ctx)
+{
+        t->tick = tick;
+        t->tick_ctx = ctx;
+}
+
+void tracker_begin_run(struct tracker *t)
+{
+        forget_run(t);
+}
+
+void tracker_set_local(struct tracker *t, bool local)
+{
+        t->local = local;
+}
+
+/* -------------------------------------------------------------------- time */
+
+/* Closes the minutes that end at or before `time_ns` in every trend. */
+static void close_minutes(struct tracker *t, uint64_t time_ns)
+{
+        uint64_t resolution = t->config.trend.resolution_ns;
+
+        if (time_ns / resolution == t->settled_ns / resolution)
+                return;
+        for (unsigned i = 0; i < SERIES_COUNT; i++)
+                if (t->series[i] && tracker_judges(i))
+                        trend_close(&t->series[i]->trend, time_ns);
+        tracker_bands_close(t, time_ns);
+        t->scan = true;
+}
+
+static void move_to(struct tracker *t, uint64_t time_ns)
+{
+        close_minutes(t, time_ns);
+        t->settled_ns = time_ns;
+}
+
+/* The multiple of tick_ns behind a time. */
+static uint64_t tick_after(const struct tracker *t, uint64_t time_ns)
+{
+        uint64_t tick;
+
+        return ckd_add(&tick, time_ns - time_ns % t->config.tick_ns, t->config.tick_ns) ? UINT64_MAX : tick;
+}
+
+static void tell_ticks(struct tracker *t, uint64_t to_ns)
+{
+        uint64_t tick_ns = t->config.tick_ns;
+
+        if (to_ns / tick_ns - t->next_tick_ns / tick_ns > TRACKER_TICKS_MAX)
+                t->next_tick_ns = tick_after(t, to_ns - TRACKER_TICKS_MAX * tick_ns);
+        while (t->next_tick_ns <= to_ns && t->next_tick_ns < UINT64_MAX) {
+                move_to(t, t->next_tick_ns);
+                t->next_tick_ns = tick_after(t, t->next_tick_ns);
+                t->tick(t->tick_ctx, t->settled_ns);
+        }
+}
+
+static void settle(struct tracker *t, uint64_t time_ns)
+{
+        if (t->started && time_ns <= t->settled_ns)
+                return;
+        if (!t->started) {
+                t->started = true;
+                t->settled_ns = time_ns;
+                t->next_tick_ns = t->config.tick_ns ? tick_after(t, time_ns) : UINT64_MAX;
+                return;
+        }
+        if (t->tick && t->next_tick_ns <= time_ns)
+                tell_ticks(t, time_ns);
+        move_to(t, time_ns);
+}
+
+/* How far is everything settled now? */
+static void look_at_time(struct tracker *t)
+{
+        uint64_t waiting = sub_sat(t->newest_ns, TRACKER_WAIT_MINUTES * t->config.trend.resolution_ns);
+
+        settle(t, waiting > t->blocks_ns ? waiting : t->blocks_ns);
+}
+
+void tracker_end_run(struct tracker *t)
+{
+        uint64_t newest = model_time_ns(t->model);
+
+        t->blocks_ns = newest;
+        if (t->started)
+                settle(t, newest);
+        t->ended = t->scan = true;
+}
+
+/* -------------------------------------------------------------------- sink */
+
+static struct series_state *series_born(struct tracker *t, enum series_id id)
+{
+        struct series_state *s = calloc(1, sizeof(*s));
+
+        if (!s || spread_init(&s->spread) < 0) {
+                free(s);
+                return NULL;
+        }
+        trend_init(&s->trend, &t->config.trend);
+        t->series[id] = s;
+        return s;
+}
+
+/* Samples of the process are not in the log: they move nothing, so that a finished log is judged like a live run. */
+static bool is_of_log(enum series_id series)
+{
+        return (series < SERIES_RSS || series > SERIES_CGROUP) && series != SERIES_OFF_HEAP;
+}
+
+static void saw(struct tracker *t, uint64_t time_ns)
+{
+        if (time_ns > t->newest_ns)
+                t->newest_ns = time_ns;
+        look_at_time(t);
+}
+
+static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64_t value)
+{
+        struct tracker *t = ctx;
+        struct series_state *s = t->series[series];
+
+        if (is_of_log(series))
+                saw(t, time_ns);
+        if (!s)
+                s = series_born(t, series);
+        if (!s)
+                return; /* the model's own series has the sample; the next one tries again */
+        if (tracker_judges(series))
+                (void)trend_push(&s->trend, time_ns, (double)value); /* late ones are counted there */
+        spread_push(&s->spread, time_ns, value);
+        s->told.fresh = true;
+}
+
+static void on_census(void *ctx, const struct census *census)
+{
+        struct tracker *t = ctx;
+
+        saw(t, census->time_ns);
+        tracker_bands_census(t, census);
+}
+
+static void on_settled(void *ctx, uint64_t time_ns)
+{
+        struct tracker *t = ctx;
+
+        t->blocks_ns = time_ns;
+        look_at_time(t);
+}
+
+struct model_sink tracker_sink(struct tracker *t)
+{
+        return (struct model_sink){ .ctx = t, .census = on_census, .sample = on_sample, .settled = on_settled };
+}
+
+/* --------------------------------------------------------------------- due */
+
+static bool is_due(const struct tracker *t, const struct told *told, enum trend_verdict now, unsigned minutes)
+{
+        uint64_t gap = minutes * t->config.trend.resolution_ns;
+
+        if (told->ever && now != told->verdict)
+                return true;
+        if (!told->fresh)
+                return false;
+        return !told->ever || t->ended || t->settled_ns - told->at_ns >= (gap > SECOND ? gap : SECOND);
+}
+
+static bool take(struct tracker *t, struct told *told, enum trend_verdict now, unsigned minutes)
+{
+        if (!is_due(t, told, now, minutes))
+                return false;
+        *told = (struct told){ .at_ns = t->settled_ns, .verdict = now, .ever = true };
+        return true;
+}
+
+uint32_t tracker_take_due(struct tracker *t, struct subject *subjects, uint32_t max)
+{
+        uint32_t n = 0;
+
+        for (unsigned i = 0; i < SERIES_COUNT && n < max; i++) {
+                struct series_state *s = t->series[i];
+                if (s && take(t, &s->told, s->trend.verdict.now, 1))
+                        subjects[n++] = subject_series((enum series_id)i);
+        }
+        for (uint32_t i = 0; i < t->n_bands && n < max; i++) {
+                struct band_state *s = t->bands[i];
+                if (!s)
+                        continue;
+                enum trend_verdict now = s->trend.verdict.now;
+                if (take(t, &s->told, now, now >= TREND_GROWING ? 1 : CALM_BAND_MINUTES))
+                        subjects[n++] = subject_band(i + 1);
+        }
+        if (n < max)
+                t->scan = false;
+        return n;
+}
+
+bool tracker_any_due(const struct tracker *t)
+{
+        return t->scan;
+}
+
+bool tracker_next(const struct tracker *t, uint32_t *at, struct subject *ret)
+{
+        for (; *at < SERIES_COUNT; ++*at) {
+                if (!t->series[*at])
+                        continue;
+                *ret = subject_series((enum series_id)(*at)++);
+                return true;
+        }
+        for (; *at - SERIES_COUNT < t->n_bands; ++*at) {
+                if (!t->bands[*at - SERIES_COUNT])
+                        continue;
+                *ret = subject_band(*at - SERIES_COUNT + 1);
+                ++*at;
+                return true;
+        }
+        return false;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tracker_private.h - the inside of struct tracker, shared by the files of the tracker alone. */
+#ifndef HW_TREND_TRACKER_PRIVATE_H
+#define HW_TREND_TRACKER_PRIVATE_H
+
+#include "trend/band_windows.h"
+#include "trend/spread.h"
+#include "trend/tracker.h"
+
+/* What was last published of a subject. */
+struct told {
+        uint64_t at_ns;                 /* W then */
+        enum trend_verdict verdict;
+        bool ever;
+        bool fresh;                     /* a sample came since */
+};
+
+struct series_state {
+        struct spread spread;
+        struct trend trend;             /* used only where is_judged() */
+        struct told told;
+};
+
+struct band_state {
+        struct trend trend;
+        struct band_windows windows;
+        struct told told;
+};
+
+_Static_assert(sizeof(struct band_state) <= 8192, "at most 8 kB of state per band");
+
+struct tracker {
+        struct tracker_config config;
+        const struct model *model;
+        void (*tick)(void *ctx, uint64_t settled_ns);
+        void *tick_ctx;
+        uint64_t settled_ns;            /* W */
+        uint64_t blocks_ns;             /* the model's watermark of whole blocks */
+        uint64_t newest_ns;             /* of the samples that the log gave */
+        uint64_t next_tick_ns;
+        bool started, ended, local;
+        bool scan;                      /* something may be due */
+
+        struct series_state *series[SERIES_COUNT]; /* NULL until their first sample */
+        struct band_state **bands;      /* by id - 1; NULL: no ladder */
+        float *refused_bytes;           /* by id - 1: bytes when a band first found no place; 0: never */
+        uint32_t n_bands;               /* length of both */
+        uint32_t n_full;                /* bands with a ladder */
+        uint32_t n_refused;             /* bands that have none because there was no place or no memory */
+};
+
+/* Whether a series gets a verdict: those that are amounts of memory and stay when nothing happens. */
+bool tracker_judges(enum series_id series);
+
+/* tracker_bands.c */
+void tracker_bands_census(struct tracker *t, const struct census *census);
+void tracker_bands_close(struct tracker *t, uint64_t time_ns);
+void tracker_bands_clear(struct tracker *t);
+const struct band_state *tracker_band(const struct tracker *t, uint32_t id); /* NULL: no ladder */
+
+/* tracker_growth.c */
+void tracker_top_bands(const struct tracker *t, struct growth *g);
+
+#endif

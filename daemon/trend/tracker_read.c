@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * tracker_read.c - answers: verdicts, statistics, growth, limits, notes.
+ *
+ * DESIGN: nothing is kept ready. Each answer is worked out when it is asked
+ * for, from the ladders here and the rings of the model.
+ */
+#include <math.h>
+
+#include "base/ckd.h"
+#include "trend/tracker_private.h"
+
+#define HOUR_NS UINT64_C(3600000000000)
+#define SEGMENT_BYTES (UINT64_C(1) << 15)       /* of the nonmoving collector (rts/include: NONMOVING_SEGMENT_BITS) */
+
+uint64_t tracker_settled_ns(const struct tracker *t)
+{
+        return t->settled_ns;
+}
+
+const struct model *tracker_model(const struct tracker *t)
+{
+        return t->model;
+}
+
+const struct tracker_config *tracker_config_of(const struct tracker *t)
+{
+        return &t->config;
+}
+
+/* ---------------------------------------------------------------- verdicts */
+
+const struct trend *tracker_trend(const struct tracker *t, struct subject s)
+{
+        const struct trend *trend = NULL;
+
+        if (s.band) {
+                const struct band_state *band = tracker_band(t, s.band);
+                trend = band ? &band->trend : NULL;
+        } else if ((unsigned)s.series < SERIES_COUNT && tracker_judges(s.series) && t->series[s.series]) {
+                trend = &t->series[s.series]->trend;
+        }
+        return trend && trend->started ? trend : NULL;
+}
+
+bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_result *ret)
+{
+        const struct trend *trend = tracker_trend(t, s);
+
+        if (trend)
+                trend_result(trend, ret);
+        return trend != NULL;
+}
+
+/* -------------------------------------------------------------- statistics */
+
+double tracker_quantile(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns, double q)
+{
+        if (s.band || (unsigned)s.series >= SERIES_COUNT || !t->series[s.series])
+                return NAN;
+        return spread_quantile(&t->series[s.series]->spread, from_ns, to_ns, q);
+}
+
+static bool band_statistics(const struct tracker *t, uint32_t id, uint64_t from_ns, uint64_t to_ns,
+                            struct statistics *ret)
+{
+        const struct band_state *state = tracker_band(t, id);
+        const struct band *band = bands_get(model_bands(t->model), id);
+        struct bucket b;
+        double area = NAN;
+
+        if (!state || !band)
+                return false;
+        if (from_ns == 0 && to_ns > state->windows.last_ns) {
+                b = band->total; /* before the band had a ladder, too */
+                area = state->windows.area;
+                if (!b.moments.n)
+                        return false;
+        } else if (!band_windows_span(&state->windows, from_ns, to_ns, &b, &area)) {
+                return false;
+        }
+        statistics_of(&b, from_ns, to_ns, ret);
+        ret->integral = area;
+        return true;
+}
+
+static double clamp(double v, double low, double high)
+{
+        return v < low ? low : v > high ? high : v; /* NaN stays */
+}
+
+bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns,
+                        struct statistics *ret)
+{
+        struct bucket b;
+
+        if (s.band)
+                return band_statistics(t, s.band, from_ns, to_ns, ret);
+        if ((unsigned)s.series >= SERIES_COUNT || !t->series[s.series])
+                return false;
+        const struct spread *spread = &t->series[s.series]->spread;
+        series_span(model_series(t->model, s.series), from_ns, to_ns, &b);
+        if (!b.moments.n)
+                return false;
+        statistics_of(&b, from_ns, to_ns, ret);
+        ret->p50 = clamp(spread_quantile(spread, from_ns, to_ns, 0.5), b.min, b.max);
+        ret->p90 = clamp(spread_quantile(spread, from_ns, to_ns, 0.9), b.min, b.max);
+        ret->p99 = clamp(spread_quantile(spread, from_ns, to_ns, 0.99), b.min, b.max);
+        ret->integral = spread_area(spread, from_ns, to_ns);
+        return true;
+}
+
+/* ------------------------------------------------------------------ growth */
+
+static void look_at_series(const struct tracker *t, enum series_id id, struct growth_series *ret)
+{
+        ret->known = tracker_verdict(t, subject_series(id), &ret->trend);
+}
+
+void tracker_growth(const struct tracker *t, struct growth *g)
+{
+        const struct heap *heap = model_heap(t->model);
+        const struct gc *gc = model_gc(t->model);
+        const struct nonmoving *nm = &gc->nonmoving;
+
+        *g = (struct growth){
+                .as_of_ns = t->settled_ns,
+                .off_heap_bytes = UNKNOWN_U64,
+                .slop_bytes = gc->slop_bytes,
+                .fragmentation_bytes = gc->fragmentation_bytes,
+                .megablocks_held = heap->megablocks_held,
+                .megablocks_needed = heap->megablocks_needed,
+                .megablocks_returned = heap->megablocks_returned,
+                .nonmoving_bytes = UNKNOWN_U64,
+                .nonmoving_live_bytes = UNKNOWN_U64,
+        };
+        look_at_series(t, SERIES_LIVE, &g->live);
+        look_at_series(t, SERIES_HEAP_SIZE, &g->heap);
+        look_at_series(t, SERIES_BLOCKS_SIZE, &g->blocks);
+        look_at_series(t, SERIES_RSS, &g->rss);
+        look_at_series(t, SERIES_OFF_HEAP, &g->off_heap);
+        if (g->off_heap.known)
+                g->off_heap_bytes = (uint64_t)model_series(t->model, SERIES_OFF_HEAP)->total.last;
+        if (nm->n_census > 0)
+                g->nonmoving_bytes = g->nonmoving_live_bytes = 0;
+        for (uint32_t i = 0; i < nm->n_census; i++) {
+                const struct nonmoving_segments *s = &nm->census[i];
+                g->nonmoving_bytes += (s->active + s->filled) * SEGMENT_BYTES;
+                g->nonmoving_live_bytes += s->live_blocks * s->block_bytes;
+        }
+        tracker_top_bands(t, g);
+        g->where = growth_decide(g);
+}
+
+static bool gained_more(const struct growing_band *a, const struct growing_band *b)
+{
+        return a->gained_low_bytes > b->gained_low_bytes;
+}
+
+/* Insertion into a short sorted list. */
+static void insert_band(struct growth *g, const struct growing_band *band)
+{
+        uint32_t at = g->n_bands;
+
+        if (at == GROWTH_BANDS && !gained_more(band, &g->bands[at - 1]))
+                return;
+        if (at < GROWTH_BANDS)
+                g->n_bands++;
+        else
+                at--;
+        for (; at > 0 && gained_more(band, &g->bands[at - 1]); at--)
+                g->bands[at] = g->bands[at - 1];
+        g->bands[at] = *band;
+}
+
+void tracker_top_bands(const struct tracker *t, struct growth *g)
+{
+        const struct bands *bands = model_bands(t->model);
+        struct trend_result r;
+
+        for (uint32_t id = 1; id <= t->n_bands; id++) {
+                const struct band *band = t->bands[id - 1] ? bands_get(bands, id) : NULL;
+                if (!band || t->bands[id - 1]->trend.verdict.now < TREND_GROWING)
+                        continue;
+                trend_result(&t->bands[id - 1]->trend, &r);
+                if (!r.has_slope)
+                        continue;
+                insert_band(g, &(struct growing_band){
+                        .band = id, .verdict = r.verdict, .slope = r.slope,
+                        .gained_bytes = r.slope * ((double)r.evidence.span_ns / 1e9),
+                        .gained_low_bytes = r.evidence.sure_rise_bytes,
+                        .span_ns = r.evidence.span_ns, .onset_ns = r.onset_ns, .bytes = band->bytes,
+                });
+        }
+}
+
+/* ------------------------------------------------------------------ limits */
+
+struct memory_limit tracker_limit(const struct tracker *t)
+{
+        const struct run *run = model_run(t->model);
+        const struct heap *heap = model_heap(t->model);
+        struct memory_limit least = { t->config.given_limit_bytes, LIMIT_SOURCE_GIVEN };
+
+        if (run->max_heap_bytes != UNKNOWN_U64 && run->max_heap_bytes > 0)
+                least = limit_least(least, (struct memory_limit){ run->max_heap_bytes, LIMIT_SOURCE_MAX_HEAP });
+        least = limit_least(least, (struct memory_limit){ heap->process.cgroup_max_bytes, LIMIT_SOURCE_CGROUP });
+        if (t->local)
+                least = limit_least(least, (struct memory_limit){ t->config.memory_bytes, LIMIT_SOURCE_MEMORY });
+        if (least.bytes == UNKNOWN_U64)
+                least.source = LIMIT_SOURCE_UNKNOWN;
+        return least;
+}
+
+/* How much heap the collector held for each live byte over the last hour, by the run's own history. */
+static double heap_over_live(const struct tracker *t)
+{
+        uint64_t from = sub_sat(t->settled_ns, HOUR_NS);
+        struct bucket live, heap;
+
+        series_span(model_series(t->model, SERIES_LIVE), from, t->settled_ns, &live);
+        series_span(model_series(t->model, SERIES_HEAP_SIZE), from, t->settled_ns, &heap);
+        if (!live.moments.n || !heap.moments.n || live.moments.v_mean <= 0)
+                return NAN;
+        return fmax(1, heap.moments.v_mean / live.moments.v_mean);
+}
+
+/* The series whose growth meets the limit; SERIES_COUNT: none grows. */
+static enum series_id growing_series(const struct growth *g, enum limit_source limit)
+{
+        if (g->where == GROWTH_LIVE)
+                return SERIES_LIVE;
+        if (g->where == GROWTH_RETENTION)
+                return g->heap.known && g->heap.trend.verdict >= TREND_GROWING ? SERIES_HEAP_SIZE : SERIES_BLOCKS_SIZE;
+        if (g->where == GROWTH_OFF_HEAP && limit != LIMIT_SOURCE_MAX_HEAP)
+                return g->rss.known && g->rss.trend.verdict >= TREND_GROWING ? SERIES_RSS : SERIES_OFF_HEAP;
+        return SERIES_COUNT;
+}
+
+/* The limit in the followed series' own bytes: what is outside of the heap, and the collector's need, taken off. */
+static double room_for(const struct growth *g, const struct limit_time *l)
+{
+        double room = (double)l->limit.bytes;
+
+        if (l->limit.source != LIMIT_SOURCE_MAX_HEAP && g->off_heap_bytes != UNKNOWN_U64 && l->series != SERIES_RSS &&
+            l->series != SERIES_OFF_HEAP)
+                room -= (double)g->off_heap_bytes;
+        if (l->series == SERIES_OFF_HEAP) {
+                if (g->heap.known)
+                        room -= g->heap.trend.evidence.level_bytes > 0 ? g->heap.trend.evidence.level_bytes : 0;
+        }
+        return l->series == SERIES_LIVE ? room / l->heap_over_live : room;
+}
+
+static double less_age(double seconds, double age_s)
+{
+        return isnan(seconds) ? NAN : fmax(seconds - age_s, 0);
+}
+
+bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret)
+{
+        struct growth g;
+        struct time_to_limit ttl;
+        struct trend_result r;
+
+        tracker_growth(t, &g);
+        *ret = (struct limit_time){ .limit = tracker_limit(t), .as_of_ns = t->settled_ns };
+        ret->series = growing_series(&g, ret->limit.source);
+        ret->heap_over_live = ret->series == SERIES_LIVE ? heap_over_live(t) : NAN;
+        if (ret->series == SERIES_COUNT || ret->limit.bytes == UNKNOWN_U64)
+                return false;
+        double room = room_for(&g, ret);
+        const struct trend *trend = tracker_trend(t, subject_series(ret->series));
+        if (isnan(room) || !trend || !trend_time_to_limit(trend, room, &ttl) || isnan(ttl.early_s))
+                return false;
+        trend_result(trend, &r);
+        double age_s = (double)sub_sat(t->settled_ns, r.evidence.ended_ns) / 1e9;
+        double middle = r.slope > 0 ? fmax(room - r.evidence.level_bytes, 0) / r.slope : NAN;
+        ret->low_s = less_age(ttl.early_s, age_s);
+        ret->high_s = less_age(ttl.late_s, age_s);
+        ret->mid_s = clamp(less_age(middle, age_s), ret->low_s, isnan(ret->high_s) ? INFINITY : ret->high_s);
+        return true;
+}
+
+/* ------------------------------------------------------------------- notes */
+
+const struct note *tracker_note_before(const struct tracker *t, uint64_t time_ns)
+{
+        const struct notes *notes = model_notes(t->model);
+        const struct note *found = NULL;
+
+        for (uint64_t i = notes_oldest(notes); i && i <= notes_total(notes); i++) {
+                const struct note *n = notes_get(notes, i);
+                if (n && n->time_ns <= time_ns && (!found || n->time_ns >= found->time_ns))
+                        found = n;
+        }
+        return found;
+}
+
+const struct note *tracker_note_after(const struct tracker *t, uint64_t time_ns)
+{
+        const struct notes *notes = model_notes(t->model);
+        const struct note *found = NULL;
+
+        for (uint64_t i = notes_oldest(notes); i && i <= notes_total(notes); i++) {
+                const struct note *n = notes_get(notes, i);
+                if (n && n->time_ns > time_ns && (!found || n->time_ns < found->time_ns))
+                        found = n;
+        }
+        return found;
+}
+
+/* ---------------------------------------------------------------- counters */
+
+uint64_t tracker_late(const struct tracker *t)
+{
+        uint64_t late = 0;
+
+        for (unsigned i = 0; i < SERIES_COUNT; i++)
+                late += t->series[i] ? t->series[i]->trend.late : 0;
+        for (uint32_t i = 0; i < t->n_bands; i++)
+                late += t->bands[i] ? t->bands[i]->trend.late : 0;
+        return late;
+}
+
+uint64_t tracker_bands_left_out(const struct tracker *t)
+{
+        return t->n_refused;
+}
+
+uint64_t tracker_held_bytes(const struct tracker *t)
+{
+        uint64_t held = sizeof(*t) + t->n_full * sizeof(struct band_state) +
+                        t->n_bands * (sizeof(*t->bands) + sizeof(*t->refused_bytes));
+
+        for (unsigned i = 0; i < SERIES_COUNT; i++)
+                held += t->series[i] ? sizeof(*t->series[i]) + t->series[i]->spread.held_bytes : 0;
+        return held;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Orders become steps in order; failing, retried, hanging and too many ones are all reported, and nothing overtakes. */
+#include "http_server.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include "act/actor.h"
+#include "log.h"
+
+#define SEEN_MAX 4096u
+
+struct seen {
+        unsigned n;
+        struct act_report reports[SEEN_MAX];
+};
+
+static struct event_base *base;
+static struct actor *actor;
+static struct seen seen;
+
+static void on_report(void *ctx, const struct act_report *report)
+{
+        (void)ctx;
+        assert_true(seen.n < SEEN_MAX);
+        seen.reports[seen.n++] = *report;
+}
+
+static int set_up(void **state)
+{
+        struct actor_options options = { .report = on_report, .retry_ns = 1000000u };
+
+        (void)state;
+        memset(&seen, 0, sizeof(seen));
+        options.base = base = event_base_new();
+        actor = actor_new(&options);
+        return actor ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+        (void)state;
+        actor_destroy(&actor);
+        event_base_free(base);
+        return 0;
+}
+
+static void add(struct act_plan *plan, struct act_step step)
+{
+        char error[256];
+
+        if (!act_plan_add(plan, &step, error, sizeof(error)))
+                fail_msg("%s", error);
+}
+
+#define ARGV(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define SHELL(script) ARGV("/bin/sh", "-c", script)
+
+static void submit(enum notice_state state, uint64_t fingerprint, struct act_plan *plan)
+{
+        struct notice *n = made_up_notice(state);
+
+        n->fingerprint = fingerprint;
+        actor_take(actor, n, plan, false);
+}
+
+static char *url_of(const struct server *s, const char *path)
+{
+        static char url[128];
+
+        snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", s->port, path);
+        return url;
+}
+
+static void steps_go_in_order_and_all(void **state)
+{
+        struct act_plan *plan = act_plan_new();
+        struct server s;
+
+        (void)state;
+        server_start(&s, base, HTTP_OK);
+        add(plan, (struct act_step){ .kind = ACT_PUBLISH });
+        add(plan, (struct act_step){ .kind = ACT_LOG });
+        add(plan, (struct act_step){ .kind = ACT_EXEC, .argv = SHELL("echo out; exit 3") });
+        add(plan, (struct act_step){ .kind = ACT_WEBHOOK, .url = url_of(&s, "/hook") });
+        add(plan, (struct act_step){ .kind = ACT_EXEC, .argv = SHELL("true"), .firing_only = true });
+        submit(NOTICE_FIRING, 1, plan);
+        submit(NOTICE_RESOLVED, 1, plan);
+        act_plan_unref(&plan);
+        run_until(base, &seen.n, 7);
+
+        static const uint32_t step[] = { 1, 2, 3, 4, 1, 2, 3 };
+        for (unsigned i = 0; i < 7; i++) {
+                assert_int_equal(seen.reports[i].step, step[i]);
+                assert_int_equal(seen.reports[i].state, i < 4 ? NOTICE_FIRING : NOTICE_RESOLVED);
+                assert_int_equal(seen.reports[i].outcome, step[i] == 2 ? ACT_FAILED : ACT_DONE);
+        }
+        assert_string_equal(seen.reports[1].detail, "exit status 3; it said: out");
+        assert_int_equal(seen.reports[1].attempts, 1);
+        assert_non_null(strstr(s.seen, "\"status\":\"resolved\""));
+        assert_non_null(strstr(s.seen, "\"version\":\"4\""));
+        assert_int_equal(s.requests, 2);
+        assert_int_equal(actor_stats(actor)->done, 5);
+        assert_int_equal(actor_stats(actor)->failed, 2);
+        server_stop(&s);
+}
+
+static void failing_servers_are_tried_again(void **state)
+{
+        struct act_plan *plan = act_plan_new();
+        struct server s, wrong;
+
+        (void)state;
+        server_start(&s, base, HTTP_BUSY);
+        server_start(&wrong, base, HTTP_WRONG);
+        add(plan, (struct act_step){ .kind = ACT_WEBHOOK, .url = url_of(&s, "/") });
+        add(plan, (struct act_step){ .kind = ACT_WEBHOOK, .url = url_of(&wrong, "/") });
+        submit(NOTICE_FIRING, 1, plan);
+        run_until(base, &s.requests, 2);
+        s.answer = HTTP_OK;
+        run_until(base, &seen.n, 2);
+        assert_int_equal(seen.reports[0].outcome, ACT_DONE);
+        assert_int_equal(seen.reports[0].attempts, 3);
+        assert_int_equal(seen.reports[1].outcome, ACT_FAILED); /* 400: another attempt would not help */
+        assert_int_equal(seen.reports[1].attempts, 1);
+
+        s.answer = HTTP_BUSY;
+        submit(NOTICE_RESOLVED, 1, plan);
+        run_until(base, &seen.n, 4);
+        assert_int_equal(seen.reports[2].outcome, ACT_FAILED);
+        assert_int_equal(seen.reports[2].attempts, 3);
+        assert_int_equal(s.requests, 6);
+        act_plan_unref(&plan);
+        server_stop(&s);
+        server_stop(&wrong);
+}
+
+static void a_hanging_action_holds_up_its_alert_only(void **state)
+{
+        struct act_plan *hang = act_plan_new(), *quick = act_plan_new();
+
+        (void)state;
+        add(hang, (struct act_step){ .kind = ACT_EXEC, .argv = SHELL("sleep 600"), .timeout_ns = 400000000u });
+        add(quick, (struct act_step){ .kind = ACT_EXEC, .argv = SHELL("true") });
+        submit(NOTICE_FIRING, 1, hang);
+        submit(NOTICE_RESOLVED, 1, quick);
+        submit(NOTICE_FIRING, 2, quick);
+        run_until(base, &seen.n, 3);
+        assert_int_equal(seen.reports[0].fingerprint, 2);
+        assert_int_equal(seen.reports[1].fingerprint, 1);
+        assert_int_equal(seen.reports[1].state, NOTICE_FIRING);
+        assert_int_equal(seen.reports[1].outcome, ACT_FAILED);
+        assert_int_equal(seen.reports[2].state, NOTICE_RESOLVED);
+        act_plan_unref(&hang);
+        act_plan_unref(&quick);
+}
+
+static void the_queue_is_bounded(void **state)
+{
+        struct act_plan *plan = act_plan_new();
+        unsigned too_many = 5, wanted = ACTOR_WAITING_MAX + ACTOR_JOBS_MAX + too_many;
+
+        (void)state;
+        log_set_level(LOG_ERROR);
+        add(plan, (struct act_step){ .kind = ACT_PUBLISH });
+        add(plan, (struct act_step){ .kind = ACT_LOG });
+        for (unsigned i = 0; i < wanted; i++) {
+                struct notice *n = made_up_notice(NOTICE_FIRING);
+                n->fingerprint = i;
+                n->severity = NOTICE_INFO;
+                actor_take(actor, n, plan, false);
+        }
+        assert_int_equal(actor_stats(actor)->dropped, too_many);
+        assert_int_equal(seen.n, too_many);
+        assert_int_equal(seen.reports[0].outcome, ACT_SKIPPED);
+        assert_int_equal(seen.reports[0].step, 1);
+        assert_string_equal(seen.reports[0].detail, "too many wait already");
+        run_until(base, &seen.n, wanted);
+        assert_int_equal(seen.n, wanted);
+        while (actor_stats(actor)->working > 0) /* the last ones have reported and have one more turn */
+                event_base_loop(base, EVLOOP_ONCE);
+        assert_int_equal(actor_stats(actor)->waiting, 0);
+        uint64_t sum = 0;
+        for (unsigned i = too_many; i < wanted; i++) { /* the dropped ones are the last that came */
+                assert_true(seen.reports[i].fingerprint < wanted - too_many);
+                sum += seen.reports[i].fingerprint;
+        }
+        assert_int_equal(sum, (uint64_t)(wanted - too_many) * (wanted - too_many - 1) / 2);
+        act_plan_unref(&plan);
+        log_set_level(LOG_INFO);
+}
+
+static void alertmanager_is_told_again_until_it_resolves(void **state)
+{
+        struct act_plan *plan = act_plan_new();
+        struct server s;
+
+        (void)state;
+        server_start(&s, base, HTTP_OK);
+        add(plan, (struct act_step){ .kind = ACT_ALERTMANAGER, .url = url_of(&s, "/am/"), .resend_ns = 1000000000u });
+        submit(NOTICE_FIRING, 1, plan);
+        submit(NOTICE_FIRING, 2, plan);
+        run_until(base, &seen.n, 2);
+        assert_non_null(strstr(s.seen, "POST /am/api/v2/alerts HTTP/1.1"));
+        assert_int_equal(s.requests, 2);
+        run_until(base, &s.requests, 3);
+        assert_int_equal(seen.n, 2);
+        const char *first = strstr(s.seen, "\"startsAt\"");
+        assert_non_null(first);
+        assert_non_null(strstr(first + 1, "\"startsAt\"")); /* both in one request */
+
+        submit(NOTICE_RESOLVED, 1, plan);
+        submit(NOTICE_RESOLVED, 2, plan);
+        run_until(base, &seen.n, 4);
+        unsigned after = s.requests;
+        struct timeval more = { .tv_sec = 1, .tv_usec = 300000 }; /* longer than a round: none comes */
+        event_base_loopexit(base, &more);
+        event_base_dispatch(base);
+        assert_int_equal(s.requests, after);
+        act_plan_unref(&plan);
+        server_stop(&s);
+}
+
+static void what_was_done_before_a_restart_is_not_done_again(void **state)
+{
+        struct act_plan *plan = act_plan_new();
+        struct server s;
+
+        (void)state;
+        server_start(&s, base, HTTP_OK);
+        add(plan, (struct act_step){ .kind = ACT_EXEC, .argv = SHELL("true") });
+        add(plan, (struct act_step){ .kind = ACT_ALERTMANAGER, .url = url_of(&s, "") });
+        actor_take(actor, made_up_notice(NOTICE_FIRING), plan, true);
+        run_until(base, &seen.n, 1);
+        assert_int_equal(seen.reports[0].kind, ACT_ALERTMANAGER);
+        act_plan_unref(&plan);
+        server_stop(&s);
+}
+
+static void it_can_end_in_the_middle_of_everything(void **state)
+{
+        struct act_plan *plan = act_plan_new();
+        struct server s;
+
+        (void)state;
+        server_start(&s, base, NULL);
+        add(plan, (struct act_step){ .kind = ACT_ALERTMANAGER, .url = url_of(&s, "") });
+        for (unsigned i = 0; i < 100; i++)
+                submit(NOTICE_FIRING, i, plan);
+        run_until(base, &s.requests, 1);
+        act_plan_unref(&plan);
+        server_stop(&s); /* tear_down destroys the actor */
+}
+
+static void plans_refuse_mistakes(void **state)
+{
+        static const struct {
+                struct act_step step;
+                const char *error;
+        } cases[] = {
+                { { .kind = ACT_EXEC }, "exec: expected a list: the program and its arguments" },
+                { { .kind = ACT_WEBHOOK, .url = "ftp://x/" },
+                  "webhook: expected a URL that begins with http:// or https://" },
+                { { .kind = ACT_WEBHOOK, .url = "http://u:p@h/" }, "webhook: the URL holds a user name or password; "
+                  "put a token into a file and name it as bearer_file" },
+                { { .kind = ACT_WEBHOOK, .url = "http:///x" },
+                  "webhook: the URL has no host; expected the like of http://127.0.0.1:9093/path" },
+                { { .kind = ACT_WEBHOOK, .url = "http://h/\nX: y" },
+                  "webhook: the URL is too long, or has blanks or control characters in it" },
+                { { .kind = ACT_ALERTMANAGER, .url = "http://h", .bearer_file = "token" },
+                  "alertmanager: bearer_file: expected an absolute path" },
+                { { .kind = ACT_LOG, .timeout_ns = ACT_TIMEOUT_MAX_NS + 1 }, "log: timeout: expected at most 5m" },
+                { { .kind = ACT_DUMP }, "dump: this version cannot do that yet" },
+        };
+        struct act_plan *plan = act_plan_new();
+        struct act_step relative = { .kind = ACT_EXEC, .argv = ARGV("ls") };
+        char error[256];
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+                assert_false(act_plan_add(plan, &cases[i].step, error, sizeof(error)));
+                assert_string_equal(error, cases[i].error);
+        }
+        assert_false(act_plan_add(plan, &relative, error, sizeof(error)));
+        assert_string_equal(error, "exec: expected the program's absolute path first (there is no shell and no search "
+                            "path)");
+        assert_false(act_plan_has_work(plan));
+        for (unsigned i = 0; i < ACT_STEPS_MAX; i++)
+                add(plan, (struct act_step){ .kind = ACT_LOG });
+        assert_false(act_plan_add(plan, &(struct act_step){ .kind = ACT_LOG }, error, sizeof(error)));
+        assert_string_equal(error, "do: more than 16 actions");
+        assert_true(act_plan_has_work(plan));
+        act_plan_unref(&plan);
+        for (enum act_kind k = ACT_PUBLISH; k < ACT_KINDS; k++)
+                assert_int_equal(act_kind_parse(act_kind_name(k)), k);
+        assert_int_equal(act_kind_parse("mail"), ACT_KINDS);
+
+        char text[64];
+        assert_string_equal(act_step_text(text, sizeof(text), &(struct act_step){ .kind = ACT_WEBHOOK,
+                            .url = "https://hooks.example.org/services/T0/SECRET" }), "https://hooks.example.org");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test_setup_teardown(steps_go_in_order_and_all, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(failing_servers_are_tried_again, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(a_hanging_action_holds_up_its_alert_only, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(the_queue_is_bounded, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(alertmanager_is_told_again_until_it_resolves, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(what_was_done_before_a_restart_is_not_done_again, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(it_can_end_in_the_middle_of_everything, set_up, tear_down),
+                cmocka_unit_test(plans_refuse_mistakes),
+        };
+
+        signal(SIGPIPE, SIG_IGN);
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
