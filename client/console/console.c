@@ -167,6 +167,8 @@ void console_prepare(struct console *c, uint64_t now_wall_ns)
         c->scene.target = find_target(c, &index);
         if (c->recall && c->scene.past)
                 (void)recall_collect(c->recall, c->scene.past);
+        if (c->scene.target)
+                timeline_recall(c);
         c->scene.first_ns = UINT64_MAX;
         if (c->scene.past && c->scene.target)
                 c->scene.first_ns = past_first_ns(c->scene.past, c->scene.target);

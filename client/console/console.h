@@ -155,9 +155,10 @@ int figures_rows(const struct column *figures, size_t n, int width);
 
 /* timeline.c: a chart of the window with cursor and notes; add lines, then draw it (and have it clicked). */
 void timeline_begin(const struct console *c, struct chart *chart, const char *title, enum unit unit);
-/* The whole past of a series (band 0) or band of the chosen target, the newest points being `newest`. */
-const struct view_ring *timeline_ring(const struct console *c, Hw__Series series, uint32_t band,
-                                      const struct view_ring *newest);
+/* A band of the chosen target over the whole run, as far as it is known; the daemon is asked for what is not. */
+const struct view_ring *timeline_band(const struct console *c, const struct view_band *b);
+/* Asks for the series that charts show. */
+void timeline_recall(const struct console *c);
 void timeline_draw(struct console *c, struct canvas *canvas, struct area area, const struct chart *chart);
 
 /* save.c: what `s` does. */

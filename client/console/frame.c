@@ -55,7 +55,7 @@ static int draw_trend(struct canvas *canvas, struct area area, int at, int most,
         struct value verdict = trend_verdict(trend), firing = alerts_firing(t);
         char text[64];
 
-        if (verdict.is == VALUE_TEXT && most - at > 12) {
+        if (trend_known(trend) && most - at > 12) {
                 (void)snprintf(text, sizeof(text), "%s %s", trend_arrow(trend), verdict.text);
                 at += canvas_put(canvas, area, 0, at, most - at, trend_tint(trend), text) + 2;
         }

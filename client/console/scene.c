@@ -99,6 +99,11 @@ void scene_span(const struct scene *s, const struct view_target *t, uint64_t *re
                 *ret_from_ns = first_ns;
 }
 
+const struct view_ring *scene_ring(const struct scene *s, const struct view_target *t, Hw__Series series)
+{
+        return s->past ? past_ring(s->past, t, series, 0, &t->series[series]) : &t->series[series];
+}
+
 static char *unknown(char *out)
 {
         (void)snprintf(out, SCENE_TEXT, "%s", UNKNOWN_TEXT);

@@ -34,6 +34,9 @@ uint64_t scene_now_ns(const struct scene *s, const struct view_target *t);
 /* The stretch that charts and histories show: the window, less when less is known. */
 void scene_span(const struct scene *s, const struct view_target *t, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
 
+/* A series over the whole run, as far as it is known; valid until the next call for the same one. */
+const struct view_ring *scene_ring(const struct scene *s, const struct view_target *t, Hw__Series series);
+
 /* Whether the target's daemon is silent; for how long. */
 bool scene_stale(const struct scene *s, const struct view_target *t, uint64_t *ret_age_ns);
 

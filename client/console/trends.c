@@ -34,6 +34,11 @@ enum tint trend_tint(const Hw__Trend *trend)
         }
 }
 
+bool trend_known(const Hw__Trend *trend)
+{
+        return trend && trend->has_verdict && trend->verdict != HW__VERDICT__VERDICT_UNKNOWN;
+}
+
 /* An arrow points where the whole interval does. */
 const char *trend_arrow(const Hw__Trend *trend)
 {

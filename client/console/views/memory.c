@@ -44,9 +44,7 @@ struct summary { size_t n; double min, max, mean; };
 /* What the chart shows, too. */
 static const struct view_ring *whole_ring(const struct scene *s, const void *row)
 {
-        const struct series *series = row;
-
-        return s->past ? past_ring(s->past, s->target, series->series, 0, ring(s, row)) : ring(s, row);
+        return scene_ring(s, s->target, ((const struct series *)row)->series);
 }
 
 /* The mean weighs each sample by the time it held; samples that came late hold no time. */
@@ -188,17 +186,15 @@ static const struct table_class table = {
 static bool chart(struct console *c, struct chart *chart)
 {
         static const enum tint tints[ALWAYS] = { TINT_LINE_1, TINT_LINE_2, TINT_LINE_3, TINT_LINE_4 };
-        const struct view_target *t = c->scene.target;
+        const struct scene *s = &c->scene;
         const struct memory *m = console_state(c);
         uint64_t limit;
 
         timeline_begin(c, chart, "Memory", UNIT_BYTES);
         chart->from_zero = !m->zoomed;
         for (size_t i = 0; i < ALWAYS; i++)
-                chart_line(chart, all_series[i].name,
-                           timeline_ring(c, all_series[i].series, 0, &t->series[all_series[i].series]), SPARK_GAUGE,
-                           tints[i]);
-        if (memory_limit(t, &limit, &chart->limit_name))
+                chart_line(chart, all_series[i].name, whole_ring(s, &all_series[i]), SPARK_GAUGE, tints[i]);
+        if (memory_limit(s->target, &limit, &chart->limit_name))
                 chart->limit = (double)limit;
         chart->ticks = chart->lines[0].ring; /* a sample each major collection */
         return true;

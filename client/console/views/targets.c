@@ -207,7 +207,8 @@ static void draw_history(struct canvas *c, struct area area, int row, int column
         if (width > 60)
                 width = 60;
         scene_span(s, target(data), &from_ns, &to_ns);
-        spark_sample(&target(data)->series[HW__SERIES__SERIES_LIVE], from_ns, to_ns, SPARK_GAUGE, width, values, known);
+        spark_sample(scene_ring(s, target(data), HW__SERIES__SERIES_LIVE), from_ns, to_ns, SPARK_GAUGE, width, values,
+                     known);
         draw_spark(c, area, row, column, width, values, known);
 }
 
