@@ -102,9 +102,16 @@ uint64_t chart_time_step(uint64_t span_ns, int most)
                 if (steps[i] >= least)
                         return steps[i];
         }
-        while (step < least)
+        while (step < least && step <= UINT64_MAX / 2)
                 step *= 2;
         return step;
+}
+
+uint64_t chart_first_time(const struct chart *c, uint64_t step_ns)
+{
+        uint64_t past = (c->from_ns % step_ns + c->start_wall_ns % step_ns) % step_ns;
+
+        return past && c->from_ns <= UINT64_MAX - step_ns ? c->from_ns + (step_ns - past) : c->from_ns;
 }
 
 char *chart_time_text(char *out, size_t size, const struct chart *c, uint64_t time_ns)
