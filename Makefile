@@ -29,7 +29,7 @@ BASE := $(addprefix daemon/base/, arena.c hash.c strings.c pool.c idtable.c near
 
 DECODE := $(addprefix daemon/decode/, event_table.c view.c header.c decoder.c ipe.c resync.c fields.c)
 SOURCE := $(addprefix daemon/source/, uri.c source.c watch.c tail.c fifo.c stdin.c address.c backoff.c connect.c \
-          listen.c read.c kernel_file.c cgroup.c procfs.c)
+          listen.c read.c kernel_file.c cgroup.c procfs.c log_length.c)
 MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c nonmoving.c cost_centres.c ipe.c bands.c \
          band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
 TREND := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
@@ -47,7 +47,7 @@ ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c desk.c
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
 
-DAEMON := $(addprefix daemon/, log.c config.c config_file.c fanout.c pipeline.c targets.c silence_requests.c requests.c \
+DAEMON := $(addprefix daemon/, log.c config.c config_file.c config_trend.c fanout.c pipeline.c targets.c silence_requests.c requests.c \
           once.c main.c)
 
 # The client: where updates come from, the state they make, the commands that show it.
@@ -59,6 +59,7 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
             overview.c identity.c memory.c collections.c bands.c notes.c stream.c scene.c widgets.c canvas.c) \
           $(sort $(wildcard client/console/views/*.c)) \
           $(addprefix client/pipe/, pipe.c csv.c) \
+          $(addprefix client/trend/, rows.c json.c command.c) \
           $(addprefix client/ctl/, ctl.c print.c silence.c) \
           $(addprefix client/, rtsinfo.c inquire.c) \
           $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
@@ -194,8 +195,8 @@ $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libheapwatch.a
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libheapwatch.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) -lcmocka $(LIBS_DAEMON) $(LIBS_CLIENT) $(LIBS_LIB)
 
-# Tests of short memory make every allocation fail in turn.
-$(O)/unit/model/test_memory: HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+# Tests that count allocations, or make each fail in turn.
+$(O)/unit/model/test_memory $(O)/unit/daemon/test_steady: HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
 HEAPWATCH_TREND_OBJ := $(call objects,tests/bench/heapwatch_trend.c $(TREND))
 $(O)/heapwatch-trend: $(HEAPWATCH_TREND_OBJ)

@@ -18,6 +18,7 @@ static const struct command *const commands[] = {
         &command_doctor,
         &command_replay,
         &command_summary,
+        &command_trend,
         &command_web,
         &command_events,
         &command_convert,
