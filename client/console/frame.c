@@ -149,7 +149,9 @@ static int draw_restriction(const struct console *c, struct canvas *canvas, stru
         if (!c->table || (!c->table->filter[0] && !c->table->short_of_memory))
                 return 1;
         (void)snprintf(text, sizeof(text), "%s  %s of %s",
-                       c->table->short_of_memory ? "out of memory" : safe_text(safe, sizeof(safe), c->table->filter),
+                       c->table->short_of_memory ? "out of memory"
+                       : c->entry != ENTRY_NONE  ? ""
+                                                 : safe_text(safe, sizeof(safe), c->table->filter),
                        hw_count_text(n, sizeof(n), c->table->n), hw_count_text(all, sizeof(all), c->table->n_all));
         (void)canvas_put_right(canvas, area, row, area.width / 2, area.width - area.width / 2 - 1, TINT_WARN, text);
         return text_columns(text) + 3;
@@ -160,6 +162,7 @@ static void draw_line(struct console *c, struct canvas *canvas, struct area area
         char safe[1024];
 
         if (c->entry != ENTRY_NONE) {
+                (void)draw_restriction(c, canvas, area, row);
                 draw_entry(c, canvas, area, row);
         } else if (c->message[0] || c->trouble[0]) {
                 (void)canvas_put(canvas, area, row, 1, area.width - 2,
