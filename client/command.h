@@ -21,6 +21,7 @@ struct command {
 extern const struct command command_top;
 extern const struct command command_pipe;
 extern const struct command command_ctl;
+extern const struct command command_alerts;
 extern const struct command command_run;
 extern const struct command command_doctor;
 extern const struct command command_replay;

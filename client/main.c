@@ -14,6 +14,7 @@ static const struct command *const commands[] = {
         &command_run,
         &command_top,
         &command_pipe,
+        &command_alerts,
         &command_ctl,
         &command_doctor,
         &command_replay,
