@@ -83,7 +83,7 @@ static struct value name(const struct scene *s, const void *row)
 
 static struct value now(const struct scene *s, const void *row)
 {
-        const struct view_point *p = view_ring_newest(ring(s, row), 0);
+        const struct view_point *p = view_ring_newest(whole_ring(s, row), 0);
 
         return value_number(p != NULL, p ? p->value : 0);
 }
