@@ -59,7 +59,7 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
             find_daemon.c feed.c feed_live.c feed_files.c \
             view.c view_target.c view_bands.c view_trend.c view_lists.c view_ring.c view_copy.c view_clone.c) \
           $(addprefix client/console/, top.c loop.c screen.c plain.c console.c mouse.c frame.c entry.c save.c views.c \
-            table.c table_draw.c table_keys.c table_print.c figures.c trends.c journal.c timeline.c chart.c chart_draw.c chart_save.c value.c \
+            table.c table_draw.c table_keys.c table_print.c figures.c trends.c journal.c past.c recall.c timeline.c chart.c chart_draw.c chart_save.c value.c \
             overview.c identity.c memory.c collections.c bands.c notes.c stream.c scene.c widgets.c canvas.c) \
           $(sort $(wildcard client/console/views/*.c)) \
           $(addprefix client/pipe/, pipe.c csv.c) \
