@@ -27,7 +27,7 @@ export class Live {
     // `detail`: keys of the targets whose bands, notes, profile are wanted.
     follow(detail: string[]): void {
         const query = detail.length ? detail.map((d) => `detail=${encodeURIComponent(wireKey(d))}`).join("&") : "detail=";
-        if (query === this.detail && this.source) return;
+        if (query === this.detail) return; // open, about to be opened again, or ended for good
         this.detail = query;
         this.open();
     }
