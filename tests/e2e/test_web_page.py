@@ -242,7 +242,8 @@ def test_compare_joins_on_the_label(browser, files, logs):
             mean[label] = mean.get(label, 0) + sum(r.get(b, 0) for _, r in found) / len(found)
         means.append({label: m for label, m in mean.items() if m})
     with browser.tab() as tab:
-        rows = tab.go(view(files, "compare", a="info", b="cost", target="info")).table("compare")["rows"]
+        tab.go(view(files, "compare", a="info", b="cost", target="info"))
+        rows = tab.until("(r => r?.some(x => x.a) && r.some(x => x.b) && r)(heapwatch.table('compare')?.rows)")
         assert {r["label"] for r in rows} == set(means[0]) | set(means[1])
         for r in rows:
             a, b = means[0].get(r["label"]), means[1].get(r["label"])
@@ -338,8 +339,8 @@ def grow(path, data, a, b):
 
 
 def test_live_updates_pause_and_the_past_of_a_late_browser(browser, directory):
-    data, path = (LOGS / "cc-hc-ghc9103" / "run.eventlog").read_bytes(), directory / "log"
-    labels, found = censuses(LOGS / "cc-hc-ghc9103" / "run.eventlog")
+    log, path = LOGS / "live-966-file-hsflush" / "run.eventlog", directory / "log"
+    data, (labels, found) = log.read_bytes(), censuses(log)
     grow(path, data, 0, 0.5)
     newest = "heapwatch.chart('bands')?.x?.at(-1)"
     with Daemon(directory, f"t={path}") as d, Web("--connect", d.publish) as web, browser.tab() as tab:

@@ -92,10 +92,10 @@ class Tab:
         return self.browser("errors", tab=self.number)
 
     def chart(self, name):
-        return self.until(f"(() => {{ const c = heapwatch.chart({json.dumps(name)}); return c && c.series?.length ? c : null; }})()")
+        return self.until(f"(() => {{ const c = heapwatch.chart({json.dumps(name)}); return heapwatch.settled && c?.series?.length ? c : null; }})()")
 
     def table(self, name):
-        return self.until(f"(() => {{ const t = heapwatch.table({json.dumps(name)}); return t && t.rows.length ? t : null; }})()")
+        return self.until(f"(() => {{ const t = heapwatch.table({json.dumps(name)}); return heapwatch.settled && t?.rows.length ? t : null; }})()")
 
     def save_file(self, selector):
         """What a click saves: (name, bytes)."""

@@ -31,7 +31,14 @@ const commands = {
     close: async (c) => (await of(c).context.close(), tabs.delete(c.tab)),
     go: async (c) => (await of(c).page.goto(c.url), null),
     eval: async (c) => of(c).page.evaluate(c.js),
-    wait: async (c) => (await of(c).page.waitForFunction(c.js, null, { timeout: c.timeout ?? 30000, polling: 50 })).jsonValue(),
+    // Polled from here: the page's policy forbids what playwright's own waiting would do in it.
+    wait: async (c) => {
+        for (const end = Date.now() + (c.timeout ?? 30000); Date.now() < end; await new Promise((f) => setTimeout(f, 40))) {
+            const value = await of(c).page.evaluate(c.js);
+            if (value) return value;
+        }
+        throw new Error("waited in vain");
+    },
     click: async (c) => (await at(c).click({ timeout: 15000, ...(c.position ? { position: c.position } : {}) }), null),
     fill: async (c) => (await at(c).fill(c.text, { timeout: 15000 }), null),
     select: async (c) => (await at(c).selectOption(c.value, { timeout: 15000 }), null),

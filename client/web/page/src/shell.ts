@@ -79,6 +79,11 @@ export class Shell {
         }), wait);
     }
 
+    // All that was asked for is here and drawn.
+    get settled(): boolean {
+        return !this.pending && (!this.live || ((this.live.connected || !!this.live.ended) && (this.app.histories?.idle ?? true)));
+    }
+
     // While paused the page looks at what it had: only the frame goes on.
     private draw(): void {
         this.drawn = performance.now();
