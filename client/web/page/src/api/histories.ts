@@ -9,7 +9,7 @@ import { fetchHistory, type HistoryQuery, wireKey } from "./live.ts";
 
 const SERIES = ["live", "heap_size", "blocks_size", "rss", "cgroup", "gc_pause", "slop", "fragmentation", "copied", "census_total"];
 const TOP = 40;
-const PORTION = 300; // bands a request: below the server's 400 items and its 4 KiB of address
+const PORTION = 200; // bands a request: what the server takes at once, below its 4 KiB of address
 const ADDRESS_MAX = 3500;
 const WAIT_MS = 3000;
 const SPARKS = 60; // targets a request: below the server's 4 KiB of address
