@@ -21,6 +21,7 @@ struct command {
 extern const struct command command_top;
 extern const struct command command_pipe;
 extern const struct command command_ctl;
+extern const struct command command_alerts;
 extern const struct command command_run;
 extern const struct command command_doctor;
 extern const struct command command_replay;
@@ -28,6 +29,7 @@ extern const struct command command_summary;
 extern const struct command command_web;
 extern const struct command command_events;
 extern const struct command command_convert;
+extern const struct command command_trend;
 
 /* Prints `heapwatch NAME: message` and a hint to --help to stderr; returns EXIT_USAGE. */
 int command_usage_error(const struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));

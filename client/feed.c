@@ -28,6 +28,11 @@ const char *feed_endpoint(const struct feed *feed, size_t daemon)
         return feed->ops->endpoint(feed, daemon);
 }
 
+bool feed_complete(const struct feed *feed)
+{
+        return feed->ops->complete && feed->ops->complete(feed);
+}
+
 int feed_fd(const struct feed *feed)
 {
         return feed->ops->fd(feed);

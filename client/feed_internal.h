@@ -11,6 +11,7 @@ struct feed_ops {
         size_t (*daemon)(const struct feed *feed);
         const char *(*endpoint)(const struct feed *feed, size_t daemon);
         int (*fd)(const struct feed *feed);
+        bool (*complete)(const struct feed *feed); /* NULL: only at FEED_END */
         bool live;
 };
 

@@ -8,12 +8,14 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/limits.h"
 #include "heapwatch/wire.h"
+#include "trend/tracker.h"
 
 static const char help[] =
         "usage: heapwatchd [OPTIONS] [NAME=]URI...\n"
@@ -33,6 +35,11 @@ static const char help[] =
         "      --request ENDPOINT   where requests are answered\n"
         "                           default: ipc sockets in $XDG_RUNTIME_DIR/heapwatch, or /run/heapwatch as root\n"
         "      --show-arguments     publish the programs' own arguments too (they may hold secrets)\n"
+        "      --resolution TIME    step in which growth is judged, 100ms to 1h (default 1m;\n"
+        "                           with --once by the log's length)\n"
+        "      --leak-after TIME    growth that lasts so long and does not slow down is called\n"
+        "                           a leak (default 180 steps: 3h)\n"
+        "      --limit BYTES        memory the programs may use, if less than what the system says (such as 2GiB)\n"
         "      --log-level LEVEL    error, warning, info (default) or debug\n"
         "      --print-config       show the effective configuration and end\n"
         "      --once               read finished files at full speed and end (used by heapwatch FILE commands)\n"
@@ -117,6 +124,18 @@ static bool set_log_level(struct config *c, const char *value)
         return refuse(what);
 }
 
+typedef bool trend_setter(struct config_trend *c, const char *value, char *error, size_t error_size);
+
+static bool set_trend(struct config *c, trend_setter *set, const char *option)
+{
+        char error[160], what[192];
+
+        if (set(&c->trend, optarg, error, sizeof(error)))
+                return true;
+        snprintf(what, sizeof(what), "%s: %s", option, error);
+        return refuse(what);
+}
+
 enum option_id {
         OPT_PUBLISH = 256,
         OPT_REQUEST,
@@ -126,7 +145,10 @@ enum option_id {
         OPT_ONCE,
         OPT_PUSH,
         OPT_EVENTS,
-        OPT_EVENT_COUNTS
+        OPT_EVENT_COUNTS,
+        OPT_RESOLUTION,
+        OPT_LEAK_AFTER,
+        OPT_LIMIT
 };
 
 static const struct option options[] = {
@@ -134,6 +156,9 @@ static const struct option options[] = {
         { "publish", required_argument, NULL, OPT_PUBLISH },
         { "request", required_argument, NULL, OPT_REQUEST },
         { "show-arguments", no_argument, NULL, OPT_SHOW_ARGUMENTS },
+        { "resolution", required_argument, NULL, OPT_RESOLUTION },
+        { "leak-after", required_argument, NULL, OPT_LEAK_AFTER },
+        { "limit", required_argument, NULL, OPT_LIMIT },
         { "log-level", required_argument, NULL, OPT_LOG_LEVEL },
         { "print-config", no_argument, NULL, OPT_PRINT_CONFIG },
         { "once", no_argument, NULL, OPT_ONCE },
@@ -158,6 +183,9 @@ static enum config_result parse_options(struct config *c, int argc, char **argv,
                 case OPT_REQUEST: good = set_endpoint(c->request_endpoint, optarg, "--request"); break;
                 case OPT_SHOW_ARGUMENTS: c->show_arguments = true; break;
                 case OPT_LOG_LEVEL: good = set_log_level(c, optarg); break;
+                case OPT_RESOLUTION: good = set_trend(c, config_trend_resolution, "--resolution"); break;
+                case OPT_LEAK_AFTER: good = set_trend(c, config_trend_leak_after, "--leak-after"); break;
+                case OPT_LIMIT: good = set_trend(c, config_trend_limit, "--limit"); break;
                 case OPT_PRINT_CONFIG: c->print_config = true; break;
                 case OPT_ONCE: c->once = true; break;
                 case OPT_PUSH: good = set_endpoint(c->push_endpoint, optarg, "--push"); break;
@@ -191,6 +219,8 @@ static bool check(struct config *c)
 {
         char what[160];
 
+        if (!config_trend_check(&c->trend, what, sizeof(what)))
+                return refuse(what);
         if (c->once) {
                 make_names_unique(c);
                 if (!c->push_endpoint[0] || c->n_targets == 0)
@@ -232,9 +262,15 @@ static void print_config(const struct config *c)
 {
         static const char *const levels[] = { "error", "warning", "info", "debug" };
 
-        printf("publish: %s\nrequest: %s\nlog_level: %s\nshow_arguments: %s\ntargets:%s\n", c->publish_endpoint,
-               c->request_endpoint, levels[c->log_level], c->show_arguments ? "true" : "false",
-               c->n_targets ? "" : " []");
+        struct tracker_config t = config_trend_tracker(&c->trend, 0);
+
+        printf("publish: %s\nrequest: %s\nlog_level: %s\nshow_arguments: %s\n", c->publish_endpoint,
+               c->request_endpoint, levels[c->log_level], c->show_arguments ? "true" : "false");
+        printf("trend:\n  resolution: %" PRIu64 "ms\n  leak_after: %" PRIu64 "ms\n",
+               t.trend.resolution_ns / 1000000, t.trend.leak_after_ns / 1000000);
+        if (c->trend.limit_bytes)
+                printf("  limit: %" PRIu64 "\n", c->trend.limit_bytes);
+        printf("targets:%s\n", c->n_targets ? "" : " []");
         for (size_t i = 0; i < c->n_targets; i++)
                 printf("  - name: %s\n    uri: %s\n", c->targets[i].name, c->targets[i].uri.text);
 }

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "config_trend.h"
 #include "log.h"
 #include "publish/event_stream.h"
 #include "source/uri.h"
@@ -30,6 +31,7 @@ struct config {
         char request_endpoint[CONFIG_ENDPOINT_MAX];
         enum log_level log_level;
         bool show_arguments;            /* publish the program's arguments, not only its RTS options */
+        struct config_trend trend;
         bool print_config;              /* show the effective configuration and end */
 
         bool once;                      /* read finished files, then end */

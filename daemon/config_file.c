@@ -16,7 +16,12 @@ struct file_target {
         char *uri;
 };
 
+struct file_trend {
+        char *resolution, *leak_after, *limit;
+};
+
 struct file_config {
+        struct file_trend *trend;
         char *publish, *request, *log_level, *show_arguments;
         struct file_target *targets;
         unsigned targets_count;
@@ -33,7 +38,18 @@ static const cyaml_schema_value_t target_value = {
         CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct file_target, target_fields),
 };
 
+static const cyaml_schema_field_t trend_fields[] = {
+        CYAML_FIELD_STRING_PTR("resolution", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_trend, resolution, 1,
+                               32),
+        CYAML_FIELD_STRING_PTR("leak_after", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_trend, leak_after, 1,
+                               32),
+        CYAML_FIELD_STRING_PTR("limit", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_trend, limit, 1, 32),
+        CYAML_FIELD_END
+};
+
 static const cyaml_schema_field_t config_fields[] = {
+        CYAML_FIELD_MAPPING_PTR("trend", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, trend,
+                                trend_fields),
         CYAML_FIELD_STRING_PTR("publish", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, publish, 1,
                                CONFIG_ENDPOINT_MAX - 1),
         CYAML_FIELD_STRING_PTR("request", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, request, 1,
@@ -97,6 +113,29 @@ static bool take_show_arguments(struct config *c, const char *value, const char 
         return true;
 }
 
+/* What the command line gave stays. */
+static bool take_trend(struct config *c, const struct file_trend *f, const char *path)
+{
+        struct config_trend from_file = { 0 };
+        char error[160], what[192];
+
+        if (!f)
+                return true;
+        if ((f->resolution && !config_trend_resolution(&from_file, f->resolution, error, sizeof(error))) ||
+            (f->leak_after && !config_trend_leak_after(&from_file, f->leak_after, error, sizeof(error))) ||
+            (f->limit && !config_trend_limit(&from_file, f->limit, error, sizeof(error)))) {
+                snprintf(what, sizeof(what), "trend: %s", error);
+                return report(path, what);
+        }
+        if (!c->trend.resolution_ns)
+                c->trend.resolution_ns = from_file.resolution_ns;
+        if (!c->trend.leak_after_ns)
+                c->trend.leak_after_ns = from_file.leak_after_ns;
+        if (!c->trend.limit_bytes)
+                c->trend.limit_bytes = from_file.limit_bytes;
+        return true;
+}
+
 static bool take_targets(struct config *c, const struct file_config *f, const char *path)
 {
         char error[SOURCE_PATH_MAX + 256], what[SOURCE_PATH_MAX + 320];
@@ -116,7 +155,8 @@ static bool take(struct config *c, const struct file_config *f, const char *path
                 return report(path, "log_level: expected error, warning, info or debug");
         take_endpoint(c->publish_endpoint, f->publish);
         take_endpoint(c->request_endpoint, f->request);
-        return take_show_arguments(c, f->show_arguments, path) && take_targets(c, f, path);
+        return take_show_arguments(c, f->show_arguments, path) && take_trend(c, f->trend, path) &&
+               take_targets(c, f, path);
 }
 
 bool config_read_file(struct config *c, const char *path)

@@ -14,6 +14,7 @@
 #include "once.h"
 #include "publish/bus.h"
 #include "requests.h"
+#include "source/procfs.h"
 #include "targets.h"
 
 static void on_signal(evutil_socket_t signal_number, short what, void *base)
@@ -75,7 +76,12 @@ static int serve(const struct config *config)
                 fprintf(stderr, "heapwatchd: %s\n", error);
                 goto out;
         }
-        targets = targets_new(base, bus, config->show_arguments);
+        struct targets_options common = {
+                .show_arguments = config->show_arguments,
+                .trend = config_trend_tracker(&config->trend, 0),
+        };
+        common.trend.memory_bytes = procfs_memory_total("");
+        targets = targets_new(base, bus, &common);
         act = start_actions(base, config);
         requests.act = act;
         requests.targets = targets;

@@ -12,12 +12,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/limits.h"
 #include "pipeline.h"
 #include "publish/once.h"
+#include "source/log_length.h"
 #include "source/procfs.h"
+#include "trend/tracker.h"
 
 #define ONCE_EPOCH 1u   /* finished logs give the same messages every time */
 
@@ -40,11 +43,29 @@ static int read_through(struct pipeline *p, const char *path, uint8_t *buffer)
         return r;
 }
 
+/* Event time that the file spans; 0: not a file that can be looked through first. */
+static uint64_t length_ns(const char *path)
+{
+        struct stat st;
+        uint64_t length = 0;
+
+        if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+                return 0;
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd >= 0) {
+                length = log_length_ns(fd);
+                close(fd);
+        }
+        return length;
+}
+
 static int one_file(const struct config *config, const struct config_target *target, const struct outlet *outlet,
                     uint8_t *buffer)
 {
         char error[256];
+        struct tracker_config trend = config_trend_tracker(&config->trend, length_ns(target->uri.path));
         struct pipeline_options options = {
+                .trend = &trend,
                 .name = target->name,
                 .uri = &target->uri,
                 .epoch = ONCE_EPOCH,

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "act/act.h"
 #include "base/limits.h"
 #include "log.h"
 #include "model/model.h"
@@ -280,10 +281,12 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
 
 static void handle_remove(struct requests *r, const Hw__RemoveTargetRequest *request, struct bus_client *client)
 {
-        if (!request->name || targets_remove(r->targets, request->name) != 0)
+        if (!request->name || targets_remove(r->targets, request->name) != 0) {
                 reply_no_target(client, request->name);
-        else
-                reply_done(client, request->name);
+                return;
+        }
+        act_end_target(r->act, request->name);
+        reply_done(client, request->name);
 }
 
 void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *client)

@@ -23,7 +23,7 @@
 struct targets {
         struct event_base *base;
         struct bus *bus;
-        bool show_arguments;
+        struct targets_options options;
         struct event *heartbeat;
         uint64_t epoch, sequence, started_wall_ns;
         struct pipeline *pipelines[LIMIT_TARGETS];
@@ -78,7 +78,7 @@ static void on_heartbeat(evutil_socket_t fd, short what, void *ctx)
                 pipeline_heartbeat(t->pipelines[i], wall_ns);
 }
 
-struct targets *targets_new(struct event_base *base, struct bus *bus, bool show_arguments)
+struct targets *targets_new(struct event_base *base, struct bus *bus, const struct targets_options *options)
 {
         struct targets *t = calloc(1, sizeof(*t));
         struct timeval second = { .tv_sec = 1 };
@@ -87,7 +87,7 @@ struct targets *targets_new(struct event_base *base, struct bus *bus, bool show_
                 return NULL;
         t->base = base;
         t->bus = bus;
-        t->show_arguments = show_arguments;
+        t->options = *options;
         t->started_wall_ns = clock_wall_ns();
         if (getrandom(&t->epoch, sizeof(t->epoch), 0) != sizeof(t->epoch) || t->epoch == 0)
                 t->epoch = t->started_wall_ns;
@@ -127,7 +127,8 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 .uri = uri,
                 .epoch = t->epoch,
                 .outlet = bus_outlet(t->bus),
-                .show_arguments = t->show_arguments,
+                .show_arguments = t->options.show_arguments,
+                .trend = &t->options.trend,
         };
         struct pipeline *p = pipeline_new(&options, error, error_size);
         if (!p)

@@ -14,13 +14,20 @@
 #include "heapwatch/wire.h"
 #include "publish/bus.h"
 #include "source/uri.h"
+#include "trend/tracker.h"
 
 struct event_base;
 struct pipeline;
 struct targets;
 
+/* What holds for all targets. */
+struct targets_options {
+        bool show_arguments;
+        struct tracker_config trend;
+};
+
 /* The bus is borrowed. NULL when memory is short. */
-struct targets *targets_new(struct event_base *base, struct bus *bus, bool show_arguments);
+struct targets *targets_new(struct event_base *base, struct bus *bus, const struct targets_options *options);
 
 /* Removes all targets, telling the subscribers. */
 void targets_destroy(struct targets **t);

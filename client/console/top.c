@@ -236,9 +236,10 @@ static void take(const struct top *t, int timeout_ms, struct progress *p)
                 view_reset(t->view, daemon);
         } else if (event == FEED_STALE || event == FEED_ALIVE) {
                 view_set_stale(t->view, daemon, event == FEED_STALE);
+                p->complete = p->complete || feed_complete(t->feed);
         } else if (event == FEED_READY) {
                 view_set_stale(t->view, daemon, false);
-                p->complete = true;
+                p->complete = feed_complete(t->feed);
         } else if (event == FEED_END) {
                 p->complete = p->over = true;
         } else if (event == FEED_FAILED) {

@@ -173,6 +173,11 @@ void act_take(struct act *a, const struct notice *notice, struct act_plan *plan)
                 desk_take(a->desk, notice, plan, clock_wall_ns());
 }
 
+void act_end_target(struct act *a, const char *target)
+{
+        desk_end_target(a->desk, target, "The target was removed from the daemon.", clock_wall_ns());
+}
+
 const struct act_report *act_results(const struct act *a, uint64_t fingerprint, size_t *ret_n)
 {
         return desk_results(a->desk, fingerprint, ret_n);

@@ -44,6 +44,9 @@ void act_destroy(struct act **act);
 /* One transition of one alert. `plan` NULL: only published. Both are borrowed (the plan is shared by reference). */
 void act_take(struct act *a, const struct notice *notice, struct act_plan *plan);
 
+/* A target was removed: who was told that its alerts fire is told that they are over. */
+void act_end_target(struct act *a, const char *target);
+
 /* Newest result of each action of an alert, in order. Valid until the next call. */
 const struct act_report *act_results(const struct act *a, uint64_t fingerprint, size_t *ret_n);
 

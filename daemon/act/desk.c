@@ -110,6 +110,12 @@ static struct alert *add(struct desk *d, const struct notice *notice, struct act
 
 /* ------------------------------------------------------------ what was done */
 
+/* Told apart by a time that a file can hold: others (none, or a log's nonsense) are not remembered. */
+static bool can_be_remembered(const struct notice *n)
+{
+        return n->fired_wall_ns > 0 && n->fired_wall_ns <= INT64_MAX;
+}
+
 static struct desk_done *find_done(struct desk *d, const struct notice *n)
 {
         for (size_t i = d->n_done; i-- > 0;)
@@ -131,6 +137,8 @@ static void note_done(struct desk *d, const struct notice *n)
 {
         struct desk_done *done = find_done(d, n), fresh = { n->fingerprint, n->fired_wall_ns, false };
 
+        if (!can_be_remembered(n))
+                return;
         if (done && n->state == NOTICE_RESOLVED)
                 done->resolved = true;
         else if (!done)
@@ -270,6 +278,22 @@ void desk_take(struct desk *d, const struct notice *notice, struct act_plan *pla
                 take_firing(d, notice, plan, now_wall_ns);
         else if (notice->state == NOTICE_RESOLVED)
                 take_resolved(d, notice, now_wall_ns);
+}
+
+void desk_end_target(struct desk *d, const char *target, const char *why, uint64_t now)
+{
+        for (size_t i = 0; i < BUCKETS; i++) {
+                for (struct alert *a = d->buckets[i]; a; a = a->chain) {
+                        if (a->place == PLACE_OVER || strcmp(a->notice->target, target) != 0)
+                                continue;
+                        struct notice end = *a->notice;
+                        end.state = NOTICE_RESOLVED;
+                        end.sentence = why;
+                        end.time_ns = NOTICE_NO_TIME;
+                        end.wall_ns = now;
+                        take_resolved(d, &end, now);
+                }
+        }
 }
 
 static bool is_forgotten(const struct alert *a, uint64_t now)

@@ -54,6 +54,9 @@ void desk_destroy(struct desk **desk);
 /* Every transition, pending and inactive ones too (which do nothing). The plan is shared by reference. */
 void desk_take(struct desk *d, const struct notice *notice, struct act_plan *plan, uint64_t now_wall_ns);
 
+/* A target is gone: its alerts are over, for this reason (one sentence). */
+void desk_end_target(struct desk *d, const char *target, const char *why, uint64_t now_wall_ns);
+
 /* About once a second, and after silences have changed. */
 void desk_tick(struct desk *d, uint64_t now_wall_ns);
 

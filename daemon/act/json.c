@@ -185,7 +185,7 @@ static uint64_t ended_at(const struct notice *n, uint64_t now_wall_ns)
 {
         uint64_t end = n->wall_ns < now_wall_ns ? n->wall_ns : now_wall_ns;
 
-        return end > starts_at(n) ? end : starts_at(n);
+        return starts_at(n) == NOTICE_NO_TIME || end > starts_at(n) ? end : starts_at(n);
 }
 
 char *json_alertmanager(const struct notice *const *notices, size_t n, uint64_t now_wall_ns, uint64_t ends_wall_ns)

@@ -176,7 +176,7 @@ char *sentence_growth(char *out, size_t size, const struct growth *g, const stru
                 say_unknown(&w, g);
                 break;
         case GROWTH_NOWHERE:
-                say(&w, "memory does not grow");
+                say(&w, "memory shows no lasting growth");
                 break;
         case GROWTH_LIVE:
                 say(&w, "the program holds more and more data: live data grows");
@@ -187,7 +187,8 @@ char *sentence_growth(char *out, size_t size, const struct growth *g, const stru
                 say_retention(&w, g);
                 break;
         case GROWTH_OFF_HEAP:
-                say(&w, "memory outside of the Haskell heap grows (C code, FFI, malloc) while the heap does not: it grows");
+                say(&w, "memory outside of the Haskell heap grows (C code, FFI, malloc) while the heap does not:"
+                        " it grows");
                 say_growing(&w, g->off_heap.known && g->off_heap.trend.verdict >= TREND_GROWING ? &g->off_heap
                                                                                                 : &g->rss);
                 say_number(&w, "resident memory outside of the heap", g->off_heap_bytes);

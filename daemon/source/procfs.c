@@ -150,6 +150,16 @@ uint64_t procfs_pss(const char *root, uint32_t pid)
         return bytes;
 }
 
+uint64_t procfs_memory_total(const char *root)
+{
+        char text[4096];
+        uint64_t bytes = UNKNOWN_U64;
+
+        if (kernel_file_read(text, sizeof text, "%s/proc/meminfo", root) >= 0)
+                kilobytes(text, "MemTotal", &bytes);
+        return bytes;
+}
+
 uint64_t procfs_own_rss(void)
 {
         char text[128];

@@ -36,6 +36,9 @@ int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sam
  */
 uint64_t procfs_pss(const char *root, uint32_t pid);
 
+/* Physical memory of the machine; UNKNOWN_U64. */
+uint64_t procfs_memory_total(const char *root);
+
 /* Resident bytes of this very process; 0 when unknown. */
 uint64_t procfs_own_rss(void);
 

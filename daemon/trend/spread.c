@@ -7,7 +7,6 @@
  */
 #include "trend/spread.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,30 +14,22 @@
 #define SECOND UINT64_C(1000000000)
 #define PARTS 32u               /* cells to a power of two */
 #define PARTS_LOG 5u
+#define RING_FIRST 4u           /* slices of a young ring */
 #define CELLS (PARTS * (64 - PARTS_LOG + 1))
 
 static const struct { uint64_t width_ns; uint32_t slices; } shapes[SPREAD_RINGS] = {
         { 10 * SECOND, 31 }, { 60 * SECOND, 61 }, { 360 * SECOND, 61 }, { 1440 * SECOND, 61 },
 };
 
-int spread_init(struct spread *s)
+void spread_init(struct spread *s)
 {
         *s = (struct spread){ 0 };
-        for (unsigned r = 0; r < SPREAD_RINGS; r++) {
-                s->rings[r] = calloc(shapes[r].slices, sizeof(*s->rings[r]));
-                if (!s->rings[r]) {
-                        spread_done(s);
-                        return -ENOMEM;
-                }
-                s->held_bytes += shapes[r].slices * sizeof(*s->rings[r]);
-        }
-        return 0;
 }
 
 void spread_done(struct spread *s)
 {
         for (unsigned r = 0; r < SPREAD_RINGS; r++) {
-                for (uint32_t i = 0; s->rings[r] && i < shapes[r].slices; i++)
+                for (uint32_t i = 0; i < s->room[r]; i++)
                         free(s->rings[r][i].cells);
                 free(s->rings[r]);
         }
@@ -110,12 +101,71 @@ static void begin(struct spread_slice *slice, uint64_t index)
         *slice = (struct spread_slice){ .index = index, .cells = slice->cells, .room = slice->room, .used = true };
 }
 
-/* The slice of a time; NULL when it has left the ring. */
+/* How many slices a ring needs to hold all it has beside `index`. */
+static uint64_t span_with(const struct spread *s, unsigned ring, uint64_t index)
+{
+        uint64_t oldest = index, newest = index;
+
+        for (uint32_t i = 0; i < s->room[ring]; i++) {
+                const struct spread_slice *slice = &s->rings[ring][i];
+                if (slice->used && slice->index < oldest)
+                        oldest = slice->index;
+                if (slice->used && slice->index > newest)
+                        newest = slice->index;
+        }
+        return newest - oldest + 1;
+}
+
+/* Moves a slice into a larger ring. Of two that share a place there the newer one stays, as in a ring of that size. */
+static void move_slice(struct spread *s, unsigned ring, struct spread_slice *to, struct spread_slice from)
+{
+        if (!from.used || (to->used && to->index > from.index)) {
+                s->rolled[ring] |= from.used;
+                s->held_bytes -= from.room * sizeof(*from.cells);
+                free(from.cells);
+                return;
+        }
+        s->rolled[ring] |= to->used;
+        s->held_bytes -= to->room * sizeof(*to->cells);
+        free(to->cells);
+        *to = from;
+}
+
+/* Makes the ring at least twice as long, or as long as it may be; false when it cannot grow. */
+static bool grow(struct spread *s, unsigned ring, uint64_t index)
+{
+        uint32_t old = s->room[ring], full = shapes[ring].slices, room = old ? 2 * old : RING_FIRST;
+        uint64_t span = span_with(s, ring, index);
+
+        if (old == full)
+                return false;
+        if (room < span)
+                room = span < full ? (uint32_t)span : full;
+        if (room > full)
+                room = full;
+        struct spread_slice *slices = calloc(room, sizeof(*slices));
+        if (!slices)
+                return false;
+        for (uint32_t i = 0; i < old; i++)
+                move_slice(s, ring, &slices[s->rings[ring][i].index % room], s->rings[ring][i]);
+        free(s->rings[ring]);
+        s->rings[ring] = slices;
+        s->room[ring] = room;
+        s->held_bytes += (room - old) * sizeof(*slices);
+        return true;
+}
+
+/* The slice of a time; NULL when it has left the ring, or there is no memory for one. */
 static struct spread_slice *slice_of(struct spread *s, unsigned ring, uint64_t time_ns)
 {
         uint64_t index = time_ns / shapes[ring].width_ns;
-        struct spread_slice *slice = &s->rings[ring][index % shapes[ring].slices];
+        struct spread_slice *slice = NULL;
 
+        do {
+                slice = s->room[ring] ? &s->rings[ring][index % s->room[ring]] : NULL;
+        } while ((!slice || (slice->used && slice->index != index)) && grow(s, ring, index));
+        if (!slice)
+                return NULL;
         if (!slice->used) {
                 begin(slice, index);
         } else if (slice->index < index) {
@@ -181,7 +231,7 @@ static void each_slice(const struct spread *s, uint64_t from_ns, uint64_t to_ns,
         uint64_t from = from_ns / width + (from_ns % width != 0);
         if (from > last)
                 from = last;
-        for (uint32_t i = 0; i < shapes[r].slices; i++) {
+        for (uint32_t i = 0; i < s->room[r]; i++) {
                 const struct spread_slice *slice = &s->rings[r][i];
                 if (slice->used && slice->index >= from && slice->index <= last)
                         each(ctx, slice);

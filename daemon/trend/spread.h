@@ -6,7 +6,8 @@
  * long) and one slice for the whole run. A slice counts values in log-linear
  * cells, 32 to a power of two, of which only the filled ones are kept: a
  * quantile is within 1/64 of a value that was there. Memory grows with how many
- * different values there are, to about 30 kB for a series of a day.
+ * different values there are, to about 30 kB for a series of a day; a ring
+ * has no more slices than the life of the series has needed so far.
  *
  * The area is that under the line through the samples as they came, in the
  * slice of the later one; a sample older than the one before adds nothing.
@@ -35,7 +36,8 @@ struct spread_slice {
 };
 
 struct spread {
-        struct spread_slice *rings[SPREAD_RINGS];
+        struct spread_slice *rings[SPREAD_RINGS]; /* room[r] slices; NULL: none yet */
+        uint32_t room[SPREAD_RINGS];
         uint64_t newest[SPREAD_RINGS];  /* index of the newest slice */
         bool rolled[SPREAD_RINGS];      /* a slice has left the ring */
         struct spread_slice total;
@@ -44,8 +46,7 @@ struct spread {
         size_t held_bytes;
 };
 
-/* 0 or -ENOMEM. */
-int spread_init(struct spread *s);
+void spread_init(struct spread *s);
 void spread_done(struct spread *s);
 
 void spread_push(struct spread *s, uint64_t time_ns, uint64_t value);

@@ -66,8 +66,10 @@ struct tracker *tracker_new(const struct tracker_config *config)
 static void forget_run(struct tracker *t)
 {
         for (unsigned i = 0; i < SERIES_COUNT; i++) {
-                if (t->series[i])
+                if (t->series[i]) {
                         spread_done(&t->series[i]->spread);
+                        free(t->series[i]->trend);
+                }
                 free(t->series[i]);
                 t->series[i] = NULL;
         }
@@ -116,8 +118,8 @@ static void close_minutes(struct tracker *t, uint64_t time_ns)
         if (time_ns / resolution == t->settled_ns / resolution)
                 return;
         for (unsigned i = 0; i < SERIES_COUNT; i++)
-                if (t->series[i] && tracker_judges(i))
-                        trend_close(&t->series[i]->trend, time_ns);
+                if (t->series[i] && t->series[i]->trend)
+                        trend_close(t->series[i]->trend, time_ns);
         tracker_bands_close(t, time_ns);
         t->scan = true;
 }
@@ -188,11 +190,15 @@ static struct series_state *series_born(struct tracker *t, enum series_id id)
 {
         struct series_state *s = calloc(1, sizeof(*s));
 
-        if (!s || spread_init(&s->spread) < 0) {
+        if (s && tracker_judges(id))
+                s->trend = malloc(sizeof(*s->trend));
+        if (!s || (tracker_judges(id) && !s->trend)) {
                 free(s);
                 return NULL;
         }
-        trend_init(&s->trend, &t->config.trend);
+        if (s->trend)
+                trend_init(s->trend, &t->config.trend);
+        spread_init(&s->spread);
         t->series[id] = s;
         return s;
 }
@@ -221,8 +227,8 @@ static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64
                 s = series_born(t, series);
         if (!s)
                 return; /* the model's own series has the sample; the next one tries again */
-        if (tracker_judges(series))
-                (void)trend_push(&s->trend, time_ns, (double)value); /* late ones are counted there */
+        if (s->trend)
+                (void)trend_push(s->trend, time_ns, (double)value); /* late ones are counted there */
         spread_push(&s->spread, time_ns, value);
         s->told.fresh = true;
 }
@@ -275,7 +281,7 @@ uint32_t tracker_take_due(struct tracker *t, struct subject *subjects, uint32_t 
 
         for (unsigned i = 0; i < SERIES_COUNT && n < max; i++) {
                 struct series_state *s = t->series[i];
-                if (s && take(t, &s->told, s->trend.verdict.now, 1))
+                if (s && take(t, &s->told, s->trend ? s->trend->verdict.now : TREND_UNKNOWN, 1))
                         subjects[n++] = subject_series((enum series_id)i);
         }
         for (uint32_t i = 0; i < t->n_bands && n < max; i++) {

@@ -17,7 +17,7 @@ struct told {
 
 struct series_state {
         struct spread spread;
-        struct trend trend;             /* used only where is_judged() */
+        struct trend *trend;            /* NULL: not judged */
         struct told told;
 };
 

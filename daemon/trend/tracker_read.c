@@ -37,8 +37,8 @@ const struct trend *tracker_trend(const struct tracker *t, struct subject s)
         if (s.band) {
                 const struct band_state *band = tracker_band(t, s.band);
                 trend = band ? &band->trend : NULL;
-        } else if ((unsigned)s.series < SERIES_COUNT && tracker_judges(s.series) && t->series[s.series]) {
-                trend = &t->series[s.series]->trend;
+        } else if ((unsigned)s.series < SERIES_COUNT && t->series[s.series]) {
+                trend = t->series[s.series]->trend;
         }
         return trend && trend->started ? trend : NULL;
 }
@@ -317,7 +317,7 @@ uint64_t tracker_late(const struct tracker *t)
         uint64_t late = 0;
 
         for (unsigned i = 0; i < SERIES_COUNT; i++)
-                late += t->series[i] ? t->series[i]->trend.late : 0;
+                late += t->series[i] && t->series[i]->trend ? t->series[i]->trend->late : 0;
         for (uint32_t i = 0; i < t->n_bands; i++)
                 late += t->bands[i] ? t->bands[i]->trend.late : 0;
         return late;
@@ -334,6 +334,8 @@ uint64_t tracker_held_bytes(const struct tracker *t)
                         t->n_bands * (sizeof(*t->bands) + sizeof(*t->refused_bytes));
 
         for (unsigned i = 0; i < SERIES_COUNT; i++)
-                held += t->series[i] ? sizeof(*t->series[i]) + t->series[i]->spread.held_bytes : 0;
+                held += t->series[i] ? sizeof(*t->series[i]) + t->series[i]->spread.held_bytes +
+                                               (t->series[i]->trend ? sizeof(*t->series[i]->trend) : 0)
+                                     : 0;
         return held;
 }

@@ -43,7 +43,8 @@ class FakeDaemon:
 
     def _publish(self, update):
         which = update.WhichOneof("body")
-        kind = {"target_state": "target", "bands": "band", "notes": "note", "trends": "trend", "alerts": "alert"}.get(which, which)
+        kind = {"target_state": "target", "bands": "band", "notes": "note", "trends": "trend",
+                "alerts": "alert"}.get(which, which)
         topic = "hw1/%s/%s/" % (kind, update.target)
         update.epoch = self.epoch
         update.sequence = self.sequences.get(topic, 0) + 1

@@ -18,6 +18,7 @@ struct server {
         const char *answer;             /* whole answer; NULL: never answers */
         bool endless;                   /* repeats the answer without end */
         unsigned requests;              /* whole ones that came */
+        struct bufferevent *open[256];  /* connections */
         char seen[64 * 1024];           /* the newest request */
 };
 
@@ -50,17 +51,27 @@ static inline void server_read(struct bufferevent *b, void *ctx)
 
 static inline void server_event(struct bufferevent *b, short what, void *ctx)
 {
+        struct server *s = ctx;
+
         (void)what;
-        (void)ctx;
+        for (size_t i = 0; i < sizeof(s->open) / sizeof(*s->open); i++)
+                if (s->open[i] == b)
+                        s->open[i] = NULL;
         bufferevent_free(b);
 }
 
 static inline void server_accept(struct evconnlistener *l, evutil_socket_t fd, struct sockaddr *a, int n, void *ctx)
 {
         struct bufferevent *b = bufferevent_socket_new(evconnlistener_get_base(l), fd, BEV_OPT_CLOSE_ON_FREE);
+        struct server *s = ctx;
+        size_t i = 0;
 
         (void)a;
         (void)n;
+        while (s->open[i])
+                i++;
+        assert_true(i < sizeof(s->open) / sizeof(*s->open));
+        s->open[i] = b;
         bufferevent_setcb(b, server_read, server_write_again, server_event, ctx);
         bufferevent_enable(b, EV_READ | EV_WRITE);
 }
@@ -82,6 +93,9 @@ static inline void server_start(struct server *s, struct event_base *base, const
 static inline void server_stop(struct server *s)
 {
         evconnlistener_free(s->listener);
+        for (size_t i = 0; i < sizeof(s->open) / sizeof(*s->open); i++)
+                if (s->open[i])
+                        bufferevent_free(s->open[i]);
 }
 
 #define HTTP_OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"

@@ -225,6 +225,35 @@ static void restarts_repeat_nothing(void **state)
         assert_false(seen.known);
 }
 
+static void removed_targets_end_their_alerts(void **state)
+{
+        (void)state;
+        take(1, NOTICE_FIRING, NOW, NOW);
+        take(2, NOTICE_FIRING, NOW, NOW);
+        desk_end_target(desk, "odd", "gone", NOW + S);
+        assert_int_equal(seen.acted, 3);
+        assert_int_equal(seen.fingerprint, 1);
+        assert_int_equal(seen.state, NOTICE_RESOLVED);
+        desk_end_target(desk, "odd", "gone", NOW + S);
+        assert_int_equal(seen.acted, 3);
+        assert_int_equal(desk_stats(desk)->firing, 1);
+}
+
+static void times_that_no_file_holds_are_not_remembered(void **state)
+{
+        size_t n;
+
+        (void)state;
+        take(1, NOTICE_FIRING, NOTICE_NO_TIME, NOW);
+        take(1, NOTICE_FIRING, NOTICE_NO_TIME, NOW);
+        take(2, NOTICE_FIRING, (uint64_t)INT64_MAX + 1, NOW);
+        assert_int_equal(seen.acted, 2);
+        take(1, NOTICE_RESOLVED, NOTICE_NO_TIME, NOW);
+        assert_int_equal(seen.acted, 3);
+        (void)desk_done_list(desk, &n);
+        assert_int_equal(n, 0);
+}
+
 static void broken_state_is_refused_whole(void **state)
 {
         static const struct {
@@ -348,6 +377,8 @@ int main(void)
                 cmocka_unit_test_setup_teardown(limits_hold_back, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(the_past_bothers_nobody, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(restarts_repeat_nothing, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(removed_targets_end_their_alerts, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(times_that_no_file_holds_are_not_remembered, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(broken_state_is_refused_whole, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(silences_are_checked, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(results_are_kept_in_order_and_forgotten, set_up, tear_down),

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: one array. A target's list is compared with what is known of that
+ * target: the same alert has the same rule, group and band. Lists keep their
+ * order from one message to the next, so the search begins behind the place of
+ * the one found before and ends at once as a rule.
+ */
+#include "client/alerts/known.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool same_text(const char *a, const char *b)
+{
+        return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+static bool same_alert(const Hw__Alert *a, const Hw__Alert *b)
+{
+        return same_text(a->rule, b->rule) && same_text(a->group, b->group) && a->has_band == b->has_band &&
+               (!a->has_band || a->band == b->band) && same_text(a->band_label, b->band_label);
+}
+
+static bool is_of(const struct known_alert *a, size_t daemon, const char *target)
+{
+        return a->daemon == daemon && (!target || strcmp(a->target, target) == 0);
+}
+
+static Hw__Alert *copy_of(const Hw__Alert *alert)
+{
+        size_t size = hw__alert__get_packed_size(alert);
+        uint8_t *bytes = malloc(size + 1);
+        Hw__Alert *copy = NULL;
+
+        if (bytes)
+                copy = hw__alert__unpack(NULL, hw__alert__pack(alert, bytes), bytes);
+        free(bytes);
+        return copy;
+}
+
+static void free_alert(struct known_alert *a)
+{
+        hw__alert__free_unpacked(a->alert, NULL);
+        free(a->target);
+        free(a);
+}
+
+void known_done(struct known *k)
+{
+        while (k->n > 0)
+                free_alert(k->alerts[--k->n]);
+        free(k->alerts);
+        k->alerts = NULL;
+        k->capacity = 0;
+}
+
+/* ------------------------------------------------------------------ lists */
+
+static struct known_alert *find(const struct known *k, size_t daemon, const char *target, const Hw__Alert *alert,
+                                size_t *from)
+{
+        for (size_t i = 0; i < k->n; i++) {
+                size_t at = (*from + i) % k->n;
+                struct known_alert *a = k->alerts[at];
+
+                if (is_of(a, daemon, target) && same_alert(a->alert, alert)) {
+                        *from = at + 1;
+                        return a;
+                }
+        }
+        return NULL;
+}
+
+static struct known_alert *add(struct known *k, size_t daemon, const char *target)
+{
+        struct known_alert *a;
+
+        if (k->n == k->capacity) {
+                size_t capacity = k->capacity ? 2 * k->capacity : 64;
+                struct known_alert **more = realloc(k->alerts, capacity * sizeof(struct known_alert *));
+                if (!more)
+                        return NULL;
+                k->alerts = more;
+                k->capacity = capacity;
+        }
+        a = calloc(1, sizeof(*a));
+        if (a)
+                a->target = strdup(target);
+        if (!a || !a->target) {
+                free(a);
+                return NULL;
+        }
+        a->daemon = daemon;
+        k->alerts[k->n++] = a;
+        return a;
+}
+
+static int take_one(struct known *k, size_t daemon, const char *target, const Hw__Alert *alert, size_t *from)
+{
+        struct known_alert *a = find(k, daemon, target, alert, from);
+        bool news = !a || a->alert->state != alert->state || a->alert->fired_ns != alert->fired_ns;
+        Hw__Alert *copy;
+
+        if (!a && k->n == KNOWN_MAX) {
+                k->left_out++;
+                return 0;
+        }
+        copy = copy_of(alert);
+        if (copy && !a)
+                a = add(k, daemon, target);
+        if (!copy || !a) {
+                hw__alert__free_unpacked(copy, NULL);
+                return -ENOMEM;
+        }
+        hw__alert__free_unpacked(a->alert, NULL);
+        a->alert = copy;
+        a->listed = true;
+        a->fired |= known_fires(copy) || copy->has_fired_ns;
+        if (news && k->changed)
+                k->changed(k->ctx, a);
+        return 0;
+}
+
+/* Drops those of a target (NULL: of a daemon) that are not listed. */
+static void sweep(struct known *k, size_t daemon, const char *target)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < k->n; i++) {
+                struct known_alert *a = k->alerts[i];
+                if (is_of(a, daemon, target) && !a->listed && !(k->keep && a->fired))
+                        free_alert(a);
+                else
+                        k->alerts[n++] = a;
+        }
+        k->n = n;
+}
+
+int known_take(struct known *k, size_t daemon, const char *target, const Hw__Alerts *list)
+{
+        size_t from = 0;
+
+        for (size_t i = 0; i < k->n; i++)
+                if (is_of(k->alerts[i], daemon, target))
+                        k->alerts[i]->listed = false;
+        if (list->has_left_out && list->left_out > k->left_out)
+                k->left_out = list->left_out;
+        for (size_t i = 0; i < list->n_alerts; i++)
+                if (take_one(k, daemon, target, list->alerts[i], &from) < 0)
+                        return -ENOMEM;
+        sweep(k, daemon, target);
+        return 0;
+}
+
+void known_forget(struct known *k, size_t daemon, const char *target)
+{
+        for (size_t i = 0; i < k->n; i++)
+                if (is_of(k->alerts[i], daemon, target))
+                        k->alerts[i]->listed = false;
+        sweep(k, daemon, target);
+}
+
+/* ------------------------------------------------------------------- order */
+
+enum severity known_severity(const Hw__Alert *alert)
+{
+        if (alert->severity && !strcmp(alert->severity, "critical"))
+                return SEVERITY_CRITICAL;
+        return alert->severity && !strcmp(alert->severity, "info") ? SEVERITY_INFO : SEVERITY_WARNING;
+}
+
+bool known_fires(const Hw__Alert *alert)
+{
+        return alert->has_state && alert->state == HW__ALERT__STATE__STATE_FIRING;
+}
+
+const char *known_state_name(const Hw__Alert *alert)
+{
+        static const char *const names[] = { "inactive", "pending", "firing", "resolved" };
+
+        if (!alert->has_state || alert->state < 0 || (size_t)alert->state >= sizeof(names) / sizeof(*names))
+                return "unknown";
+        return names[alert->state];
+}
+
+static int rank(const Hw__Alert *a)
+{
+        return known_fires(a) ? 2 : a->has_state && a->state == HW__ALERT__STATE__STATE_PENDING;
+}
+
+static int compare_texts(const char *a, const char *b)
+{
+        return strcmp(a ? a : "", b ? b : "");
+}
+
+static int compare(const void *pa, const void *pb)
+{
+        const struct known_alert *a = *(struct known_alert *const *)pa, *b = *(struct known_alert *const *)pb;
+        int by = rank(b->alert) - rank(a->alert);
+
+        if (!by)
+                by = (int)known_severity(b->alert) - (int)known_severity(a->alert);
+        if (!by)
+                by = strcmp(a->target, b->target);
+        if (!by)
+                by = compare_texts(a->alert->rule, b->alert->rule);
+        return by ? by : compare_texts(a->alert->band_label, b->alert->band_label);
+}
+
+void known_sort(struct known *k)
+{
+        if (k->n > 1)
+                qsort(k->alerts, k->n, sizeof(struct known_alert *), compare);
+}

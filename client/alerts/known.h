@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * known.h - the alerts that a client knows of, and what changes about them.
+ *
+ * Alerts come as whole lists, one target at a time; here they become single
+ * alerts with a past. No input or output.
+ */
+#ifndef HW_CLIENT_ALERTS_KNOWN_H
+#define HW_CLIENT_ALERTS_KNOWN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "heapwatch/wire.h"
+
+#define KNOWN_MAX 100000u       /* alerts; further ones are left out and counted */
+
+enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL, SEVERITIES };
+
+struct known_alert {
+        size_t daemon;
+        char *target;
+        Hw__Alert *alert;       /* owned copy of the newest */
+        bool fired;             /* it fires, or has fired since it is known */
+        bool listed;            /* in its target's newest list */
+};
+
+struct known {
+        struct known_alert **alerts;
+        size_t n, capacity;
+        bool keep;              /* what is no longer listed stays: for finished logs */
+        uint64_t left_out;      /* by the daemons, and here */
+        void (*changed)(void *ctx, const struct known_alert *a); /* a new state; NULL: nobody asks */
+        void *ctx;
+};
+
+void known_done(struct known *k);
+
+/* One list. Returns 0 or -ENOMEM. */
+int known_take(struct known *k, size_t daemon, const char *target, const Hw__Alerts *list);
+
+/* A target is gone, or (NULL) all of a daemon's. */
+void known_forget(struct known *k, size_t daemon, const char *target);
+
+/* Worst first: firing before pending before the rest, by severity, then by target, rule and band. */
+void known_sort(struct known *k);
+
+/* "info" ...; a severity that is not one of them counts as a warning. */
+enum severity known_severity(const Hw__Alert *alert);
+const char *known_state_name(const Hw__Alert *alert);
+bool known_fires(const Hw__Alert *alert);
+
+#endif

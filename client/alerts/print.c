@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: the first line of an alert has fixed columns, so that it can be cut
+ * and sorted; what people read stands below, indented.
+ */
+#include "client/alerts/print.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/json_out.h"
+#include "heapwatch/text.h"
+
+#define INDENT "          "
+
+static const char *safe(char *out, size_t size, const char *text)
+{
+        (void)hw_terminal_text(out, size, text ? text : "");
+        return out;
+}
+
+/* "rule", or "rule of band". */
+static void print_name(const Hw__Alert *a)
+{
+        char rule[256], band[512];
+
+        (void)printf("%s", safe(rule, sizeof(rule), a->rule));
+        if (a->band_label)
+                (void)printf(" of %s", safe(band, sizeof(band), a->band_label));
+}
+
+static void print_span(const Hw__Alert *a, uint64_t now_wall_ns)
+{
+        char text[HW_NUMBER_MAX], span[HW_NUMBER_MAX];
+
+        if (known_fires(a) && a->has_fired_wall_ns) {
+                (void)printf("  since %s", hw_time_text(text, sizeof(text), a->fired_wall_ns));
+                if (now_wall_ns > a->fired_wall_ns)
+                        (void)printf(", for %s",
+                                     hw_duration_text(span, sizeof(span), (double)(now_wall_ns - a->fired_wall_ns)));
+        } else if (a->has_fired_ns) {
+                (void)printf("  fired at %s", hw_duration_text(text, sizeof(text), (double)a->fired_ns));
+                if (a->has_resolved_ns && a->resolved_ns >= a->fired_ns)
+                        (void)printf(" for %s",
+                                     hw_duration_text(span, sizeof(span), (double)(a->resolved_ns - a->fired_ns)));
+        } else if (a->has_since_ns) {
+                (void)printf("  since %s of its run", hw_duration_text(text, sizeof(text), (double)a->since_ns));
+        }
+}
+
+static void print_silence(const Hw__Alert *a)
+{
+        char text[HW_NUMBER_MAX], why[1024];
+
+        if (!a->has_silenced || !a->silenced)
+                return;
+        (void)printf(INDENT "silenced");
+        if (a->silence && a->silence->has_until_wall_ns)
+                (void)printf(" until %s", hw_time_text(text, sizeof(text), a->silence->until_wall_ns));
+        if (a->silence && a->silence->why)
+                (void)printf(": %s", safe(why, sizeof(why), a->silence->why));
+        (void)putchar('\n');
+}
+
+static void print_actions(const Hw__Alert *a)
+{
+        char kind[64], detail[1024];
+
+        for (size_t i = 0; i < a->n_actions; i++) {
+                const Hw__ActionResult *r = a->actions[i];
+
+                (void)printf(INDENT "%s: %s", safe(kind, sizeof(kind), r->kind),
+                             !r->has_ok ? "under way" : r->ok ? "done" : "failed");
+                if (r->has_attempts && r->attempts > 1)
+                        (void)printf(" after %u attempts", r->attempts);
+                if (r->detail)
+                        (void)printf(", %s", safe(detail, sizeof(detail), r->detail));
+                (void)putchar('\n');
+        }
+}
+
+void alert_print_text(const struct known_alert *k, uint64_t now_wall_ns)
+{
+        const Hw__Alert *a = k->alert;
+        char severity[32], target[512], text[4096];
+
+        (void)printf("%-8s  %-8s  %-16s  ", safe(severity, sizeof(severity), a->severity), known_state_name(a),
+                     safe(target, sizeof(target), k->target));
+        print_name(a);
+        if (a->value_text)
+                (void)printf("  %s", safe(text, sizeof(text), a->value_text));
+        print_span(a, now_wall_ns);
+        if (a->has_unknown && a->unknown)
+                (void)printf("  (no data now)");
+        (void)putchar('\n');
+        if (a->sentence)
+                (void)printf(INDENT "%s\n", safe(text, sizeof(text), a->sentence));
+        print_silence(a);
+        print_actions(a);
+}
+
+void alert_print_json(const struct known_alert *k)
+{
+        char *json = hw_json(&k->alert->base, false);
+
+        (void)printf("{\"target\":");
+        json_quote(stdout, k->target, strlen(k->target));
+        (void)printf(",\"alert\":%s}\n", json ? json : "null");
+        free(json);
+}
+
+static uint64_t time_of_change(const Hw__Alert *a, bool *ret_known)
+{
+        *ret_known = true;
+        if (known_fires(a) && a->has_fired_ns)
+                return a->fired_ns;
+        if (a->state == HW__ALERT__STATE__STATE_RESOLVED && a->has_resolved_ns)
+                return a->resolved_ns;
+        *ret_known = a->has_evaluated_ns;
+        return a->evaluated_ns;
+}
+
+void alert_print_change(const struct known_alert *k)
+{
+        const Hw__Alert *a = k->alert;
+        char severity[32], target[512], text[4096], at[HW_NUMBER_MAX] = "-";
+        bool known;
+        uint64_t time_ns = time_of_change(a, &known);
+
+        if (known)
+                (void)hw_duration_text(at, sizeof(at), (double)time_ns);
+        (void)printf("%-8s  %-8s  %-16s  at %-8s  ", safe(severity, sizeof(severity), a->severity),
+                     known_state_name(a), safe(target, sizeof(target), k->target), at);
+        print_name(a);
+        if (a->value_text)
+                (void)printf("  %s", safe(text, sizeof(text), a->value_text));
+        if (a->has_silenced && a->silenced)
+                (void)printf("  (silenced)");
+        if (a->sentence)
+                (void)printf(": %s", safe(text, sizeof(text), a->sentence));
+        (void)putchar('\n');
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* json.c - DESIGN: the wire's message put together again from the view, and beside it what bands are called. */
+#include <stdlib.h>
+
+#include "client/json_out.h"
+#include "client/trend/trend.h"
+
+static void put_labels(struct json_out *j, const struct view_target *t)
+{
+        json_key(j, "labels");
+        json_open(j, '{');
+        for (uint32_t i = 0; i < t->n_bands; i++) {
+                char id[16];
+                if (!t->bands[i] || !t->bands[i]->trend)
+                        continue;
+                (void)snprintf(id, sizeof(id), "%u", t->bands[i]->id);
+                json_key(j, id);
+                json_text(j, t->bands[i]->def->label);
+        }
+        json_close(j, '}');
+}
+
+static void put_trends(struct json_out *j, const struct view_target *t)
+{
+        Hw__Trends message = HW__TRENDS__INIT;
+        Hw__Trend **all = calloc(VIEW_SERIES + (size_t)t->n_bands, sizeof(*all));
+        char *text = NULL;
+
+        if (t->trend_state)
+                message = *t->trend_state;
+        message.trends = all;
+        message.n_trends = 0;
+        for (size_t i = 0; all && i < VIEW_SERIES; i++)
+                if (t->trends[i])
+                        all[message.n_trends++] = t->trends[i];
+        for (uint32_t i = 0; all && i < t->n_bands; i++)
+                if (t->bands[i] && t->bands[i]->trend)
+                        all[message.n_trends++] = t->bands[i]->trend;
+        if (all)
+                text = hw_json(&message.base, true);
+        json_key(j, "trends");
+        fputs(text ? text : "null", j->to);
+        j->comma = true;
+        free(text);
+        free(all);
+}
+
+void trend_json(FILE *to, const struct view_target *t)
+{
+        struct json_out j = { .to = to };
+
+        json_open(&j, '{');
+        json_key(&j, "target");
+        json_text(&j, t->name);
+        json_key(&j, "run");
+        json_u64(&j, t->run);
+        put_trends(&j, t);
+        put_labels(&j, t);
+        json_close(&j, '}');
+        fputc('\n', to);
+}
+
+static Hw__Verdict stronger(Hw__Verdict worst, const Hw__Trend *t)
+{
+        return t && t->has_verdict && t->verdict > worst ? t->verdict : worst;
+}
+
+Hw__Verdict trend_worst(const struct view_target *t)
+{
+        Hw__Verdict worst = HW__VERDICT__VERDICT_UNKNOWN;
+
+        for (size_t i = 0; i < VIEW_SERIES; i++)
+                worst = stronger(worst, t->trends[i]);
+        for (uint32_t i = 0; i < t->n_bands; i++)
+                worst = stronger(worst, t->bands[i] ? t->bands[i]->trend : NULL);
+        return worst;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* rows.c - DESIGN: one row a series or band that is judged; unknown numbers are dashes. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/trend/trend.h"
+#include "heapwatch/text.h"
+
+#define NAME_COLUMNS 28
+
+static const char *verdict_word(const Hw__Trend *t)
+{
+        static const char *const words[] = { "unknown", "steady", "growing", "LEAK" };
+
+        return t->has_verdict && (unsigned)t->verdict < 4 ? words[t->verdict] : "–";
+}
+
+static const char *rate(char out[HW_NUMBER_MAX], bool known, double v)
+{
+        return known ? hw_rate_text(out, HW_NUMBER_MAX, v) : "–";
+}
+
+static const char *amount(char out[HW_NUMBER_MAX], bool known, double v)
+{
+        return known ? hw_bytes_text(out, HW_NUMBER_MAX, v) : "–";
+}
+
+static const char *duration(char out[HW_NUMBER_MAX], bool known, uint64_t ns)
+{
+        return known ? hw_duration_text(out, HW_NUMBER_MAX, (double)ns) : "–";
+}
+
+/* A dash has three bytes and one column. */
+static void cell(FILE *to, const char *text, int columns)
+{
+        int pad = columns - (strcmp(text, "–") ? (int)strlen(text) : 1);
+
+        fprintf(to, "%*s%s", pad > 0 ? pad : 0, "", text);
+}
+
+static void print_row(FILE *to, const char *name, const Hw__Trend *t, bool has_now, double now)
+{
+        char safe[256], text[HW_NUMBER_MAX];
+
+        (void)hw_terminal_text(safe, sizeof(safe), name);
+        fprintf(to, "  %-*.*s  %-7s", NAME_COLUMNS, NAME_COLUMNS, safe, verdict_word(t));
+        cell(to, amount(text, has_now, now), 12);
+        cell(to, rate(text, t->has_slope, t->slope), 14);
+        cell(to, rate(text, t->has_slope_low, t->slope_low), 14);
+        cell(to, rate(text, t->has_slope_high, t->slope_high), 14);
+        cell(to, amount(text, t->has_gained_low_bytes, t->gained_low_bytes), 12);
+        cell(to, duration(text, t->evidence && t->evidence->has_span_ns,
+                          t->evidence ? t->evidence->span_ns : 0), 10);
+        cell(to, duration(text, t->has_onset_ns, t->onset_ns), 10);
+        fputc('\n', to);
+}
+
+/* -------------------------------------------------------------- windows */
+
+static void print_window(FILE *to, const Hw__WindowStatistics *w, bool bytes)
+{
+        char text[HW_NUMBER_MAX];
+        const struct { bool known; double v; } values[] = {
+                { w->has_min, w->min }, { w->has_mean, w->mean }, { w->has_stddev, w->stddev }, { w->has_p50, w->p50 },
+                { w->has_p99, w->p99 }, { w->has_max, w->max },
+        };
+
+        fprintf(to, "    %-8s ", w->has_window_ns ? duration(text, true, w->window_ns) : "run");
+        cell(to, hw_count_text(text, sizeof(text), w->has_count ? w->count : 0), 8);
+        for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+                cell(to, bytes ? amount(text, values[i].known, values[i].v)
+                               : duration(text, values[i].known, (uint64_t)fmax(values[i].v, 0)), 11);
+        cell(to, bytes ? rate(text, w->has_slope, w->slope) : "–", 14);
+        if (w->has_fit)
+                fprintf(to, "  %.3f\n", w->fit);
+        else
+                fputs("  –\n", to);
+}
+
+static void print_windows(FILE *to, const Hw__Trend *t, bool bytes)
+{
+        fprintf(to, "    %-8s %8s%11s%11s%11s%11s%11s%11s%14s  %s\n", "window", "samples", "least", "mean", "stddev",
+                "p50", "p99", "most", "slope", "fit");
+        for (size_t i = 0; i < t->n_windows; i++)
+                print_window(to, t->windows[i], bytes);
+}
+
+/* --------------------------------------------------------------- series */
+
+static bool newest(const Hw__Trend *t, double *ret)
+{
+        for (size_t i = t->n_windows; i-- > 0;) {
+                if (!t->windows[i]->has_last)
+                        continue;
+                *ret = t->windows[i]->last;
+                return true;
+        }
+        return false;
+}
+
+static void print_series(FILE *to, const struct view_target *t, const struct trend_show *show)
+{
+        for (size_t i = 1; i < VIEW_SERIES; i++) {
+                const Hw__Trend *trend = t->trends[i];
+                double now = 0;
+                if (!trend || (!trend->has_verdict && !show->windows))
+                        continue;
+                bool bytes = !strcmp(hw_series_unit((Hw__Series)i), "B"), has_now = bytes && newest(trend, &now);
+                print_row(to, hw_series_name((Hw__Series)i), trend, has_now, now);
+                if (show->windows)
+                        print_windows(to, trend, bytes);
+        }
+}
+
+/* ---------------------------------------------------------------- bands */
+
+static enum trend_order order_now;      /* qsort has no context */
+
+static double gained(const struct view_band *b)
+{
+        return b->trend->has_gained_low_bytes ? b->trend->gained_low_bytes : -INFINITY;
+}
+
+static double slope(const struct view_band *b)
+{
+        return b->trend->has_slope ? b->trend->slope : -INFINITY;
+}
+
+static int descending(double a, double b)
+{
+        return (a < b) - (a > b);
+}
+
+static int compare(const void *left, const void *right)
+{
+        const struct view_band *a = *(const struct view_band *const *)left;
+        const struct view_band *b = *(const struct view_band *const *)right;
+        int order = 0;
+
+        if (order_now == ORDER_GAINED)
+                order = descending(a->trend->verdict, b->trend->verdict);
+        if (!order && order_now == ORDER_GAINED)
+                order = descending(gained(a), gained(b));
+        else if (order_now == ORDER_SLOPE)
+                order = descending(slope(a), slope(b));
+        else if (order_now == ORDER_SIZE)
+                order = descending((double)a->bytes, (double)b->bytes);
+        else if (order_now == ORDER_NAME)
+                order = strcmp(a->def->label, b->def->label);
+        return order ? order : a->id < b->id ? -1 : 1;
+}
+
+static void print_bands(FILE *to, const struct view_target *t, const struct trend_show *show)
+{
+        const struct view_band **bands = calloc(t->n_bands + 1u, sizeof(*bands));
+        size_t n = 0;
+
+        for (uint32_t i = 0; bands && i < t->n_bands; i++)
+                if (t->bands[i] && t->bands[i]->trend)
+                        bands[n++] = t->bands[i];
+        order_now = show->order;
+        if (n)
+                qsort(bands, n, sizeof(*bands), compare);
+        for (size_t i = 0; i < n && i < show->bands; i++) {
+                print_row(to, bands[i]->def->label, bands[i]->trend, true, (double)bands[i]->bytes);
+                if (show->windows)
+                        print_windows(to, bands[i]->trend, true);
+        }
+        if (n > show->bands)
+                fprintf(to, "  ... and %zu bands more (--bands N)\n", n - show->bands);
+        free(bands);
+}
+
+/* --------------------------------------------------------------- target */
+
+static void sentence(FILE *to, const char *label, const char *text)
+{
+        char safe[2048];
+
+        if (!text)
+                return;
+        (void)hw_terminal_text(safe, sizeof(safe), text);
+        fprintf(to, "  %-6s %s\n", label, safe);
+}
+
+static void print_note(FILE *to, const char *label, const Hw__Note *note)
+{
+        char safe[200], text[HW_NUMBER_MAX];
+
+        if (!note || !note->text)
+                return;
+        (void)hw_terminal_text(safe, sizeof(safe), note->text);
+        fprintf(to, "  %-6s %s at %s\n", label, safe, duration(text, note->has_time_ns, note->time_ns));
+}
+
+void trend_text(FILE *to, const struct view_target *t, const struct trend_show *show)
+{
+        const Hw__Trends *s = t->trend_state;
+        const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
+
+        fprintf(to, "%s, run %u\n", t->name, t->run);
+        if (!s) {
+                fputs("  nothing is known yet\n", to);
+                return;
+        }
+        sentence(to, "where", s->growth ? s->growth->sentence : NULL);
+        sentence(to, "limit", s->time_to_limit ? s->time_to_limit->sentence : NULL);
+        sentence(to, "live", live ? live->sentence : NULL);
+        print_note(to, "before", live ? live->note_before : NULL);
+        print_note(to, "after", live ? live->note_after : NULL);
+        sentence(to, "scale", s->scale ? s->scale->sentence : NULL);
+        fprintf(to, "\n  %-*s  %-7s%12s%14s%14s%14s%12s%10s%10s\n", NAME_COLUMNS, "", "verdict", "now", "slope",
+                "at least", "at most", "gained >=", "over", "since");
+        print_series(to, t, show);
+        print_bands(to, t, show);
+        if (s->has_bands_left_out && s->bands_left_out)
+                fprintf(to, "  %llu bands are not judged: beyond the daemon's limit\n",
+                        (unsigned long long)s->bands_left_out);
+        if (s->has_late_samples && s->late_samples)
+                fprintf(to, "  %llu samples came too late to be judged\n", (unsigned long long)s->late_samples);
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* trend.h - how a target's trends are shown: which rows, in which order, as text or JSON. */
+#ifndef HW_CLIENT_TREND_H
+#define HW_CLIENT_TREND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "client/view.h"
+
+enum trend_order {
+        ORDER_GAINED,                   /* most gained for sure first */
+        ORDER_SLOPE,
+        ORDER_SIZE,
+        ORDER_NAME
+};
+
+struct trend_show {
+        enum trend_order order;         /* of bands; series have their own */
+        size_t bands;                   /* rows of bands at most */
+        bool windows;                   /* the statistics of each window, too */
+};
+
+/* For people. */
+void trend_text(FILE *to, const struct view_target *t, const struct trend_show *show);
+
+/* One object on one line: target, run, trends (the wire's message, all of them), labels of bands by id. */
+void trend_json(FILE *to, const struct view_target *t);
+
+/* The strongest verdict on live data, heap and RSS, or on a band. */
+Hw__Verdict trend_worst(const struct view_target *t);
+
+#endif

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""An eventlog that a test writes as it likes, beginning now: one capability, heap events only.
+
+    log = LiveLog(path)
+    log.live(20 << 20)              # now
+    log.end()
+"""
+import struct
+import time
+
+BLOCK_MARKER, CAPSET_CREATE, WALL_CLOCK_TIME, HEAP_ALLOCATED, HEAP_SIZE, HEAP_LIVE = 18, 25, 43, 49, 50, 51
+SIZES = {BLOCK_MARKER: 14, CAPSET_CREATE: 6, WALL_CLOCK_TIME: 16, HEAP_ALLOCATED: 12, HEAP_SIZE: 12, HEAP_LIVE: 12}
+
+
+class LiveLog:
+    def __init__(self, path, start_wall_ns=None):
+        """`start_wall_ns`: Unix time of event time 0; now, if not given."""
+        self.path = path
+        self.began = time.monotonic_ns()
+        wall = start_wall_ns or time.time_ns()
+        self._append(self._header() + self._event(WALL_CLOCK_TIME, struct.pack(">IQI", 0, wall // 10**9, wall % 10**9),
+                                                  at_ns=1))
+
+    def _append(self, data):
+        with open(self.path, "ab") as f:
+            f.write(data)
+
+    @staticmethod
+    def _header():
+        types = b""
+        for number, size in SIZES.items():
+            types += b"etb\0" + struct.pack(">HHI", number, size, 1) + b"x" + struct.pack(">I", 0) + b"ete\0"
+        return b"hdrb" + b"hetb" + types + b"hete" + b"hdre" + b"datb"
+
+    def _event(self, number, payload, at_ns=None):
+        assert len(payload) == SIZES[number]
+        return struct.pack(">HQ", number, self.now() if at_ns is None else at_ns) + payload
+
+    def _block(self, events, at_ns):
+        size = 10 + SIZES[BLOCK_MARKER] + len(events)
+        marker = struct.pack(">IQH", size, at_ns, 0)
+        return self._event(BLOCK_MARKER, marker, at_ns) + events
+
+    def now(self):
+        return time.monotonic_ns() - self.began
+
+    def live(self, n_bytes, at_ns=None):
+        """A major collection left this many bytes."""
+        at = self.now() if at_ns is None else at_ns
+        self._append(self._block(self._event(HEAP_SIZE, struct.pack(">IQ", 0, 3 * n_bytes), at) +
+                                 self._event(HEAP_LIVE, struct.pack(">IQ", 0, n_bytes), at), at))
+
+    def end(self):
+        self._append(struct.pack(">H", 0xFFFF))

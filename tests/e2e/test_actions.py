@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Alerts of a real rule file, acted on by a real daemon: exec, webhooks good and bad, the real Alertmanager."""
+import contextlib
+import json
+import os
+import stat
+import subprocess
+import threading
+
+import pytest
+
+from harness import DAEMON, Daemon, client, pb, private_directory, wait_for
+from live_log import LiveLog
+from servers import Alertmanager, Webhook, certificate, free_port
+
+MIB = 1 << 20
+
+
+class Feeder:
+    """A program made up: every 50 ms a collection leaves `mib` MiB."""
+
+    def __init__(self, path):
+        self.log, self.mib = LiveLog(path), 10
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def _run(self):
+        while not self.stop.wait(0.05):
+            self.log.live(self.mib * MIB)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop.set()
+        self.thread.join()
+
+
+def rule(todo, name="big", expr="live > 30MiB", more=""):
+    return (f"      - alert: {name}\n        expr: {expr}\n        labels: {{severity: critical, team: search}}\n"
+            f"        annotations: {{summary: '{{{{target}}}} is big'}}\n{more}        do: {json.dumps(todo)}\n")
+
+
+@contextlib.contextmanager
+def watched(directory, *rules, start=True):
+    """A daemon with these rules and a program t: (daemon, feeder)."""
+    if b"--rules" not in subprocess.run([DAEMON, "--help"], stdout=subprocess.PIPE).stdout:
+        pytest.skip("this daemon reads no rule files yet")
+    path = directory / "rules.yaml"
+    path.write_text("groups:\n  - name: test\n    rules:\n" + "".join(rules))
+    with Feeder(directory / "t.eventlog") as feeder:
+        d = Daemon(directory, f"t=file:{directory}/t.eventlog", args=("--rules", path))
+        with d:
+            yield d, feeder
+
+
+@pytest.fixture(autouse=True)
+def state(directory, monkeypatch):
+    monkeypatch.setenv("XDG_STATE_HOME", str(directory / "state"))
+
+
+def alert_of(d, name="big", state=None):
+    """The alert of that name, in that state, or None."""
+    for update in d.snapshot("t").get("alerts", []):
+        for a in update.alerts.alerts:
+            if a.rule == name and (state is None or a.state == state):
+                return a
+    return None
+
+
+def fires(d, name="big"):
+    return wait_for(lambda: alert_of(d, name, pb.Alert.STATE_FIRING), f"{name} to fire")
+
+
+def results(d, n, name="big"):
+    """The results of its n actions, when all are over."""
+    def over():
+        a = alert_of(d, name)
+        return a if a and len(a.actions) == n and all(r.HasField("ok") for r in a.actions) else None
+    return list(wait_for(over, f"results of {n} actions").actions)
+
+
+def script(directory, name, text):
+    path = directory / name
+    path.write_text("#!/bin/sh\n" + text)
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_fires_and_resolves(directory):
+    said = directory / "said"
+    tell = script(directory, "tell", f'{{ cat; env; }} >> "{said}.new"; mv "{said}.new" "{said}.$HEAPWATCH_STATE"\n'
+                                     "echo told somebody\n")
+    token = directory / "token"
+    token.write_text("s3cret\n")
+    with Webhook() as hook, watched(directory, rule(["publish", "log", {"exec": [tell]}, {"webhook": {
+            "url": hook.url, "bearer_file": str(token)}}])) as (d, feeder):
+        feeder.mib = 40
+        a = fires(d)
+        log, run, post = results(d, 3)
+        assert (log.kind, log.ok, run.kind, run.ok, post.kind, post.ok) == ("log", True, "exec", True, "webhook", True)
+        assert run.detail == "exit status 0; it said: told somebody" and post.detail == "HTTP 200"
+        assert run.attempts == 1 and run.wall_ns > a.fired_wall_ns
+
+        text = (directory / "said.firing").read_text()
+        document = json.loads(text.splitlines()[0])
+        assert document["alert"] == "big" and document["target"] == "t" and document["status"] == "firing"
+        assert document["labels"]["team"] == "search" and document["annotations"]["summary"] == "t is big"
+        assert document["value"] == 40 * MIB
+        assert "HEAPWATCH_ALERT=big\n" in text and "HEAPWATCH_SEVERITY=critical\n" in text
+
+        listed = client("alerts", "--connect", d.publish)
+        assert listed.returncode == 1 and b"exec: done, exit status 0; it said: told somebody" in listed.stdout
+        feeder.mib = 10
+        wait_for((directory / "said.resolved").exists, "the exec of its end")
+        wait_for(lambda: len(hook.bodies) == 2, "the webhook of its end")
+        wait_for(lambda: client("alerts", "--connect", d.publish).returncode == 0, "nothing to fire")
+        daemon_log = d.log.read_text()
+    assert hook.told() == [("firing", "big", "t"), ("resolved", "big", "t")]
+    assert hook.bodies[0]["version"] == "4" and hook.bodies[0]["commonLabels"]["team"] == "search"
+    assert hook.headers[0]["Authorization"] == "Bearer s3cret"
+    assert "alert=big state=firing severity=critical target=t" in daemon_log
+    assert "s3cret" not in daemon_log and "/hook" not in daemon_log
+
+
+def test_bad_actions_harm_nobody(directory):
+    hang = script(directory, "hang", "trap '' TERM; setsid sleep 600 & sleep 600\n")
+    flood = script(directory, "flood", "yes no end\n")
+    with Webhook("silent") as silent, Webhook("garbage") as garbage, Webhook("busy") as busy, watched(
+            directory,
+            rule([{"exec": {"command": [hang], "timeout": "1s"}}, {"exec": [flood]}, {"exec": ["/nonexistent"]}],
+                 "execs"),
+            rule([{"webhook": {"url": silent.url, "timeout": "1s", "attempts": 1}},
+                  {"webhook": {"url": garbage.url, "attempts": 1}}, {"webhook": {"url": busy.url, "attempts": 2}},
+                  {"webhook": {"url": f"http://127.0.0.1:{free_port()}/", "attempts": 2}}], "hooks")) as (d, feeder):
+        feeder.mib = 40
+        fires(d, "hooks")
+        wait_for(lambda: silent.bodies, "the silent server to be asked")
+        before = d.health("t").bytes
+        wait_for(lambda: d.health("t").bytes > before, "bytes to be read while actions hang")
+        hung, flooded, missing = results(d, 3, "execs")
+        assert not (hung.ok or flooded.ok or missing.ok)
+        assert hung.detail == "killed: no end within 1.00 s"
+        assert flooded.detail.startswith("killed: it printed more than 1.00 MiB")
+        assert missing.detail == "cannot start: No such file or directory"
+        slow, nonsense, again, gone = results(d, 4, "hooks")
+        assert not (slow.ok or nonsense.ok or again.ok or gone.ok)
+        assert "timed out" in slow.detail.lower() and again.detail == "HTTP 503: {}" and again.attempts == 2
+        assert gone.attempts == 2 and len(busy.bodies) == 2
+        assert d.process.poll() is None and d.health("t").lost_bytes == 0
+
+
+def test_the_real_alertmanager(directory):
+    with Alertmanager(directory) as am, watched(
+            directory, rule([{"alertmanager": {"url": am.url + "/", "resend": "1s"}}])) as (d, feeder):
+        feeder.mib = 40
+        first = wait_for(am.alerts, "the alert in the Alertmanager")[0]
+        assert first["labels"] == {"alertname": "big", "group": "test", "severity": "critical", "target": "t",
+                                   "team": "search"}
+        assert first["annotations"]["summary"] == "t is big" and first["status"]["state"] == "active"
+        wait_for(lambda: [a for a in am.alerts() if a["endsAt"] > first["endsAt"]], "the alert to be sent again")
+        assert [r.ok for r in results(d, 1)] == [True]
+        feeder.mib = 10
+        wait_for(lambda: not am.alerts(), "the alert to end")
+        assert results(d, 1)[0].detail == "HTTP 200"
+
+        feeder.mib = 40
+        wait_for(am.alerts, "the alert again")
+        d.ask(pb.Request(remove_target=pb.RemoveTargetRequest(name="t")))
+        wait_for(lambda: not am.alerts(), "the alert of a removed target to end")
+
+
+def test_silences(directory):
+    said = directory / "said"
+    tell = script(directory, "tell", f'echo "$HEAPWATCH_ALERT $HEAPWATCH_STATE" >> "{said}"\n')
+    ctl = lambda d, *args: client("ctl", "--connect", d.publish, *args)     # noqa: E731
+
+    def told():
+        return said.read_text().splitlines() if said.exists() else []
+
+    with watched(directory, rule([{"exec": [tell]}]), rule([{"exec": [tell]}], "other")) as (d, feeder):
+        made = ctl(d, "silence", "b*", "t", "2h", "--why", "known")
+        assert made.returncode == 0 and b"b*" in made.stdout and b"known" in made.stdout
+        feeder.mib = 40
+        a = fires(d)
+        assert a.silenced and a.silence.why == "known" and a.silence.until_wall_ns > a.fired_wall_ns
+        assert not fires(d, "other").silenced
+        wait_for(lambda: told() == ["other firing"], "the other one's exec")
+        assert [(r.ok, r.detail) for r in results(d, 1)] == [(False, "not done: silenced")]
+        shown = client("alerts", "--connect", d.publish)
+        assert shown.returncode == 1 and shown.stdout.count(b"silenced until") == 1
+        kept = directory / "state" / "heapwatch"
+        files = wait_for(lambda: list(kept.glob("state-*.json")), "the state file")
+        assert stat.S_IMODE(os.stat(files[0]).st_mode) == 0o600
+
+        # A restart reads the same log again: the silence is there, and what was done is not done again.
+        wait_for(lambda: json.loads(files[0].read_text())["done"], "what was done to be kept")
+        d.stop()
+        d.start()
+        assert b"known" in ctl(d, "silences").stdout
+        assert fires(d).silenced
+        fires(d, "other")
+        ended = ctl(d, "unsilence", "b*", "t")
+        assert ended.returncode == 0
+        wait_for(lambda: told() == ["other firing", "big firing"], "the exec when the silence ends")
+        assert not alert_of(d).silenced
+        assert ctl(d, "unsilence", "b*", "t").returncode == 1
+        assert ctl(d, "silences").stdout == b"no silences\n"
+        feeder.mib = 10
+        wait_for(lambda: sorted(told()[2:]) == ["big resolved", "other resolved"], "their ends")
+
+
+def test_a_broken_state_file_is_set_aside(directory):
+    with private_directory() as sockets:
+        with Daemon(sockets) as d:
+            assert client("ctl", "--connect", d.publish, "silence", "x", "1h").returncode == 0
+        path = next((directory / "state" / "heapwatch").glob("state-*.json"))
+        path.write_text(path.read_text()[:20])
+        with Daemon(sockets) as d:
+            assert client("ctl", "--connect", d.publish, "silences").stdout == b"no silences\n"
+            assert "is not usable" in d.log.read_text() and f"{path}.broken" in d.log.read_text()
+        assert path.with_name(path.name + ".broken").exists()
+
+
+def test_https(directory):
+    pair = certificate(directory)
+    with Webhook(certificate=pair) as hook, watched(
+            directory, rule([{"webhook": {"url": hook.url, "attempts": 1}},
+                             {"webhook": {"url": hook.url, "ca_file": str(pair[0])}}])) as (d, feeder):
+        feeder.mib = 40
+        stranger, friend = results(d, 2)
+        assert not stranger.ok and "certificate" in stranger.detail.lower()
+        assert friend.ok and friend.detail == "HTTP 200"
+        assert len(hook.bodies) == 1
+
+
+def test_requests_are_checked(directory):
+    with Daemon(directory) as d:
+        def refusal(**what):
+            return d.ask(pb.Request(**what))[0].error
+        assert "needs a rule and a duration_ns" in refusal(silence=pb.SilenceRequest(rule="x"))
+        assert "not in the future" in refusal(silence=pb.SilenceRequest(rule="x", duration_ns=0))
+        assert "366 days" in refusal(silence=pb.SilenceRequest(rule="x", duration_ns=2**64 - 1))
+        assert "at most 256 bytes" in refusal(silence=pb.SilenceRequest(rule="x" * 300, duration_ns=1))
+        assert "name of a target" in refusal(silence=pb.SilenceRequest(rule="x", target="\x1b", duration_ns=10**9))
+        assert "no such silence" in refusal(unsilence=pb.UnsilenceRequest(id=5))
+        assert "needs an id or a rule" in refusal(unsilence=pb.UnsilenceRequest())
+        made = d.ask(pb.Request(silence=pb.SilenceRequest(rule="x", duration_ns=60 * 10**9, why="w" * 5000)))[0]
+        assert len(made.silences.silences[0].why) == 512

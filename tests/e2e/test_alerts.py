@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`heapwatch alerts` against a made-up daemon: what is shown, in which order, and the exit status."""
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import time
+
+import pytest
+
+from fake_daemon import FakeDaemon
+from harness import CLIENT, client, pb, private_directory, wait_for
+
+ALERT = pb.Alert
+ESCAPE = "\x1b[31mred"
+
+
+def alert(rule, state, severity, **fields):
+    a = ALERT(rule=rule, group="memory", state=state, severity=severity, **fields)
+    if state in (ALERT.STATE_FIRING, ALERT.STATE_RESOLVED):
+        a.fired_ns = 60 * 10**9
+        a.fired_wall_ns = time.time_ns() - 90 * 10**9
+    return a
+
+
+def says(*alerts):
+    """A target of a fake daemon that has these alerts; a list may be changed while it runs."""
+    def target(pb, tick):
+        state = pb.Update(run=1, event_time_ns=tick + 1)
+        state.target_state.state = pb.Target.STATE_RUNNING
+        update = pb.Update(run=1, event_time_ns=tick + 1)
+        update.alerts.alerts.extend(alerts[0] if alerts and isinstance(alerts[0], list) else alerts)
+        if not update.alerts.alerts:
+            update.alerts.SetInParent()
+        return [state, update]
+    return target
+
+
+@contextlib.contextmanager
+def daemon(**targets):
+    with private_directory() as directory, FakeDaemon(pb, directory, targets) as fake:
+        yield fake
+
+
+def alerts(fake, *args):
+    return client("alerts", "--connect", fake.endpoint, *args)
+
+
+def test_nothing_fires():
+    with daemon(api=says(alert("leak", ALERT.STATE_RESOLVED, "critical")), quiet=says()) as fake:
+        done = alerts(fake)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"nothing fires\n", b"")
+
+
+def test_what_fires_is_listed_worst_first():
+    silence = pb.Silence(until_wall_ns=1_800_000_000 * 10**9, why="known " + ESCAPE)
+    with daemon(
+            b=says(alert("gc_pause", ALERT.STATE_FIRING, "warning", value_text="61.2 ms", silenced=True,
+                         silence=silence)),
+            a=says(alert("stalled", ALERT.STATE_PENDING, "critical", since_ns=5 * 10**9),
+                   alert("leak", ALERT.STATE_FIRING, "critical", band=3, band_label=ESCAPE, value_text="1 MiB/min",
+                         sentence="It grows " + ESCAPE, actions=[
+                             pb.ActionResult(kind="webhook", ok=False, attempts=3, detail="HTTP 503"),
+                             pb.ActionResult(kind="exec")]))) as fake:
+        done = alerts(fake)
+        assert done.returncode == 1
+        lines = done.stdout.decode().splitlines()
+        assert "\x1b" not in done.stdout.decode()
+        assert lines[0].startswith("critical  firing    a                 leak of \\x1B[31mred  1 MiB/min  since 20")
+        assert ", for 1m 3" in lines[0]
+        assert lines[1:4] == ["          It grows \\x1B[31mred",
+                              "          webhook: failed after 3 attempts, HTTP 503",
+                              "          exec: under way"]
+        assert lines[4].startswith("warning   firing    b                 gc_pause  61.2 ms  since 20")
+        assert lines[5] == "          silenced until 2027-01-15T08:00:00.000Z: known \\x1B[31mred"
+        assert lines[6] == "critical  pending   a                 stalled  since 5.00 s of its run"
+        assert len(lines) == 7
+
+        only = alerts(fake, "--target", "b", "--format", "json")
+        found = [json.loads(line) for line in only.stdout.splitlines()]
+        assert [(f["target"], f["alert"]["rule"], f["alert"]["silenced"]) for f in found] == [("b", "gc_pause", True)]
+        assert only.returncode == 1
+
+
+@pytest.mark.parametrize("severity, fail_on, status", [
+    ("warning", "info", 1), ("warning", "warning", 1), ("warning", "critical", 0),
+    ("critical", "critical", 1), ("info", "warning", 0), ("odd", "warning", 1)])
+def test_exit_status(severity, fail_on, status):
+    with daemon(api=says(alert("leak", ALERT.STATE_FIRING, severity),
+                         alert("slow", ALERT.STATE_PENDING, "critical"))) as fake:
+        assert alerts(fake, "--fail-on", fail_on).returncode == status
+
+
+def test_follow_prints_each_change_once():
+    now = [alert("leak", ALERT.STATE_PENDING, "critical", since_ns=1)]
+    with daemon(api=says(now)) as fake:
+        follower = subprocess.Popen([CLIENT, "alerts", "--follow", "--connect", fake.endpoint],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        os.set_blocking(follower.stdout.fileno(), False)
+        seen = b""
+
+        def lines(n):
+            nonlocal seen
+            seen += follower.stdout.read() or b""
+            return seen.count(b"\n") >= n
+
+        wait_for(lambda: lines(1), "the pending alert")
+        now[:] = [alert("leak", ALERT.STATE_FIRING, "critical", sentence="It grows.")]
+        wait_for(lambda: lines(2), "the firing alert")
+        now[0].state, now[0].resolved_ns = ALERT.STATE_RESOLVED, 200 * 10**9
+        wait_for(lambda: lines(3), "the resolved alert")
+        del now[:]
+        ticks = len(fake.sequences) and fake.sequences["hw1/alert/api/"] + 3
+        wait_for(lambda: fake.sequences["hw1/alert/api/"] >= ticks, "more messages")
+        lines(3)
+        follower.send_signal(signal.SIGINT)
+        out, err = follower.communicate(timeout=10)
+    text = (seen + (out or b"")).decode().splitlines()
+    assert len(text) == 3
+    assert text[0].startswith("critical  pending   api ")
+    assert text[1].startswith("critical  firing    api               at 1m 00s    leak: It grows.")
+    assert text[2].startswith("critical  resolved  api               at 3m 20s    leak")
+    assert follower.returncode == -signal.SIGINT and err == b""
+
+
+def test_daemons_that_do_not_answer_are_no_good_news():
+    with private_directory() as directory, daemon(api=says()) as fake:
+        nobody = f"ipc://{directory}/publish"
+        done = client("alerts", "--connect", nobody)
+        assert done.returncode == 2 and b"no daemon answers at" in done.stderr and done.stdout == b""
+        done = alerts(fake, "--connect", nobody)
+        assert done.returncode == 2 and done.stdout == b""
+
+
+def test_several_daemons():
+    with daemon(a=says()) as quiet, daemon(b=says(alert("leak", ALERT.STATE_FIRING, "critical"))) as loud:
+        done = alerts(quiet, "--connect", loud.endpoint)
+        assert done.returncode == 1 and done.stdout.startswith(b"critical  firing    b ")
+
+
+@pytest.mark.parametrize("args, message", [
+    (["--fail-on", "criticle"], "unknown severity 'criticle'; expected info, warning or critical (did you mean "
+                                "'critical'?)"),
+    (["--format", "xml"], "unknown format 'xml'; expected text or json"),
+    (["--connect", "ipc:///x/publish", "file"], "give files or --connect, not both")])
+def test_mistakes(args, message):
+    done = client("alerts", *args)
+    assert done.returncode == 2 and message in done.stderr.decode()
+
+
+def test_a_file_that_is_no_log_is_bad_input():
+    done = client("alerts", __file__)
+    assert done.returncode == 2 and done.stderr

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fuzz_once.c - the whole way of a finished log: decoder, model, publisher, in
+ * this process and without sockets.
+ *
+ * Byte 0, bit 0: the rest are events behind a header that declares every known
+ * kind; else the rest is the whole stream. Bytes 0-3 seed the pieces it comes
+ * in. What must hold: every message is one that our own readers accept, its
+ * topic's sequence has no gap, and the messages do not depend on the pieces.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapwatch/wire.h"
+#include "log.h"
+#include "pipeline.h"
+
+#define SEED_BYTES 4u
+#define MESSAGE_BYTES ((size_t)1 << 22)
+
+struct said {
+        uint64_t hash;
+        uint64_t sequences[64];
+};
+
+static uint64_t mix(uint64_t h, uint64_t x)
+{
+        return (h ^ x) * UINT64_C(0x9e3779b97f4a7c15) + (h >> 29);
+}
+
+static int hear(void *ctx, const Hw__Update *u)
+{
+        static uint8_t packed[MESSAGE_BYTES];
+        struct said *s = ctx;
+        const char *reason = NULL;
+        size_t size = hw__update__get_packed_size(u);
+
+        if (size > sizeof(packed) || hw__update__pack(u, packed) != size)
+                abort();
+        Hw__Update *read = hw_update_unpack(packed, size, &reason);
+        if (!read)
+                abort();
+        unsigned kind = (unsigned)hw_update_kind(read);
+        if (kind >= 64 || read->sequence <= s->sequences[kind])
+                abort();
+        s->sequences[kind] = read->sequence;
+        hw__update__free_unpacked(read, NULL);
+        for (size_t i = 0; i < size; i++)
+                s->hash = mix(s->hash, packed[i]);
+        return 0;
+}
+
+/* ------------------------------------------------------------- the header */
+
+struct header {
+        size_t n;
+        uint8_t bytes[16384];
+};
+
+static void put(struct header *h, uint64_t value, unsigned width)
+{
+        while (width-- > 0)
+                h->bytes[h->n++] = (uint8_t)(value >> (8 * width));
+}
+
+static void put_type(struct header *h, uint16_t id, uint16_t size)
+{
+        put(h, 0x65746200, 4);
+        put(h, id, 2);
+        put(h, size, 2);
+        put(h, 0, 8);
+        put(h, 0x65746500, 4);
+}
+
+static bool is_variable(const struct hw_event_info *info)
+{
+        for (unsigned i = 0; i < info->n_fields; i++)
+                if (info->fields[i].type >= HW_FIELD_TEXT)
+                        return true;
+        return false;
+}
+
+/* Sizes are the least that each kind needs. */
+static const struct header *full_header(void)
+{
+        static struct header h;
+
+        if (h.n)
+                return &h;
+        put(&h, UINT64_C(0x6864726268657462), 8);
+        for (uint16_t id = 0; id < 256; id++) {
+                const struct hw_event_info *info = hw_event_info(id);
+                if (info)
+                        put_type(&h, id, is_variable(info) ? 0xffff : info->min_size);
+        }
+        put(&h, 0x68657465, 4);
+        put(&h, 0x68647265, 4);
+        put(&h, 0x64617462, 4);
+        return &h;
+}
+
+/* ----------------------------------------------------------------- a run */
+
+/* Pieces of 1 to `largest` bytes, each lent in a buffer of its own size. */
+static void feed(struct pipeline *p, const uint8_t *data, size_t size, uint32_t seed, size_t largest)
+{
+        while (size > 0) {
+                seed = seed * 1664525u + 1013904223u;
+                size_t piece = 1 + (seed >> 8) % largest;
+                if (piece > size)
+                        piece = size;
+                uint8_t *copy = malloc(piece);
+                if (!copy)
+                        abort();
+                memcpy(copy, data, piece);
+                (void)pipeline_bytes(p, copy, piece);
+                free(copy);
+                data += piece;
+                size -= piece;
+        }
+}
+
+static uint64_t tell(const uint8_t *data, size_t size, bool with_header, uint32_t seed, size_t largest)
+{
+        static const struct source_uri uri = { .kind = SOURCE_FILE, .text = "fuzz", .path = "fuzz" };
+        struct said said = { .hash = 1 };
+        struct pipeline_options options = {
+                .name = "fuzz",
+                .uri = &uri,
+                .epoch = 1,
+                .outlet = { .ctx = &said, .send = hear },
+                .show_arguments = true,
+        };
+        char error[256];
+        struct pipeline *p = pipeline_new(&options, error, sizeof(error));
+
+        if (!p)
+                abort();
+        if (with_header)
+                feed(p, full_header()->bytes, full_header()->n, seed, largest);
+        feed(p, data, size, seed, largest);
+        (void)pipeline_finish(p);
+        pipeline_destroy(&p);
+        return said.hash;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        if (size < SEED_BYTES)
+                return 0;
+        log_set_level(LOG_ERROR);
+        uint32_t seed = (uint32_t)data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
+        size_t largest = 1 + (size_t)(data[1] * data[1]);
+        bool with_header = data[0] & 1;
+        uint64_t whole = tell(data + SEED_BYTES, size - SEED_BYTES, with_header, 0, SIZE_MAX >> 1);
+        if (whole != tell(data + SEED_BYTES, size - SEED_BYTES, with_header, seed, largest))
+                abort();
+        return 0;
+}
