@@ -68,9 +68,10 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
           $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
           $(addprefix client/doctor/, features.c stream.c doctor.c) \
           $(addprefix client/replay/, schedule.c output.c replay.c) \
-          $(addprefix client/history/, put.c past.c stats.c grid.c history.c item.c) \
+          $(addprefix client/history/, document.c put.c past.c stats.c grid.c collections.c history.c item.c) \
           $(addprefix client/web/, assets.c answer.c guard.c detail.c state.c question.c asker.c pasts.c stream.c \
             control.c server.c web.c) \
+          $(addprefix client/report/, notes.c compose.c embed.c report.c) \
           $(addprefix client/events/, types.c print.c events.c) \
           $(addprefix client/convert/, hp.c convert.c) \
           $(addprefix client/summary/, print.c identity.c memory.c collections.c profiles.c threads.c sections.c command.c)

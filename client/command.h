@@ -27,6 +27,7 @@ extern const struct command command_doctor;
 extern const struct command command_replay;
 extern const struct command command_summary;
 extern const struct command command_web;
+extern const struct command command_report;
 extern const struct command command_events;
 extern const struct command command_convert;
 extern const struct command command_trend;

@@ -21,6 +21,7 @@ static const struct command *const commands[] = {
         &command_summary,
         &command_trend,
         &command_web,
+        &command_report,
         &command_events,
         &command_convert,
 };

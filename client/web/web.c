@@ -275,6 +275,7 @@ static bool open_memory(struct web *w)
                 .n_daemons = w->n_askers ? w->n_askers : 1,
                 .live = w->files.n == 0,
                 .control = w->options.allow_control,
+                .history = w->files.n ? w->history : NULL,
         };
         w->streams = streams_new(w->base, &w->state);
         struct pasts_source p = {
