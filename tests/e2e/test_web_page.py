@@ -12,7 +12,7 @@ import xml.etree.ElementTree as tree
 import pytest
 
 from fake_daemon import MIB, FakeDaemon, leaky
-from harness import BUILD, LOGS, Daemon, pb, piped, private_directory, wait_for
+from harness import BUILD, LOGS, Daemon, client, pb, piped, private_directory, wait_for
 from web_browser import Browser, Web
 
 PAGES = ["overview", "heap", "detail", "gc", "time", "threads", "notes", "alerts", "stream", "compare"]
@@ -297,6 +297,28 @@ def test_the_whole_page_is_saved_as_a_report_that_needs_no_server(browser, files
         assert [(s["label"], s["values"]) for s in after["series"]] == [(s["label"], s["values"]) for s in before["series"]]
         for p in PAGES:
             tab.go(f"file://{report}#/{p}?target=cost")
+            tab.until(f"document.querySelector('nav [aria-current=page]')?.dataset.page === '{p}'")
+        assert tab.complaints() == []
+        assert all(r.startswith(("file:", "data:", "blob:")) for r in tab.requests())
+
+
+def test_a_report_of_finished_logs_from_disk(browser, logs, directory):
+    report = directory / "report.html"
+    done = client("report", logs["cost"], logs["info"], "-o", report, "--bands", "3", "--sort", "name")
+    assert done.returncode == 0, done.stderr.decode()
+    labels, found = censuses(logs["cost"])
+    with browser.tab(offline=True) as tab:
+        chart = tab.go(f"file://{report}#/heap?target=cost").chart("bands")
+        names = [s["label"] for s in chart["series"] if s["id"] != "other"]
+        assert names == sorted(labels.values())[:3]
+        by_name = {label: b for b, label in labels.items()}
+        for s in chart["series"][:3]:
+            assert s["values"] == [r.get(by_name[s["label"]], 0) for _, r in found]
+        rows = tab.go(f"file://{report}#/detail?target=cost").table("bands")["rows"]
+        assert {r["label"]: r["sum"] for r in rows} == {label: sum(r.get(b, 0) for _, r in found) for b, label in labels.items()}
+        assert tab.go(f"file://{report}#/compare").table("compare")["rows"]
+        for p in PAGES:
+            tab.go(f"file://{report}#/{p}?target=info")
             tab.until(f"document.querySelector('nav [aria-current=page]')?.dataset.page === '{p}'")
         assert tab.complaints() == []
         assert all(r.startswith(("file:", "data:", "blob:")) for r in tab.requests())
