@@ -96,7 +96,7 @@ export class Censuses {
             spread(item, times, c);
         }
         const totals = new Float64Array(times.length).fill(NaN);
-        if (total) spread(total, times, totals);
+        if (total) spreadTotal(total, times, totals);
         this.times = [...times, ...keep.t];
         this.totals = [...totals, ...keep.total];
         this.numbers = [...times.map(() => 0), ...keep.number];
@@ -168,6 +168,24 @@ function grid(items: HistoryItem[], first: number, max: number): number[] {
         out.push(...new Set([all[Math.min(low, high)]!, all[Math.max(low, high)]!]));
     }
     return out;
+}
+
+// The total onto the grid. A point may be a bucket of several censuses whose value is that of its last one: it is set at the last
+// grid time within the bucket, and a straight line leads from one to the next.
+function spreadTotal(item: HistoryItem, times: number[], out: Float64Array): void {
+    const t = item.times ?? [], v = item.last ?? [];
+    let i = 0, anchor = -1;
+    for (let j = 0; j < t.length; j++) {
+        const end = j + 1 < t.length ? t[j + 1]! : Infinity, from = i;
+        while (i < times.length && times[i]! < end) i++;
+        if (i === from || times[i - 1]! < t[j]!) continue;
+        const at = i - 1;
+        for (let k = anchor + 1; anchor >= 0 && k < at; k++) {
+            out[k] = out[anchor]! + ((v[j]! - out[anchor]!) * (times[k]! - times[anchor]!)) / (times[at]! - times[anchor]!);
+        }
+        out[at] = v[j]!;
+        anchor = at;
+    }
 }
 
 // A band's own points onto the grid: the newest point at or before each time; 0 before the first one.
