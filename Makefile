@@ -208,7 +208,8 @@ $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libheapwatch.a
 $(O)/unit/trend/test_statistics: HW_LDFLAGS += -lgsl -lgslcblas
 
 # Tests that count allocations, or make each fail in turn.
-$(O)/unit/model/test_memory $(O)/unit/daemon/test_steady: HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+$(addprefix $(O)/unit/, model/test_memory daemon/test_memory daemon/test_steady): \
+  HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
 HEAPWATCH_TREND_OBJ := $(call objects,tests/bench/heapwatch_trend.c $(VERDICT))
 $(O)/heapwatch-trend: $(HEAPWATCH_TREND_OBJ)
