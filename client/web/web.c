@@ -181,10 +181,9 @@ static bool take_event(struct web *w)
                 return true;
         case FEED_STALE:
         case FEED_ALIVE:
+        case FEED_READY: /* its snapshot is in: a restarted daemon is back */
                 view_set_stale(w->view, daemon, event == FEED_STALE);
                 streams_daemon(w->streams, daemon);
-                return true;
-        case FEED_READY:
                 return true;
         case FEED_END:
                 (void)event_del(w->beat);

@@ -37,6 +37,14 @@ test("the past is unknown where it was not told, and comes in parts", () => {
     assert.deepEqual(column(c, 1), [5, 6, 10, 0]);
 });
 
+test("a total told in buckets never makes a rest that was not there", () => {
+    const c = new Censuses();
+    c.seed([{ target: "t", series: "census_total", width: 1, times: [0, 1, 2], last: [4, 8, 12] },
+        { target: "t", band: 1, times: [0.4, 0.9, 1.4, 1.9, 2.5], last: [2, 4, 6, 8, 12] }]);
+    assert.deepEqual(c.times, [0.4, 0.9, 1.4, 1.9, 2.5]);
+    assert.deepEqual(c.totals.map((x) => Number(x.toFixed(6))), [NaN, 4, 6, 8, 12]);
+});
+
 test("memory is bounded; whole censuses stay, the extremes among them", () => {
     const c = new Censuses();
     for (let i = 1; i <= 20000; i++) {

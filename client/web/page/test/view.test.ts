@@ -34,12 +34,15 @@ test("removed targets and forgotten daemons go", () => {
     assert.equal(v.targets.size, 0);
 });
 
-test("a state that comes again keeps the curves of a run, but not targets that are gone", () => {
+test("a state that comes again is taken whole; collections of the same run stay", () => {
     const v = new View(), state = (updates: Update[]) => ({ server: {}, daemons: [], updates: updates.map((u) => ({ daemon: 0, update: { run: 1, ...u } })) });
     v.reset(state([{ target: "t", targetState: {} }, { target: "u", targetState: {} }]));
+    const gc: Update = { gc: { collections: [{ endTimeNs: "1000000000", pauseNs: "5", generation: 1 }] } };
     apply(v, census(1, 1, [1], [10]));
-    v.reset(state([{ target: "t", targetState: {} }]));
-    assert.equal(v.targets.get("t")!.censuses.n, 1);
+    apply(v, gc);
+    v.reset(state([{ target: "t", targetState: {} }, { target: "t", ...gc }]));
+    assert.equal(v.targets.get("t")!.censuses.n, 0);
+    assert.equal(v.targets.get("t")!.collections.length, 1);
     assert.equal(v.targets.has("u"), false);
 });
 

@@ -90,6 +90,12 @@ export class Target {
         }
     }
 
+    // From the same target before a new state came: what this page alone has gathered.
+    inherit(old: Target): void {
+        const { run, collections, profileHistory, alertLog, alerts } = old;
+        Object.assign(this, { run, collections, profileHistory, alertLog, alerts });
+    }
+
     private beginRun(run: number): void {
         const fresh = new Target(this.daemon, this.name);
         const { state, health, change, publishedWall, notesBound, alerts, alertLog } = this;
