@@ -22,6 +22,8 @@ extern const struct command command_top;
 extern const struct command command_pipe;
 extern const struct command command_ctl;
 extern const struct command command_alerts;
+extern const struct command command_rules;
+extern const struct command command_check;
 extern const struct command command_run;
 extern const struct command command_doctor;
 extern const struct command command_replay;

@@ -15,6 +15,8 @@ static const struct command *const commands[] = {
         &command_top,
         &command_pipe,
         &command_alerts,
+        &command_check,
+        &command_rules,
         &command_ctl,
         &command_doctor,
         &command_replay,

@@ -72,12 +72,11 @@ struct writer {
         struct tally *tallies;          /* by target */
 };
 
+/* No label: it stands in the band's definition. */
 static void open_item(struct writer *w, const struct view_target *t, Hw__Series series, uint32_t band)
 {
         struct item item = { .daemon = t->daemon, .target = t->name, .run = t->run, .series = series, .band = band };
 
-        if (band && band <= t->n_bands && t->bands[band - 1])
-                item.label = t->bands[band - 1]->def->label;
         (void)fputs(w->comma, w->to);
         w->comma = ",\n";
         item_open(w->to, &item);
