@@ -48,7 +48,7 @@ static void put_statistics(Hw__WindowStatistics *out, const struct statistics *s
 /* A window that is longer than the run so far says the same as the whole run and is left out. */
 static bool put_windows(struct encoder *e, Hw__Trend *out, const struct tracker *t, struct subject subject)
 {
-        uint64_t now = model_time_ns(tracker_model(t)), to = now == UINT64_MAX ? now : now + 1;
+        uint64_t now = tracker_newest_ns(t, subject), to = now == UINT64_MAX ? now : now + 1;
 
         out->windows = encoder_calloc(e, WINDOWS_TOLD, sizeof(*out->windows));
         if (!out->windows)

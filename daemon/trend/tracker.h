@@ -97,6 +97,9 @@ static inline struct subject subject_band(uint32_t band)
 uint64_t tracker_settled_ns(const struct tracker *t);
 const struct tracker_config *tracker_config_of(const struct tracker *t);
 
+/* Up to where a subject's samples go: the newest sample of the log, or its own if that is newer (the process's). */
+uint64_t tracker_newest_ns(const struct tracker *t, struct subject s);
+
 /*
  * The verdict as of W. False: nothing is known of the subject (no sample yet,
  * a series that is not judged, a band without a ladder of its own).

@@ -28,6 +28,15 @@ const struct tracker_config *tracker_config_of(const struct tracker *t)
         return &t->config;
 }
 
+uint64_t tracker_newest_ns(const struct tracker *t, struct subject s)
+{
+        uint64_t own = 0;
+
+        if (!s.band && (unsigned)s.series < SERIES_COUNT)
+                own = model_series(t->model, s.series)->total.last_time_ns;
+        return own > t->newest_ns ? own : t->newest_ns;
+}
+
 /* ---------------------------------------------------------------- verdicts */
 
 const struct trend *tracker_trend(const struct tracker *t, struct subject s)
