@@ -77,7 +77,7 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
           $(addprefix client/report/, notes.c compose.c embed.c report.c) \
           $(addprefix client/events/, types.c print.c events.c) \
           $(addprefix client/convert/, hp.c convert.c) \
-          $(addprefix client/summary/, print.c identity.c memory.c collections.c profiles.c threads.c sections.c command.c)
+          $(addprefix client/summary/, print.c identity.c memory.c collections.c profiles.c trends.c threads.c sections.c command.c)
 
 LIB_SRC     := $(BASE) $(DECODE) $(PROTO)
 STAGES_SRC  := $(SOURCE) $(MODEL) $(TREND) $(RULES) $(PUBLISH) $(ACT) $(filter-out daemon/main.c,$(DAEMON))
