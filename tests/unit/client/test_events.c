@@ -114,6 +114,7 @@ static void test_quoting(void **state)
 {
         (void)state;
         expect_quoted("", 0, "\"\"");
+        expect_quoted(NULL, 0, "\"\"");
         expect_quoted("plain", 5, "\"plain\"");
         expect_quoted("a\"b\\c", 5, "\"a\\\"b\\\\c\"");
         expect_quoted("\x1b[2J\n\0z", 7, "\"\\u001B[2J\\n\\u0000z\"");

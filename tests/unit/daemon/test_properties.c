@@ -384,8 +384,10 @@ static void junk_at(const struct log *l, const struct said *whole, size_t at, co
         /* Only the last event and the end marker with it can be lost: where a block's end has moved. */
         if (s.state != HW__TARGET__STATE__STATE_ENDED)
                 assert_int_equal(s.damages[s.n_damages - 1].offset + s.damages[s.n_damages - 1].lost_bytes, total);
-        /* Events that the junk is in place of. Bytes of those that it stands in; of the longest: where it moved a
-         * block's end, the event that stands there is lost. */
+        /*
+         * Events that the junk is in place of. Bytes of those that it stands in. Of the longest: where the junk has
+         * moved a block's end, the event that stands there is lost.
+         */
         size_t replaced = 0, hit = 0, longest = 0;
         for (size_t i = 0; i < whole->n_events; i++) {
                 uint64_t begin = whole->events[i].offset;
