@@ -63,6 +63,9 @@ struct chart_axis chart_axis(enum unit unit, double low, double high, int steps)
 /* A round distance of time marks, at most `most` of them in a span. */
 uint64_t chart_time_step(uint64_t span_ns, int most);
 
+/* The first time mark at or after `from_ns`, for marks that fall on round times of day. */
+uint64_t chart_first_time(const struct chart *c, uint64_t step_ns);
+
 /* "14:02:30", or "2m 30s" of event time. */
 char *chart_time_text(char *out, size_t size, const struct chart *c, uint64_t time_ns);
 

@@ -164,12 +164,11 @@ static void draw_times(struct plot *p, struct area area)
 {
         const struct chart *c = p->chart;
         uint64_t step = chart_time_step(c->to_ns - c->from_ns, p->area.width / 12);
-        uint64_t shift = c->start_wall_ns % step;
-        uint64_t t = (c->from_ns + shift + step - 1) / step * step - shift;
+        uint64_t t = chart_first_time(c, step);
         int row = area.height - 2, free_from = 0;
         char text[SCENE_TEXT];
 
-        for (; t <= c->to_ns; t += step) {
+        for (bool more = t <= c->to_ns; more; more = c->to_ns - t >= step, t += step) {
                 int at = column_of(p, t), width;
 
                 (void)chart_time_text(text, sizeof(text), c, t);
