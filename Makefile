@@ -38,14 +38,14 @@ VERDICT := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape
 TREND := $(VERDICT) $(addprefix daemon/trend/, statistics.c spread.c band_windows.c limit.c growth.c tracker.c \
          tracker_bands.c tracker_read.c)
 RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c \
-           print.c history.c eval.c headline.c template.c rule.c builtin.c state.c alert_text.c alerts.c)
+         print.c history.c eval.c headline.c template.c rule.c builtin.c state.c alert_text.c alerts.c)
 PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
              sentences.c encode_trend.c send_state.c send_alerts.c send_rows.c send_trend.c event_stream.c publisher.c \
              snapshot.c zloop.c endpoint.c bus.c once.c)
 
-ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c desk.c exec_env.c exec_child.c exec.c curl_library.c http.c \
-         resend.c actor.c file.c mailbox.c worker.c state.c act.c)
+ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c desk.c exec_env.c exec_child.c exec.c \
+         curl_library.c http.c resend.c actor.c file.c mailbox.c worker.c state.c act.c)
 
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
@@ -59,7 +59,7 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
             find_daemon.c feed.c feed_live.c feed_files.c \
             view.c view_target.c view_bands.c view_trend.c view_lists.c view_ring.c view_copy.c view_clone.c) \
           $(addprefix client/console/, top.c loop.c screen.c plain.c console.c mouse.c frame.c entry.c save.c views.c \
-            table.c table_draw.c table_keys.c table_print.c figures.c trends.c journal.c timeline.c chart.c chart_draw.c chart_save.c value.c \
+            table.c table_draw.c table_keys.c table_print.c figures.c trends.c journal.c past.c recall.c timeline.c chart.c chart_draw.c chart_save.c value.c \
             overview.c identity.c memory.c collections.c bands.c notes.c stream.c scene.c widgets.c canvas.c) \
           $(sort $(wildcard client/console/views/*.c)) \
           $(addprefix client/pipe/, pipe.c csv.c) \
@@ -71,12 +71,13 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
           $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
           $(addprefix client/doctor/, features.c stream.c doctor.c) \
           $(addprefix client/replay/, schedule.c output.c replay.c) \
-          $(addprefix client/history/, put.c past.c stats.c grid.c history.c item.c) \
+          $(addprefix client/history/, document.c put.c past.c stats.c grid.c collections.c history.c item.c) \
           $(addprefix client/web/, assets.c answer.c guard.c detail.c state.c question.c asker.c pasts.c stream.c \
             control.c server.c web.c) \
+          $(addprefix client/report/, notes.c compose.c embed.c report.c) \
           $(addprefix client/events/, types.c print.c events.c) \
           $(addprefix client/convert/, hp.c convert.c) \
-          $(addprefix client/summary/, print.c identity.c memory.c collections.c profiles.c threads.c sections.c command.c)
+          $(addprefix client/summary/, print.c identity.c memory.c collections.c profiles.c trends.c threads.c sections.c command.c)
 
 LIB_SRC     := $(BASE) $(DECODE) $(PROTO)
 STAGES_SRC  := $(SOURCE) $(MODEL) $(TREND) $(RULES) $(PUBLISH) $(ACT) $(filter-out daemon/main.c,$(DAEMON))
@@ -207,7 +208,8 @@ $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libheapwatch.a
 $(O)/unit/trend/test_statistics: HW_LDFLAGS += -lgsl -lgslcblas
 
 # Tests that count allocations, or make each fail in turn.
-$(O)/unit/model/test_memory $(O)/unit/daemon/test_steady: HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
+$(addprefix $(O)/unit/, model/test_memory daemon/test_memory daemon/test_steady): \
+  HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
 HEAPWATCH_TREND_OBJ := $(call objects,tests/bench/heapwatch_trend.c $(VERDICT))
 $(O)/heapwatch-trend: $(HEAPWATCH_TREND_OBJ)

@@ -21,14 +21,15 @@ struct command {
 extern const struct command command_top;
 extern const struct command command_pipe;
 extern const struct command command_ctl;
+extern const struct command command_alerts;
 extern const struct command command_rules;
 extern const struct command command_check;
-extern const struct command command_alerts;
 extern const struct command command_run;
 extern const struct command command_doctor;
 extern const struct command command_replay;
 extern const struct command command_summary;
 extern const struct command command_web;
+extern const struct command command_report;
 extern const struct command command_events;
 extern const struct command command_convert;
 extern const struct command command_trend;

@@ -98,6 +98,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
                 .show_arguments = config->show_arguments,
                 .rules = rulebook->rules,
                 .alert_hooks = alert_actions(act),
+                .act = act,
                 .trend = config_trend_tracker(&config->trend, 0),
         };
         common.trend.memory_bytes = procfs_memory_total("");

@@ -5,8 +5,8 @@
  * damaged places, when bytes last came.
  *
  * A run begins with each header and ends with its end marker, with the cut of
- * its stream, or when its process is gone. After that the events that still
- * come belong to nobody until the next header.
+ * its stream, or when its process is gone. Events that still come after an end
+ * marker, without a header, show that it was damage: the run goes on.
  *
  * Publishing. Live: after each piece of bytes, but at most every
  * FLUSH_INTERVAL_NS; a timer sends what is left. So an event is at the
@@ -76,6 +76,7 @@ struct pipeline {
         unsigned pss_age;               /* samples since */
         struct hw_eventlog_damage damages[LIMIT_DAMAGES];
         size_t n_damages;
+        uint64_t damages_told;          /* all of them so far */
 };
 
 /* ---------------------------------------------------------------- facts */
@@ -108,8 +109,20 @@ static uint64_t lag_ns(const struct pipeline *p)
         return sub_sat(p->last_bytes_wall_ns, newest);
 }
 
-static struct health health(const struct pipeline *p)
+/* A damaged place that is told before it is over has grown since. */
+static void measure_damage(struct pipeline *p)
 {
+        const struct hw_eventlog_damage *newest = hw_eventlog_damage(p->decoder);
+        struct hw_eventlog_damage *last = p->n_damages ? &p->damages[p->n_damages - 1] : NULL;
+
+        if (last && last->offset == newest->offset && newest->lost_bytes > last->lost_bytes)
+                last->lost_bytes = newest->lost_bytes;
+}
+
+static struct health health(struct pipeline *p)
+{
+        measure_damage(p);
+
         const struct bands *bands = model_bands(p->model);
         struct health h = {
                 .decoder = *hw_eventlog_stats(p->decoder),
@@ -214,11 +227,12 @@ static void note_damage(struct pipeline *p, const struct hw_eventlog_damage *dam
                 p->n_damages--;
         }
         p->damages[p->n_damages++] = *damage;
+        p->damages_told++;
         log_warning("target=%s offset=%" PRIu64 " lost_bytes=%" PRIu64 " damaged stream: %s", p->name, damage->offset,
                     damage->lost_bytes, damage->reason);
         if (p->alerting)
                 alerting_damage(p->alerting, damage->lost_bytes);
-        if (!p->in_run)
+        if (p->runs == 0)
                 set_state(p, HW__TARGET__STATE__STATE_FAILED, damage->reason);
 }
 
@@ -252,10 +266,20 @@ static void take_told(struct pipeline *p, const struct hw_event *events, size_t 
         }
 }
 
+/* Events without a new header after an end marker: damage looked like one, and the run goes on. */
+static void resume_run(struct pipeline *p)
+{
+        p->in_run = true;
+        model_resume_run(p->model);
+        set_state(p, HW__TARGET__STATE__STATE_RUNNING, "");
+}
+
 static void take_events(struct pipeline *p, const struct hw_event *events, size_t n)
 {
-        if (!p->in_run || n == 0)
+        if (n == 0 || p->runs == 0)
                 return;
+        if (!p->in_run)
+                resume_run(p);
         if (p->tell_events)
                 take_told(p, events, n);
         else if (p->live)
@@ -268,6 +292,7 @@ static void take_status(struct pipeline *p, enum hw_eventlog_status status)
 {
         switch (status) {
         case HW_EVENTLOG_RUN:
+                measure_damage(p);
                 begin_run(p);
                 break;
         case HW_EVENTLOG_END:
@@ -283,13 +308,13 @@ static void take_status(struct pipeline *p, enum hw_eventlog_status status)
         }
 }
 
-static void decode(struct pipeline *p, const uint8_t *data, size_t size)
+/* Takes all that the decoder can deliver by now. */
+static void drain(struct pipeline *p)
 {
         struct hw_event events[EVENTS_PER_READ];
         enum hw_eventlog_status status;
         size_t n;
 
-        hw_eventlog_input(p->decoder, data, size);
         do {
                 status = hw_eventlog_read(p->decoder, events, EVENTS_PER_READ, &n);
                 take_events(p, events, n);
@@ -297,14 +322,23 @@ static void decode(struct pipeline *p, const uint8_t *data, size_t size)
         } while (status != HW_EVENTLOG_NEED_MORE);
 }
 
+static void decode(struct pipeline *p, const uint8_t *data, size_t size)
+{
+        hw_eventlog_input(p->decoder, data, size);
+        drain(p);
+}
+
 /* The stream is over: closes decoder and run, ready for another stream. */
 static void finish_stream(struct pipeline *p, const char *why)
 {
-        uint64_t left, resyncs = hw_eventlog_stats(p->decoder)->resyncs;
-        bool clean = hw_eventlog_finish(p->decoder, &left);
         char detail[sizeof(p->detail)];
+        uint64_t left;
 
-        if (hw_eventlog_stats(p->decoder)->resyncs > resyncs)
+        hw_eventlog_input_end(p->decoder);
+        drain(p);
+        bool clean = hw_eventlog_finish(p->decoder, &left);
+        measure_damage(p);
+        if (hw_eventlog_stats(p->decoder)->resyncs > p->damages_told) /* the stream ends inside it */
                 note_damage(p, hw_eventlog_damage(p->decoder));
         if (!clean && left > 0)
                 snprintf(detail, sizeof(detail), "%s, without an end marker and inside an event (%" PRIu64

@@ -333,7 +333,7 @@ void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *c
                 handle_reload(r, client);
                 break;
         case HW__REQUEST__WHAT_SILENCE:
-                silence_requests_add(r->act, request->silence, client);
+                silence_requests_add(r->act, r->rulebook->rules, request->silence, client);
                 break;
         case HW__REQUEST__WHAT_UNSILENCE:
                 silence_requests_remove(r->act, request->unsilence, client);

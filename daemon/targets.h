@@ -17,6 +17,7 @@
 #include "source/uri.h"
 #include "trend/tracker.h"
 
+struct act;
 struct event_base;
 struct pipeline;
 struct targets;
@@ -27,6 +28,7 @@ struct targets_options {
         struct tracker_config trend;
         const struct ruleset *rules;    /* borrowed until targets_reload or _destroy */
         struct alert_hooks alert_hooks;
+        const struct act *act;          /* whose counters the daemon's state tells; NULL: none */
 };
 
 /* The bus is borrowed. NULL when memory is short. */

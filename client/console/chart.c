@@ -16,10 +16,10 @@ void chart_line(struct chart *c, const char *name, const struct view_ring *ring,
                 c->lines[c->n_lines++] = (struct chart_line){ name, ring, mode, tint };
 }
 
-void chart_mark(struct chart *c, uint64_t time_ns, const char *text)
+void chart_mark(struct chart *c, uint64_t time_ns, const char *text, bool strong)
 {
         if (c->n_marks < CHART_MARKS && time_ns >= c->from_ns && time_ns <= c->to_ns)
-                c->marks[c->n_marks++] = (struct chart_mark){ time_ns, text };
+                c->marks[c->n_marks++] = (struct chart_mark){ time_ns, text, strong };
 }
 
 bool chart_value(const struct chart_line *line, uint64_t time_ns, double *ret_value)
@@ -51,7 +51,9 @@ const struct chart_mark *chart_mark_at(const struct chart *c, uint64_t time_ns, 
         for (size_t i = 0; i < c->n_marks; i++) {
                 uint64_t d = distance(c->marks[i].time_ns, time_ns);
 
-                if (d <= reach_ns && (!best || d < distance(best->time_ns, time_ns)))
+                if (d > reach_ns || (best && best->strong && !c->marks[i].strong))
+                        continue;
+                if (!best || c->marks[i].strong > best->strong || d < distance(best->time_ns, time_ns))
                         best = &c->marks[i];
         }
         return best;
@@ -102,19 +104,29 @@ uint64_t chart_time_step(uint64_t span_ns, int most)
                 if (steps[i] >= least)
                         return steps[i];
         }
-        while (step < least)
+        while (step < least && step <= UINT64_MAX / 2)
                 step *= 2;
         return step;
 }
 
+uint64_t chart_first_time(const struct chart *c, uint64_t step_ns)
+{
+        uint64_t past = (c->from_ns % step_ns + c->start_wall_ns % step_ns) % step_ns;
+
+        return past && c->from_ns <= UINT64_MAX - step_ns ? c->from_ns + (step_ns - past) : c->from_ns;
+}
+
 char *chart_time_text(char *out, size_t size, const struct chart *c, uint64_t time_ns)
 {
-        time_t seconds = (time_t)((c->start_wall_ns + time_ns) / S);
+        uint64_t wall_ns = c->start_wall_ns + time_ns;
+        time_t seconds = (time_t)(wall_ns / S);
         struct tm t;
 
         if (!c->start_wall_ns || !localtime_r(&seconds, &t))
                 return hw_duration_text(out, size, (double)time_ns);
         if (!strftime(out, size, "%H:%M:%S", &t))
                 *out = '\0';
+        if (c->to_ns - c->from_ns < 10 * S && strlen(out) + 3 < size)
+                (void)snprintf(out + strlen(out), 3, ".%d", (int)(wall_ns % S / (S / 10)));
         return out;
 }

@@ -21,7 +21,8 @@ struct chart_line {
         enum tint tint;
 };
 
-struct chart_mark { uint64_t time_ns; const char *text; };
+/* A strong mark is seen from afar; the others are only there to be found by the cursor. */
+struct chart_mark { uint64_t time_ns; const char *text; bool strong; };
 
 struct chart {
         const char *title;
@@ -41,7 +42,7 @@ struct chart {
 };
 
 void chart_line(struct chart *c, const char *name, const struct view_ring *ring, enum spark_mode mode, enum tint tint);
-void chart_mark(struct chart *c, uint64_t time_ns, const char *text);
+void chart_mark(struct chart *c, uint64_t time_ns, const char *text, bool strong);
 
 /* Rows and columns of the axes around the plot. */
 enum { CHART_LEFT = 11, CHART_ABOVE = 1, CHART_BELOW = 3, CHART_RIGHT = 1 };
@@ -62,6 +63,9 @@ struct chart_axis chart_axis(enum unit unit, double low, double high, int steps)
 
 /* A round distance of time marks, at most `most` of them in a span. */
 uint64_t chart_time_step(uint64_t span_ns, int most);
+
+/* The first time mark at or after `from_ns`, for marks that fall on round times of day. */
+uint64_t chart_first_time(const struct chart *c, uint64_t step_ns);
 
 /* "14:02:30", or "2m 30s" of event time. */
 char *chart_time_text(char *out, size_t size, const struct chart *c, uint64_t time_ns);

@@ -164,12 +164,11 @@ static void draw_times(struct plot *p, struct area area)
 {
         const struct chart *c = p->chart;
         uint64_t step = chart_time_step(c->to_ns - c->from_ns, p->area.width / 12);
-        uint64_t shift = c->start_wall_ns % step;
-        uint64_t t = (c->from_ns + shift + step - 1) / step * step - shift;
+        uint64_t t = chart_first_time(c, step);
         int row = area.height - 2, free_from = 0;
         char text[SCENE_TEXT];
 
-        for (; t <= c->to_ns; t += step) {
+        for (bool more = t <= c->to_ns; more; more = c->to_ns - t >= step, t += step) {
                 int at = column_of(p, t), width;
 
                 (void)chart_time_text(text, sizeof(text), c, t);
@@ -194,9 +193,13 @@ static void draw_marks(struct plot *p, struct area area)
                 if (t >= c->from_ns && t <= c->to_ns)
                         (void)canvas_put(p->canvas, area, row, CHART_LEFT + column_of(p, t), 1, TINT_DIM, "┴");
         }
-        for (size_t i = 0; i < c->n_marks; i++)
-                (void)canvas_put(p->canvas, area, row, CHART_LEFT + column_of(p, c->marks[i].time_ns), 1, TINT_MARK,
-                                 "▲");
+        for (size_t i = 0; i < 2 * c->n_marks; i++) { /* the strong ones last: on top */
+                const struct chart_mark *m = &c->marks[i % c->n_marks];
+
+                if (m->strong == (i >= c->n_marks))
+                        (void)canvas_put(p->canvas, area, row, CHART_LEFT + column_of(p, m->time_ns), 1,
+                                         m->strong ? TINT_MARK : TINT_DIM, m->strong ? "▲" : "▵");
+        }
 }
 
 static void draw_limit(struct plot *p)
@@ -260,7 +263,7 @@ static void draw_cursor(struct plot *p, struct area area)
         }
         if (!mark)
                 return;
-        at = put(p, area, row, at + 2, TINT_MARK, "▲ ");
+        at = put(p, area, row, at + 2, mark->strong ? TINT_MARK : TINT_DIM, mark->strong ? "▲ " : "▵ ");
         (void)put(p, area, row, at, TINT_PLAIN, safe_text(note, sizeof(note), mark->text));
 }
 

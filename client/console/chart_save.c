@@ -70,7 +70,7 @@ static void find_axis(struct svg *s)
 static void put_axes(const struct svg *s)
 {
         const struct chart *c = s->chart;
-        uint64_t step = chart_time_step(c->to_ns - c->from_ns, 8), shift = c->start_wall_ns % step;
+        uint64_t step = chart_time_step(c->to_ns - c->from_ns, 8), t = chart_first_time(c, step);
         char text[SCENE_TEXT];
 
         for (double v = s->axis.low; v <= s->axis.high + s->axis.step / 2; v += s->axis.step) {
@@ -79,7 +79,7 @@ static void put_axes(const struct svg *s)
                 label(s, LEFT - 8, y_of(s, v) + 4, "end",
                       value_show(text, sizeof(text), c->unit, value_number(true, fabs(v))));
         }
-        for (uint64_t t = (c->from_ns + shift + step - 1) / step * step - shift; t <= c->to_ns; t += step)
+        for (bool more = t <= c->to_ns; more; more = c->to_ns - t >= step, t += step)
                 label(s, x_of(s, t), HEIGHT - BOTTOM + 20, "middle", chart_time_text(text, sizeof(text), c, t));
 }
 

@@ -58,6 +58,8 @@ struct console *console_new(const struct view *view, bool live)
         if (!c)
                 return NULL;
         c->live = c->scene.view = view;
+        c->scene.first_ns = UINT64_MAX;
+        c->scene.past = past_new();
         c->scene.live = live;
         c->daemon = SIZE_MAX;
         c->window = WINDOW_FIRST;
@@ -78,6 +80,8 @@ void console_destroy(struct console **c)
         for (size_t i = 0; i < VIEWS_MAX && (*c)->views[i].class; i++)
                 view_done(&(*c)->views[i]);
         view_destroy(&(*c)->frozen);
+        recall_destroy(&(*c)->recall);
+        past_destroy(&(*c)->scene.past);
         free(*c);
         *c = NULL;
 }
@@ -161,8 +165,30 @@ void console_prepare(struct console *c, uint64_t now_wall_ns)
                 c->scene.now_wall_ns = now_wall_ns;
         c->scene.view = c->frozen ? c->frozen : c->live;
         c->scene.target = find_target(c, &index);
+        if (c->recall && c->scene.past)
+                (void)recall_collect(c->recall, c->scene.past);
+        if (c->scene.target)
+                timeline_recall(c);
+        c->scene.first_ns = UINT64_MAX;
+        if (c->scene.past && c->scene.target)
+                c->scene.first_ns = past_first_ns(c->scene.past, c->scene.target);
         for (size_t i = 0; i < c->shown->n_tables; i++)
                 table_fill(c, &c->shown->tables[i]);
+}
+
+void console_watch(struct console *c, size_t daemon, const Hw__Update *update)
+{
+        journal_watch(&c->journal, c->live, daemon, update);
+        if (c->scene.past && past_watch(c->scene.past, daemon, update) < 0)
+                past_destroy(&c->scene.past); /* short of memory: charts show what the view has */
+}
+
+void console_forget(struct console *c, size_t daemon)
+{
+        if (view_targets(c->live))
+                journal_daemon(&c->journal, c->live, daemon, "the daemon was restarted");
+        if (c->scene.past)
+                past_forget(c->scene.past, daemon);
 }
 
 /* -------------------------------------------------------------- the picture */

@@ -16,6 +16,8 @@
 
 #include "client/console/chart.h"
 #include "client/console/journal.h"
+#include "client/console/past.h"
+#include "client/console/recall.h"
 #include "client/console/scene.h"
 #include "client/console/table.h"
 
@@ -92,7 +94,8 @@ struct console {
         char message[256];              /* until the next key */
         bool message_bad;
         size_t help_first;
-        struct journal journal;         /* filled by who feeds the view */
+        struct journal journal;         /* filled by console_watch */
+        struct recall *recall;          /* NULL: nothing is asked (files) */
         struct hit hits[HITS_MAX];
         size_t n_hits;
         bool printing;                  /* a report: nothing is selected, nothing can be clicked */
@@ -103,6 +106,10 @@ struct console {
 /* NULL when memory is short. `view` is borrowed, and read only. */
 struct console *console_new(const struct view *view, bool live);
 void console_destroy(struct console **c);
+
+/* An update that the view is about to take in, and a daemon that the view is about to forget. */
+void console_watch(struct console *c, size_t daemon, const Hw__Update *update);
+void console_forget(struct console *c, size_t daemon);
 
 /* The view of a name, or NULL. */
 struct shown_view *console_view_of(struct console *c, const char *name);
@@ -148,6 +155,10 @@ int figures_rows(const struct column *figures, size_t n, int width);
 
 /* timeline.c: a chart of the window with cursor and notes; add lines, then draw it (and have it clicked). */
 void timeline_begin(const struct console *c, struct chart *chart, const char *title, enum unit unit);
+/* A band of the chosen target over the whole run, as far as it is known; the daemon is asked for what is not. */
+const struct view_ring *timeline_band(const struct console *c, const struct view_band *b);
+/* Asks for the series that charts show. */
+void timeline_recall(const struct console *c);
 void timeline_draw(struct console *c, struct canvas *canvas, struct area area, const struct chart *chart);
 
 /* save.c: what `s` does. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "client/console/console.h"
+#include "client/console/trends.h"
 #include "client/console/widgets.h"
 #include "heapwatch/text.h"
 
@@ -47,6 +48,24 @@ static int draw_moment(struct console *c, struct canvas *canvas, struct area are
         return width + 1;
 }
 
+/* "leak" and "2 alerts": what one must know in any view. */
+static int draw_trend(struct canvas *canvas, struct area area, int at, int most, const struct view_target *t)
+{
+        const Hw__Trend *trend = target_trend(t);
+        struct value verdict = trend_verdict(trend), firing = alerts_firing(t);
+        char text[64];
+
+        if (trend_known(trend) && most - at > 12) {
+                (void)snprintf(text, sizeof(text), "%s %s", trend_arrow(trend), verdict.text);
+                at += canvas_put(canvas, area, 0, at, most - at, trend_tint(trend), text) + 2;
+        }
+        if (firing.is == VALUE_NUMBER && firing.number > 0 && most - at > 12) {
+                (void)snprintf(text, sizeof(text), "%.0f %s", firing.number, firing.number > 1 ? "alerts" : "alert");
+                at += canvas_put(canvas, area, 0, at, most - at, TINT_BAD, text) + 2;
+        }
+        return at;
+}
+
 static int draw_target(const struct console *c, struct canvas *canvas, struct area area, int right)
 {
         const struct view_target *t = c->scene.target;
@@ -58,10 +77,10 @@ static int draw_target(const struct console *c, struct canvas *canvas, struct ar
         at += 2;
         at += canvas_put(canvas, area, 0, at, most - at, state_tint(t), state_tint(t) == TINT_GOOD ? "● " : "○ ");
         at += canvas_put(canvas, area, 0, at, most - at, state_tint(t), state_word(t));
+        at = draw_trend(canvas, area, at + 2, most, t);
         if (t->run && most - at > 12) {
                 (void)snprintf(safe, sizeof(safe), "%s %s", c->scene.live ? "up" : "lasted",
                                duration_or_unknown(text, t->event_time_ns > 0, scene_now_ns(&c->scene, t)));
-                at += 2;
                 at += canvas_put(canvas, area, 0, at, most - at, TINT_PLAIN, safe);
         }
         return at;
@@ -130,7 +149,9 @@ static int draw_restriction(const struct console *c, struct canvas *canvas, stru
         if (!c->table || (!c->table->filter[0] && !c->table->short_of_memory))
                 return 1;
         (void)snprintf(text, sizeof(text), "%s  %s of %s",
-                       c->table->short_of_memory ? "out of memory" : safe_text(safe, sizeof(safe), c->table->filter),
+                       c->table->short_of_memory ? "out of memory"
+                       : c->entry != ENTRY_NONE  ? ""
+                                                 : safe_text(safe, sizeof(safe), c->table->filter),
                        hw_count_text(n, sizeof(n), c->table->n), hw_count_text(all, sizeof(all), c->table->n_all));
         (void)canvas_put_right(canvas, area, row, area.width / 2, area.width - area.width / 2 - 1, TINT_WARN, text);
         return text_columns(text) + 3;
@@ -141,6 +162,7 @@ static void draw_line(struct console *c, struct canvas *canvas, struct area area
         char safe[1024];
 
         if (c->entry != ENTRY_NONE) {
+                (void)draw_restriction(c, canvas, area, row);
                 draw_entry(c, canvas, area, row);
         } else if (c->message[0] || c->trouble[0]) {
                 (void)canvas_put(canvas, area, row, 1, area.width - 2,

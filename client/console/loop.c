@@ -98,13 +98,12 @@ static void take_event(struct loop *l, enum feed_event event, const Hw__Update *
         l->dirty = true;
         switch (event) {
         case FEED_UPDATE:
-                journal_watch(&c->journal, l->view, daemon, update);
+                console_watch(c, daemon, update);
                 if (view_apply(l->view, daemon, update) < 0)
                         (void)snprintf(c->trouble, sizeof(c->trouble), "out of memory: the picture is incomplete");
                 break;
         case FEED_RESET:
-                if (view_targets(l->view))
-                        journal_daemon(&c->journal, l->view, daemon, "the daemon was restarted");
+                console_forget(c, daemon);
                 view_reset(l->view, daemon);
                 break;
         case FEED_STALE:
@@ -212,6 +211,8 @@ int console_run(struct feed *feed, struct view *view, const char *view_name, con
         l.console->scene.endpoint = endpoint_of;
         l.console->scene.endpoint_ctx = feed;
         l.console->chosen = target != NULL;
+        if (feed_is_live(feed))
+                l.console->recall = recall_new();
         if (target)
                 (void)snprintf(l.console->target, sizeof(l.console->target), "%s", target);
         if (view_name) {

@@ -40,7 +40,7 @@ static void draw_gauge(struct canvas *c, struct area area, int row, const struct
         (void)canvas_put_right(c, area, row, 1 + LABEL, VALUE, TINT_STRONG, g->value);
         if (width > 0) {
                 scene_span(s, t, &from_ns, &to_ns);
-                spark_sample(&t->series[g->series], from_ns, to_ns, g->mode, width, values, known);
+                spark_sample(scene_ring(s, t, g->series), from_ns, to_ns, g->mode, width, values, known);
                 draw_spark(c, area, row, graph, width, values, known);
         }
         (void)canvas_put(c, area, row, graph + (width > 0 ? width : 0) + 2, remark, g->tint, g->remark);

@@ -91,10 +91,17 @@ void scene_span(const struct scene *s, const struct view_target *t, uint64_t *re
 {
         uint64_t first_ns = first_sample_ns(t);
 
+        if (t == s->target && s->first_ns < first_ns)
+                first_ns = s->first_ns;
         *ret_to_ns = scene_now_ns(s, t);
         *ret_from_ns = s->window_ns && *ret_to_ns > s->window_ns ? *ret_to_ns - s->window_ns : 0;
         if (first_ns != UINT64_MAX && first_ns > *ret_from_ns && first_ns < *ret_to_ns)
                 *ret_from_ns = first_ns;
+}
+
+const struct view_ring *scene_ring(const struct scene *s, const struct view_target *t, Hw__Series series)
+{
+        return s->past ? past_ring(s->past, t, series, 0, &t->series[series]) : &t->series[series];
 }
 
 static char *unknown(char *out)

@@ -7,6 +7,7 @@
 #define HW_CLIENT_SCENE_H
 
 #include "client/console/canvas.h"
+#include "client/console/past.h"
 #include "client/view.h"
 
 struct scene {
@@ -17,6 +18,8 @@ struct scene {
         uint64_t now_wall_ns;           /* Unix time of this picture */
         const struct view_target *target; /* the chosen one; NULL when there is none */
         uint64_t window_ns;             /* what charts show; 0: all that is known */
+        struct past *past;              /* owned by the console; NULL when memory is short */
+        uint64_t first_ns;              /* event time since which `target` is known; UINT64_MAX: as the view says */
 };
 
 #define SCENE_TEXT 128
@@ -30,6 +33,9 @@ uint64_t scene_now_ns(const struct scene *s, const struct view_target *t);
 
 /* The stretch that charts and histories show: the window, less when less is known. */
 void scene_span(const struct scene *s, const struct view_target *t, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
+
+/* A series over the whole run, as far as it is known; valid until the next call for the same one. */
+const struct view_ring *scene_ring(const struct scene *s, const struct view_target *t, Hw__Series series);
 
 /* Whether the target's daemon is silent; for how long. */
 bool scene_stale(const struct scene *s, const struct view_target *t, uint64_t *ret_age_ns);

@@ -3,8 +3,8 @@
  * table_draw.c - a table on a canvas: a heading, rows, and what can be clicked.
  *
  * DESIGN: widths do not depend on the rows, so nothing jumps as numbers
- * change. Columns that find no room are left out, the greatest rank first;
- * what is left over is shared by those with a negative width.
+ * change. Columns are taken in by their rank while they find room; what is
+ * left over is shared by those with a negative width.
  */
 #include "client/console/console.h"
 #include "client/console/widgets.h"
@@ -23,23 +23,22 @@ static int least_width(const struct column *column)
         return column->width < 0 ? -column->width : column->width;
 }
 
-/* Leaves out the column of the greatest rank, the last of equals. False: none can go. */
-static bool leave_out(const struct table_class *class, struct layout *l)
+/* Takes the columns of a rank in, those that find room; of rank 0 all. Returns the next greater rank, 0: none. */
+static int take_in(const struct table_class *class, struct layout *l, int rank, int width)
 {
-        int worst = 0;
-        size_t at = 0;
+        int next = 0;
 
-        for (size_t i = 0; i < class->n_columns; i++) {
-                if (l->widths[i] && class->columns[i].rank > 0 && class->columns[i].rank >= worst) {
-                        worst = class->columns[i].rank;
-                        at = i;
-                }
+        for (size_t i = 0; i < class->n_columns && i < MOST_COLUMNS; i++) {
+                const struct column *column = &class->columns[i];
+
+                if (column->rank > rank && (!next || column->rank < next))
+                        next = column->rank;
+                if (column->rank != rank || (rank && l->total + least_width(column) + GAP > width))
+                        continue;
+                l->widths[i] = least_width(column);
+                l->total += l->widths[i] + GAP;
         }
-        if (!worst)
-                return false;
-        l->total -= l->widths[at] + GAP;
-        l->widths[at] = 0;
-        return true;
+        return next;
 }
 
 static void widen(const struct table_class *class, struct layout *l, int spare)
@@ -61,11 +60,7 @@ static struct layout lay_out(const struct table_class *class, int width)
 {
         struct layout l = { .total = 0 };
 
-        for (size_t i = 0; i < class->n_columns && i < MOST_COLUMNS; i++) {
-                l.widths[i] = least_width(&class->columns[i]);
-                l.total += l.widths[i] + GAP;
-        }
-        while (l.total > width && leave_out(class, &l))
+        for (int rank = take_in(class, &l, 0, width); rank; rank = take_in(class, &l, rank, width))
                 continue;
         if (l.total < width)
                 widen(class, &l, width - l.total);

@@ -12,6 +12,17 @@ static bool move(struct table *t, long by)
         return true;
 }
 
+/* A screenful: what is on the screen moves as far as the selection does. */
+static bool move_page(struct table *t, int by)
+{
+        size_t page = t->page > 0 ? (size_t)t->page : 1, first = t->first;
+
+        (void)move(t, by * (long)page);
+        t->first = by > 0 ? first + page : first > page ? first - page : 0;
+        table_settle(t);
+        return true;
+}
+
 /* The next or previous column becomes the one of order. */
 static bool step_sort(struct table *t, int by)
 {
@@ -50,9 +61,9 @@ bool table_key(struct console *c, struct table *t, int key)
         case 'j':
                 return move(t, 1);
         case SCREEN_PAGE_UP:
-                return move(t, -t->page);
+                return move_page(t, -1);
         case SCREEN_PAGE_DOWN:
-                return move(t, t->page);
+                return move_page(t, 1);
         case SCREEN_HOME:
                 return move(t, -(long)t->at);
         case SCREEN_END:

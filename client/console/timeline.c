@@ -18,8 +18,35 @@ void timeline_begin(const struct console *c, struct chart *chart, const char *ti
 
                 if (note && note->has_time_ns && note->text &&
                     (note->what == HW__NOTE__WHAT__WHAT_MARKER || note->what == HW__NOTE__WHAT__WHAT_MESSAGE))
-                        chart_mark(chart, note->time_ns, note->text);
+                        chart_mark(chart, note->time_ns, note->text, note->what == HW__NOTE__WHAT__WHAT_MARKER);
         }
+}
+
+static void recall(const struct console *c, Hw__Series series, uint32_t band)
+{
+        const struct scene *s = &c->scene;
+
+        if (c->recall && !c->frozen && s->endpoint)
+                recall_ask(c->recall, s->endpoint(s->endpoint_ctx, s->target->daemon), s->target, series, band);
+}
+
+void timeline_recall(const struct console *c)
+{
+        static const Hw__Series charted[] = {
+                HW__SERIES__SERIES_LIVE, HW__SERIES__SERIES_HEAP_SIZE, HW__SERIES__SERIES_BLOCKS_SIZE,
+                HW__SERIES__SERIES_RSS,  HW__SERIES__SERIES_ALLOCATED, HW__SERIES__SERIES_GC_PAUSE,
+        };
+
+        for (size_t i = 0; i < sizeof(charted) / sizeof(charted[0]); i++)
+                recall(c, charted[i], 0);
+}
+
+const struct view_ring *timeline_band(const struct console *c, const struct view_band *b)
+{
+        if (!c->scene.past)
+                return &b->history;
+        recall(c, HW__SERIES__SERIES_NONE, b->id);
+        return past_ring(c->scene.past, c->scene.target, HW__SERIES__SERIES_NONE, b->id, &b->history);
 }
 
 void timeline_draw(struct console *c, struct canvas *canvas, struct area area, const struct chart *chart)

@@ -228,11 +228,14 @@ static void take(const struct top *t, int timeout_ms, struct progress *p)
         enum feed_event event = feed_next(t->feed, timeout_ms, &update);
         size_t daemon = feed_daemon(t->feed);
 
+        if (event == FEED_UPDATE)
+                console_watch(t->console, daemon, update);
         if (event == FEED_UPDATE && view_apply(t->view, daemon, update) < 0) {
                 command_error(&command_top, "out of memory");
                 p->over = true;
                 p->status = EXIT_USAGE;
         } else if (event == FEED_RESET) {
+                console_forget(t->console, daemon);
                 view_reset(t->view, daemon);
         } else if (event == FEED_STALE || event == FEED_ALIVE) {
                 view_set_stale(t->view, daemon, event == FEED_STALE);
@@ -297,6 +300,8 @@ static int print(struct top *t)
         }
         t->console->scene.endpoint = endpoint_of;
         t->console->scene.endpoint_ctx = t->feed;
+        if (feed_is_live(t->feed))
+                t->console->recall = recall_new();
         status = plain(t);
         console_destroy(&t->console);
         return status;

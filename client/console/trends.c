@@ -34,6 +34,19 @@ enum tint trend_tint(const Hw__Trend *trend)
         }
 }
 
+bool trend_known(const Hw__Trend *trend)
+{
+        return trend && trend->has_verdict && trend->verdict != HW__VERDICT__VERDICT_UNKNOWN;
+}
+
+/* An arrow points where the whole interval does. */
+const char *trend_arrow(const Hw__Trend *trend)
+{
+        if (!trend || !trend->has_slope_low || !trend->has_slope_high)
+                return "";
+        return trend->slope_low > 0 ? "↗" : trend->slope_high < 0 ? "↘" : "→";
+}
+
 struct value trend_slope(const Hw__Trend *trend)
 {
         return value_number(trend && trend->has_slope, trend ? trend->slope : 0);

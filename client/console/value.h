@@ -44,7 +44,7 @@ struct column {
         const char *help;       /* one sentence */
         enum unit unit;
         int width;              /* columns; negative: at least that many and a share of what is left */
-        int rank;               /* where room is short the greatest rank goes first; 0 stays */
+        int rank;               /* where room is short the least rank is taken in first; 0 always */
         bool rising;            /* sorted by it, the least comes first */
         /* `row`: what the table's or view's rows are. */
         struct value (*value)(const struct scene *s, const void *row);

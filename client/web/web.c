@@ -60,7 +60,8 @@ static const char help[] =
         "                         as /?token=TOKEN once, or send it as a Bearer token\n"
         "  --host NAME            answer to this name too, behind a proxy or in a network;\n"
         "                         may be repeated\n"
-        "  --allow-control        let the page add and remove targets; else it only looks\n"
+        "  --allow-control        /api/control adds and removes targets, silences alerts; else it\n"
+        "                         only looks\n"
         "\n"
         "The API for scripts: /api/state, /api/stream, /api/history, /api/targets\n"
         "(docs/WEB.md). A browser that falls behind is skipped to the newest state; the\n"
@@ -180,10 +181,9 @@ static bool take_event(struct web *w)
                 return true;
         case FEED_STALE:
         case FEED_ALIVE:
+        case FEED_READY: /* its snapshot is in: a restarted daemon is back */
                 view_set_stale(w->view, daemon, event == FEED_STALE);
                 streams_daemon(w->streams, daemon);
-                return true;
-        case FEED_READY:
                 return true;
         case FEED_END:
                 (void)event_del(w->beat);
@@ -276,6 +276,7 @@ static bool open_memory(struct web *w)
                 .n_daemons = w->n_askers ? w->n_askers : 1,
                 .live = w->files.n == 0,
                 .control = w->options.allow_control,
+                .history = w->files.n ? w->history : NULL,
         };
         w->streams = streams_new(w->base, &w->state);
         struct pasts_source p = {

@@ -68,6 +68,9 @@ void model_begin_run(struct model *m, uint32_t ordinal);
 /* Events of the run in stream order. */
 void model_events(struct model *m, const struct hw_event *events, size_t n);
 
+/* More events of a run that was ended by mistake follow: what was closed stays closed. */
+void model_resume_run(struct model *m);
+
 /* The stream ended: closes what is open (an unfinished census is passed on as such). State stays readable. */
 void model_end_run(struct model *m);
 

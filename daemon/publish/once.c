@@ -12,6 +12,11 @@
  * connection is closed, which a monitor tells; a send that waits looks at both
  * every POLL_MS. It does not come back, so the socket never reconnects.
  *
+ * A message is delivered when the client has read it, not when the kernel has
+ * it: libzmq forgets what a connection still holds when it was too busy to read
+ * and the other end closes (4.3.4). So we keep a second descriptor of the
+ * connection, which keeps it open, until the kernel's queue is empty.
+ *
  * The end is zmq_ctx_term, which waits until all is delivered and cannot be
  * told to give up (measured on libzmq 4.3.4: without reconnection it stays
  * forever, even with no linger). So it runs on a thread of its own, which is
@@ -20,12 +25,15 @@
 #include "publish/once.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 #include <zmq.h>
@@ -43,14 +51,35 @@ struct held {
 struct once {
         void *context;
         void *push;
-        void *monitor;          /* PAIR: tells when the connection ends */
+        void *monitor;          /* PAIR: tells when the connection begins and ends */
+        int connection;         /* second descriptor of it; -1: none yet */
         pid_t parent;
         bool gone;
         struct held held[BURST_MESSAGES];
         size_t n_held, held_bytes;
 };
 
-/* Whether the monitor has reported the end of the connection. */
+/* Keeps the connection open beyond libzmq's own end of it. */
+static void hold(struct once *once, uint32_t fd)
+{
+        if (once->connection < 0)
+                once->connection = fcntl((int)fd, F_DUPFD_CLOEXEC, 0);
+}
+
+/* Waits until the client has read all that the kernel has for it, or has closed its end, or is gone. */
+static void wait_until_read(struct once *once)
+{
+        static const struct timespec pause = { 0, 2000000 };
+        int unread = 0;
+
+        while (once->connection >= 0 && ioctl(once->connection, SIOCOUTQ, &unread) == 0 && unread > 0 &&
+               getppid() == once->parent)
+                (void)nanosleep(&pause, NULL);
+        if (once->connection >= 0)
+                (void)close(once->connection);
+}
+
+/* Takes the monitor's reports in. Whether the connection has ended. */
 static bool is_disconnected(struct once *once)
 {
         uint8_t frame[512];
@@ -61,8 +90,12 @@ static bool is_disconnected(struct once *once)
                 int more = 0;
                 size_t size = sizeof(more);
                 uint16_t event;
+                uint32_t value;
                 if (zmq_getsockopt(once->monitor, ZMQ_RCVMORE, &more, &size) == 0 && more && n == 6) {
                         memcpy(&event, frame, sizeof(event));
+                        memcpy(&value, frame + sizeof(event), sizeof(value));
+                        if (event & ZMQ_EVENT_CONNECTED)
+                                hold(once, value);
                         if (event & (ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_CONNECT_RETRIED))
                                 return true;
                 }
@@ -165,6 +198,7 @@ struct once *once_new(const char *endpoint, char *error, size_t error_size)
                 return NULL;
         }
         once->parent = getppid();
+        once->connection = -1;
         if (strncmp(endpoint, "ipc://", 6) != 0) {
                 (void)snprintf(error, error_size, "%s: expected an ipc endpoint", endpoint);
         } else if (!open_sockets(once)) {
@@ -234,6 +268,7 @@ void once_destroy(struct once **o)
                 (void)zmq_close(once->monitor);
         if (once->context)
                 end_context(once);
+        wait_until_read(once);
         free(once);
         *o = NULL;
 }

@@ -39,15 +39,24 @@ static const Hw__Trend *trend(const struct scene *s, const void *row)
 
 /* ----------------------------------------------------------------- columns */
 
-struct summary { size_t n; double min, max, sum; };
+struct summary { size_t n; double min, max, mean; };
 
+/* What the chart shows, too. */
+static const struct view_ring *whole_ring(const struct scene *s, const void *row)
+{
+        return scene_ring(s, s->target, ((const struct series *)row)->series);
+}
+
+/* The mean weighs each sample by the time it held; samples that came late hold no time. */
 static struct summary summarise(const struct scene *s, const void *row)
 {
-        const struct view_ring *r = ring(s, row);
+        const struct view_ring *r = whole_ring(s, row);
         struct summary m = { .n = 0 };
-        uint64_t from_ns, to_ns;
+        double held_ns = 0, area = 0;
+        uint64_t from_ns, to_ns, until_ns;
 
         scene_span(s, s->target, &from_ns, &to_ns);
+        until_ns = to_ns;
         for (size_t i = 0; i < r->count; i++) {
                 const struct view_point *p = view_ring_newest(r, i);
 
@@ -55,7 +64,12 @@ static struct summary summarise(const struct scene *s, const void *row)
                         continue;
                 m.min = !m.n || p->value < m.min ? p->value : m.min;
                 m.max = !m.n || p->value > m.max ? p->value : m.max;
-                m.sum += p->value;
+                if (until_ns > p->time_ns) {
+                        area += p->value * (double)(until_ns - p->time_ns);
+                        held_ns += (double)(until_ns - p->time_ns);
+                        until_ns = p->time_ns;
+                }
+                m.mean = held_ns > 0 ? area / held_ns : p->value;
                 m.n++;
         }
         return m;
@@ -69,7 +83,7 @@ static struct value name(const struct scene *s, const void *row)
 
 static struct value now(const struct scene *s, const void *row)
 {
-        const struct view_point *p = view_ring_newest(ring(s, row), 0);
+        const struct view_point *p = view_ring_newest(whole_ring(s, row), 0);
 
         return value_number(p != NULL, p ? p->value : 0);
 }
@@ -85,7 +99,7 @@ static struct value mean(const struct scene *s, const void *row)
 {
         struct summary m = summarise(s, row);
 
-        return value_number(m.n > 0, m.n ? m.sum / (double)m.n : 0);
+        return value_number(m.n > 0, m.mean);
 }
 
 static struct value most(const struct scene *s, const void *row)
@@ -136,7 +150,7 @@ static const struct column columns[] = {
         { .title = "min", .name = "min_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 3, .value = least,
           .help = "least sample in the window" },
         { .title = "mean", .name = "mean_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 4, .value = mean,
-          .help = "mean of the samples in the window" },
+          .help = "mean in the window, each sample weighed by the time it held" },
         { .title = "max", .name = "max_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 2, .value = most,
           .help = "greatest sample in the window" },
         { .title = "slope", .name = "slope_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 5, .value = slope,
@@ -172,17 +186,17 @@ static const struct table_class table = {
 static bool chart(struct console *c, struct chart *chart)
 {
         static const enum tint tints[ALWAYS] = { TINT_LINE_1, TINT_LINE_2, TINT_LINE_3, TINT_LINE_4 };
-        const struct view_target *t = c->scene.target;
+        const struct scene *s = &c->scene;
         const struct memory *m = console_state(c);
         uint64_t limit;
 
         timeline_begin(c, chart, "Memory", UNIT_BYTES);
         chart->from_zero = !m->zoomed;
         for (size_t i = 0; i < ALWAYS; i++)
-                chart_line(chart, all_series[i].name, &t->series[all_series[i].series], SPARK_GAUGE, tints[i]);
-        if (memory_limit(t, &limit, &chart->limit_name))
+                chart_line(chart, all_series[i].name, whole_ring(s, &all_series[i]), SPARK_GAUGE, tints[i]);
+        if (memory_limit(s->target, &limit, &chart->limit_name))
                 chart->limit = (double)limit;
-        chart->ticks = &t->series[HW__SERIES__SERIES_LIVE]; /* a sample each major collection */
+        chart->ticks = chart->lines[0].ring; /* a sample each major collection */
         return true;
 }
 
@@ -228,8 +242,8 @@ const struct console_view view_memory = {
         .brief = "Mem",
         .letter = 'm',
         .about = "Memory over the window. The red line is the least limit (-M or the cgroup's). Under the chart a tick "
-                 "is a major collection, a triangle is what the program said (a note): put the cursor on it to read "
-                 "it. z lets the axis begin near the least value instead of 0.",
+                 "is a major collection, a full triangle a marker of the program, an empty one a message: put the "
+                 "cursor on it to read it. z lets the axis begin near the least value instead of 0.",
         .keys = keys,
         .tables = { &table },
         .state_size = sizeof(struct memory),

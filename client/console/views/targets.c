@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "client/console/console.h"
+#include "client/console/trends.h"
 
 static const struct view_target *target(const void *row)
 {
@@ -96,6 +97,46 @@ static enum tint limit_colour(const struct scene *s, const void *row)
         return share.number < 0.95 ? TINT_WARN : TINT_BAD;
 }
 
+static struct value verdict(const struct scene *s, const void *row)
+{
+        (void)s;
+        return trend_verdict(target_trend(target(row)));
+}
+
+static enum tint trend_colour(const struct scene *s, const void *row)
+{
+        (void)s;
+        return trend_tint(target_trend(target(row)));
+}
+
+static struct value slope(const struct scene *s, const void *row)
+{
+        (void)s;
+        return trend_slope(target_trend(target(row)));
+}
+
+static void draw_trend(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
+                       const void *data)
+{
+        enum tint tint = trend_colour(s, data);
+        char text[SCENE_TEXT];
+
+        (void)canvas_put(c, area, row, column, 1, tint, trend_arrow(target_trend(target(data))));
+        (void)canvas_put_right(c, area, row, column + 2, width - 2, tint,
+                               value_show(text, sizeof(text), UNIT_SLOPE, slope(s, data)));
+}
+
+static struct value firing(const struct scene *s, const void *row)
+{
+        (void)s;
+        return alerts_firing(target(row));
+}
+
+static enum tint firing_colour(const struct scene *s, const void *row)
+{
+        return firing(s, row).number > 0 ? TINT_BAD : TINT_DIM;
+}
+
 static struct value gc_share(const struct scene *s, const void *row)
 {
         const Hw__Gc *gc = target(row)->gc;
@@ -166,7 +207,8 @@ static void draw_history(struct canvas *c, struct area area, int row, int column
         if (width > 60)
                 width = 60;
         scene_span(s, target(data), &from_ns, &to_ns);
-        spark_sample(&target(data)->series[HW__SERIES__SERIES_LIVE], from_ns, to_ns, SPARK_GAUGE, width, values, known);
+        spark_sample(scene_ring(s, target(data), HW__SERIES__SERIES_LIVE), from_ns, to_ns, SPARK_GAUGE, width, values,
+                     known);
         draw_spark(c, area, row, column, width, values, known);
 }
 
@@ -186,6 +228,14 @@ static const struct column columns[] = {
           .help = "the least of -M and the cgroup's limit" },
         { .title = "used", .name = "limit_share", .unit = UNIT_SHARE, .width = 7, .rank = 6, .value = limit_share,
           .tint = limit_colour, .help = "part of that limit in use: heap for -M, the cgroup's memory for its limit" },
+        { .title = "trend", .name = "slope_bps", .unit = UNIT_SLOPE, .width = 17, .rank = 3, .value = slope,
+          .draw = draw_trend,
+          .help = "robust slope of live bytes, of RSS when live is not known; an arrow points up or down when all of "
+                  "its interval does" },
+        { .title = "verdict", .name = "verdict", .width = 8, .rank = 1, .value = verdict, .tint = trend_colour,
+          .help = "steady, growing or leak; unknown: too little data" },
+        { .title = "alerts", .name = "alerts_firing", .unit = UNIT_COUNT, .width = 6, .rank = 2, .value = firing,
+          .tint = firing_colour, .help = "alerts that are firing" },
         { .title = "GC", .name = "gc_share", .unit = UNIT_SHARE, .width = 7, .rank = 4, .value = gc_share,
           .tint = gc_colour, .help = "share of the last 10 s that went into collections" },
         { .title = "p99 pause", .name = "pause_p99_ns", .unit = UNIT_NS, .width = 9, .rank = 13, .value = pause,

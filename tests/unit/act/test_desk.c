@@ -23,14 +23,19 @@ static struct silences silences;
 static struct act_plan *plan;
 static struct seen seen;
 
-static void on_act(void *ctx, const struct notice *n, struct act_plan *p, bool known)
+static bool full;
+
+static bool on_act(void *ctx, const struct notice *n, struct act_plan *p, bool known)
 {
         (void)ctx;
+        if (full)
+                return false;
         assert_ptr_equal(p, plan);
         seen.acted++;
         seen.fingerprint = n->fingerprint;
         seen.state = n->state;
         seen.known = known;
+        return true;
 }
 
 static void on_changed(void *ctx, const struct notice *n)
@@ -121,6 +126,8 @@ static uint64_t silence(const char *rule, const char *target, uint64_t now, uint
 
 static void silenced_alerts_wait(void **state)
 {
+        size_t n;
+
         (void)state;
         silence("le*", "odd", NOW, 60 * (uint64_t)S);
         take(1, NOTICE_FIRING, NOW, NOW);
@@ -140,6 +147,7 @@ static void silenced_alerts_wait(void **state)
         assert_int_equal(seen.acted, 2); /* still fires when the silence is over */
         assert_int_equal(seen.fingerprint, 1);
         assert_string_equal(result(1), "");
+        assert_int_equal(desk_results(desk, 1, &n)->outcome, ACT_UNDER_WAY);
 
         silence("*", "*", NOW + 70 * (uint64_t)S, 60 * (uint64_t)S);
         take(1, NOTICE_RESOLVED, NOW, NOW + 80 * (uint64_t)S); /* who was told of its beginning is told of its end */
@@ -225,6 +233,17 @@ static void restarts_repeat_nothing(void **state)
         assert_false(seen.known);
 }
 
+static void what_cannot_be_taken_is_said(void **state)
+{
+        (void)state;
+        full = true;
+        take(1, NOTICE_FIRING, NOW, NOW);
+        full = false;
+        assert_string_equal(result(1), "not done: too much to do at once");
+        assert_int_equal(desk_stats(desk)->dropped, 1);
+        assert_int_equal(seen.changed, 1);
+}
+
 static void removed_targets_end_their_alerts(void **state)
 {
         (void)state;
@@ -287,6 +306,38 @@ static void broken_state_is_refused_whole(void **state)
                         assert_string_equal(error, cases[i].error);
                 assert_int_equal(silences.n, 1);
         }
+}
+
+/* Every single byte changed, and every cut: it is taken whole or refused with a reason; nothing worse. */
+static void damaged_state_is_survived(void **state)
+{
+        static const char with[] = "\0\"{}[]:,-09aez\\\x80\xff";
+        char error[512];
+        size_t n;
+
+        (void)state;
+        silence("gc_*", "api-1", NOW, 3600 * (uint64_t)S);
+        take(1, NOTICE_FIRING, NOW, NOW);
+        const struct desk_done *done = desk_done_list(desk, &n);
+        char *text = state_text(&silences, done, n);
+        size_t size = strlen(text);
+
+        for (size_t i = 0; i < size; i++) {
+                char was = text[i];
+
+                for (size_t w = 0; w < sizeof(with) - 1; w++) {
+                        text[i] = with[w];
+                        error[0] = '\0';
+                        bool good = state_parse(text, size, NOW, &silences, desk, error, sizeof(error));
+                        assert_true(good == !error[0]);
+                        assert_true(silences.n <= 1);
+                }
+                text[i] = was;
+                assert_true(!state_parse(text, i, NOW, &silences, desk, error, sizeof(error)));
+        }
+        assert_true(state_parse(text, size, NOW, &silences, desk, error, sizeof(error)));
+        assert_int_equal(silences.n, 1);
+        free(text);
 }
 
 static void silences_are_checked(void **state)
@@ -377,9 +428,11 @@ int main(void)
                 cmocka_unit_test_setup_teardown(limits_hold_back, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(the_past_bothers_nobody, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(restarts_repeat_nothing, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(what_cannot_be_taken_is_said, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(removed_targets_end_their_alerts, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(times_that_no_file_holds_are_not_remembered, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(broken_state_is_refused_whole, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(damaged_state_is_survived, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(silences_are_checked, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(results_are_kept_in_order_and_forgotten, set_up, tear_down),
                 cmocka_unit_test(limits_remember_through_changes),

@@ -121,6 +121,8 @@ static inline int send_note(struct view *v, const char *name, uint32_t run, uint
         note.has_number = note.has_time_ns = 1;
         note.number = number;
         note.time_ns = SECOND;
+        note.has_what = 1;
+        note.what = HW__NOTE__WHAT__WHAT_MARKER;
         note.text = (char *)text;
         notes.n_notes = 1;
         notes.notes = list;

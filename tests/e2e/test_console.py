@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`heapwatch top` in a real terminal, and its views as text and JSON."""
+import json
+import re
+
+import pytest
+
+from fake_daemon import MIB, FakeDaemon, leaky
+from harness import LOGS, Daemon, client, pb, piped, private_directory, wait_for
+from terminal import top
+
+LEAKY = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
+VIEWS = ["overview", "targets", "memory", "bands", "gc", "profile", "threads", "notes", "alerts"]
+
+
+@pytest.fixture
+def directory():
+    with private_directory() as d:
+        yield d
+
+
+# ------------------------------------------------------------------- as text
+
+def view_json(log, view):
+    done = client("top", "--once", "--format", "json", "--view", view, log)
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout.count(b"\n") == 1
+    report = json.loads(done.stdout)
+    assert report["view"] == view
+    return report
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_prints(view):
+    for i, log in enumerate(["leaky-hT-ghc9103", "cc-p-ghc902", "parallel-full-ghc9103", "torn-966-10"]):
+        path = LOGS / log / "run.eventlog"
+        locale, width = [("C.UTF-8", 100), ("C", 60)][i % 2]
+        view_json(path, view)
+        done = client("top", "--once", "--view", view, path, env={"LC_ALL": locale, "COLUMNS": str(width)})
+        assert done.returncode == 0, done.stderr.decode()
+        assert all(len(line) <= width for line in done.stdout.decode().splitlines())
+        assert locale != "C" or done.stdout.isascii()
+        assert b"\x1b" not in done.stdout
+
+
+@pytest.mark.parametrize("log", ["leaky-hT-ghc9103", "cc-hc-ghc902", "leaky-hi-ghc9103", "cc-hr-ghc9103"])
+def test_bands_are_those_of_the_newest_census(log):
+    path = LOGS / log / "run.eventlog"
+    labels, census = {}, None
+    for update in piped(path):
+        for band in update.get("bands", {}).get("bands", []):
+            labels[band["id"]] = band["label"]
+        census = update.get("census", census)
+    rows = sorted(zip(map(int, census["bytes"]), (labels[b] for b in census["band"])), key=lambda r: -r[0])
+    shown = view_json(path, "bands")["targets"][0]["bands"]
+    assert [r["bytes"] for r in shown][:len(rows)] == [b for b, _ in rows]
+    assert shown[0]["label"] == rows[0][1]
+    total = int(census["totalBytes"])
+    assert shown[0]["share"] == pytest.approx(rows[0][0] / total, rel=1e-6)
+    text = client("top", "--once", "--view", "bands", path).stdout.decode().splitlines()
+    assert rows[0][1][:20] in text[2]
+
+
+def test_memory_has_least_mean_and_greatest():
+    samples = []
+    for update in piped(LEAKY):
+        for s in update.get("heap", {}).get("samples", []):
+            if s["series"] == "SERIES_LIVE":
+                samples += map(int, s["values"])
+    live = next(r for r in view_json(LEAKY, "memory")["targets"][0]["series"] if r["series"] == "live")
+    assert (live["min_bytes"], live["max_bytes"]) == (min(samples), max(samples))
+    assert live["bytes"] == samples[-1]
+    assert min(samples) <= live["mean_bytes"] <= max(samples)
+
+
+def test_profile_is_a_tree_of_all_ticks():
+    target = view_json(LOGS / "cc-p-ghc9103" / "run.eventlog", "profile")["targets"][0]
+    stacks = target["stacks"]
+    assert stacks[0]["label"] == "MAIN" and stacks[0]["inherited_share"] == 1
+    assert sum(s["own_share"] for s in stacks) == pytest.approx(1)
+    assert max(stacks[1:], key=lambda s: s["own_ticks"])["label"] == "churn_only"
+
+
+def test_what_is_not_known_is_null():
+    target = view_json(LEAKY, "threads")["targets"][0]
+    assert target["sparks_created"] is None and target["capabilities"] == [] or target["threads_created"] is not None
+    assert view_json(LEAKY, "targets")["targets"][0]["rss_bytes"] is None
+
+
+def test_unknown_view_is_refused():
+    done = client("top", "--view", "memroy", LEAKY)
+    assert done.returncode == 2
+    assert b"did you mean 'memory'" in done.stderr
+
+
+# ------------------------------------------------------------- in a terminal
+
+def test_views_by_key(directory):
+    with top(directory, LEAKY) as t:
+        t.wait("end of file", "Bands by closure type", "STACK")
+        t.keys("2")
+        t.wait("live 43.3 KiB", "6.00 MiB", "▲", "census total")
+        t.keys("b")
+        t.wait("verdict", "STACK", "96.9 KiB", "23.0 %")
+        t.keys("F4")
+        t.wait("pauses from 1 us to 10 s", "541")
+        t.keys("l")
+        t.wait("worker 3 served 350", "phase: shutdown")
+        t.keys("p")
+        t.wait("no time profile")
+        t.keys("h")
+        t.wait("threads made")
+        t.keys("a")
+        t.wait("no alert", "In words: run")
+        t.keys("1")
+        t.wait("1 target", "ended")
+        t.keys("q")
+        assert t.exit_status() == 0
+
+
+def test_sort_search_filter(directory):
+    with top(directory, "--view", "bands", LEAKY) as t:
+        assert "STACK" in t.wait("STACK").splitlines()[2]
+        t.keys("r")
+        wait_for(lambda: "STACK" not in t.screen().splitlines()[2], "the other order")
+        t.keys("r", ">", ">", ">")          # sorted by change, then slope: all orders are steps of one key
+        t.keys("/")
+        t.text("ThUnk_1_1")
+        t.wait("search: ThUnk_1_1")
+        t.keys("Enter", "Enter")
+        t.wait("THUNK_1_1", "verdict", "now 13.2 KiB")
+        t.keys("Escape")
+        t.wait("share", "ARR_WORDS")
+        t.keys("f")
+        t.text("/^(TSO|ARR_.*)$/")
+        t.wait("2 of")
+        t.keys("Enter")
+        t.wait("TSO", "ARR_WORDS")
+        assert "STACK" not in t.screen()
+        t.keys("f", "Escape")
+        t.wait("STACK")
+
+
+def test_window_cursor_and_help(directory):
+    with top(directory, "--view", "memory", LEAKY) as t:
+        t.wait("window 10 min", "end of file")
+        t.keys("-", "-")
+        t.wait("window 1 min")
+        t.keys("+")
+        t.wait("window 5 min")
+        t.keys("Left", "Left")
+        t.wait("at 2.49 s", "phase: shutdown")
+        t.keys("?")
+        t.wait("Numbers", "Theil-Sen")
+        t.keys("?")
+        t.wait("census total")
+
+
+def test_resize(directory):
+    with top(directory, LEAKY) as t:
+        t.wait("end of file")
+        for key, text in (("b", "STACK"), ("m", "live 43.3"), ("g", "541"), ("o", "live")):
+            t.resize(60, 16)
+            t.keys(key)
+            t.wait(text, "? q")
+            t.resize(200, 60)
+            t.wait(text, "? help  q quit")
+            t.resize(10, 3)
+            t.resize(120, 36)
+            t.wait(text)
+
+
+def test_saves_what_it_shows(directory):
+    with top(directory, "--view", "bands", LEAKY) as t:
+        t.wait("STACK", "end of file")
+        t.keys("s")
+        name = re.search(r"saved (heapwatch-run-bands-\S+\.csv)", t.wait("saved ")).group(1)
+        lines = (directory / name).read_text().splitlines()
+        assert lines[0].startswith("max_bytes,bytes,share,")
+        assert lines[1].endswith(",STACK")
+        t.keys("2", "s")
+        name = re.search(r"saved (heapwatch-run-memory-\S+\.svg)", t.wait("memory-")).group(1)
+        assert (directory / name).read_text().startswith("<svg ")
+
+
+def test_mouse(directory):
+    def click(row, column):
+        for end in "Mm":
+            t.tmux("send-keys", "-t", "t", "-l", f"\x1b[<0;{column + 1};{row + 1}{end}")
+
+    with top(directory, LEAKY, term="xterm") as t:
+        tabs = t.wait("end of file").splitlines()[-1]
+        click(35, tabs.index("3Bands") + 2)
+        t.wait("share", "THUNK_1_0")
+        lines = t.screen().splitlines()
+        row = next(i for i, line in enumerate(lines) if "THUNK_1_0" in line)
+        click(row, 40)
+        t.keys("Enter")
+        t.wait("THUNK_1_0", "now 19.8 KiB")
+
+
+def live_daemon(directory, **targets):
+    return FakeDaemon(pb, directory, targets)
+
+
+def test_freeze(directory):
+    with live_daemon(directory, leaky=leaky) as d, top(directory, "--connect", d.endpoint, "--view", "notes") as t:
+        t.wait("running", "handled")
+        t.keys("Space")
+        frozen = t.wait("FROZEN")
+        ticks = d.newest["hw1/note/leaky/"].sequence
+        wait_for(lambda: d.newest["hw1/note/leaky/"].sequence > ticks + 8, "more notes")
+        assert t.screen() == frozen
+        newest = d.newest["hw1/note/leaky/"].notes.notes[-1].text
+        t.keys("Space")
+        t.wait(newest)      # nothing is lost meanwhile
+        assert "FROZEN" not in t.screen()
+
+
+def many_bands(n):
+    def updates(pb, tick):
+        state, heap, *_ = leaky(pb, tick)
+        bands = pb.Update(run=1, event_time_ns=state.event_time_ns)
+        if tick == 0:
+            for i in range(n):
+                bands.bands.bands.add(id=i + 1, label=f"Module{i % 100}.function{i:05}")
+        census = pb.Update(run=1, event_time_ns=state.event_time_ns)
+        census.census.number, census.census.time_ns = tick + 1, state.event_time_ns
+        census.census.band.extend(range(1, n + 1))
+        census.census.bytes.extend((i + 1) * 1000 for i in range(n))
+        census.census.total_bytes = sum(census.census.bytes)
+        return [state, heap, bands, census] if tick == 0 else [state, heap, census]
+    return updates
+
+
+def test_ten_thousand_bands(directory):
+    with live_daemon(directory, big=many_bands(10000)) as d, \
+            top(directory, "--connect", d.endpoint, "--view", "bands") as t:
+        t.wait("function09999")
+        t.keys("End")
+        t.wait("function00000")
+        t.keys("Home", "NPage")
+        assert "function09967" in t.wait("function09940").splitlines()[2]
+        t.keys("f")
+        t.text("function0012")
+        t.wait("10 of 10,000")
+        t.keys("Enter")
+        t.wait("Module20.function00120")
+
+
+def hostile(pb, tick):
+    state, heap, gc, bands, census, notes, health = leaky(pb, tick)
+    labels = ["\x1b]2;stolen\x07\x1b[2J\x1b[31mred", "字" * 3000, "e" + "\u0301" * 200, "\u202egnorw\u2066",
+              "tab\there\nline", "\x9b31m\x85", "\U0001f469\u200d\U0001f469\u200d\U0001f467", ""]
+    for band, label in zip(bands.bands.bands, labels):
+        band.label = label
+    notes.notes.notes[0].text = labels[tick % len(labels)]
+    return [state, heap, gc, bands, census, notes, health]
+
+
+def test_hostile_labels(directory):
+    with live_daemon(directory, evil=hostile) as d, top(directory, "--connect", d.endpoint) as t:
+        t.wait("running", "x1B")
+        title = t.tmux("display", "-p", "-t", "t", "#{pane_title}")
+        for key in "o3l":
+            t.keys(key)
+            screen = t.wait("x1B]2;stolen" if key != "l" else "text")
+            assert "\u202e" not in screen and "\x9b" not in screen
+            assert len(screen.splitlines()) == 36
+            assert "0Overview" in screen.splitlines()[-1]
+        t.keys("3", "Enter")
+        t.wait("now ")
+        assert t.tmux("display", "-p", "-t", "t", "#{pane_title}") == title
+        t.keys("q")
+        assert t.exit_status() == 0
+
+
+def test_daemon_goes_and_comes_back(directory):
+    log = directory / "a.eventlog"
+    log.write_bytes(LEAKY.read_bytes())
+    d = Daemon(directory, f"api={log}").start()
+    try:
+        with top(directory, "--connect", d.publish, "--view", "bands") as t:
+            t.wait("STACK", "ended")
+            d.process.kill()
+            d.process.wait()
+            stale = t.wait("STALE")
+            assert "STACK" in stale         # the last picture stays
+            t.wait("STALE 5")               # and its age grows
+            d.start()
+            t.wait_gone("STALE")
+            t.wait("STACK")
+            t.keys("l")
+            t.wait("the daemon is silent")
+    finally:
+        d.stop()
+
+
+def test_no_daemon_yet(directory):
+    with top(directory, "--connect", f"ipc://{directory}/publish") as t:
+        t.wait("Waiting for a daemon at ipc://", "heapwatchd FILE")
+        with live_daemon(directory, leaky=leaky):
+            t.wait("leaky", "running")
+
+
+# ------------------------------------------------------------ kinds of terminal
+
+COLOUR = re.compile(r"\x1b\[[0-9;]*(3[0-7]|4[0-7]|38;5;\d+|48;5;\d+|9[0-7])[;m]")
+
+
+@pytest.mark.parametrize("term,env,coloured", [
+    ("tmux-256color", {}, "38;5"), ("xterm", {}, "3"), ("vt100", {}, None), ("tmux-256color", {"NO_COLOR": "1"}, None)])
+def test_colours(directory, term, env, coloured):
+    with top(directory, LEAKY, term=term, env=env) as t:
+        t.wait("end of file")
+        t.keys("3")
+        t.wait("STACK", "96.9 KiB")
+        colours = COLOUR.findall(t.screen("-e"))
+        assert bool(colours) == bool(coloured), colours[:5]
+        assert coloured != "3" or not any(c.startswith(("38", "48")) for c in colours)
+
+
+def test_ascii_terminal(directory):
+    with top(directory, LEAKY, env={"LC_ALL": "C"}) as t:
+        t.wait("end of file")
+        for key, text in (("o", "Memory ---"), ("2", "live 43.3 KiB"), ("3", "STACK"), ("4", "541")):
+            t.keys(key)
+            assert t.wait(text).isascii()
+
+
+def test_dumb_terminal_gets_text(directory):
+    with top(directory, LEAKY, term="dumb") as t:
+        assert t.exit_status() == 0
+        screen = t.screen("-S", "-")
+        assert "heapwatch 20" in screen and "Bands by closure type" in screen
