@@ -314,5 +314,5 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/heapwatch.pc.in > $(DEST)/lib/pkgconfig/heapwatch.pc
 	install -m 644 include/heapwatch/*.h $(GEN)/heapwatch/heapwatch.pb-c.h $(DEST)/include/heapwatch
 	install -m 644 docs/man/heapwatch.1 $(DEST)/share/man/man1
-	install -m 644 docs/man/heapwatchd.yaml.5 $(DEST)/share/man/man5
+	install -m 644 docs/man/heapwatchd.yaml.5 docs/man/heapwatch-rules.5 $(DEST)/share/man/man5
 	install -m 644 docs/man/heapwatchd.8 $(DEST)/share/man/man8

@@ -87,6 +87,8 @@ static inline bool made_trend(void *ctx, struct rule_subject s, struct trend_res
 {
         struct made_up *m = ctx;
 
+        if (s.id == RULE_BAND && s.band > MADE_BANDS)
+                return false;
         if (s.id == RULE_BAND) {
                 *ret = (struct trend_result){ .verdict = m->band_verdicts[s.band], .onset_ns = UINT64_MAX };
                 return true;

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "rules/expr.h"
+#include "rules/template.h"
 
 static void good_ones_print_in_normal_form(void **state)
 {
@@ -181,6 +182,33 @@ static void words(void **state)
         expr_destroy(&e);
 }
 
+/* Every name of the language is in the reference, and so is every placeholder. */
+static void the_reference_is_whole(void **state)
+{
+        static char text[1 << 16];
+        FILE *file = fopen("docs/RULES.md", "r");
+        char name[64];
+
+        (void)state;
+        if (!file) { /* run from elsewhere */
+                skip();
+                return;
+        }
+        text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+        fclose(file);
+        for (size_t i = 0; series_word_at(i); i++)
+                if (!strstr(text, series_word_at(i)->name))
+                        fail_msg("%s is not in docs/RULES.md", series_word_at(i)->name);
+        for (size_t i = 0; function_word_at(i); i++)
+                if (!strstr(text, function_word_at(i)->name))
+                        fail_msg("%s is not in docs/RULES.md", function_word_at(i)->name);
+        for (unsigned i = 0; i < PLACES; i++) {
+                snprintf(name, sizeof(name), "{{%s}}", placeholder_name(i));
+                if (!strstr(text, name))
+                        fail_msg("%s is not in docs/RULES.md", name);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -189,6 +217,7 @@ int main(void)
                 cmocka_unit_test(depth_is_bounded),
                 cmocka_unit_test(scope_is_found),
                 cmocka_unit_test(words),
+                cmocka_unit_test(the_reference_is_whole),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
