@@ -131,10 +131,8 @@ static void go_on_after(struct job *j, uint64_t ns)
 /* The step at hand is over, in one way or the other. */
 static void step_over(struct job *j, bool ok, const char *detail)
 {
-        if (ok)
-                j->actor->stats.done++;
-        else
-                j->actor->stats.failed++;
+        j->actor->stats.done += ok;
+        j->actor->stats.failed += !ok;
         if (!ok)
                 log_failure(j, detail);
         report(j, ok ? ACT_DONE : ACT_FAILED, detail);

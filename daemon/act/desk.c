@@ -6,8 +6,7 @@
  *      OLD ─settled─▶ WAITING ─▶ ACTED ─resolved─▶ OVER ─DESK_KEEP_NS─▶ forgotten
  *                        └──────────resolved──────────▶ OVER
  *
- * Alerts are found by fingerprint through a table of chains; what was done is a
- * ring of the newest DESK_DONE_MAX entries, searched from the newest.
+ * Alerts are found by fingerprint through a table of chains.
  */
 #include "act/desk.h"
 
@@ -40,9 +39,7 @@ struct desk {
         struct limit_table *limits;
         struct alert *buckets[BUCKETS];
         size_t n;
-        struct desk_done done[DESK_DONE_MAX];
-        size_t n_done;
-        uint64_t done_changes;
+        struct done_list done;
         struct desk_stats stats;
 };
 
@@ -108,53 +105,20 @@ static struct alert *add(struct desk *d, const struct notice *notice, struct act
         return a;
 }
 
-/* ------------------------------------------------------------ what was done */
-
-/* Told apart by a time that a file can hold: others (none, or a log's nonsense) are not remembered. */
-static bool can_be_remembered(const struct notice *n)
-{
-        return n->fired_wall_ns > 0 && n->fired_wall_ns <= INT64_MAX;
-}
-
-static struct desk_done *find_done(struct desk *d, const struct notice *n)
-{
-        for (size_t i = d->n_done; i-- > 0;)
-                if (d->done[i].fingerprint == n->fingerprint && d->done[i].fired_wall_ns == n->fired_wall_ns)
-                        return &d->done[i];
-        return NULL;
-}
-
-void desk_done_restore(struct desk *d, const struct desk_done *done)
-{
-        if (d->n_done == DESK_DONE_MAX) {
-                memmove(d->done, d->done + 1, (DESK_DONE_MAX - 1) * sizeof(*d->done));
-                d->n_done--;
-        }
-        d->done[d->n_done++] = *done;
-}
-
-static void note_done(struct desk *d, const struct notice *n)
-{
-        struct desk_done *done = find_done(d, n), fresh = { n->fingerprint, n->fired_wall_ns, false };
-
-        if (!can_be_remembered(n))
-                return;
-        if (done && n->state == NOTICE_RESOLVED)
-                done->resolved = true;
-        else if (!done)
-                desk_done_restore(d, &fresh);
-        d->done_changes++;
-}
-
 const struct desk_done *desk_done_list(const struct desk *d, size_t *ret_n)
 {
-        *ret_n = d->n_done;
-        return d->done;
+        *ret_n = d->done.n;
+        return d->done.items;
 }
 
 uint64_t desk_done_changes(const struct desk *d)
 {
-        return d->done_changes;
+        return d->done.changes;
+}
+
+void desk_done_restore(struct desk *d, const struct desk_done *done)
+{
+        done_add(&d->done, done);
 }
 
 /* --------------------------------------------------------------- decisions */
@@ -227,7 +191,7 @@ static void try_to_act(struct desk *d, struct alert *a, uint64_t now)
         a->place = PLACE_ACTED;
         d->stats.acted++;
         limit_note(d->limits, act_plan_limits(a->plan), rule_of(a->notice), a->notice->fingerprint, now);
-        note_done(d, a->notice);
+        done_note(&d->done, a->notice);
         act(d, a, false, now);
 }
 
@@ -249,7 +213,7 @@ static void take_firing(struct desk *d, const struct notice *n, struct act_plan 
         a->since_wall_ns = now;
         a->n_results = 0;
         a->counted_silenced = a->counted_limited = false;
-        a->known = act_plan_has_work(plan) && find_done(d, n);
+        a->known = act_plan_has_work(plan) && done_find(&d->done, n);
         a->place = is_old(n, now) ? PLACE_OLD : PLACE_WAITING;
         if (!act_plan_has_work(plan)) {
                 a->place = PLACE_ACTED;
@@ -268,7 +232,7 @@ static void take_resolved(struct desk *d, const struct notice *n, uint64_t now)
         if (!a || a->place == PLACE_OVER)
                 return;
         enum place before = a->place;
-        struct desk_done *done = find_done(d, a->notice);
+        const struct desk_done *done = done_find(&d->done, a->notice);
         bool known = a->known && done && done->resolved;
 
         /* What an alert is told apart by stays as it was when it fired, whatever a reload has changed meanwhile. */
@@ -283,7 +247,7 @@ static void take_resolved(struct desk *d, const struct notice *n, uint64_t now)
         a->since_wall_ns = now;
         if (before == PLACE_ACTED && act_plan_has_work(a->plan)) {
                 if (!known)
-                        note_done(d, a->notice);
+                        done_note(&d->done, a->notice);
                 act(d, a, known, now);
         } else if (before == PLACE_OLD) {
                 d->stats.past++;

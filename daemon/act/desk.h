@@ -20,13 +20,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "act/done.h"
 #include "act/notice.h"
 #include "act/plan.h"
 #include "act/report.h"
 #include "act/silence.h"
 
 #define DESK_ALERTS_MAX 8192u           /* kept; further ones are not acted on, and counted */
-#define DESK_DONE_MAX 4096u             /* remembered over restarts: the newest */
 #define DESK_OLD_NS 60000000000u        /* began longer ago than this when it is heard of ... */
 #define DESK_SETTLE_NS 5000000000u      /* ... then it waits this long */
 #define DESK_KEEP_NS 600000000000u      /* results of a resolved alert are kept this long */
@@ -39,12 +39,6 @@ struct desk_handler {
         bool (*act)(void *ctx, const struct notice *notice, struct act_plan *plan, bool known);
         /* Results or silence of an alert have changed. */
         void (*changed)(void *ctx, const struct notice *notice);
-};
-
-/* That an alert was acted on: remembered over restarts. */
-struct desk_done {
-        uint64_t fingerprint, fired_wall_ns;
-        bool resolved;                  /* its end too */
 };
 
 /* `silences` is borrowed. NULL when memory is short. */

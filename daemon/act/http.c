@@ -10,17 +10,13 @@
  */
 #include "act/http.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <event2/event.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "act/curl_library.h"
+#include "act/token.h"
 
 #define CONNECTIONS_MAX 32L
 #define HOST_CONNECTIONS_MAX 4L
@@ -49,43 +45,6 @@ struct http_request {
         char curl_error[CURL_ERROR_SIZE];
 };
 
-
-/* ------------------------------------------------------------------ token */
-
-static bool good_token(const char *token)
-{
-        if (!*token)
-                return false;
-        for (; *token; token++)
-                if ((unsigned char)*token <= 0x20 || (unsigned char)*token >= 0x7f)
-                        return false;
-        return true;
-}
-
-/* Reads a token into `token`. False with a sentence that names the file only. */
-static bool read_token(const char *path, char *token, size_t size, char *error, size_t error_size)
-{
-        struct stat st;
-        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-        ssize_t n = -1;
-
-        if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-                n = read(fd, token, size - 1);
-        else if (fd >= 0)
-                errno = EINVAL;
-        if (n < 0)
-                snprintf(error, error_size, "bearer_file %s: %s", path, strerror(errno));
-        if (fd >= 0)
-                (void)close(fd);
-        if (n < 0)
-                return false;
-        token[n] = '\0';
-        token[strcspn(token, "\r\n")] = '\0';
-        if (good_token(token))
-                return true;
-        snprintf(error, error_size, "bearer_file %s: expected one line with a token", path);
-        return false;
-}
 
 /* ---------------------------------------------------------------- answers */
 
@@ -358,7 +317,7 @@ struct http_request *http_start(struct http *h, const struct http_post *post, ht
                 snprintf(error, error_size, "%u requests are under way", HTTP_REQUESTS_MAX);
                 return NULL;
         }
-        if (post->bearer_file && !read_token(post->bearer_file, token, sizeof(token), error, error_size))
+        if (post->bearer_file && !token_read(post->bearer_file, token, sizeof(token), error, error_size))
                 return NULL;
         if (!begin(h, error, error_size)) {
                 explicit_bzero(token, sizeof(token));
