@@ -3,7 +3,7 @@
  * fuzz_request.c - what a client may ask of the daemon, byte for byte as it
  * comes, answered from two targets that have read logs.
  *
- * The functions of targets.h and bus.h stand here, so that no socket is opened
+ * The functions of targets.h, reload.h and bus.h stand here, so that no socket is opened
  * and no target comes or goes. What must hold: every answer is one that our own
  * readers accept, the last one and only that one says that no more come.
  */
@@ -19,6 +19,7 @@
 #include "heapwatch/wire.h"
 #include "log.h"
 #include "pipeline.h"
+#include "reload.h"
 #include "requests.h"
 
 #define TARGETS 2u
@@ -34,6 +35,7 @@ struct bus_client {
 
 static struct targets all;
 static struct act *act;
+static struct rulebook rulebook;        /* the built-in rules */
 
 /* ------------------------------------------------------- targets and bus */
 
@@ -90,6 +92,17 @@ const Hw__Update *targets_daemon_state(struct targets *t)
         return &update;
 }
 
+bool reload_rules(struct rulebook *book, struct targets *targets, struct complaints *ret_complaints)
+{
+        struct yaml_says says = complaints_gather(ret_complaints);
+        struct ruleset *rules = rulebook_read(book, &says);
+
+        (void)targets;
+        if (rules)
+                rulebook_change(book, rules);
+        return rules;
+}
+
 void bus_reply(struct bus_client *client, Hw__Reply *reply)
 {
         const char *reason = NULL;
@@ -144,7 +157,7 @@ static void set_up(void)
         all.pipelines[0] = read_log("a", "tests/data/logs/cc-hc-ghc966/run.eventlog");
         all.pipelines[1] = read_log("b", "tests/data/logs/leaky-hT-ghc9103/run.eventlog");
         act = act_new(&options);
-        if (!act)
+        if (!act || !rulebook_open(&rulebook, NULL, 0, &complaints_to_stderr))
                 abort();
 }
 
@@ -152,7 +165,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-        struct requests requests = { .targets = &all, .publish_endpoint = "ipc:///fuzz" };
+        struct requests requests = { .targets = &all, .rulebook = &rulebook, .publish_endpoint = "ipc:///fuzz" };
         struct bus_client client = { .replies = 0 };
         const char *reason = NULL;
 

@@ -12,6 +12,7 @@
  */
 #include <glob.h>
 
+#include "base/ckd.h"
 #include "tests/unit/daemon/play.h"
 
 static uint64_t the_seed = 20260721;
@@ -383,8 +384,8 @@ static void junk_at(const struct log *l, const struct said *whole, size_t at, co
         /* Only the last event and the end marker with it can be lost: where a block's end has moved. */
         if (s.state != HW__TARGET__STATE__STATE_ENDED)
                 assert_int_equal(s.damages[s.n_damages - 1].offset + s.damages[s.n_damages - 1].lost_bytes, total);
-        /* Events that the junk is in place of. Bytes of those that it stands in; of the longest: where it moved a block's
-         * end, the event that stands there is lost. */
+        /* Events that the junk is in place of. Bytes of those that it stands in; of the longest: where it moved a
+         * block's end, the event that stands there is lost. */
         size_t replaced = 0, hit = 0, longest = 0;
         for (size_t i = 0; i < whole->n_events; i++) {
                 uint64_t begin = whole->events[i].offset;
@@ -396,7 +397,8 @@ static void junk_at(const struct log *l, const struct said *whole, size_t at, co
         }
         assert_true(s.lost_bytes <= size + hit + longest + 1024);
         if (s.n_damages && s.resyncs <= LIMIT_DAMAGES) /* the first place: an event may have begun before it */
-                assert_true(s.damages[0].offset <= at + size + 64 && s.damages[0].offset + HW_EVENT_MAX_BYTES >= at);
+                assert_in_range(at, sub_sat(s.damages[0].offset, size + 64),
+                                s.damages[0].offset + HW_EVENT_MAX_BYTES);
         said_done(&s);
         free(torn);
 }
