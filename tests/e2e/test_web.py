@@ -119,6 +119,8 @@ def following(*targets):
             daemon.wait_state(t.split("=")[0], "ENDED", "CRASHED")
         with Web("--connect", daemon.publish) as web:
             wait_for(lambda: len(web.json("/api/targets")) == len(targets), "all targets")
+            name = targets[0].split("=")[0]
+            wait_for(lambda: "times" in web.history(target=name, series="live")[0], "history")
             yield daemon, web
 
 
@@ -335,6 +337,8 @@ def test_control():
         add = urllib.parse.urlencode({"action": "add", "uri": str(LEAKY), "name": "new"})
         assert web.ask("/api/control", method="POST", body=add, headers=form)[0] == 403
         form["X-Heapwatch"] = "control"
+        nobody = {"method": "POST", "body": "action=remove&target=nobody", "headers": form}
+        wait_for(lambda: web.ask("/api/control", **nobody)[0] == 409, "the daemon's answer")
         assert web.json("/api/control", method="POST", body=add, headers=form)["done"]["target"] == "new"
         wait_for(lambda: [t["target"] for t in web.json("/api/targets")] == ["new"], "the new target")
         status, _, body = web.ask("/api/control", method="POST", body=add, headers=form)
@@ -396,8 +400,8 @@ def test_daemon_restarted():
             stream = Stream(web)
             wait_for(lambda: web.json("/api/targets"), "the target")
             daemon.stop(signal.SIGKILL)
-            _, gone = stream.until(lambda name, data: name == "daemon")
-            assert gone["stale"] is True and int(gone["heardWallNs"]) > 0
+            _, gone = stream.until(lambda name, data: name == "daemon" and data["stale"])
+            assert int(gone["heardWallNs"]) > 0
             assert web.json("/api/state")["daemons"][0]["stale"] is True
             assert "error" in web.history(target="leaky", series="live")[0]
             assert web.bodies()[("leaky", "heap")], "what was known is still shown"
