@@ -32,27 +32,31 @@ SOURCE := $(addprefix daemon/source/, uri.c source.c watch.c tail.c fifo.c stdin
           listen.c read.c kernel_file.c cgroup.c procfs.c log_length.c)
 MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c nonmoving.c cost_centres.c ipe.c bands.c \
          band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
-TREND := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
-         time_to_limit.c trend.c statistics.c spread.c band_windows.c limit.c growth.c tracker.c tracker_bands.c \
-         tracker_read.c)
-RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c print.c)
+# One series alone (what the leak lab scores), then all trends of a target.
+VERDICT := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
+           time_to_limit.c trend.c)
+TREND := $(VERDICT) $(addprefix daemon/trend/, statistics.c spread.c band_windows.c limit.c growth.c tracker.c \
+         tracker_bands.c tracker_read.c)
+RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c \
+         print.c history.c eval.c headline.c template.c rule.c builtin.c state.c alert_text.c alerts.c)
 PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
-             sentences.c encode_trend.c send_state.c send_rows.c send_trend.c event_stream.c publisher.c snapshot.c \
-             zloop.c endpoint.c bus.c once.c)
+             sentences.c encode_trend.c send_state.c send_alerts.c send_rows.c send_trend.c event_stream.c publisher.c \
+             snapshot.c zloop.c endpoint.c bus.c once.c)
 
-ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c desk.c exec_env.c exec_child.c exec.c http.c \
-         resend.c actor.c file.c mailbox.c worker.c state.c act.c)
+ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c desk.c exec_env.c exec_child.c exec.c \
+         curl_library.c http.c resend.c actor.c file.c mailbox.c worker.c state.c act.c)
 
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
 
-DAEMON := $(addprefix daemon/, log.c config.c config_file.c config_trend.c fanout.c pipeline.c targets.c silence_requests.c requests.c \
-          once.c main.c)
+DAEMON := $(addprefix daemon/, log.c yaml_file.c rules_do.c rules_file.c rulebook.c rules_tool.c rules_test_values.c \
+          rules_test_run.c rules_test.c config_trend.c config.c \
+          config_file.c fanout.c alerting_data.c alerting.c alert_actions.c pipeline.c targets.c reload.c silence_requests.c requests.c once.c main.c)
 
 # The client: where updates come from, the state they make, the commands that show it.
 CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
-            feed.c feed_live.c feed_files.c \
+            find_daemon.c feed.c feed_live.c feed_files.c \
             view.c view_target.c view_bands.c view_trend.c view_lists.c view_ring.c view_copy.c view_clone.c) \
           $(addprefix client/console/, top.c loop.c screen.c plain.c console.c mouse.c frame.c entry.c save.c views.c \
             table.c table_draw.c table_keys.c table_print.c figures.c trends.c journal.c past.c recall.c timeline.c chart.c chart_draw.c chart_save.c value.c \
@@ -63,12 +67,14 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
           $(addprefix client/ctl/, ctl.c print.c silence.c) \
           $(addprefix client/alerts/, known.c print.c alerts.c) \
           $(addprefix client/, rtsinfo.c inquire.c) \
+          $(addprefix client/rules/, rules.c findings.c junit.c check.c) \
           $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
           $(addprefix client/doctor/, features.c stream.c doctor.c) \
           $(addprefix client/replay/, schedule.c output.c replay.c) \
-          $(addprefix client/history/, put.c past.c stats.c grid.c history.c item.c) \
+          $(addprefix client/history/, document.c put.c past.c stats.c grid.c collections.c history.c item.c) \
           $(addprefix client/web/, assets.c answer.c guard.c detail.c state.c question.c asker.c pasts.c stream.c \
             control.c server.c web.c) \
+          $(addprefix client/report/, notes.c compose.c embed.c report.c) \
           $(addprefix client/events/, types.c print.c events.c) \
           $(addprefix client/convert/, hp.c convert.c) \
           $(addprefix client/summary/, print.c identity.c memory.c collections.c profiles.c threads.c sections.c command.c)
@@ -81,7 +87,7 @@ UNIT_SRC    := $(sort $(wildcard tests/unit/*/test_*.c))
 # ------------------------------------------------------------------ flags
 
 PKGS_LIB    := libzmq libprotobuf-c
-PKGS_DAEMON := libevent libcyaml libcurl jansson
+PKGS_DAEMON := libevent libcyaml yaml-0.1 jansson
 PKGS_CLIENT := libevent ncursesw
 PKG_CFLAGS  := $(shell pkg-config --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
 LIBS_LIB     = $(shell pkg-config --libs $(PKGS_LIB))
@@ -97,6 +103,8 @@ HARDEN := -fstack-protector-strong -D_FORTIFY_SOURCE=2
 SAN.release :=
 SAN.asan    := -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -U_FORTIFY_SOURCE
 SAN.ubsan   := -fsanitize=undefined -fno-sanitize-recover=undefined
+SAN.fuzz    := -fsanitize=fuzzer-no-link $(SAN.asan)
+SAN.afl     := $(SAN.asan)
 
 HW_CFLAGS  := -std=c11 -D_GNU_SOURCE -DHEAPWATCH_VERSION='"$(VERSION)"' -fPIC -fno-semantic-interposition \
               $(WARNINGS) $(HARDEN) $(SAN.$(MODE)) -Iinclude -I$(GEN) -Iproto -Idaemon -I. $(PKG_CFLAGS)
@@ -111,7 +119,7 @@ endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all check unit e2e bench demo asan fuzz install clean help deps dist layers style leaklab fuzz-decode
+.PHONY: all check unit e2e bench demo asan fuzz install clean help deps dist layers style leaklab fuzzers valgrind
 
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_OBJ    := $(call objects,$(LIB_SRC)) $(if $(PROTO),$(OBJ)/heapwatch.pb-c.o)
@@ -196,10 +204,13 @@ $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libheapwatch.a
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libheapwatch.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) -lcmocka $(LIBS_DAEMON) $(LIBS_CLIENT) $(LIBS_LIB)
 
+# An oracle for least squares.
+$(O)/unit/trend/test_statistics: HW_LDFLAGS += -lgsl -lgslcblas
+
 # Tests that count allocations, or make each fail in turn.
 $(O)/unit/model/test_memory $(O)/unit/daemon/test_steady: HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
-HEAPWATCH_TREND_OBJ := $(call objects,tests/bench/heapwatch_trend.c $(TREND))
+HEAPWATCH_TREND_OBJ := $(call objects,tests/bench/heapwatch_trend.c $(VERDICT))
 $(O)/heapwatch-trend: $(HEAPWATCH_TREND_OBJ)
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS)
@@ -207,40 +218,22 @@ $(O)/heapwatch-trend: $(HEAPWATCH_TREND_OBJ)
 -include $(patsubst %.o,%.d,$(HEAPWATCH_TREND_OBJ))
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)))
 
-# The decoder under libFuzzer: FUZZ_SECONDS of it, seeds and findings in $(O)/fuzz.
-FUZZ_SECONDS ?= 60
-$(O)/fuzz/fuzz_decode: tests/fuzz/fuzz_decode.c $(DECODE) include/heapwatch/eventlog.h
+# Fuzzers: MODE=fuzz CC=clang for libFuzzer, MODE=afl CC=afl-clang-fast for AFL++, which has a driver of the same name.
+FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(sort $(wildcard tests/fuzz/*.c)))
+$(O)/fuzz/fuzz_%: FUZZ_LDFLAGS := -fsanitize=fuzzer
+$(O)/fuzz/%: $(OBJ)/tests/fuzz/%.o $(O)/libunit.a $(O)/libheapwatch.a
 	@mkdir -p $(@D)
-	$(call SAY,CC,$@)
-	$(Q)clang -std=c11 -g -O1 -D_GNU_SOURCE -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \
-	  $(WARNINGS) -Iinclude -Idaemon -o $@ tests/fuzz/fuzz_decode.c $(DECODE)
+	$(call SAY,LD,$@)
+	$(Q)$(CC) -o $@ $^ $(FUZZ_LDFLAGS) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_DAEMON) $(LIBS_LIB)
+
+-include $(patsubst tests/fuzz/%.c,$(OBJ)/tests/fuzz/%.d,$(wildcard tests/fuzz/*.c))
 
 # ------------------------------------------------------------------ targets
-
-fuzz-decode: $(O)/fuzz/fuzz_decode
-	@mkdir -p $(O)/fuzz/corpus
-	$(Q)for run in parallel-ghc9103 leaky-useronly-ghc902 leaky-useronly-ghc9103; do \
-	  { printf 'seed'; cat tests/data/logs/$$run/run.eventlog; } > $(O)/fuzz/corpus/$$run; done
-	$(Q)$(O)/fuzz/fuzz_decode -max_total_time=$(FUZZ_SECONDS) -max_len=20000 -rss_limit_mb=1024 \
-	  -artifact_prefix=$(O)/fuzz/ $(O)/fuzz/corpus
 
 deps:
 	$(Q)scripts/deps
 
 unit: $(UNIT_BIN)
-
-# Fuzz what comes from outside; needs clang. FUZZ_SECONDS=N, FUZZ_FLAGS=...
-FUZZ_SECONDS ?= 30
-FUZZ_CFLAGS  := -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined -U_FORTIFY_SOURCE -w
-
-$(BUILD)/fuzz/fuzz_wire: tests/fuzz/fuzz_wire.c $(BASE) $(PROTO) $(GEN)/heapwatch/heapwatch.pb-c.c
-	@mkdir -p $(@D)
-	$(call SAY,LD,$@)
-	$(Q)clang $(filter-out $(HARDEN) $(SAN.$(MODE)) $(WARNINGS),$(HW_CFLAGS)) $(FUZZ_CFLAGS) -o $@ $^ -lm $(LIBS_LIB)
-
-.PHONY: fuzz-wire
-fuzz-wire: $(BUILD)/fuzz/fuzz_wire
-	$(Q)cd $(BUILD)/fuzz && ./fuzz_wire -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -timeout=5 $(FUZZ_FLAGS)
 
 layers: $(LIB_OBJ) $(STAGES_OBJ) $(CLIENT_OBJ)
 	$(Q)scripts/check-layers $(OBJ)
@@ -269,6 +262,7 @@ help:
 	@echo '  unit     build the unit tests'
 	@echo '  bench    speed and memory, in one table'
 	@echo '  asan     all tests under AddressSanitizer and UBSan'
+	@echo '  valgrind the unit tests under valgrind'
 	@echo '  leaklab  score the leak verdict on labelled series'
 	@echo '  install  to DESTDIR/PREFIX'
 	@echo '  deps     install build and test dependencies (Debian)'
@@ -283,6 +277,19 @@ demo:
 
 asan:
 	$(Q)BUILD='$(BUILD)' MODE=asan scripts/check
+
+# Everything that takes bytes from outside, FUZZ_S seconds each; what is found is kept in tests/data/fuzz.
+FUZZ_S  ?= 60
+FUZZERS ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+fuzzers: $(FUZZ_BIN)
+
+fuzz: $(BUILD)/bench/make_census_log
+	$(Q)$(MAKE) --no-print-directory MODE=fuzz CC=clang CFLAGS='-O1 -g' fuzzers
+	$(Q)BUILD='$(BUILD)' FUZZ_S='$(FUZZ_S)' scripts/fuzz $(FUZZERS)
+
+# The unit tests without a sanitizer, every access and leak watched. VALGRIND='base decode' for some folders only.
+valgrind: unit
+	$(Q)BUILD='$(O)' scripts/valgrind $(VALGRIND)
 
 # Measurements: never part of check. BENCH_ARGS go to scripts/bench.
 BENCH_BIN := $(patsubst tests/bench/%.c,$(O)/bench/%,$(sort $(wildcard tests/bench/bench_*.c tests/bench/make_*.c)))

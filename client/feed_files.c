@@ -32,6 +32,8 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "client/find_daemon.h"
+
 extern char **environ;
 
 #define DRAIN_MS 1000   /* how long we wait for messages of a child that has ended */
@@ -72,25 +74,6 @@ static uint64_t now_ms(void)
 }
 
 /* --------------------------------------------------------------- the child */
-
-/* The daemon beside this program; else its bare name, for PATH. */
-static void find_daemon(char *ret_path, size_t size)
-{
-        char self[PATH_MAX];
-        ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-        char *slash;
-
-        if (n > 0) {
-                self[n] = '\0';
-                slash = strrchr(self, '/');
-                if (slash) {
-                        *slash = '\0';
-                        if (snprintf(ret_path, size, "%s/heapwatchd", self) < (int)size && access(ret_path, X_OK) == 0)
-                                return;
-                }
-        }
-        (void)snprintf(ret_path, size, "heapwatchd");
-}
 
 static size_t count(const char *const *list)
 {

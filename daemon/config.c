@@ -40,12 +40,18 @@ static const char help[] =
         "      --leak-after TIME    growth that lasts so long and does not slow down is called\n"
         "                           a leak (default 180 steps: 3h)\n"
         "      --limit BYTES        memory the programs may use, if less than what the system says (such as 2GiB)\n"
+        "      --rules FILE         rules for alerts, beside the built-in ones; may be given several times\n"
+        "                           (see heapwatch-rules(5)); read again on SIGHUP and `heapwatch ctl reload`\n"
         "      --log-level LEVEL    error, warning, info (default) or debug\n"
         "      --print-config       show the effective configuration and end\n"
         "      --once               read finished files at full speed and end (used by heapwatch FILE commands)\n"
         "      --push ENDPOINT      with --once: the ipc socket of the client that started it\n"
         "      --events             with --once: send every event as decoded, too\n"
         "      --event-counts       with --once: send how many events of each type there were, too\n"
+        "      --check-rules FILE...        check rule files and end (used by heapwatch rules)\n"
+        "      --list-rules [FILE...]       list the built-in rules and those of the files\n"
+        "      --explain-rules [FILE...]    the same in words\n"
+        "      --test-rules FILE...         run tests of rules\n"
         "  -h, --help               this text\n"
         "  -V, --version            version\n"
         "\n"
@@ -136,6 +142,25 @@ static bool set_trend(struct config *c, trend_setter *set, const char *option)
         return refuse(what);
 }
 
+bool config_add_rules(struct config *c, const char *path, char *error, size_t error_size)
+{
+        char *own = c->n_rules < CONFIG_RULES_MAX ? strdup(path) : NULL;
+
+        if (!own) {
+                snprintf(error, error_size, "more than %d rule files, or no memory for them", CONFIG_RULES_MAX);
+                return false;
+        }
+        c->rules[c->n_rules++] = own;
+        return true;
+}
+
+static bool add_rules(struct config *c, const char *path)
+{
+        char error[128];
+
+        return config_add_rules(c, path, error, sizeof(error)) || refuse(error);
+}
+
 enum option_id {
         OPT_PUBLISH = 256,
         OPT_REQUEST,
@@ -148,7 +173,12 @@ enum option_id {
         OPT_EVENT_COUNTS,
         OPT_RESOLUTION,
         OPT_LEAK_AFTER,
-        OPT_LIMIT
+        OPT_LIMIT,
+        OPT_RULES,
+        OPT_CHECK_RULES,
+        OPT_LIST_RULES,
+        OPT_EXPLAIN_RULES,
+        OPT_TEST_RULES
 };
 
 static const struct option options[] = {
@@ -159,6 +189,11 @@ static const struct option options[] = {
         { "resolution", required_argument, NULL, OPT_RESOLUTION },
         { "leak-after", required_argument, NULL, OPT_LEAK_AFTER },
         { "limit", required_argument, NULL, OPT_LIMIT },
+        { "rules", required_argument, NULL, OPT_RULES },
+        { "check-rules", no_argument, NULL, OPT_CHECK_RULES },
+        { "list-rules", no_argument, NULL, OPT_LIST_RULES },
+        { "explain-rules", no_argument, NULL, OPT_EXPLAIN_RULES },
+        { "test-rules", no_argument, NULL, OPT_TEST_RULES },
         { "log-level", required_argument, NULL, OPT_LOG_LEVEL },
         { "print-config", no_argument, NULL, OPT_PRINT_CONFIG },
         { "once", no_argument, NULL, OPT_ONCE },
@@ -186,6 +221,11 @@ static enum config_result parse_options(struct config *c, int argc, char **argv,
                 case OPT_RESOLUTION: good = set_trend(c, config_trend_resolution, "--resolution"); break;
                 case OPT_LEAK_AFTER: good = set_trend(c, config_trend_leak_after, "--leak-after"); break;
                 case OPT_LIMIT: good = set_trend(c, config_trend_limit, "--limit"); break;
+                case OPT_RULES: good = add_rules(c, optarg); break;
+                case OPT_CHECK_RULES: c->task = TASK_CHECK_RULES; break;
+                case OPT_LIST_RULES: c->task = TASK_LIST_RULES; break;
+                case OPT_EXPLAIN_RULES: c->task = TASK_EXPLAIN_RULES; break;
+                case OPT_TEST_RULES: c->task = TASK_TEST_RULES; break;
                 case OPT_PRINT_CONFIG: c->print_config = true; break;
                 case OPT_ONCE: c->once = true; break;
                 case OPT_PUSH: good = set_endpoint(c->push_endpoint, optarg, "--push"); break;
@@ -199,6 +239,17 @@ static enum config_result parse_options(struct config *c, int argc, char **argv,
                         return CONFIG_BAD;
         }
         return CONFIG_RUN;
+}
+
+/* With a task about rules the arguments are rule files (or files of tests). */
+static bool parse_rule_files(struct config *c, int argc, char **argv)
+{
+        for (int i = optind; i < argc; i++)
+                if (!add_rules(c, argv[i]))
+                        return false;
+        if (c->n_rules == 0 && c->task != TASK_LIST_RULES && c->task != TASK_EXPLAIN_RULES)
+                return refuse("which file? expected FILE...");
+        return true;
 }
 
 static bool parse_targets(struct config *c, int argc, char **argv)
@@ -270,6 +321,9 @@ static void print_config(const struct config *c)
                t.trend.resolution_ns / 1000000, t.trend.leak_after_ns / 1000000);
         if (c->trend.limit_bytes)
                 printf("  limit: %" PRIu64 "\n", c->trend.limit_bytes);
+        printf("rules:%s\n", c->n_rules ? "" : " []");
+        for (size_t i = 0; i < c->n_rules; i++)
+                printf("  - %s\n", c->rules[i]);
         printf("targets:%s\n", c->n_targets ? "" : " []");
         for (size_t i = 0; i < c->n_targets; i++)
                 printf("  - name: %s\n    uri: %s\n", c->targets[i].name, c->targets[i].uri.text);
@@ -283,6 +337,8 @@ enum config_result config_parse(struct config *c, int argc, char **argv)
         enum config_result result = parse_options(c, argc, argv, &file);
         if (result != CONFIG_RUN)
                 return result;
+        if (c->task != TASK_WATCH)
+                return parse_rule_files(c, argc, argv) ? CONFIG_RUN : CONFIG_BAD;
         if (!parse_targets(c, argc, argv) || (file && !config_read_file(c, file)) || !check(c) ||
             (!c->once && !fill_endpoints(c)))
                 return CONFIG_BAD;
@@ -295,6 +351,9 @@ enum config_result config_parse(struct config *c, int argc, char **argv)
 
 void config_done(struct config *c)
 {
+        for (size_t i = 0; i < c->n_rules; i++)
+                free(c->rules[i]);
+        c->n_rules = 0;
         free(c->targets);
         c->targets = NULL;
         c->n_targets = 0;

@@ -18,11 +18,15 @@
 #include "source/uri.h"
 
 #define CONFIG_ENDPOINT_MAX 256
+#define CONFIG_RULES_MAX 64
 
 struct config_target {
         char name[TARGET_NAME_MAX + 1];
         struct source_uri uri;
 };
+
+/* What to do. Tasks with rules need no socket and no target. */
+enum config_task { TASK_WATCH, TASK_CHECK_RULES, TASK_LIST_RULES, TASK_EXPLAIN_RULES, TASK_TEST_RULES };
 
 struct config {
         struct config_target *targets;
@@ -32,8 +36,11 @@ struct config {
         enum log_level log_level;
         bool show_arguments;            /* publish the program's arguments, not only its RTS options */
         struct config_trend trend;
+        char *rules[CONFIG_RULES_MAX];  /* rule files; owned */
+        size_t n_rules;
         bool print_config;              /* show the effective configuration and end */
 
+        enum config_task task;
         bool once;                      /* read finished files, then end */
         char push_endpoint[CONFIG_ENDPOINT_MAX]; /* once: the client that started us */
         enum event_wish events;         /* once: whether the events themselves are wanted */
@@ -50,6 +57,9 @@ void config_done(struct config *c);
 
 /* Adds what a YAML file says; values already set by the command line stay. False after reporting on stderr. */
 bool config_read_file(struct config *c, const char *path);
+
+/* Adds a rule file. False with a sentence in `error`. */
+bool config_add_rules(struct config *c, const char *path, char *error, size_t error_size);
 
 /* Adds one `[NAME=]URI`. False with a sentence in `error`. */
 bool config_add_target(struct config *c, const char *name, const char *spec, char *error, size_t error_size);

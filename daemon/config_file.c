@@ -25,6 +25,8 @@ struct file_config {
         char *publish, *request, *log_level, *show_arguments;
         struct file_target *targets;
         unsigned targets_count;
+        char **rules;
+        unsigned rules_count;
 };
 
 static const cyaml_schema_field_t target_fields[] = {
@@ -47,6 +49,10 @@ static const cyaml_schema_field_t trend_fields[] = {
         CYAML_FIELD_END
 };
 
+static const cyaml_schema_value_t rules_value = {
+        CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, SOURCE_PATH_MAX),
+};
+
 static const cyaml_schema_field_t config_fields[] = {
         CYAML_FIELD_MAPPING_PTR("trend", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, trend,
                                 trend_fields),
@@ -59,6 +65,8 @@ static const cyaml_schema_field_t config_fields[] = {
         /* A text, because libcyaml takes any word that is not false for true. */
         CYAML_FIELD_STRING_PTR("show_arguments", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config,
                                show_arguments, 1, 64),
+        CYAML_FIELD_SEQUENCE("rules", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, rules,
+                             &rules_value, 0, CONFIG_RULES_MAX),
         CYAML_FIELD_SEQUENCE("targets", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, targets,
                              &target_value, 0, CYAML_UNLIMITED),
         CYAML_FIELD_END
@@ -149,6 +157,16 @@ static bool take_targets(struct config *c, const struct file_config *f, const ch
         return true;
 }
 
+static bool take_rules(struct config *c, const struct file_config *f, const char *path)
+{
+        char error[128];
+
+        for (unsigned i = 0; i < f->rules_count; i++)
+                if (!config_add_rules(c, f->rules[i], error, sizeof(error)))
+                        return report(path, error);
+        return true;
+}
+
 static bool take(struct config *c, const struct file_config *f, const char *path)
 {
         if (f->log_level && !log_parse_level(f->log_level, &c->log_level))
@@ -156,7 +174,7 @@ static bool take(struct config *c, const struct file_config *f, const char *path
         take_endpoint(c->publish_endpoint, f->publish);
         take_endpoint(c->request_endpoint, f->request);
         return take_show_arguments(c, f->show_arguments, path) && take_trend(c, f->trend, path) &&
-               take_targets(c, f, path);
+               take_rules(c, f, path) && take_targets(c, f, path);
 }
 
 bool config_read_file(struct config *c, const char *path)

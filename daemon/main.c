@@ -9,11 +9,14 @@
 #include <stdlib.h>
 
 #include "act/act.h"
+#include "alert_actions.h"
 #include "config.h"
 #include "log.h"
 #include "once.h"
 #include "publish/bus.h"
+#include "reload.h"
 #include "requests.h"
+#include "rules_tool.h"
 #include "source/procfs.h"
 #include "targets.h"
 
@@ -22,6 +25,16 @@ static void on_signal(evutil_socket_t signal_number, short what, void *base)
         (void)what;
         log_info("signal=%d stopping", (int)signal_number);
         event_base_loopbreak(base);
+}
+
+static void on_hangup(evutil_socket_t signal_number, short what, void *ctx)
+{
+        struct requests *requests = ctx;
+        struct complaints complaints;
+
+        (void)signal_number;
+        (void)what;
+        (void)reload_rules(requests->rulebook, requests->targets, &complaints); /* the log says what was wrong */
 }
 
 /* Targets of the configuration. A source that can never work is a mistake in it. */
@@ -50,12 +63,12 @@ static struct act *start_actions(struct event_base *base, const struct config *c
         return act_new(&options);
 }
 
-static int serve(const struct config *config)
+static int serve(const struct config *config, struct rulebook *rulebook)
 {
         int status = 1;
         char error[512];
-        struct requests requests = { .publish_endpoint = config->publish_endpoint };
-        struct event *interrupt = NULL, *terminate = NULL;
+        struct requests requests = { .publish_endpoint = config->publish_endpoint, .rulebook = rulebook };
+        struct event *interrupt = NULL, *terminate = NULL, *hangup = NULL;
         struct targets *targets = NULL;
         struct bus *bus = NULL;
         struct act *act = NULL;
@@ -76,20 +89,28 @@ static int serve(const struct config *config)
                 fprintf(stderr, "heapwatchd: %s\n", error);
                 goto out;
         }
+        act = start_actions(base, config);
+        if (!act) {
+                fprintf(stderr, "heapwatchd: out of memory\n");
+                goto out;
+        }
         struct targets_options common = {
                 .show_arguments = config->show_arguments,
+                .rules = rulebook->rules,
+                .alert_hooks = alert_actions(act),
+                .act = act,
                 .trend = config_trend_tracker(&config->trend, 0),
         };
         common.trend.memory_bytes = procfs_memory_total("");
         targets = targets_new(base, bus, &common);
-        act = start_actions(base, config);
         requests.act = act;
         requests.targets = targets;
         requests.bus = bus;
         interrupt = evsignal_new(base, SIGINT, on_signal, base);
         terminate = evsignal_new(base, SIGTERM, on_signal, base);
-        if (!targets || !act || !interrupt || !terminate || event_add(interrupt, NULL) != 0 ||
-            event_add(terminate, NULL) != 0) {
+        hangup = evsignal_new(base, SIGHUP, on_hangup, &requests);
+        if (!targets || !interrupt || !terminate || !hangup || event_add(interrupt, NULL) != 0 ||
+            event_add(terminate, NULL) != 0 || event_add(hangup, NULL) != 0) {
                 fprintf(stderr, "heapwatchd: out of memory\n");
                 goto out;
         }
@@ -105,12 +126,44 @@ out:
         targets_destroy(&targets);
         act_destroy(&act);
         bus_destroy(&bus);
+        if (hangup)
+                event_free(hangup);
         if (terminate)
                 event_free(terminate);
         if (interrupt)
                 event_free(interrupt);
         event_base_free(base);
         return status;
+}
+
+/* Reads the rules; with a mistake in them nothing is started. */
+static int watch(const struct config *config)
+{
+        struct rulebook rulebook;
+        int status;
+
+        if (!rulebook_open(&rulebook, config->rules, config->n_rules, &complaints_to_stderr))
+                return 2;
+        status = config->once ? once_run(config, rulebook.rules) : serve(config, &rulebook);
+        rulebook_close(&rulebook);
+        return status;
+}
+
+static int run(const struct config *config)
+{
+        switch (config->task) {
+        case TASK_WATCH:
+                return watch(config);
+        case TASK_CHECK_RULES:
+                return rules_tool_check(config->rules, config->n_rules);
+        case TASK_LIST_RULES:
+                return rules_tool_list(config->rules, config->n_rules, false);
+        case TASK_EXPLAIN_RULES:
+                return rules_tool_list(config->rules, config->n_rules, true);
+        case TASK_TEST_RULES:
+                break;
+        }
+        return rules_test(config->rules, config->n_rules);
 }
 
 int main(int argc, char **argv)
@@ -122,7 +175,7 @@ int main(int argc, char **argv)
         switch (config_parse(&config, argc, argv)) {
         case CONFIG_RUN:
                 log_set_level(config.log_level);
-                status = config.once ? once_run(&config) : serve(&config);
+                status = run(&config);
                 break;
         case CONFIG_DONE:
                 status = 0;

@@ -59,8 +59,8 @@ static uint64_t length_ns(const char *path)
         return length;
 }
 
-static int one_file(const struct config *config, const struct config_target *target, const struct outlet *outlet,
-                    uint8_t *buffer)
+static int one_file(const struct config *config, const struct ruleset *rules, const struct config_target *target,
+                    const struct outlet *outlet, uint8_t *buffer)
 {
         char error[256];
         struct tracker_config trend = config_trend_tracker(&config->trend, length_ns(target->uri.path));
@@ -72,6 +72,7 @@ static int one_file(const struct config *config, const struct config_target *tar
                 .outlet = *outlet,
                 .show_arguments = config->show_arguments,
                 .events = config->events,
+                .rules = rules,
         };
         struct pipeline *p = pipeline_new(&options, error, sizeof(error));
 
@@ -111,7 +112,7 @@ static void say_finished(const struct outlet *outlet, uint64_t sequence)
         (void)outlet->send(outlet->ctx, &update); /* a client that is gone needs no end */
 }
 
-int once_run(const struct config *config)
+int once_run(const struct config *config, const struct ruleset *rules)
 {
         char error[256];
         uint8_t *buffer = malloc(READ_BUFFER_BYTES);
@@ -126,7 +127,7 @@ int once_run(const struct config *config)
         }
         struct outlet outlet = once_outlet(once);
         for (size_t i = 0; i < config->n_targets; i++) {
-                int r = one_file(config, &config->targets[i], &outlet, buffer);
+                int r = one_file(config, rules, &config->targets[i], &outlet, buffer);
                 failed += r != 0;
                 if (r == -EPIPE)
                         break;

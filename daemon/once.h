@@ -5,7 +5,9 @@
 
 #include "config.h"
 
-/* Reads all files in turn. Returns the process's exit status: 0, or 1 when a file could not be read. */
-int once_run(const struct config *config);
+struct ruleset;
+
+/* Reads all files in turn, judging by `rules`. Returns the exit status: 0, or 1 when a file could not be read. */
+int once_run(const struct config *config, const struct ruleset *rules);
 
 #endif

@@ -5,8 +5,8 @@
  * damaged places, when bytes last came.
  *
  * A run begins with each header and ends with its end marker, with the cut of
- * its stream, or when its process is gone. After that the events that still
- * come belong to nobody until the next header.
+ * its stream, or when its process is gone. Events that still come after an end
+ * marker, without a header, show that it was damage: the run goes on.
  *
  * Publishing. Live: after each piece of bytes, but at most every
  * FLUSH_INTERVAL_NS; a timer sends what is left. So an event is at the
@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "alerting.h"
 #include "base/ckd.h"
 #include "base/limits.h"
 #include "base/process.h"
@@ -54,7 +55,8 @@ struct pipeline {
         struct hw_eventlog *decoder;
         struct model *model;
         struct tracker *tracker;
-        struct fanout fanout;           /* from the model to publisher and tracker */
+        struct alerting *alerting;      /* NULL: no rules */
+        struct fanout fanout;           /* from the model to publisher, tracker and alerting */
         struct publisher *publisher;
         struct event_stream *event_stream; /* finished logs whose events are wanted; else NULL */
         struct event *flush_timer;
@@ -74,6 +76,7 @@ struct pipeline {
         unsigned pss_age;               /* samples since */
         struct hw_eventlog_damage damages[LIMIT_DAMAGES];
         size_t n_damages;
+        uint64_t damages_told;          /* all of them so far */
 };
 
 /* ---------------------------------------------------------------- facts */
@@ -106,8 +109,20 @@ static uint64_t lag_ns(const struct pipeline *p)
         return sub_sat(p->last_bytes_wall_ns, newest);
 }
 
-static struct health health(const struct pipeline *p)
+/* A damaged place that is told before it is over has grown since. */
+static void measure_damage(struct pipeline *p)
 {
+        const struct hw_eventlog_damage *newest = hw_eventlog_damage(p->decoder);
+        struct hw_eventlog_damage *last = p->n_damages ? &p->damages[p->n_damages - 1] : NULL;
+
+        if (last && last->offset == newest->offset && newest->lost_bytes > last->lost_bytes)
+                last->lost_bytes = newest->lost_bytes;
+}
+
+static struct health health(struct pipeline *p)
+{
+        measure_damage(p);
+
         const struct bands *bands = model_bands(p->model);
         struct health h = {
                 .decoder = *hw_eventlog_stats(p->decoder),
@@ -121,7 +136,8 @@ static struct health health(const struct pipeline *p)
                 .info_tables = bands_info_tables(bands),
                 .info_tables_left_out = bands_info_tables_left_out(bands),
                 .cost_centres_left_out = bands_cost_centres_left_out(bands),
-                .state_bytes = model_held_bytes(p->model) + tracker_held_bytes(p->tracker),
+                .state_bytes = model_held_bytes(p->model) + tracker_held_bytes(p->tracker) +
+                               (p->alerting ? alerting_held_bytes(p->alerting) : 0),
         };
 
         memcpy(h.damages, p->damages, p->n_damages * sizeof(*p->damages));
@@ -181,6 +197,8 @@ static void end_run(struct pipeline *p, Hw__Target__State state, const char *det
         model_end_run(p->model);
         tracker_end_run(p->tracker);
         flush(p);
+        if (p->alerting)
+                alerting_end_run(p->alerting, state == HW__TARGET__STATE__STATE_CRASHED);
         p->in_run = false;
         set_state(p, state, detail);
 }
@@ -198,6 +216,8 @@ static void begin_run(struct pipeline *p)
         tracker_begin_run(p->tracker);
         publisher_begin_run(p->publisher, now_ns(p));
         set_state(p, HW__TARGET__STATE__STATE_RUNNING, "");
+        if (p->alerting)
+                alerting_begin_run(p->alerting, p->runs);
 }
 
 static void note_damage(struct pipeline *p, const struct hw_eventlog_damage *damage)
@@ -207,9 +227,12 @@ static void note_damage(struct pipeline *p, const struct hw_eventlog_damage *dam
                 p->n_damages--;
         }
         p->damages[p->n_damages++] = *damage;
+        p->damages_told++;
         log_warning("target=%s offset=%" PRIu64 " lost_bytes=%" PRIu64 " damaged stream: %s", p->name, damage->offset,
                     damage->lost_bytes, damage->reason);
-        if (!p->in_run)
+        if (p->alerting)
+                alerting_damage(p->alerting, damage->lost_bytes);
+        if (p->runs == 0)
                 set_state(p, HW__TARGET__STATE__STATE_FAILED, damage->reason);
 }
 
@@ -243,10 +266,20 @@ static void take_told(struct pipeline *p, const struct hw_event *events, size_t 
         }
 }
 
+/* Events without a new header after an end marker: damage looked like one, and the run goes on. */
+static void resume_run(struct pipeline *p)
+{
+        p->in_run = true;
+        model_resume_run(p->model);
+        set_state(p, HW__TARGET__STATE__STATE_RUNNING, "");
+}
+
 static void take_events(struct pipeline *p, const struct hw_event *events, size_t n)
 {
-        if (!p->in_run || n == 0)
+        if (n == 0 || p->runs == 0)
                 return;
+        if (!p->in_run)
+                resume_run(p);
         if (p->tell_events)
                 take_told(p, events, n);
         else if (p->live)
@@ -259,6 +292,7 @@ static void take_status(struct pipeline *p, enum hw_eventlog_status status)
 {
         switch (status) {
         case HW_EVENTLOG_RUN:
+                measure_damage(p);
                 begin_run(p);
                 break;
         case HW_EVENTLOG_END:
@@ -274,13 +308,13 @@ static void take_status(struct pipeline *p, enum hw_eventlog_status status)
         }
 }
 
-static void decode(struct pipeline *p, const uint8_t *data, size_t size)
+/* Takes all that the decoder can deliver by now. */
+static void drain(struct pipeline *p)
 {
         struct hw_event events[EVENTS_PER_READ];
         enum hw_eventlog_status status;
         size_t n;
 
-        hw_eventlog_input(p->decoder, data, size);
         do {
                 status = hw_eventlog_read(p->decoder, events, EVENTS_PER_READ, &n);
                 take_events(p, events, n);
@@ -288,14 +322,23 @@ static void decode(struct pipeline *p, const uint8_t *data, size_t size)
         } while (status != HW_EVENTLOG_NEED_MORE);
 }
 
+static void decode(struct pipeline *p, const uint8_t *data, size_t size)
+{
+        hw_eventlog_input(p->decoder, data, size);
+        drain(p);
+}
+
 /* The stream is over: closes decoder and run, ready for another stream. */
 static void finish_stream(struct pipeline *p, const char *why)
 {
-        uint64_t left, resyncs = hw_eventlog_stats(p->decoder)->resyncs;
-        bool clean = hw_eventlog_finish(p->decoder, &left);
         char detail[sizeof(p->detail)];
+        uint64_t left;
 
-        if (hw_eventlog_stats(p->decoder)->resyncs > resyncs)
+        hw_eventlog_input_end(p->decoder);
+        drain(p);
+        bool clean = hw_eventlog_finish(p->decoder, &left);
+        measure_damage(p);
+        if (hw_eventlog_stats(p->decoder)->resyncs > p->damages_told) /* the stream ends inside it */
                 note_damage(p, hw_eventlog_damage(p->decoder));
         if (!clean && left > 0)
                 snprintf(detail, sizeof(detail), "%s, without an end marker and inside an event (%" PRIu64
@@ -340,6 +383,8 @@ static void on_bytes(void *ctx, const uint8_t *data, size_t size)
         p->last_bytes_mono_ns = clock_mono_ns();
         publisher_set_clock(p->publisher, p->last_bytes_wall_ns);
         decode(p, data, size);
+        if (p->alerting)
+                alerting_bytes(p->alerting, p->last_bytes_wall_ns);
         schedule_flush(p);
 }
 
@@ -423,10 +468,31 @@ static int start_source(struct pipeline *p, struct event_base *base, char *error
         return p->source ? 0 : -EINVAL;
 }
 
-/* The model, and who listens to it: the publisher first, so that a verdict comes behind the samples it rests on. */
-static int make_model(struct pipeline *p, const struct tracker_config *given)
+static int make_alerting(struct pipeline *p, const struct pipeline_options *given)
 {
-        struct tracker_config config = given ? *given : tracker_config_scaled(TREND_MINUTE_NS);
+        struct alerting_options options = {
+                .target = p->name,
+                .rules = given->rules,
+                .model = p->model,
+                .tracker = p->tracker,
+                .publisher = p->publisher,
+                .hooks = given->alert_hooks,
+                .live = p->live,
+        };
+        struct model_sink sink;
+
+        p->alerting = alerting_new(&options);
+        if (!p->alerting)
+                return -ENOMEM;
+        sink = alerting_sink(p->alerting);
+        fanout_add(&p->fanout, &sink);
+        return 0;
+}
+
+/* The model, and who listens to it: the publisher first, so that a verdict comes behind the samples it rests on. */
+static int make_model(struct pipeline *p, const struct pipeline_options *given)
+{
+        struct tracker_config config = given->trend ? *given->trend : tracker_config_scaled(TREND_MINUTE_NS);
         struct model_sink sink = publisher_sink(p->publisher), tracker;
 
         p->tracker = tracker_new(&config);
@@ -442,7 +508,7 @@ static int make_model(struct pipeline *p, const struct tracker_config *given)
         tracker_set_model(p->tracker, p->model);
         publisher_set_model(p->publisher, p->model);
         publisher_set_tracker(p->publisher, p->tracker);
-        return 0;
+        return given->rules ? make_alerting(p, given) : 0;
 }
 
 struct pipeline *pipeline_new(const struct pipeline_options *options, char *error, size_t error_size)
@@ -464,7 +530,7 @@ struct pipeline *pipeline_new(const struct pipeline_options *options, char *erro
                                                    options->show_arguments);
         if (!p->decoder || !p->publisher || (options->events != EVENTS_NOT_WANTED && !p->event_stream))
                 goto no_memory;
-        if (make_model(p, options->trend) != 0)
+        if (make_model(p, options) != 0)
                 goto no_memory;
         if (p->live && start_source(p, options->base, error, error_size) != 0)
                 goto fail;
@@ -494,6 +560,7 @@ void pipeline_destroy(struct pipeline **pp)
         if (p->flush_timer)
                 event_free(p->flush_timer);
         event_stream_destroy(&p->event_stream);
+        alerting_destroy(&p->alerting);
         publisher_destroy(&p->publisher);
         tracker_destroy(&p->tracker);
         model_destroy(&p->model);
@@ -520,6 +587,14 @@ void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns)
 {
         look_at_process(p, wall_ns);
         publish_state(p);
+        if (p->alerting)
+                alerting_heartbeat(p->alerting, wall_ns, lag_ns(p));
+}
+
+void pipeline_reload(struct pipeline *p, const struct ruleset *rules)
+{
+        if (p->alerting)
+                alerting_reload(p->alerting, rules);
 }
 
 int pipeline_snapshot(struct pipeline *p, const Hw__Kind *kinds, size_t n_kinds,

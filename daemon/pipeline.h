@@ -19,9 +19,11 @@
 #include "publish/outlet.h"
 #include "source/uri.h"
 
+struct alert_hooks;
 struct event_base;
 struct model;
 struct pipeline;
+struct ruleset;
 struct tracker;
 struct tracker_config;
 
@@ -34,6 +36,8 @@ struct pipeline_options {
         bool show_arguments;
         enum event_wish events;         /* finished logs only */
         const struct tracker_config *trend; /* copied; NULL: services' scale, no limit known */
+        const struct ruleset *rules;    /* borrowed until pipeline_reload or _destroy; NULL: nothing is judged */
+        const struct alert_hooks *alert_hooks; /* copied; NULL: nobody */
 };
 
 /* Starts to read. NULL with a sentence in `error`. */
@@ -46,7 +50,10 @@ const char *pipeline_name(const struct pipeline *p);
 const struct model *pipeline_model(const struct pipeline *p);
 const struct tracker *pipeline_tracker(const struct pipeline *p);
 
-/* Once a second: looks at the process and repeats state and health. */
+/* Goes on with other rules, if it was made with some. */
+void pipeline_reload(struct pipeline *p, const struct ruleset *rules);
+
+/* Once a second: looks at the process and repeats state, health and alerts. */
 void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns);
 
 /* Updates that bring a newcomer to the present state; see publisher_snapshot. */

@@ -18,6 +18,7 @@
 #include "log.h"
 #include "model/model.h"
 #include "pipeline.h"
+#include "reload.h"
 #include "silence_requests.h"
 
 static const char out_of_memory[] = "the daemon is short of memory; ask again later, or for less";
@@ -289,6 +290,25 @@ static void handle_remove(struct requests *r, const Hw__RemoveTargetRequest *req
         reply_done(client, request->name);
 }
 
+/* ------------------------------------------------------------------- rules */
+
+static void handle_reload(struct requests *r, struct bus_client *client)
+{
+        struct complaints complaints;
+        Hw__Reply reply = HW__REPLY__INIT;
+        Hw__Reloaded reloaded = HW__RELOADED__INIT;
+
+        if (!reload_rules(r->rulebook, r->targets, &complaints)) {
+                reply_error(client, complaints.text);
+                return;
+        }
+        reloaded.has_rules = true;
+        reloaded.rules = (uint32_t)r->rulebook->rules->n;
+        reply.what_case = HW__REPLY__WHAT_RELOADED;
+        reply.reloaded = &reloaded;
+        bus_reply(client, &reply);
+}
+
 void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *client)
 {
         struct requests *r = ctx;
@@ -309,8 +329,11 @@ void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *c
         case HW__REQUEST__WHAT_REMOVE_TARGET:
                 handle_remove(r, request->remove_target, client);
                 break;
+        case HW__REQUEST__WHAT_RELOAD:
+                handle_reload(r, client);
+                break;
         case HW__REQUEST__WHAT_SILENCE:
-                silence_requests_add(r->act, request->silence, client);
+                silence_requests_add(r->act, r->rulebook->rules, request->silence, client);
                 break;
         case HW__REQUEST__WHAT_UNSILENCE:
                 silence_requests_remove(r->act, request->unsilence, client);

@@ -4,6 +4,7 @@
 #define HW_REQUESTS_H
 
 #include "publish/bus.h"
+#include "rulebook.h"
 #include "targets.h"
 
 struct act;
@@ -12,6 +13,7 @@ struct requests {
         struct targets *targets;        /* set before the loop runs */
         struct bus *bus;
         struct act *act;
+        struct rulebook *rulebook;
         const char *publish_endpoint;
 };
 

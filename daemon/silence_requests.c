@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "act/act.h"
+#include "base/nearest.h"
 #include "clock.h"
 #include "heapwatch/text.h"
 #include "log.h"
+#include "rules/rule.h"
 
 static void refuse(struct bus_client *client, const char *error)
 {
@@ -66,7 +68,25 @@ static bool take_pattern(char out[SILENCE_PATTERN_MAX], const char *text)
         return true;
 }
 
-void silence_requests_add(struct act *act, const Hw__SilenceRequest *request, struct bus_client *client)
+/* True when it is a pattern, or a rule has this name. Otherwise says in `error` which one may be meant. */
+static bool names_a_rule(const struct ruleset *rules, const char *name, char *error, size_t error_size)
+{
+        const char *names[RULES_MAX], *meant;
+        char safe[256];
+
+        if (strpbrk(name, "*?[") || ruleset_find(rules, NULL, name))
+                return true;
+        for (size_t i = 0; i < rules->n; i++)
+                names[i] = rules->rules[i]->name;
+        meant = nearest(name, names, rules->n);
+        (void)hw_terminal_text(safe, sizeof(safe), name);
+        snprintf(error, error_size, "there is no rule '%.100s'%s%s%s", safe, meant ? "; did you mean '" : "",
+                 meant ? meant : "; `heapwatch alerts` and `heapwatch rules list` name them", meant ? "'?" : "");
+        return false;
+}
+
+void silence_requests_add(struct act *act, const struct ruleset *rules, const Hw__SilenceRequest *request,
+                          struct bus_client *client)
 {
         struct silence s = { .id = 0 };
         uint64_t now = clock_wall_ns();
@@ -83,7 +103,7 @@ void silence_requests_add(struct act *act, const Hw__SilenceRequest *request, st
         if (request->why)
                 (void)hw_utf8_clean(s.why, sizeof(s.why), request->why, strlen(request->why));
         s.until_wall_ns = request->duration_ns <= SILENCE_LONGEST_NS ? now + request->duration_ns : UINT64_MAX;
-        if (!act_silence(act, &s, error, sizeof(error))) {
+        if (!names_a_rule(rules, s.rule, error, sizeof(error)) || !act_silence(act, &s, error, sizeof(error))) {
                 refuse(client, error);
                 return;
         }

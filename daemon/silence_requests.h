@@ -6,8 +6,11 @@
 #include "publish/bus.h"
 
 struct act;
+struct ruleset;
 
-void silence_requests_add(struct act *act, const Hw__SilenceRequest *request, struct bus_client *client);
+/* A name that no rule has is refused, with the nearest one: it would silence nothing. Patterns may be of any kind. */
+void silence_requests_add(struct act *act, const struct ruleset *rules, const Hw__SilenceRequest *request,
+                          struct bus_client *client);
 void silence_requests_remove(struct act *act, const Hw__UnsilenceRequest *request, struct bus_client *client);
 void silence_requests_list(struct act *act, struct bus_client *client);
 

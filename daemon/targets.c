@@ -14,6 +14,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "act/act.h"
 #include "base/limits.h"
 #include "clock.h"
 #include "log.h"
@@ -32,6 +33,19 @@ struct targets {
         Hw__Update update;
         Hw__DaemonState state;
 };
+
+static void put_action_stats(struct targets *t)
+{
+        struct act_stats stats;
+
+        if (!t->options.act)
+                return;
+        act_stats(t->options.act, &stats);
+        t->state.has_actions_done = t->state.has_actions_failed = t->state.has_actions_dropped = true;
+        t->state.actions_done = stats.done;
+        t->state.actions_failed = stats.failed;
+        t->state.actions_dropped = stats.dropped + stats.desk.dropped;
+}
 
 const Hw__Update *targets_daemon_state(struct targets *t)
 {
@@ -52,6 +66,8 @@ const Hw__Update *targets_daemon_state(struct targets *t)
         t->state.has_requests = t->state.has_bad_requests = true;
         t->state.requests = stats->requests;
         t->state.bad_requests = stats->bad_requests;
+
+        put_action_stats(t);
 
         hw__update__init(&t->update);
         t->update.has_epoch = t->update.has_sequence = t->update.has_published_wall_ns = true;
@@ -129,6 +145,8 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 .outlet = bus_outlet(t->bus),
                 .show_arguments = t->options.show_arguments,
                 .trend = &t->options.trend,
+                .rules = t->options.rules,
+                .alert_hooks = &t->options.alert_hooks,
         };
         struct pipeline *p = pipeline_new(&options, error, error_size);
         if (!p)
@@ -150,6 +168,13 @@ int targets_remove(struct targets *t, const char *name)
                 return 0;
         }
         return -ENOENT;
+}
+
+void targets_reload(struct targets *t, const struct ruleset *rules)
+{
+        t->options.rules = rules;
+        for (size_t i = 0; i < t->n; i++)
+                pipeline_reload(t->pipelines[i], rules);
 }
 
 struct pipeline *targets_find(const struct targets *t, const char *name)

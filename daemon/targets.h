@@ -12,10 +12,12 @@
 #include <stdint.h>
 
 #include "heapwatch/wire.h"
+#include "alerting.h"
 #include "publish/bus.h"
 #include "source/uri.h"
 #include "trend/tracker.h"
 
+struct act;
 struct event_base;
 struct pipeline;
 struct targets;
@@ -24,6 +26,9 @@ struct targets;
 struct targets_options {
         bool show_arguments;
         struct tracker_config trend;
+        const struct ruleset *rules;    /* borrowed until targets_reload or _destroy */
+        struct alert_hooks alert_hooks;
+        const struct act *act;          /* whose counters the daemon's state tells; NULL: none */
 };
 
 /* The bus is borrowed. NULL when memory is short. */
@@ -37,6 +42,9 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
 
 /* Returns 0 or -ENOENT. */
 int targets_remove(struct targets *t, const char *name);
+
+/* Goes on with other rules; the old ones may be destroyed afterwards. */
+void targets_reload(struct targets *t, const struct ruleset *rules);
 
 /* NULL when there is none. */
 struct pipeline *targets_find(const struct targets *t, const char *name);

@@ -6,6 +6,8 @@
  */
 #include "decimal.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +18,8 @@ static char *with_point(char *text)
         char *to = text;
         bool inside = false;
 
+        if (strchr(text, '.'))
+                return text;
         for (const char *from = text; *from; from++) {
                 bool plain = strchr("0123456789+-eE", *from);
 
@@ -35,11 +39,23 @@ char *decimal_fixed(char out[DECIMAL_MAX], double value, int decimals)
         return with_point(out);
 }
 
+/* Whole numbers that %.15g writes without an exponent; not -0. */
+static bool is_whole(double value)
+{
+        return value > -1e15 && value < 1e15 && !(value < (double)(int64_t)value) &&
+               !(value > (double)(int64_t)value) && ((int64_t)value != 0 || !signbit(value));
+}
+
 char *decimal_shortest(char out[DECIMAL_MAX], double value)
 {
+        if (is_whole(value)) {
+                (void)snprintf(out, DECIMAL_MAX, "%" PRId64, (int64_t)value);
+                return out;
+        }
         for (int digits = 15; digits <= 17; digits++) {
                 (void)snprintf(out, DECIMAL_MAX, "%.*g", digits, value);
-                if (!(strtod(out, NULL) < value) && !(strtod(out, NULL) > value))
+                double back = digits < 17 ? strtod(out, NULL) : value;
+                if (!(back < value) && !(back > value))
                         break;
         }
         return with_point(out);

@@ -228,15 +228,21 @@ static void put_value(struct writer *w, const ProtobufCFieldDescriptor *field, c
 /* "live_time_ns" as "liveTimeNs". */
 static void put_name(struct writer *w, const char *name)
 {
-        put_text(w, "\"");
-        for (bool upper = false; *name; name++) {
+        char camel[80];
+        size_t n = 0;
+
+        camel[n++] = '"';
+        for (bool upper = false; *name && n < sizeof camel - 2; name++) {
                 char c = upper && *name >= 'a' && *name <= 'z' ? (char)(*name - 'a' + 'A') : *name;
 
                 upper = c == '_';
                 if (!upper)
-                        put(w, &c, 1);
+                        camel[n++] = c;
         }
-        put_text(w, "\":");
+        camel[n++] = '"';
+        camel[n++] = ':';
+        put(w, camel, n);
+        w->failed |= *name != '\0'; /* no name of the schema is that long */
 }
 
 static void put_field(struct writer *w, const ProtobufCFieldDescriptor *field, const struct field_values *v)

@@ -24,7 +24,7 @@
 #include "client/signals.h"
 
 struct alerts {
-        struct text_list endpoints, files, targets;
+        struct text_list endpoints, files, targets, rules;
         bool follow, json;
         enum severity fail_on;
         struct known known;
@@ -38,7 +38,8 @@ static const char help[] =
         "\n"
         "Shows which alerts fire or are pending: the rule, the target, the value, since\n"
         "when, and why; whether they are silenced, and what became of their actions.\n"
-        "With finished eventlogs: every alert that fired in them.\n"
+        "With finished eventlogs: every alert that fired in them, by the built-in rules and\n"
+        "those of --rules; nothing is done about them.\n"
         "\n"
         "  --follow, -f              then a line for each change, until interrupted\n"
         "  --format text|json        json: one alert a line, with its target\n"
@@ -46,6 +47,7 @@ static const char help[] =
         "                            if an alert of at least this severity fires\n"
         "  --target NAME, -t         only this target; may be repeated\n"
         "  --connect EP              a daemon's publish endpoint; may be repeated\n"
+        "  --rules RULES             with files: a rule file; may be repeated\n"
         "\n"
         "Exit status: 0 nothing fires, 1 something fires (silenced or not),\n"
         "2 usage, a daemon does not answer, a file cannot be read.\n"
@@ -97,6 +99,8 @@ static int parse_option(struct alerts *a, int o)
                 return options_add(&command_alerts, &a->targets, optarg);
         case 'c':
                 return options_add(&command_alerts, &a->endpoints, optarg);
+        case 'r':
+                return options_add(&command_alerts, &a->rules, optarg);
         default:
                 return command_usage_error(&command_alerts, "unknown option or missing value");
         }
@@ -107,7 +111,8 @@ static int parse(struct alerts *a, int argc, char **argv)
         static const struct option options[] = {
                 { "follow", no_argument, NULL, 'f' },        { "format", required_argument, NULL, 'o' },
                 { "fail-on", required_argument, NULL, 's' }, { "target", required_argument, NULL, 't' },
-                { "connect", required_argument, NULL, 'c' }, { NULL, 0, NULL, 0 },
+                { "connect", required_argument, NULL, 'c' }, { "rules", required_argument, NULL, 'r' },
+                { NULL, 0, NULL, 0 },
         };
         int o, bad = 0;
 
@@ -118,6 +123,8 @@ static int parse(struct alerts *a, int argc, char **argv)
                 bad = options_add(&command_alerts, &a->files, argv[i]);
         if (!bad && a->files.n && a->endpoints.n)
                 bad = command_usage_error(&command_alerts, "give files or --connect, not both");
+        if (!bad && a->rules.n && !a->files.n)
+                bad = command_usage_error(&command_alerts, "--rules is for files; a daemon has its own rules");
         return bad;
 }
 
@@ -284,9 +291,17 @@ static struct feed *open_feed(const struct alerts *a, char *error, size_t size)
                 .n_kinds = 1,
         };
 
-        if (a->files.n)
-                return feed_files(a->files.items, a->files.n, NULL, error, size);
-        return feed_connect(&o, error, size);
+        const char *arguments[2 * OPTIONS_MAX + 1];
+        size_t n = 0;
+
+        if (!a->files.n)
+                return feed_connect(&o, error, size);
+        for (size_t i = 0; i < a->rules.n; i++) {
+                arguments[n++] = "--rules";
+                arguments[n++] = a->rules.items[i];
+        }
+        arguments[n] = NULL;
+        return feed_files(a->files.items, a->files.n, arguments, error, size);
 }
 
 static int watch(struct alerts *a)

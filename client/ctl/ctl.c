@@ -47,6 +47,8 @@ static const char help[] =
         "  add [NAME=]URI            watch a source: a file, fifo:PATH, unix:PATH,\n"
         "                            tcp:HOST:PORT, unix-listen:PATH, tcp-listen:HOST:PORT\n"
         "  remove NAME               watch it no more\n"
+        "  reload                    read the rule files again; with a mistake in one of\n"
+        "                            them the old rules go on\n"
         "  history TARGET SERIES     the past of a series: live heap_size blocks_size\n"
         "                            allocated gc_pause copied slop fragmentation rss pss\n"
         "                            swap cpu cgroup census_total\n"
@@ -191,6 +193,17 @@ static int ask_remove(struct ctl *c, const struct verb *v)
         return send_request(c, &request);
 }
 
+static int ask_reload(struct ctl *c, const struct verb *v)
+{
+        Hw__Request request = HW__REQUEST__INIT;
+        Hw__ReloadRequest reload = HW__RELOAD_REQUEST__INIT;
+
+        (void)v;
+        request.what_case = HW__REQUEST__WHAT_RELOAD;
+        request.reload = &reload;
+        return send_request(c, &request);
+}
+
 static int unknown_series(const char *name)
 {
         const char *names[64], *meant;
@@ -259,6 +272,7 @@ static const struct verb verbs[] = {
         { "targets", "", 0, 0, ask_status },
         { "add", " [NAME=]URI", 1, 0, ask_add },
         { "remove", " NAME", 1, 0, ask_remove },
+        { "reload", "", 0, 0, ask_reload },
         { "history", " TARGET SERIES|band:ID", 2, 0, ask_history },
         { "silence", " RULE [TARGET] TIME [--why TEXT]", 2, 1, ask_silence },
         { "unsilence", " ID, or RULE [TARGET]", 1, 1, ask_silence },
@@ -333,8 +347,8 @@ static int unknown_verb(const char *name)
 static int perform(struct ctl *c)
 {
         if (!c->n_words)
-                return command_usage_error(&command_ctl, "what? expected status, targets, add, remove, history, "
-                                           "silence, unsilence or silences");
+                return command_usage_error(&command_ctl, "what? expected status, targets, add, remove, reload, "
+                                           "history, silence, unsilence or silences");
         for (size_t i = 0; i < VERBS; i++) {
                 if (strcmp(verbs[i].name, c->words[0]))
                         continue;

@@ -38,6 +38,14 @@ static void print_daemon(const Hw__DaemonState *d)
         (void)printf("\nrequests %s", d->has_requests ? hw_count_text(text, sizeof(text), d->requests) : UNKNOWN);
         (void)printf("  refused %s\n",
                      d->has_bad_requests ? hw_count_text(text, sizeof(text), d->bad_requests) : UNKNOWN);
+        if (d->has_actions_done)
+                (void)printf("actions done %s", hw_count_text(text, sizeof(text), d->actions_done));
+        if (d->has_actions_done && d->has_actions_failed)
+                (void)printf("  failed %s", hw_count_text(text, sizeof(text), d->actions_failed));
+        if (d->has_actions_done && d->has_actions_dropped)
+                (void)printf("  dropped %s", hw_count_text(text, sizeof(text), d->actions_dropped));
+        if (d->has_actions_done)
+                (void)putchar('\n');
 }
 
 static void print_target(struct print_state *p, const Hw__Update *u)
@@ -138,6 +146,8 @@ void print_reply(void *ctx, const Hw__Reply *reply)
                 print_history(p, reply->history);
         else if (reply->what_case == HW__REPLY__WHAT_SILENCES)
                 silence_print(reply->silences);
+        else if (reply->what_case == HW__REPLY__WHAT_RELOADED)
+                (void)printf("%u rules are in force\n", reply->reloaded->rules);
         else if (reply->what_case == HW__REPLY__WHAT_DONE)
                 print_done(reply->done);
 }

@@ -2,7 +2,7 @@
 /*
  * grid.c - censuses as columns.
  *
- *      columns   0      1      2      3     merge of the first m = 2:   0'     1'     2'
+ *      columns   0      1      2      3     the first two merged:       0'     1'     2'
  *      band A    a0     a1     a2     a3                                a0a1   a2     a3
  *      band B           b1     b2                                       0 b1   b2
  *
@@ -31,20 +31,30 @@ static struct grid_cell merge_cells(struct grid_cell a, uint64_t n_a, struct gri
         return c;
 }
 
-/* Where column i goes when the first m (even) are merged by twos. */
-static size_t new_place(size_t i, size_t m)
+/* Columns from .. from + m - 1 (m even) are to be merged by twos. */
+struct merge { size_t from, m; };
+
+static size_t new_place(size_t i, struct merge x)
 {
-        return i < m ? i / 2 : i - m / 2;
+        return i < x.from ? i : i < x.from + x.m ? x.from + (i - x.from) / 2 : i - x.m / 2;
 }
 
-static void merge_band(const struct grid *g, struct grid_band *b, size_t m)
+/* Whether column i is one of a pair; the pair's first column. */
+static bool in_pair(size_t i, struct merge x, size_t *ret_left)
+{
+        bool pair = i >= x.from && i < x.from + x.m;
+
+        *ret_left = pair ? i - (i - x.from) % 2 : i;
+        return pair;
+}
+
+static void merge_band(const struct grid *g, struct grid_band *b, struct merge x)
 {
         struct grid_cell zero = { 0 };
-        size_t end = b->first + b->n, first = new_place(b->first, m), n = 0;
+        size_t end = b->first + b->n, first = new_place(b->first, x), n = 0, left;
 
         for (size_t i = b->first; i < end; n++) {
-                bool pair = i < m;
-                size_t left = pair ? i & ~(size_t)1 : i;
+                bool pair = in_pair(i, x, &left);
                 struct grid_cell c = left >= b->first ? b->cells[left - b->first] : zero;
 
                 if (pair)
@@ -58,52 +68,91 @@ static void merge_band(const struct grid *g, struct grid_band *b, size_t m)
         b->n = n;
 }
 
-/* Merges the first m columns (even, at most n) by twos. */
-static void merge_columns(struct grid *g, size_t m)
+static void merge_columns(struct grid *g, struct merge x)
 {
-        size_t n = 0;
+        size_t n = 0, left;
 
         g->cells = 0;
         for (uint32_t i = 0; i < g->n_bands; i++) {
                 if (g->bands[i].n)
-                        merge_band(g, &g->bands[i], m);
+                        merge_band(g, &g->bands[i], x);
                 g->cells += g->bands[i].n;
         }
         for (size_t i = 0; i < g->n;) {
+                bool pair = in_pair(i, x, &left);
                 struct grid_column c = g->columns[i];
 
-                if (i < m) {
+                if (pair) {
                         c.width_ns = g->columns[i + 1].time_ns + g->columns[i + 1].width_ns - c.time_ns;
                         c.censuses += g->columns[i + 1].censuses;
                 }
                 g->columns[n++] = c;
-                i += i < m ? 2 : 1;
+                i += pair ? 2 : 1;
         }
         g->n = n;
         g->thinned = true;
 }
 
+static struct merge all_columns(const struct grid *g)
+{
+        return (struct merge){ .from = 0, .m = g->n & ~(size_t)1 };
+}
+
+/*
+ * The older half of the longest row of columns with equally many censuses. So every width has about as many columns,
+ * each width twice the one after it: the past is as coarse as it is old.
+ */
+static struct merge fading_columns(const struct grid *g)
+{
+        size_t best = 0, length = 0;
+
+        for (size_t i = 0, run = 0; i < g->n; i++) {
+                run = i > 0 && g->columns[i].censuses == g->columns[i - 1].censuses ? run + 1 : 1;
+                if (run > length) {
+                        length = run;
+                        best = i + 1 - run;
+                }
+        }
+        if (length < 2)
+                return (struct merge){ .from = 0, .m = 2 };
+        return (struct merge){ .from = best, .m = length < 4 ? 2 : length / 2 & ~(size_t)1 };
+}
+
 void grid_limit(struct grid *g, size_t max)
 {
         while (g->n > max && g->n > 1)
-                merge_columns(g, g->n & ~(size_t)1);
+                merge_columns(g, all_columns(g));
 }
 
-/* Room for one more column within the bounds. */
-static int make_column(struct grid *g)
+static bool is_full(const struct grid *g)
+{
+        return g->n >= 2 && (g->n >= g->max_columns || (g->cells > g->max_cells && g->n > GRID_LEAST_COLUMNS));
+}
+
+/* The newest column is one that a census of this time may go into: a new one, or one that is not full yet. */
+static int make_column(struct grid *g, uint64_t time_ns)
 {
         size_t capacity = g->capacity ? g->capacity * 2 : 64;
         struct grid_column *columns;
 
-        if (g->n >= 2 && (g->n >= g->max_columns || (g->cells > g->max_cells && g->n > GRID_LEAST_COLUMNS)))
-                merge_columns(g, (g->keep_recent ? g->n / 2 : g->n) & ~(size_t)1);
-        if (g->n < g->capacity)
+        if (is_full(g) && g->keep_recent) {
+                merge_columns(g, fading_columns(g));
+        } else if (is_full(g)) {
+                merge_columns(g, all_columns(g));
+                g->per_column *= 2;
+        }
+        if (g->n > 0 && g->columns[g->n - 1].censuses < g->per_column)
                 return 0;
-        columns = reallocarray(g->columns, capacity, sizeof(*columns));
-        if (!columns)
-                return -ENOMEM;
-        g->columns = columns;
-        g->capacity = capacity;
+        if (g->n == g->capacity) {
+                columns = reallocarray(g->columns, capacity, sizeof(*columns));
+                if (!columns)
+                        return -ENOMEM;
+                g->columns = columns;
+                g->capacity = capacity;
+        }
+        if (!g->per_column)
+                g->per_column = 1;
+        g->columns[g->n++] = (struct grid_column){ .time_ns = time_ns };
         return 0;
 }
 
@@ -147,19 +196,31 @@ static int make_cells(struct grid_band *b, size_t need)
         return 0;
 }
 
-/* The newest census's row becomes a cell of the newest column; columns since the band's last cell get zeros. */
-static int put_cell(struct grid *g, struct grid_band *b)
+/*
+ * The newest census's row goes into the newest column, which held `before` censuses until now. Columns since the
+ * band's last cell get zeros; a band without a row only matters where it had one in this column before.
+ */
+static int put_cell(struct grid *g, struct grid_band *b, uint64_t before)
 {
         size_t column = g->n - 1;
+        bool has_row = b->census == g->newest;
+        double v = has_row ? b->bytes : 0;
+        struct grid_cell cell = { v, v, v, v }, zero = { 0 };
 
+        if (b->n && b->first + b->n - 1 == column) {
+                b->cells[b->n - 1] = merge_cells(b->cells[b->n - 1], before, cell, 1);
+                return 0;
+        }
+        if (!has_row)
+                return 0;
         if (!b->n)
                 b->first = column;
         if (make_cells(b, column - b->first + 1) < 0)
                 return -ENOMEM;
         g->cells += column + 1 - b->first - b->n;
         while (b->first + b->n < column)
-                b->cells[b->n++] = (struct grid_cell){ 0 };
-        b->cells[b->n++] = (struct grid_cell){ b->bytes, b->bytes, b->bytes, b->bytes };
+                b->cells[b->n++] = zero;
+        b->cells[b->n++] = before ? merge_cells(zero, before, cell, 1) : cell;
         return 0;
 }
 
@@ -202,22 +263,26 @@ static int gather_rows(struct grid *g, const Hw__Census *c)
 
 int grid_take(struct grid *g, const Hw__Census *c)
 {
+        struct grid_column *column;
+        uint64_t before;
+
         if (!c->has_number || c->number <= g->newest || c->time_ns < g->newest_ns || c->unfinished)
                 return 0;
         hold_until(g, c->time_ns);
-        if (make_column(g) < 0 || gather_rows(g, c) < 0)
+        if (make_column(g, c->time_ns) < 0 || gather_rows(g, c) < 0)
                 return -ENOMEM;
-        g->columns[g->n++] = (struct grid_column){ .time_ns = c->time_ns, .censuses = 1 };
+        column = &g->columns[g->n - 1];
+        before = column->censuses++;
+        column->width_ns = c->time_ns - column->time_ns;
         g->newest = c->number;
         g->newest_ns = c->time_ns;
         g->censuses++;
         for (uint32_t i = 0; i < g->n_bands; i++) {
                 struct grid_band *b = &g->bands[i];
 
-                if (b->census != c->number)
-                        continue;
-                stats_add(&b->stats, seconds(c->time_ns), b->bytes);
-                if (put_cell(g, b) < 0)
+                if (b->census == c->number)
+                        stats_add(&b->stats, seconds(c->time_ns), b->bytes);
+                if (put_cell(g, b, before) < 0)
                         return -ENOMEM;
         }
         return 0;

@@ -5,8 +5,8 @@
  * A column is a stretch of time with one census or several, a row is a band.
  * Both their number and their product are bounded: when a bound is met,
  * neighbouring columns are merged (minima and maxima kept), all of them or,
- * with keep_recent, the older half, so that the past fades and the present
- * stays sharp. Statistics are exact all the same (stats.h).
+ * with keep_recent, older ones more often, so that the past fades and the
+ * present stays sharp. Statistics are exact all the same (stats.h).
  *
  * A census that the log's end cut (unfinished) is not taken: its missing rows
  * are unknown, not 0. Nor is one that goes back in time.
@@ -36,6 +36,7 @@ struct grid_band {
 struct grid {
         struct grid_column *columns;
         size_t n, capacity;
+        uint64_t per_column;            /* censuses that fill one: all alike, unless keep_recent */
         size_t max_columns, max_cells;  /* bounds; set before the first census, may change later */
         bool keep_recent;
         bool thinned;                   /* columns were merged */

@@ -48,6 +48,7 @@ static void clear(struct history_target *t)
         for (size_t i = 0; i < HISTORY_SERIES; i++)
                 past_done(&t->series[i]);
         memset(t->samples, 0, sizeof(t->samples));
+        collections_done(&t->collections);
         grid_clear(&t->bands);
 }
 
@@ -148,10 +149,15 @@ static bool removes(const Hw__Update *u)
                u->target_state->state == HW__TARGET__STATE__STATE_REMOVED;
 }
 
+static bool concerns(const struct history *h, const Hw__Update *u)
+{
+        return u->body_case == HW__UPDATE__BODY_CENSUS ||
+               (h->options.series &&
+                (u->body_case == HW__UPDATE__BODY_HEAP || u->body_case == HW__UPDATE__BODY_GC));
+}
+
 int history_take(struct history *h, size_t daemon, const Hw__Update *u)
 {
-        bool heap = u->body_case == HW__UPDATE__BODY_HEAP && h->options.series;
-        bool census = u->body_case == HW__UPDATE__BODY_CENSUS;
         struct entry *e;
 
         if (!u->target || !u->target[0])
@@ -159,7 +165,7 @@ int history_take(struct history *h, size_t daemon, const Hw__Update *u)
         e = find(h, daemon, u->target);
         if (e && removes(u))
                 forget(h, e);
-        if (!heap && !census)
+        if (!concerns(h, u))
                 return 0;
         if (!e)
                 e = make(h, daemon, u->target);
@@ -170,5 +176,9 @@ int history_take(struct history *h, size_t daemon, const Hw__Update *u)
         if (u->run > e->target.run)
                 clear(&e->target);
         e->target.run = u->run;
-        return heap ? take_samples(h, &e->target, u->heap) : grid_take(&e->target.bands, u->census);
+        if (u->body_case == HW__UPDATE__BODY_HEAP)
+                return take_samples(h, &e->target, u->heap);
+        if (u->body_case == HW__UPDATE__BODY_GC)
+                return collections_take(&e->target.collections, u->gc);
+        return grid_take(&e->target.bands, u->census);
 }

@@ -111,7 +111,7 @@ void item_grid_times(FILE *to, const struct grid *g)
 static void member(FILE *to, const char *name, double value)
 {
         (void)fprintf(to, ",\"%s\":", name);
-        put_number(to, value);
+        put_short(to, value);
 }
 
 void item_stats(FILE *to, const struct grid *g, const struct grid_band *b)

@@ -62,22 +62,34 @@ static bool covers(const struct past_point *p, uint64_t time_ns)
         return p->width_ns && time_ns <= p->time_ns + p->width_ns;
 }
 
+/* A sample goes into a point; one that is not its newest is not its last. */
+static void add(struct past_point *p, const struct past_point *sample)
+{
+        double last = p->last;
+        bool newest = sample->time_ns >= p->time_ns + p->width_ns;
+
+        past_point_merge(p, sample);
+        if (!newest)
+                p->last = last;
+}
+
 int past_insert(struct past *p, size_t max, uint64_t time_ns, double value)
 {
         struct past_point point = past_sample(time_ns, value);
         size_t at;
 
-        if (p->n >= max)
+        if (p->n >= max) {
                 past_halve(p);
+                p->per_point = p->per_point ? p->per_point * 2 : 2;
+        }
+        if (p->n > 0 && p->points[p->n - 1].count < p->per_point && time_ns >= p->points[p->n - 1].time_ns) {
+                add(&p->points[p->n - 1], &point);
+                return 0;
+        }
         for (at = p->n; at > 0 && p->points[at - 1].time_ns > time_ns; at--)
                 continue;
         if (at > 0 && covers(&p->points[at - 1], time_ns)) {
-                double last = p->points[at - 1].last;
-                bool newest = time_ns >= p->points[at - 1].time_ns + p->points[at - 1].width_ns;
-
-                past_point_merge(&p->points[at - 1], &point);
-                if (!newest)
-                        p->points[at - 1].last = last;
+                add(&p->points[at - 1], &point);
                 return 0;
         }
         if (make_room(p) < 0)

@@ -23,6 +23,7 @@ struct past_point {
 struct past {
         struct past_point *points;      /* owned */
         size_t n, capacity;
+        uint64_t per_point;             /* past_insert: samples that fill a point; 0 is 1 */
 };
 
 /* A point that is one sample. */
@@ -36,7 +37,8 @@ int past_append(struct past *p, const struct past_point *point);
 
 /*
  * Puts a sample where its time belongs; one that falls into a wide point goes into that. When there would be more
- * than `max` points (at least 2), neighbours are merged first. 0 or -ENOMEM.
+ * than `max` points (at least 2), neighbours are merged first, and points hold twice as many samples from then on.
+ * 0 or -ENOMEM.
  */
 int past_insert(struct past *p, size_t max, uint64_t time_ns, double value);
 

@@ -38,6 +38,14 @@ void put_about(FILE *to, double value)
         put_number(to, fabs(value) < 9e15 ? nearbyint(value * unit) / unit : value);
 }
 
+void put_short(FILE *to, double value)
+{
+        if (!isfinite(value) || (fabs(value) < 9e15 && value == nearbyint(value)))
+                put_number(to, value);
+        else
+                (void)fprintf(to, "%.9g", value); /* LC_NUMERIC is never set: a decimal point */
+}
+
 void put_seconds(FILE *to, uint64_t ns)
 {
         unsigned digits = 9, part = (unsigned)(ns % 1000000000);

@@ -68,30 +68,6 @@ static void reply(struct evhttp_request *req, int status, const char *type, stru
 
 /* ------------------------------------------------------------- documents */
 
-void document_open(struct document *d)
-{
-        *d = (struct document){ 0 };
-        d->to = open_memstream(&d->text, &d->size);
-}
-
-bool document_close(struct document *d)
-{
-        bool good = d->to && !ferror(d->to);
-
-        if (d->to && fclose(d->to))
-                good = false;
-        d->to = NULL;
-        return good && d->text;
-}
-
-void document_done(struct document *d)
-{
-        if (d->to)
-                (void)fclose(d->to);
-        free(d->text);
-        *d = (struct document){ 0 };
-}
-
 static void free_text(const void *bytes, size_t size, void *text)
 {
         (void)bytes;

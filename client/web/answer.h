@@ -4,22 +4,9 @@
 #define HW_CLIENT_ANSWER_H
 
 #include <event2/http.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
 
-/* A document that is written as a stream and sent at the end. */
-struct document {
-        FILE *to;               /* NULL when memory is short */
-        char *text;
-        size_t size;
-};
-
-void document_open(struct document *d);
-
-/* Ends the writing. False: memory was short, there is no text. */
-bool document_close(struct document *d);
-void document_done(struct document *d);
+#include "client/history/document.h"
 
 /* The headers of every answer: what a browser may do with it. */
 void answer_headers(struct evhttp_request *req);

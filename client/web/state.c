@@ -151,9 +151,15 @@ static void print_trends(struct printer *p, const struct view_target *t)
 
 static void print_notes(struct printer *p, const struct view_target *t)
 {
+        const struct state_source *source = p->source;
         Hw__Notes notes = HW__NOTES__INIT;
         Hw__Note *list[VIEW_NOTES];
 
+        if (source->put_notes) {
+                if (source->put_notes(source->ctx, p->to, p->comma, t))
+                        p->comma = ",\n";
+                return;
+        }
         notes.notes = list;
         for (uint64_t i = t->notes_first; t->notes_last && i <= t->notes_last; i++) {
                 const Hw__Note *note = view_note(t, i);
@@ -163,6 +169,24 @@ static void print_notes(struct printer *p, const struct view_target *t)
         }
         if (notes.n_notes)
                 PRINT_BODY(p, t, NOTES, notes, &notes);
+}
+
+static void print_gc(struct printer *p, const struct view_target *t)
+{
+        const struct history *h = p->source->history;
+        const struct history_target *past = h ? history_find(h, t->daemon, t->name) : NULL;
+        Hw__Gc gc = *t->gc;
+
+        if (past && past->run == t->run && past->collections.n) {
+                gc.collections = calloc(past->collections.n, sizeof(*gc.collections));
+                for (size_t i = 0; gc.collections && i < past->collections.n; i++)
+                        gc.collections[gc.n_collections++] = &past->collections.list[i];
+                gc.has_collections_dropped = past->collections.left_out > 0;
+                gc.collections_dropped = past->collections.left_out;
+        }
+        PRINT_BODY(p, t, GC, gc, &gc);
+        if (gc.n_collections)
+                free(gc.collections);
 }
 
 static void print_profile(struct printer *p, const struct view_target *t)
@@ -204,7 +228,7 @@ static void print_target(struct printer *p, const struct view_target *t)
         if (t->heap)
                 print_heap(p, t);
         if (t->gc)
-                PRINT_BODY(p, t, GC, gc, t->gc);
+                print_gc(p, t);
         if (t->sched)
                 PRINT_BODY(p, t, SCHED, sched, t->sched);
         print_trends(p, t);

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "client/feed.h"
+#include "client/history/history.h"
 #include "client/view.h"
 
 #define DETAIL_MAX 32
@@ -34,6 +35,11 @@ struct state_source {
         const struct feed *feed;        /* names of the daemons */
         size_t n_daemons;               /* endpoints that are followed */
         bool live, control;
+        const struct history *history;  /* of files: their single collections; NULL: none */
+        /* Unless NULL: writes an update of all notes of a target in place of the view's newest, `comma` before it;
+           false when there is none. */
+        bool (*put_notes)(void *ctx, FILE *to, const char *comma, const struct view_target *t);
+        void *ctx;
 };
 
 /* A short list for scripts. */

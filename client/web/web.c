@@ -180,10 +180,9 @@ static bool take_event(struct web *w)
                 return true;
         case FEED_STALE:
         case FEED_ALIVE:
+        case FEED_READY: /* its snapshot is in: a restarted daemon is back */
                 view_set_stale(w->view, daemon, event == FEED_STALE);
                 streams_daemon(w->streams, daemon);
-                return true;
-        case FEED_READY:
                 return true;
         case FEED_END:
                 (void)event_del(w->beat);
@@ -276,6 +275,7 @@ static bool open_memory(struct web *w)
                 .n_daemons = w->n_askers ? w->n_askers : 1,
                 .live = w->files.n == 0,
                 .control = w->options.allow_control,
+                .history = w->files.n ? w->history : NULL,
         };
         w->streams = streams_new(w->base, &w->state);
         struct pasts_source p = {

@@ -131,17 +131,15 @@ static void on_report(void *ctx, const struct act_report *report)
 
         a->done += report->outcome == ACT_DONE;
         a->failed += report->outcome == ACT_FAILED;
+        a->dropped += report->outcome == ACT_SKIPPED;
         desk_report(a->desk, report);
 }
 
-static void on_act(void *ctx, const struct notice *notice, struct act_plan *plan, bool known)
+static bool on_act(void *ctx, const struct notice *notice, struct act_plan *plan, bool known)
 {
         struct act *a = ctx;
 
-        if (worker_act(a->worker, notice, plan, known) == 0)
-                return;
-        a->dropped++;
-        log_warning("target=%s: the actions of an alert were dropped: too many at once", notice->target);
+        return worker_act(a->worker, notice, plan, known) == 0;
 }
 
 static void on_changed(void *ctx, const struct notice *notice)

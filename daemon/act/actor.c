@@ -275,11 +275,7 @@ static void attempt(struct job *j)
 
 static bool has_to_be_done(const struct job *j)
 {
-        const struct act_step *s = step_of(j);
-
-        if (s->kind == ACT_PUBLISH || (j->known && s->kind != ACT_ALERTMANAGER))
-                return false;
-        return !(s->firing_only && j->notice->state == NOTICE_RESOLVED);
+        return act_step_applies(step_of(j), j->notice->state == NOTICE_RESOLVED, j->known);
 }
 
 static void on_turn(evutil_socket_t fd, short what, void *ctx)

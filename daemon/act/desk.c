@@ -164,20 +164,35 @@ static uint64_t rule_of(const struct notice *n)
         return notice_fingerprint(n->group, n->rule, NULL, NULL);
 }
 
-/* All that has to be done for this alert is marked as left out, for this reason. */
-static void skip(struct desk *d, struct alert *a, const char *why, uint64_t now)
+/* The results before there are any: the same for all steps that are to be done. */
+static void preset(struct alert *a, bool known, enum act_outcome outcome, const char *detail, uint64_t now)
 {
         a->n_results = 0;
         for (uint32_t i = 0; i < act_plan_steps(a->plan); i++) {
-                if (act_plan_step(a->plan, i)->kind == ACT_PUBLISH)
+                const struct act_step *step = act_plan_step(a->plan, i);
+                if (!act_step_applies(step, a->notice->state == NOTICE_RESOLVED, known))
                         continue;
                 struct act_report *r = &a->results[a->n_results++];
                 *r = (struct act_report){ .fingerprint = a->notice->fingerprint, .state = a->notice->state, .step = i,
-                                          .kind = act_plan_step(a->plan, i)->kind, .outcome = ACT_SKIPPED,
-                                          .wall_ns = now };
-                snprintf(r->detail, sizeof(r->detail), "%s", why);
+                                          .kind = step->kind, .outcome = outcome, .wall_ns = now };
+                snprintf(r->detail, sizeof(r->detail), "%s", detail);
         }
+}
+
+/* All that has to be done for this alert is marked as left out, for this reason. */
+static void skip(struct desk *d, struct alert *a, const char *why, uint64_t now)
+{
+        preset(a, false, ACT_SKIPPED, why, now);
         d->handler.changed(d->handler.ctx, a->notice);
+}
+
+static void act(struct desk *d, struct alert *a, bool known, uint64_t now)
+{
+        preset(a, known, ACT_UNDER_WAY, "", now);
+        if (d->handler.act(d->handler.ctx, a->notice, a->plan, known))
+                return;
+        d->stats.dropped++;
+        skip(d, a, "not done: too much to do at once", now);
 }
 
 /* Why an alert must wait, or NULL; counted once for each alert. */
@@ -210,11 +225,10 @@ static void try_to_act(struct desk *d, struct alert *a, uint64_t now)
                 return;
         }
         a->place = PLACE_ACTED;
-        a->n_results = 0;
         d->stats.acted++;
         limit_note(d->limits, act_plan_limits(a->plan), rule_of(a->notice), a->notice->fingerprint, now);
         note_done(d, a->notice);
-        d->handler.act(d->handler.ctx, a->notice, a->plan, false);
+        act(d, a, false, now);
 }
 
 static bool is_old(const struct notice *n, uint64_t now)
@@ -241,7 +255,7 @@ static void take_firing(struct desk *d, const struct notice *n, struct act_plan 
                 a->place = PLACE_ACTED;
         } else if (a->known) {
                 a->place = PLACE_ACTED;
-                d->handler.act(d->handler.ctx, a->notice, a->plan, true);
+                act(d, a, true, now);
         } else if (a->place == PLACE_WAITING) {
                 try_to_act(d, a, now);
         }
@@ -257,15 +271,20 @@ static void take_resolved(struct desk *d, const struct notice *n, uint64_t now)
         struct desk_done *done = find_done(d, a->notice);
         bool known = a->known && done && done->resolved;
 
+        /* What an alert is told apart by stays as it was when it fired, whatever a reload has changed meanwhile. */
+        struct notice end = *n;
+        end.severity = a->notice->severity;
+        end.labels = a->notice->labels;
+        end.n_labels = a->notice->n_labels;
         d->stats.firing--;
-        if (!replace(a, n, a->plan)) /* memory is short: its beginning is told as its end */
+        if (!replace(a, &end, a->plan)) /* memory is short: its beginning is told as its end */
                 a->notice->state = NOTICE_RESOLVED;
         a->place = PLACE_OVER;
         a->since_wall_ns = now;
         if (before == PLACE_ACTED && act_plan_has_work(a->plan)) {
                 if (!known)
                         note_done(d, a->notice);
-                d->handler.act(d->handler.ctx, a->notice, a->plan, known);
+                act(d, a, known, now);
         } else if (before == PLACE_OLD) {
                 d->stats.past++;
                 skip(d, a, "not done: it was over when the log was read", now);

@@ -35,8 +35,8 @@ struct desk;
 
 struct desk_handler {
         void *ctx;
-        /* To be done now. `notice` is borrowed; `known`: see actor_take(). */
-        void (*act)(void *ctx, const struct notice *notice, struct act_plan *plan, bool known);
+        /* To be done now. `notice` is borrowed; `known`: see actor_take(). False: it cannot be taken. */
+        bool (*act)(void *ctx, const struct notice *notice, struct act_plan *plan, bool known);
         /* Results or silence of an alert have changed. */
         void (*changed)(void *ctx, const struct notice *notice);
 };
@@ -74,7 +74,7 @@ uint64_t desk_done_changes(const struct desk *d);
 void desk_done_restore(struct desk *d, const struct desk_done *done);
 
 struct desk_stats {
-        uint64_t acted, silenced, limited, past, no_room; /* alerts; silenced, limited: at least for a while */
+        uint64_t acted, silenced, limited, past, dropped, no_room; /* alerts; silenced, limited: at least for a while */
         uint64_t firing;                /* now */
 };
 

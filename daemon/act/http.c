@@ -11,7 +11,6 @@
 #include "act/http.h"
 
 #include <ctype.h>
-#include <curl/curl.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
@@ -21,6 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "act/curl_library.h"
+
 #define CONNECTIONS_MAX 32L
 #define HOST_CONNECTIONS_MAX 4L
 #define CONNECT_MS 5000L                /* of the time-out, for the connection */
@@ -28,6 +29,7 @@
 
 struct http {
         struct event_base *base;
+        const struct curl_library *curl; /* NULL until the first request */
         CURLM *multi;
         struct event *timer;
         struct http_request *requests;  /* all that are under way */
@@ -124,7 +126,7 @@ static bool may_help_to_try_again(CURLcode code, long status)
 /* libcurl's sentence names hosts and ports, never a path or a token. */
 static void tell(struct http_result *result, CURLcode code, const struct http_request *r)
 {
-        const char *why = r->curl_error[0] ? r->curl_error : curl_easy_strerror(code);
+        const char *why = r->curl_error[0] ? r->curl_error : r->http->curl->easy_strerror(code);
 
         if (code == CURLE_WRITE_ERROR)
                 snprintf(result->detail, sizeof(result->detail), "the answer is longer than %u bytes", HTTP_BODY_MAX);
@@ -148,10 +150,10 @@ static void release(struct http_request *r)
                 r->next->link = r->link;
         r->http->n--;
         if (r->easy) {
-                (void)curl_multi_remove_handle(r->http->multi, r->easy);
-                curl_easy_cleanup(r->easy);
+                (void)r->http->curl->multi_remove_handle(r->http->multi, r->easy);
+                r->http->curl->easy_cleanup(r->easy);
         }
-        curl_slist_free_all(r->headers);
+        r->http->curl->slist_free_all(r->headers);
         free(r);
 }
 
@@ -161,7 +163,7 @@ static void finish(struct http_request *r, CURLcode code)
         http_done_fn *done = r->done;
         void *ctx = r->ctx;
 
-        (void)curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &result.status);
+        (void)r->http->curl->easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &result.status);
         result.ok = code == CURLE_OK && result.status >= 200 && result.status < 300;
         result.again = !result.ok && may_help_to_try_again(code, result.status);
         tell(&result, code, r);
@@ -174,13 +176,13 @@ static void tell_finished(struct http *h)
         CURLMsg *message;
         int left;
 
-        while ((message = curl_multi_info_read(h->multi, &left))) {
+        while ((message = h->curl->multi_info_read(h->multi, &left))) {
                 struct http_request *r = NULL;
                 CURLcode code = message->data.result;
 
                 if (message->msg != CURLMSG_DONE)
                         continue;
-                (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &r);
+                (void)h->curl->easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &r);
                 finish(r, code);
         }
 }
@@ -192,7 +194,7 @@ static void on_socket_event(evutil_socket_t fd, short what, void *ctx)
         struct http *h = ctx;
         int running, action = (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0);
 
-        (void)curl_multi_socket_action(h->multi, fd, action, &running);
+        (void)h->curl->multi_socket_action(h->multi, fd, action, &running);
         tell_finished(h);
 }
 
@@ -203,7 +205,7 @@ static void on_timer(evutil_socket_t fd, short what, void *ctx)
 
         (void)fd;
         (void)what;
-        (void)curl_multi_socket_action(h->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+        (void)h->curl->multi_socket_action(h->multi, CURL_SOCKET_TIMEOUT, 0, &running);
         tell_finished(h);
 }
 
@@ -233,7 +235,7 @@ static int want_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *
                 if (!event || event_add(event, NULL) != 0)
                         return -1;
         }
-        return curl_multi_assign(h->multi, fd, event) == CURLM_OK ? 0 : -1;
+        return h->curl->multi_assign(h->multi, fd, event) == CURLM_OK ? 0 : -1;
 }
 
 /* ------------------------------------------------------------------ start */
@@ -244,7 +246,7 @@ static bool set_options(struct http_request *r, const struct http_post *post)
         long timeout_ms = (long)(post->timeout_ns / 1000000u);
         CURLcode code = CURLE_OK;
 
-#define SET(option, value) (code = code == CURLE_OK ? curl_easy_setopt(e, option, value) : code)
+#define SET(option, value) (code = code == CURLE_OK ? r->http->curl->easy_setopt(e, option, value) : code)
         SET(CURLOPT_URL, post->url);
         SET(CURLOPT_PROTOCOLS_STR, "http,https");
         SET(CURLOPT_FOLLOWLOCATION, 0L);
@@ -271,7 +273,7 @@ static bool set_options(struct http_request *r, const struct http_post *post)
 
 static bool add_header(struct http_request *r, const char *line)
 {
-        struct curl_slist *longer = curl_slist_append(r->headers, line);
+        struct curl_slist *longer = r->http->curl->slist_append(r->headers, line);
 
         if (longer)
                 r->headers = longer;
@@ -303,12 +305,47 @@ static struct http_request *make(struct http *h, const struct http_post *post, c
                 r->next->link = &r->next;
         h->requests = r;
         h->n++;
-        r->easy = curl_easy_init();
+        r->easy = r->http->curl->easy_init();
         if (r->easy && add_headers(r, token) && set_options(r, post) &&
-            curl_multi_add_handle(h->multi, r->easy) == CURLM_OK)
+            h->curl->multi_add_handle(h->multi, r->easy) == CURLM_OK)
                 return r;
         release(r);
         return NULL;
+}
+
+static bool set_multi_options(struct http *h)
+{
+        return h->curl->multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION, want_socket) == CURLM_OK &&
+               h->curl->multi_setopt(h->multi, CURLMOPT_SOCKETDATA, h) == CURLM_OK &&
+               h->curl->multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION, want_timer) == CURLM_OK &&
+               h->curl->multi_setopt(h->multi, CURLMOPT_TIMERDATA, h) == CURLM_OK &&
+               h->curl->multi_setopt(h->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, CONNECTIONS_MAX) == CURLM_OK &&
+               h->curl->multi_setopt(h->multi, CURLMOPT_MAX_HOST_CONNECTIONS, HOST_CONNECTIONS_MAX) == CURLM_OK;
+}
+
+/* Has libcurl ready; false with a sentence. */
+static bool begin(struct http *h, char *error, size_t error_size)
+{
+        if (h->multi)
+                return true;
+        if (!h->curl) {
+                h->curl = curl_library_load(error, error_size);
+                if (!h->curl)
+                        return false;
+                if (h->curl->global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+                        h->curl = NULL;
+                        snprintf(error, error_size, "libcurl cannot be initialised");
+                        return false;
+                }
+        }
+        h->multi = h->curl->multi_init();
+        if (h->multi && set_multi_options(h))
+                return true;
+        if (h->multi)
+                (void)h->curl->multi_cleanup(h->multi);
+        h->multi = NULL;
+        snprintf(error, error_size, "out of memory");
+        return false;
 }
 
 struct http_request *http_start(struct http *h, const struct http_post *post, http_done_fn *done, void *ctx,
@@ -323,6 +360,10 @@ struct http_request *http_start(struct http *h, const struct http_post *post, ht
         }
         if (post->bearer_file && !read_token(post->bearer_file, token, sizeof(token), error, error_size))
                 return NULL;
+        if (!begin(h, error, error_size)) {
+                explicit_bzero(token, sizeof(token));
+                return NULL;
+        }
         r = make(h, post, token);
         explicit_bzero(token, sizeof(token));
         if (!r) {
@@ -343,28 +384,15 @@ void http_cancel(struct http_request **r)
 
 /* ------------------------------------------------------------------- http */
 
-static bool set_multi_options(struct http *h)
-{
-        return curl_multi_setopt(h->multi, CURLMOPT_SOCKETFUNCTION, want_socket) == CURLM_OK &&
-               curl_multi_setopt(h->multi, CURLMOPT_SOCKETDATA, h) == CURLM_OK &&
-               curl_multi_setopt(h->multi, CURLMOPT_TIMERFUNCTION, want_timer) == CURLM_OK &&
-               curl_multi_setopt(h->multi, CURLMOPT_TIMERDATA, h) == CURLM_OK &&
-               curl_multi_setopt(h->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, CONNECTIONS_MAX) == CURLM_OK &&
-               curl_multi_setopt(h->multi, CURLMOPT_MAX_HOST_CONNECTIONS, HOST_CONNECTIONS_MAX) == CURLM_OK;
-}
-
 struct http *http_new(struct event_base *base)
 {
         struct http *h = calloc(1, sizeof(*h));
 
-        if (!h || curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-                free(h);
+        if (!h)
                 return NULL;
-        }
         h->base = base;
         h->timer = evtimer_new(base, on_timer, h);
-        h->multi = curl_multi_init();
-        if (!h->timer || !h->multi || !set_multi_options(h))
+        if (!h->timer)
                 http_destroy(&h);
         return h;
 }
@@ -379,9 +407,10 @@ void http_destroy(struct http **hp)
         while (h->requests)
                 release(h->requests);
         if (h->multi)
-                (void)curl_multi_cleanup(h->multi);
+                (void)h->curl->multi_cleanup(h->multi);
         if (h->timer)
                 event_free(h->timer);
+        if (h->curl)
+                h->curl->global_cleanup();
         free(h);
-        curl_global_cleanup();
 }

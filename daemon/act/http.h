@@ -40,7 +40,7 @@ struct http_result {
 
 typedef void http_done_fn(void *ctx, const struct http_result *result);
 
-/* NULL when memory is short. libcurl is initialised by the first one, in the thread that calls. */
+/* NULL when memory is short. libcurl is loaded by the first request, in the thread that calls. */
 struct http *http_new(struct event_base *base);
 
 /* Ends all requests without calling anybody. */

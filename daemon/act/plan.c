@@ -257,6 +257,13 @@ bool act_plan_has_work(const struct act_plan *plan)
         return false;
 }
 
+bool act_step_applies(const struct act_step *s, bool resolved, bool known)
+{
+        if (s->kind == ACT_PUBLISH || (known && s->kind != ACT_ALERTMANAGER))
+                return false;
+        return !(s->firing_only && resolved);
+}
+
 char *act_step_text(char *out, size_t size, const struct act_step *s)
 {
         const char *host = s->url ? host_of(s->url) : NULL;

@@ -11,6 +11,7 @@
 #define REPORT_DETAIL_MAX 256u
 
 enum act_outcome {
+        ACT_UNDER_WAY,          /* begun, or waiting for its turn */
         ACT_DONE,
         ACT_FAILED,             /* for good: all attempts are over, or another would not help */
         ACT_SKIPPED             /* not tried: silenced, limited, dropped; the detail says which */

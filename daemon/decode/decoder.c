@@ -354,12 +354,18 @@ void hw_eventlog_reset(struct hw_eventlog *log)
         log->block = (struct block){.cap = HW_CAP_NONE};
         log->has_blocks = log->adrift = false;
         log->lost_mark = 0;
+        log->input_ended = false;
 }
 
 void hw_eventlog_input(struct hw_eventlog *log, const void *data, size_t size)
 {
         view_input(&log->view, data, size);
         log->stats.bytes += size;
+}
+
+void hw_eventlog_input_end(struct hw_eventlog *log)
+{
+        log->input_ended = true;
 }
 
 enum hw_eventlog_status hw_eventlog_read(struct hw_eventlog *log, struct hw_event *events, size_t max,

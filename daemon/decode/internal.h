@@ -130,6 +130,7 @@ struct hw_eventlog {
         uint64_t lost_mark;             /* bytes before this offset are counted as lost */
         bool lost_limit;                /* report LIMIT, not BAD */
         bool lost_told;                 /* reported when it began */
+        bool input_ended;               /* no more bytes will come */
 
         struct hw_eventlog_stats stats;
         uint16_t quick[HW_QUICK_IDS];   /* whole size of plain events of fixed size; 0: any other id */

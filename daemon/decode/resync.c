@@ -15,7 +15,8 @@
  *
  * Two times of 8 bytes each that fit make a wrong hit very unlikely. Each
  * place costs one table look-up; only heads are read, so hostile lengths cost
- * nothing. At most an event and the next one's head are held back undecided.
+ * nothing. At most an event and the next one's head are held back undecided;
+ * when the input has ended, what needs more bytes is not there.
  * Inside a block its size is believed before its times: a wrong hit whose
  * length leads far away would hold back all that follows.
  *
@@ -213,6 +214,11 @@ enum step lost_step(struct hw_eventlog *log)
                 if (end == ANSWER_YES)
                         return found(log, header_resume);
                 enum answer event = log->has_table ? event_found(log) : ANSWER_NO;
+                if (log->input_ended) { /* what needs more bytes than there will be cannot stand here */
+                        header = header == ANSWER_MORE ? ANSWER_NO : header;
+                        end = end == ANSWER_MORE ? ANSWER_NO : end;
+                        event = event == ANSWER_MORE ? ANSWER_NO : event;
+                }
                 if (event == ANSWER_YES && header == ANSWER_NO && end == ANSWER_NO)
                         return found(log, NULL);
                 if (header == ANSWER_MORE || end == ANSWER_MORE || event == ANSWER_MORE)

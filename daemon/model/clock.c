@@ -20,11 +20,21 @@ void clock_clear(struct clock *c)
         *c = (struct clock){ .first_ns = UINT64_MAX, .global_end_ns = UNKNOWN_U64 };
 }
 
+/* Whether a block has come from every capability that is known: what has not come yet may hold anything. */
+static bool all_buffers_seen(const struct model *m)
+{
+        uint32_t seen = 0;
+
+        for (uint32_t i = 0; i < m->sched.n_caps; i++)
+                seen += m->caps[i].block_end_ns != UNKNOWN_U64;
+        return seen >= m->run.capabilities;
+}
+
 static void tell_settled(struct model *m)
 {
         uint64_t settled = model_watermark_ns(m);
 
-        if (!m->sink.settled || settled <= m->clock.settled_ns)
+        if (!m->sink.settled || settled <= m->clock.settled_ns || !all_buffers_seen(m))
                 return;
         m->clock.settled_ns = settled;
         m->sink.settled(m->sink.ctx, settled);

@@ -226,6 +226,11 @@ void model_end_run(struct model *m)
         m->ended = true;
 }
 
+void model_resume_run(struct model *m)
+{
+        m->ended = false;
+}
+
 unsigned model_take_changes(struct model *m)
 {
         refresh(m);

@@ -33,7 +33,8 @@ struct model;
 
 /*
  * `settled`: a block begins, so all blocks before it are whole: no event from
- * before time_ns is to come from the buffers that were ever seen.
+ * before time_ns is to come. Not told while a capability that is known has not
+ * sent anything.
  *
  * All calls come from inside model_events, model_end_run or model_process; pointers are borrowed for the call.
  */
@@ -66,6 +67,9 @@ void model_begin_run(struct model *m, uint32_t ordinal);
 
 /* Events of the run in stream order. */
 void model_events(struct model *m, const struct hw_event *events, size_t n);
+
+/* More events of a run that was ended by mistake follow: what was closed stays closed. */
+void model_resume_run(struct model *m);
 
 /* The stream ended: closes what is open (an unfinished census is passed on as such). State stays readable. */
 void model_end_run(struct model *m);

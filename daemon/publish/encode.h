@@ -72,6 +72,8 @@ char *encoder_bytes(struct encoder *e, const char *bytes, size_t size);
 
 Hw__Target *encode_target(struct encoder *e, const struct target_facts *facts, const struct run *run);
 Hw__Health *encode_health(struct encoder *e, const struct health *health);
+Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct alerts *alerts, alert_extra_fn *extra,
+                          void *extra_ctx);
 Hw__Heap *encode_heap(struct encoder *e, const struct heap *heap);
 Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc);
 Hw__Collection *encode_collection(struct encoder *e, const struct collection *collection);

@@ -170,28 +170,33 @@ void event_stream_flush(struct event_stream *s)
         arena_reset(&s->arena);
 }
 
+/* Puts the type with its count into the message; sends it when it is full. */
+static int put_count(struct event_stream *s, Hw__Events *body, uint16_t id, uint64_t count)
+{
+        if (body->n_types == LIMIT_EVENTS_PER_UPDATE) {
+                send(s, body);
+                body->n_types = 0;
+        }
+        Hw__EventType *type = make_type(s, id);
+        if (!type)
+                return -ENOMEM;
+        PUT(type, count, count);
+        body->types[body->n_types++] = type;
+        return s->error;
+}
+
 void event_stream_finish(struct event_stream *s, const struct hw_eventlog *log)
 {
         Hw__Events body = HW__EVENTS__INIT;
-        size_t n = 0;
 
         event_stream_flush(s);
-        for (uint32_t id = 0; id < HW_EVENT_IDS; id++)
-                n += hw_eventlog_count(log, (uint16_t)id) > 0;
-        body.types = arena_calloc(&s->arena, n, sizeof(*body.types));
+        body.types = arena_calloc(&s->arena, LIMIT_EVENTS_PER_UPDATE, sizeof(*body.types));
         if (!body.types)
                 s->error = s->error ? s->error : -ENOMEM;
         for (uint32_t id = 0; id < HW_EVENT_IDS && !s->error; id++) {
                 uint64_t count = hw_eventlog_count(log, (uint16_t)id);
-                if (!count)
-                        continue;
-                Hw__EventType *type = make_type(s, (uint16_t)id);
-                if (!type) {
-                        s->error = -ENOMEM;
-                        return;
-                }
-                PUT(type, count, count);
-                body.types[body.n_types++] = type;
+                if (count)
+                        s->error = put_count(s, &body, (uint16_t)id, count);
         }
         if (!s->error)
                 send(s, &body);

@@ -22,9 +22,11 @@
 
 #include "heapwatch/wire.h"
 #include "model/model.h"
+#include "publish/alert_extra.h"
 #include "publish/health.h"
 #include "publish/outlet.h"
 
+struct alerts;                          /* rules/alerts.h */
 struct publisher;
 struct tracker;
 
@@ -46,6 +48,12 @@ void publisher_destroy(struct publisher **p);
 /* The sink to make the model with; then the model itself (borrowed until publisher_destroy). */
 struct model_sink publisher_sink(struct publisher *p);
 void publisher_set_model(struct publisher *p, struct model *m);
+
+/* The alerts that are told (borrowed; NULL: none), and who knows what is told beside them (NULL: nobody). */
+void publisher_set_alerts(struct publisher *p, const struct alerts *alerts, alert_extra_fn *extra, void *extra_ctx);
+
+/* Sends all alerts: at every change of one and in the heartbeat. */
+void publisher_alerts(struct publisher *p, uint64_t wall_ns);
 
 /* Where trends come from (borrowed until publisher_destroy); without one none are published. */
 void publisher_set_tracker(struct publisher *p, struct tracker *t);
@@ -75,7 +83,7 @@ void publisher_begin_run(struct publisher *p, uint64_t wall_ns);
 
 /*
  * Calls `each` with updates that bring a newcomer to the present state (each
- * borrowed): target, health, bands in parts, the newest census, heap, gc,
+ * borrowed): target, health, alerts, bands in parts, the newest census, heap, gc,
  * notes in parts, profile in parts, ticky in parts, sched, trends in parts. Each carries the
  * newest sequence of its topic. `kinds` (n of them, 0 = all) selects. Flushes
  * first, so that nothing in it comes again. Returns 0, or -ENOMEM when it is

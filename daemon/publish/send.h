@@ -33,6 +33,9 @@ struct publisher {
         unsigned changes;               /* enum model_change, taken and not yet sent */
         uint64_t profile_seen;          /* profile_ticks() at the last profile message */
         uint64_t ticky_seen;            /* ticky_events() likewise */
+        const struct alerts *alerts;    /* borrowed; NULL: none */
+        alert_extra_fn *alert_extra;    /* NULL: nothing beside them */
+        void *alert_extra_ctx;
         int error;                      /* of the outlet */
 };
 
@@ -56,6 +59,7 @@ bool send_health(struct publisher *p, const struct health *health, const struct 
 bool send_heap(struct publisher *p, const struct newcomer *to); /* live: with the samples gathered */
 bool send_gc(struct publisher *p, const struct newcomer *to);   /* live: with the collections gathered */
 bool send_sched(struct publisher *p, const struct newcomer *to);
+bool send_alerts(struct publisher *p, const struct newcomer *to);
 bool send_census(struct publisher *p, const struct census *census, const struct newcomer *to);
 
 /* In parts of bounded size. ids: n bands; NULL: those from 1 to n. */

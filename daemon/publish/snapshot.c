@@ -99,6 +99,8 @@ int publisher_snapshot(struct publisher *p, const struct target_facts *facts, co
                 good = send_target(p, facts, &to);
         if (is_wanted(kinds, n_kinds, HW__KIND__KIND_HEALTH))
                 good = send_health(p, health, &to) && good;
+        if (is_wanted(kinds, n_kinds, HW__KIND__KIND_ALERT))
+                good = send_alerts(p, &to) && good;
         for (size_t i = 0; p->run && i < sizeof(steps) / sizeof(steps[0]); i++)
                 if (is_wanted(kinds, n_kinds, steps[i].kind))
                         good = steps[i].send(p, &to) && good;

@@ -115,7 +115,7 @@ static void print_inner(struct printer *p, const struct node *n)
                         call_text(p, n);
                 break;
         case NODE_NOT:
-                put(p, "not ");
+                put(p, p->words ? "it is not so that " : "not ");
                 print(p, n->left, LEVEL_NOT);
                 break;
         case NODE_NEGATE:

@@ -21,6 +21,7 @@ enum rule_series {
         RULE_NEED,
         RULE_STREAM_LAG,
         RULE_STREAM_IDLE,
+        RULE_STREAM_GAP,
         RULE_LOST_BYTES,
         RULE_RESTARTS,
         RULE_CRASHES,

@@ -30,6 +30,7 @@ struct band_slice {
 
 struct band_windows {
         struct band_slice slices[BAND_RINGS][BAND_SLICES];
+        struct band_slice now;          /* samples of the newest 100 s that are in no ring yet */
         double area;                    /* since it was first seen */
         double last;
         uint64_t last_ns;
@@ -39,7 +40,7 @@ struct band_windows {
 void band_windows_push(struct band_windows *w, uint64_t time_ns, double value);
 
 /* Merges the slices that begin in [from_ns, to_ns); false when there is no sample. *ret_area in unit x s. */
-bool band_windows_span(const struct band_windows *w, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
+bool band_windows_span(const struct band_windows *windows, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
                        double *ret_area);
 
 #endif

@@ -14,11 +14,12 @@
 #define SECOND UINT64_C(1000000000)
 #define PARTS 32u               /* cells to a power of two */
 #define PARTS_LOG 5u
+#define ROOM_FIRST 32u          /* cells of a slice */
 #define RING_FIRST 4u           /* slices of a young ring */
 #define CELLS (PARTS * (64 - PARTS_LOG + 1))
 
 static const struct { uint64_t width_ns; uint32_t slices; } shapes[SPREAD_RINGS] = {
-        { 10 * SECOND, 31 }, { 60 * SECOND, 61 }, { 360 * SECOND, 61 }, { 1440 * SECOND, 61 },
+        { 60 * SECOND, 11 }, { 300 * SECOND, 13 }, { 1800 * SECOND, 13 }, { 7200 * SECOND, 13 },
 };
 
 void spread_init(struct spread *s)
@@ -58,7 +59,7 @@ static double value_of(unsigned cell)
 
 static bool make_room(struct spread *s, struct spread_slice *slice)
 {
-        uint16_t room = slice->room ? (uint16_t)(slice->room * 2) : 4;
+        uint16_t room = slice->room ? (uint16_t)(slice->room * 2) : ROOM_FIRST;
 
         if (slice->n < slice->room)
                 return true;

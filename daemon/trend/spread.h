@@ -2,11 +2,11 @@
 /*
  * spread.h - how the values of one series are spread, and the area under it.
  *
- * Four rings of slices (10 s, 1 min, 6 min, 24 min wide; 5 min, 1 h, 6 h, 24 h
- * long) and one slice for the whole run. A slice counts values in log-linear
+ * Four rings of slices (1 min, 5 min, 30 min, 2 h wide; a little longer than
+ * 10 min, 1 h, 6 h, 24 h) and one slice for the whole run. A slice counts values in log-linear
  * cells, 32 to a power of two, of which only the filled ones are kept: a
  * quantile is within 1/64 of a value that was there. Memory grows with how many
- * different values there are, to about 30 kB for a series of a day; a ring
+ * different values there are, to about 10 kB for a series of a day; a ring
  * has no more slices than the life of the series has needed so far.
  *
  * The area is that under the line through the samples as they came, in the

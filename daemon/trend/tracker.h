@@ -115,7 +115,10 @@ const struct trend *tracker_trend(const struct tracker *t, struct subject s);
 bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns,
                         struct statistics *ret);
 
-/* The q-quantile (0..1) of a series in [from_ns, to_ns), within 1/32; NaN when not known (always for bands). */
+/*
+ * The q-quantile (0..1) of a series in [from_ns, to_ns), within 1/32 of a value, to the width of a slice (spread.h);
+ * NaN when not known (always for bands).
+ */
 double tracker_quantile(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns, double q);
 
 /* Where memory grows, and when it meets the limit, as of W. */

@@ -110,6 +110,14 @@ void hw_eventlog_reset(struct hw_eventlog *log);
 void hw_eventlog_input(struct hw_eventlog *log, const void *data, size_t size);
 
 /*
+ * Says that no more input will come, until hw_eventlog_reset: read again, until
+ * NEED_MORE. After damage a place may look like an event that is longer than
+ * the bytes at hand; now it is decided that it is none, and what follows it is
+ * delivered. Not needed when the rest may as well count as lost.
+ */
+void hw_eventlog_input_end(struct hw_eventlog *log);
+
+/*
  * Delivers at most `max` events (at least 1) into `events` and their number
  * into `ret_count`, in stream order, and says why it stopped. Known events
  * always have at least the payload their kind needs (hw_event_info's

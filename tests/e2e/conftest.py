@@ -33,6 +33,7 @@ def programs(tmp_path_factory):
     return {
         "leaky": compile_one("Leaky", "leaky", *log),
         "steady": compile_one("Steady", "steady", *log),
+        "offheap": compile_one("OffHeap", "offheap", *log),
         "crash": compile_one("Crash", "crash", *log),
         "stress": compile_one("Stress", "stress", *log),
         "restart": compile_one("Restart", "restart", *log),

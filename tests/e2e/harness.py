@@ -70,10 +70,11 @@ class Daemon:
         self.context = zmq.Context.instance()
 
     def start(self):
+        env = {"XDG_STATE_HOME": str(self.directory / "state"), **os.environ}   # nothing is kept outside
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(
                 [DAEMON, "--publish", self.publish, "--request", self.request_endpoint, *self.args, *self.targets],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env)
         wait_for(lambda: self.process.poll() is not None or self.answers(), "the daemon's first answer")
         assert self.process.poll() is None, self.log.read_text()
         return self

@@ -4,12 +4,11 @@ import contextlib
 import json
 import os
 import stat
-import subprocess
 import threading
 
 import pytest
 
-from harness import DAEMON, Daemon, client, pb, private_directory, wait_for
+from harness import LOGS, Daemon, client, pb, private_directory, wait_for
 from live_log import LiveLog
 from servers import Alertmanager, Webhook, certificate, free_port
 
@@ -45,8 +44,6 @@ def rule(todo, name="big", expr="live > 30MiB", more=""):
 @contextlib.contextmanager
 def watched(directory, *rules, start=True):
     """A daemon with these rules and a program t: (daemon, feeder)."""
-    if b"--rules" not in subprocess.run([DAEMON, "--help"], stdout=subprocess.PIPE).stdout:
-        pytest.skip("this daemon reads no rule files yet")
     path = directory / "rules.yaml"
     path.write_text("groups:\n  - name: test\n    rules:\n" + "".join(rules))
     with Feeder(directory / "t.eventlog") as feeder:
@@ -116,12 +113,34 @@ def test_fires_and_resolves(directory):
         wait_for((directory / "said.resolved").exists, "the exec of its end")
         wait_for(lambda: len(hook.bodies) == 2, "the webhook of its end")
         wait_for(lambda: client("alerts", "--connect", d.publish).returncode == 0, "nothing to fire")
+        assert b"actions done 6  failed 0  dropped 0" in client("ctl", "--connect", d.publish, "status").stdout
         daemon_log = d.log.read_text()
     assert hook.told() == [("firing", "big", "t"), ("resolved", "big", "t")]
     assert hook.bodies[0]["version"] == "4" and hook.bodies[0]["commonLabels"]["team"] == "search"
     assert hook.headers[0]["Authorization"] == "Bearer s3cret"
     assert "alert=big state=firing severity=critical target=t" in daemon_log
     assert "s3cret" not in daemon_log and "/hook" not in daemon_log
+
+
+def test_alerts_of_a_finished_log(directory):
+    rules = directory / "rules.yaml"
+    rules.write_text("builtin: false\ngroups:\n  - name: test\n    rules:\n" +
+                     rule([{"exec": ["/bin/false"]}]) + rule([], "never", "live > 90MiB"))
+    log = LiveLog(directory / "old.eventlog", start_wall_ns=1_700_000_000 * 10**9)
+    for second in range(60):
+        log.live((40 if 20 <= second < 40 else 10) * MIB, at_ns=(second + 1) * 10**9)
+    log.end()
+    done = client("alerts", "--rules", rules, log.path)
+    lines = done.stdout.decode().splitlines()
+    assert done.returncode == 1 and done.stderr == b""
+    assert len(lines) == 2 and lines[0].startswith("critical  resolved  old               big  ")
+    assert " fired at 2" in lines[0] and lines[0].endswith(" for 20.0 s") and lines[1] == " " * 10 + "old is big"
+    changes = client("alerts", "--follow", "--rules", rules, log.path).stdout.decode().splitlines()
+    assert [c.split()[1] for c in changes[:2]] == ["firing", "resolved"]
+    quiet = client("alerts", "--fail-on", "critical", "--rules", rules, LOGS / "leaky-useronly-ghc9103/run.eventlog")
+    assert (quiet.returncode, quiet.stdout) == (0, b"nothing fired\n")
+    assert client("alerts", "--rules", directory / "none.yaml", log.path).returncode == 2
+    assert client("alerts", "--rules", rules).returncode == 2
 
 
 def test_bad_actions_harm_nobody(directory):
@@ -171,6 +190,29 @@ def test_the_real_alertmanager(directory):
         wait_for(lambda: not am.alerts(), "the alert of a removed target to end")
 
 
+def test_reload_while_alerts_fire(directory):
+    with Webhook() as hook, Webhook() as other:
+        kept, gone = (rule([{"webhook": hook.url}], name) for name in ("kept", "gone"))
+        with watched(directory, kept, gone) as (d, feeder):
+            def reload(*rules):
+                (directory / "rules.yaml").write_text("groups:\n  - name: test\n    rules:\n" + "".join(rules))
+                return client("ctl", "--connect", d.publish, "reload")
+
+            feeder.mib = 40
+            wait_for(lambda: len(hook.bodies) == 2, "both to be told")
+            assert reload("      - alert: broken\n").returncode == 1        # refused whole: the old rules go on
+            assert {a.rule for u in d.snapshot("t")["alerts"] for a in u.alerts.alerts
+                    if a.state == pb.Alert.STATE_FIRING} == {"kept", "gone"}
+            changed = rule([{"webhook": other.url}], "kept").replace("search", "else")
+            assert reload(changed).returncode == 0
+            wait_for(lambda: len(hook.bodies) == 3, "the end of the rule that is gone")
+            feeder.mib = 10
+            wait_for(lambda: len(hook.bodies) == 4, "the end of the rule that was kept")
+    assert hook.told()[2:] == [("resolved", "gone", "t"), ("resolved", "kept", "t")]
+    assert hook.bodies[3]["commonLabels"]["team"] == "search"   # to whom, and as what, its beginning was told
+    assert not other.bodies
+
+
 def test_silences(directory):
     said = directory / "said"
     tell = script(directory, "tell", f'echo "$HEAPWATCH_ALERT $HEAPWATCH_STATE" >> "{said}"\n')
@@ -214,7 +256,7 @@ def test_silences(directory):
 def test_a_broken_state_file_is_set_aside(directory):
     with private_directory() as sockets:
         with Daemon(sockets) as d:
-            assert client("ctl", "--connect", d.publish, "silence", "x", "1h").returncode == 0
+            assert client("ctl", "--connect", d.publish, "silence", "x*", "1h").returncode == 0
         path = next((directory / "state" / "heapwatch").glob("state-*.json"))
         path.write_text(path.read_text()[:20])
         with Daemon(sockets) as d:
@@ -240,11 +282,13 @@ def test_requests_are_checked(directory):
         def refusal(**what):
             return d.ask(pb.Request(**what))[0].error
         assert "needs a rule and a duration_ns" in refusal(silence=pb.SilenceRequest(rule="x"))
-        assert "not in the future" in refusal(silence=pb.SilenceRequest(rule="x", duration_ns=0))
-        assert "366 days" in refusal(silence=pb.SilenceRequest(rule="x", duration_ns=2**64 - 1))
+        assert "not in the future" in refusal(silence=pb.SilenceRequest(rule="x*", duration_ns=0))
+        assert "366 days" in refusal(silence=pb.SilenceRequest(rule="x*", duration_ns=2**64 - 1))
+        assert "no rule 'leek'; did you mean 'leak'?" in refusal(silence=pb.SilenceRequest(rule="leek",
+                                                                                           duration_ns=10**9))
         assert "at most 256 bytes" in refusal(silence=pb.SilenceRequest(rule="x" * 300, duration_ns=1))
-        assert "name of a target" in refusal(silence=pb.SilenceRequest(rule="x", target="\x1b", duration_ns=10**9))
+        assert "name of a target" in refusal(silence=pb.SilenceRequest(rule="x*", target="\x1b", duration_ns=10**9))
         assert "no such silence" in refusal(unsilence=pb.UnsilenceRequest(id=5))
         assert "needs an id or a rule" in refusal(unsilence=pb.UnsilenceRequest())
-        made = d.ask(pb.Request(silence=pb.SilenceRequest(rule="x", duration_ns=60 * 10**9, why="w" * 5000)))[0]
+        made = d.ask(pb.Request(silence=pb.SilenceRequest(rule="x*", duration_ns=60 * 10**9, why="w" * 5000)))[0]
         assert len(made.silences.silences[0].why) == 512

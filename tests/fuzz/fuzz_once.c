@@ -73,7 +73,15 @@ static void put_type(struct header *h, uint16_t id, uint16_t size)
         put(h, 0x65746500, 4);
 }
 
-/* Sizes are the least that each kind needs; texts and what has no fixed size are variable. */
+static bool is_variable(const struct hw_event_info *info)
+{
+        for (unsigned i = 0; i < info->n_fields; i++)
+                if (info->fields[i].type >= HW_FIELD_TEXT)
+                        return true;
+        return false;
+}
+
+/* Sizes are the least that each kind needs. */
 static const struct header *full_header(void)
 {
         static struct header h;
@@ -84,7 +92,7 @@ static const struct header *full_header(void)
         for (uint16_t id = 0; id < 256; id++) {
                 const struct hw_event_info *info = hw_event_info(id);
                 if (info)
-                        put_type(&h, id, info->variable ? 0xffff : info->min_size);
+                        put_type(&h, id, is_variable(info) ? 0xffff : info->min_size);
         }
         put(&h, 0x68657465, 4);
         put(&h, 0x68647265, 4);
@@ -143,7 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         if (size < SEED_BYTES)
                 return 0;
-        log_set_level(LOG_LEVEL_ERROR);
+        log_set_level(LOG_ERROR);
         uint32_t seed = (uint32_t)data[0] | (uint32_t)data[1] << 8 | (uint32_t)data[2] << 16 | (uint32_t)data[3] << 24;
         size_t largest = 1 + (size_t)(data[1] * data[1]);
         bool with_header = data[0] & 1;

@@ -16,10 +16,20 @@ const testing = process.argv.includes("--test");
 const out = resolve(process.argv.slice(2).find((a) => !a.startsWith("--")) ?? join(here, "../../../build/web"));
 mkdirSync(out, { recursive: true });
 
-// The licences of what is bundled stay in the bundle.
-function licences() {
-    const names = ["uplot", "d3-flame-graph", "d3-selection", "d3-transition", "d3-hierarchy", "d3-scale"];
-    return `/*! heapwatch, BSD-3-Clause. With ${names.slice(0, 2).join(", ")} and d3 modules: see docs/THIRD-PARTY.md. */`;
+// The licences of all packages that are in the bundle, as a comment: a package is in it when it gave bytes to it.
+function licences(metafile) {
+    const inputs = Object.values(metafile.outputs).flatMap((o) => Object.entries(o.inputs)).filter(([, i]) => i.bytesInOutput > 0);
+    const names = new Set(inputs.map(([path]) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]).filter(Boolean));
+    const texts = new Map(); // text -> packages that have it
+    for (const name of [...names].sort()) {
+        const folder = join(here, "node_modules", name), file = readdirSync(folder).find((f) => /^licen[cs]e/i.test(f));
+        if (!file) throw new Error(`${name} brings no licence`);
+        const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+        const text = readFileSync(join(folder, file), "utf8").trim().replace(/\r/g, "").replace(/\*\//g, "* /");
+        texts.set(text, [...(texts.get(text) ?? []), `${name} ${version}`]);
+    }
+    const parts = [...texts].map(([text, who]) => `---- ${who.join(", ")}\n\n${text}`);
+    return `/*! heapwatch (BSD-3-Clause) with these libraries:\n\n${parts.join("\n\n")}\n*/\n`;
 }
 
 const common = {
@@ -38,17 +48,18 @@ async function tests() {
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 async function page() {
-    await build({
+    const { metafile } = await build({
         ...common,
+        metafile: true,
         entryPoints: { app: "src/main.ts" },
         outdir: out,
         format: "iife",
         minify: true,
         keepNames: true, // d3-flame-graph asks for the name of a constructor
-        legalComments: "inline",
-        banner: { js: licences() },
+        legalComments: "none", // all licences stand at the head
     });
-    const js = readFileSync(join(out, "app.js"), "utf8");
+    const js = licences(metafile) + readFileSync(join(out, "app.js"), "utf8");
+    writeFileSync(join(out, "app.js"), js);
     const css = readFileSync(join(out, "app.css"), "utf8");
     const shell = readFileSync(join(here, "src/shell.html"), "utf8");
     if (/<\/script/i.test(js) || /<\/style/i.test(css)) throw new Error("the bundle closes its own element");

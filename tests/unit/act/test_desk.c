@@ -23,14 +23,19 @@ static struct silences silences;
 static struct act_plan *plan;
 static struct seen seen;
 
-static void on_act(void *ctx, const struct notice *n, struct act_plan *p, bool known)
+static bool full;
+
+static bool on_act(void *ctx, const struct notice *n, struct act_plan *p, bool known)
 {
         (void)ctx;
+        if (full)
+                return false;
         assert_ptr_equal(p, plan);
         seen.acted++;
         seen.fingerprint = n->fingerprint;
         seen.state = n->state;
         seen.known = known;
+        return true;
 }
 
 static void on_changed(void *ctx, const struct notice *n)
@@ -121,6 +126,8 @@ static uint64_t silence(const char *rule, const char *target, uint64_t now, uint
 
 static void silenced_alerts_wait(void **state)
 {
+        size_t n;
+
         (void)state;
         silence("le*", "odd", NOW, 60 * (uint64_t)S);
         take(1, NOTICE_FIRING, NOW, NOW);
@@ -140,6 +147,7 @@ static void silenced_alerts_wait(void **state)
         assert_int_equal(seen.acted, 2); /* still fires when the silence is over */
         assert_int_equal(seen.fingerprint, 1);
         assert_string_equal(result(1), "");
+        assert_int_equal(desk_results(desk, 1, &n)->outcome, ACT_UNDER_WAY);
 
         silence("*", "*", NOW + 70 * (uint64_t)S, 60 * (uint64_t)S);
         take(1, NOTICE_RESOLVED, NOW, NOW + 80 * (uint64_t)S); /* who was told of its beginning is told of its end */
@@ -223,6 +231,17 @@ static void restarts_repeat_nothing(void **state)
         assert_true(seen.known);
         take(1, NOTICE_FIRING, NOW + 20 * (uint64_t)S, NOW + 20 * (uint64_t)S);
         assert_false(seen.known);
+}
+
+static void what_cannot_be_taken_is_said(void **state)
+{
+        (void)state;
+        full = true;
+        take(1, NOTICE_FIRING, NOW, NOW);
+        full = false;
+        assert_string_equal(result(1), "not done: too much to do at once");
+        assert_int_equal(desk_stats(desk)->dropped, 1);
+        assert_int_equal(seen.changed, 1);
 }
 
 static void removed_targets_end_their_alerts(void **state)
@@ -377,6 +396,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(limits_hold_back, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(the_past_bothers_nobody, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(restarts_repeat_nothing, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(what_cannot_be_taken_is_said, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(removed_targets_end_their_alerts, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(times_that_no_file_holds_are_not_remembered, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(broken_state_is_refused_whole, set_up, tear_down),

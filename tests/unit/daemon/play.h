@@ -18,6 +18,9 @@
 
 #include "base/limits.h"
 #include "client/events/types.h"
+#include "heapwatch/eventlog.h"
+#include "log.h"
+#include "model/model.h"
 #include "pipeline.h"
 
 #define LOGS "tests/data/logs/"
@@ -53,9 +56,9 @@ static inline struct log log_of(const char *run)
 
 /* One event as the messages told it. */
 struct told_event {
-        uint64_t hash;          /* of its type, time, capability and fields */
+        uint64_t hash;          /* of its type, time and fields */
         uint64_t time_ns, offset;
-        uint32_t id, size;
+        uint32_t id, size, capability;
 };
 
 /* All messages of one log: how many, and a hash over their bytes in order. */
@@ -122,7 +125,7 @@ static inline uint64_t hash_message(uint64_t h, const ProtobufCMessage *m)
 static inline void hear_event(struct said *s, const struct event *e)
 {
         uint64_t h = 14695981039346656037u;
-        const uint64_t head[] = { e->type->id, e->time_ns, e->capability, e->size_bytes, e->fields };
+        const uint64_t head[] = { e->type->id, e->time_ns, e->size_bytes, e->fields };
         const uint64_t *number = e->numbers;
         const ProtobufCBinaryData *text = e->texts;
 
@@ -145,7 +148,9 @@ static inline void hear_event(struct said *s, const struct event *e)
                 s->events = realloc(s->events, s->events_room * sizeof(*s->events));
                 assert_non_null(s->events);
         }
-        s->events[s->n_events++] = (struct told_event){ h, e->time_ns, e->offset, e->type->id, e->size_bytes };
+        s->events[s->n_events++] = (struct told_event){
+                h, e->time_ns, e->offset, e->type->id, e->size_bytes, e->capability,
+        };
 }
 
 static inline void hear_events(struct said *s, const Hw__Update *u)
@@ -242,6 +247,7 @@ static inline void play_into(struct said *s, const uint8_t *bytes, size_t size, 
         struct source_uri uri;
         char error[256];
 
+        log_set_level(LOG_ERROR); /* thousands of damaged places */
         s->hash = s->census_hash = 14695981039346656037u;
         assert_true(source_uri_parse("file:/log", &uri, error, sizeof(error)));
         struct pipeline_options options = {

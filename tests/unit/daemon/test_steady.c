@@ -107,7 +107,8 @@ static void check(const char *run, struct said *said)
         print_message("%s: %lu allocations for %zu events, %lu messages\n", run, counted, MEASURED * r.n_times,
                       (unsigned long)said->messages);
         assert_true(said->messages > 0);
-        assert_true(counted * 10000 <= MEASURED * r.n_times); /* a ring may double once more */
+        /* A ring may double once more, and so may the sparse histogram of a new slice of time. */
+        assert_true(counted * 2000 <= MEASURED * r.n_times);
         pipeline_destroy(&p);
         repeat_done(&r);
 }

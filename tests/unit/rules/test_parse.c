@@ -176,7 +176,8 @@ static void words(void **state)
         (void)state;
         assert_true(expr_parse("slope(live, 10m) > 1MiB/min unless crashed", &e, &error));
         assert_true(expr_explain(&e, text, sizeof(text)));
-        assert_string_equal(text, "the slope of live bytes over 10m is above 1MiB/min and not the last run crashed");
+        assert_string_equal(text, "the slope of live bytes over 10m is above 1MiB/min and "
+                                  "it is not so that the last run crashed");
         expr_destroy(&e);
 }
 

@@ -30,7 +30,7 @@ function start(): Live | undefined {
         return undefined;
     }
     app.histories = new Histories(view, changed);
-    return new Live(view, changed);
+    return new Live(view, changed, () => app.histories?.renew());
 }
 
 const live = start();
@@ -39,5 +39,5 @@ shell = new Shell(document.getElementById("app")!, app, live);
 // The page's own state, for tests and for scripts in the browser's console.
 Object.assign(window, {
     heapwatch: { view, app, live, chart: (id: string) => read("chart", id), table: (id: string) => read("table", id), names,
-        get frames() { return shell!.frames; } },
+        get frames() { return shell!.frames; }, get settled() { return shell!.settled; } },
 });

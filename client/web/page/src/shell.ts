@@ -19,6 +19,7 @@ import { showState } from "./widgets/facts.ts";
 import { saveBlob } from "./widgets/save.ts";
 
 const DRAW_MS = 400;
+const FIRST = 10, FIRST_MS = 15; // the first drawings follow each other at once: the first picture must not wait
 
 export class Shell {
     frames = 0; // drawings so far
@@ -70,12 +71,17 @@ export class Shell {
     changed(): void {
         if (this.pending || document.hidden) return;
         this.pending = true;
-        const wait = Math.max(0, this.drawn + DRAW_MS - performance.now());
+        const wait = Math.max(0, this.drawn + (this.frames < FIRST ? FIRST_MS : DRAW_MS) - performance.now());
         setTimeout(() => requestAnimationFrame(() => {
             this.pending = false;
             if (this.app.paused && this.page) this.frame();
             else this.draw();
         }), wait);
+    }
+
+    // All that was asked for is here and drawn.
+    get settled(): boolean {
+        return !this.pending && (!this.live || ((this.live.connected || !!this.live.ended) && (this.app.histories?.idle ?? true)));
     }
 
     // While paused the page looks at what it had: only the frame goes on.

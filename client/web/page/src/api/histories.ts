@@ -9,13 +9,15 @@ import { fetchHistory, type HistoryQuery, wireKey } from "./live.ts";
 
 const SERIES = ["live", "heap_size", "blocks_size", "rss", "cgroup", "gc_pause", "slop", "fragmentation", "copied", "census_total"];
 const TOP = 40;
-const PORTION = 300; // bands a request: below the server's 400 items and its 4 KiB of address
+const PORTION = 200; // bands a request: what the server takes at once, below its 4 KiB of address
 const ADDRESS_MAX = 3500;
 const WAIT_MS = 3000;
+const SPARKS = 60; // targets a request: below the server's 4 KiB of address
 
 export class Histories {
     private asked = new Map<string, number>(); // target's key -> run it was asked for
     private queue: HistoryQuery[] = [];
+    private first = new Set<string>(); // targets whose first answer has not come yet
     private busy = false;
     error: string | undefined;
 
@@ -29,14 +31,33 @@ export class Histories {
             return;
         }
         this.asked.set(key, run ?? 0);
+        if (before === undefined) this.first.add(key);
         this.queue.unshift({ target: key, series: SERIES, top: TOP });
         void this.work();
     }
 
-    // The daemon or the run is another: ask anew.
-    drop(key: string): void {
-        this.asked.delete(key);
-        this.queue = this.queue.filter((q) => q.target !== key);
+    // The first picture of this target is on its way: what is here already would be another picture.
+    waiting(key: string): boolean {
+        return this.first.has(key);
+    }
+
+    get idle(): boolean {
+        return !this.busy;
+    }
+
+    // All state is new: ask for everything anew.
+    renew(): void {
+        this.asked.clear();
+        this.queue = [];
+    }
+
+    // Small curves of many targets, for the overview.
+    sparks(targets: Target[]): void {
+        const want = targets.filter((t) => t.state?.state && !t.history.has("spark") && (t.series.get("heap_size")?.n ?? 0) < 2).slice(0, SPARKS);
+        if (!want.length) return;
+        for (const t of want) t.history.add("spark");
+        this.queue.push({ target: want.map((t) => t.key), series: ["heap_size"] });
+        void this.work();
     }
 
     // All bands of a target that have no past yet, largest first.
@@ -62,13 +83,18 @@ export class Histories {
         for (let q = this.queue.shift(); q; q = this.queue.shift()) {
             try {
                 const items = await fetchHistory(q);
-                await this.present(q.target);
+                if (Array.isArray(q.target)) for (const i of items) i.series = "spark";
+                else await this.present(q.target);
                 this.view.history(items);
                 this.error = undefined;
             } catch (e) {
-                this.error = `history of ${wireKey(q.target)}: ${e instanceof Error ? e.message : String(e)}`;
+                this.error = `history of ${[q.target].flat().slice(0, 3).map(wireKey).join(", ")}: ${e instanceof Error ? e.message : String(e)}`;
+                for (const k of [q.target].flat()) this.first.delete(k);
+                this.changed();
                 await new Promise((f) => setTimeout(f, WAIT_MS));
             }
+            for (const k of [q.target].flat()) this.first.delete(k);
+            if (!this.queue.length) this.busy = false;
             this.changed();
         }
         this.busy = false;

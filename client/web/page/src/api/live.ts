@@ -21,13 +21,14 @@ export class Live {
     private timer: number | undefined;
     private retry = RETRY_FIRST_MS;
     private detail = "";
+    private states = 0; // that have come
 
-    constructor(private view: View, private changed: () => void) {}
+    constructor(private view: View, private changed: () => void, private renewed: () => void) {}
 
     // `detail`: keys of the targets whose bands, notes, profile are wanted.
     follow(detail: string[]): void {
         const query = detail.length ? detail.map((d) => `detail=${encodeURIComponent(wireKey(d))}`).join("&") : "detail=";
-        if (query === this.detail && this.source) return;
+        if (query === this.detail) return; // open, about to be opened again, or ended for good
         this.detail = query;
         this.open();
     }
@@ -37,10 +38,16 @@ export class Live {
         if (this.ended) this.ended = undefined;
         const s = new EventSource(`api/stream?${this.detail}`);
         this.source = s;
-        this.on(s, "state", (d) => this.view.reset(d as StateMessage));
+        this.on(s, "state", (d) => {
+            if (this.states++) this.renewed();
+            this.view.reset(d as StateMessage);
+        });
         this.on(s, "updates", (d) => this.view.apply(d as Tagged[]));
         this.on(s, "daemon", (d) => this.view.setDaemon(d as DaemonInfo));
-        this.on(s, "forget", (d) => this.view.forget((d as { daemon: number }).daemon));
+        this.on(s, "forget", (d) => {
+            this.renewed();
+            this.view.forget((d as { daemon: number }).daemon);
+        });
         this.on(s, "end", (d) => this.end((d as { reason?: string }).reason ?? "the server closed the stream"));
         s.onerror = () => {
             this.connected = false;
@@ -103,16 +110,18 @@ export function wireKey(key: string): string {
 }
 
 export interface HistoryQuery {
-    target: string;
+    target: string | string[];
     series?: string[];
     bands?: number[];
     top?: number;
+    step?: number; // seconds
 }
 
 export async function fetchHistory(q: HistoryQuery): Promise<HistoryItem[]> {
-    const p = new URLSearchParams({ target: wireKey(q.target) });
+    const p = new URLSearchParams([q.target].flat().map((t) => ["target", wireKey(t)]));
     if (q.series?.length) p.set("series", q.series.join(","));
     if (q.bands?.length) p.set("band", q.bands.join(","));
+    if (q.step) p.set("step", String(q.step));
     if (q.top) p.set("bands", `top${q.top}`);
     const answer = await fetch(`api/history?${p.toString()}`);
     const body = (await answer.json()) as { items?: HistoryItem[]; error?: string };

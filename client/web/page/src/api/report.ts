@@ -2,6 +2,7 @@
 /*
  * report.ts - the data that stand in the document of a report, and the same made from what a live page knows.
  */
+import { expand } from "./grids.ts";
 import type { Target } from "../state/target.ts";
 import type { View } from "../state/view.ts";
 import type { HistoryItem, ReportData, Tagged, Update } from "../state/wire.ts";
@@ -14,7 +15,7 @@ export function embedded(): ReportData | undefined {
 export function load(view: View, data: ReportData): void {
     view.notesBound = Infinity;
     view.reset(data.state);
-    view.history(data.history.items);
+    view.history(expand(data.history));
 }
 
 const ns = (s: number) => String(Math.round(s * 1e9));

@@ -126,15 +126,15 @@ function longest(p: Points): Points {
     return out;
 }
 
-const BINS = 80;
+const BINS_MAX = 80, BINS_MIN = 6; // with some four collections each, where there are so many
 
 // Pauses summed over equal stretches of the range that lie within what this page has seen.
 function shareOfTime(inside: Collection[], range: Span): { x: number[]; lines: Line[] } {
     const timed = inside.filter((c) => c.pause !== undefined);
     if (timed.length < 2) return { x: [], lines: [] };
-    const from = Math.min(...timed.map((c) => c.t)), width = (range.to - from) / BINS;
-    const sums = new Array<number>(BINS).fill(0);
-    for (const c of timed) sums[Math.min(BINS - 1, Math.floor((c.t - from) / width))]! += c.pause! / 1e9;
+    const from = Math.min(...timed.map((c) => c.t)), bins = Math.round(Math.min(BINS_MAX, Math.max(BINS_MIN, timed.length / 4))), width = (range.to - from) / bins;
+    const sums = new Array<number>(bins).fill(0);
+    for (const c of timed) sums[Math.min(bins - 1, Math.floor((c.t - from) / width))]! += c.pause! / 1e9;
     return { x: sums.map((_, i) => from + i * width), lines: [line("share", "in collections", bandColor("calm", 3, 4), sums.map((s) => Math.min(1, s / width)), { kind: "area" })] };
 }
 

@@ -66,6 +66,7 @@ export function heap(app: App): Page {
         const range = app.range(t), start = app.clockStart(t);
         const markers = [...(route.get("gcs", "on") === "on" ? majorMarkers(t, range) : []), ...noteMarkers(app, t, range)];
         const top = app.route.get("ytop") ? parseBytes(route.get("ytop")) : app.options.yAxis ?? undefined;
+        if (app.histories?.waiting(t.key)) return charts[shown]!.show({ x: [], lines: [], range }, "Asking for the past…");
         charts[shown]!.show({ ...bands.plot(t, range, mode, keep), range, start, markers, stacked: mode !== "lines",
             top: mode === "share" ? 1 : top }, noBands(t));
         pane.show({ ...heapLines(t, range), range, start, markers, top }, "No sample of the heap in this range.");

@@ -45,7 +45,7 @@ const COLUMNS: Column<Target>[] = [
 ];
 
 function drawCurve(cell: HTMLElement, t: Target): void {
-    const s = t.series.get("heap_size") ?? t.series.get("live");
+    const own = t.series.get("heap_size"), s = own && own.n > 1 ? own : t.series.get("spark") ?? t.series.get("live");
     const p = s ? cut(s, -Infinity, Infinity, 120) : { t: [], v: [] };
     sparkline(cell, p.t, p.v, 130, 26);
 }
@@ -78,6 +78,7 @@ export function overview(app: App): Page {
             { name: "growing or leaking", value: all.some((t) => judged(t)) ? String(growing) : UNKNOWN },
             { name: "alerts firing", value: alerts === undefined ? UNKNOWN : String(alerts) },
         ]);
+        app.histories?.sparks(all);
         table.show(all.filter((t) => keep(`${t.key} ${t.state?.runInfo?.program ?? ""}`)));
         const list = [...app.view.daemons.values()].map((d) => `${d.endpoint ?? `daemon ${d.daemon}`}${d.state?.version ? ` (heapwatchd ${d.state.version})` : ""}`);
         setText(daemons, app.meta ? `Report of ${app.meta.logs?.length ?? 0} logs, heapwatch ${app.meta.version ?? UNKNOWN}` : list.join(" · "));

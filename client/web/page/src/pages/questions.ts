@@ -53,7 +53,7 @@ function answers(t: Target, r: Span): Answer[] {
     const hp = t.heap, live = num(hp?.liveBytes), blocks = num(hp?.blocksSizeBytes), heap = num(hp?.heapSizeBytes);
     const rss = num(hp?.process?.rssBytes) ?? t.series.get("rss")?.newest, top = rss ?? heap;
     return [
-        { value: live, of: top, text: liveText(t, r, live, blocks) },
+        { value: live, of: top, text: liveText(t, r, live, blocks, heap) },
         { value: less(blocks, live), of: top, text: fragmentText(t, live, blocks) },
         { value: less(heap, blocks), of: top, text: returnText(t, heap, blocks) },
         { value: less(rss, heap), of: top, text: known(rss) ? `The process has ${bytes(rss)} in memory: ${ratio(less(rss, heap), rss)} of it is not ` +
@@ -63,11 +63,12 @@ function answers(t: Target, r: Span): Answer[] {
 
 const ratio = (a: number | undefined, b: number | undefined) => share(known(a) && known(b) && b > 0 ? a / b : undefined);
 
-function liveText(t: Target, r: Span, live: number | undefined, blocks: number | undefined): string {
+function liveText(t: Target, r: Span, live: number | undefined, blocks: number | undefined, heap: number | undefined): string {
     if (!known(live)) return "Live data are known after a major collection.";
     const s = t.series.get("live"), i = s?.at(r.from) ?? 0;
     const change = s && s.n - i > 1 ? ` Over this range it changed by ${signedBytes(s.v[s.n - 1]! - s.v[i]!)}.` : "";
-    return `${ratio(live, blocks)} of the blocks in use, at the last major collection.${change}`;
+    const of = known(blocks) ? `${ratio(live, blocks)} of the blocks in use` : `${ratio(live, heap)} of the heap`;
+    return `${of}, at the last major collection.${change}`;
 }
 
 function fragmentText(t: Target, live: number | undefined, blocks: number | undefined): string {

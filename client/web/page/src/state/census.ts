@@ -14,7 +14,7 @@ import type { HistoryItem } from "./wire.ts";
 const CELLS = 6_000_000; // 48 MB
 const MIN_CENSUSES = 192;
 const MAX_CENSUSES = 2048;
-const SEED_MAX = 700; // grid times taken from history
+const SEED_MAX = 4096; // grid times taken from history, at most; fewer for many bands
 
 export class Censuses {
     times: number[] = [];
@@ -73,7 +73,8 @@ export class Censuses {
             if (item.times.length) this.past.push(item);
         }
         const first = mine < this.n ? this.times[mine]! : Infinity;
-        this.rebuild(grid(this.past, first), mine);
+        const bands = this.past.length + this.columns.size;
+        this.rebuild(grid(this.past, first, Math.min(SEED_MAX, Math.max(MIN_CENSUSES, Math.floor(CELLS / bands)))), mine);
     }
 
     private rebuild(times: number[], mine: number): void {
@@ -95,7 +96,7 @@ export class Censuses {
             spread(item, times, c);
         }
         const totals = new Float64Array(times.length).fill(NaN);
-        if (total) spread(total, times, totals);
+        if (total) spreadTotal(total, times, totals);
         this.times = [...times, ...keep.t];
         this.totals = [...totals, ...keep.total];
         this.numbers = [...times.map(() => 0), ...keep.number];
@@ -149,12 +150,42 @@ export class Censuses {
     }
 }
 
-// The times of all items before `first`, at most SEED_MAX of them.
-function grid(items: HistoryItem[], first: number): number[] {
-    const all = [...new Set(items.flatMap((i) => i.times ?? []))].filter((t) => t < first).sort((a, b) => a - b);
-    if (all.length <= SEED_MAX) return all;
-    const step = all.length / SEED_MAX;
-    return Array.from({ length: SEED_MAX }, (_, i) => all[Math.floor(i * step)]!);
+// The times of all bands before `first`, at most `max` of them: of each stretch those with the least and the greatest total. The total comes in buckets whose start is before the census
+// that they stand for: its times would add moments at which only the total had grown.
+function grid(items: HistoryItem[], first: number, max: number): number[] {
+    const bands = items.filter((i) => i.band !== undefined);
+    const all = [...new Set((bands.length ? bands : items).flatMap((i) => i.times ?? []))].filter((t) => t < first).sort((a, b) => a - b);
+    const total = items.find((i) => i.series === "census_total") ?? bands[0];
+    if (all.length <= max || !total) return all;
+    const step = Math.ceil((2 * all.length) / max), totals = new Float64Array(all.length), out: number[] = [];
+    spread(total, all, totals);
+    for (let i = 0; i < all.length; i += step) {
+        let low = i, high = i;
+        for (let j = i; j < Math.min(all.length, i + step); j++) {
+            if (totals[j]! < totals[low]!) low = j;
+            if (totals[j]! > totals[high]!) high = j;
+        }
+        out.push(...new Set([all[Math.min(low, high)]!, all[Math.max(low, high)]!]));
+    }
+    return out;
+}
+
+// The total onto the grid. A point may be a bucket of several censuses whose value is that of its last one: it is set at the last
+// grid time within the bucket, and a straight line leads from one to the next.
+function spreadTotal(item: HistoryItem, times: number[], out: Float64Array): void {
+    const t = item.times ?? [], v = item.last ?? [];
+    let i = 0, anchor = -1;
+    for (let j = 0; j < t.length; j++) {
+        const end = j + 1 < t.length ? t[j + 1]! : Infinity, from = i;
+        while (i < times.length && times[i]! < end) i++;
+        if (i === from || times[i - 1]! < t[j]!) continue;
+        const at = i - 1;
+        for (let k = anchor + 1; anchor >= 0 && k < at; k++) {
+            out[k] = out[anchor]! + ((v[j]! - out[anchor]!) * (times[k]! - times[anchor]!)) / (times[at]! - times[anchor]!);
+        }
+        out[at] = v[j]!;
+        anchor = at;
+    }
 }
 
 // A band's own points onto the grid: the newest point at or before each time; 0 before the first one.

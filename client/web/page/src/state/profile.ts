@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * profile.ts - ticks of each stack over time, so that the flame graph can show a range. The wire gives totals since the run
- * began; a range is the difference of two moments. Bounded: MOMENTS of them, every second one forgotten when full.
+ * began; a range is the difference of two moments. Bounded: MOMENTS of them, fewer for many stacks, every second one forgotten when full.
  */
 import type { Stack } from "./wire.ts";
 
-const MOMENTS = 128;
+const MOMENTS = 128, MOMENTS_MIN = 8;
+const ENTRIES = 400_000; // ticks of one stack at one moment: some 20 MB in all
 
 interface Moment {
     t: number;
@@ -23,9 +24,10 @@ export class ProfileHistory {
         for (const [id, s] of stacks) ticks.set(id, Number(s.ticks ?? 0));
         if (last && last.t >= t) last.ticks = ticks;
         else this.moments.push({ t, ticks });
-        if (this.moments.length < MOMENTS) return;
+        const bound = Math.max(MOMENTS_MIN, Math.min(MOMENTS, Math.floor(ENTRIES / Math.max(1, stacks.size))));
+        if (this.moments.length < bound) return;
         this.moments = this.moments.filter((_, i) => i % 2 === 0);
-        this.spacing = (2 * (t - this.moments[0]!.t)) / MOMENTS;
+        this.spacing = (2 * (t - this.moments[0]!.t)) / bound;
     }
 
     get first(): number | undefined {

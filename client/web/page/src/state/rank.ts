@@ -27,23 +27,24 @@ export function bandStats(t: Target, b: Band, from: number, to: number): Stats |
 }
 
 export function rank(t: Target, from: number, to: number, keep: (label: string) => boolean, sort: Sort, reverse: boolean): Ranked[] {
-    const all: Ranked[] = [];
+    const all: Ranked[] = [], whole = from === 0 && to === t.censuses.n;
     for (const band of t.bands.values()) {
         if (keep(band.def.label ?? "")) all.push({ band, stats: bandStats(t, band, from, to) });
     }
-    all.sort((a, b) => before(a, b, sort) || a.band.id - b.band.id);
+    all.sort((a, b) => before(a, b, sort, whole) || a.band.id - b.band.id);
     return reverse ? all.reverse() : all;
 }
 
-function before(a: Ranked, b: Ranked, sort: Sort): number {
+function before(a: Ranked, b: Ranked, sort: Sort, whole: boolean): number {
     if (sort === "name") return (a.band.def.label ?? "") < (b.band.def.label ?? "") ? -1 : 1;
     if (sort === "number") return a.band.id - b.band.id;
-    return measure(b, sort) - measure(a, sort);
+    return measure(b, sort, whole) - measure(a, sort, whole);
 }
 
-function measure(r: Ranked, sort: Sort): number {
-    const whole = r.band.stats; // known for finished logs, also of bands without points
-    if (sort === "stddev") return r.stats?.stddev ?? whole?.stddev ?? -1;
-    if (sort === "gradient") return r.stats?.slopeBps ?? whole?.slopeBytesPerS ?? -Infinity;
-    return r.stats?.sum ?? whole?.sum ?? r.band.bytes;
+// Of a finished log the numbers of the whole run are known, over every census and also of bands without points.
+function measure(r: Ranked, sort: Sort, whole: boolean): number {
+    const exact = whole || !r.stats ? r.band.stats : undefined;
+    if (sort === "stddev") return exact?.stddev ?? r.stats?.stddev ?? -1;
+    if (sort === "gradient") return exact?.slopeBytesPerS ?? r.stats?.slopeBps ?? -Infinity;
+    return exact?.sum ?? r.stats?.sum ?? r.band.bytes;
 }

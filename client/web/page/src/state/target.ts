@@ -26,26 +26,26 @@ export interface Collection { t: number; pause?: number; generation?: number; ma
 export class Target {
     run = 0;
     eventTime = 0; // seconds, newest
-    publishedWall: number | undefined; // Unix seconds, newest
-    state: w.TargetState | undefined;
-    health: w.Health | undefined;
-    heap: w.Heap | undefined;
-    gc: w.Gc | undefined;
-    census: w.Census | undefined;
-    sched: w.Sched | undefined;
+    publishedWall: number | undefined = undefined; // Unix seconds, newest
+    state: w.TargetState | undefined = undefined;
+    health: w.Health | undefined = undefined;
+    heap: w.Heap | undefined = undefined;
+    gc: w.Gc | undefined = undefined;
+    census: w.Census | undefined = undefined;
+    sched: w.Sched | undefined = undefined;
     series = new Map<string, Series>();
     bands = new Map<number, Band>();
     censuses = new Censuses();
     collections: Collection[] = [];
     notes: w.Note[] = [];
-    notesDropped: number | undefined;
+    notesDropped: number | undefined = undefined;
     stacks = new Map<number, w.Stack>();
     labels = new Map<string, number>(); // bands of each label
-    profile: w.Profile | undefined;
+    profile: w.Profile | undefined = undefined;
     profileHistory = new ProfileHistory();
     ticky = new Map<string, w.TickyCounter>();
     trends = new Judgement();
-    alerts: Alerts | undefined; // outlives runs
+    alerts: Alerts | undefined = undefined; // outlives runs
     alertLog: AlertChange[] = [];
     history: Set<string> = new Set(); // what was asked for: "series" names
     change = 0; // rises with each change of anything
@@ -88,6 +88,12 @@ export class Target {
             this.alertLog = logChanges(this.alertLog, this.alerts, u.alerts, this.eventTime);
             this.alerts = u.alerts;
         }
+    }
+
+    // From the same target before a new state came: what this page alone has gathered.
+    inherit(old: Target): void {
+        const { run, collections, profileHistory, alertLog, alerts } = old;
+        Object.assign(this, { run, collections, profileHistory, alertLog, alerts });
     }
 
     private beginRun(run: number): void {

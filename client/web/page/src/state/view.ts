@@ -18,14 +18,20 @@ export class View {
     change = 0;
     notesBound: number | undefined;
 
-    // Takes a whole state: what is not in it is gone. A target in the same run keeps its curves, which a state does not repeat.
+    // Takes a whole state in place of what was: curves are asked for anew, since they may have a hole now. What nobody else
+    // keeps stays with a target in the same run.
     reset(state: StateMessage): void {
         const old = this.targets;
         this.server = state.server;
         this.daemons = new Map(state.daemons.map((d) => [d.daemon, d]));
         this.targets = new Map();
         const runs = new Map(state.updates.filter((u) => u.update.targetState).map((u) => [key(u), u.update.run]));
-        for (const [k, t] of old) if (runs.has(k) && runs.get(k) === t.run) this.targets.set(k, t);
+        for (const [k, t] of old) {
+            if (!runs.has(k) || runs.get(k) !== t.run) continue;
+            const fresh = this.born(t.daemon, t.name);
+            fresh.inherit(t);
+            this.targets.set(k, fresh);
+        }
         this.apply(state.updates);
     }
 
@@ -59,11 +65,16 @@ export class View {
         let t = this.targets.get(k);
         if (!t) {
             if (this.targets.size >= TARGETS_MAX) return;
-            t = new Target(daemon, u.target);
-            if (this.notesBound) t.notesBound = this.notesBound;
+            t = this.born(daemon, u.target);
             this.targets.set(k, t);
         }
         t.apply(u);
+    }
+
+    private born(daemon: number, name: string): Target {
+        const t = new Target(daemon, name);
+        if (this.notesBound) t.notesBound = this.notesBound;
+        return t;
     }
 
     history(items: HistoryItem[]): void {

@@ -119,4 +119,4 @@ export interface ReportMeta {
     version?: string; madeWallNs?: U64; options?: Options;
     logs?: { daemon?: number; target?: string; file?: string; sizeBytes?: U64; thinned?: boolean; thinning?: string }[];
 }
-export interface ReportData { meta: ReportMeta; state: StateMessage; history: { items: HistoryItem[] } }
+export interface ReportData { meta: ReportMeta; state: StateMessage; history: { items: HistoryItem[]; grids?: number[][] } }

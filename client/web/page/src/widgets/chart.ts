@@ -75,7 +75,7 @@ export class Chart {
                 h("button", { class: "quiet", onclick: () => void saveChartPng(this.picture()), "aria-label": `Save ${o.title} as PNG` }, "PNG"),
                 h("button", { class: "quiet", onclick: () => saveChartSvg(this.picture()), "aria-label": `Save ${o.title} as SVG` }, "SVG"))),
             this.canvas, this.empty, this.legend);
-        this.canvas.style.height = `${o.height ?? 220}px`;
+        this.canvas.style.height = `min(${o.height ?? 220}px, 58vh)`;
         this.canvas.addEventListener("keydown", (e) => this.key(e));
         this.watch = new ResizeObserver(() => this.resize());
         this.watch.observe(this.canvas);
@@ -162,7 +162,7 @@ export class Chart {
                 { ...axis, size: 26, incrs: TIME_STEPS, space: 76, splits: (_u, _a, from, to, step) => this.timeSplits(from, to, step),
                     values: (_u, splits, _a, _s, step) => splits.map((s) => clock(s, this.plot!.start, step)) },
                 { ...axis, size: 66, gap: 4, space: 34, ...(o.log ? { splits: (_u: uPlot, _a: number, low: number, high: number) => decades(low, high) } : o.unit.binary ? { incrs: BINARY_STEPS } : {}),
-                    values: (_u, splits) => splits.map((s) => (s === null ? "" : o.unit.text(s).replace(/\.0+(?= |$)/, ""))) },
+                    values: (_u, splits) => splits.map((s) => (s === null ? "" : short(o.unit.text(s)))) },
             ],
             series: [{}, ...this.order(plot).map((l) => this.series(l, !!plot.stacked))],
             cursor: {
@@ -328,6 +328,11 @@ export class Chart {
         setAttr(this.canvas, "aria-label", `${this.o.title}: ${p.lines.length} series; ${first.join(", ")}. ` +
             "Arrow keys move in time, plus and minus zoom, 0 resets.");
     }
+}
+
+// 4.50 MiB is 4.5 MiB, 2.00 is 2.
+function short(text: string): string {
+    return text.replace(/(\.\d*?)0+(?= |$)/, "$1").replace(/\.(?= |$)/, "");
 }
 
 function decades(low: number, high: number): number[] {

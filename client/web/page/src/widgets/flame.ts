@@ -33,6 +33,7 @@ interface Node {
 }
 
 const CELL = 20;
+const CALM_MS = 2000; // between drawings of new ticks
 
 export class Flame {
     readonly root: HTMLElement;
@@ -59,6 +60,7 @@ export class Flame {
 
     done(): void {
         this.watch.disconnect();
+        clearTimeout(this.later);
         this.graph?.destroy?.();
         register("chart", this.id, undefined);
     }
@@ -71,15 +73,22 @@ export class Flame {
         const sign = frame ? JSON.stringify([frame, document.documentElement.dataset["theme"], term]) : "";
         if (sign === this.sign) return;
         this.sign = sign;
+        const soon = this.term === term && Date.now() - this.drawn < CALM_MS;
         this.term = term;
-        this.draw();
+        if (!soon) return this.draw();
+        this.later ??= window.setTimeout(() => this.draw(), CALM_MS);
     }
 
     private term = "";
+    private drawn = 0; // ms
+    private later: number | undefined;
 
     private draw(): void {
         const width = this.box.clientWidth;
+        clearTimeout(this.later);
+        this.later = undefined;
         if (!this.frame || !width) return;
+        this.drawn = Date.now();
         this.box.replaceChildren();
         const graph: FlameGraph = flamegraph().width(width).height((depth(this.frame) + 1) * CELL).cellHeight(CELL).minFrameSize(1).transitionDuration(0).inverted(true).sort(true).title("")
             .onClick((d: Node) => this.clicked(d)).onHover((d: Node) => setText(this.detail, this.describe(d)))

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* document.c - open_memstream with its ends tied. */
+#include "client/history/document.h"
+
+#include <stdlib.h>
+
+void document_open(struct document *d)
+{
+        *d = (struct document){ 0 };
+        d->to = open_memstream(&d->text, &d->size);
+}
+
+bool document_close(struct document *d)
+{
+        bool good = d->to && !ferror(d->to);
+
+        if (d->to && fclose(d->to))
+                good = false;
+        d->to = NULL;
+        return good && d->text;
+}
+
+void document_done(struct document *d)
+{
+        if (d->to)
+                (void)fclose(d->to);
+        free(d->text);
+        *d = (struct document){ 0 };
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* document.h - a text that is written as a stream and used when it is whole. */
+#ifndef HW_CLIENT_DOCUMENT_H
+#define HW_CLIENT_DOCUMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct document {
+        FILE *to;               /* NULL when memory is short */
+        char *text;             /* valid after document_close; NUL-terminated */
+        size_t size;
+};
+
+void document_open(struct document *d);
+
+/* Ends the writing. False: memory was short, there is no text. */
+bool document_close(struct document *d);
+void document_done(struct document *d);
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * compose.c - what goes into a report, and how finely.
+ *
+ * DESIGN: numbers are what makes a report large, so they are rationed. Series
+ * get a fixed number of points. The bands that are drawn first (the largest)
+ * share one ration; then the grid is made coarser in place and the others share
+ * a second one, largest first. A band for which nothing is left has its
+ * statistics, which are exact in any case, and no points.
+ */
+#include "client/report/compose.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "client/history/document.h"
+#include "client/history/item.h"
+#include "client/history/put.h"
+#include "heapwatch/text.h"
+
+#define SERIES_POINTS 2000u     /* of one series, all logs together */
+#define BANDS_NUMBERS 240000u   /* of the bands drawn first, all logs together: about 2 MB */
+#define OTHERS_NUMBERS 240000u  /* of all other bands */
+#define FINE_MOST 1024u         /* columns of the first grid */
+#define COARSE_MOST 64u         /* and of the second */
+#define COLUMNS 4u              /* numbers a point: last, mean, min, max */
+
+struct ranked { uint32_t id; double size; };
+
+/* One log: what of it was written, for the sentence about thinning. */
+struct tally { uint64_t samples, points, bands, bands_left_out; bool thinned; };
+
+/* --------------------------------------------------------------------- order */
+
+static int by_size(const void *a, const void *b)
+{
+        const struct ranked *x = a, *y = b;
+
+        if (x->size != y->size)
+                return x->size < y->size ? 1 : -1;
+        return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Bands by integrated size, largest first: which are drawn is eventlog2html's choice, too. NULL: memory is short. */
+static struct ranked *rank(const struct grid *g, size_t *ret_n)
+{
+        struct ranked *list = calloc((size_t)g->n_bands + 1, sizeof(*list));
+
+        *ret_n = 0;
+        for (uint32_t id = 1; list && id <= g->n_bands; id++) {
+                const struct grid_band *b = grid_band(g, id);
+
+                if (b)
+                        list[(*ret_n)++] = (struct ranked){ .id = id, .size = b->stats.sum };
+        }
+        if (list)
+                qsort(list, *ret_n, sizeof(*list), by_size);
+        return list;
+}
+
+/* --------------------------------------------------------------------- items */
+
+struct writer {
+        FILE *to;
+        const struct report *report;
+        size_t logs;
+        const char *comma;
+        size_t grids;                   /* written so far */
+        struct document grid_list;
+        struct tally *tallies;          /* by target */
+};
+
+/* No label: it stands in the band's definition. */
+static void open_item(struct writer *w, const struct view_target *t, Hw__Series series, uint32_t band)
+{
+        struct item item = { .daemon = t->daemon, .target = t->name, .run = t->run, .series = series, .band = band };
+
+        (void)fputs(w->comma, w->to);
+        w->comma = ",\n";
+        item_open(w->to, &item);
+}
+
+static void put_series(struct writer *w, const struct view_target *t, struct history_target *h, struct tally *tally)
+{
+        size_t most = SERIES_POINTS / w->logs > 256 ? SERIES_POINTS / w->logs : 256;
+
+        for (int i = 1; i < HISTORY_SERIES; i++) {
+                struct past *p = &h->series[i];
+
+                if (!p->n)
+                        continue;
+                past_limit(p, most);
+                tally->samples += h->samples[i];
+                tally->points += p->n;
+                tally->thinned |= h->samples[i] > p->n;
+                open_item(w, t, (Hw__Series)i, 0);
+                item_columns(w->to, p);
+                (void)fputc('}', w->to);
+        }
+}
+
+/* The times of the grid as it is now; its number. */
+static size_t put_grid(struct writer *w, const struct grid *g)
+{
+        if (!w->grid_list.to)
+                return 0;
+        (void)fputs(w->grids ? ",\n" : "", w->grid_list.to);
+        item_grid_times(w->grid_list.to, g);
+        return w->grids++;
+}
+
+/* A band with points as long as the ration lasts; with its statistics in any case. */
+static void put_band(struct writer *w, const struct view_target *t, const struct grid *g, uint32_t id, size_t grid,
+                     size_t *ration, struct tally *tally)
+{
+        const struct grid_band *b = grid_band(g, id);
+        size_t cost = b->n * (g->thinned ? COLUMNS : 1);
+
+        open_item(w, t, HW__SERIES__SERIES_NONE, id);
+        tally->samples += b->stats.samples;
+        if (cost <= *ration) {
+                *ration -= cost;
+                tally->points += b->n;
+                item_grid_columns(w->to, g, b, grid);
+        } else {
+                *ration = 0;
+                tally->bands_left_out++;
+                (void)fputs(",\"thinned\":true", w->to);
+        }
+        item_stats(w->to, g, b);
+        (void)fputc('}', w->to);
+}
+
+static size_t clamp(size_t value, size_t least, size_t most)
+{
+        return value < least ? least : value > most ? most : value;
+}
+
+static void put_bands(struct writer *w, const struct view_target *t, struct grid *g, struct tally *tally)
+{
+        size_t n = 0, first, columns, ration = BANDS_NUMBERS / w->logs, grid = 0;
+        struct ranked *order = rank(g, &n);
+
+        first = !w->report->options->bands || w->report->options->bands > n ? n : w->report->options->bands;
+        tally->bands = n;
+        if (first)
+                grid_limit(g, clamp(ration / (COLUMNS * first), 16, FINE_MOST));
+        if (n)
+                grid = put_grid(w, g);
+        for (size_t i = 0; order && i < first; i++)
+                put_band(w, t, g, order[i].id, grid, &ration, tally);
+        ration = OTHERS_NUMBERS / w->logs;
+        columns = g->n;
+        if (first < n)
+                grid_limit(g, clamp(ration / (COLUMNS * (n - first)), 16, COARSE_MOST));
+        if (first < n && g->n != columns)
+                grid = put_grid(w, g);
+        for (size_t i = first; order && i < n; i++)
+                put_band(w, t, g, order[i].id, grid, &ration, tally);
+        tally->thinned |= g->thinned || tally->bands_left_out;
+        free(order);
+}
+
+static void put_history(struct writer *w)
+{
+        const struct view *v = w->report->state->view;
+
+        document_open(&w->grid_list);
+        (void)fputs("{\"items\":[", w->to);
+        for (size_t i = 0; i < view_targets(v); i++) {
+                const struct view_target *t = view_target(v, i);
+                struct history_target *h = history_find(w->report->history, t->daemon, t->name);
+
+                if (!h || h->run != t->run)
+                        continue;
+                put_series(w, t, h, &w->tallies[i]);
+                put_bands(w, t, &h->bands, &w->tallies[i]);
+        }
+        (void)fputs("],\n\"grids\":[", w->to);
+        if (document_close(&w->grid_list))
+                (void)fputs(w->grid_list.text, w->to);
+        document_done(&w->grid_list);
+        (void)fputs("]}", w->to);
+}
+
+/* ---------------------------------------------------------------------- meta */
+
+static void put_list(FILE *to, const char *name, const struct text_list *list)
+{
+        (void)fprintf(to, ",\"%s\":[", name);
+        for (size_t i = 0; i < list->n; i++) {
+                (void)fputs(i ? "," : "", to);
+                put_text(to, list->items[i]);
+        }
+        (void)fputc(']', to);
+}
+
+static void put_options(FILE *to, const struct report_options *o)
+{
+        (void)fprintf(to, "{\"bands\":%u,\"sort\":\"%s\",\"reverse\":%s", o->bands, o->sort,
+                      o->reverse ? "true" : "false");
+        put_list(to, "include", &o->include);
+        put_list(to, "exclude", &o->exclude);
+        (void)fprintf(to, ",\"traces\":%s,\"traceEvents\":%s,\"yAxis\":", o->no_traces ? "false" : "true",
+                      o->trace_events ? "true" : "false");
+        if (o->y_axis_bytes)
+                (void)fprintf(to, "%" PRIu64 "}", o->y_axis_bytes);
+        else
+                (void)fputs("null}", to);
+}
+
+/* The file's name without its folders: where a log lay is nobody's business. */
+static const char *file_name(const struct view_target *t)
+{
+        const char *uri = t->target && t->target->uri ? t->target->uri : t->name;
+        const char *slash = strrchr(uri, '/');
+
+        return slash ? slash + 1 : strncmp(uri, "file:", 5) ? uri : uri + 5;
+}
+
+static void put_thinning(FILE *to, const struct tally *t)
+{
+        char samples[HW_NUMBER_MAX], points[HW_NUMBER_MAX];
+
+        (void)fputs(",\"thinning\":\"", to);
+        (void)fprintf(to, "%s samples are drawn as %s points; minima and maxima are kept",
+                      hw_count_text(samples, sizeof(samples), t->samples),
+                      hw_count_text(points, sizeof(points), t->points));
+        if (t->bands_left_out)
+                (void)fprintf(to, "; %" PRIu64 " of %" PRIu64 " bands have statistics only", t->bands_left_out,
+                              t->bands);
+        (void)fputc('"', to);
+}
+
+static void put_log(struct writer *w, const struct view_target *t, const struct tally *tally)
+{
+        (void)fprintf(w->to, "{\"daemon\":%zu,\"target\":\"%s\",\"file\":", t->daemon, t->name);
+        put_text(w->to, file_name(t));
+        if (t->health && t->health->has_bytes) {
+                (void)fputs(",\"sizeBytes\":", w->to);
+                put_u64(w->to, t->health->bytes);
+        }
+        (void)fprintf(w->to, ",\"thinned\":%s", tally->thinned ? "true" : "false");
+        if (tally->thinned)
+                put_thinning(w->to, tally);
+        (void)fputc('}', w->to);
+}
+
+static void put_meta(struct writer *w)
+{
+        const struct view *v = w->report->state->view;
+        struct timespec now;
+
+        (void)clock_gettime(CLOCK_REALTIME, &now);
+        (void)fprintf(w->to, "{\"version\":\"%s\",\"madeWallNs\":", HEAPWATCH_VERSION);
+        put_u64(w->to, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+        (void)fputs(",\n\"options\":", w->to);
+        put_options(w->to, w->report->options);
+        (void)fputs(",\n\"logs\":[", w->to);
+        for (size_t i = 0; i < view_targets(v); i++) {
+                (void)fputs(i ? ",\n" : "", w->to);
+                put_log(w, view_target(v, i), &w->tallies[i]);
+        }
+        (void)fputs("]}", w->to);
+}
+
+void compose(FILE *to, const struct report *r)
+{
+        static const struct detail all = { .all = true };
+        size_t logs = view_targets(r->state->view);
+        struct writer w = { .to = to, .report = r, .logs = logs ? logs : 1, .comma = "" };
+
+        w.tallies = calloc(w.logs, sizeof(*w.tallies));
+        if (!w.tallies)
+                return;
+        (void)fputs("{\"state\":", to);
+        state_print(to, r->state, &all);
+        (void)fputs(",\n\"history\":", to);
+        put_history(&w);
+        (void)fputs(",\n\"meta\":", to);
+        put_meta(&w); /* last: it tells what was thinned */
+        (void)fputs("}\n", to);
+        free(w.tallies);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * compose.h - the data of a report as one JSON object (docs/WEB.md, "The
+ * report's data"), within a bound of numbers: the file stays below 10 MB.
+ */
+#ifndef HW_CLIENT_COMPOSE_H
+#define HW_CLIENT_COMPOSE_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "client/history/history.h"
+#include "client/options.h"
+#include "client/web/state.h"
+
+struct report_options {
+        unsigned bands;                 /* drawn first; 0: all */
+        const char *sort;               /* size, stddev, name, number or gradient */
+        bool reverse;
+        struct text_list include, exclude;
+        bool no_traces, trace_events;
+        uint64_t y_axis_bytes;          /* 0: automatic */
+};
+
+struct report {
+        const struct report_options *options;
+        const struct state_source *state;
+        struct history *history;        /* thinned further while it is written */
+};
+
+void compose(FILE *to, const struct report *r);
+
+#endif

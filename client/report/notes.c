@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* notes.c - notes as the JSON that they become. */
+#include "client/report/notes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/history/put.h"
+
+struct kept {
+        struct kept *next;
+        char target[VIEW_NAME_MAX + 1];
+        uint32_t run;
+        char text[];
+};
+
+struct share { size_t n, bytes; };
+
+struct dropped {
+        struct dropped *next;
+        char target[VIEW_NAME_MAX + 1];
+        uint32_t run;
+        uint64_t n;
+};
+
+struct report_notes {
+        struct kept *first, **last;
+        struct share messages, others;
+        struct dropped *dropped;
+};
+
+struct report_notes *report_notes_new(void)
+{
+        struct report_notes *n = calloc(1, sizeof(*n));
+
+        if (n)
+                n->last = &n->first;
+        return n;
+}
+
+void report_notes_destroy(struct report_notes **n)
+{
+        if (!*n)
+                return;
+        while ((*n)->first) {
+                struct kept *k = (*n)->first;
+
+                (*n)->first = k->next;
+                free(k);
+        }
+        while ((*n)->dropped) {
+                struct dropped *d = (*n)->dropped;
+
+                (*n)->dropped = d->next;
+                free(d);
+        }
+        free(*n);
+        *n = NULL;
+}
+
+static int count_dropped(struct report_notes *n, const Hw__Update *u)
+{
+        struct dropped *d = n->dropped;
+
+        while (d && (strcmp(d->target, u->target) || d->run != u->run))
+                d = d->next;
+        if (!d) {
+                d = calloc(1, sizeof(*d));
+                if (!d)
+                        return -ENOMEM;
+                (void)snprintf(d->target, sizeof(d->target), "%s", u->target);
+                d->run = u->run;
+                d->next = n->dropped;
+                n->dropped = d;
+        }
+        d->n++;
+        return 0;
+}
+
+static int keep(struct report_notes *n, const Hw__Update *u, const Hw__Note *note)
+{
+        struct share *share = note->what == HW__NOTE__WHAT__WHAT_MESSAGE ? &n->messages : &n->others;
+        struct kept *k;
+        size_t size;
+        char *text;
+
+        if (share->n >= REPORT_NOTES || share->bytes >= REPORT_NOTES_BYTES)
+                return count_dropped(n, u);
+        text = hw_json(&note->base, false);
+        size = text ? strlen(text) : 0;
+        k = text ? calloc(1, sizeof(*k) + size + 1) : NULL;
+        if (!k) {
+                free(text);
+                return -ENOMEM;
+        }
+        memcpy(k->text, text, size + 1);
+        free(text);
+        (void)snprintf(k->target, sizeof(k->target), "%s", u->target);
+        k->run = u->run;
+        *n->last = k;
+        n->last = &k->next;
+        share->n++;
+        share->bytes += size;
+        return 0;
+}
+
+int report_notes_take(struct report_notes *n, const Hw__Update *u)
+{
+        if (u->body_case != HW__UPDATE__BODY_NOTES || !u->target)
+                return 0;
+        for (size_t i = 0; i < u->notes->n_notes; i++) {
+                if (keep(n, u, u->notes->notes[i]) < 0)
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
+bool report_notes_put(void *notes, FILE *to, const char *comma, const struct view_target *t)
+{
+        const struct report_notes *n = notes;
+        const char *separator = "";
+        uint64_t dropped = 0;
+        bool any = false;
+
+        for (const struct dropped *d = n->dropped; d; d = d->next)
+                dropped += !strcmp(d->target, t->name) && d->run == t->run ? d->n : 0;
+        for (const struct kept *k = n->first; k; k = k->next) {
+                if (strcmp(k->target, t->name) || k->run != t->run)
+                        continue;
+                if (!any)
+                        (void)fprintf(to, "%s{\"daemon\":%zu,\"update\":{\"target\":\"%s\",\"run\":%u,"
+                                      "\"notes\":{\"notes\":[", comma, t->daemon, t->name, t->run);
+                any = true;
+                (void)fprintf(to, "%s%s", separator, k->text);
+                separator = ",\n";
+        }
+        if (!any)
+                return false;
+        (void)fputc(']', to);
+        if (dropped) {
+                (void)fputs(",\"dropped\":", to);
+                put_u64(to, dropped);
+        }
+        (void)fputs("}}}", to);
+        return true;
+}

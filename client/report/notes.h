@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * notes.h - all notes of the logs of a report (the view keeps the newest 512
+ * only). Bounded in number and bytes; markers have a share of their own, so
+ * that a flood of messages does not push them out. What does not fit is counted.
+ */
+#ifndef HW_CLIENT_REPORT_NOTES_H
+#define HW_CLIENT_REPORT_NOTES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "client/view.h"
+
+#define REPORT_NOTES 8000               /* of a kind (messages, or all others), all targets together */
+#define REPORT_NOTES_BYTES (768u << 10) /* likewise, as JSON */
+
+struct report_notes;
+
+struct report_notes *report_notes_new(void);
+void report_notes_destroy(struct report_notes **n);
+
+/* Takes the notes of an update; one of a newer run drops those of the run before. 0 or -ENOMEM. */
+int report_notes_take(struct report_notes *n, const Hw__Update *update);
+
+/* Writes them as one update, `comma` first. False: there are none. */
+bool report_notes_put(void *notes, FILE *to, const char *comma, const struct view_target *t);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * check.c - `heapwatch check`: rules as an exit status, for CI and for last night's log.
+ *
+ * DESIGN: heapwatchd --once judges the logs and sends the same alert messages as
+ * live; here they are only gathered, printed and counted.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/command.h"
+#include "client/feed.h"
+#include "client/options.h"
+#include "client/rules/findings.h"
+#include "client/rules/junit.h"
+#include "heapwatch/text.h"
+
+static const char help[] =
+        "usage: heapwatch check [OPTION]... LOG...\n"
+        "\n"
+        "Judges finished eventlogs by the built-in rules and by yours, prints what fired\n"
+        "with the evidence, and tells it by its exit status.\n"
+        "\n"
+        "  --rules FILE          rules of your own; may be repeated (heapwatch-rules(5))\n"
+        "  --fail-on SEVERITY    what counts: info, warning (default) or critical\n"
+        "  --junit FILE          write the result as JUnit XML, too\n"
+        "  --resolution TIME     step in which growth is judged; default: from the log's length\n"
+        "  --leak-after TIME     growth of this length that does not slow down is a leak\n"
+        "  --limit BYTES         memory that the program may use, such as 2GiB\n"
+        "\n"
+        "Exit status: 0 nothing that counts fired, 1 something did, 2 bad input or usage.\n"
+        "\n"
+        "Example: heapwatch check --rules ci.yaml --junit heap.xml build/*.eventlog\n";
+
+static int run(int argc, char **argv);
+
+const struct command command_check = {
+        .name = "check",
+        .summary = "judge finished logs by rules: an exit status for CI",
+        .help = help,
+        .run = run,
+};
+
+struct check {
+        struct text_list daemon_args;   /* passed on */
+        struct text_list files;
+        enum severity least;
+        const char *junit;
+        struct findings findings;
+};
+
+/* ----------------------------------------------------------------- printing */
+
+static void print_line(const char *before, const char *text)
+{
+        char safe[4096];
+
+        hw_terminal_text(safe, sizeof(safe), text);
+        (void)printf("%s%s\n", before, safe);
+}
+
+static void print_times(const struct finding *item)
+{
+        char text[HW_NUMBER_MAX];
+
+        if (item->fired_ns != UINT64_MAX)
+                (void)printf(" at %s", hw_duration_text(text, sizeof(text), (double)item->fired_ns));
+        if (item->resolved_ns != UINT64_MAX && item->resolved_ns >= item->fired_ns)
+                (void)printf(", for %s",
+                             hw_duration_text(text, sizeof(text), (double)(item->resolved_ns - item->fired_ns)));
+        if (item->run > 1)
+                (void)printf(", run %u", item->run);
+}
+
+static void print_finding(const struct finding *item)
+{
+        char safe[1024];
+
+        (void)printf("  %s: %s", severity_name(item->severity), item->rule);
+        if (item->band) {
+                hw_terminal_text(safe, sizeof(safe), item->band);
+                (void)printf(" of %s", safe);
+        }
+        print_times(item);
+        (void)printf("\n");
+        print_line("      ", item->sentence);
+        for (size_t i = 0; i < item->n_evidence; i++)
+                print_line("      ", item->evidence[i]);
+}
+
+static void print_all(const struct check *c)
+{
+        for (size_t t = 0; t < c->files.n; t++) {
+                size_t n = t < c->findings.n_targets ? findings_count(&c->findings, t, SEVERITY_INFO) : 0;
+                (void)printf("%s: ", c->files.items[t]);
+                if (n == 0)
+                        (void)printf("nothing fired\n");
+                else
+                        (void)printf("%zu alert%s\n", n, n == 1 ? "" : "s");
+                for (size_t i = 0; i < c->findings.n; i++)
+                        if (c->findings.items[i].target == t)
+                                print_finding(&c->findings.items[i]);
+        }
+}
+
+/* ------------------------------------------------------------------ reading */
+
+static int read_all(struct check *c)
+{
+        char error[256];
+        const Hw__Update *update;
+        struct feed *feed = feed_files(c->files.items, c->files.n, c->daemon_args.items, error, sizeof(error));
+        enum feed_event event;
+
+        if (!feed) {
+                command_error(&command_check, "%s", error);
+                return EXIT_USAGE;
+        }
+        do {
+                event = feed_next(feed, -1, &update);
+                if (event == FEED_UPDATE)
+                        findings_take(&c->findings, update);
+        } while (event != FEED_END && event != FEED_FAILED);
+        if (event == FEED_FAILED)
+                command_error(&command_check, "%s", feed_error(feed));
+        feed_close(&feed);
+        if (c->findings.no_memory) {
+                command_error(&command_check, "out of memory, or more than 10,000 alerts");
+                return EXIT_USAGE;
+        }
+        return event == FEED_END ? EXIT_OK : EXIT_USAGE;
+}
+
+static int judge(struct check *c)
+{
+        int status = read_all(c), r;
+
+        if (status != EXIT_OK)
+                return status;
+        print_all(c);
+        if (c->junit) {
+                r = junit_write(c->junit, &c->findings, c->files.items, c->files.n, c->least);
+                if (r < 0) {
+                        command_error(&command_check, "%s: %s", c->junit, strerror(-r));
+                        return EXIT_USAGE;
+                }
+        }
+        for (size_t t = 0; t < c->findings.n_targets; t++)
+                if (findings_count(&c->findings, t, c->least) > 0)
+                        status = EXIT_FINDING;
+        return status;
+}
+
+/* ------------------------------------------------------------------ options */
+
+static int pass_on(struct check *c, const char *option)
+{
+        int bad = 0;
+
+        if (c->daemon_args.n + 3 > OPTIONS_MAX) /* a NULL stands behind the last */
+                return command_usage_error(&command_check, "too many options");
+        bad = options_add(&command_check, &c->daemon_args, option);
+        return bad ? bad : options_add(&command_check, &c->daemon_args, optarg);
+}
+
+static int parse_option(struct check *c, int o)
+{
+        switch (o) {
+        case 'r':
+                return pass_on(c, "--rules");
+        case 'R':
+                return pass_on(c, "--resolution");
+        case 'L':
+                return pass_on(c, "--leak-after");
+        case 'l':
+                return pass_on(c, "--limit");
+        case 'j':
+                c->junit = optarg;
+                return 0;
+        case 'f':
+                if (severity_parse(optarg, &c->least))
+                        return 0;
+                return command_usage_error(&command_check, "--fail-on: '%s'; expected info, warning or critical",
+                                           optarg);
+        default:
+                return command_usage_error(&command_check, "unknown option or missing value");
+        }
+}
+
+static int parse(struct check *c, int argc, char **argv)
+{
+        static const struct option options[] = {
+                { "rules", required_argument, NULL, 'r' },      { "fail-on", required_argument, NULL, 'f' },
+                { "junit", required_argument, NULL, 'j' },      { "resolution", required_argument, NULL, 'R' },
+                { "leak-after", required_argument, NULL, 'L' }, { "limit", required_argument, NULL, 'l' },
+                { NULL, 0, NULL, 0 },
+        };
+        int o, bad = 0;
+
+        optind = 1;
+        while (!bad && (o = getopt_long(argc, argv, "", options, NULL)) != -1)
+                bad = parse_option(c, o);
+        for (int i = optind; !bad && i < argc; i++)
+                bad = options_add(&command_check, &c->files, argv[i]);
+        if (!bad && c->files.n == 0)
+                bad = command_usage_error(&command_check, "which log? expected LOG...");
+        return bad;
+}
+
+static int run(int argc, char **argv)
+{
+        struct check *c = calloc(1, sizeof(*c));
+        int status;
+
+        if (!c) {
+                command_error(&command_check, "out of memory");
+                return EXIT_USAGE;
+        }
+        c->least = SEVERITY_WARNING;
+        status = parse(c, argc, argv) ? EXIT_USAGE : judge(c);
+        findings_done(&c->findings);
+        free(c);
+        return status;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/rules/findings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FINDINGS_MAX 10000u     /* of all logs: beyond, memory is called short */
+
+static const char *const names[] = { "info", "warning", "critical" };
+
+const char *severity_name(enum severity severity)
+{
+        return names[severity];
+}
+
+bool severity_parse(const char *text, enum severity *ret)
+{
+        for (unsigned i = 0; i < 3; i++) {
+                if (strcmp(names[i], text) == 0) {
+                        *ret = i;
+                        return true;
+                }
+        }
+        return false;
+}
+
+static char *copy(struct findings *f, const char *text)
+{
+        char *own = strdup(text ? text : "");
+
+        f->no_memory |= !own;
+        return own;
+}
+
+/* One more item at the end of a list; NULL when memory is short. */
+static void *grow(struct findings *f, void *list, size_t n, size_t size)
+{
+        void *grown = n < FINDINGS_MAX ? realloc(list, (n + 1) * size) : NULL;
+
+        f->no_memory |= !grown;
+        return grown;
+}
+
+static size_t target_index(struct findings *f, const char *name)
+{
+        char **grown;
+
+        for (size_t i = 0; i < f->n_targets; i++)
+                if (strcmp(f->targets[i], name) == 0)
+                        return i;
+        grown = grow(f, f->targets, f->n_targets, sizeof(*f->targets));
+        if (!grown)
+                return SIZE_MAX;
+        f->targets = grown;
+        f->targets[f->n_targets] = copy(f, name);
+        if (!f->targets[f->n_targets])
+                return SIZE_MAX;
+        return f->n_targets++;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+        return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static struct finding *find(struct findings *f, size_t target, const Hw__Alert *a)
+{
+        for (size_t i = f->n; i-- > 0;) {
+                struct finding *old = &f->items[i];
+                if (old->target == target && same_text(old->rule, a->rule) && same_text(old->group, a->group) &&
+                    same_text(old->band, a->band_label) && old->run == a->run &&
+                    old->fired_ns == (a->has_fired_ns ? a->fired_ns : UINT64_MAX))
+                        return old;
+        }
+        return NULL;
+}
+
+static void take_evidence(struct findings *f, struct finding *item, const Hw__Alert *a)
+{
+        item->evidence = calloc(a->n_annotations + 1, sizeof(*item->evidence));
+        f->no_memory |= !item->evidence;
+        for (size_t i = 0; item->evidence && i < a->n_annotations; i++) {
+                const Hw__Label *note = a->annotations[i];
+                char *line;
+                if (!note->name || !note->value || strcmp(note->name, "summary") == 0)
+                        continue;
+                if (asprintf(&line, "%s: %s", note->name, note->value) < 0)
+                        f->no_memory = true;
+                else
+                        item->evidence[item->n_evidence++] = line;
+        }
+}
+
+static struct finding *add(struct findings *f, size_t target, const Hw__Alert *a)
+{
+        struct finding *grown = grow(f, f->items, f->n, sizeof(*f->items)), *item;
+
+        if (!grown)
+                return NULL;
+        f->items = grown;
+        item = &f->items[f->n++];
+        *item = (struct finding){ .target = target, .run = a->run, .severity = SEVERITY_WARNING,
+                                  .fired_ns = a->has_fired_ns ? a->fired_ns : UINT64_MAX, .resolved_ns = UINT64_MAX };
+        (void)severity_parse(a->severity ? a->severity : "", &item->severity);
+        item->rule = copy(f, a->rule);
+        item->group = copy(f, a->group);
+        item->band = a->band_label ? copy(f, a->band_label) : NULL;
+        item->sentence = copy(f, a->sentence);
+        take_evidence(f, item, a);
+        return item;
+}
+
+static void take_alert(struct findings *f, size_t target, const Hw__Alert *a)
+{
+        bool over = a->state == HW__ALERT__STATE__STATE_RESOLVED;
+        struct finding *item;
+
+        if (!over && a->state != HW__ALERT__STATE__STATE_FIRING)
+                return;
+        item = find(f, target, a);
+        if (!item)
+                item = add(f, target, a);
+        if (item && over && a->has_resolved_ns)
+                item->resolved_ns = a->resolved_ns;
+}
+
+void findings_take(struct findings *f, const Hw__Update *update)
+{
+        size_t target;
+
+        if (!update->target || !*update->target)
+                return;
+        target = target_index(f, update->target);
+        if (target == SIZE_MAX || update->body_case != HW__UPDATE__BODY_ALERTS)
+                return;
+        for (size_t i = 0; i < update->alerts->n_alerts; i++)
+                take_alert(f, target, update->alerts->alerts[i]);
+}
+
+size_t findings_count(const struct findings *f, size_t target, enum severity least)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < f->n; i++)
+                n += f->items[i].target == target && f->items[i].severity >= least;
+        return n;
+}
+
+void findings_done(struct findings *f)
+{
+        for (size_t i = 0; i < f->n; i++) {
+                struct finding *item = &f->items[i];
+                for (size_t k = 0; k < item->n_evidence; k++)
+                        free(item->evidence[k]);
+                free(item->evidence);
+                free(item->rule);
+                free(item->group);
+                free(item->band);
+                free(item->sentence);
+        }
+        for (size_t i = 0; i < f->n_targets; i++)
+                free(f->targets[i]);
+        free(f->items);
+        free(f->targets);
+        *f = (struct findings){ .n = 0 };
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * findings.h - the alerts that fired in finished logs, gathered from alert
+ * messages: each once, with what was said of it when it began to fire.
+ */
+#ifndef HW_CLIENT_RULES_FINDINGS_H
+#define HW_CLIENT_RULES_FINDINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heapwatch/wire.h"
+
+enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL };
+
+struct finding {
+        size_t target;                  /* index into findings.targets */
+        uint32_t run;
+        enum severity severity;
+        char *rule, *group, *band;      /* band NULL: of the whole target */
+        uint64_t fired_ns;              /* event time; UINT64_MAX: not known */
+        uint64_t resolved_ns;           /* likewise; UINT64_MAX: it still fired at the end */
+        char *sentence;
+        char **evidence;                /* "where: ...", one per annotation but the summary */
+        size_t n_evidence;
+};
+
+struct findings {
+        char **targets;                 /* in order of appearance, which is that of the files */
+        size_t n_targets;
+        struct finding *items;
+        size_t n;
+        bool no_memory;
+};
+
+/* Takes one update in; what is of no use here is ignored. */
+void findings_take(struct findings *f, const Hw__Update *update);
+void findings_done(struct findings *f);
+
+/* How many of a target are at least this severe. */
+size_t findings_count(const struct findings *f, size_t target, enum severity least);
+
+/* "info", "warning", "critical" */
+const char *severity_name(enum severity severity);
+
+/* False when the text is none of them. */
+bool severity_parse(const char *text, enum severity *ret);
+
+#endif

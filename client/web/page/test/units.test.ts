@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { bytes, clock, count, duration, elapsed, parseBytes, share, slope, UNKNOWN } from "../src/units.ts";
+
+test("unknown is never 0", () => {
+    for (const f of [bytes, duration, count, share, slope, elapsed]) {
+        assert.equal(f(undefined), UNKNOWN);
+        assert.equal(f(NaN), UNKNOWN);
+        assert.notEqual(f(0), UNKNOWN);
+    }
+});
+
+test("bytes have three digits and binary units", () => {
+    assert.equal(bytes(0), "0 B");
+    assert.equal(bytes(1023), "1023 B");
+    assert.equal(bytes(1024), "1.00 KiB");
+    assert.equal(bytes(1024 * 1023.9), "1.00 MiB");
+    assert.equal(bytes(12.34 * 1024 ** 2), "12.3 MiB");
+    assert.equal(bytes(-29.7 * 1024), "−29.7 KiB");
+});
+
+test("durations and slopes choose their unit", () => {
+    assert.equal(duration(999), "999 ns");
+    assert.equal(duration(1.5e6), "1.50 ms");
+    assert.equal(duration(125e9), "2 m 05 s");
+    assert.equal(slope(2048), "+2.00 KiB/s");
+    assert.equal(slope(-100), "−5.86 KiB/min");
+    assert.equal(slope(1), "+3.52 KiB/h");
+    assert.equal(count(1234567), "1\u202f234\u202f567");
+});
+
+test("times on the axis", () => {
+    assert.equal(clock(1.25, undefined, 0.05), "1.25 s");
+    assert.equal(clock(3725, undefined, 60), "1:02:05");
+    const start = new Date(2026, 0, 2, 3, 4, 5).getTime() / 1000;
+    assert.equal(clock(10, start, 1), "03:04:15");
+    assert.equal(clock(60, start, 60), "03:05");
+});
+
+test("sizes are read", () => {
+    assert.equal(parseBytes("64 MiB"), 64 * 1024 ** 2);
+    assert.equal(parseBytes("1.5G"), 1.5 * 1024 ** 3);
+    assert.equal(parseBytes("2000"), 2000);
+    for (const bad of ["", "x", "-1", "1e400", "MiB", "0"]) assert.equal(parseBytes(bad), undefined);
+});

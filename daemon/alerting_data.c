@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: samples come from the model's series and the gauges, exact to the
+ * second before the moment; verdicts and limits from the tracker, which has
+ * settled just as far. Times of collections and of the processor are kept in ns
+ * and shown in seconds. Labels of bands are those that people see on screens.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "alerting_private.h"
+#include "base/ckd.h"
+#include "base/process.h"
+#include "heapwatch/text.h"
+#include "model/advice.h"
+#include "publish/label.h"
+#include "publish/sentences.h"
+#include "rules/history.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define RECENT_NS (10 * SECOND_NS)      /* of rates and shares */
+#define UNKNOWN ((double)NAN)
+
+static double number(uint64_t value)
+{
+        return value == UNKNOWN_U64 ? UNKNOWN : (double)value;
+}
+
+/* --------------------------------------------------------------------- samples */
+
+static bool is_gauge(enum rule_series id)
+{
+        return (unsigned)id >= SERIES_COUNT && id != RULE_BAND;
+}
+
+static const struct series *series_of(const struct alerting *a, enum rule_series id)
+{
+        return is_gauge(id) ? &a->gauges[GAUGE(id)] : model_series(a->model, (enum series_id)id);
+}
+
+static const struct band_history *history_of(const struct alerting *a, uint32_t band)
+{
+        const struct band *b = bands_get(model_bands(a->model), band);
+
+        return b ? b->history : NULL;
+}
+
+/* From ns, as the model keeps times, to seconds. */
+static void scale(enum rule_series id, struct bucket *b)
+{
+        const double k = 1e-9;
+
+        if (id != (enum rule_series)SERIES_GC_PAUSE && id != (enum rule_series)SERIES_CPU)
+                return;
+        b->min *= k;
+        b->max *= k;
+        b->last *= k;
+        b->moments.v_mean *= k;
+        b->moments.m_tv *= k;
+        b->moments.m_vv *= k * k;
+}
+
+static bool data_span(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+{
+        struct alerting *a = ctx;
+        bool any = s.id == RULE_BAND ? history_band_span(history_of(a, s.band), from_ns, to_ns, ret)
+                                     : history_span(series_of(a, s.id), from_ns, to_ns, ret);
+
+        scale(s.id, ret);
+        return any;
+}
+
+/* A band's newest size is that of the newest census: its history may be coarser than that. */
+static bool newest_of_band(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret)
+{
+        const struct band *b = bands_get(model_bands(a->model), id);
+        const struct census *census = model_census(a->model);
+
+        if (!b || census->number == 0)
+                return false;
+        if (census->time_ns >= before_ns && history_band_newest(b->history, before_ns, ret))
+                return true;
+        *ret = (struct bucket){ .min = (double)b->bytes, .max = (double)b->bytes, .last = (double)b->bytes,
+                                .last_time_ns = census->time_ns };
+        ret->moments.n = 1;
+        ret->moments.v_mean = (double)b->bytes;
+        return census->time_ns < before_ns;
+}
+
+static bool data_newest(void *ctx, struct rule_subject s, uint64_t before_ns, struct bucket *ret)
+{
+        struct alerting *a = ctx;
+        bool any = s.id == RULE_BAND ? newest_of_band(a, s.band, before_ns, ret)
+                                     : history_newest(series_of(a, s.id), before_ns, ret);
+
+        if (any)
+                scale(s.id, ret);
+        return any;
+}
+
+static bool data_oldest(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+{
+        struct alerting *a = ctx;
+        bool any = s.id == RULE_BAND ? history_band_oldest(history_of(a, s.band), from_ns, to_ns, ret)
+                                     : history_oldest(series_of(a, s.id), from_ns, to_ns, ret);
+
+        scale(s.id, ret);
+        return any;
+}
+
+static double data_integral(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns)
+{
+        struct alerting *a = ctx;
+        struct bucket k = { .last = s.id == RULE_BAND ? history_band_integral(history_of(a, s.band), from_ns, to_ns)
+                                                      : history_integral(series_of(a, s.id), from_ns, to_ns) };
+
+        scale(s.id, &k);
+        return k.last;
+}
+
+/* Of the log's own series; bands and gauges have none. */
+static double data_quantile(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, double q)
+{
+        struct alerting *a = ctx;
+        struct bucket k = { .last = UNKNOWN };
+
+        if (s.id != RULE_BAND && !is_gauge(s.id))
+                k.last = tracker_quantile(a->tracker, subject_series((enum series_id)s.id), from_ns, to_ns, q);
+        scale(s.id, &k);
+        return k.last;
+}
+
+/* -------------------------------------------------------------------- verdicts */
+
+static struct subject tracked(struct rule_subject s)
+{
+        return s.id == RULE_BAND ? subject_band(s.band) : subject_series((enum series_id)s.id);
+}
+
+static bool data_trend(void *ctx, struct rule_subject s, struct trend_result *ret)
+{
+        struct alerting *a = ctx;
+
+        return !is_gauge(s.id) && tracker_verdict(a->tracker, tracked(s), ret);
+}
+
+static bool is_judged(const struct alerting *a, enum series_id id)
+{
+        struct trend_result r;
+
+        return tracker_verdict(a->tracker, subject_series(id), &r) && r.verdict != TREND_UNKNOWN;
+}
+
+/* Never while nothing grows; unknown without a limit, or while nothing has a verdict. */
+static double time_to_limit_s(const struct alerting *a, bool late)
+{
+        struct limit_time l;
+
+        if (tracker_time_to_limit(a->tracker, &l)) {
+                double s = late ? l.high_s : l.low_s;
+                return isnan(s) ? (double)INFINITY : s;
+        }
+        if (tracker_limit(a->tracker).bytes == UNKNOWN_U64 ||
+            (!is_judged(a, SERIES_LIVE) && !is_judged(a, SERIES_HEAP_SIZE)))
+                return UNKNOWN;
+        return (double)INFINITY;
+}
+
+/* ----------------------------------------------------------------------- facts */
+
+static bool gc_events_missing(const struct model *m)
+{
+        enum hw_advice codes[HW_ADVICE_COUNT];
+        size_t n = model_advice(m, codes, HW_ADVICE_COUNT);
+
+        for (size_t i = 0; i < n; i++)
+                if (codes[i] == HW_ADVICE_NO_GC_EVENTS)
+                        return true;
+        return false;
+}
+
+static double seconds(uint64_t ns)
+{
+        return ns == UNKNOWN_U64 ? UNKNOWN : (double)ns * 1e-9;
+}
+
+static double data_fact(void *ctx, enum rule_series id, const struct rule_moment *at)
+{
+        struct alerting *a = ctx;
+
+        (void)at;
+        switch (id) {
+        case RULE_CRASHED:
+                return a->run > 0 ? a->crashed : UNKNOWN;
+        case RULE_GC_EVENTS_MISSING:
+                return a->run > 0 ? gc_events_missing(a->model) : UNKNOWN;
+        case RULE_STREAM_LAG:
+                return a->in_run ? seconds(a->lag_ns) : UNKNOWN;
+        case RULE_STREAM_GAP:
+                return a->live && a->in_run ? seconds(a->gap_ns) : UNKNOWN;
+        case RULE_STREAM_IDLE:
+                if (!a->live || a->heartbeat_wall_ns == UNKNOWN_U64)
+                        return UNKNOWN;
+                if (!a->in_run || a->last_bytes_wall_ns == UNKNOWN_U64)
+                        return 0; /* nothing is to come */
+                return seconds(sub_sat(a->heartbeat_wall_ns, a->last_bytes_wall_ns));
+        case RULE_TIME_TO_LIMIT:
+        case RULE_TIME_TO_LIMIT_LATE:
+                return time_to_limit_s(a, id == RULE_TIME_TO_LIMIT_LATE);
+        default:
+                return UNKNOWN;
+        }
+}
+
+static uint64_t data_began(void *ctx, bool of_target)
+{
+        const struct alerting *a = ctx;
+
+        return of_target ? a->began_ns : model_first_time_ns(a->model);
+}
+
+/* ----------------------------------------------------------------------- bands */
+
+static uint32_t data_bands(void *ctx)
+{
+        return bands_count(model_bands(((struct alerting *)ctx)->model));
+}
+
+static bool data_band(void *ctx, uint32_t id, const char *ret_texts[BAND_TEXTS])
+{
+        static char label[LABEL_MAX];   /* until the next call; the daemon has one thread */
+        const struct bands *bands = model_bands(((struct alerting *)ctx)->model);
+        const struct band *b = bands_get(bands, id);
+
+        memset(ret_texts, 0, BAND_TEXTS * sizeof(*ret_texts));
+        if (!b)
+                return false;
+        ret_texts[BAND_LABEL] = label_band(label, bands, b) > 0 ? label : b->label;
+        if (b->info_table) {
+                ret_texts[BAND_MODULE] = b->info_table->module;
+                ret_texts[BAND_SOURCE] = b->info_table->source;
+                ret_texts[BAND_TYPE_NAME] = b->info_table->type;
+        } else if (b->depth > 0) {
+                struct cost_centre top = bands_cost_centre(bands, b->stack[0]);
+                ret_texts[BAND_MODULE] = top.module;
+                ret_texts[BAND_SOURCE] = top.source;
+        }
+        return true;
+}
+
+/* ----------------------------------------------------------------------- words */
+
+static void explain_stall(const struct alerting *a, char *out, size_t size)
+{
+        const struct run *run = model_run(a->model);
+        uint64_t cpu = model_heap(a->model)->process.cpu_ns, used;
+        bool flushes = run_has_rts_option(run, "--eventlog-flush-interval");
+        char text[HW_NUMBER_MAX];
+
+        if (cpu == UNKNOWN_U64 || a->cpu_at_bytes_ns == UNKNOWN_U64) {
+                snprintf(out, size, "%s",
+                         flushes ? "its process cannot be seen from here, so whether it is idle or hangs is not known"
+                                 : "it has no flush interval, so it writes only when a buffer is full");
+                return;
+        }
+        used = sub_sat(cpu, a->cpu_at_bytes_ns);
+        hw_duration_text(text, sizeof(text), (double)used);
+        if (used > SECOND_NS && flushes)
+                snprintf(out, size, "the process works (%s of CPU time since then) but does not write: its flush "
+                         "interval does not work, or the reader of its log was replaced", text);
+        else if (used > SECOND_NS)
+                snprintf(out, size, "the process works (%s of CPU time since then) and has no flush interval: it "
+                         "writes only when a 2 MiB buffer is full", text);
+        else if (flushes && run->threaded)
+                snprintf(out, size, "the process has used no CPU time since then: it is idle, or it hangs at its exit, "
+                         "which --eventlog-flush-interval is known to cause");
+        else
+                snprintf(out, size, "the process has used no CPU time since then: it is idle");
+}
+
+static void data_words(void *ctx, enum rule_words what, struct rule_subject s, char out[RULE_WORDS_MAX])
+{
+        struct alerting *a = ctx;
+        struct limit_time limit;
+        struct trend_result trend;
+        struct growth growth;
+
+        out[0] = '\0';
+        switch (what) {
+        case WORDS_WHERE:
+                tracker_growth(a->tracker, &growth);
+                sentence_growth(out, RULE_WORDS_MAX, &growth, model_bands(a->model));
+                break;
+        case WORDS_TIME_TO_LIMIT:
+                if (tracker_time_to_limit(a->tracker, &limit))
+                        sentence_limit(out, RULE_WORDS_MAX, &limit);
+                break;
+        case WORDS_VERDICT:
+                if (data_trend(a, s, &trend))
+                        sentence_verdict(out, RULE_WORDS_MAX, &trend);
+                break;
+        case WORDS_STALL:
+                if (a->live && a->in_run)
+                        explain_stall(a, out, RULE_WORDS_MAX);
+                break;
+        }
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+        return a > b ? a - b : b - a;
+}
+
+static const char *data_note(void *ctx, uint64_t time_ns, uint64_t *ret_time_ns)
+{
+        const struct alerting *a = ctx;
+        const struct note *before = tracker_note_before(a->tracker, time_ns);
+        const struct note *after = tracker_note_after(a->tracker, time_ns);
+        const struct note *nearest = before;
+
+        if (!before || (after && distance(after->time_ns, time_ns) < distance(before->time_ns, time_ns)))
+                nearest = after;
+        if (!nearest)
+                return NULL;
+        *ret_time_ns = nearest->time_ns;
+        return nearest->text;
+}
+
+struct rule_data alerting_data(struct alerting *a)
+{
+        return (struct rule_data){
+                .ctx = a,
+                .span = data_span,
+                .newest = data_newest,
+                .oldest = data_oldest,
+                .integral = data_integral,
+                .quantile = data_quantile,
+                .fact = data_fact,
+                .trend = data_trend,
+                .began_ns = data_began,
+                .bands = data_bands,
+                .band = data_band,
+                .words = data_words,
+                .note = data_note,
+        };
+}
+
+/* ---------------------------------------------------------------------- gauges */
+
+static void push(struct alerting *a, enum rule_series id, uint64_t time_ns, double value)
+{
+        struct series *s = &a->gauges[GAUGE(id)];
+
+        if (!isnan(value) && (s->memory_bytes || series_init(s) == 0)) /* without memory it stays unknown */
+                series_push(s, time_ns, value);
+}
+
+/* Bytes per second over the last RECENT_NS, from the counter of allocated bytes. */
+static double allocation_rate(const struct alerting *a, uint64_t time_ns)
+{
+        const struct series *s = model_series(a->model, SERIES_ALLOCATED);
+        struct bucket now, before;
+
+        if (!history_newest(s, time_ns, &now) || !history_newest(s, sub_sat(time_ns, RECENT_NS), &before) ||
+            now.last_time_ns <= before.last_time_ns)
+                return UNKNOWN;
+        return (now.last - before.last) / seconds(now.last_time_ns - before.last_time_ns);
+}
+
+/* Pauses that ended in the last RECENT_NS; unknown before the first and in a run younger than that. */
+static double gc_share(const struct alerting *a, uint64_t time_ns)
+{
+        uint64_t began = model_first_time_ns(a->model);
+        struct bucket b;
+
+        if (!model_gc(a->model)->collections || began == UNKNOWN_U64 || sub_sat(time_ns, began) < RECENT_NS)
+                return UNKNOWN;
+        if (!history_span(model_series(a->model, SERIES_GC_PAUSE), time_ns - RECENT_NS, time_ns, &b))
+                return 0;
+        return fmin(b.moments.v_mean * (double)b.moments.n / (double)RECENT_NS, 1);
+}
+
+static double need(const struct alerting *a, uint64_t time_ns)
+{
+        struct bucket b;
+
+        if (history_newest(model_series(a->model, SERIES_RSS), time_ns, &b) ||
+            history_newest(model_series(a->model, SERIES_HEAP_SIZE), time_ns, &b))
+                return b.last;
+        return UNKNOWN;
+}
+
+void alerting_sample_run(struct alerting *a, uint64_t time_ns)
+{
+        const struct sched *sched = model_sched(a->model);
+        uint64_t at = time_ns - 1; /* the end of the second before */
+
+        push(a, RULE_ALLOCATION_RATE, at, allocation_rate(a, time_ns));
+        push(a, RULE_GC_SHARE, at, gc_share(a, time_ns));
+        push(a, RULE_THREADS, at, sched->created ? (double)sub_sat(sched->created, sched->finished) : UNKNOWN);
+        push(a, RULE_LIMIT, at, number(tracker_limit(a->tracker).bytes));
+        push(a, RULE_NEED, at, need(a, time_ns));
+}
+
+void alerting_sample_target(struct alerting *a)
+{
+        push(a, RULE_LOST_BYTES, a->target_ns, (double)a->lost_bytes);
+        push(a, RULE_RESTARTS, a->target_ns, (double)a->restarts);
+        push(a, RULE_CRASHES, a->target_ns, (double)a->crashes);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DESIGN: alerts one to one, in the rules' order; texts are cleaned by encoder_text. */
+#include "publish/encode.h"
+#include "publish/send.h"
+#include "rules/alerts.h"
+
+static Hw__Label **encode_pairs(struct encoder *e, const struct notice_pair *pairs, size_t n, size_t *ret_n)
+{
+        Hw__Label *rows = encoder_calloc(e, n, sizeof(*rows));
+        Hw__Label **list = encoder_calloc(e, n, sizeof(*list));
+
+        if (!rows || !list)
+                return NULL;
+        for (size_t i = 0; i < n; i++) {
+                hw__label__init(&rows[i]);
+                rows[i].name = encoder_text(e, pairs[i].name);
+                rows[i].value = encoder_text(e, pairs[i].value);
+                list[i] = &rows[i];
+        }
+        *ret_n = n;
+        return list;
+}
+
+static bool put_results(struct encoder *e, Hw__Alert *out, const struct alert_extra *extra)
+{
+        Hw__ActionResult *rows = encoder_calloc(e, extra->n_results, sizeof(*rows));
+
+        out->actions = encoder_calloc(e, extra->n_results, sizeof(*out->actions));
+        if (!rows || !out->actions)
+                return false;
+        for (size_t i = 0; i < extra->n_results; i++) {
+                const struct alert_result *r = &extra->results[i];
+                hw__action_result__init(&rows[i]);
+                rows[i].kind = encoder_text(e, r->kind);
+                if (!r->under_way)
+                        PUT(&rows[i], ok, r->ok);
+                rows[i].detail = encoder_text(e, r->detail);
+                PUT_U64(&rows[i], wall_ns, r->wall_ns);
+                PUT(&rows[i], attempts, r->attempts);
+                out->actions[out->n_actions++] = &rows[i];
+        }
+        return true;
+}
+
+static bool put_extra(struct encoder *e, Hw__Alert *out, const struct alert_extra *extra)
+{
+        PUT(out, silenced, extra->silenced);
+        if (extra->silenced) {
+                out->silence = encoder_calloc(e, 1, sizeof(*out->silence));
+                if (!out->silence)
+                        return false;
+                hw__silence__init(out->silence);
+                PUT_U64(out->silence, until_wall_ns, extra->silenced_until_wall_ns);
+                out->silence->why = encoder_text(e, extra->silenced_why);
+        }
+        return put_results(e, out, extra);
+}
+
+static void put_times(Hw__Alert *out, const struct alert *a)
+{
+        PUT_U64(out, since_ns, a->active.time_ns);
+        PUT_U64(out, fired_ns, a->fired.time_ns);
+        PUT_U64(out, fired_wall_ns, a->fired.wall_ns);
+        PUT_U64(out, resolved_ns, a->resolved.time_ns);
+        PUT_U64(out, evaluated_ns, a->judged.time_ns);
+}
+
+static bool put_alert(struct encoder *e, Hw__Alert *out, const struct alert *a, const struct alert_extra *extra)
+{
+        const struct rule *rule = a->rule;
+
+        out->rule = encoder_text(e, rule->name);
+        out->group = encoder_text(e, rule->group);
+        out->severity = encoder_text(e, notice_severity_name(rule->severity));
+        PUT(out, state, (Hw__Alert__State)a->state.now);
+        PUT(out, unknown, a->state.unknown);
+        if (a->band)
+                PUT(out, band, a->band);
+        out->band_label = encoder_text(e, a->band_label);
+        if (a->has_value)
+                PUT(out, value, a->value);
+        out->value_text = encoder_text(e, a->value_text);
+        out->threshold_text = encoder_text(e, a->threshold_text);
+        out->expr = encoder_text(e, rule->text.expr);
+        out->sentence = encoder_text(e, a->sentence);
+        if (a->run)
+                PUT(out, run, a->run);
+        put_times(out, a);
+        out->labels = encode_pairs(e, rule->text.labels, rule->text.n_labels, &out->n_labels);
+        out->annotations = encode_pairs(e, a->annotations, a->n_annotations, &out->n_annotations);
+        return out->labels && out->annotations && put_extra(e, out, extra);
+}
+
+Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct alerts *alerts, alert_extra_fn *extra,
+                          void *extra_ctx)
+{
+        size_t n = alerts_count(alerts);
+        Hw__Alerts *out = encoder_calloc(e, 1, sizeof(*out));
+        Hw__Alert *rows = encoder_calloc(e, n, sizeof(*rows));
+
+        if (!out || !rows)
+                return NULL;
+        hw__alerts__init(out);
+        out->alerts = encoder_calloc(e, n, sizeof(*out->alerts));
+        if (!out->alerts)
+                return NULL;
+        for (size_t i = 0; i < n; i++) {
+                struct alert_extra more = { .n_results = 0 };
+                if (extra)
+                        extra(extra_ctx, target, alerts_get(alerts, i), &more);
+                hw__alert__init(&rows[i]);
+                if (!put_alert(e, &rows[i], alerts_get(alerts, i), &more))
+                        return NULL;
+                out->alerts[out->n_alerts++] = &rows[i];
+        }
+        if (alerts_left_out(alerts))
+                PUT(out, left_out, alerts_left_out(alerts));
+        return out;
+}
+
+bool send_alerts(struct publisher *p, const struct newcomer *to)
+{
+        Hw__Update update = HW__UPDATE__INIT;
+
+        if (!p->alerts)
+                return true;
+        update.body_case = HW__UPDATE__BODY_ALERTS;
+        update.alerts = encode_alerts(&p->encoder, p->target, p->alerts, p->alert_extra, p->alert_extra_ctx);
+        return send_update(p, &update, update.alerts, to);
+}
+
+void publisher_alerts(struct publisher *p, uint64_t wall_ns)
+{
+        p->wall_ns = wall_ns;
+        (void)send_alerts(p, NULL); /* full state: the next one tells what this one could not */
+}
+
+void publisher_set_alerts(struct publisher *p, const struct alerts *alerts, alert_extra_fn *extra, void *extra_ctx)
+{
+        p->alerts = alerts;
+        p->alert_extra = extra;
+        p->alert_extra_ctx = extra_ctx;
+}

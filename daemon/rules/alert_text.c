@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: all texts of an alert are one block of memory: an array of pairs and
+ * the characters behind it. They are written into a scratch buffer first, whose
+ * size is the bound of what one alert can say, then copied.
+ */
+#include "rules/alert_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ckd.h"
+#include "base/process.h"
+#include "base/text_out.h"
+#include "heapwatch/text.h"
+#include "rules/eval.h"
+#include "rules/template.h"
+
+#define PLACE_MAX RULE_WORDS_MAX
+
+struct writer {
+        const struct alert *alert;
+        const struct rule_data *data;
+        const struct rule_moment *at;
+        struct headline headline;
+        struct trend_result trend;
+        bool has_trend;
+        char places[PLACES][PLACE_MAX];
+};
+
+static const char unknown[] = "unknown";
+
+void alert_text_band(const struct rule_data *data, uint32_t band, char *out, size_t size)
+{
+        const char *texts[BAND_TEXTS];
+
+        if (!data->band(data->ctx, band, texts) || !texts[BAND_LABEL])
+                text_join(out, size, "(without a name)", NULL);
+        else
+                hw_utf8_clean(out, size, texts[BAND_LABEL], strlen(texts[BAND_LABEL]));
+}
+
+/* -------------------------------------------------------------------- places */
+
+static void put(struct writer *w, enum placeholder p, const char *text)
+{
+        text_join(w->places[p], PLACE_MAX, text, NULL);
+}
+
+static void put_value(struct writer *w, enum placeholder p, bool known, double value)
+{
+        char text[TYPE_VALUE_MAX];
+
+        put(w, p, known && !isnan(value) ? type_value_text(w->headline.type, value, text) : unknown);
+}
+
+static void put_slope(struct writer *w)
+{
+        char low[TYPE_VALUE_MAX], high[TYPE_VALUE_MAX], text[TYPE_VALUE_MAX];
+
+        if (!w->has_trend || !w->trend.has_slope) {
+                put(w, PLACE_SLOPE, unknown);
+                return;
+        }
+        type_value_text(TYPE_BYTES_PER_SECOND, w->trend.slope_low, low);
+        type_value_text(TYPE_BYTES_PER_SECOND, w->trend.slope_high, high);
+        type_value_text(TYPE_BYTES_PER_SECOND, w->trend.slope, text);
+        text_join(w->places[PLACE_SLOPE], PLACE_MAX, text, " (", low, " to ", high, ")", NULL);
+}
+
+static void put_since(struct writer *w)
+{
+        uint64_t now = w->alert->rule->of_target ? w->at->target_ns : w->at->time_ns;
+        char text[HW_NUMBER_MAX];
+
+        put(w, PLACE_SINCE, hw_duration_text(text, sizeof(text), (double)sub_sat(now, w->alert->state.active_ns)));
+}
+
+/* The onset and the note nearest to it; without an onset the newest note. */
+static void put_onset(struct writer *w)
+{
+        bool known = w->has_trend && w->trend.onset_ns != UNKNOWN_U64;
+        uint64_t onset = known ? w->trend.onset_ns : w->at->time_ns, note_ns;
+        char text[HW_NUMBER_MAX], ago[HW_NUMBER_MAX];
+
+        if (known)
+                text_join(w->places[PLACE_ONSET], PLACE_MAX,
+                          hw_duration_text(text, sizeof(text), (double)sub_sat(w->at->time_ns, onset)), " ago", NULL);
+        else
+                put(w, PLACE_ONSET, unknown);
+        const char *note = onset == UNKNOWN_U64 ? NULL : w->data->note(w->data->ctx, onset, &note_ns);
+        if (!note) {
+                put(w, PLACE_NOTE, "no note");
+                return;
+        }
+        char clean[256];
+        hw_utf8_clean(clean, sizeof(clean), note, strlen(note));
+        hw_duration_text(ago, sizeof(ago), (double)sub_sat(w->at->time_ns, note_ns));
+        text_join(w->places[PLACE_NOTE], PLACE_MAX, "\"", clean, "\" (", ago, " ago)", NULL);
+}
+
+static void put_words(struct writer *w, enum placeholder p, enum rule_words what)
+{
+        w->data->words(w->data->ctx, what, w->headline.subject, w->places[p]);
+        if (!w->places[p][0])
+                put(w, p, unknown);
+}
+
+static void fill_places(struct writer *w, const char *target)
+{
+        put(w, PLACE_TARGET, target);
+        put(w, PLACE_BAND, w->alert->band_label ? w->alert->band_label : "");
+        put_value(w, PLACE_VALUE, w->headline.has_value, w->headline.value);
+        put_value(w, PLACE_THRESHOLD, w->headline.has_threshold, w->headline.threshold);
+        put_slope(w);
+        put_since(w);
+        put_onset(w);
+        put_words(w, PLACE_TIME_TO_LIMIT, WORDS_TIME_TO_LIMIT);
+        put_words(w, PLACE_WHERE, WORDS_WHERE);
+        put_words(w, PLACE_VERDICT, WORDS_VERDICT);
+        put_words(w, PLACE_REASON, WORDS_STALL);
+}
+
+/* ------------------------------------------------------------------ sentence */
+
+/* The summary of the rule's author where there is one, else expression and numbers. */
+static void write_sentence(const struct writer *w, const char *const values[PLACES], char *out, size_t size)
+{
+        const struct rule *rule = w->alert->rule;
+        char words[EXPR_TEXT_MAX];
+        struct text_out o;
+
+        for (size_t i = 0; i < rule->text.n_annotations; i++) {
+                if (strcmp(rule->text.annotations[i].name, "summary") != 0)
+                        continue;
+                template_expand(rule->text.annotations[i].value, values, out, size);
+                return;
+        }
+        (void)expr_explain(&rule->expr, words, sizeof(words)); /* a cut one still tells its beginning */
+        text_out_init(&o, out, size);
+        text_put(&o, words);
+        if (w->headline.has_value && !isnan(w->headline.value)) {
+                text_put(&o, ": it is ");
+                text_put(&o, values[PLACE_VALUE]);
+        }
+}
+
+/* --------------------------------------------------------------------- block */
+
+/* value, threshold, sentence, then name and text of each annotation. */
+#define TEXTS_BEFORE 3u
+
+static bool keep(struct alert *alert, const char *const *texts, size_t n)
+{
+        size_t n_pairs = (n - TEXTS_BEFORE) / 2, size = n_pairs * sizeof(struct notice_pair);
+        const char *own[TEXTS_BEFORE + 2 * RULE_PAIRS_MAX];
+
+        for (size_t i = 0; i < n; i++)
+                size += strlen(texts[i]) + 1;
+        struct notice_pair *pairs = malloc(size + 1);
+        if (!pairs)
+                return false;
+        char *at = (char *)(pairs + n_pairs);
+        for (size_t i = 0; i < n; i++) {
+                size_t length = strlen(texts[i]) + 1;
+                memcpy(at, texts[i], length);
+                own[i] = at;
+                at += length;
+        }
+        for (size_t i = 0; i < n_pairs; i++)
+                pairs[i] = (struct notice_pair){ own[TEXTS_BEFORE + 2 * i], own[TEXTS_BEFORE + 2 * i + 1] };
+        free(alert->memory);
+        alert->memory = pairs;
+        alert->value_text = own[0][0] ? own[0] : NULL;
+        alert->threshold_text = own[1][0] ? own[1] : NULL;
+        alert->sentence = own[2];
+        alert->annotations = pairs;
+        alert->n_annotations = n_pairs;
+        return true;
+}
+
+void alert_text_refresh(struct alert *alert, const char *target, const struct rule_data *data,
+                        const struct rule_moment *at)
+{
+        size_t n = alert->rule->text.n_annotations;
+        struct writer *w = calloc(1, sizeof(*w));
+        char (*filled)[ALERT_TEXT_MAX] = malloc((n + 1) * sizeof(*filled));
+        const char *values[PLACES], *texts[TEXTS_BEFORE + 2 * RULE_PAIRS_MAX];
+
+        if (!w || !filled)
+                goto out;
+        w->alert = alert;
+        w->data = data;
+        w->at = at;
+        expr_headline(&alert->rule->expr, data, at, alert->band, &w->headline);
+        w->has_trend = w->headline.subject_has_verdict && data->trend(data->ctx, w->headline.subject, &w->trend);
+        fill_places(w, target);
+        for (unsigned i = 0; i < PLACES; i++)
+                values[i] = w->places[i];
+        write_sentence(w, values, filled[n], sizeof(filled[n]));
+        texts[0] = w->headline.has_value && !isnan(w->headline.value) ? values[PLACE_VALUE] : "";
+        texts[1] = w->headline.has_threshold && !isnan(w->headline.threshold) ? values[PLACE_THRESHOLD] : "";
+        texts[2] = filled[n];
+        for (size_t i = 0; i < n; i++) {
+                template_expand(alert->rule->text.annotations[i].value, values, filled[i], sizeof(filled[i]));
+                texts[TEXTS_BEFORE + 2 * i] = alert->rule->text.annotations[i].name;
+                texts[TEXTS_BEFORE + 2 * i + 1] = filled[i];
+        }
+        if (keep(alert, texts, TEXTS_BEFORE + 2 * n)) {
+                alert->has_value = texts[0][0] != '\0';
+                alert->value = alert->has_value ? w->headline.value : (double)NAN;
+        }
+out:
+        free(filled);
+        free(w);
+}

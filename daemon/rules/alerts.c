@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: alerts are an array of pointers sorted by rule, run and band; an
+ * alert exists while it is pending or fires, and for a while after. Judging a
+ * rule over bands walks its part of the array alongside the bands, so it costs
+ * one evaluation per band and no search. Which bands a rule means is found once
+ * per band and kept: regular expressions are slow.
+ *
+ * Texts are written when a state changes and when somebody asks for news
+ * (alerts_refresh), never at each judging.
+ */
+#include "rules/alerts.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/ckd.h"
+#include "base/limits.h"
+#include "base/process.h"
+#include "rules/alert_text.h"
+#include "rules/eval.h"
+
+#define BAND_LABEL_MAX 512
+
+enum meant { MEANT_UNASKED, MEANT_NO, MEANT_YES };
+
+/* Of each rule of the set, for this target. */
+struct rule_use {
+        bool wanted;
+        uint8_t *meant;                 /* by band id - 1: enum meant; of rules over bands */
+        uint32_t n_meant;
+};
+
+struct alerts {
+        char *target;
+        const struct ruleset *rules;
+        struct rule_data data;
+        struct alerts_sink sink;
+        struct rule_use *uses;          /* RULES_MAX: a reload needs no memory */
+        struct alert **list;
+        size_t n, room;
+        uint64_t left_out;
+        uint32_t run;
+};
+
+/* -------------------------------------------------------------------- notice */
+
+static uint64_t clock_of(const struct rule *rule, const struct rule_moment *at)
+{
+        return rule->of_target ? at->target_ns : at->time_ns;
+}
+
+static void tell(struct alerts *a, const struct alert *alert, const struct rule_moment *at)
+{
+        const struct rule *rule = alert->rule;
+        struct notice n = {
+                .fingerprint = alert->fingerprint,
+                .target = a->target,
+                .run = alert->run,
+                .rule = rule->name,
+                .group = rule->group,
+                .band = alert->band_label,
+                .severity = rule->severity,
+                .state = (enum notice_state)alert->state.now,
+                .has_value = alert->has_value,
+                .value = alert->value,
+                .value_text = alert->value_text,
+                .sentence = alert->sentence ? alert->sentence : "",
+                .labels = rule->text.labels,
+                .n_labels = rule->text.n_labels,
+                .annotations = alert->annotations,
+                .n_annotations = alert->n_annotations,
+                .time_ns = at->time_ns,
+                .wall_ns = at->wall_ns,
+                .active_ns = alert->active.time_ns,
+                .active_wall_ns = alert->active.wall_ns,
+                .fired_ns = alert->fired.time_ns,
+                .fired_wall_ns = alert->fired.wall_ns,
+        };
+
+        a->sink.changed(a->sink.ctx, alert, &n);
+}
+
+/* -------------------------------------------------------------------- the list */
+
+static void free_alert(struct alert *alert)
+{
+        if (!alert)
+                return;
+        free((char *)alert->band_label);
+        free(alert->memory);
+        free(alert);
+}
+
+static void remove_at(struct alerts *a, size_t i)
+{
+        free_alert(a->list[i]);
+        memmove(a->list + i, a->list + i + 1, (a->n - i - 1) * sizeof(*a->list));
+        a->n--;
+}
+
+static size_t rule_index(const struct alerts *a, const struct rule *rule)
+{
+        size_t i = 0;
+
+        while (i < a->rules->n && a->rules->rules[i] != rule)
+                i++;
+        return i;
+}
+
+static struct alert *new_alert(const struct alerts *a, const struct rule *rule, uint32_t band)
+{
+        static const struct stamp never = { UNKNOWN_U64, UNKNOWN_U64 };
+        struct alert *alert = calloc(1, sizeof(*alert));
+        char label[BAND_LABEL_MAX];
+
+        if (!alert)
+                return NULL;
+        *alert = (struct alert){ .rule = rule, .band = band, .run = a->run, .active = never, .fired = never,
+                                 .resolved = never, .judged = never, .value = (double)NAN };
+        state_init(&alert->state);
+        if (band) {
+                alert_text_band(&a->data, band, label, sizeof(label));
+                alert->band_label = strdup(label);
+                if (!alert->band_label) {
+                        free(alert);
+                        return NULL;
+                }
+        }
+        alert->fingerprint = notice_fingerprint(rule->group, rule->name, a->target, alert->band_label);
+        return alert;
+}
+
+static bool make_room(struct alerts *a)
+{
+        size_t room = a->room ? 2 * a->room : 16;
+        struct alert **grown;
+
+        if (a->n < a->room)
+                return true;
+        if (a->n >= LIMIT_ALERTS)
+                return false;
+        if (room > LIMIT_ALERTS)
+                room = LIMIT_ALERTS;
+        grown = realloc(a->list, room * sizeof(struct alert *));
+        if (!grown)
+                return false;
+        a->list = grown;
+        a->room = room;
+        return true;
+}
+
+/* A new alert at place i of the list; NULL when it is left out. */
+static struct alert *insert_at(struct alerts *a, size_t i, const struct rule *rule, uint32_t band)
+{
+        struct alert *alert = make_room(a) ? new_alert(a, rule, band) : NULL;
+
+        if (!alert) {
+                a->left_out++;
+                return NULL;
+        }
+        memmove(a->list + i + 1, a->list + i, (a->n - i) * sizeof(*a->list));
+        a->list[i] = alert;
+        a->n++;
+        return alert;
+}
+
+/* -------------------------------------------------------------------- judging */
+
+static void stamp_change(struct alert *alert, const struct rule_moment *at)
+{
+        struct stamp now = { at->time_ns, at->wall_ns };
+
+        if (alert->state.active_ns == alert->state.judged_ns && alert->state.now != ALERT_RESOLVED) {
+                alert->active = now;
+                alert->fired = alert->resolved = (struct stamp){ UNKNOWN_U64, UNKNOWN_U64 };
+        }
+        if (alert->state.now == ALERT_FIRING)
+                alert->fired = now;
+        if (alert->state.now == ALERT_RESOLVED)
+                alert->resolved = now;
+}
+
+/* Refreshes and tells; an alert that is inactive again is gone afterwards. Returns whether it is still there. */
+static bool changed(struct alerts *a, size_t i, const struct rule_moment *at, bool with_data)
+{
+        struct alert *alert = a->list[i];
+
+        stamp_change(alert, at);
+        if (with_data)
+                alert_text_refresh(alert, a->target, &a->data, at);
+        tell(a, alert, at);
+        if (alert->state.now != ALERT_INACTIVE)
+                return true;
+        remove_at(a, i);
+        return false;
+}
+
+static double over(const struct alerts *a, const struct rule *rule, const struct rule_moment *at, uint32_t band,
+                   double holds)
+{
+        if (rule->until.root)
+                return expr_eval(&rule->until, &a->data, at, band);
+        return isnan(holds) ? holds : holds == 0;
+}
+
+/* Judges one alert, which may not exist yet; *at_list is its place and afterwards that behind it. */
+static void judge_one(struct alerts *a, const struct rule *rule, const struct rule_moment *at, uint32_t band,
+                      size_t *at_list, bool exists)
+{
+        double holds = expr_eval(&rule->expr, &a->data, at, band);
+        struct state_times times = { rule->for_ns, rule->keep_firing_ns };
+        struct alert *alert = exists ? a->list[*at_list] : NULL;
+
+        if (!alert) {
+                if (holds != 1)
+                        return;
+                alert = insert_at(a, *at_list, rule, band);
+                if (!alert)
+                        return;
+                alert->state.judged_ns = clock_of(rule, at);
+        }
+        double is_over = alert->state.now == ALERT_FIRING ? over(a, rule, at, band, holds) : 0;
+        bool differs = state_step(&alert->state, &times, holds, is_over, clock_of(rule, at));
+        alert->judged = (struct stamp){ at->time_ns, at->wall_ns };
+        alert->run = at->run;
+        if (!differs || changed(a, *at_list, at, true))
+                (*at_list)++;
+}
+
+static bool is_meant(struct alerts *a, size_t rule, uint32_t band)
+{
+        struct rule_use *use = &a->uses[rule];
+
+        if (band > use->n_meant) {
+                uint32_t n = band + band / 2 + 64;
+                uint8_t *grown = realloc(use->meant, n);
+                if (!grown)
+                        return false; /* judged again next time */
+                memset(grown + use->n_meant, MEANT_UNASKED, n - use->n_meant);
+                use->meant = grown;
+                use->n_meant = n;
+        }
+        uint8_t *meant = &use->meant[band - 1];
+        if (*meant == MEANT_UNASKED) {
+                const struct rule *r = a->rules->rules[rule];
+                bool yes = expr_means_band(&r->expr, &a->data, band) &&
+                           (!r->until.root || expr_means_band(&r->until, &a->data, band));
+                *meant = yes ? MEANT_YES : MEANT_NO;
+        }
+        return *meant == MEANT_YES;
+}
+
+static bool is_of(const struct alerts *a, size_t i, const struct rule *rule)
+{
+        return i < a->n && a->list[i]->rule == rule;
+}
+
+static void judge_bands(struct alerts *a, size_t index, const struct rule_moment *at, size_t *at_list)
+{
+        const struct rule *rule = a->rules->rules[index];
+        uint32_t n = a->data.bands(a->data.ctx);
+
+        while (is_of(a, *at_list, rule) && a->list[*at_list]->run != a->run)
+                (*at_list)++; /* of runs before: ended */
+        for (uint32_t band = 1; band <= n && band <= LIMIT_BANDS; band++) {
+                bool exists = is_of(a, *at_list, rule) && a->list[*at_list]->band == band;
+                if (exists || is_meant(a, index, band))
+                        judge_one(a, rule, at, band, at_list, exists);
+        }
+}
+
+static void forget_old(struct alerts *a, const struct rule_moment *at)
+{
+        for (size_t i = a->n; i-- > 0;) {
+                struct alert *alert = a->list[i];
+                uint64_t now = clock_of(alert->rule, at);
+
+                if (alert->state.now == ALERT_RESOLVED && now != UNKNOWN_U64 &&
+                    sub_sat(now, alert->state.resolved_ns) > ALERT_KEEP_NS)
+                        remove_at(a, i);
+        }
+}
+
+static void judge(struct alerts *a, const struct rule_moment *at, bool of_target)
+{
+        size_t at_list = 0;
+
+        a->run = at->run;
+        for (size_t i = 0; i < a->rules->n; i++) {
+                const struct rule *rule = a->rules->rules[i];
+
+                if (a->uses[i].wanted && rule->of_target == of_target) {
+                        if (rule->of_bands)
+                                judge_bands(a, i, at, &at_list);
+                        else
+                                judge_one(a, rule, at, 0, &at_list, is_of(a, at_list, rule));
+                }
+                while (is_of(a, at_list, rule))
+                        at_list++;
+        }
+        forget_old(a, at);
+}
+
+void alerts_judge_run(struct alerts *a, const struct rule_moment *at)
+{
+        if (at->time_ns != UNKNOWN_U64)
+                judge(a, at, false);
+}
+
+void alerts_judge_target(struct alerts *a, const struct rule_moment *at)
+{
+        judge(a, at, true);
+}
+
+/* ------------------------------------------------------------------------ ends */
+
+static void end_at(struct alerts *a, size_t i, const struct rule_moment *at)
+{
+        if (state_end(&a->list[i]->state, clock_of(a->list[i]->rule, at)))
+                (void)changed(a, i, at, false);
+}
+
+void alerts_end_run(struct alerts *a, const struct rule_moment *at)
+{
+        for (size_t i = a->n; i-- > 0;)
+                if (!a->list[i]->rule->of_target)
+                        end_at(a, i, at);
+}
+
+static void forget_bands(struct alerts *a)
+{
+        for (size_t i = 0; a->uses && i < RULES_MAX; i++) {
+                free(a->uses[i].meant);
+                a->uses[i].meant = NULL;
+                a->uses[i].n_meant = 0;
+        }
+}
+
+/* An alert of the run that has ended stays as it is told; one of a rule that is not of bands may begin again. */
+void alerts_begin_run(struct alerts *a)
+{
+        forget_bands(a);
+        for (size_t i = a->n; i-- > 0;)
+                if (!a->list[i]->rule->of_target && a->list[i]->state.now == ALERT_RESOLVED)
+                        a->list[i]->state.judged_ns = a->list[i]->state.resolved_ns = 0; /* event time begins anew */
+        for (size_t i = a->n; i-- > 0;)
+                if (a->list[i]->band && a->list[i]->state.now == ALERT_RESOLVED && a->list[i]->run + 1 < a->run)
+                        remove_at(a, i);
+}
+
+void alerts_band_changed(struct alerts *a, uint32_t band)
+{
+        for (size_t i = 0; i < a->rules->n; i++)
+                if (band >= 1 && band <= a->uses[i].n_meant)
+                        a->uses[i].meant[band - 1] = MEANT_UNASKED;
+}
+
+/* ---------------------------------------------------------------------- reload */
+
+static const struct rule *same_rule(const struct ruleset *rules, const struct rule *rule)
+{
+        const struct rule *found = ruleset_find(rules, rule->group, rule->name);
+
+        return found && found->digest == rule->digest ? found : NULL;
+}
+
+static void use_rules(struct alerts *a, const struct ruleset *rules)
+{
+        forget_bands(a);
+        a->rules = rules;
+        for (size_t i = 0; i < rules->n; i++)
+                a->uses[i].wanted = rule_wants(rules->rules[i], a->target);
+}
+
+/* Back in order: insertion sort by the rule's place; within a rule the order is kept. */
+static void sort(struct alerts *a)
+{
+        for (size_t i = 1; i < a->n; i++) {
+                struct alert *alert = a->list[i];
+                size_t key = rule_index(a, alert->rule), j = i;
+
+                while (j > 0 && rule_index(a, a->list[j - 1]->rule) > key) {
+                        a->list[j] = a->list[j - 1];
+                        j--;
+                }
+                a->list[j] = alert;
+        }
+}
+
+void alerts_reload(struct alerts *a, const struct ruleset *rules, const struct rule_moment *at)
+{
+        for (size_t i = a->n; i-- > 0;) {
+                const struct rule *same = same_rule(rules, a->list[i]->rule);
+
+                if (same) {
+                        a->list[i]->rule = same;
+                        continue;
+                }
+                size_t before = a->n;
+                end_at(a, i, at);
+                if (a->n == before)
+                        remove_at(a, i);
+        }
+        use_rules(a, rules);
+        sort(a);
+}
+
+void alerts_refresh(struct alerts *a, const struct rule_moment *at)
+{
+        for (size_t i = 0; i < a->n; i++) {
+                struct alert *alert = a->list[i];
+                bool judged = alert->rule->of_target || (at->time_ns != UNKNOWN_U64 && alert->run == a->run);
+
+                if (judged && (alert->state.now == ALERT_PENDING || alert->state.now == ALERT_FIRING))
+                        alert_text_refresh(alert, a->target, &a->data, at);
+        }
+}
+
+/* ------------------------------------------------------------------------ life */
+
+struct alerts *alerts_new(const char *target, const struct ruleset *rules, const struct rule_data *data,
+                          const struct alerts_sink *sink)
+{
+        struct alerts *a = calloc(1, sizeof(*a));
+
+        if (!a)
+                return NULL;
+        a->data = *data;
+        a->sink = *sink;
+        a->target = strdup(target);
+        a->uses = calloc(RULES_MAX, sizeof(*a->uses));
+        if (a->target && a->uses)
+                use_rules(a, rules);
+        else
+                alerts_destroy(&a);
+        return a;
+}
+
+void alerts_destroy(struct alerts **ap)
+{
+        struct alerts *a = *ap;
+
+        *ap = NULL;
+        if (!a)
+                return;
+        for (size_t i = 0; i < a->n; i++)
+                free_alert(a->list[i]);
+        forget_bands(a);
+        free(a->uses);
+        free(a->list);
+        free(a->target);
+        free(a);
+}
+
+size_t alerts_count(const struct alerts *a)
+{
+        return a->n;
+}
+
+const struct alert *alerts_get(const struct alerts *a, size_t i)
+{
+        return a->list[i];
+}
+
+uint64_t alerts_left_out(const struct alerts *a)
+{
+        return a->left_out;
+}
+
+size_t alerts_held_bytes(const struct alerts *a)
+{
+        size_t bytes = sizeof(*a) + a->room * sizeof(struct alert *) + RULES_MAX * sizeof(struct rule_use);
+
+        for (size_t i = 0; i < a->rules->n; i++)
+                bytes += a->uses[i].n_meant;
+        return bytes + a->n * (sizeof(struct alert) + ALERT_TEXT_MAX);
+}

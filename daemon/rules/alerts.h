@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * alerts.h - all alerts of one target: its rules judged moment by moment.
+ *
+ *      rules x bands ─judge─▶ states ─change─▶ notice
+ *
+ * One alert per rule, and per band where the rule looks at bands. Rules of the
+ * target (crashes, the stream) are judged on the target's clock and outlive
+ * runs; all others are judged on event time and end with their run: what was
+ * pending is dropped, what fired is resolved.
+ *
+ * Pure. Alerts are bounded (LIMIT_ALERTS), what does not fit is counted.
+ * Resolved ones are kept for ALERT_KEEP_NS so that newcomers see them.
+ */
+#ifndef HW_RULES_ALERTS_H
+#define HW_RULES_ALERTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "act/notice.h"
+#include "rules/data.h"
+#include "rules/rule.h"
+#include "rules/state.h"
+
+#define LIMIT_ALERTS 1000u              /* of one target: further ones are counted as left out */
+#define ALERT_KEEP_NS (UINT64_C(900) * 1000000000)
+#define ALERT_TEXT_MAX 2048u            /* one annotation, filled in: longer ones are cut */
+
+struct alerts;
+
+struct stamp {                          /* event time and Unix time; UNKNOWN_U64 each */
+        uint64_t time_ns, wall_ns;
+};
+
+/* An alert as it is told. All texts are the alert's own. */
+struct alert {
+        const struct rule *rule;
+        uint32_t run;                   /* in which it was last judged */
+        uint32_t band;                  /* 0: not of a band */
+        const char *band_label;         /* NULL: not of a band */
+        struct state state;             /* on the rule's clock */
+        struct stamp active, fired, resolved, judged;
+        bool has_value;
+        double value;                   /* NaN: not known */
+        const char *value_text, *threshold_text; /* NULL: none */
+        const char *sentence;
+        const struct notice_pair *annotations; /* filled in */
+        size_t n_annotations;
+        uint64_t fingerprint;
+        void *memory;                   /* of the texts */
+};
+
+struct alerts_sink {
+        void *ctx;
+        /* An alert has changed its state. Both borrowed for the call. */
+        void (*changed)(void *ctx, const struct alert *alert, const struct notice *notice);
+};
+
+/* `target` is copied; the ruleset and what data points to are borrowed. NULL when memory is short. */
+struct alerts *alerts_new(const char *target, const struct ruleset *rules, const struct rule_data *data,
+                          const struct alerts_sink *sink);
+void alerts_destroy(struct alerts **a);
+
+/* Judges the rules of runs (at->time_ns known) or those of the target. Moments must not go back. */
+void alerts_judge_run(struct alerts *a, const struct rule_moment *at);
+void alerts_judge_target(struct alerts *a, const struct rule_moment *at);
+
+/* The run is over: ends its alerts. Judge before. */
+void alerts_end_run(struct alerts *a, const struct rule_moment *at);
+
+/* A run begins: band numbers mean other bands from now on. */
+void alerts_begin_run(struct alerts *a);
+
+/* A band's texts have changed: whether rules mean it is found anew. */
+void alerts_band_changed(struct alerts *a, uint32_t band);
+
+/*
+ * Goes on with other rules: alerts of rules that have not changed (same group,
+ * name and digest) keep their state, the others end.
+ */
+void alerts_reload(struct alerts *a, const struct ruleset *rules, const struct rule_moment *at);
+
+/* Brings values and texts of active alerts up to date. */
+void alerts_refresh(struct alerts *a, const struct rule_moment *at);
+
+size_t alerts_count(const struct alerts *a);
+const struct alert *alerts_get(const struct alerts *a, size_t i); /* in order of rule and band */
+uint64_t alerts_left_out(const struct alerts *a);
+size_t alerts_held_bytes(const struct alerts *a);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: text, read by the one parser that reads files, so a user's rule can
+ * say everything that these do. docs/RULES.md gives the reason of each number.
+ */
+#include "rules/builtin.h"
+
+#define RULE "      - alert: "
+#define LINE "        "
+#define NOTES LINE "annotations:\n" LINE "  summary: "
+
+const char builtin_rules[] =
+        "groups:\n"
+        "  - name: memory\n"
+        "    rules:\n"
+        RULE "leak\n"
+        LINE "expr: leak(live)\n"
+        LINE "for: 1m\n"
+        LINE "labels: {severity: warning}\n"
+        NOTES "'{{target}} leaks {{slope}}: live data has grown to {{value}} and does not slow down'\n"
+        LINE "  onset: 'growth began {{onset}}; nearest note: {{note}}'\n"
+        LINE "  where: '{{where}}'\n"
+        LINE "  verdict: '{{verdict}}'\n"
+        LINE "  time_to_limit: '{{time_to_limit}}'\n"
+
+        RULE "leaking-band\n"
+        LINE "expr: leak(band)\n"
+        LINE "for: 1m\n"
+        LINE "labels: {severity: info}\n"
+        NOTES "'{{band}} in {{target}} leaks {{slope}} and holds {{value}}'\n"
+        LINE "  onset: 'growth began {{onset}}; nearest note: {{note}}'\n"
+        LINE "  verdict: '{{verdict}}'\n"
+
+        RULE "memory-runs-out-soon\n"
+        LINE "expr: time_to_limit < 2h\n"
+        LINE "for: 2m\n"
+        LINE "until: time_to_limit > 3h\n"
+        LINE "labels: {severity: warning}\n"
+        NOTES "'{{target}} may reach its memory limit within {{value}}'\n"
+        LINE "  time_to_limit: '{{time_to_limit}}'\n"
+        LINE "  where: '{{where}}'\n"
+
+        RULE "memory-runs-out-now\n"
+        LINE "expr: time_to_limit < 20m\n"
+        LINE "for: 1m\n"
+        LINE "until: time_to_limit > 30m\n"
+        LINE "labels: {severity: critical}\n"
+        NOTES "'{{target}} may reach its memory limit within {{value}}'\n"
+        LINE "  time_to_limit: '{{time_to_limit}}'\n"
+        LINE "  where: '{{where}}'\n"
+
+        RULE "off-heap-growth\n"
+        LINE "expr: growing(off_heap) and not growing(heap)\n"
+        LINE "for: 10m\n"
+        LINE "labels: {severity: warning}\n"
+        NOTES "'{{target}} grows outside of the Haskell heap, by {{slope}}'\n"
+        LINE "  where: '{{where}}'\n"
+
+        RULE "fragmentation\n"
+        LINE "expr: min(fragmentation, 10m) > 25% * heap and min(fragmentation, 10m) > 128MiB\n"
+        LINE "for: 10m\n"
+        LINE "until: min(fragmentation, 10m) < 20% * heap\n"
+        LINE "labels: {severity: warning}\n"
+        NOTES "'{{target}} holds {{value}} of memory that its data does not need'\n"
+        LINE "  where: '{{where}}'\n"
+
+        "  - name: collections\n"
+        "    rules:\n"
+        RULE "gc-pauses\n"
+        LINE "expr: p99(gc_pause, 5m) > 200ms and count(gc_pause, 5m) >= 20\n"
+        LINE "for: 5m\n"
+        LINE "until: p99(gc_pause, 5m) < 150ms\n"
+        LINE "labels: {severity: warning}\n"
+        NOTES "'{{target}} is stopped by collections: one in a hundred takes {{value}} or more'\n"
+
+        RULE "gc-share\n"
+        LINE "expr: mean(gc_share, 5m) > 30%\n"
+        LINE "for: 5m\n"
+        LINE "until: mean(gc_share, 5m) < 20%\n"
+        LINE "labels: {severity: warning}\n"
+        NOTES "'{{target}} spends {{value}} of its time collecting garbage'\n"
+
+        RULE "gc-events-missing\n"
+        LINE "expr: gc_events_missing\n"
+        LINE "labels: {severity: warning}\n"
+        NOTES "'{{target}} writes no collections into its log: nothing is known of its heap. Run it with +RTS -l'\n"
+
+        "  - name: program\n"
+        "    rules:\n"
+        RULE "crashed\n"
+        LINE "expr: crashed\n"
+        LINE "labels: {severity: warning}\n"
+        NOTES "'{{target}} ended without an end marker in its log: it crashed, was killed, or its log was cut'\n"
+
+        RULE "restart-loop\n"
+        LINE "expr: increase(restarts, 15m) >= 3\n"
+        LINE "labels: {severity: critical}\n"
+        NOTES "'{{target}} has begun anew {{value}} times in a quarter of an hour'\n"
+
+        "  - name: stream\n"
+        "    rules:\n"
+        RULE "stream-stalled\n"
+        LINE "expr: stream_idle > 2m and stream_idle > 5 * stream_gap\n"
+        LINE "labels: {severity: warning}\n"
+        NOTES "'nothing has come from {{target}} for {{value}}: {{reason}}'\n"
+
+        RULE "stream-damaged\n"
+        LINE "expr: increase(lost_bytes, 10m) > 0\n"
+        LINE "labels: {severity: warning}\n"
+        NOTES "'{{value}} of the log of {{target}} were damaged and skipped'\n";

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * data.h - what expressions see of a target: a table of functions, so that
+ * rules know nothing of where data comes from and tests can make it up.
+ *
+ * NaN and false mean "not known". Event time is nanoseconds since the run's
+ * runtime began. Series about the target itself (SERIES_OF_TARGET) are on the
+ * target's own clock, which goes on from run to run.
+ */
+#ifndef HW_RULES_DATA_H
+#define HW_RULES_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/window.h"
+#include "rules/matcher.h"
+#include "rules/vocabulary.h"
+#include "trend/trend.h"
+
+#define RULE_WORDS_MAX 1024
+
+/* A series, or with id RULE_BAND one band. */
+struct rule_subject {
+        enum rule_series id;
+        uint32_t band;                  /* 0 unless id is RULE_BAND */
+};
+
+/* The moment at which rules are judged: all samples before it count, none after. */
+struct rule_moment {
+        uint64_t time_ns;               /* event time; UNKNOWN_U64 outside of a run */
+        uint64_t target_ns;             /* the target's clock; never goes back */
+        uint64_t wall_ns;               /* Unix time of it; UNKNOWN_U64 when not known */
+        uint32_t run;                   /* 0 before the first */
+};
+
+/* Texts that explain an alert. */
+enum rule_words {
+        WORDS_WHERE,                    /* where memory grows */
+        WORDS_TIME_TO_LIMIT,            /* "between 1h 10m and 2h 05m" */
+        WORDS_STALL,                    /* the likely reason for a stalled stream */
+        WORDS_VERDICT                   /* verdict of a subject with its evidence */
+};
+
+struct rule_data {
+        void *ctx;
+
+        /* Statistics of the samples in [from_ns, to_ns); false when there are none. */
+        bool (*span)(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+
+        /* The newest sample before before_ns, and the oldest in a stretch (each as a bucket of one or a few). */
+        bool (*newest)(void *ctx, struct rule_subject s, uint64_t before_ns, struct bucket *ret);
+        bool (*oldest)(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+
+        /* Area under the values in unit * s; the q-quantile. NaN when not known. */
+        double (*integral)(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns);
+        double (*quantile)(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, double q);
+
+        /* Facts without a history: stream_idle, crashed, time_to_limit ... Booleans are 0 or 1. */
+        double (*fact)(void *ctx, enum rule_series id, const struct rule_moment *at);
+
+        bool (*trend)(void *ctx, struct rule_subject s, struct trend_result *ret);
+
+        /* When the run, or for the target's own series the target, began to be watched. UNKNOWN_U64. */
+        uint64_t (*began_ns)(void *ctx, bool of_target);
+
+        /* Bands have ids 1 .. bands(). NULL texts are not known. False: there is no such band. */
+        uint32_t (*bands)(void *ctx);
+        bool (*band)(void *ctx, uint32_t id, const char *ret_texts[BAND_TEXTS]);
+
+        /* A sentence, or "" when there is nothing to say; always terminates. */
+        void (*words)(void *ctx, enum rule_words what, struct rule_subject s, char out[RULE_WORDS_MAX]);
+
+        /* Text of the note nearest to an event time, raw, and its time; NULL when there is none. */
+        const char *(*note)(void *ctx, uint64_t time_ns, uint64_t *ret_time_ns);
+};
+
+#endif

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: one recursive walk; NaN is "unknown" for numbers and booleans alike,
+ * so arithmetic passes it on by itself and only the logical operators and
+ * comparisons look at it.
+ *
+ * Least squares from co-moments: slope = S_tv / S_tt, R^2 = S_tv^2 / (S_tt S_vv),
+ * standard error of the slope = sqrt((S_vv - S_tv^2 / S_tt) / (n - 2) / S_tt)
+ * (Draper and Smith, Applied Regression Analysis, 1.4). Its interval is two
+ * standard errors either way; it takes samples for independent, which those of a
+ * heap are not: slope_low(x) without a window is the robust one.
+ */
+#include "rules/eval.h"
+
+#include <math.h>
+
+#include "base/ckd.h"
+#include "base/process.h"
+
+#define SECOND_NS 1e9
+#define UNKNOWN ((double)NAN)
+
+struct eval {
+        const struct rule_data *data;
+        const struct rule_moment *at;
+        uint32_t band;
+};
+
+static double eval(const struct eval *e, const struct node *n);
+
+/* ------------------------------------------------------------------- series */
+
+static struct rule_subject subject_of(const struct eval *e, const struct node *n)
+{
+        enum rule_series id = n->series->id;
+
+        return (struct rule_subject){ .id = id, .band = id == RULE_BAND ? e->band : 0 };
+}
+
+/* The clock that the series is on. */
+static uint64_t now_of(const struct eval *e, const struct node *n)
+{
+        return n->series->flags & SERIES_OF_TARGET ? e->at->target_ns : e->at->time_ns;
+}
+
+static double newest(const struct eval *e, const struct node *n)
+{
+        uint64_t now = now_of(e, n);
+        struct bucket b;
+
+        if (!(n->series->flags & SERIES_HAS_WINDOWS))
+                return e->data->fact(e->data->ctx, n->series->id, e->at);
+        if (now == UNKNOWN_U64 || !e->data->newest(e->data->ctx, subject_of(e, n), now, &b))
+                return UNKNOWN;
+        return b.last;
+}
+
+static double age(const struct eval *e, const struct node *n)
+{
+        uint64_t now = now_of(e, n);
+        struct bucket b;
+
+        if (now == UNKNOWN_U64 || !e->data->newest(e->data->ctx, subject_of(e, n), now, &b))
+                return UNKNOWN;
+        return (double)sub_sat(now, b.last_time_ns) / SECOND_NS;
+}
+
+/* ----------------------------------------------------------- window functions */
+
+struct stretch {
+        uint64_t from_ns, to_ns;
+};
+
+/* Without a window: all that is kept. */
+static struct stretch stretch_of(const struct eval *e, const struct node *n)
+{
+        uint64_t now = now_of(e, n);
+        double window_ns = n->window ? n->window->value * SECOND_NS : 0;
+
+        if (now == UNKNOWN_U64 || !n->window)
+                return (struct stretch){ .from_ns = 0, .to_ns = now == UNKNOWN_U64 ? 0 : now };
+        return (struct stretch){ .from_ns = sub_sat(now, (uint64_t)window_ns), .to_ns = now };
+}
+
+/* Before the window there may be no sample: then the first one in it is the start. */
+static bool start_of_increase(const struct eval *e, const struct node *n, struct stretch s, double *ret_value,
+                              uint64_t *ret_time_ns)
+{
+        struct bucket b;
+
+        if (s.from_ns > 0 && e->data->newest(e->data->ctx, subject_of(e, n), s.from_ns, &b)) {
+                *ret_value = b.last;
+                *ret_time_ns = b.last_time_ns;
+                return true;
+        }
+        if (!e->data->oldest(e->data->ctx, subject_of(e, n), s.from_ns, s.to_ns, &b))
+                return false;
+        *ret_value = n->series->flags & SERIES_CUMULATIVE ? b.min : b.moments.v_mean;
+        *ret_time_ns = (uint64_t)(b.moments.t_mean * SECOND_NS);
+        return true;
+}
+
+static double increase(const struct eval *e, const struct node *n, bool per_second)
+{
+        struct stretch s = stretch_of(e, n);
+        uint64_t start_ns;
+        double start;
+        struct bucket end;
+
+        if (!e->data->newest(e->data->ctx, subject_of(e, n), s.to_ns, &end) ||
+            !start_of_increase(e, n, s, &start, &start_ns))
+                return UNKNOWN;
+        if (!per_second)
+                return end.last - start;
+        if (end.last_time_ns <= start_ns)
+                return UNKNOWN;
+        return (end.last - start) / ((double)(end.last_time_ns - start_ns) / SECOND_NS);
+}
+
+static double line(const struct moments *m, enum function_id id)
+{
+        double n = (double)m->n, slope, rest, se;
+
+        if (m->n < 3 || !(m->m_tt > 0))
+                return UNKNOWN;
+        slope = m->m_tv / m->m_tt;
+        if (id == FN_SLOPE)
+                return slope;
+        if (id == FN_FIT)
+                return m->m_vv > 0 ? m->m_tv * m->m_tv / (m->m_tt * m->m_vv) : UNKNOWN;
+        rest = fmax(m->m_vv - m->m_tv * slope, 0);
+        se = sqrt(rest / (n - 2) / m->m_tt);
+        return id == FN_SLOPE_LOW ? slope - 2 * se : slope + 2 * se;
+}
+
+static double statistic(const struct eval *e, const struct node *n)
+{
+        struct stretch s = stretch_of(e, n);
+        enum function_id id = n->function->id;
+        struct bucket b;
+
+        if (!e->data->span(e->data->ctx, subject_of(e, n), s.from_ns, s.to_ns, &b))
+                return UNKNOWN;
+        switch (id) {
+        case FN_LAST:
+                return b.last;
+        case FN_MIN:
+                return b.min;
+        case FN_MAX:
+                return b.max;
+        case FN_MEAN:
+                return b.moments.v_mean;
+        case FN_COUNT:
+                return (double)b.moments.n;
+        case FN_STDDEV:
+                return b.moments.n > 1 ? sqrt(fmax(b.moments.m_vv, 0) / (double)(b.moments.n - 1)) : UNKNOWN;
+        default:
+                return line(&b.moments, id);
+        }
+}
+
+static double quantile(const struct eval *e, const struct node *n, double q)
+{
+        struct stretch s = stretch_of(e, n);
+
+        return e->data->quantile(e->data->ctx, subject_of(e, n), s.from_ns, s.to_ns, q);
+}
+
+/* Unknown until the window is full: a program that has just begun is not silent. */
+static double absent(const struct eval *e, const struct node *n)
+{
+        struct stretch s = stretch_of(e, n);
+        uint64_t began = e->data->began_ns(e->data->ctx, n->series->flags & SERIES_OF_TARGET);
+        struct bucket b;
+
+        if (now_of(e, n) == UNKNOWN_U64)
+                return UNKNOWN;
+        if (e->data->newest(e->data->ctx, subject_of(e, n), s.to_ns, &b) && b.last_time_ns >= s.from_ns)
+                return 0;
+        if (began == UNKNOWN_U64 || (double)sub_sat(s.to_ns, began) < n->window->value * SECOND_NS)
+                return UNKNOWN;
+        return 1;
+}
+
+/* ------------------------------------------------------------------ verdicts */
+
+static double verdict(const struct eval *e, const struct node *n)
+{
+        struct trend_result r;
+
+        if (!e->data->trend(e->data->ctx, subject_of(e, n), &r) || r.verdict == TREND_UNKNOWN)
+                return UNKNOWN;
+        if (n->function->id == FN_LEAK)
+                return r.verdict == TREND_LEAK;
+        if (n->function->id == FN_GROWING)
+                return r.verdict >= TREND_GROWING;
+        return r.verdict == TREND_STEADY;
+}
+
+static double robust_slope(const struct eval *e, const struct node *n)
+{
+        struct trend_result r;
+
+        if (!e->data->trend(e->data->ctx, subject_of(e, n), &r) || !r.has_slope)
+                return UNKNOWN;
+        if (n->function->id == FN_SLOPE)
+                return r.slope;
+        return n->function->id == FN_SLOPE_LOW ? r.slope_low : r.slope_high;
+}
+
+/* A slope without a window is the verdict's where there is one. */
+static double slope(const struct eval *e, const struct node *n)
+{
+        if (!n->window && n->series->flags & SERIES_HAS_VERDICT)
+                return robust_slope(e, n);
+        return statistic(e, n);
+}
+
+static double call(const struct eval *e, const struct node *n)
+{
+        struct stretch s;
+
+        switch (n->function->id) {
+        case FN_AGE:
+                return age(e, n);
+        case FN_RATE:
+                return increase(e, n, true);
+        case FN_INCREASE:
+                return increase(e, n, false);
+        case FN_QUANTILE:
+                return quantile(e, n, n->quantile);
+        case FN_P50:
+                return quantile(e, n, 0.5);
+        case FN_P99:
+                return quantile(e, n, 0.99);
+        case FN_INTEGRAL:
+                s = stretch_of(e, n);
+                return e->data->integral(e->data->ctx, subject_of(e, n), s.from_ns, s.to_ns);
+        case FN_SLOPE:
+        case FN_SLOPE_LOW:
+        case FN_SLOPE_HIGH:
+                return slope(e, n);
+        case FN_LEAK:
+        case FN_GROWING:
+        case FN_STEADY:
+                return verdict(e, n);
+        case FN_ABSENT:
+                return absent(e, n);
+        default:
+                return statistic(e, n);
+        }
+}
+
+/* ------------------------------------------------------------------ operators */
+
+static double both(double a, double b)
+{
+        if (a == 0 || b == 0)
+                return 0;
+        return isnan(a) || isnan(b) ? UNKNOWN : 1;
+}
+
+static double negate(double a)
+{
+        return isnan(a) ? UNKNOWN : a == 0;
+}
+
+static double compare(enum operator op, double a, double b)
+{
+        if (isnan(a) || isnan(b))
+                return UNKNOWN;
+        switch (op) {
+        case OP_LESS:
+                return a < b;
+        case OP_LESS_EQUAL:
+                return a <= b;
+        case OP_GREATER:
+                return a > b;
+        case OP_GREATER_EQUAL:
+                return a >= b;
+        case OP_EQUAL:
+                return a == b;
+        default:
+                return a != b;
+        }
+}
+
+static double binary(const struct eval *e, const struct node *n)
+{
+        double a = eval(e, n->left), b = eval(e, n->right);
+
+        switch (n->op) {
+        case OP_OR:
+                return negate(both(negate(a), negate(b)));
+        case OP_AND:
+                return both(a, b);
+        case OP_UNLESS:
+                return both(a, negate(b));
+        case OP_ADD:
+                return a + b;
+        case OP_SUBTRACT:
+                return a - b;
+        case OP_MULTIPLY:
+                return a * b;
+        case OP_DIVIDE:
+                return b == 0 ? UNKNOWN : a / b;
+        default:
+                return compare(n->op, a, b);
+        }
+}
+
+static double eval(const struct eval *e, const struct node *n)
+{
+        switch (n->kind) {
+        case NODE_NUMBER:
+                return n->value;
+        case NODE_SERIES:
+                return newest(e, n);
+        case NODE_CALL:
+                return call(e, n);
+        case NODE_NOT:
+                return negate(eval(e, n->left));
+        case NODE_NEGATE:
+                return -eval(e, n->left);
+        case NODE_BINARY:
+                return binary(e, n);
+        }
+        return UNKNOWN;
+}
+
+double expr_eval(const struct expr *expr, const struct rule_data *data, const struct rule_moment *at, uint32_t band)
+{
+        struct eval e = { .data = data, .at = at, .band = band };
+
+        return eval(&e, expr->root);
+}
+
+/* ---------------------------------------------------------------------- bands */
+
+static bool all_match(const struct node *n, const char *const texts[BAND_TEXTS])
+{
+        if (!n)
+                return true;
+        if (n->matcher && !matcher_matches(n->matcher, texts))
+                return false;
+        return all_match(n->left, texts) && all_match(n->right, texts);
+}
+
+bool expr_means_band(const struct expr *e, const struct rule_data *data, uint32_t band)
+{
+        const char *texts[BAND_TEXTS];
+
+        return data->band(data->ctx, band, texts) && all_match(e->root, texts);
+}

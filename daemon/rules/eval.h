@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * eval.h - the value of an expression at one moment, in three-valued logic.
+ *
+ * Booleans are 1, 0 or NaN for unknown: `and` is 0 when one side is 0, whatever
+ * the other; `or` is 1 when one side is 1; everything else with an unknown
+ * part is unknown. So is a division by 0.
+ */
+#ifndef HW_RULES_EVAL_H
+#define HW_RULES_EVAL_H
+
+#include "rules/data.h"
+#include "rules/expr.h"
+
+/* `band` is 0 for expressions that are not of bands. */
+double expr_eval(const struct expr *e, const struct rule_data *data, const struct rule_moment *at, uint32_t band);
+
+/* Whether a band is meant by every band{...} of the expression. */
+bool expr_means_band(const struct expr *e, const struct rule_data *data, uint32_t band);
+
+/* What an alert shows: the comparison that decides, and the series it is about. */
+struct headline {
+        bool has_value;
+        double value;                   /* NaN = not known */
+        struct type type;
+        bool has_threshold;
+        double threshold;
+        bool has_subject;
+        struct rule_subject subject;    /* first series with a verdict, else first series */
+        bool subject_has_verdict;
+};
+
+/*
+ * The first comparison that holds, else the first there is; for an expression
+ * without one, the newest value of its first series.
+ */
+void expr_headline(const struct expr *e, const struct rule_data *data, const struct rule_moment *at, uint32_t band,
+                   struct headline *ret);
+
+#endif

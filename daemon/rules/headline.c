@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: people want one number: the left side of the comparison that made the
+ * alert. In `a > 1 or b > 2` that is the one that holds; below a `not` there is
+ * none that does.
+ */
+#include <math.h>
+
+#include "rules/eval.h"
+#include "rules/operators.h"
+
+struct search {
+        const struct rule_data *data;
+        const struct rule_moment *at;
+        uint32_t band;
+        const struct node *first, *holding;     /* comparisons */
+        const struct node *series, *judged;     /* first series; first one with a verdict */
+};
+
+static double value_of(const struct search *s, const struct node *n)
+{
+        const struct expr part = { .root = n };
+
+        return expr_eval(&part, s->data, s->at, s->band);
+}
+
+static void look_at_series(struct search *s, const struct node *n)
+{
+        if (!s->series)
+                s->series = n;
+        if (!s->judged && n->series->flags & SERIES_HAS_VERDICT)
+                s->judged = n;
+}
+
+static void search(struct search *s, const struct node *n, bool negated)
+{
+        if (!n)
+                return;
+        if (n->series)
+                look_at_series(s, n);
+        if (n->kind == NODE_BINARY && operator_is_comparison(n->op)) {
+                if (!s->first)
+                        s->first = n;
+                if (!s->holding && !negated && value_of(s, n) == 1)
+                        s->holding = n;
+        }
+        search(s, n->left, negated != (n->kind == NODE_NOT));
+        search(s, n->right, negated != (n->kind == NODE_BINARY && n->op == OP_UNLESS));
+}
+
+static void take_comparison(const struct search *s, const struct node *n, struct headline *ret)
+{
+        ret->has_value = ret->has_threshold = true;
+        ret->value = value_of(s, n->left);
+        ret->threshold = value_of(s, n->right);
+        ret->type = n->left->kind == NODE_NUMBER ? n->right->type : n->left->type;
+}
+
+static void take_series(const struct search *s, struct headline *ret)
+{
+        struct node newest = { .kind = NODE_SERIES, .series = s->series->series, .type = s->series->series->type };
+
+        if (newest.type.boolean)
+                return;
+        ret->has_value = true;
+        ret->type = newest.type;
+        ret->value = value_of(s, &newest);
+}
+
+void expr_headline(const struct expr *e, const struct rule_data *data, const struct rule_moment *at, uint32_t band,
+                   struct headline *ret)
+{
+        struct search s = { .data = data, .at = at, .band = band };
+        const struct node *subject;
+
+        *ret = (struct headline){ .value = (double)NAN, .threshold = (double)NAN };
+        search(&s, e->root, false);
+        if (s.first)
+                take_comparison(&s, s.holding ? s.holding : s.first, ret);
+        else if (s.series)
+                take_series(&s, ret);
+        subject = s.judged ? s.judged : s.series;
+        if (!subject)
+                return;
+        ret->has_subject = true;
+        ret->subject_has_verdict = subject->series->flags & SERIES_HAS_VERDICT;
+        ret->subject = (struct rule_subject){ .id = subject->series->id };
+        if (ret->subject.id == RULE_BAND)
+                ret->subject.band = band;
+}

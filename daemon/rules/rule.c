@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: everything is checked here, whoever brings the texts, so that a rule
+ * that exists can be judged. The digest is over texts in normal form: a reload
+ * of a file in which only spaces, words for people or actions changed keeps
+ * the state of its alerts.
+ */
+#include "rules/rule.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/nearest.h"
+#include "base/text_out.h"
+#include "heapwatch/text.h"
+#include "rules/template.h"
+
+#define RULE_ARENA_MAX (256u * 1024)
+
+static bool refuse(struct rule_error *e, enum rule_field field, size_t item, const char *what, const char *text)
+{
+        *e = (struct rule_error){ .field = field, .item = item };
+        text_join(e->text, sizeof(e->text), what, text, NULL);
+        return false;
+}
+
+/* ------------------------------------------------------------------- copying */
+
+static const char *own(struct rule *r, const char *text)
+{
+        return text ? arena_strndup(&r->arena, text, strlen(text)) : NULL;
+}
+
+static bool own_pairs(struct rule *r, struct notice_pair *pairs, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                pairs[i].name = own(r, pairs[i].name);
+                pairs[i].value = own(r, pairs[i].value);
+                if (!pairs[i].name || !pairs[i].value)
+                        return false;
+        }
+        return true;
+}
+
+static bool own_all(struct rule *r)
+{
+        struct rule_text *t = &r->text;
+        const char **texts[] = { &t->group, &t->name, &t->expr, &t->until, &t->hold_for, &t->keep_firing_for };
+
+        for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+                const char *text = *texts[i];
+                *texts[i] = own(r, text);
+                if (text && !*texts[i])
+                        return false;
+        }
+        for (size_t i = 0; i < t->n_targets; i++) {
+                t->targets[i] = own(r, t->targets[i]);
+                if (!t->targets[i])
+                        return false;
+        }
+        return own_pairs(r, t->labels, t->n_labels) && own_pairs(r, t->annotations, t->n_annotations);
+}
+
+/* ------------------------------------------------------------------ checking */
+
+static bool valid_name(const char *name)
+{
+        size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._:-");
+
+        return n > 0 && n <= RULE_NAME_MAX && !name[n] && name[0] != '-' && name[0] != '.';
+}
+
+static bool take_expr(const char *text, enum rule_field field, struct expr *ret, struct rule_error *e)
+{
+        struct expr_error error;
+
+        if (expr_parse(text, ret, &error))
+                return true;
+        refuse(e, field, 0, error.text, NULL);
+        e->column = error.column;
+        return false;
+}
+
+static bool take_time(const char *text, enum rule_field field, uint64_t *ret_ns, struct rule_error *e)
+{
+        if (!text)
+                return true;
+        if (!hw_parse_duration(text, ret_ns))
+                return refuse(e, field, 0, "expected a time such as 30s, 5m or 2h", NULL);
+        if (*ret_ns > RULE_DURATION_MAX_NS)
+                return refuse(e, field, 0, "expected at most 30d", NULL);
+        return true;
+}
+
+static bool take_exprs(struct rule *r, struct rule_error *e)
+{
+        const struct rule_text *t = &r->text;
+
+        if (!t->expr)
+                return refuse(e, FIELD_EXPR, 0, "a rule needs expr, a condition such as live > 1GiB", NULL);
+        if (!take_expr(t->expr, FIELD_EXPR, &r->expr, e) ||
+            (t->until && !take_expr(t->until, FIELD_UNTIL, &r->until, e)))
+                return false;
+        r->of_bands = r->expr.of_bands;
+        r->of_target = r->expr.of_target && (!t->until || r->until.of_target);
+        if (t->until && r->until.of_bands && !r->expr.of_bands)
+                return refuse(e, FIELD_UNTIL, 0, "until looks at band{...}, but expr does not: there is no band to "
+                              "look at", NULL);
+        return take_time(t->hold_for, FIELD_FOR, &r->for_ns, e) &&
+               take_time(t->keep_firing_for, FIELD_KEEP, &r->keep_firing_ns, e);
+}
+
+static bool take_severity(struct rule *r, size_t label, struct rule_error *e)
+{
+        static const char *const names[] = { "info", "warning", "critical" };
+        const char *value = r->text.labels[label].value, *meant = nearest(value, names, 3);
+        char hint[64];
+
+        for (unsigned i = 0; i < 3; i++) {
+                if (strcmp(names[i], value) == 0) {
+                        r->severity = i;
+                        return true;
+                }
+        }
+        text_join(hint, sizeof(hint), meant ? "; did you mean " : "", meant ? meant : "", meant ? "?" : "", NULL);
+        return refuse(e, FIELD_LABEL, label, "severity: expected info, warning or critical", hint);
+}
+
+static bool take_labels(struct rule *r, struct rule_error *e)
+{
+        r->severity = NOTICE_WARNING;
+        for (size_t i = 0; i < r->text.n_labels; i++) {
+                const struct notice_pair *label = &r->text.labels[i];
+                if (strstr(label->value, "{{"))
+                        return refuse(e, FIELD_LABEL, i, "labels take no {{...}}: they say which alert it is; "
+                                      "use an annotation", NULL);
+                if (strcmp(label->name, "severity") == 0 && !take_severity(r, i, e))
+                        return false;
+        }
+        return true;
+}
+
+static bool take_annotations(struct rule *r, struct rule_error *e)
+{
+        char text[TEMPLATE_ERROR_MAX];
+        uint32_t column;
+
+        for (size_t i = 0; i < r->text.n_annotations; i++) {
+                if (template_check(r->text.annotations[i].value, r->of_bands, &column, text))
+                        continue;
+                refuse(e, FIELD_ANNOTATION, i, text, NULL);
+                e->column = column;
+                return false;
+        }
+        return true;
+}
+
+/* ----------------------------------------------------------------- the rule */
+
+static uint64_t mix(uint64_t digest, const void *bytes, size_t n)
+{
+        return hash_bytes(bytes, n, digest);
+}
+
+static uint64_t mix_expr(uint64_t digest, const struct expr *e)
+{
+        char text[2 * EXPR_TEXT_MAX];
+
+        if (!e->root)
+                return mix(digest, "", 1);
+        (void)expr_print(e, text, sizeof(text)); /* what is cut off is the same as long as the rest is */
+        return mix(digest, text, strlen(text) + 1);
+}
+
+static uint64_t digest_of(const struct rule *r)
+{
+        uint64_t digest = mix_expr(mix_expr(0, &r->expr), &r->until);
+
+        digest = mix(digest, &r->for_ns, sizeof(r->for_ns));
+        digest = mix(digest, &r->keep_firing_ns, sizeof(r->keep_firing_ns));
+        for (size_t i = 0; i < r->text.n_targets; i++)
+                digest = mix(digest, r->text.targets[i], strlen(r->text.targets[i]) + 1);
+        return digest;
+}
+
+struct rule *rule_new(const struct rule_text *text, struct rule_error *ret_error)
+{
+        struct rule *r = calloc(1, sizeof(*r));
+
+        *ret_error = (struct rule_error){ .text = "out of memory" };
+        if (!r)
+                return NULL;
+        arena_init(&r->arena, RULE_ARENA_MAX);
+        r->text = *text;
+        if (!own_all(r)) {
+                refuse(ret_error, FIELD_NAME, 0, "the texts of one rule have more than 256 KiB", NULL);
+                goto fail;
+        }
+        if (!r->text.name || !valid_name(r->text.name)) {
+                refuse(ret_error, FIELD_NAME, 0, "a rule's name is 1 to 63 of A-Z a-z 0-9 . _ : -", NULL);
+                goto fail;
+        }
+        r->name = r->text.name;
+        r->group = r->text.group ? r->text.group : "";
+        if (!take_exprs(r, ret_error) || !take_labels(r, ret_error) || !take_annotations(r, ret_error))
+                goto fail;
+        r->digest = digest_of(r);
+        return r;
+fail:
+        rule_destroy(&r);
+        return NULL;
+}
+
+void rule_destroy(struct rule **rp)
+{
+        struct rule *r = *rp;
+
+        *rp = NULL;
+        if (!r)
+                return;
+        expr_destroy(&r->expr);
+        expr_destroy(&r->until);
+        arena_done(&r->arena);
+        free(r);
+}
+
+bool rule_wants(const struct rule *rule, const char *target)
+{
+        for (size_t i = 0; i < rule->text.n_targets; i++)
+                if (fnmatch(rule->text.targets[i], target, 0) == 0)
+                        return true;
+        return rule->text.n_targets == 0;
+}
+
+/* ---------------------------------------------------------------- the ruleset */
+
+bool ruleset_add(struct ruleset *set, struct rule *rule)
+{
+        if (set->n == RULES_MAX)
+                return false;
+        set->rules[set->n++] = rule;
+        return true;
+}
+
+struct rule *ruleset_find(const struct ruleset *set, const char *group, const char *name)
+{
+        for (size_t i = 0; i < set->n; i++)
+                if (strcmp(set->rules[i]->name, name) == 0 && (!group || strcmp(set->rules[i]->group, group) == 0))
+                        return set->rules[i];
+        return NULL;
+}
+
+void ruleset_destroy(struct ruleset **sp)
+{
+        struct ruleset *set = *sp;
+
+        *sp = NULL;
+        if (!set)
+                return;
+        for (size_t i = 0; i < set->n; i++) {
+                if (set->drop_plan && set->rules[i]->plan)
+                        set->drop_plan(&set->rules[i]->plan);
+                rule_destroy(&set->rules[i]);
+        }
+        free(set);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rule.h - one rule, checked and ready to be judged; and all rules of a daemon.
+ *
+ * A rule is made from texts (a file's or the built-in pack's) and never changed
+ * afterwards. A ruleset owns its rules; alerts borrow from it.
+ */
+#ifndef HW_RULES_RULE_H
+#define HW_RULES_RULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "act/notice.h"
+#include "base/arena.h"
+#include "rules/expr.h"
+
+#define RULE_NAME_MAX 63u
+#define RULE_PAIRS_MAX 32u              /* labels, and annotations, of one rule */
+#define RULE_TARGETS_MAX 64u
+#define RULES_MAX 500u                  /* of one daemon */
+#define RULE_DURATION_MAX_NS (UINT64_C(30) * 86400 * 1000000000)
+
+struct act_plan;                        /* what is to be done; kept for the actions, not looked at here */
+
+/* What a file says of a rule. NULL = not said. */
+struct rule_text {
+        const char *group, *name;
+        const char *expr, *until, *hold_for, *keep_firing_for;
+        struct notice_pair labels[RULE_PAIRS_MAX], annotations[RULE_PAIRS_MAX];
+        size_t n_labels, n_annotations;
+        const char *targets[RULE_TARGETS_MAX];  /* shell patterns; none = all */
+        size_t n_targets;
+        bool off;                               /* `enabled: false` */
+};
+
+enum rule_field { FIELD_NAME, FIELD_EXPR, FIELD_UNTIL, FIELD_FOR, FIELD_KEEP, FIELD_LABEL, FIELD_ANNOTATION,
+                  FIELD_TARGET };
+
+struct rule_error {
+        enum rule_field field;
+        size_t item;                    /* of labels, annotations, targets */
+        uint32_t column;                /* inside the text, from 1; 0 = all of it */
+        char text[EXPR_ERROR_MAX];
+};
+
+struct rule {
+        struct rule_text text;          /* all texts are the rule's own */
+        const char *group, *name;
+        struct expr expr, until;        /* until.root is NULL when there is none */
+        uint64_t for_ns, keep_firing_ns;
+        enum notice_severity severity;
+        bool of_bands, of_target;
+        bool builtin;                   /* from the pack, perhaps tuned */
+        uint64_t digest;                /* of all that decides when it fires */
+        struct act_plan *plan;          /* NULL: publish only; owned by who set it, see ruleset_destroy */
+        struct arena arena;
+};
+
+/* NULL with *ret_error filled. The texts are copied. */
+struct rule *rule_new(const struct rule_text *text, struct rule_error *ret_error);
+void rule_destroy(struct rule **rule);
+
+/* Whether the rule is for this target. */
+bool rule_wants(const struct rule *rule, const char *target);
+
+struct ruleset {
+        struct rule *rules[RULES_MAX];
+        size_t n;
+        void (*drop_plan)(struct act_plan **plan);
+};
+
+/* Takes the rule. False when there are too many: the rule stays the caller's. */
+bool ruleset_add(struct ruleset *set, struct rule *rule);
+
+/* The rule of that name, of any group when `group` is NULL; or NULL. */
+struct rule *ruleset_find(const struct ruleset *set, const char *group, const char *name);
+
+void ruleset_destroy(struct ruleset **set);
+
+#endif

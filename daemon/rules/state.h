@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * state.h - from "the condition holds" to "this alert fires": one small machine.
+ *
+ *               holds            for is over
+ *      inactive ------> pending ------------> firing
+ *          ^               | does not hold       | over for keep_firing_for
+ *          `---------------'                     v
+ *          `<--------------------------------- resolved
+ *
+ * While it fires the alert is over when `until` holds, or without one when the
+ * expression does not. What is unknown changes nothing: the state stays, and the
+ * time does not count towards `for` or keep_firing_for.
+ *
+ * Pure: time is an argument, on whatever clock the rule is judged by.
+ */
+#ifndef HW_RULES_STATE_H
+#define HW_RULES_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum alert_state { ALERT_INACTIVE, ALERT_PENDING, ALERT_FIRING, ALERT_RESOLVED };
+
+#define STATE_NO_TIME UINT64_MAX
+
+struct state_times {
+        uint64_t for_ns, keep_firing_ns;
+};
+
+struct state {
+        enum alert_state now;
+        bool unknown;                   /* the last answer was unknown */
+        uint64_t judged_ns;             /* time of the last step */
+        uint64_t held_ns;               /* since when it has held, less the time that was unknown */
+        uint64_t over_ns;               /* firing: since when it has been over, likewise; STATE_NO_TIME */
+        uint64_t active_ns, fired_ns, resolved_ns; /* of the steps into these; STATE_NO_TIME */
+};
+
+void state_init(struct state *s);
+
+/*
+ * One answer: holds and over are 1, 0 or NaN for unknown; `over` is that of
+ * `until`, or the opposite of holds. True when the state changed. Both changes
+ * of one step (for = 0: inactive to firing) count as one.
+ */
+bool state_step(struct state *s, const struct state_times *times, double holds, double over, uint64_t now_ns);
+
+/* What is judged has ended: pending becomes inactive, firing resolved. True when the state changed. */
+bool state_end(struct state *s, uint64_t now_ns);
+
+#endif

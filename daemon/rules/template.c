@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "rules/template.h"
+
+#include <string.h>
+
+#include "base/nearest.h"
+#include "base/text_out.h"
+
+static const struct { const char *name, *meaning; } places[PLACES] = {
+        [PLACE_TARGET] = { "target", "name of the target" },
+        [PLACE_BAND] = { "band", "label of the band; in rules over bands" },
+        [PLACE_VALUE] = { "value", "left side of the comparison that made the alert" },
+        [PLACE_THRESHOLD] = { "threshold", "its right side" },
+        [PLACE_SLOPE] = { "slope", "how fast the rule's series grows" },
+        [PLACE_SINCE] = { "since", "for how long the condition has held" },
+        [PLACE_ONSET] = { "onset", "how long ago the growth began" },
+        [PLACE_NOTE] = { "note", "the program's note nearest to the onset" },
+        [PLACE_TIME_TO_LIMIT] = { "time_to_limit", "when memory runs out, as an interval" },
+        [PLACE_WHERE] = { "where", "where memory grows, one sentence" },
+        [PLACE_VERDICT] = { "verdict", "the verdict of the rule's series with its evidence" },
+        [PLACE_REASON] = { "reason", "the likely reason for a stalled stream" },
+};
+
+const char *placeholder_name(enum placeholder p)
+{
+        return p < PLACES ? places[p].name : NULL;
+}
+
+const char *placeholder_meaning(enum placeholder p)
+{
+        return p < PLACES ? places[p].meaning : NULL;
+}
+
+/* The name between {{ and }}, without spaces around it. */
+struct name {
+        const char *text;
+        size_t size;
+        const char *end;        /* behind the }}; NULL when there is none */
+};
+
+static struct name read_name(const char *open)
+{
+        const char *close = strstr(open, "}}"), *from = open + 2, *to = close;
+
+        if (!close)
+                return (struct name){ .text = from };
+        while (from < to && *from == ' ')
+                from++;
+        while (to > from && to[-1] == ' ')
+                to--;
+        return (struct name){ .text = from, .size = (size_t)(to - from), .end = close + 2 };
+}
+
+static enum placeholder find(const struct name *n)
+{
+        for (unsigned i = 0; i < PLACES; i++)
+                if (strlen(places[i].name) == n->size && memcmp(places[i].name, n->text, n->size) == 0)
+                        return i;
+        return PLACES;
+}
+
+static uint32_t column_of(const char *text, const char *at)
+{
+        uint32_t column = 1;
+
+        for (; text < at; text++)
+                column += ((unsigned char)*text & 0xc0) != 0x80;
+        return column;
+}
+
+static void explain(const struct name *n, char error[TEMPLATE_ERROR_MAX])
+{
+        const char *names[PLACES], *meant;
+        struct text_out o;
+        char typed[40];
+
+        for (unsigned i = 0; i < PLACES; i++)
+                names[i] = places[i].name;
+        text_out_init(&o, typed, sizeof(typed));
+        text_put_n(&o, n->text, n->size);
+        meant = nearest(typed, names, PLACES);
+        text_out_init(&o, error, TEMPLATE_ERROR_MAX);
+        text_put(&o, "unknown {{");
+        text_put(&o, typed);
+        text_put(&o, meant ? "}}; did you mean {{" : "}}; expected one of");
+        for (unsigned i = 0; !meant && i < PLACES; i++) {
+                text_put(&o, " ");
+                text_put(&o, names[i]);
+        }
+        text_put(&o, meant ? meant : "");
+        text_put(&o, meant ? "}}?" : "");
+}
+
+bool template_check(const char *text, bool of_bands, uint32_t *ret_column, char error[TEMPLATE_ERROR_MAX])
+{
+        const char *at = text;
+
+        while ((at = strstr(at, "{{"))) {
+                struct name n = read_name(at);
+                enum placeholder p = n.end ? find(&n) : PLACES;
+
+                *ret_column = column_of(text, at);
+                if (!n.end) {
+                        text_join(error, TEMPLATE_ERROR_MAX, "{{ has no closing }}", NULL);
+                        return false;
+                }
+                if (p == PLACES) {
+                        explain(&n, error);
+                        return false;
+                }
+                if (p == PLACE_BAND && !of_bands) {
+                        text_join(error, TEMPLATE_ERROR_MAX,
+                                  "{{band}} has no meaning here: the expression does not look at band{...}", NULL);
+                        return false;
+                }
+                at = n.end;
+        }
+        return true;
+}
+
+size_t template_expand(const char *text, const char *const values[PLACES], char *out, size_t size)
+{
+        struct text_out o;
+        const char *open;
+
+        text_out_init(&o, out, size);
+        while ((open = strstr(text, "{{"))) {
+                struct name n = read_name(open);
+                enum placeholder p = n.end ? find(&n) : PLACES;
+
+                if (p == PLACES)
+                        break;
+                text_put_n(&o, text, (size_t)(open - text));
+                text_put(&o, values[p]);
+                text = n.end;
+        }
+        text_put(&o, text);
+        return o.used;
+}

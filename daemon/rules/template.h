@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * template.h - annotations: text with {{names}} that are filled in when an alert is told.
+ */
+#ifndef HW_RULES_TEMPLATE_H
+#define HW_RULES_TEMPLATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum placeholder {
+        PLACE_TARGET, PLACE_BAND, PLACE_VALUE, PLACE_THRESHOLD, PLACE_SLOPE, PLACE_SINCE, PLACE_ONSET, PLACE_NOTE,
+        PLACE_TIME_TO_LIMIT, PLACE_WHERE, PLACE_VERDICT, PLACE_REASON, PLACES
+};
+
+#define TEMPLATE_ERROR_MAX 256
+
+/* Name and meaning, for listings; NULL outside. */
+const char *placeholder_name(enum placeholder p);
+const char *placeholder_meaning(enum placeholder p);
+
+/* False when a {{name}} is unknown or not closed: *ret_column (from 1, in characters) and a sentence. */
+bool template_check(const char *text, bool of_bands, uint32_t *ret_column, char error[TEMPLATE_ERROR_MAX]);
+
+/* Fills in a checked text; values[p] must not be NULL. Cut at `size`. Returns the length. */
+size_t template_expand(const char *text, const char *const values[PLACES], char *out, size_t size);
+
+#endif

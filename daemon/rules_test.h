@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rules_test.h - tests of rules: made-up series or a log, and the alerts that
+ * must come of them at given times. docs/RULES.md has the format.
+ */
+#ifndef HW_RULES_TEST_H
+#define HW_RULES_TEST_H
+
+#include "rules/rule.h"
+#include "trend/tracker.h"
+#include "yaml_file.h"
+
+#define TEST_SERIES_MAX 16
+#define TEST_BANDS_MAX 16
+#define TEST_VALUES_MAX 200000u         /* of one series */
+
+/* Values of one series, one each interval; NaN = no sample. */
+struct test_series {
+        enum series_id id;              /* 0: a band */
+        const char *band;
+        double *values;
+        size_t n;
+};
+
+struct test_input {
+        const char *target;
+        uint64_t interval_ns;
+        struct tracker_config trend;
+        struct test_series series[TEST_SERIES_MAX];
+        size_t n_series;
+        const char *log;                /* path; instead of series */
+};
+
+/* What was told of an alert: one change. */
+struct test_change {
+        uint64_t time_ns;               /* event time */
+        enum notice_state state;
+        char rule[RULE_NAME_MAX + 1];
+        char band[256];                 /* "": none */
+        enum notice_severity severity;
+        char sentence[1024];
+};
+
+struct test_changes {
+        struct test_change *list;       /* to free() */
+        size_t n;
+        uint64_t end_ns;                /* event time of the run's end */
+};
+
+/* Runs the rules over the input (rules_test_run.c). False with a sentence in `error`. */
+bool rules_test_run(const struct ruleset *rules, const struct test_input *input, struct test_changes *ret,
+                    char *error, size_t error_size);
+
+/* "100MiB", "100MiB+1MiBx60", "_x5": appends values. False with what was expected in `error`. */
+bool rules_test_values(const char *text, struct test_series *s, double unit_ns, char *error, size_t error_size);
+
+#endif

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * browser.mjs CHROMIUM - one browser for the tests. Reads a command a line from stdin, {"id","do","tab",...}, and answers each with
+ * one line, {"id","value"} or {"id","error"}. Commands are the functions of `commands`; each tab is a browser context of its own.
+ */
+import { readFile } from "node:fs/promises";
+import { createInterface } from "node:readline";
+import { chromium } from "playwright-core";
+
+const browser = await chromium.launch({ executablePath: process.argv[2], args: ["--no-sandbox", "--disable-gpu"] });
+const tabs = new Map();
+let next = 0;
+
+// A tab keeps what its console and its network complained about.
+async function open({ width = 1400, height = 900, theme = "light", offline = false }) {
+    const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true, offline, locale: "en-GB", timezoneId: "UTC" });
+    const page = await context.newPage(), tab = { context, page, errors: [], requests: [] };
+    page.on("console", (m) => m.type() === "error" && tab.errors.push(m.text()));
+    page.on("pageerror", (e) => tab.errors.push(String(e.stack ?? e)));
+    page.on("dialog", (d) => (tab.errors.push(`dialog: ${d.message()}`), d.dismiss()));
+    page.on("request", (r) => tab.requests.push(r.url()));
+    tabs.set(++next, tab);
+    return next;
+}
+
+const of = (c) => tabs.get(c.tab);
+const at = (c) => of(c).page.locator(c.selector).first();
+
+const commands = {
+    open,
+    close: async (c) => (await of(c).context.close(), tabs.delete(c.tab)),
+    go: async (c) => (await of(c).page.goto(c.url), null),
+    eval: async (c) => of(c).page.evaluate(c.js),
+    // Polled from here: the page's policy forbids what playwright's own waiting would do in it.
+    wait: async (c) => {
+        for (const end = Date.now() + (c.timeout ?? 30000); Date.now() < end; await new Promise((f) => setTimeout(f, 40))) {
+            const value = await of(c).page.evaluate(c.js);
+            if (value) return value;
+        }
+        throw new Error("waited in vain");
+    },
+    click: async (c) => (await at(c).click({ timeout: 15000, ...(c.position ? { position: c.position } : {}) }), null),
+    fill: async (c) => (await at(c).fill(c.text, { timeout: 15000 }), null),
+    select: async (c) => (await at(c).selectOption(c.value, { timeout: 15000 }), null),
+    focus: async (c) => (await at(c).focus({ timeout: 15000 }), null),
+    press: async (c) => (await of(c).page.keyboard.press(c.key), null),
+    text: async (c) => at(c).innerText({ timeout: 15000 }),
+    box: async (c) => at(c).boundingBox({ timeout: 15000 }),
+    drag: async (c) => {
+        const { mouse } = of(c).page;
+        await mouse.move(c.from[0], c.from[1]);
+        await mouse.down();
+        await mouse.move((c.from[0] + c.to[0]) / 2, c.to[1], { steps: 4 });
+        await mouse.move(c.to[0], c.to[1], { steps: 4 });
+        await mouse.up();
+        return null;
+    },
+    errors: async (c) => of(c).errors,
+    requests: async (c) => of(c).requests,
+    offline: async (c) => (await of(c).context.setOffline(c.yes), null),
+    shot: async (c) => (await of(c).page.screenshot({ path: c.path, fullPage: !!c.full }), null),
+    // Clicks what saves a file: its name and its bytes in base64.
+    save: async (c) => {
+        const [download] = await Promise.all([of(c).page.waitForEvent("download", { timeout: 15000 }), at(c).click({ timeout: 15000 })]);
+        return { name: download.suggestedFilename(), data: (await readFile(await download.path())).toString("base64") };
+    },
+};
+
+const say = (o) => process.stdout.write(`${JSON.stringify(o)}\n`);
+say({ id: 0, value: "ready" });
+for await (const line of createInterface({ input: process.stdin })) {
+    const c = JSON.parse(line);
+    try {
+        say({ id: c.id, value: (await commands[c.do](c)) ?? null });
+    } catch (e) {
+        say({ id: c.id, error: String(e.message ?? e) });
+    }
+}
+await browser.close();

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Verdicts, growth and limits of real programs while they run, and of finished logs."""
+import json
+import os
+import subprocess
+
+import pytest
+
+from harness import CLIENT, LOGS, Daemon, pb, wait_for
+
+FINE = ("--resolution", "100ms", "--leak-after", "3s")
+
+
+def launch(program, log, seconds, rts=("-l", "-hT", "-i0.1")):
+    return subprocess.Popen([program, str(seconds), "+RTS", *rts, f"-ol{log}", "-RTS"], cwd=os.path.dirname(log),
+                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def trends(daemon, target):
+    """The newest state: Trends without its list, and the trends by series and band."""
+    updates = daemon.snapshot(target).get("trends", [])
+    every = [t for u in updates for t in u.trends.trends]
+    return (updates[-1].trends if updates else pb.Trends(),
+            {t.series: t for t in every if t.HasField("series")}, {t.band: t for t in every if t.HasField("band")})
+
+
+def verdict(daemon, target, series):
+    t = trends(daemon, target)[1].get(series)
+    return t.verdict if t else pb.VERDICT_UNKNOWN
+
+
+def trend_json(*args):
+    out = subprocess.run([CLIENT, "trend", "--format", "json", *map(str, args)], check=True, stdout=subprocess.PIPE)
+    return json.loads(out.stdout)
+
+
+def test_a_leak_is_found_and_a_steady_program_is_not(directory, programs):
+    leaky, steady = directory / "leaky.log", directory / "steady.log"
+    with Daemon(directory, f"leaky={leaky}", f"steady={steady}", args=(*FINE, "--limit", "1GiB")) as d:
+        running = [launch(programs["leaky"], leaky, 30), launch(programs["steady"], steady, 30)]
+        wait_for(lambda: verdict(d, "leaky", pb.SERIES_LIVE) >= pb.VERDICT_GROWING, "growth of live data")
+        wait_for(lambda: verdict(d, "leaky", pb.SERIES_LIVE) == pb.VERDICT_LEAK, "a leak")
+        assert running[0].poll() is None, "the leak was to be found while it runs"
+        state, series, bands = trends(d, "leaky")
+        live = series[pb.SERIES_LIVE]
+        assert live.slope_low > 100e3 and live.slope_low <= live.slope <= live.slope_high
+        assert live.HasField("onset_ns") and live.onset_ns < live.as_of_ns
+        assert live.evidence.basis == pb.Evidence.BASIS_LEAKS and live.evidence.z >= 7
+        assert "leak" in live.sentence and live.gained_low_bytes > 0
+        assert state.growth.where == pb.Growth.WHERE_LIVE and "live data grows" in state.growth.sentence
+        assert state.scale.resolution_ns == 10**8 and state.scale.leak_after_ns == 3 * 10**9
+        top = state.growth.bands[0]
+        assert top.gained_low_bytes >= state.growth.bands[-1].gained_low_bytes > 0
+        assert bands[top.band].verdict >= pb.VERDICT_GROWING
+        assert state.HasField("time_to_limit") and state.time_to_limit.limit_bytes == 1 << 30
+        assert state.time_to_limit.source == pb.TimeToLimit.SOURCE_GIVEN
+        assert state.time_to_limit.heap_over_live >= 1 and state.time_to_limit.low_ns > 0
+        assert verdict(d, "steady", pb.SERIES_LIVE) <= pb.VERDICT_STEADY
+        assert not trends(d, "steady")[0].HasField("time_to_limit")
+        text = subprocess.run([CLIENT, "trend", "leaky", "--connect", d.publish, "--fail-on", "leak"],
+                              stdout=subprocess.PIPE, text=True)
+        assert text.returncode == 1 and "LEAK" in text.stdout
+        for p in running:
+            p.terminate()
+            p.wait()
+
+
+def test_growth_off_the_heap(directory, programs):
+    log = directory / "log"
+    with Daemon(directory, f"t={log}", args=("--resolution", "1s", "--leak-after", "20s")) as d:
+        program = launch(programs["offheap"], log, 60)
+        wait_for(lambda: trends(d, "t")[0].growth.where == pb.Growth.WHERE_OFF_HEAP, "growth off the heap")
+        assert program.poll() is None
+        growth = trends(d, "t")[0].growth
+        assert growth.live == pb.VERDICT_STEADY and growth.rss >= pb.VERDICT_GROWING
+        assert growth.off_heap_slope > 500e3 and growth.off_heap_bytes > 1 << 20
+        assert "malloc" in growth.sentence
+        program.terminate()
+        program.wait()
+
+
+def test_a_finished_log_says_the_same_as_the_live_run(directory, programs):
+    """The newest trend of each series of the log, whole, as the daemon told it live."""
+    log = directory / "log"
+    with Daemon(directory, f"t={log}", args=FINE) as d:
+        program = launch(programs["leaky"], log, 12)
+        assert program.wait(60) == 0
+        d.wait_state("t", "ENDED")
+        _, live, bands = trends(d, "t")
+    found = trend_json(log, *FINE)["trends"]["trends"]
+    series = {t["series"]: t for t in found if "series" in t}
+    assert pb.VERDICT_GROWING <= live[pb.SERIES_LIVE].verdict
+    judged = [n for n, t in live.items() if t.HasField("verdict") and pb.Series.Name(n) in series]
+    assert {pb.SERIES_LIVE, pb.SERIES_HEAP_SIZE, pb.SERIES_CENSUS_TOTAL} <= set(judged)
+    for number in judged:
+        there, here = series[pb.Series.Name(number)], live[number]
+        assert there["verdict"] == pb.Verdict.Name(here.verdict) and there["asOfNs"] == here.as_of_ns
+        assert there.get("sinceNs", 0) == here.since_ns and there.get("slope", 0) == pytest.approx(here.slope, abs=0)
+        assert there.get("onsetNs", 0) == here.onset_ns
+        whole = [w for w in there["windows"] if "windowNs" not in w][0]
+        assert whole["count"] == [w for w in here.windows if not w.HasField("window_ns")][0].count
+    assert {t["band"]: t["verdict"] for t in found if "band" in t} == {
+        i: pb.Verdict.Name(t.verdict) for i, t in bands.items()}
+
+
+def test_scale_of_a_finished_log_comes_from_its_length():
+    scale = trend_json(LOGS / "leaky-hT-ghc9103" / "run.eventlog")["trends"]["scale"]
+    assert scale["automatic"] and scale["resolutionNs"] == 10**8
+    given = trend_json(LOGS / "leaky-hT-ghc9103" / "run.eventlog", "--leak-after", "3m")["trends"]["scale"]
+    assert not given["automatic"] and given["resolutionNs"] == 10**9 and given["leakAfterNs"] == 180 * 10**9
+
+
+@pytest.mark.parametrize("args, what", [
+    (("--resolution", "1ms"), "100ms to 1h"), (("--leak-after", "nonsense"), "expected a time"),
+    (("--resolution", "1m", "--leak-after", "5m"), "leak_after"), (("--limit", "0"), "amount of memory")])
+def test_bad_settings_start_nothing(directory, args, what):
+    from harness import DAEMON
+    r = subprocess.run([DAEMON, *args, "--publish", f"ipc://{directory}/publish", "--request",
+                        f"ipc://{directory}/request"], stderr=subprocess.PIPE, text=True, timeout=20)
+    assert r.returncode == 2 and what in r.stderr
+
+
+def test_text_of_a_finished_log():
+    out = subprocess.run([CLIENT, "trend", "--windows", "--bands", "1", LOGS / "leaky-hT-ghc9103" / "run.eventlog"],
+                         check=True, stdout=subprocess.PIPE, text=True).stdout
+    assert "bands more" in out and "census_total" in out and "window" in out and "gc_pause" in out
+    bad = subprocess.run([CLIENT, "trend", "--sort", "nonsense", "x"], stderr=subprocess.PIPE, text=True)
+    assert bad.returncode == 2 and "gained" in bad.stderr

@@ -1,0 +1,475 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""heapwatch web: the API, its guards and its bounds, against real daemons."""
+import contextlib
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import urllib.parse
+
+import pytest
+
+from fake_daemon import FakeDaemon
+from harness import CLIENT, LOGS, Daemon, client, pb, piped, private_directory, wait_for
+
+LEAKY = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
+HC = LOGS / "cc-hc-ghc9103" / "run.eventlog"
+
+
+class Web:
+    """One `heapwatch web` on a free port."""
+
+    def __init__(self, *args):
+        self.process = subprocess.Popen([CLIENT, "web", "--listen", "127.0.0.1:0", *map(str, args)],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()
+        assert line.startswith("heapwatch web: http://127.0.0.1:"), (line, self.process.stderr.read())
+        self.port = int(line.rsplit(":", 1)[1].strip("/\n"))
+        self.host = f"127.0.0.1:{self.port}"
+
+    def ask(self, path, method="GET", headers=None, body=None):
+        """(status, headers, body) of one request."""
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            c.request(method, path, body=body, headers=headers or {})
+            r = c.getresponse()
+            return r.status, r.headers, r.read()
+        finally:
+            c.close()
+
+    def json(self, path, **kwargs):
+        status, _, body = self.ask(path, **kwargs)
+        assert status == 200, body
+        return json.loads(body)
+
+    def bodies(self, target=None, **kwargs):
+        """Updates of the state by target and kind."""
+        found = {}
+        for tagged in self.json("/api/state", **kwargs)["updates"]:
+            u = tagged["update"]
+            kind = [k for k in u if k not in ("target", "run", "eventTimeNs", "publishedWallNs")][0]
+            found[(u.get("target"), kind)] = u[kind]
+        return found
+
+    def raw(self):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+
+    def history(self, **parameters):
+        return self.json("/api/history?" + urllib.parse.urlencode(parameters, doseq=True))["items"]
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        self.process.wait(20)
+        self.process.stdout.close()
+        self.process.stderr.close()
+        return self.process.returncode
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        assert self.stop() == -signal.SIGTERM
+
+
+class Stream:
+    """Server-sent events of one connection, parsed."""
+
+    def __init__(self, web, query="", small=False):
+        self.socket = socket.socket()
+        self.socket.settimeout(60)
+        if small:  # the kernel holds little for it
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        self.socket.connect(("127.0.0.1", web.port))
+        self.socket.sendall(f"GET /api/stream{query} HTTP/1.1\r\nHost: {web.host}\r\n\r\n".encode())
+        self.response = http.client.HTTPResponse(self.socket)
+        self.response.begin()
+
+    def event(self):
+        """(name, data) of the next event; comments are passed over."""
+        name, data = None, []
+        while True:
+            line = self.response.readline().decode().rstrip("\n")
+            if line.startswith("event: "):
+                name = line[7:]
+            elif line.startswith("data: "):
+                data.append(line[6:])
+            elif not line and name:
+                return name, json.loads("\n".join(data))
+
+    def until(self, condition):
+        while True:
+            name, data = self.event()
+            if condition(name, data):
+                return name, data
+
+    def close(self):
+        self.response.close()
+        self.socket.close()
+
+
+@contextlib.contextmanager
+def following(*targets):
+    """A daemon that has read its targets to the end, and a web server that has heard so."""
+    with private_directory() as d, Daemon(d, *targets) as daemon:
+        for t in targets:
+            daemon.wait_state(t.split("=")[0], "ENDED", "CRASHED")
+        with Web("--connect", daemon.publish) as web:
+            wait_for(lambda: len(web.json("/api/targets")) == len(targets), "all targets")
+            yield daemon, web
+
+
+@pytest.fixture(scope="module")
+def served():
+    with following(f"leaky={LEAKY}", f"hc={HC}") as both:
+        yield both
+
+
+# ---------------------------------------------------------------- the data
+
+def test_state_is_what_the_daemon_says(served):
+    daemon, web = served
+    snapshot = daemon.snapshot("leaky")
+    wait_for(lambda: ("leaky", "census") in web.bodies(), "the census")
+    bodies = web.bodies()
+    assert bodies[("leaky", "heap")]["liveBytes"] == str(snapshot["heap"][0].heap.live_bytes)
+    assert bodies[("leaky", "targetState")]["runInfo"]["program"] == "leaky"
+    labels = {b.id: b.label for u in snapshot["bands"] for b in u.bands.bands}
+    assert {b["id"]: b["label"] for b in bodies[("leaky", "bands")]["bands"]} == labels
+    assert bodies[("leaky", "census")]["totalBytes"] == str(snapshot["census"][0].census.total_bytes)
+    assert [n["text"] for n in bodies[("leaky", "notes")]["notes"]] == \
+        [n.text for u in snapshot["notes"] for n in u.notes.notes]
+
+
+def test_detail_leaves_out_the_large_parts(served):
+    _, web = served
+    kinds = {(u["update"].get("target"), k) for u in web.json("/api/state?detail=")["updates"] for k in u["update"]}
+    assert ("leaky", "heap") in kinds and ("leaky", "bands") not in kinds
+    kinds = {(u["update"].get("target"), k) for u in web.json("/api/state?detail=0:leaky")["updates"]
+             for k in u["update"]}
+    assert ("leaky", "bands") in kinds and ("hc", "bands") not in kinds and ("hc", "gc") in kinds
+    assert web.ask("/api/state?detail=a/b")[0] == 400
+
+
+def test_history_equals_ctl_history(served):
+    daemon, web = served
+    for series, step in (("live", None), ("heap_size", 1), ("gc_pause", 2), ("census_total", None), ("band:3", None)):
+        arguments = ["--step", f"{step}s"] if step else []
+        done = client("ctl", "--connect", daemon.publish, "--format", "json", *arguments, "history", "leaky", series)
+        points = json.loads(done.stdout)["history"]["points"]
+        wanted = {"band": series[5:]} if series.startswith("band:") else {"series": series}
+        item = web.history(target="leaky", **wanted, **({"step": step} if step else {}))[0]
+        assert item["times"] == [int(p["timeNs"]) / 1e9 for p in points], series
+        assert item["last"] == [p["last"] for p in points]
+        if "min" in item:
+            assert item["min"] == [p["min"] for p in points] and item["max"] == [p["max"] for p in points]
+            assert item["mean"] == pytest.approx([p["mean"] for p in points], abs=0.51)
+        else:
+            assert all(p["min"] == p["max"] == p["last"] for p in points)
+
+
+def test_top_bands_in_one_request(served):
+    daemon, web = served
+    census = daemon.snapshot("leaky")["census"][0].census
+    largest = sorted(zip(census.bytes, census.band), key=lambda x: (-x[0], x[1]))[:5]
+    items = web.history(target="leaky", series="live,census_total", bands="top5", **{"from": -3600})
+    assert [i.get("series") for i in items[:2]] == ["live", "census_total"]
+    assert [i["band"] for i in items[2:]] == [band for _, band in largest]
+    assert [i["last"][-1] for i in items[2:]] == [size for size, _ in largest]
+    assert all(i["label"] for i in items[2:])
+
+
+def test_history_says_what_is_wrong(served):
+    _, web = served
+    for query in ("", "target=leaky", "target=leaky&series=lve", "target=leaky&band=0", "series=live", "target=%FF&series=live",
+                  "target=leaky&series=live&from=x"):
+        status, _, body = web.ask("/api/history?" + query)
+        assert status == 400 and "expected" in json.loads(body)["error"], query
+    item = web.history(target="nobody", series="live")[0]
+    assert item["error"] == "there is no target of that name" and "times" not in item
+    item = web.history(target="leaky", band=19999)[0]
+    assert "no band" in item["error"]
+
+
+def test_files_need_no_daemon():
+    updates = piped(LEAKY)
+    with Web(LEAKY) as web:
+        stream = Stream(web)
+        stream.until(lambda name, data: name == "end")
+        stream.close()
+        state = web.json("/api/state")
+        assert state["server"]["live"] is False and state["daemons"][0]["stale"] is False
+        samples = [(int(t), int(v)) for u in updates if "heap" in u for s in u["heap"].get("samples", [])
+                   if s["series"] == "SERIES_LIVE" for t, v in zip(s["timesNs"], s["values"])]
+        item = web.history(target="run", series="live")[0]
+        assert [round(t * 1e9) for t in item["times"]] == [t for t, _ in sorted(samples)]
+        assert item["last"] == [v for _, v in sorted(samples)]
+        censuses = [u["census"] for u in updates if "census" in u]
+        band = censuses[-1]["band"][0]
+        item = web.history(target="run", band=band)[0]
+        assert item["last"] == [dict(zip(c["band"], map(int, c["bytes"]))).get(band, 0) for c in censuses]
+        assert item["stats"]["censuses"] == len(censuses)
+        assert item["stats"]["sum"] == sum(item["last"])
+
+
+# ------------------------------------------------------------- what is refused
+
+def test_headers_of_every_answer(served):
+    _, web = served
+    for path in ("/", "/api/state", "/nothing", "/api/history", "/api/stream"):
+        status, headers, _ = web.ask(path, method="HEAD")
+        policy = headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy and "unsafe" not in policy and "frame-ancestors 'none'" in policy, path
+        assert headers["X-Content-Type-Options"] == "nosniff" and headers["Cache-Control"] == "no-store"
+        assert headers["Access-Control-Allow-Origin"] is None
+    get, head = web.ask("/api/targets"), web.ask("/api/targets", method="HEAD")
+    assert head[2] == b"" and head[1]["Content-Length"] == get[1]["Content-Length"]
+
+
+def test_hosts_and_origins(served):
+    _, web = served
+    for host, status in (("evil.example", 421), (f"evil.example:{web.port}", 421), ("", 421), (f"localhost:{web.port}", 200),
+                         (f"[::1]:{web.port}", 200), ("127.0.0.1", 200), ("127.0.0.1.evil.example", 421)):
+        assert web.ask("/api/targets", headers={"Host": host})[0] == status, host
+    for origin, status in (("http://evil.example", 403), ("null", 403), (f"http://{web.host}", 200)):
+        assert web.ask("/api/targets", headers={"Origin": origin})[0] == status, origin
+    with web.raw() as s:
+        s.sendall(b"GET /api/targets HTTP/1.1\r\n\r\n")
+        assert b" 421 " in s.recv(4096).split(b"\r\n")[0]
+        s.close()
+    with web.raw() as s:
+        s.sendall(b"GET http://evil.example/api/targets HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        assert b" 400 " in s.recv(4096).split(b"\r\n")[0]
+
+
+def test_methods(served):
+    _, web = served
+    for method in ("PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"):
+        assert web.ask("/api/state", method=method)[0] in (405, 501), method
+    assert web.ask("/api/state", method="POST", body="x")[0] == 405
+    status, _, body = web.ask("/api/control", method="POST", body="action=remove&target=leaky",
+                              headers={"X-Heapwatch": "control"})
+    assert status == 403 and "--allow-control" in json.loads(body)["error"]
+    assert len(web.json("/api/targets")) == 2
+
+
+def test_sizes(served):
+    _, web = served
+    assert web.ask("/" + "x" * 5000)[0] in (400, 414)
+    for junk in (b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"y" * 100000 + b"\r\n\r\n",
+                 b"POST /api/control HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99999999\r\n\r\n",
+                 b"\x00\xff" * 3000, b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n" + b"A: b\r\n" * 9000):
+        with contextlib.suppress(ConnectionError), web.raw() as s:
+            s.sendall(junk)
+            s.shutdown(socket.SHUT_WR)
+            answer = s.recv(4096)
+            assert not answer or b" 4" in answer.split(b"\r\n")[0] or b" 5" in answer.split(b"\r\n")[0]
+    assert len(web.json("/api/targets")) == 2
+
+
+def test_history_is_not_asked_without_end(served):
+    _, web = served
+    statuses = set()
+    for i in range(400):
+        statuses.add(web.ask(f"/api/history?target=leaky&series=live&from={i}")[0])
+        if 429 in statuses:
+            break
+    assert statuses == {200, 429}
+    wait_for(lambda: web.ask("/api/history?target=leaky&series=live")[0] == 200, "the server's patience")
+
+
+def test_many_connections_at_once(served):
+    _, web = served
+    idle = []
+    try:
+        for _ in range(300):  # more than it takes: the rest waits in the kernel
+            idle.append(web.raw())
+        for s in idle[:50]:
+            s.close()
+        del idle[:50]
+        assert len(wait_for(lambda: web.json("/api/targets"), "an answer")) == 2
+    finally:
+        for s in idle:
+            s.close()
+
+
+# -------------------------------------------------------------------- tokens
+
+def test_tokens():
+    token = "correct-horse-battery"
+    with private_directory() as d, Daemon(d) as daemon:
+        (d / "token").write_text(token + "\n")
+        with Web("--connect", daemon.publish, "--token-file", d / "token") as web:
+            for path in ("/", "/app.js", "/api/state", "/api/stream", "/api/history"):
+                status, headers, body = web.ask(path)
+                assert status == 401 and headers["WWW-Authenticate"] == "Bearer" and token.encode() not in body
+            assert web.ask("/api/state", headers={"Authorization": f"Bearer {token}"})[0] == 200
+            assert web.ask("/api/state", headers={"Authorization": "Bearer correct-horse-batterz"})[0] == 401
+            assert web.ask("/?token=wrong-horse-battery")[0] == 401
+            assert web.ask(f"/api/state?token={token}")[0] == 401
+            status, headers, _ = web.ask(f"/?token={token}")
+            assert status == 303 and headers["Location"] == "./"
+            assert "HttpOnly" in headers["Set-Cookie"] and "SameSite=Strict" in headers["Set-Cookie"]
+            cookie = headers["Set-Cookie"].split(";")[0]
+            assert web.ask("/api/state", headers={"Cookie": f"a=b; {cookie}"})[0] == 200
+
+
+def test_usage():
+    for arguments, words in ((["--listen", "0.0.0.0:0"], "--token-file"), (["--listen", "nonsense"], "ADDRESS:PORT"),
+                             (["--listen", "127.0.0.1:99999"], "ADDRESS:PORT"), (["--token-file", "/nonexistent"], "No such"),
+                             (["--connect", "ipc:///x", "some.eventlog"], "exclude"), (["--lisen", "x"], "--help"),
+                             (["x.eventlog", "--allow-control"], "daemons"), (["--connect", "nonsense"], "ipc://")):
+        done = client("web", *arguments)
+        assert done.returncode == 2 and words in done.stderr.decode(), (arguments, done.stderr)
+    with Web("--connect", "ipc:///nonexistent/publish") as web:
+        done = client("web", "--connect", "ipc:///nonexistent/publish", "--listen", web.host)
+        assert done.returncode == 2 and "in use" in done.stderr.decode() and "--listen" in done.stderr.decode()
+
+
+def test_control():
+    with private_directory() as d, Daemon(d) as daemon, Web("--connect", daemon.publish, "--allow-control") as web:
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        add = urllib.parse.urlencode({"action": "add", "uri": str(LEAKY), "name": "new"})
+        assert web.ask("/api/control", method="POST", body=add, headers=form)[0] == 403
+        form["X-Heapwatch"] = "control"
+        assert web.json("/api/control", method="POST", body=add, headers=form)["done"]["target"] == "new"
+        wait_for(lambda: [t["target"] for t in web.json("/api/targets")] == ["new"], "the new target")
+        status, _, body = web.ask("/api/control", method="POST", body=add, headers=form)
+        assert status == 409 and json.loads(body)["error"]
+        for bad in ("action=explode", "daemon=7&action=remove&target=new", "daemon=x", "%", ""):
+            assert web.ask("/api/control", method="POST", body=bad, headers=form)[0] == 400, bad
+        web.json("/api/control", method="POST", body="action=remove&target=new", headers=form)
+        wait_for(lambda: web.json("/api/targets") == [], "the target's end")
+
+
+# ------------------------------------------------------------------ the stream
+
+def test_stream_begins_with_the_state_and_goes_on(served):
+    _, web = served
+    stream = Stream(web, "?detail=")
+    name, state = stream.event()
+    assert name == "state" and {u["update"].get("target") for u in state["updates"]} == {None, "leaky", "hc"}
+    _, updates = stream.until(lambda name, data: name == "updates")
+    assert all(set(u) == {"daemon", "update"} for u in updates)
+    stream.close()
+
+
+def test_many_browsers_hear_the_same():
+    last = max(int(u["census"]["number"]) for u in piped(LEAKY) if "census" in u)
+    with private_directory() as d, Daemon(d) as daemon, Web("--connect", daemon.publish) as web:
+        streams = [Stream(web) for _ in range(20)]
+        daemon.ask(pb.Request(add_target=pb.AddTargetRequest(name="late", uri=str(LEAKY))))
+        found = [None] * len(streams)
+
+        def follow(i):
+            seen = []
+            while True:
+                name, data = streams[i].event()
+                for u in data if name == "updates" else []:
+                    if "census" in u["update"]:
+                        seen.append(int(u["update"]["census"]["number"]))
+                    if seen and seen[-1] == last:
+                        found[i] = seen
+                        return
+
+        threads = [threading.Thread(target=follow, args=(i,), daemon=True) for i in range(len(streams))]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join(60)
+        assert found[0] and all(f == found[0] for f in found), found
+        for s in streams:
+            s.close()
+        assert len(web.json("/api/targets")) == 1
+
+
+def test_daemon_restarted():
+    with private_directory() as d:
+        daemon = Daemon(d, f"leaky={LEAKY}").start()
+        with Web("--connect", daemon.publish) as web:
+            stream = Stream(web)
+            wait_for(lambda: web.json("/api/targets"), "the target")
+            daemon.stop(signal.SIGKILL)
+            _, gone = stream.until(lambda name, data: name == "daemon")
+            assert gone["stale"] is True and int(gone["heardWallNs"]) > 0
+            assert web.json("/api/state")["daemons"][0]["stale"] is True
+            assert "error" in web.history(target="leaky", series="live")[0]
+            assert web.bodies()[("leaky", "heap")], "what was known is still shown"
+            daemon.targets = [f"other={HC}"]
+            daemon.start()
+            try:
+                stream.until(lambda name, data: name == "forget" and data == {"daemon": 0})
+                stream.until(lambda name, data: name == "updates" and
+                             any(u["update"].get("target") == "other" for u in data))
+                wait_for(lambda: [t["target"] for t in web.json("/api/targets")] == ["other"], "the new world")
+                wait_for(lambda: "times" in web.history(target="other", series="heap_size")[0], "history again")
+            finally:
+                daemon.stop()
+            stream.close()
+
+
+def numbers(data):
+    """Of the notes in a state or in updates."""
+    return [int(n["number"]) for u in (data["updates"] if isinstance(data, dict) else data)
+            for n in u["update"].get("notes", {}).get("notes", [])]
+
+
+def test_a_stalled_browser_is_skipped_to_the_newest():
+    """It reads nothing while tens of megabytes happen; others are served, and then it gets the newest state."""
+    flooding = threading.Event()
+
+    def flood(pb, tick):
+        update = pb.Update(run=1, event_time_ns=10**9 + tick)
+        if not flooding.is_set():
+            update.sched.threads_created = tick
+            return [update]
+        for i in range(30):
+            update.notes.notes.add(number=30 * tick + i + 1, time_ns=10**9 + tick, what=pb.Note.WHAT_MARKER, text="x" * 50000)
+        return [update]
+
+    with private_directory() as d, FakeDaemon(pb, d, {"api": flood}) as fake, Web("--connect", fake.endpoint) as web:
+        wait_for(lambda: web.json("/api/targets"), "the target")
+        stalled, reader = Stream(web, small=True), Stream(web)
+        assert stalled.event()[0] == reader.event()[0] == "state"
+        flooding.set()
+        first = newest = numbers(reader.until(lambda name, data: numbers(data))[1])[0]
+        while newest < first + 600:  # 30 MB
+            newest = max([newest, *numbers(reader.event()[1])])
+        flooding.clear()
+        rss = int(next(line for line in open(f"/proc/{web.process.pid}/status") if line.startswith("VmRSS")).split()[1])
+        assert rss < 400000, f"{rss} kB"
+        seen = []
+        while True:
+            name, data = stalled.event()
+            if name == "state":
+                break
+            seen += numbers(data)
+        assert max(seen, default=0) < newest, "it was skipped, not served late"
+        assert max(numbers(data)) >= newest
+        stalled.close()
+        reader.close()
+
+
+HOSTILE = ["<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "\u202eevil\u202c", "a\x1b[31mred",
+           "\u2028line", "L" * 30000, '"quoted\\', "<!--", "'single'", "&amp;"]
+
+
+def hostile(pb, tick):
+    bands = pb.Update(run=1, event_time_ns=10**9)
+    for i, label in enumerate(HOSTILE):
+        bands.bands.bands.add(id=i + 1, label=label)
+    return [bands]
+
+
+def test_hostile_labels_come_as_text():
+    with private_directory() as d, FakeDaemon(pb, d, {"api": hostile}) as fake, Web("--connect", fake.endpoint) as web:
+        bodies = wait_for(lambda: web.bodies().get(("api", "bands")), "the bands")
+        assert [b["label"] for b in bodies["bands"]] == HOSTILE
+        status, headers, body = web.ask("/api/state")
+        assert headers["Content-Type"] == "application/json" and b"\x1b" not in body
+        assert "\u202e".encode() not in body
+        item = web.history(target="api", band=2, series="live")[1]
+        assert item["label"] == HOSTILE[1]

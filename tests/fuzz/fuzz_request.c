@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * fuzz_request.c - what a client may ask of the daemon, byte for byte as it
+ * comes, answered from two targets that have read logs.
+ *
+ * The functions of targets.h, reload.h and bus.h stand here, so that no socket is opened
+ * and no target comes or goes. What must hold: every answer is one that our own
+ * readers accept, the last one and only that one says that no more come.
+ */
+#include <errno.h>
+#include <event2/event.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "act/act.h"
+#include "base/limits.h"
+#include "heapwatch/wire.h"
+#include "log.h"
+#include "pipeline.h"
+#include "reload.h"
+#include "requests.h"
+
+#define TARGETS 2u
+
+struct targets {
+        struct pipeline *pipelines[TARGETS];
+};
+
+struct bus_client {
+        unsigned replies;
+        bool over;
+};
+
+static struct targets all;
+static struct act *act;
+static struct rulebook rulebook;        /* the built-in rules */
+
+/* ------------------------------------------------------- targets and bus */
+
+struct pipeline *targets_find(const struct targets *t, const char *name)
+{
+        for (size_t i = 0; i < TARGETS; i++)
+                if (strcmp(pipeline_name(t->pipelines[i]), name) == 0)
+                        return t->pipelines[i];
+        return NULL;
+}
+
+size_t targets_count(const struct targets *t)
+{
+        (void)t;
+        return TARGETS;
+}
+
+struct pipeline *targets_get(const struct targets *t, size_t index)
+{
+        return t->pipelines[index];
+}
+
+uint64_t targets_epoch(const struct targets *t)
+{
+        (void)t;
+        return 1;
+}
+
+int targets_add(struct targets *t, const char *name, const struct source_uri *uri, char *error, size_t error_size)
+{
+        if (!target_name_valid(name) || !uri->text[0])
+                abort(); /* checked before */
+        snprintf(error, error_size, "no");
+        return targets_find(t, name) ? -EEXIST : 0;
+}
+
+int targets_remove(struct targets *t, const char *name)
+{
+        return targets_find(t, name) ? 0 : -ENOENT;
+}
+
+const Hw__Update *targets_daemon_state(struct targets *t)
+{
+        static Hw__DaemonState state = HW__DAEMON_STATE__INIT;
+        static Hw__Update update = HW__UPDATE__INIT;
+
+        (void)t;
+        state.version = (char *)HEAPWATCH_VERSION;
+        update.body_case = HW__UPDATE__BODY_DAEMON;
+        update.daemon = &state;
+        update.has_epoch = update.has_sequence = true;
+        update.epoch = update.sequence = 1;
+        update.target = (char *)"";
+        return &update;
+}
+
+bool reload_rules(struct rulebook *book, struct targets *targets, struct complaints *ret_complaints)
+{
+        struct yaml_says says = complaints_gather(ret_complaints);
+        struct ruleset *rules = rulebook_read(book, &says);
+
+        (void)targets;
+        if (rules)
+                rulebook_change(book, rules);
+        return rules;
+}
+
+void bus_reply(struct bus_client *client, Hw__Reply *reply)
+{
+        const char *reason = NULL;
+        size_t size = hw__reply__get_packed_size(reply);
+        uint8_t *packed = malloc(size + 1);
+
+        if (!packed || client->over || size > LIMIT_MESSAGE_BYTES || hw__reply__pack(reply, packed) != size)
+                abort();
+        Hw__Reply *read = hw_reply_unpack(packed, size, &reason);
+        if (!read)
+                abort();
+        client->replies++;
+        client->over = !read->more;
+        hw__reply__free_unpacked(read, NULL);
+        free(packed);
+}
+
+/* ----------------------------------------------------------------- set up */
+
+static int nobody(void *ctx, const Hw__Update *update)
+{
+        (void)ctx;
+        (void)update;
+        return 0;
+}
+
+static struct pipeline *read_log(const char *name, const char *path)
+{
+        static uint8_t bytes[1u << 20];
+        struct source_uri uri = { .kind = SOURCE_FILE };
+        struct pipeline_options options = { .name = name, .uri = &uri, .epoch = 1, .outlet = { .send = nobody } };
+        char error[256];
+        FILE *f = fopen(path, "rb");
+
+        if (!f) {
+                fprintf(stderr, "fuzz_request: %s: %s; run it where the project's files are\n", path, strerror(errno));
+                exit(2);
+        }
+        size_t size = fread(bytes, 1, sizeof(bytes), f);
+        fclose(f);
+        struct pipeline *p = pipeline_new(&options, error, sizeof(error));
+        if (!p || pipeline_bytes(p, bytes, size) != 0 || pipeline_finish(p) != 0)
+                abort();
+        return p;
+}
+
+static void set_up(void)
+{
+        struct act_options options = { .base = event_base_new() };
+
+        log_set_level(LOG_ERROR);
+        all.pipelines[0] = read_log("a", "tests/data/logs/cc-hc-ghc966/run.eventlog");
+        all.pipelines[1] = read_log("b", "tests/data/logs/leaky-hT-ghc9103/run.eventlog");
+        act = act_new(&options);
+        if (!act || !rulebook_open(&rulebook, NULL, 0, &complaints_to_stderr))
+                abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+        struct requests requests = { .targets = &all, .rulebook = &rulebook, .publish_endpoint = "ipc:///fuzz" };
+        struct bus_client client = { .replies = 0 };
+        const char *reason = NULL;
+
+        if (!act)
+                set_up();
+        requests.act = act;
+        Hw__Request *request = hw_request_unpack(data, size, &reason);
+        if (!request)
+                return reason ? 0 : (abort(), 0);
+        requests_handle(&requests, request, &client);
+        if (client.replies == 0 || !client.over)
+                abort();
+        (void)act_unsilence(act, 0, "*", "*"); /* the next request meets the same daemon */
+        hw__request__free_unpacked(request, NULL);
+        return 0;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Censuses as columns, and statistics computed by hand (eventlog2html's definition, see docs/WEB.md). */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "client/history/grid.h"
+
+#define S UINT64_C(1000000000)
+
+/* One census of up to three bands; 0 bytes: no row. */
+static void census(struct grid *g, uint64_t number, uint64_t time_ns, uint64_t a, uint64_t b, uint64_t c)
+{
+        uint64_t values[3] = { a, b, c }, bytes[3];
+        uint32_t ids[3];
+        Hw__Census m = HW__CENSUS__INIT;
+
+        m.has_number = m.has_time_ns = 1;
+        m.number = number;
+        m.time_ns = time_ns;
+        m.band = ids;
+        m.bytes = bytes;
+        for (uint32_t i = 0; i < 3; i++) {
+                if (!values[i])
+                        continue;
+                ids[m.n_band++] = i + 1;
+                bytes[m.n_bytes++] = values[i];
+        }
+        assert_int_equal(grid_take(g, &m), 0);
+}
+
+static void near(double got, double want)
+{
+        if (fabs(got - want) > 1e-9 * (1 + fabs(want)))
+                fail_msg("got %.12g, expected %.12g", got, want);
+}
+
+/* Times 1 2 3 4 s; band 1: 10 20 30 40; band 2: - 6 - 2; band 3: 5 5 5 5. */
+static void statistics_by_hand(void **state)
+{
+        struct grid g = { .max_columns = 100, .max_cells = 1000 };
+        struct stats_line line;
+        struct band_stats s;
+
+        (void)state;
+        census(&g, 1, 1 * S, 10, 0, 5);
+        census(&g, 2, 2 * S, 20, 6, 5);
+        census(&g, 3, 3 * S, 30, 0, 5);
+        census(&g, 4, 4 * S, 40, 2, 5);
+
+        s = grid_stats(&g, grid_band(&g, 1));
+        near(s.sum, 100);
+        near(s.integrated, 100);                        /* 10 + 20 + 30, and 40 held for one more second */
+        near(stats_mean(&s, g.censuses), 25);
+        near(stats_deviation(&s, g.censuses), sqrt(125));  /* sqrt(4 * 3000 - 100^2) / 4 */
+        assert_true(stats_line(&s, &line));
+        near(line.slope, 1);                            /* v / 40 = t / 4 */
+        near(line.intercept, 0);
+        near(line.fit, 1);
+        near(line.slope_bps, 10);
+        near(line.intercept_bytes, 0);
+
+        s = grid_stats(&g, grid_band(&g, 2));
+        near(s.sum, 8);
+        near(s.integrated, 8);
+        near(stats_mean(&s, g.censuses), 2);
+        near(stats_deviation(&s, g.censuses), sqrt(4 * 40 - 64) / 4);
+        assert_true(stats_line(&s, &line));             /* (2/4, 6/6) and (4/4, 2/6) */
+        near(line.slope, (2.0 / 6 - 1) / 0.5);
+        near(line.intercept, 1 - 0.5 * line.slope);
+        near(line.fit, 1);
+
+        s = grid_stats(&g, grid_band(&g, 3));
+        near(stats_deviation(&s, g.censuses), 0);
+        assert_false(stats_line(&s, &line));            /* all equal: there is no fit */
+        grid_clear(&g);
+}
+
+/* Large values far from zero: a sum of squares would have lost all digits. */
+static void digits_are_kept(void **state)
+{
+        struct grid g = { .max_columns = 100, .max_cells = 1000 };
+
+        (void)state;
+        for (uint64_t i = 1; i <= 1000; i++)
+                census(&g, i, i * S, UINT64_C(4000000000000000) + i % 2, 0, 0);
+        struct band_stats s = grid_stats(&g, grid_band(&g, 1));
+        near(stats_deviation(&s, g.censuses), 0.5);
+        grid_clear(&g);
+}
+
+/* Thinning changes neither statistics nor extremes nor the weighted mean. */
+static void thinning_keeps_what_counts(void **state)
+{
+        struct grid fine = { .max_columns = 4096, .max_cells = 100000 };
+        struct grid coarse = { .max_columns = 32, .max_cells = 100000 };
+        struct grid fading = { .max_columns = 32, .max_cells = 100000, .keep_recent = true };
+        struct grid *grids[] = { &fine, &coarse, &fading };
+
+        (void)state;
+        for (size_t k = 0; k < 3; k++) {
+                struct grid *g = grids[k];
+                struct past p = { 0 };
+                double sum = 0, max = 0;
+
+                for (uint64_t i = 1; i <= 1000; i++)
+                        census(g, i, i * S, i, i % 7 == 3 ? 100 + i : 0, i > 900 ? 1 : 0);
+                assert_true(g->n <= g->max_columns);
+                assert_int_equal(g->thinned, k > 0);
+                struct band_stats s = grid_stats(g, grid_band(g, 2));
+                near(s.sum, (double)fine.bands[1].stats.sum);
+                assert_int_equal(grid_points(g, grid_band(g, 2), &p), 0);
+                for (size_t i = 0; i < p.n; i++) {
+                        sum += p.points[i].mean * (double)p.points[i].count;
+                        max = p.points[i].max > max ? p.points[i].max : max;
+                }
+                near(sum, s.sum);
+                near(max, 100 + 997);
+                past_done(&p);
+                assert_true(grid_band(g, 3)->first > 0); /* a band that came late has no cells before it came */
+        }
+        /* recent columns of the fading one are single censuses */
+        assert_int_equal(fading.columns[fading.n - 1].censuses, 1);
+        assert_true(fading.columns[0].censuses > coarse.columns[0].censuses);
+        for (size_t i = 1; i < fading.n; i++) /* as coarse as it is old */
+                assert_true(fading.columns[i].censuses <= fading.columns[i - 1].censuses);
+        assert_true(fading.columns[0].censuses < 400);
+        for (size_t i = 1; i + 1 < coarse.n; i++)
+                assert_int_equal(coarse.columns[i].censuses, coarse.columns[0].censuses);
+        for (size_t k = 0; k < 3; k++)
+                grid_clear(grids[k]);
+}
+
+static void cells_are_bounded(void **state)
+{
+        struct grid g = { .max_columns = 4096, .max_cells = 300 };
+
+        (void)state;
+        for (uint64_t i = 1; i <= 5000; i++)
+                census(&g, i, i * S, i, i, i);
+        assert_true(g.cells <= 303);
+        assert_int_equal(g.censuses, 5000);
+        grid_clear(&g);
+}
+
+static void odd_censuses(void **state)
+{
+        struct grid g = { .max_columns = 100, .max_cells = 1000 };
+        uint32_t ids[] = { 1, 1, 0, 4000000000u };
+        uint64_t bytes[] = { 3, 4, 9, 9 };
+        Hw__Census m = HW__CENSUS__INIT;
+
+        (void)state;
+        m.has_number = m.has_time_ns = 1;
+        m.number = 5;
+        m.time_ns = 5 * S;
+        m.band = ids;
+        m.n_band = 4;
+        m.bytes = bytes;
+        m.n_bytes = 4;
+        assert_int_equal(grid_take(&g, &m), 0);
+        near(grid_band(&g, 1)->bytes, 7);       /* named twice: both count, once */
+        assert_int_equal(grid_band(&g, 1)->stats.samples, 1);
+        assert_null(grid_band(&g, 0));
+        assert_null(grid_band(&g, 4000000000u));
+        assert_int_equal(grid_take(&g, &m), 0); /* the same again */
+        assert_int_equal(g.censuses, 1);
+        m.number = 6;
+        m.time_ns = 4 * S;                      /* back in time */
+        assert_int_equal(grid_take(&g, &m), 0);
+        m.time_ns = 6 * S;
+        m.has_unfinished = m.unfinished = 1;    /* cut by the log's end */
+        assert_int_equal(grid_take(&g, &m), 0);
+        assert_int_equal(g.censuses, 1);
+        grid_clear(&g);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(statistics_by_hand), cmocka_unit_test(digits_are_kept),
+                cmocka_unit_test(thinning_keeps_what_counts), cmocka_unit_test(cells_are_bounded),
+                cmocka_unit_test(odd_censuses),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

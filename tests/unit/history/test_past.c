@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Points and their thinning: extremes and weighted means survive, order holds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "client/history/past.h"
+
+#define MS UINT64_C(1000000)
+
+static void extremes_survive(void **state)
+{
+        struct past p = { 0 };
+        double sum = 0, mean = 0;
+        uint64_t n = 0;
+
+        (void)state;
+        for (uint64_t i = 0; i < 10000; i++) {
+                double v = i == 777 ? 1e9 : i == 5555 ? -3 : (double)(i % 100);
+
+                assert_int_equal(past_insert(&p, 64, i * MS, v), 0);
+                sum += v;
+                assert_true(p.n <= 64);
+        }
+        double min = 1e300, max = -1e300;
+        for (size_t i = 0; i < p.n; i++) {
+                min = p.points[i].min < min ? p.points[i].min : min;
+                max = p.points[i].max > max ? p.points[i].max : max;
+                mean += p.points[i].mean * (double)p.points[i].count;
+                n += p.points[i].count;
+                assert_true(i == 0 || p.points[i].time_ns > p.points[i - 1].time_ns);
+        }
+        assert_true(min == -3 && max == 1e9);
+        assert_int_equal(n, 10000);
+        assert_true(p.n > 32 - 1 && p.points[0].count == p.points[10].count); /* evenly */
+        assert_true(mean > sum - 1 && mean < sum + 1);
+        assert_true(p.points[p.n - 1].last == 99);
+        past_done(&p);
+}
+
+static void late_samples_find_their_place(void **state)
+{
+        static const uint64_t times[] = { 10, 40, 20, 30, 5, 40 };
+        struct past p = { 0 };
+
+        (void)state;
+        for (size_t i = 0; i < 6; i++)
+                assert_int_equal(past_insert(&p, 64, times[i] * MS, (double)times[i]), 0);
+        assert_int_equal(p.n, 6);
+        for (size_t i = 1; i < p.n; i++)
+                assert_true(p.points[i].time_ns >= p.points[i - 1].time_ns);
+        past_halve(&p);
+        assert_int_equal(p.n, 3);
+        assert_int_equal(p.points[0].time_ns, 5 * MS);
+        assert_int_equal(p.points[0].width_ns, 5 * MS);
+        /* a late one inside a wide point counts there, but is not its last */
+        assert_int_equal(past_insert(&p, 64, 6 * MS, 1000), 0);
+        assert_int_equal(p.n, 3);
+        assert_true(p.points[0].max == 1000 && p.points[0].last == 10 && p.points[0].count == 3);
+        past_done(&p);
+}
+
+static void widening_and_cutting(void **state)
+{
+        struct past p = { 0 };
+
+        (void)state;
+        for (uint64_t i = 0; i < 10; i++)
+                assert_int_equal(past_insert(&p, 64, i * 100 * MS, (double)i), 0);
+        past_cut(&p, 200 * MS, 800 * MS);
+        assert_int_equal(p.n, 6);
+        past_widen(&p, 300 * MS);
+        assert_int_equal(p.n, 3); /* 2 | 3 4 5 | 6 7 */
+        assert_true(p.points[1].mean == 4 && p.points[1].min == 3 && p.points[1].max == 5 && p.points[1].last == 5);
+        past_limit(&p, 1);
+        assert_int_equal(p.n, 1);
+        assert_true(p.points[0].mean == 4.5 && p.points[0].count == 6);
+        past_done(&p);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(extremes_survive),
+                cmocka_unit_test(late_samples_find_their_place),
+                cmocka_unit_test(widening_and_cutting),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Alerts of one target: one per band, ends with the run, reload keeps what has not changed, texts, bounds. */
+#include "made_up.h"
+
+struct world {
+        struct made_up *data;
+        struct ruleset *rules;
+        struct alerts *alerts;
+        struct told told;
+};
+
+static struct world *begin(const char *yaml)
+{
+        struct world *w = calloc(1, sizeof(*w));
+        struct alerts_sink sink = { .ctx = &w->told, .changed = on_changed };
+
+        w->data = made_up_new();
+        w->rules = rules_of(yaml);
+        struct rule_data data = made_data(w->data);
+        w->alerts = alerts_new("api-1", w->rules, &data, &sink);
+        assert_non_null(w->alerts);
+        return w;
+}
+
+static void end(struct world *w)
+{
+        alerts_destroy(&w->alerts);
+        ruleset_destroy(&w->rules);
+        made_up_free(w->data);
+        free(w);
+}
+
+static void judge(struct world *w, uint64_t seconds)
+{
+        struct rule_moment at = made_at(seconds);
+
+        alerts_judge_run(w->alerts, &at);
+}
+
+static const char *const plain = "builtin: false\n"
+                                 "groups:\n"
+                                 "- name: g\n"
+                                 "  rules:\n"
+                                 "  - {alert: big, expr: live > 100MiB, for: 2s, "
+                                 "labels: {severity: critical, team: x}, "
+                                 "annotations: {summary: '{{target}} has {{value}}, over {{threshold}}, "
+                                 "for {{since}}; "
+                                 "{{where}}; {{note}}; {{slope}}'}}\n";
+
+static void one_life(void **state)
+{
+        struct world *w = begin(plain);
+
+        (void)state;
+        w->data->note = "deploy";
+        for (uint64_t t = 1; t <= 10; t++) {
+                made_push(w->data, SERIES_LIVE, (t - 1) * S, t < 4 ? 50 * MIB : t < 9 ? 200 * MIB : 60 * MIB);
+                judge(w, t);
+        }
+        assert_string_equal(w->told.text, "big pending@4 big firing@6 big resolved@9 ");
+        assert_int_equal(alerts_count(w->alerts), 1);
+        const struct alert *a = alerts_get(w->alerts, 0);
+        assert_int_equal(a->active.time_ns, 4 * S);
+        assert_int_equal(a->fired.time_ns, 6 * S);
+        assert_int_equal(a->fired.wall_ns, 1006 * S);
+        assert_int_equal(a->resolved.time_ns, 9 * S);
+        assert_string_equal(a->value_text, "60.0 MiB");
+        assert_string_equal(a->threshold_text, "100 MiB");
+        assert_string_equal(a->sentence, "api-1 has 60.0 MiB, over 100 MiB, for 5.00 s; in live data; "
+                                         "\"deploy\" (0 ns ago); unknown");
+        assert_string_equal(a->annotations[0].name, "summary");
+        judge(w, 10 + 900);
+        assert_int_equal(alerts_count(w->alerts), 0); /* forgotten */
+        end(w);
+}
+
+static void unknown_keeps_the_state(void **state)
+{
+        struct world *w = begin("builtin: false\n"
+                                "groups:\n"
+                                "- {name: g, rules: [{alert: late, expr: 'count(live, 2s) > 1'}]}\n");
+
+        (void)state;
+        made_push(w->data, SERIES_LIVE, 1 * S, 1);
+        made_push(w->data, SERIES_LIVE, 1 * S + 1, 1);
+        judge(w, 2);
+        judge(w, 60);
+        assert_string_equal(w->told.text, "late firing@2 ");
+        assert_true(alerts_get(w->alerts, 0)->state.unknown);
+        made_push(w->data, SERIES_LIVE, 60 * S, 1);
+        judge(w, 61);
+        assert_string_equal(w->told.text, "late firing@2 late resolved@61 ");
+        end(w);
+}
+
+static void each_band_has_its_own(void **state)
+{
+        struct world *w = begin("builtin: false\n"
+                                "groups:\n"
+                                "- name: g\n"
+                                "  rules:\n"
+                                "  - alert: b\n"
+                                "    expr: band{label=~\"Main.*\"} > 10MiB\n"
+                                "    annotations: {summary: '{{band}}: {{value}}'}\n"
+                                "  - {alert: c, expr: band > 100MiB}\n");
+        static const char *const labels[] = { NULL, "Main.a", "Other", "Main.b", "Main.c" };
+
+        (void)state;
+        memcpy(w->data->labels, labels, sizeof(labels));
+        w->data->n_bands = 3;
+        for (unsigned i = 1; i <= 4; i++)
+                w->data->bands[i] = 20 * MIB;
+        w->data->bands[1] = 5 * MIB;
+        judge(w, 1);
+        assert_string_equal(w->told.text, "b/Main.b firing@1 ");
+        w->data->n_bands = 4;
+        w->data->bands[1] = 200 * MIB;
+        w->data->bands[3] = 1 * MIB;
+        judge(w, 2);
+        assert_string_equal(w->told.text, "b/Main.b firing@1 b/Main.a firing@2 b/Main.b resolved@2 b/Main.c firing@2 "
+                                          "c/Main.a firing@2 ");
+        assert_int_equal(alerts_count(w->alerts), 4);
+        assert_int_equal(alerts_get(w->alerts, 0)->band, 1);
+        assert_int_equal(alerts_get(w->alerts, 2)->band, 4);
+        assert_string_equal(alerts_get(w->alerts, 0)->sentence, "Main.a: 200 MiB");
+        w->data->labels[2] = "Main.late"; /* defined late */
+        alerts_band_changed(w->alerts, 2);
+        judge(w, 3);
+        assert_int_equal(alerts_count(w->alerts), 5);
+        end(w);
+}
+
+static void a_run_ends_its_alerts(void **state)
+{
+        struct world *w = begin("builtin: false\n"
+                                "groups:\n"
+                                "- name: g\n"
+                                "  rules:\n"
+                                "  - {alert: fires, expr: live > 1MiB}\n"
+                                "  - {alert: waits, expr: live > 1MiB, for: 1h}\n"
+                                "  - {alert: over, expr: band > 1MiB}\n"
+                                "  - {alert: target, expr: crashed}\n");
+        struct rule_moment at = made_at(50), after = { .time_ns = UNKNOWN_U64, .target_ns = 60 * S, .wall_ns = 60 * S,
+                                                       .run = 1 };
+
+        (void)state;
+        w->data->labels[1] = "A";
+        w->data->n_bands = 1;
+        w->data->bands[1] = 5 * MIB;
+        made_push(w->data, SERIES_LIVE, 1 * S, 5 * MIB);
+        judge(w, 50);
+        alerts_end_run(w->alerts, &at);
+        w->data->facts[RULE_CRASHED] = 1;
+        alerts_judge_target(w->alerts, &after);
+        assert_string_equal(w->told.text, "fires firing@50 waits pending@50 over/A firing@50 over/A resolved@50 "
+                                          "waits inactive@50 fires resolved@50 target firing@-1 ");
+
+        /* the next run: event time begins anew, band 1 is another one */
+        w->told.text[0] = '\0';
+        alerts_begin_run(w->alerts);
+        w->data->labels[1] = "B";
+        w->data->facts[RULE_CRASHED] = 0;
+        struct rule_moment again = made_at(3);
+        again.run = 2;
+        again.target_ns = 70 * S;
+        alerts_judge_run(w->alerts, &again);
+        alerts_judge_target(w->alerts, &again);
+        assert_string_equal(w->told.text, "fires firing@3 waits pending@3 over/B firing@3 target resolved@3 ");
+        assert_int_equal(alerts_count(w->alerts), 5);
+        assert_string_equal(alerts_get(w->alerts, 2)->band_label, "A");
+        assert_string_equal(alerts_get(w->alerts, 3)->band_label, "B");
+        end(w);
+}
+
+static void reload_keeps_what_is_the_same(void **state)
+{
+        struct world *w = begin("builtin: false\n"
+                                "groups:\n"
+                                "- name: g\n"
+                                "  rules:\n"
+                                "  - {alert: a, expr: live > 1MiB, for: 10s}\n"
+                                "  - {alert: b, expr: live > 2MiB}\n"
+                                "  - {alert: c, expr: live > 3MiB}\n"
+                                "  - {alert: d, expr: live > 4MiB}\n");
+        struct rule_moment at = made_at(6);
+
+        (void)state;
+        made_push(w->data, SERIES_LIVE, 1 * S, 5 * MIB);
+        judge(w, 5);
+        w->told.text[0] = '\0';
+        /* another order, other spaces and words; c is changed, d is gone */
+        struct ruleset *next = rules_of("builtin: false\n"
+                                        "groups:\n"
+                                        "- name: g\n"
+                                        "  rules:\n"
+                                        "  - {alert: c, expr: live > 30MiB}\n"
+                                        "  - {alert: b, expr: 'live  >  2MiB', annotations: {summary: new}}\n"
+                                        "  - {alert: a, expr: live > 1MiB, for: 10s}\n");
+        alerts_reload(w->alerts, next, &at);
+        ruleset_destroy(&w->rules);
+        w->rules = next;
+        assert_string_equal(w->told.text, "d resolved@6 c resolved@6 ");
+        assert_int_equal(alerts_count(w->alerts), 2);
+        assert_string_equal(alerts_get(w->alerts, 0)->rule->name, "b");
+        judge(w, 15);
+        assert_string_equal(w->told.text, "d resolved@6 c resolved@6 a firing@15 "); /* since 5 s */
+        end(w);
+}
+
+static void targets_are_matched(void **state)
+{
+        struct world *w = begin("builtin: false\n"
+                                "groups:\n"
+                                "- name: g\n"
+                                "  targets: [worker-*]\n"
+                                "  rules:\n"
+                                "  - {alert: a, expr: live > 1MiB}\n"
+                                "  - {alert: b, expr: live > 1MiB, targets: 'api-?'}\n");
+
+        (void)state;
+        made_push(w->data, SERIES_LIVE, 1 * S, 5 * MIB);
+        judge(w, 5);
+        assert_string_equal(w->told.text, "b firing@5 ");
+        end(w);
+}
+
+/* More bands than alerts may be: the rest is counted. */
+static uint32_t many(void *ctx)
+{
+        (void)ctx;
+        return LIMIT_ALERTS + 50;
+}
+
+static bool any_band(void *ctx, uint32_t id, const char *ret_texts[BAND_TEXTS])
+{
+        (void)ctx;
+        (void)id;
+        memset(ret_texts, 0, BAND_TEXTS * sizeof(*ret_texts));
+        ret_texts[BAND_LABEL] = "same";
+        return true;
+}
+
+static bool five_mib(void *ctx, struct rule_subject s, uint64_t before_ns, struct bucket *ret)
+{
+        (void)ctx;
+        (void)s;
+        (void)before_ns;
+        *ret = (struct bucket){ .last = 5 * MIB };
+        return true;
+}
+
+static void alerts_are_bounded(void **state)
+{
+        struct made_up *m = made_up_new();
+        struct told *told = calloc(1, sizeof(*told));
+        struct alerts_sink sink = { .ctx = told, .changed = on_changed };
+        struct ruleset *rules = rules_of("builtin: false\n"
+                                         "groups: [{name: g, rules: [{alert: a, expr: band > 1MiB}]}]\n");
+        struct rule_data data = made_data(m);
+        struct rule_moment at = made_at(1);
+
+        (void)state;
+        data.bands = many;
+        data.band = any_band;
+        data.newest = five_mib;
+        struct alerts *a = alerts_new("t", rules, &data, &sink);
+        alerts_judge_run(a, &at);
+        assert_int_equal(alerts_count(a), LIMIT_ALERTS);
+        assert_int_equal(alerts_left_out(a), 50);
+        alerts_destroy(&a);
+        ruleset_destroy(&rules);
+        made_up_free(m);
+        free(told);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(one_life),
+                cmocka_unit_test(unknown_keeps_the_state),
+                cmocka_unit_test(each_band_has_its_own),
+                cmocka_unit_test(a_run_ends_its_alerts),
+                cmocka_unit_test(reload_keeps_what_is_the_same),
+                cmocka_unit_test(targets_are_matched),
+                cmocka_unit_test(alerts_are_bounded),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

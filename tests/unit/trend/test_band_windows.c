@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A band's windows against all samples kept: the same counts, and the same moments to single precision. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "trend/band_windows.h"
+
+#define SECOND UINT64_C(1000000000)
+#define SAMPLES 4000u
+
+struct sample {
+        uint64_t time_ns;
+        double value;
+};
+
+static uint32_t next(uint32_t *state)
+{
+        *state = *state * 1664525u + 1013904223u;
+        return *state >> 8;
+}
+
+/* A sample every ten seconds or so; some come late. */
+static void make(struct sample *samples, uint32_t seed)
+{
+        uint64_t time_ns = 1000 * SECOND;
+
+        for (unsigned i = 0; i < SAMPLES; i++) {
+                time_ns += next(&seed) % (20 * SECOND);
+                uint64_t late = next(&seed) % 16 ? 0 : next(&seed) % (400 * SECOND);
+                samples[i] = (struct sample){ time_ns - late, 2e10 + next(&seed) % 1000000 * 1e3 };
+        }
+}
+
+static void near(double is, double wanted, double scale)
+{
+        if (!(fabs(is - wanted) <= 1e-4 * scale))
+                print_message("%.17g, expected %.17g\n", is, wanted);
+        assert_true(fabs(is - wanted) <= 1e-4 * scale);
+}
+
+/* Everything of the newest 24 h slices that begin at or after from_ns. */
+static void check(const struct band_windows *w, const struct sample *samples, unsigned n, uint64_t from_ns,
+                  uint64_t to_ns)
+{
+        struct bucket b, all = { 0 };
+        double area;
+
+        assert_true(band_windows_span(w, from_ns, to_ns, &b, &area));
+        for (unsigned i = 0; i < n; i++)
+                if (samples[i].time_ns >= from_ns && samples[i].time_ns < to_ns)
+                        bucket_add(&all, samples[i].time_ns, samples[i].value);
+        assert_true(b.moments.n == all.moments.n);
+        near(b.moments.t_mean, all.moments.t_mean, 1e5);
+        near(b.moments.v_mean, all.moments.v_mean, 1e9);
+        near(b.moments.m_tt, all.moments.m_tt, all.moments.m_tt);
+        near(b.moments.m_vv, all.moments.m_vv, all.moments.m_vv);
+        near(b.moments.m_tv, all.moments.m_tv, sqrt(all.moments.m_tt * all.moments.m_vv));
+        near(b.min, all.min, 1e8);
+        near(b.max, all.max, 1e8);
+}
+
+static void test_all_samples_kept(void **state)
+{
+        (void)state;
+        static struct sample samples[SAMPLES];
+
+        for (uint32_t seed = 1; seed < 6; seed++) {
+                struct band_windows w = { 0 };
+                make(samples, seed);
+                for (unsigned i = 0; i < SAMPLES; i++) {
+                        band_windows_push(&w, samples[i].time_ns, samples[i].value);
+                        if (i > 100 && i % 97 == 0)
+                                check(&w, samples, i + 1, 0, w.last_ns + 1);
+                }
+                /* Slices of the finest ring: the last five whole hundreds of seconds. */
+                uint64_t from_ns = (w.last_ns / (100 * SECOND) - 5) * 100 * SECOND;
+                check(&w, samples, SAMPLES, from_ns, w.last_ns + 1);
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = { cmocka_unit_test(test_all_samples_kept) };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_statistics.c - lines, spreads and areas against long double over all points, and against gsl. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <gsl/gsl_fit.h>
+#include <gsl/gsl_statistics_double.h>
+
+#include "model/series.h"
+#include "tests/unit/trend/random.h"
+#include "trend/band_windows.h"
+#include "trend/spread.h"
+#include "trend/statistics.h"
+
+#define SECOND UINT64_C(1000000000)
+#define HOUR (3600 * SECOND)
+#define POINTS 20000
+
+static double times[POINTS], values[POINTS];
+static uint64_t times_ns[POINTS];
+
+/* 48 h of 20 GB with a slow slope, noise, and gaps. */
+static void make_up(void)
+{
+        uint32_t random = 7;
+
+        for (size_t i = 0; i < POINTS; i++) {
+                random = random * 1664525u + 1013904223u;
+                times_ns[i] = 48 * HOUR / POINTS * i + random % 5000000000u;
+                times[i] = (double)times_ns[i] / 1e9;
+                values[i] = floor(20e9 + times[i] * 25 + (double)(random >> 8) / 16.0);
+        }
+}
+
+static void near(double got, double wanted, double relative)
+{
+        if (!(fabs(got - wanted) <= relative * fabs(wanted)))
+                fail_msg("%.17g is not %.17g", got, wanted);
+}
+
+static void least_squares(size_t n, long double from_s, long double *slope, long double *intercept, long double *fit)
+{
+        long double mt = 0, mv = 0, tt = 0, tv = 0, vv = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                mt += (long double)times[i] / (long double)n;
+                mv += (long double)values[i] / (long double)n;
+        }
+        for (size_t i = 0; i < n; i++) {
+                long double dt = (long double)times[i] - mt, dv = (long double)values[i] - mv;
+                tt += dt * dt;
+                tv += dt * dv;
+                vv += dv * dv;
+        }
+        *slope = tv / tt;
+        *intercept = mv + *slope * (from_s - mt);
+        *fit = tv * tv / tt / vv;
+}
+
+static void test_line_of_48_hours(void **state)
+{
+        struct series s;
+        struct bucket b;
+        struct statistics st;
+        long double slope, intercept, fit;
+        double c0, c1, cov00, cov01, cov11, sumsq;
+
+        (void)state;
+        make_up();
+        assert_int_equal(series_init(&s), 0);
+        for (size_t i = 0; i < POINTS; i++)
+                series_push(&s, times_ns[i], values[i]);
+        series_span(&s, 0, UINT64_MAX, &b);
+        statistics_of(&b, 0, UINT64_MAX, &st);
+        least_squares(POINTS, 0, &slope, &intercept, &fit);
+        near(st.slope, (double)slope, 1e-9);
+        near(st.intercept, (double)intercept, 1e-12);
+        near(st.fit, (double)fit, 1e-9);
+        gsl_fit_linear(times, 1, values, 1, POINTS, &c0, &c1, &cov00, &cov01, &cov11, &sumsq);
+        near(st.slope, c1, 1e-9);
+        near(st.mean, gsl_stats_mean(values, 1, POINTS), 1e-14);
+        near(st.stddev, gsl_stats_sd(values, 1, POINTS), 1e-10);
+        near(st.normalised_slope, st.slope * times[POINTS - 1] / st.max, 1e-12);
+        series_span(&s, 24 * HOUR, UINT64_MAX, &b); /* merged of 10 min buckets */
+        statistics_of(&b, 24 * HOUR, UINT64_MAX, &st);
+        size_t first = 0;
+        while (times_ns[first] < 24 * HOUR)
+                first++;
+        gsl_fit_linear(times + first, 1, values + first, 1, POINTS - first, &c0, &c1, &cov00, &cov01, &cov11, &sumsq);
+        near(st.slope, c1, 1e-9);
+        near(st.stddev, gsl_stats_sd(values + first, 1, POINTS - first), 1e-10);
+        series_done(&s);
+}
+
+/* What eventlog2html does, by its own way: scale both axes, then fit. */
+static void test_normalised(void **state)
+{
+        struct bucket b = { .min = 0 };
+        struct statistics st;
+        double x[50], y[50], c0, c1, cov00, cov01, cov11, sumsq, top = 0;
+
+        (void)state;
+        for (size_t i = 0; i < 50; i++) {
+                x[i] = 10 + (double)i * 2;
+                y[i] = 1000 + (double)(i * i % 97) * 10;
+                top = fmax(top, y[i]);
+                bucket_add(&b, (uint64_t)x[i] * SECOND, y[i]);
+        }
+        for (size_t i = 0; i < 50; i++) {
+                x[i] /= 108;
+                y[i] /= top;
+        }
+        gsl_fit_linear(x, 1, y, 1, 50, &c0, &c1, &cov00, &cov01, &cov11, &sumsq);
+        statistics_of(&b, 10 * SECOND, 109 * SECOND, &st);
+        near(st.normalised_slope, c1, 1e-12);
+        near(st.normalised_intercept, c0, 1e-12);
+        near(st.normalised_fit, st.fit, 0);
+        near(st.sum, st.mean * 50, 1e-12);
+}
+
+static void test_one_equal_zero(void **state)
+{
+        struct bucket one = { .min = 0 }, equal = { .min = 0 }, zero = { .min = 0 };
+        struct statistics st;
+
+        (void)state;
+        bucket_add(&one, SECOND, 5);
+        statistics_of(&one, 0, 2 * SECOND, &st);
+        assert_int_equal(st.count, 1);
+        assert_true(isnan(st.stddev) && isnan(st.slope) && isnan(st.fit) && isnan(st.normalised_slope));
+        for (uint64_t i = 0; i < 10; i++) {
+                bucket_add(&equal, i * SECOND, 20e9);
+                bucket_add(&zero, i * SECOND, 0);
+        }
+        statistics_of(&equal, 0, 10 * SECOND, &st);
+        assert_true(st.slope == 0 && st.stddev == 0 && isnan(st.fit) && st.intercept == 20e9);
+        statistics_of(&zero, 0, 10 * SECOND, &st);
+        assert_true(st.slope == 0 && st.mean == 0 && isnan(st.normalised_slope));
+}
+
+static int compare(const void *a, const void *b)
+{
+        double x = *(const double *)a, y = *(const double *)b;
+
+        return (x > y) - (x < y);
+}
+
+static void test_spread(void **state)
+{
+        static const double qs[] = { 0.01, 0.5, 0.9, 0.99, 1 };
+        static double sorted[POINTS];
+        struct spread s;
+        double area = 0;
+
+        (void)state;
+        make_up();
+        spread_init(&s);
+        assert_true(isnan(spread_quantile(&s, 0, UINT64_MAX, 0.5)));
+        for (size_t i = 0; i < POINTS; i++) {
+                values[i] = (double)((i * 7919) % 100003 * (i % 13 + 1));
+                spread_push(&s, i * 10 * SECOND, (uint64_t)values[i]);
+                area += i ? (values[i] + values[i - 1]) / 2 * 10 : 0;
+        }
+        memcpy(sorted, values, sizeof(sorted));
+        qsort(sorted, POINTS, sizeof(*sorted), compare);
+        for (size_t i = 0; i < sizeof(qs) / sizeof(qs[0]); i++)
+                near(spread_quantile(&s, 0, UINT64_MAX, qs[i]),
+                     sorted[(size_t)ceil(qs[i] * POINTS) - 1], 1.0 / 32);
+        near(spread_area(&s, 0, UINT64_MAX), area, 1e-12);
+        uint64_t end = POINTS * 10 * SECOND, from = end - HOUR; /* the last hour: 360 samples */
+        size_t first = POINTS - 360;
+        memcpy(sorted, values + first, 360 * sizeof(*sorted));
+        qsort(sorted, 360, sizeof(*sorted), compare);
+        near(spread_quantile(&s, from, end, 0.5), sorted[179], 0.15); /* to the width of a slice */
+        for (uint64_t v = 0; v < 64; v++) { /* small numbers are exact */
+                struct spread small;
+                spread_init(&small);
+                spread_push(&small, SECOND, v);
+                assert_true(spread_quantile(&small, 0, UINT64_MAX, 0.5) == (double)v);
+                spread_done(&small);
+        }
+        spread_push(&s, 0, UINT64_MAX); /* late and as large as can be: in the total, not in the rings */
+        near(spread_quantile(&s, 0, UINT64_MAX, 1), 18446744073709551616.0, 1.0 / 32);
+        spread_done(&s);
+}
+
+static void test_late_samples_bend_no_area(void **state)
+{
+        struct spread s;
+
+        (void)state;
+        spread_init(&s);
+        spread_push(&s, 10 * SECOND, 100);
+        spread_push(&s, 20 * SECOND, 100);
+        spread_push(&s, 15 * SECOND, 1000000);
+        spread_push(&s, 30 * SECOND, 100);
+        assert_true(spread_area(&s, 0, UINT64_MAX) == 2000);
+        spread_done(&s);
+}
+
+static void test_band_windows(void **state)
+{
+        static struct band_windows w;
+        struct bucket b, exact = { .min = 0 };
+        struct statistics got, wanted;
+        double area;
+
+        (void)state;
+        memset(&w, 0, sizeof(w));
+        assert_false(band_windows_span(&w, 0, UINT64_MAX, &b, &area));
+        for (uint64_t s = 0; s < 8 * 3600; s++) {
+                double v = 20e9 + (double)s * 100 + (double)(s * 7919 % 1000) * 1000;
+                band_windows_push(&w, s * SECOND, v);
+                if (s >= 7 * 3600)
+                        bucket_add(&exact, s * SECOND, v);
+        }
+        assert_true(band_windows_span(&w, 7 * HOUR, 8 * HOUR, &b, &area));
+        statistics_of(&b, 7 * HOUR, 8 * HOUR, &got);
+        statistics_of(&exact, 7 * HOUR, 8 * HOUR, &wanted);
+        assert_int_equal(got.count, wanted.count);
+        near(got.mean, wanted.mean, 1e-9);
+        near(got.slope, wanted.slope, 1e-3);
+        near(got.stddev, wanted.stddev, 1e-3);
+        near(got.max, wanted.max, 1e-6);
+        near(area, 20e9 * 3600, 0.01);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_line_of_48_hours), cmocka_unit_test(test_normalised),
+                cmocka_unit_test(test_one_equal_zero),   cmocka_unit_test(test_spread),
+                cmocka_unit_test(test_late_samples_bend_no_area), cmocka_unit_test(test_band_windows),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_tracker.c - all trends of one target: when minutes close, ticks, bands, growth, limits, notes. */
+#include <math.h>
+
+#include "tests/unit/model/events.h"
+#include "trend/tracker.h"
+
+#define MIB ((uint64_t)1 << 20)
+#define TICKS_MAX 4096
+
+struct rig {
+        struct feed f;
+        struct tracker *t;
+        uint64_t ticks[TICKS_MAX];
+        enum trend_verdict verdicts[TICKS_MAX]; /* of live bytes at each tick */
+        unsigned n_ticks;
+};
+
+static void on_tick(void *ctx, uint64_t settled_ns)
+{
+        struct rig *r = ctx;
+        struct trend_result result;
+        bool known = tracker_verdict(r->t, subject_series(SERIES_LIVE), &result);
+
+        assert_true(r->n_ticks < TICKS_MAX);
+        assert_int_equal(settled_ns, tracker_settled_ns(r->t));
+        assert_true(!known || result.verdict == TREND_UNKNOWN || result.as_of_ns <= settled_ns);
+        r->ticks[r->n_ticks] = settled_ns;
+        r->verdicts[r->n_ticks++] = known ? result.verdict : TREND_UNKNOWN;
+}
+
+static void rig_open(struct rig *r, const struct tracker_config *config)
+{
+        memset(r, 0, sizeof(*r));
+        r->t = tracker_new(config);
+        assert_non_null(r->t);
+        struct model_sink sink = tracker_sink(r->t);
+        r->f.m = model_new(&sink);
+        assert_non_null(r->f.m);
+        tracker_set_model(r->t, r->f.m);
+        tracker_on_tick(r->t, on_tick, r);
+        model_begin_run(r->f.m, 1);
+        tracker_begin_run(r->t);
+}
+
+static void rig_close(struct rig *r)
+{
+        model_destroy(&r->f.m);
+        tracker_destroy(&r->t);
+        assert_null(r->t);
+}
+
+static void open_scaled(struct rig *r, uint64_t resolution_ns)
+{
+        struct tracker_config c = tracker_config_scaled(resolution_ns);
+
+        rig_open(r, &c);
+}
+
+static void live(struct rig *r, uint64_t time_ns, uint64_t bytes)
+{
+        ev(&r->f, HW_HEAP_LIVE, 0, time_ns, "48", U(0), bytes);
+}
+
+static void heap(struct rig *r, uint64_t time_ns, uint64_t bytes)
+{
+        ev(&r->f, HW_HEAP_SIZE, 0, time_ns, "48", U(0), bytes);
+}
+
+/* A block of `cap` that is empty. */
+static void block(struct rig *r, uint16_t cap, uint64_t begin_ns, uint64_t end_ns)
+{
+        ev(&r->f, HW_BLOCK_MARKER, NONE, begin_ns, "482", U(24), end_ns, U(cap));
+}
+
+static void end(struct rig *r)
+{
+        model_end_run(r->f.m);
+        tracker_end_run(r->t);
+}
+
+static enum trend_verdict verdict(struct rig *r, struct subject s)
+{
+        struct trend_result result;
+
+        return tracker_verdict(r->t, s, &result) ? result.verdict : TREND_UNKNOWN;
+}
+
+static void census(struct rig *r, uint64_t time_ns, const uint64_t *bytes, unsigned n)
+{
+        ev(&r->f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, time_ns, "8", U(0));
+        for (unsigned i = 0; i < n; i++) {
+                char label[8] = { 'b', (char)('a' + (int)i) };
+                if (bytes[i])
+                        ev(&r->f, HW_HEAP_PROF_SAMPLE_STRING, NONE, time_ns, "18z", U(0), bytes[i], label);
+        }
+        ev(&r->f, HW_HEAP_PROF_SAMPLE_END, NONE, time_ns, "8", U(0));
+}
+
+/* ------------------------------------------------------------------- tests */
+
+static void test_leak_as_the_trend_alone_says(void **state)
+{
+        static struct rig r;
+        static struct trend alone;
+        struct trend_result here, there;
+
+        (void)state;
+        open_scaled(&r, SECOND);
+        trend_init(&alone, &tracker_config_of(r.t)->trend);
+        for (uint64_t s = 0; s < 400; s++) {
+                live(&r, s * SECOND, 50 * MIB + s * 100000);
+                (void)trend_push(&alone, s * SECOND, (double)(50 * MIB + s * 100000));
+        }
+        end(&r);
+        trend_close(&alone, 399 * SECOND);
+        assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &here));
+        trend_result(&alone, &there);
+        assert_int_equal(here.verdict, TREND_LEAK);
+        assert_int_equal(here.since_ns, there.since_ns);
+        assert_int_equal(here.as_of_ns, there.as_of_ns);
+        assert_true(here.slope == there.slope && here.slope_low == there.slope_low);
+        assert_int_equal(tracker_late(r.t), 0);
+        assert_false(tracker_verdict(r.t, subject_series(SERIES_RSS), &here));
+        assert_false(tracker_verdict(r.t, subject_band(1), &here));
+        assert_true(tracker_held_bytes(r.t) > sizeof(struct trend));
+        rig_close(&r);
+}
+
+static uint64_t closed(struct rig *r)
+{
+        const struct trend *t = tracker_trend(r->t, subject_series(SERIES_LIVE));
+
+        return t ? trend_closed_minutes(t) : 0;
+}
+
+static void test_minutes_close_when_blocks_are_whole(void **state)
+{
+        static struct rig r;
+
+        (void)state;
+        open_scaled(&r, 60 * SECOND);
+        block(&r, 0, 0, 200 * SECOND);
+        live(&r, 1 * SECOND, MIB);
+        live(&r, 61 * SECOND, MIB);
+        live(&r, 150 * SECOND, MIB);
+        assert_int_equal(closed(&r), 0);        /* its own block may still bring older ones */
+        block(&r, 0, 200 * SECOND, 300 * SECOND);
+        assert_int_equal(closed(&r), 3);        /* up to 200 s all is there */
+        live(&r, 170 * SECOND, MIB);            /* by no honest log */
+        assert_int_equal(tracker_late(r.t), 1);
+        rig_close(&r);
+}
+
+static void test_a_capability_that_is_known_is_waited_for(void **state)
+{
+        static struct rig r;
+
+        (void)state;
+        open_scaled(&r, 60 * SECOND);
+        ev(&r.f, HW_CAP_CREATE, NONE, 0, "2", U(0));
+        ev(&r.f, HW_CAP_CREATE, NONE, 0, "2", U(1));
+        block(&r, 0, 0, 200 * SECOND);
+        live(&r, 100 * SECOND, MIB);
+        block(&r, 0, 200 * SECOND, 300 * SECOND);
+        assert_int_equal(tracker_settled_ns(r.t), 0); /* nothing has come from capability 1 yet */
+        block(&r, 1, 0, 250 * SECOND);
+        assert_int_equal(tracker_settled_ns(r.t), 0); /* its block may not be whole */
+        block(&r, 1, 250 * SECOND, 300 * SECOND);
+        assert_int_equal(tracker_settled_ns(r.t), 250 * SECOND);
+        rig_close(&r);
+}
+
+static void test_a_buffer_that_never_comes_is_not_waited_for(void **state)
+{
+        static struct rig r;
+
+        (void)state;
+        open_scaled(&r, 60 * SECOND);
+        block(&r, 1, 0, SECOND);
+        for (uint64_t s = 0; s < 3600; s += 30)
+                live(&r, s * SECOND, MIB);
+        assert_int_equal(closed(&r), 3570 / 60 - TRACKER_WAIT_MINUTES);
+        live(&r, (3570 - 240) * SECOND, MIB);   /* within the wait */
+        assert_int_equal(tracker_late(r.t), 0);
+        live(&r, (3570 - 400) * SECOND, MIB);
+        assert_int_equal(tracker_late(r.t), 1);
+        end(&r);
+        assert_true(closed(&r) >= 3570 / 60);
+        rig_close(&r);
+}
+
+/* The process's samples come by the clock, not from the log: they must not move anything. */
+static void test_process_samples_move_no_time(void **state)
+{
+        static struct rig r;
+        struct process_sample p;
+
+        (void)state;
+        open_scaled(&r, SECOND);
+        memset(&p, 0xff, sizeof(p));
+        live(&r, SECOND, MIB);
+        heap(&r, SECOND, 4 * MIB);
+        uint64_t settled = tracker_settled_ns(r.t);
+        p.rss_bytes = 10 * MIB;
+        model_process(r.f.m, 500 * SECOND, &p);
+        assert_int_equal(tracker_settled_ns(r.t), settled);
+        assert_int_equal(r.n_ticks, 0);
+        assert_true(model_series(r.f.m, SERIES_OFF_HEAP)->total.last == (double)(6 * MIB));
+        rig_close(&r);
+}
+
+static void play_ticks(struct rig *r, unsigned pieces)
+{
+        uint8_t payloads[700][12];
+        struct hw_event events[700];
+
+        open_scaled(r, SECOND);
+        for (unsigned i = 0; i < 700; i++) {
+                uint64_t time = (i + 40) * SECOND / 2, bytes = 50 * MIB + i * 100000;
+                for (unsigned k = 0; k < 12; k++)
+                        payloads[i][k] = k < 4 ? 0 : (uint8_t)(bytes >> (11 - k) * 8);
+                events[i] = (struct hw_event){ .time_ns = time, .offset = 24 * i, .payload = payloads[i], .size = 12,
+                                               .id = HW_HEAP_LIVE };
+        }
+        for (unsigned at = 0; at < 700; at += pieces)
+                model_events(r->f.m, events + at, pieces < 700 - at ? pieces : 700 - at);
+        end(r);
+}
+
+static void test_ticks_depend_on_the_log_alone(void **state)
+{
+        static struct rig whole, single;
+
+        (void)state;
+        play_ticks(&whole, 700);
+        play_ticks(&single, 1);
+        assert_int_equal(whole.n_ticks, 354); /* 16 to 369 s: from the first settled time to the last sample */
+        assert_int_equal(single.n_ticks, whole.n_ticks);
+        for (unsigned i = 0; i < whole.n_ticks; i++) {
+                assert_int_equal(whole.ticks[i], single.ticks[i]);
+                assert_int_equal(whole.verdicts[i], single.verdicts[i]);
+                assert_true(i == 0 || whole.ticks[i] == whole.ticks[i - 1] + SECOND);
+        }
+        assert_int_equal(whole.verdicts[whole.n_ticks - 1], TREND_LEAK);
+        rig_close(&whole);
+        rig_close(&single);
+}
+
+static unsigned long told;
+
+static void count_tick(void *ctx, uint64_t settled_ns)
+{
+        (void)ctx;
+        (void)settled_ns;
+        told++;
+}
+
+static void test_a_leap_is_bounded(void **state)
+{
+        static struct rig r;
+
+        (void)state;
+        open_scaled(&r, SECOND);
+        told = 0;
+        tracker_on_tick(r.t, count_tick, NULL);
+        live(&r, SECOND, MIB);
+        live(&r, UINT64_MAX / 2, MIB);
+        live(&r, UINT64_MAX, MIB);
+        assert_in_range(told, TRACKER_TICKS_MAX, 2 * TRACKER_TICKS_MAX + 2);
+        live(&r, 5 * SECOND, MIB);
+        end(&r);
+        rig_close(&r);
+}
+
+static void test_bands(void **state)
+{
+        static struct rig r;
+        struct growth g;
+        struct statistics st;
+
+        (void)state;
+        open_scaled(&r, SECOND);
+        for (uint64_t s = 0; s < 300; s++) {
+                uint64_t bytes[] = { MIB + s * 50000, 10 * MIB, 1000, s % 2 ? 100000 : 0, 2 * MIB + s * 200000 };
+                census(&r, s * SECOND, bytes, 5);
+        }
+        end(&r);
+        assert_int_equal(verdict(&r, subject_band(1)), TREND_LEAK);
+        assert_int_equal(verdict(&r, subject_band(2)), TREND_STEADY);
+        assert_null(tracker_trend(r.t, subject_band(3))); /* too small to be worth a ladder */
+        assert_int_equal(tracker_bands_left_out(r.t), 0);
+        tracker_growth(r.t, &g);
+        assert_int_equal(g.n_bands, 2);
+        assert_int_equal(g.bands[1].band, 1);
+        assert_true(g.bands[0].gained_low_bytes > g.bands[1].gained_low_bytes && g.bands[1].gained_low_bytes > 0);
+        assert_true(fabs(g.bands[1].slope - 50000) < 100);
+        assert_int_equal(g.bands[1].bytes, MIB + 299 * 50000);
+        assert_true(tracker_statistics(r.t, subject_band(1), 200 * SECOND, 300 * SECOND, &st));
+        assert_int_equal(st.count, 100);
+        assert_true(fabs(st.slope - 50000) < 50 && st.fit > 0.999);
+        assert_true(tracker_statistics(r.t, subject_band(1), 0, 301 * SECOND, &st));
+        assert_int_equal(st.count, 300);
+        assert_true(isnan(st.p50));
+        rig_close(&r);
+}
+
+static void test_a_band_that_grows_takes_the_place_of_one_that_does_not(void **state)
+{
+        static struct rig r;
+        struct tracker_config c = tracker_config_scaled(SECOND);
+
+        (void)state;
+        c.full_bands = 2;
+        rig_open(&r, &c);
+        for (uint64_t s = 0; s < 300; s++) {
+                uint64_t bytes[] = { 5 * MIB, MIB, 100000 + s * 50000, 80000 };
+                census(&r, s * SECOND, bytes, 4);
+        }
+        end(&r);
+        assert_non_null(tracker_trend(r.t, subject_band(1)));
+        assert_null(tracker_trend(r.t, subject_band(2)));
+        assert_int_equal(verdict(&r, subject_band(3)), TREND_LEAK);
+        assert_int_equal(tracker_bands_left_out(r.t), 2);
+        rig_close(&r);
+}
+
+static void process(struct rig *r, uint64_t time_ns, uint64_t rss, uint64_t cgroup_max)
+{
+        struct process_sample p;
+
+        memset(&p, 0xff, sizeof(p));
+        p.rss_bytes = rss;
+        p.cgroup_max_bytes = cgroup_max;
+        model_process(r->f.m, time_ns, &p);
+}
+
+static void test_time_to_the_least_limit(void **state)
+{
+        static struct rig r;
+        struct tracker_config c = tracker_config_scaled(SECOND);
+        struct limit_time l;
+
+        (void)state;
+        c.given_limit_bytes = 3000 * MIB;
+        c.memory_bytes = 2500 * MIB;
+        rig_open(&r, &c);
+        assert_int_equal(tracker_limit(r.t).source, LIMIT_SOURCE_GIVEN);
+        tracker_set_local(r.t, true);
+        assert_int_equal(tracker_limit(r.t).source, LIMIT_SOURCE_MEMORY);
+        for (uint64_t s = 0; s < 300; s++) {
+                live(&r, s * SECOND, 100 * MIB + s * MIB);
+                heap(&r, s * SECOND, 2 * (100 * MIB + s * MIB));
+                process(&r, s * SECOND, 2 * (100 * MIB + s * MIB) + 100 * MIB, 2100 * MIB);
+        }
+        end(&r);
+        assert_int_equal(tracker_limit(r.t).source, LIMIT_SOURCE_CGROUP);
+        assert_true(tracker_time_to_limit(r.t, &l));
+        assert_int_equal(l.series, SERIES_LIVE);
+        assert_true(fabs(l.heap_over_live - 2) < 0.01);
+        /* (2100 - 100 off the heap) / 2 = 1000 MiB of live data; 399 are there, 1 a second comes */
+        assert_true(l.low_s <= l.mid_s && l.mid_s <= l.high_s);
+        assert_in_range((uint64_t)l.mid_s, 590, 612);
+        rig_close(&r);
+
+        c.given_limit_bytes = c.memory_bytes = UNKNOWN_U64;
+        rig_open(&r, &c);
+        for (uint64_t s = 0; s < 300; s++)
+                live(&r, s * SECOND, 100 * MIB + s * MIB);
+        end(&r);
+        assert_false(tracker_time_to_limit(r.t, &l)); /* no limit is known */
+        assert_true(tracker_limit(r.t).bytes == UNKNOWN_U64);
+        rig_close(&r);
+}
+
+static void test_steady_has_no_time_to_limit(void **state)
+{
+        static struct rig r;
+        struct tracker_config c = tracker_config_scaled(SECOND);
+        struct limit_time l;
+        struct growth g;
+
+        (void)state;
+        c.given_limit_bytes = 3000 * MIB;
+        rig_open(&r, &c);
+        for (uint64_t s = 0; s < 300; s++) {
+                live(&r, s * SECOND, 100 * MIB);
+                heap(&r, s * SECOND, 300 * MIB);
+        }
+        end(&r);
+        assert_false(tracker_time_to_limit(r.t, &l));
+        tracker_growth(r.t, &g);
+        assert_int_equal(g.where, GROWTH_NOWHERE);
+        rig_close(&r);
+}
+
+static void test_notes_around_a_time(void **state)
+{
+        static struct rig r;
+
+        (void)state;
+        open_scaled(&r, SECOND);
+        assert_null(tracker_note_before(r.t, SECOND));
+        ev(&r.f, HW_USER_MSG, 0, 10 * SECOND, "t", "one");
+        ev(&r.f, HW_USER_MSG, 0, 30 * SECOND, "t", "three");
+        ev(&r.f, HW_USER_MARKER, 0, 20 * SECOND, "t", "two"); /* another capability's, late */
+        assert_null(tracker_note_before(r.t, 9 * SECOND));
+        assert_string_equal(tracker_note_before(r.t, 20 * SECOND)->text, "two");
+        assert_string_equal(tracker_note_after(r.t, 20 * SECOND)->text, "three");
+        assert_string_equal(tracker_note_after(r.t, 0)->text, "one");
+        assert_null(tracker_note_after(r.t, 30 * SECOND));
+        rig_close(&r);
+}
+
+static void test_due(void **state)
+{
+        static struct rig r;
+        struct subject s[4];
+        struct subject one;
+        uint32_t at = 0, n = 0;
+
+        (void)state;
+        open_scaled(&r, SECOND);
+        assert_false(tracker_any_due(r.t));
+        for (uint64_t t = 0; t < 20; t++)
+                live(&r, t * SECOND, MIB);
+        assert_true(tracker_any_due(r.t));
+        assert_int_equal(tracker_take_due(r.t, s, 4), 1);
+        assert_int_equal(s[0].series, SERIES_LIVE);
+        assert_int_equal(tracker_take_due(r.t, s, 4), 0);
+        live(&r, 20 * SECOND + 1, MIB);
+        live(&r, 21 * SECOND, MIB);
+        assert_int_equal(tracker_take_due(r.t, s, 4), 1);
+        end(&r);
+        while (tracker_next(r.t, &at, &one))
+                n++;
+        assert_int_equal(n, 1);
+        rig_close(&r);
+}
+
+/* ------------------------------------------------------------------- where */
+
+static struct growth_series has(enum trend_verdict v)
+{
+        return (struct growth_series){ .known = true, .trend = { .verdict = v } };
+}
+
+static void test_where(void **state)
+{
+        struct growth g = { .n_bands = 0 };
+
+        (void)state;
+        assert_int_equal(growth_decide(&g), GROWTH_UNKNOWN);
+        g.live = has(TREND_UNKNOWN);
+        g.heap = has(TREND_GROWING);
+        assert_int_equal(growth_decide(&g), GROWTH_UNKNOWN);
+        g.live = has(TREND_STEADY);
+        assert_int_equal(growth_decide(&g), GROWTH_RETENTION);
+        g.live = has(TREND_GROWING);
+        assert_int_equal(growth_decide(&g), GROWTH_LIVE);
+        g.live = has(TREND_LEAK);
+        g.rss = has(TREND_LEAK);
+        assert_int_equal(growth_decide(&g), GROWTH_LIVE);
+        g.live = has(TREND_STEADY);
+        g.heap = has(TREND_STEADY);
+        assert_int_equal(growth_decide(&g), GROWTH_OFF_HEAP);
+        g.blocks = has(TREND_UNKNOWN);
+        assert_int_equal(growth_decide(&g), GROWTH_UNKNOWN);
+        g.blocks = has(TREND_STEADY);
+        g.rss = has(TREND_STEADY);
+        assert_int_equal(growth_decide(&g), GROWTH_NOWHERE);
+        g.rss.known = false;
+        assert_int_equal(growth_decide(&g), GROWTH_NOWHERE);
+        g.rss = has(TREND_UNKNOWN);
+        assert_int_equal(growth_decide(&g), GROWTH_UNKNOWN);
+        g.blocks = has(TREND_LEAK);
+        assert_int_equal(growth_decide(&g), GROWTH_RETENTION);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_leak_as_the_trend_alone_says),
+                cmocka_unit_test(test_minutes_close_when_blocks_are_whole),
+                cmocka_unit_test(test_a_capability_that_is_known_is_waited_for),
+                cmocka_unit_test(test_a_buffer_that_never_comes_is_not_waited_for),
+                cmocka_unit_test(test_process_samples_move_no_time),
+                cmocka_unit_test(test_ticks_depend_on_the_log_alone),
+                cmocka_unit_test(test_a_leap_is_bounded),
+                cmocka_unit_test(test_bands),
+                cmocka_unit_test(test_a_band_that_grows_takes_the_place_of_one_that_does_not),
+                cmocka_unit_test(test_time_to_the_least_limit),
+                cmocka_unit_test(test_steady_has_no_time_to_limit),
+                cmocka_unit_test(test_notes_around_a_time),
+                cmocka_unit_test(test_due),
+                cmocka_unit_test(test_where),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

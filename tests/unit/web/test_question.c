@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parameters of /api/history: what is understood, what is refused and how. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <event2/http.h>
+#include <cmocka.h>
+
+#include "client/web/question.h"
+
+static bool parse(const char *query, struct question *q, char *error, size_t size)
+{
+        struct evkeyvalq parameters;
+        bool good;
+
+        error[0] = '\0';
+        assert_int_equal(evhttp_parse_query_str(query, &parameters), 0);
+        good = question_parse(q, &parameters, error, size);
+        evhttp_clear_headers(&parameters);
+        return good;
+}
+
+static void understood(void **state)
+{
+        struct question q;
+        char error[256];
+
+        (void)state;
+        assert_true(parse("target=api-1&target=2:x&series=live,rss&series=gc_pause&band=3&band=4,5&bands=top20&"
+                          "from=-3600&to=12.5&step=10", &q, error, sizeof(error)));
+        assert_int_equal(q.targets.n, 2);
+        assert_true(q.targets.targets[0].any_daemon);
+        assert_int_equal(q.targets.targets[1].daemon, 2);
+        assert_string_equal(q.targets.targets[1].name, "x");
+        assert_int_equal(q.n_series, 3);
+        assert_int_equal(q.n_bands, 3);
+        assert_int_equal(q.bands[2], 5);
+        assert_int_equal(q.top, 20);
+        assert_true(q.has_from && q.has_to && q.from_s == -3600 && q.to_s == 12.5 && q.step_s == 10);
+}
+
+static void refused(void **state)
+{
+        static const char *const bad[] = {
+                "", "series=live", "target=api", "target=a/b&series=live", "target=:x&series=live",
+                "target=999999:x&series=live", "target=-1:x&series=live", "target=1x:x&series=live",
+                "target=x&series=", "target=x&series=lve", "target=x&series=live,", "target=x&band=0",
+                "target=x&band=-1",
+                "target=x&band=99999999", "target=x&band=1e3", "target=x&bands=20", "target=x&bands=top0",
+                "target=x&bands=top201", "target=x&bands=top-1", "target=x&series=live&from=nan",
+                "target=x&series=live&from=inf", "target=x&series=live&from=1e300", "target=x&series=live&to=-1",
+                "target=x&series=live&step=-1", "target=x&series=live&step=1s", "target=x&series=live&from=",
+                "target=x&series=live&form=3",
+        };
+        struct question q;
+        char error[256];
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+                if (parse(bad[i], &q, error, sizeof(error)))
+                        fail_msg("accepted: %s", bad[i]);
+                assert_true(strlen(error) > 10);
+        }
+        assert_false(parse("target=x&series=live&form=3", &q, error, sizeof(error)));
+        assert_non_null(strstr(error, "'form'"));
+}
+
+static void lists_are_bounded(void **state)
+{
+        char query[8192] = "target=x", error[256];
+        struct question q;
+
+        (void)state;
+        for (int i = 1; i <= 200; i++)
+                (void)snprintf(query + strlen(query), sizeof(query) - strlen(query), "&band=%d", i);
+        assert_true(parse(query, &q, error, sizeof(error)));
+        strncat(query, "&band=201", sizeof(query) - strlen(query) - 1);
+        assert_false(parse(query, &q, error, sizeof(error)));
+}
+
+static void resolving(void **state)
+{
+        static struct wanted list[QUESTION_ITEMS];
+        struct view *v = view_new();
+        Hw__Update u = HW__UPDATE__INIT;
+        Hw__Heap heap = HW__HEAP__INIT;
+        struct question q;
+        char error[256];
+        size_t n;
+
+        (void)state;
+        u.target = (char *)"api";
+        u.has_run = u.has_event_time_ns = 1;
+        u.run = 3;
+        u.event_time_ns = UINT64_C(100000000000);
+        u.body_case = HW__UPDATE__BODY_HEAP;
+        u.heap = &heap;
+        assert_int_equal(view_apply(v, 1, &u), 0);
+        assert_true(parse("target=api&target=gone&series=live&band=7&from=-60", &q, error, sizeof(error)));
+        assert_true(question_resolve(&q, v, list, &n, error, sizeof(error)));
+        assert_int_equal(n, 4);
+        assert_true(list[0].known && list[0].daemon == 1 && list[0].run == 3);
+        assert_int_equal(list[0].from_ns, UINT64_C(40000000000));
+        assert_true(list[0].to_ns == UINT64_MAX);
+        assert_int_equal(list[1].band, 7);
+        assert_false(list[2].known);
+        wanted_done(list, n);
+        view_destroy(&v);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(understood), cmocka_unit_test(refused), cmocka_unit_test(lists_are_bounded),
+                cmocka_unit_test(resolving),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
