@@ -72,6 +72,16 @@ def censuses(log):
     return labels, found
 
 
+def test_the_modules_of_the_page(tmp_path):
+    """Its own unit tests, under node."""
+    source = BUILD / "page" / "src"
+    subprocess.run(["node", "build.mjs", "--test", tmp_path], cwd=source, check=True, stdin=subprocess.DEVNULL)
+    tests = sorted(tmp_path.glob("*.test.mjs"))
+    assert len(tests) == len(list((source / "test").glob("*.test.ts"))) > 3
+    done = subprocess.run(["node", "--test", *tests], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    assert done.returncode == 0, done.stdout
+
+
 # ------------------------------------------------------------------------ reading
 
 
@@ -478,7 +488,8 @@ def test_text_of_the_program_is_never_markup(browser, directory):
         elements = None
         for page in PAGES:
             tab.go(view(web, page, target="h"))
-            tab.until(f"document.querySelector('nav [aria-current=page]')?.dataset.page === '{page}' && heapwatch.view.targets.get('h')?.bands.size")
+            tab.until(f"document.querySelector('nav [aria-current=page]')?.dataset.page === '{page}' && "
+                      f"heapwatch.view.targets.get('h')?.{'state' if page == 'overview' else 'bands.size'}")
             tab.until("heapwatch.frames > 1")
             assert tab.js("document.querySelectorAll('main img, main script, main iframe, main a[href]').length") == 0, page
             elements = elements or tab.js("document.scripts.length")
