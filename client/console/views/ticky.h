@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* views/ticky.h - the second table of the profile. */
+#ifndef HW_CLIENT_TICKY_H
+#define HW_CLIENT_TICKY_H
+
+#include "client/console/table.h"
+
+extern const struct table_class ticky_table;
+
+#endif
