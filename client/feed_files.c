@@ -13,7 +13,8 @@
  * messages may still be in the socket, so we read on for a while.
  *
  * A pidfd makes the child's end a readable descriptor; an epoll descriptor
- * joins it with the socket's for feed_fd.
+ * joins it with the socket's for feed_fd. Kernels before 5.3, and valgrind, have
+ * no pidfd: there we look from time to time.
  */
 #include "client/feed_internal.h"
 
@@ -37,6 +38,7 @@
 extern char **environ;
 
 #define DRAIN_MS 1000   /* how long we wait for messages of a child that has ended */
+#define LOOK_MS 50      /* how often we look after a child where there is no pidfd */
 #define EXIT_MS 10000   /* how long a child may take to exit after its last message */
 
 enum stage {
@@ -255,6 +257,8 @@ static void wait_for_either(struct feed_files *f, uint64_t until_ms)
         };
         uint64_t now = now_ms();
 
+        if (f->child && f->child_fd < 0 && until_ms > now + LOOK_MS)
+                until_ms = now + LOOK_MS;
         (void)zmq_poll(items, f->child && f->child_fd >= 0 ? 2 : 1, until_ms > now ? (long)(until_ms - now) : 0);
 }
 
@@ -390,10 +394,11 @@ static int open_wait(struct feed_files *f)
 
         f->child_fd = pidfd_open(f->child, 0);
         f->wait_fd = epoll_create1(EPOLL_CLOEXEC);
-        if (f->child_fd < 0 || f->wait_fd < 0 ||
-            zmq_getsockopt(f->socket, ZMQ_FD, &socket_fd, &size) < 0 ||
+        if (f->child_fd < 0 && errno != ENOSYS)
+                return -errno;
+        if (f->wait_fd < 0 || zmq_getsockopt(f->socket, ZMQ_FD, &socket_fd, &size) < 0 ||
             epoll_ctl(f->wait_fd, EPOLL_CTL_ADD, socket_fd, &readable) < 0 ||
-            epoll_ctl(f->wait_fd, EPOLL_CTL_ADD, f->child_fd, &readable) < 0)
+            (f->child_fd >= 0 && epoll_ctl(f->wait_fd, EPOLL_CTL_ADD, f->child_fd, &readable) < 0))
                 return -errno;
         return 0;
 }

@@ -16,10 +16,10 @@ void chart_line(struct chart *c, const char *name, const struct view_ring *ring,
                 c->lines[c->n_lines++] = (struct chart_line){ name, ring, mode, tint };
 }
 
-void chart_mark(struct chart *c, uint64_t time_ns, const char *text)
+void chart_mark(struct chart *c, uint64_t time_ns, const char *text, bool strong)
 {
         if (c->n_marks < CHART_MARKS && time_ns >= c->from_ns && time_ns <= c->to_ns)
-                c->marks[c->n_marks++] = (struct chart_mark){ time_ns, text };
+                c->marks[c->n_marks++] = (struct chart_mark){ time_ns, text, strong };
 }
 
 bool chart_value(const struct chart_line *line, uint64_t time_ns, double *ret_value)
@@ -51,7 +51,9 @@ const struct chart_mark *chart_mark_at(const struct chart *c, uint64_t time_ns, 
         for (size_t i = 0; i < c->n_marks; i++) {
                 uint64_t d = distance(c->marks[i].time_ns, time_ns);
 
-                if (d <= reach_ns && (!best || d < distance(best->time_ns, time_ns)))
+                if (d > reach_ns || (best && best->strong && !c->marks[i].strong))
+                        continue;
+                if (!best || c->marks[i].strong > best->strong || d < distance(best->time_ns, time_ns))
                         best = &c->marks[i];
         }
         return best;

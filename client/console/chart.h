@@ -21,7 +21,8 @@ struct chart_line {
         enum tint tint;
 };
 
-struct chart_mark { uint64_t time_ns; const char *text; };
+/* A strong mark is seen from afar; the others are only there to be found by the cursor. */
+struct chart_mark { uint64_t time_ns; const char *text; bool strong; };
 
 struct chart {
         const char *title;
@@ -41,7 +42,7 @@ struct chart {
 };
 
 void chart_line(struct chart *c, const char *name, const struct view_ring *ring, enum spark_mode mode, enum tint tint);
-void chart_mark(struct chart *c, uint64_t time_ns, const char *text);
+void chart_mark(struct chart *c, uint64_t time_ns, const char *text, bool strong);
 
 /* Rows and columns of the axes around the plot. */
 enum { CHART_LEFT = 11, CHART_ABOVE = 1, CHART_BELOW = 3, CHART_RIGHT = 1 };

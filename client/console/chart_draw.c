@@ -193,9 +193,13 @@ static void draw_marks(struct plot *p, struct area area)
                 if (t >= c->from_ns && t <= c->to_ns)
                         (void)canvas_put(p->canvas, area, row, CHART_LEFT + column_of(p, t), 1, TINT_DIM, "┴");
         }
-        for (size_t i = 0; i < c->n_marks; i++)
-                (void)canvas_put(p->canvas, area, row, CHART_LEFT + column_of(p, c->marks[i].time_ns), 1, TINT_MARK,
-                                 "▲");
+        for (size_t i = 0; i < 2 * c->n_marks; i++) { /* the strong ones last: on top */
+                const struct chart_mark *m = &c->marks[i % c->n_marks];
+
+                if (m->strong == (i >= c->n_marks))
+                        (void)canvas_put(p->canvas, area, row, CHART_LEFT + column_of(p, m->time_ns), 1,
+                                         m->strong ? TINT_MARK : TINT_DIM, m->strong ? "▲" : "▵");
+        }
 }
 
 static void draw_limit(struct plot *p)
@@ -259,7 +263,7 @@ static void draw_cursor(struct plot *p, struct area area)
         }
         if (!mark)
                 return;
-        at = put(p, area, row, at + 2, TINT_MARK, "▲ ");
+        at = put(p, area, row, at + 2, mark->strong ? TINT_MARK : TINT_DIM, mark->strong ? "▲ " : "▵ ");
         (void)put(p, area, row, at, TINT_PLAIN, safe_text(note, sizeof(note), mark->text));
 }
 

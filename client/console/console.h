@@ -95,7 +95,7 @@ struct console {
         bool message_bad;
         size_t help_first;
         struct journal journal;         /* filled by console_watch */
-        struct recall *recall;          /* NULL: nothing is asked (files, reports) */
+        struct recall *recall;          /* NULL: nothing is asked (files) */
         struct hit hits[HITS_MAX];
         size_t n_hits;
         bool printing;                  /* a report: nothing is selected, nothing can be clicked */

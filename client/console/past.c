@@ -254,9 +254,13 @@ int past_watch(struct past *p, size_t daemon, const Hw__Update *u)
 int past_add(struct past *p, size_t daemon, const char *target, uint32_t run, Hw__Series series, uint32_t band,
              uint64_t time_ns, double value)
 {
-        struct past_target *t = find(p, daemon, target);
+        struct past_target *t = entry(p, daemon, target);
 
-        if (!t || t->run != run)
+        if (!t)
+                return -ENOMEM;
+        if (!t->run)
+                t->run = run; /* nothing was heard of it yet */
+        if (t->run != run)
                 return 0; /* the answer came too late */
         return band ? add_band(t, band, time_ns, value) : add_series(t, series, time_ns, value);
 }

@@ -11,6 +11,8 @@
 
 #include "heapwatch/text.h"
 
+enum { RECALL_MS = 2000 };
+
 int plain_canvas(FILE *to, const struct canvas *c, int from)
 {
         for (int row = from; row < c->height; row++) {
@@ -82,9 +84,19 @@ static bool named(const struct view_target *t, const struct plain_options *o)
         return o->n_targets == 0;
 }
 
-static int report_target(FILE *to, struct console *c, const struct plain_options *o, uint64_t now_wall_ns, bool first)
+/* What the daemon remembers is waited for: a report has no next picture that could show it. */
+static void prepare(struct console *c, uint64_t now_wall_ns)
 {
         console_prepare(c, now_wall_ns);
+        if (!c->recall)
+                return;
+        recall_wait(c->recall, RECALL_MS);
+        console_prepare(c, now_wall_ns);
+}
+
+static int report_target(FILE *to, struct console *c, const struct plain_options *o, uint64_t now_wall_ns, bool first)
+{
+        prepare(c, now_wall_ns);
         if (!o->json) {
                 int r = print_view(to, c, o);
 

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "heapwatch/subscriber.h"
 
@@ -37,6 +38,7 @@ struct recall {
         pthread_mutex_t lock;
         pthread_cond_t news;
         bool quit;
+        pthread_cond_t idle;    /* no question is left */
         struct question questions[QUESTIONS];
         size_t next;            /* which one is forgotten when all are in use */
 };
@@ -104,6 +106,8 @@ static void *run(void *ctx)
                 ask(q); /* nobody else touches a question in this state */
                 (void)pthread_mutex_lock(&r->lock);
                 q->state = ANSWERED;
+                if (!in_state(r, WAITING))
+                        (void)pthread_cond_broadcast(&r->idle);
         }
         (void)pthread_mutex_unlock(&r->lock);
         return NULL;
@@ -119,6 +123,7 @@ struct recall *recall_new(void)
                 return NULL;
         (void)pthread_mutex_init(&r->lock, NULL);
         (void)pthread_cond_init(&r->news, NULL);
+        (void)pthread_cond_init(&r->idle, NULL);
         (void)sigfillset(&all); /* signals are for the thread that draws */
         (void)pthread_sigmask(SIG_SETMASK, &all, &before);
         failed = pthread_create(&r->thread, NULL, run, r);
@@ -143,6 +148,7 @@ void recall_destroy(struct recall **r)
                 free((*r)->questions[i].points);
         (void)pthread_mutex_destroy(&(*r)->lock);
         (void)pthread_cond_destroy(&(*r)->news);
+        (void)pthread_cond_destroy(&(*r)->idle);
         free(*r);
         *r = NULL;
 }
@@ -190,6 +196,19 @@ void recall_ask(struct recall *r, const char *endpoint, const struct view_target
                 q->state = WAITING;
                 (void)pthread_cond_signal(&r->news);
         }
+        (void)pthread_mutex_unlock(&r->lock);
+}
+
+void recall_wait(struct recall *r, int timeout_ms)
+{
+        struct timespec until;
+        int late = 0;
+
+        (void)clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += timeout_ms / 1000;
+        (void)pthread_mutex_lock(&r->lock);
+        while (!late && (in_state(r, WAITING) || in_state(r, ASKED)))
+                late = pthread_cond_timedwait(&r->idle, &r->lock, &until);
         (void)pthread_mutex_unlock(&r->lock);
 }
 

@@ -21,6 +21,9 @@ void recall_destroy(struct recall **r);
  */
 void recall_ask(struct recall *r, const char *endpoint, const struct view_target *t, Hw__Series series, uint32_t band);
 
+/* Waits until every question is answered, or the time is up. For reports, which have no next picture. */
+void recall_wait(struct recall *r, int timeout_ms);
+
 /* Takes the answers that have come into the past. Returns whether there were any. */
 bool recall_collect(struct recall *r, struct past *p);
 

@@ -18,7 +18,7 @@ void timeline_begin(const struct console *c, struct chart *chart, const char *ti
 
                 if (note && note->has_time_ns && note->text &&
                     (note->what == HW__NOTE__WHAT__WHAT_MARKER || note->what == HW__NOTE__WHAT__WHAT_MESSAGE))
-                        chart_mark(chart, note->time_ns, note->text);
+                        chart_mark(chart, note->time_ns, note->text, note->what == HW__NOTE__WHAT__WHAT_MARKER);
         }
 }
 

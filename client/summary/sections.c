@@ -9,6 +9,7 @@ const struct section summary_sections[] = {
         { "memory", memory_text, memory_json, memory_known },
         { "collections", collections_text, collections_json, collections_known },
         { "time", time_text, time_json, time_known },
+        { "growth", growth_text, growth_json, growth_known },
         { "heapProfile", profile_text, profile_json, profile_known },
         { "timeProfile", ticks_text, ticks_json, ticks_known },
         { "ticky", ticky_text, ticky_json, ticky_known },

@@ -10,11 +10,13 @@
 
 #include <event2/buffer.h>
 #include <event2/keyvalq_struct.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/history/put.h"
 #include "client/web/answer.h"
+#include "heapwatch/text.h"
 
 #define BODY_MOST 16384
 
@@ -35,27 +37,88 @@ static void on_reply(void *ctx, const Hw__Reply *reply, const char *error)
         }
 }
 
+/* A request with the parts that it may point to; texts are borrowed from the form. */
+struct action {
+        Hw__Request request;
+        Hw__AddTargetRequest add;
+        Hw__RemoveTargetRequest remove;
+        Hw__SilenceRequest silence;
+        Hw__UnsilenceRequest unsilence;
+};
+
+static char *field(const struct evkeyvalq *form, const char *name)
+{
+        return (char *)evhttp_find_header(form, name);
+}
+
+static bool make_add(struct action *a, const struct evkeyvalq *form)
+{
+        hw__add_target_request__init(&a->add);
+        a->add.uri = field(form, "uri");
+        a->add.name = field(form, "name");
+        a->request.what_case = HW__REQUEST__WHAT_ADD_TARGET;
+        a->request.add_target = &a->add;
+        return a->add.uri != NULL;
+}
+
+static bool make_remove(struct action *a, const struct evkeyvalq *form)
+{
+        hw__remove_target_request__init(&a->remove);
+        a->remove.name = field(form, "target");
+        a->request.what_case = HW__REQUEST__WHAT_REMOVE_TARGET;
+        a->request.remove_target = &a->remove;
+        return a->remove.name != NULL;
+}
+
+static bool make_silence(struct action *a, const struct evkeyvalq *form)
+{
+        const char *length = field(form, "for");
+
+        hw__silence_request__init(&a->silence);
+        a->silence.rule = field(form, "rule");
+        a->silence.target = field(form, "target");
+        a->silence.why = field(form, "why");
+        a->silence.has_duration_ns = 1;
+        a->request.what_case = HW__REQUEST__WHAT_SILENCE;
+        a->request.silence = &a->silence;
+        return a->silence.rule && length && hw_parse_duration(length, &a->silence.duration_ns);
+}
+
+static bool make_unsilence(struct action *a, const struct evkeyvalq *form)
+{
+        hw__unsilence_request__init(&a->unsilence);
+        a->unsilence.rule = field(form, "rule");
+        a->unsilence.target = field(form, "target");
+        a->request.what_case = HW__REQUEST__WHAT_UNSILENCE;
+        a->request.unsilence = &a->unsilence;
+        return a->unsilence.rule != NULL;
+}
+
+static const struct {
+        const char *name, *expected;
+        bool (*make)(struct action *a, const struct evkeyvalq *form);
+} actions[] = {
+        { "add", "uri, and perhaps name", make_add },
+        { "remove", "target", make_remove },
+        { "silence", "rule and for (the like of 30m), and perhaps target and why", make_silence },
+        { "unsilence", "rule, and target if it was given", make_unsilence },
+};
+
 static void perform(struct evhttp_request *req, struct asker *asker, const struct evkeyvalq *form)
 {
-        const char *action = evhttp_find_header(form, "action");
-        Hw__Request request = HW__REQUEST__INIT;
-        Hw__AddTargetRequest add = HW__ADD_TARGET_REQUEST__INIT;
-        Hw__RemoveTargetRequest remove = HW__REMOVE_TARGET_REQUEST__INIT;
+        const char *name = field(form, "action");
+        struct action a = { .request = HW__REQUEST__INIT };
 
-        if (action && !strcmp(action, "add")) {
-                add.uri = (char *)evhttp_find_header(form, "uri");
-                add.name = (char *)evhttp_find_header(form, "name");
-                request.what_case = HW__REQUEST__WHAT_ADD_TARGET;
-                request.add_target = &add;
-        } else if (action && !strcmp(action, "remove")) {
-                remove.name = (char *)evhttp_find_header(form, "target");
-                request.what_case = HW__REQUEST__WHAT_REMOVE_TARGET;
-                request.remove_target = &remove;
-        } else {
-                answer_error(req, 400, "unknown action; expected add or remove");
+        for (size_t i = 0; name && i < sizeof(actions) / sizeof(actions[0]); i++) {
+                if (strcmp(actions[i].name, name))
+                        continue;
+                if (actions[i].make(&a, form))
+                        asker_ask(asker, &a.request, on_reply, req);
+                else
+                        answer_error(req, 400, "%s: expected %s", name, actions[i].expected);
                 return;
         }
-        asker_ask(asker, &request, on_reply, req);
+        answer_error(req, 400, "unknown action; expected add, remove, silence or unsilence");
 }
 
 static char *body_text(struct evhttp_request *req)

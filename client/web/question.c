@@ -50,7 +50,7 @@ static bool set_top(struct question *q, const char *text)
 {
         unsigned long n;
 
-        if (strncmp(text, "top", 3) || !number(text + 3, QUESTION_BANDS, &n) || !n)
+        if (strncmp(text, "top", 3) || !number(text + 3, QUESTION_TOP, &n) || !n)
                 return false;
         q->top = n;
         return true;
@@ -86,7 +86,7 @@ static const struct parameter {
 } parameters[] = {
         { "target", "NAME or DAEMON:NAME, at most 32", false, add_target },
         { "series", "the like of live, rss, gc_pause", true, add_series },
-        { "band", "numbers from 1, at most 200", true, add_band },
+        { "band", "numbers from 1, at most 400", true, add_band },
         { "bands", "top1 to top200", false, set_top },
         { "from", "seconds of event time, or negative: before now", false, set_from },
         { "to", "seconds of event time", false, set_to },
@@ -195,7 +195,7 @@ static const char *label_of(const struct view_target *t, uint32_t id)
 
 static void put_target(struct resolved *r, const struct question *q, size_t i, const struct view_target *t)
 {
-        const struct view_band *top[QUESTION_BANDS];
+        const struct view_band *top[QUESTION_TOP];
         struct wanted w = frame(q, i, t);
         size_t n_top = t && q->top ? view_top_bands(t, top, q->top) : 0;
 

@@ -12,7 +12,8 @@
 #include "client/web/state.h"
 
 #define QUESTION_TARGETS 32
-#define QUESTION_BANDS 200
+#define QUESTION_BANDS 400
+#define QUESTION_TOP 200
 #define QUESTION_ITEMS 400
 
 struct question {

@@ -10,7 +10,7 @@
 
 /* source */
 #define READ_BUFFER_BYTES (256u * 1024) /* one read(2); one buffer for the whole daemon */
-#define READ_TURN_BYTES (4u << 20)      /* one turn of the loop per source: then the others get theirs */
+#define READ_TURN_BYTES READ_BUFFER_BYTES /* one turn of the loop per source: then others, and requests, get theirs */
 #define LIMIT_PIPE_BYTES (1 << 20)      /* asked of the kernel for a FIFO: a writer's slack while we are busy */
 #define LIMIT_NAMELESS_TICKS 60u        /* seconds that a removed file may stay without growth: then it is given up */
 

@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-from harness import CLIENT, LOGS, Daemon, pb, wait_for
+from harness import CLIENT, LOGS, ROOT, Daemon, pb, wait_for
+from live_log import LiveLog
 
 FINE = ("--resolution", "100ms", "--leak-after", "3s")
 
@@ -126,3 +127,34 @@ def test_text_of_a_finished_log():
     assert "bands more" in out and "census_total" in out and "window" in out and "gc_pause" in out
     bad = subprocess.run([CLIENT, "trend", "--sort", "nonsense", "x"], stderr=subprocess.PIPE, text=True)
     assert bad.returncode == 2 and "gained" in bad.stderr
+
+
+GOLDEN = sorted((ROOT / "tests" / "leaklab" / "golden").glob("*.txt"))
+
+
+@pytest.mark.parametrize("series", GOLDEN, ids=lambda p: p.stem)
+def test_golden_timelines_through_the_whole_chain(directory, series):
+    """The leak lab's series as eventlogs: decoder, model, tracker and messages say what the trend stage alone says."""
+    want = json.loads(series.with_suffix(".json").read_text())
+    log = LiveLog(directory / "log", start_wall_ns=1_700_000_000 * 10**9)
+    for line in series.read_text().splitlines()[1:-1]:
+        at_ns, n_bytes = map(int, line.split())
+        log.live(n_bytes, at_ns)
+    log.end()
+    out = subprocess.run([CLIENT, "pipe", "--format", "json", "--kinds", "trend", "--numbers", directory / "log"],
+                         check=True, stdout=subprocess.PIPE, text=True).stdout
+    got, last = [], None
+    for line in out.splitlines():
+        body = json.loads(line)["trends"]
+        assert body["scale"]["resolutionNs"] == 60 * 10**9 and body.get("lateSamples", 0) == 0
+        for t in body["trends"]:
+            if t["series"] != "SERIES_LIVE" or t["verdict"] == "VERDICT_UNKNOWN":
+                continue
+            if t["verdict"] != last:
+                got.append((t["sinceNs"] / 1e9, t["verdict"][len("VERDICT_"):].lower()))
+                last = t["verdict"]
+            newest = t
+    assert [v for _, v in got] == [v for _, v in want["timeline"]]
+    assert all(abs(g - w) <= want["tolerance_s"] for (g, _), (w, _) in zip(got, want["timeline"]))
+    if want.get("slope_Bps"):
+        assert newest["slope"] == pytest.approx(want["slope_Bps"], rel=want["slope_tolerance"])

@@ -339,7 +339,10 @@ def test_control():
         wait_for(lambda: [t["target"] for t in web.json("/api/targets")] == ["new"], "the new target")
         status, _, body = web.ask("/api/control", method="POST", body=add, headers=form)
         assert status == 409 and json.loads(body)["error"]
-        for bad in ("action=explode", "daemon=7&action=remove&target=new", "daemon=x", "%", ""):
+        assert web.json("/api/control", method="POST", body="action=silence&rule=leak&for=30m&why=known",
+                        headers=form)["silences"]["silences"][0]["why"] == "known"
+        web.json("/api/control", method="POST", body="action=unsilence&rule=leak", headers=form)
+        for bad in ("action=explode", "action=add", "action=silence&rule=leak", "action=silence&rule=leak&for=long", "daemon=7&action=remove&target=new", "daemon=x", "%", ""):
             assert web.ask("/api/control", method="POST", body=bad, headers=form)[0] == 400, bad
         web.json("/api/control", method="POST", body="action=remove&target=new", headers=form)
         wait_for(lambda: web.json("/api/targets") == [], "the target's end")

@@ -242,8 +242,8 @@ const struct console_view view_memory = {
         .brief = "Mem",
         .letter = 'm',
         .about = "Memory over the window. The red line is the least limit (-M or the cgroup's). Under the chart a tick "
-                 "is a major collection, a triangle is what the program said (a note): put the cursor on it to read "
-                 "it. z lets the axis begin near the least value instead of 0.",
+                 "is a major collection, a full triangle a marker of the program, an empty one a message: put the "
+                 "cursor on it to read it. z lets the axis begin near the least value instead of 0.",
         .keys = keys,
         .tables = { &table },
         .state_size = sizeof(struct memory),

@@ -308,6 +308,38 @@ static void broken_state_is_refused_whole(void **state)
         }
 }
 
+/* Every single byte changed, and every cut: it is taken whole or refused with a reason; nothing worse. */
+static void damaged_state_is_survived(void **state)
+{
+        static const char with[] = "\0\"{}[]:,-09aez\\\x80\xff";
+        char error[512];
+        size_t n;
+
+        (void)state;
+        silence("gc_*", "api-1", NOW, 3600 * (uint64_t)S);
+        take(1, NOTICE_FIRING, NOW, NOW);
+        const struct desk_done *done = desk_done_list(desk, &n);
+        char *text = state_text(&silences, done, n);
+        size_t size = strlen(text);
+
+        for (size_t i = 0; i < size; i++) {
+                char was = text[i];
+
+                for (size_t w = 0; w < sizeof(with) - 1; w++) {
+                        text[i] = with[w];
+                        error[0] = '\0';
+                        bool good = state_parse(text, size, NOW, &silences, desk, error, sizeof(error));
+                        assert_true(good == !error[0]);
+                        assert_true(silences.n <= 1);
+                }
+                text[i] = was;
+                assert_true(!state_parse(text, i, NOW, &silences, desk, error, sizeof(error)));
+        }
+        assert_true(state_parse(text, size, NOW, &silences, desk, error, sizeof(error)));
+        assert_int_equal(silences.n, 1);
+        free(text);
+}
+
 static void silences_are_checked(void **state)
 {
         struct silence s = { .rule = "a", .target = "*", .until_wall_ns = NOW };
@@ -400,6 +432,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(removed_targets_end_their_alerts, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(times_that_no_file_holds_are_not_remembered, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(broken_state_is_refused_whole, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(damaged_state_is_survived, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(silences_are_checked, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(results_are_kept_in_order_and_forgotten, set_up, tear_down),
                 cmocka_unit_test(limits_remember_through_changes),

@@ -122,7 +122,7 @@ static inline int send_note(struct view *v, const char *name, uint32_t run, uint
         note.number = number;
         note.time_ns = SECOND;
         note.has_what = 1;
-        note.what = HW__NOTE__WHAT__WHAT_MESSAGE;
+        note.what = HW__NOTE__WHAT__WHAT_MARKER;
         note.text = (char *)text;
         notes.n_notes = 1;
         notes.notes = list;

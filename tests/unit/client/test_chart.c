@@ -61,10 +61,11 @@ static void a_line_rises(void **state)
         for (uint64_t i = 0; i < 100; i++)
                 points[i] = (struct view_point){ i * S, (double)i * MIB };
         chart_line(&c, "live", &r, SPARK_GAUGE, TINT_LINE_1);
-        chart_mark(&c, 50 * S, "half time");
-        chart_mark(&c, 500 * S, "outside");
+        chart_mark(&c, 50 * S, "half time", true);
+        chart_mark(&c, 50 * S + 1, "less important", false);
+        chart_mark(&c, 500 * S, "outside", true);
         chart_draw(canvas, area, &c);
-        assert_int_equal(c.n_marks, 1);
+        assert_int_equal(c.n_marks, 2);
         assert_int_equal(canvas_cell(canvas, plot.row + plot.height - 1, plot.column)->tint, TINT_LINE_1);
         assert_int_not_equal(canvas_cell(canvas, plot.row, plot.column)->tint, TINT_LINE_1);
         assert_int_not_equal(canvas_cell(canvas, plot.row + plot.height - 1, plot.column + plot.width - 1)->tint,
@@ -165,7 +166,7 @@ static void files(void **state)
 
         (void)state;
         chart_line(&c, "live", &r, SPARK_GAUGE, TINT_LINE_1);
-        chart_mark(&c, 1 * S, "<script>");
+        chart_mark(&c, 1 * S, "<script>", true);
         text = written(chart_csv, &c);
         assert_string_equal(text, "time_s,line,value\n1.000000000,live,10\n2.000000000,live,20\n");
         free(text);

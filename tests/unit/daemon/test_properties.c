@@ -12,6 +12,7 @@
  */
 #include <glob.h>
 
+#include "base/ckd.h"
 #include "tests/unit/daemon/play.h"
 
 static uint64_t the_seed = 20260721;
@@ -396,7 +397,8 @@ static void junk_at(const struct log *l, const struct said *whole, size_t at, co
         }
         assert_true(s.lost_bytes <= size + hit + longest + 1024);
         if (s.n_damages && s.resyncs <= LIMIT_DAMAGES) /* the first place: an event may have begun before it */
-                assert_true(s.damages[0].offset <= at + size + 64 && s.damages[0].offset + HW_EVENT_MAX_BYTES >= at);
+                assert_in_range(at, sub_sat(s.damages[0].offset, size + 64),
+                                s.damages[0].offset + HW_EVENT_MAX_BYTES);
         said_done(&s);
         free(torn);
 }

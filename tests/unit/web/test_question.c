@@ -74,10 +74,10 @@ static void lists_are_bounded(void **state)
         struct question q;
 
         (void)state;
-        for (int i = 1; i <= 200; i++)
+        for (int i = 1; i <= 400; i++)
                 (void)snprintf(query + strlen(query), sizeof(query) - strlen(query), "&band=%d", i);
         assert_true(parse(query, &q, error, sizeof(error)));
-        strncat(query, "&band=201", sizeof(query) - strlen(query) - 1);
+        strncat(query, "&band=401", sizeof(query) - strlen(query) - 1);
         assert_false(parse(query, &q, error, sizeof(error)));
 }
 
