@@ -401,7 +401,7 @@ def test_a_running_program(browser, directory, programs):
     log = directory / "leaky.eventlog"
     with Daemon(directory, f"leaky={log}") as d, Web("--connect", d.publish) as web, browser.tab() as tab:
         program = subprocess.Popen([programs["leaky"], "60", "+RTS", "-l", "-hT", "-i0.1", f"-ol{log}"],
-                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=directory)
         try:
             tab.go(view(web, "heap", target="leaky"))
             tab.until("heapwatch.chart('bands')?.x?.length > 5")

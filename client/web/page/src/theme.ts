@@ -49,9 +49,13 @@ function ramp(stops: string[], x: number): string {
     return `#${part(1)}${part(3)}${part(5)}`;
 }
 
+const known = new Map<string, string>(); // colours of the theme that is on: asking the browser costs a layout
+
 // A colour of the style sheet, such as "--muted".
 export function css(name: string): string {
-    return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+    let value = known.get(name);
+    if (value === undefined) known.set(name, (value = getComputedStyle(document.documentElement).getPropertyValue(name).trim()));
+    return value;
 }
 
 export function remembered(key: string): string | null {
@@ -75,4 +79,5 @@ export function remember(key: string, value: string): boolean {
 export function applyTheme(choice: string): void {
     const dark = choice === "dark" || (choice !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
     document.documentElement.dataset["theme"] = dark ? "dark" : "light";
+    known.clear();
 }

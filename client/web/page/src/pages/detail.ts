@@ -50,13 +50,13 @@ function columns(target: () => Target | undefined, span: () => [number, number])
         num("sum", "Integrated", "100px", bytes, "sum over all censuses of this range, as eventlog2html counts it"),
         num("mean", "Mean", "92px", bytes), num("stddev", "Std. dev.", "92px", bytes),
         num("intercept", "Intercept", "96px", bytes, "of the line of least squares at event time 0"),
-        num("slope", "Slope", "110px", slope, "robust slope where the daemon has judged it, else least squares over this range"),
-        { id: "interval", title: "± 95 %", width: "120px", hint: "half of the slope's interval: the true slope is within it about 19 times of 20",
+        num("slope", "Slope", "120px", slope, "robust slope where the daemon has judged it, else least squares over this range"),
+        { id: "interval", title: "± 95 %", width: "132px", hint: "half of the slope's interval: the true slope is within it about 19 times of 20",
             value: (r) => (r.low === undefined || r.high === undefined ? undefined : (r.high - r.low) / 2),
             text: (r) => (r.low === undefined || r.high === undefined ? UNKNOWN : slope((r.high - r.low) / 2).replace("+", "± ")) },
         num("fit", "Fit", "66px", plain, "R²"),
         num("nslope", "Norm. slope", "96px", plain, "of bytes / max on time / newest time, as in eventlog2html"),
-        { id: "verdict", title: "Verdict", width: "100px", left: true, first: "desc", value: (r) => verdict(r.verdict).weight,
+        { id: "verdict", title: "Verdict", width: "112px", left: true, first: "desc", value: (r) => verdict(r.verdict).weight,
             draw: (c, r) => pill(c, verdict(r.verdict).text, verdict(r.verdict).tone) },
     ];
 }
@@ -65,7 +65,7 @@ export function detail(app: App): Page {
     const { route } = app, heading = title("Detail"), filter = field(route, "q", "Bands", "text or /regular expression/");
     let span: [number, number] = [0, 0];
     const table = new Table<Row>({ id: "bands", title: "All bands", columns: columns(() => app.target(), () => span), key: (r) => r.key, route,
-        sort: "-sum", height: 560, empty: "No band. A heap profile (+RTS -hT, -hi, -hc …) breaks memory down; a search may hide all of it.",
+        sort: "-sum", height: 1200, empty: "No band. A heap profile (+RTS -hT, -hi, -hc …) breaks memory down; a search may hide all of it.",
         onopen: (r) => route.set({ band: route.get("band") === r.key ? undefined : r.key }), opened: () => route.get("band") });
     const chart = new Chart({ ...zooming(app), id: "band", title: "Band", unit: BYTES_UNIT, height: 240 });
     const definition = new Definition((key) => route.set({ iso: key }, "heap"), () => route.set({ band: undefined }));

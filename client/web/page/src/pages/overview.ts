@@ -75,7 +75,7 @@ export function overview(app: App): Page {
             { name: "running", value: String(all.filter((t) => t.state?.state === "STATE_RUNNING").length) },
             { name: "live data", value: bytes(sum((t) => num(t.heap?.liveBytes))) },
             { name: "heap size", value: bytes(sum((t) => num(t.heap?.heapSizeBytes))) },
-            { name: "growing or leaking", value: all.some((t) => judged(t)) ? String(growing) : UNKNOWN },
+            { name: "growing or leaking", value: all.some((t) => verdict(judged(t)?.verdict).weight >= 1) ? String(growing) : UNKNOWN },
             { name: "alerts firing", value: alerts === undefined ? UNKNOWN : String(alerts) },
         ]);
         app.histories?.sparks(all);
