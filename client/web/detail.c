@@ -44,6 +44,8 @@ static bool is_large(Hw__Kind kind)
 
 bool detail_wants(const struct detail *d, const struct view *v, size_t daemon, const char *target, Hw__Kind kind)
 {
+        if (d->series_trends && kind == HW__KIND__KIND_TREND)
+                return false;
         if (d->all || !is_large(kind))
                 return true;
         for (size_t i = 0; target && i < d->n; i++) {

@@ -69,7 +69,7 @@ static void get_stream(struct server *s, struct evhttp_request *req, const struc
                 streams_begin(s->parts.streams, req, detail);
 }
 
-/* ?detail=A&detail=B. Without: all. */
+/* ?detail=A&detail=B. Without: all. &trends=series: no trends of bands. */
 static bool read_detail(const char *query, struct detail *ret)
 {
         struct evkeyvalq parameters;
@@ -79,6 +79,8 @@ static bool read_detail(const char *query, struct detail *ret)
         if (evhttp_parse_query_str(query ? query : "", &parameters) < 0)
                 return false;
         for (const struct evkeyval *kv = parameters.tqh_first; kv; kv = kv->next.tqe_next) {
+                if (!strcmp(kv->key, "trends"))
+                        ret->series_trends = !strcmp(kv->value, "series");
                 if (strcmp(kv->key, "detail"))
                         continue;
                 ret->all = false;

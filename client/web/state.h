@@ -17,6 +17,7 @@
 /* Of which targets the large bodies (bands, census, notes, profile, ticky, trends of bands) are wanted. */
 struct detail {
         bool all;
+        bool series_trends;     /* trends of bands are left out everywhere: they are by far the largest */
         size_t n;
         struct { bool any_daemon; size_t daemon; char name[VIEW_NAME_MAX + 1]; } targets[DETAIL_MAX];
 };

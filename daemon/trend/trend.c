@@ -199,7 +199,7 @@ static void close_minute(struct trend *t)
         empty(m);
         if (gained > 1)
                 life_push(&t->life, ladder_floor(&t->ladder, 1, 0));
-        windows_judge(&t->windows, &t->ladder, &t->life, gained);
+        windows_judge(&t->windows, &t->ladder, &t->life, gained, t->verdict.now >= TREND_GROWING);
         struct verdict_signs signs = verdict_signs(&t->windows);
         (void)verdict_step(&t->verdict, &signs, &t->ladder, t->ladder.minutes); /* changes show in the result */
         place_onset(t);
