@@ -25,6 +25,7 @@
 #include "base/process.h"
 #include "heapwatch/subscriber.h"
 #include "client/inquire.h"
+#include "heapwatch/text.h"
 
 #define REQUEST_MS 2000
 #define START_MS 8000                   /* for a new daemon to answer */
@@ -319,23 +320,31 @@ static void saw_state(struct daemon_saw *saw, const Hw__Target *target)
         saw->ended = saw->crashed || target->state == HW__TARGET__STATE__STATE_ENDED;
 }
 
-/* The verdict on live data: the sentence it came with, when growth began, and what the program said before. */
+static const char *text_of(const Hw__Note *note)
+{
+        return note != NULL && note->text != NULL && note->text[0] != '\0' ? note->text : NULL;
+}
+
+/* The verdict on live data: the sentence it came with, when growth began, and what the program said around then. */
+static void saw_verdict(struct daemon_saw *saw, const Hw__Trend *t)
+{
+        const char *before = text_of(t->note_before), *after = text_of(t->note_after);
+        char began[HW_NUMBER_MAX], onset[64 + HW_NUMBER_MAX] = "";
+
+        if (t->has_onset_ns)
+                snprintf(onset, sizeof onset, "; growth began %s into the run",
+                         hw_duration_text(began, sizeof began, (double) t->onset_ns));
+        snprintf(saw->verdict, sizeof saw->verdict, "%s%s%s%s%s%s%s%s", t->sentence, onset,
+                 before ? ", after \"" : "", before ? before : "", before ? "\"" : "",
+                 after ? ", before \"" : "", after ? after : "", after ? "\"" : "");
+}
+
 static void saw_trends(struct daemon_saw *saw, const Hw__Trends *trends)
 {
-        for (size_t i = 0; i < trends->n_trends; i++) {
-                const Hw__Trend *t = trends->trends[i];
-                const char *note = t->note_before != NULL ? t->note_before->text : NULL;
-                char began[HW_NUMBER_MAX], onset[64 + HW_NUMBER_MAX] = "";
-
-                if (!t->has_series || t->series != HW__SERIES__SERIES_LIVE || t->sentence == NULL)
-                        continue;
-                if (t->has_onset_ns)
-                        snprintf(onset, sizeof onset, "; growth began %s into the run",
-                                 hw_duration_text(began, sizeof began, (double) t->onset_ns));
-                snprintf(saw->verdict, sizeof saw->verdict, "%s%s%s%s%s", t->sentence, onset,
-                         note != NULL ? "; the note before: \"" : "", note != NULL ? note : "",
-                         note != NULL ? "\"" : "");
-        }
+        for (size_t i = 0; i < trends->n_trends; i++)
+                if (trends->trends[i]->has_series && trends->trends[i]->series == HW__SERIES__SERIES_LIVE &&
+                    trends->trends[i]->sentence != NULL)
+                        saw_verdict(saw, trends->trends[i]);
 }
 
 static void saw_gc(struct daemon_saw *saw, const Hw__Gc *gc)
