@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: one id table for the three kinds of keys (text, stack, number), each
- * hashed with a seed of its own kind. A row costs one hash and one compare.
+ * hashed with a seed of its own kind. The runtime writes a census by walking
+ * its own table, so its rows mostly come in the order of the one before: each
+ * band remembers which one followed it, and a row that is that one costs a
+ * compare; others a hash too.
  *
  * A -hi label is a number as text ("0x4ab3c8", on Windows without the 0x). The
  * band's key is the number, so it meets its info table whatever the spelling;
@@ -131,12 +134,39 @@ static const char *table_name(const struct info_table *table)
         return table->name[0] ? table->name : table->label;
 }
 
+/* The band that came after the newest row's the last time, if it is of this kind; NULL. */
+static struct band_entry *expected(const struct bands *b, enum band_kind kind)
+{
+        uint32_t id = b->newest_row ? bands_entry(b, b->newest_row)->follower : 0;
+        struct band_entry *entry = id ? bands_entry(b, id) : NULL;
+
+        return entry && entry->kind == kind ? entry : NULL;
+}
+
+/* A row of this band came. */
+static struct band_entry *follow(struct bands *b, struct band_entry *entry)
+{
+        if (entry && b->newest_row)
+                bands_entry(b, b->newest_row)->follower = entry->band.id;
+        if (entry)
+                b->newest_row = entry->band.id;
+        return entry;
+}
+
+static bool has_text(const struct band_entry *entry, const char *label, size_t size)
+{
+        return entry->kind == BAND_TEXT && entry->label_size == size && memcmp(entry->band.label, label, size) == 0;
+}
+
 static struct band_entry *of_key(struct model *m, uint64_t key, const char *label, size_t size, uint64_t time_ns)
 {
         struct bands *b = &m->bands;
-        uint64_t hash = key_hash(b, key);
-        struct band_entry *entry = find_key(b, hash, key);
+        struct band_entry *entry = expected(b, BAND_KEY);
 
+        if (entry && entry->band.key == key)
+                return entry;
+        uint64_t hash = key_hash(b, key);
+        entry = find_key(b, hash, key);
         if (entry)
                 return entry;
         const struct info_table *table = ipe_find(b, key);
@@ -149,19 +179,18 @@ static struct band_entry *of_key(struct model *m, uint64_t key, const char *labe
         });
 }
 
-struct band_entry *bands_of_text(struct model *m, const char *label, size_t size, uint64_t time_ns)
+static struct band_entry *of_text(struct model *m, const char *label, size_t size, uint64_t time_ns)
 {
         struct bands *b = &m->bands;
-        uint64_t key;
+        struct band_entry *like_before = expected(b, BAND_TEXT);
 
-        if (m->run.breakdown == BREAKDOWN_INFO_TABLE && parse_key(label, size, &key))
-                return of_key(m, key, label, size, time_ns);
+        if (like_before && has_text(like_before, label, size))
+                return like_before;
         uint64_t hash = hash_bytes(label, size, b->seed + BAND_TEXT);
         uint32_t at = idtable_start(&b->by_key, hash), id;
         while ((id = idtable_next(&b->by_key, hash, &at))) {
                 struct band_entry *entry = bands_entry(b, id);
-                if (entry->kind == BAND_TEXT && entry->label_size == size &&
-                    memcmp(entry->band.label, label, size) == 0)
+                if (has_text(entry, label, size))
                         return entry;
         }
         const char *text = strings_intern(&b->strings, label, size);
@@ -172,6 +201,14 @@ struct band_entry *bands_of_text(struct model *m, const char *label, size_t size
                 .label_size = (uint32_t)size,
                 .band = { .label = text, .first_seen_ns = time_ns },
         });
+}
+
+struct band_entry *bands_of_text(struct model *m, const char *label, size_t size, uint64_t time_ns)
+{
+        uint64_t key;
+        bool is_key = m->run.breakdown == BREAKDOWN_INFO_TABLE && parse_key(label, size, &key);
+
+        return follow(&m->bands, is_key ? of_key(m, key, label, size, time_ns) : of_text(m, label, size, time_ns));
 }
 
 struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint32_t depth, uint64_t time_ns)

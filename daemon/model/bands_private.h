@@ -22,6 +22,7 @@ struct band_entry {
         uint32_t label_size;    /* BAND_TEXT */
         uint64_t row_census;    /* number of the census that `row` belongs to */
         uint32_t row;           /* index of its row there */
+        uint32_t follower;      /* band of the row that came after its own; 0: none yet */
 };
 
 struct bands {
@@ -31,6 +32,7 @@ struct bands {
         struct arena stacks;            /* cost-centre ids of bands */
         struct strings strings;         /* all texts of bands, info tables, cost centres, ticky */
         uint64_t seed;
+        uint32_t newest_row;            /* band of the newest row; 0: none */
         uint64_t left_out;              /* most rows left out of one census */
 
         struct pool centres;            /* struct cost_centre */

@@ -2,12 +2,16 @@
 /*
  * DESIGN: Hoare's FIND (CACM 4, 1961) with the middle of three as the pivot:
  * linear on average. At most a few hundred values come here, so even the
- * quadratic worst case is some 10^4 steps. The parting has no branch that
- * depends on a value: guessed wrongly half of the time, that branch took more
- * than all the rest.
+ * quadratic worst case is some 10^4 steps. Each step parts the values into
+ * those below the pivot, in place, and those above it, in a second room;
+ * those equal to it need none. Every value is written to both and only the
+ * ends move: no branch depends on a value (guessed wrongly half of the time,
+ * that branch took more than all the rest), and no store is read again in the
+ * same pass (swapping in place waited for its own stores).
  */
 #include "trend/median.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 
@@ -18,49 +22,47 @@ static double middle_of_three(double a, double b, double c)
         return c < low ? low : c > high ? high : c;
 }
 
-/* Moves the values of v[left..right] that are below the pivot (or, if `equal`, not above) to its front; their end. */
-static inline size_t part(double *v, size_t left, size_t right, double pivot, bool equal)
+static double largest(const double *v, size_t n)
 {
-        size_t end = left;
+        double most = v[0];
 
-        for (size_t i = left; i <= right; i++) {
-                double x = v[i];
-                v[i] = v[end];
-                v[end] = x;
-                end += equal ? x <= pivot : x < pivot;
-        }
-        return end;
-}
-
-/* Reorders v so that v[k] is what it would be if sorted, with nothing larger before it. */
-static void find(double *v, size_t n, size_t k)
-{
-        size_t left = 0, right = n - 1;
-
-        while (left < right) {
-                double pivot = middle_of_three(v[left], v[left + (right - left) / 2], v[right]);
-                size_t below = part(v, left, right, pivot, false);
-                if (k < below) {
-                        right = below - 1;
-                        continue;
-                }
-                size_t equal = part(v, below, right, pivot, true); /* at least the pivot itself */
-                if (k < equal)
-                        return;
-                left = equal;
-        }
+        for (size_t i = 1; i < n; i++)
+                most = v[i] > most ? v[i] : most;
+        return most;
 }
 
 double median_of(double *v, size_t n)
 {
+        double room[MEDIAN_MAX], *other = room, before = NAN; /* the largest of those that came before all of v */
+        size_t k = n / 2;
+        bool even = n % 2 == 0;
+
+        assert(n <= MEDIAN_MAX);
         if (n == 0)
                 return NAN;
-        size_t upper = n / 2;
-        find(v, n, upper);
-        if (n % 2)
-                return v[upper];
-        double lower = v[0];
-        for (size_t i = 1; i < upper; i++)
-                lower = v[i] > lower ? v[i] : lower;
-        return (lower + v[upper]) / 2;
+        for (;;) {
+                double pivot = middle_of_three(v[0], v[n / 2], v[n - 1]);
+                size_t below = 0, above = 0;
+                for (size_t i = 0; i < n; i++) {
+                        double x = v[i];
+                        v[below] = x;
+                        other[above] = x;
+                        below += x < pivot;
+                        above += x > pivot;
+                }
+                if (k < below) {
+                        n = below;
+                } else if (k >= n - above) {
+                        double *swap = v;
+                        k -= n - above;
+                        n = above;
+                        before = pivot;
+                        v = other;
+                        other = swap;
+                } else if (!even || k > below) {
+                        return pivot;
+                } else {
+                        return ((below ? largest(v, below) : before) + pivot) / 2;
+                }
+        }
 }

@@ -5,9 +5,11 @@
 
 #include <stddef.h>
 
+#define MEDIAN_MAX 300u /* values */
+
 /*
  * The median of v[0..n); of an even number the mean of the middle two. NaN
- * when n == 0. Reorders v. No value may be NaN.
+ * when n == 0. v is spoilt. No value may be NaN. n <= MEDIAN_MAX.
  */
 double median_of(double *v, size_t n);
 

@@ -9,7 +9,10 @@
  * only the distance of the points differs.
  *
  * Cost: 276 pair slopes and their median at most, twice that with the halves;
- * three windows a minute on rung 0, all others together about one.
+ * three windows a minute on rung 0, all others together about one. Most series
+ * do not grow, so the halves, the last third and the pace wait for a rise that
+ * stands out from the noise: without it no set of tests can pass, and the first
+ * one that is missing stands before all that ask for the shape.
  */
 #include "trend/windows.h"
 
@@ -24,6 +27,7 @@
 #define RECORD_THIRD_FROM 3u            /* rungs from here on: the third highest, one odd job must not blind us */
 #define RECORD_THIRD_LEAST 6u           /* filled buckets for that */
 #define NO_OLDER_GROWTH 99.0
+#define Z_LEAST 3.0                     /* slope over its error: of TEST_Z3 */
 #define GROWTH_LEAST_BYTES (64.0 * 1024)
 
 static const struct {
@@ -62,6 +66,11 @@ int windows_widest(const struct windows *w, uint32_t tests, unsigned below)
                 if (window_has(&w->results[i], tests))
                         return i;
         return -1;
+}
+
+bool windows_silent(const struct windows *w, unsigned rungs)
+{
+        return windows_widest(w, 0, rungs * WINDOWS_PER_RUNG) < 0;
 }
 
 /* ------------------------------------------------------------------ points */
@@ -154,7 +163,7 @@ static uint32_t run_tests(const struct window_result *r, unsigned index, uint64_
         double rise = window_sure_rise(index, r), level = fabs(r->end);
 
         return bit(TEST_RISES, s > 0) | bit(TEST_FRESH, r->end - r->record >= 0.5 * s * n) |
-               bit(TEST_Z3, z >= 3) | bit(TEST_Z5, z >= 5) | bit(TEST_Z7, z >= 7) |
+               bit(TEST_Z3, z >= Z_LEAST) | bit(TEST_Z5, z >= 5) | bit(TEST_Z7, z >= 7) |
                bit(TEST_SIZE_1, rise >= fmax(0.01 * level, GROWTH_LEAST_BYTES)) |
                bit(TEST_SIZE_2, rise >= 0.02 * level) |
                bit(TEST_NEW_25, r->new_slope >= 0.25 * s) | bit(TEST_NEW_40, r->new_slope >= 0.4 * s) |
@@ -164,7 +173,16 @@ static uint32_t run_tests(const struct window_result *r, unsigned index, uint64_
                bit(TEST_CLIP, r->clip >= 0.6) | bit(TEST_LIFE, r->life >= 0.7);
 }
 
-static void judge(struct windows *w, const struct ladder *l, double life, unsigned index)
+/* How the rise went on inside of the window. */
+static void look_at_shape(struct window_result *r, const double *p, unsigned n)
+{
+        r->old_slope = theil_sen_slope(p, n / 2);
+        r->new_slope = theil_sen_slope(p + n / 2, n / 2);
+        r->last_slope = theil_sen_slope(p + n - n / 3, n / 3);
+        r->clip = pace(p, n);
+}
+
+static void judge(struct windows *w, const struct ladder *l, double life, unsigned index, bool growing)
 {
         struct window_result *r = &w->results[index];
         unsigned n = window_points(index), pair = shapes[index % WINDOWS_PER_RUNG].pair;
@@ -180,20 +198,23 @@ static void judge(struct windows *w, const struct ladder *l, double life, unsign
                 .se = fit.se,
                 .sd = fit.sd,
                 .end = fit.intercept + fit.slope * (n - 1),
-                .old_slope = theil_sen_slope(p, n / 2),
-                .new_slope = theil_sen_slope(p + n / 2, n / 2),
-                .last_slope = theil_sen_slope(p + n - n / 3, n / 3),
-                .clip = pace(p, n),
+                .old_slope = NAN,
+                .new_slope = NAN,
+                .last_slope = NAN,
+                .clip = NAN,
                 .life = life,
                 .record = record_before(l, index),
                 .sxx = fit.sxx,
                 .ended = l->minutes,
                 .filled = filled,
         };
+        if (growing || fit.slope / fit.se >= Z_LEAST)
+                look_at_shape(r, p, n);
         r->passed = run_tests(r, index, w->leak_after);
 }
 
-void windows_judge(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained)
+void windows_judge(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained,
+                   bool growing)
 {
         double ratio = life_ratio(life);
 
@@ -205,7 +226,7 @@ void windows_judge(struct windows *w, const struct ladder *ladder, const struct 
                         unsigned pair = shapes[k].pair;
 
                         if (count % pair == 0 && count >= shapes[k].points * pair)
-                                judge(w, ladder, ratio, rung * WINDOWS_PER_RUNG + k);
+                                judge(w, ladder, ratio, rung * WINDOWS_PER_RUNG + k, growing);
                 }
         }
 }

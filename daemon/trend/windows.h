@@ -59,9 +59,9 @@ struct window_result {
         double slope, se;               /* of the whole window, and its standard error */
         double sd;                      /* scatter around the line */
         double end;                     /* the line at the newest point */
-        double old_slope, new_slope;    /* of the older and the newer half; NaN: too few points */
-        double last_slope;              /* of the last third */
-        double clip;                    /* pace: newer increments over older ones */
+        double old_slope, new_slope;    /* of the older and the newer half; NaN: too few points, or not looked at */
+        double last_slope;              /* of the last third; likewise */
+        double clip;                    /* pace: newer increments over older ones; NaN: not looked at */
         double life;                    /* life ratio when it was judged */
         double record;                  /* highest floor before the window; -INFINITY: none */
         double sxx;                     /* sum of (place - mean place)^2 */
@@ -77,13 +77,20 @@ struct windows {
 
 void windows_init(struct windows *w, uint64_t leak_after_minutes);
 
-/* Judges the windows of the `gained` lowest rungs, right after ladder_push() and life_push(). */
-void windows_judge(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained);
+/*
+ * Judges the windows of the `gained` lowest rungs, right after ladder_push() and life_push(). The shape of a window
+ * whose rise is lost in the noise (TEST_Z3) is looked at only when `growing`: it decides nothing.
+ */
+void windows_judge(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained,
+                   bool growing);
 
 static inline bool window_has(const struct window_result *r, uint32_t tests)
 {
         return r->filled > 0 && (r->passed & tests) == tests;
 }
+
+/* Whether no window of the `rungs` lowest rungs has a result. */
+bool windows_silent(const struct windows *w, unsigned rungs);
 
 /* Index of the widest window whose result passes all of `tests` (0 = just has one), or -1. */
 int windows_widest(const struct windows *w, uint32_t tests, unsigned below);

@@ -30,7 +30,7 @@ static void minute(double floor)
 
         if (gained > 1)
                 life_push(&life, ladder_floor(&ladder, 1, 0));
-        windows_judge(&windows, &ladder, &life, gained);
+        windows_judge(&windows, &ladder, &life, gained, true);
 }
 
 static const struct window_result *result(unsigned index)
