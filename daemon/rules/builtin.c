@@ -17,7 +17,7 @@ const char builtin_rules[] =
         LINE "expr: leak(live)\n"
         LINE "for: 1m\n"
         LINE "labels: {severity: warning}\n"
-        NOTES "'{{target}} leaks {{slope}}: live data has grown to {{value}} and does not slow down'\n"
+        NOTES "'{{target}} leaks {{slope}} and does not slow down; live data is {{value}} now'\n"
         LINE "  onset: 'growth began {{onset}}; nearest note: {{note}}'\n"
         LINE "  where: '{{where}}'\n"
         LINE "  verdict: '{{verdict}}'\n"

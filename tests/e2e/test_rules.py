@@ -260,7 +260,7 @@ def test_leaky_leaks_and_steady_does_not(directory, programs):
     assert Alert.State.Name(last.state) == "STATE_RESOLVED"
     assert last.since_ns + 10**9 <= last.fired_ns <= last.resolved_ns
     words = {label.name: label.value for label in last.annotations}
-    assert "leaks" in last.sentence and "MiB" in last.sentence
+    assert "leaks" in last.sentence and "iB/s" in last.sentence
     assert words["verdict"] and words["where"] and "ago" in words["onset"], words
 
     # The same logs afterwards, judged by the same rules.
