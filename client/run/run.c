@@ -84,8 +84,8 @@ struct run {
 
 /* ---------------------------------------------------------------- options */
 
-enum { OPT_NAME = 256, OPT_NO_TOP, OPT_PLAIN, OPT_CLOSE, OPT_PROFILE, OPT_RTS, OPT_NO_FLUSH, OPT_END_HUNG, OPT_FORCE, OPT_RESOLUTION,
-       OPT_HELP };
+enum { OPT_NAME = 256, OPT_NO_TOP, OPT_PLAIN, OPT_CLOSE, OPT_PROFILE, OPT_RTS, OPT_NO_FLUSH, OPT_END_HUNG, OPT_FORCE,
+       OPT_RESOLUTION, OPT_HELP };
 
 static const struct option long_options[] = {
         { "name", required_argument, NULL, OPT_NAME },
