@@ -10,6 +10,7 @@
 
 #include "act/act.h"
 #include "alert_actions.h"
+#include "base/limits.h"
 #include "config.h"
 #include "log.h"
 #include "once.h"
@@ -19,6 +20,8 @@
 #include "rules_tool.h"
 #include "source/procfs.h"
 #include "targets.h"
+
+#define LOOP_ROUND_US 10000     /* 10 ms */
 
 static void on_signal(evutil_socket_t signal_number, short what, void *base)
 {
@@ -63,6 +66,39 @@ static struct act *start_actions(struct event_base *base, const struct config *c
         return act_new(&options);
 }
 
+/*
+ * A loop that asks the kernel again after LOOP_ROUND_US and not only when all sources had their turn: with many logs to
+ * catch up with, a round of all their turns is long, and requests go before it.
+ */
+static struct event_base *new_loop(void)
+{
+        static const struct timeval round = { .tv_usec = LOOP_ROUND_US };
+        struct event_config *config = event_config_new();
+        struct event_base *base = NULL;
+
+        if (config && event_config_set_max_dispatch_interval(config, &round, -1, LOOP_FIRST + 1) == 0)
+                base = event_base_new_with_config(config);
+        if (base && event_base_priority_init(base, LOOP_PRIORITIES) != 0) {
+                event_base_free(base);
+                base = NULL;
+        }
+        if (config)
+                event_config_free(config);
+        return base;
+}
+
+/* A signal's event, ahead of all sources. NULL when memory is short. */
+static struct event *on(struct event_base *base, int number, event_callback_fn callback, void *ctx)
+{
+        struct event *event = evsignal_new(base, number, callback, ctx);
+
+        if (event && (event_priority_set(event, LOOP_FIRST) != 0 || event_add(event, NULL) != 0)) {
+                event_free(event);
+                event = NULL;
+        }
+        return event;
+}
+
 static int serve(const struct config *config, struct rulebook *rulebook)
 {
         int status = 1;
@@ -74,7 +110,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         struct act *act = NULL;
 
         log_adopt_libevent();
-        struct event_base *base = event_base_new();
+        struct event_base *base = new_loop();
         if (!base) {
                 fprintf(stderr, "heapwatchd: cannot make an event loop\n");
                 return 1;
@@ -106,11 +142,10 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         requests.act = act;
         requests.targets = targets;
         requests.bus = bus;
-        interrupt = evsignal_new(base, SIGINT, on_signal, base);
-        terminate = evsignal_new(base, SIGTERM, on_signal, base);
-        hangup = evsignal_new(base, SIGHUP, on_hangup, &requests);
-        if (!targets || !interrupt || !terminate || !hangup || event_add(interrupt, NULL) != 0 ||
-            event_add(terminate, NULL) != 0 || event_add(hangup, NULL) != 0) {
+        interrupt = on(base, SIGINT, on_signal, base);
+        terminate = on(base, SIGTERM, on_signal, base);
+        hangup = on(base, SIGHUP, on_hangup, &requests);
+        if (!targets || !interrupt || !terminate || !hangup) {
                 fprintf(stderr, "heapwatchd: out of memory\n");
                 goto out;
         }

@@ -9,7 +9,9 @@
  * marker, without a header, show that it was damage: the run goes on.
  *
  * Publishing. Live: after each piece of bytes, but at most every
- * FLUSH_INTERVAL_NS; a timer sends what is left. So an event is at the
+ * FLUSH_INTERVAL_NS, and so that it takes a fifth of the time at most (while days
+ * of a log are caught up with, every flush has much to say); a timer sends what
+ * is left. So an event is at the
  * subscribers within that time of its arrival, and a flood of small writes
  * does not become a flood of messages. Finished logs: whenever event time has
  * passed the next tick of ONCE_TICK_NS, decided event by event, so that the
@@ -42,6 +44,8 @@
 
 #define EVENTS_PER_READ 256
 #define FLUSH_INTERVAL_NS 10000000u     /* live: 10 ms */
+#define FLUSH_REST 4u                   /* live: after a flush, so many times what it took without one, ... */
+#define FLUSH_REST_MOST_NS 1000000000u  /* ... but not more than this */
 #define ONCE_TICK_NS 100000000u         /* finished logs: 100 ms of event time */
 #define PSS_EVERY 10                    /* samples: the kernel walks the whole address space for it */
 #define GONE_AFTER_NS 1000000000u       /* process gone and no bytes for 1 s: the run is over */
@@ -67,7 +71,8 @@ struct pipeline {
         uint32_t runs;
         bool in_run;
 
-        uint64_t last_flush_mono_ns;
+        uint64_t last_flush_mono_ns;    /* its end */
+        uint64_t flush_rest_ns;         /* until the next one */
         uint64_t next_tick_ns;          /* finished logs */
         bool finished;                  /* finished logs: all bytes were given */
         uint64_t last_bytes_wall_ns, last_bytes_mono_ns;
@@ -180,14 +185,24 @@ static void set_state(struct pipeline *p, Hw__Target__State state, const char *d
 
 /* ------------------------------------------------------------------ runs */
 
+static uint64_t rest_after(uint64_t took_ns)
+{
+        uint64_t rest = took_ns < FLUSH_REST_MOST_NS / FLUSH_REST ? FLUSH_REST * took_ns : FLUSH_REST_MOST_NS;
+
+        return rest > FLUSH_INTERVAL_NS ? rest : FLUSH_INTERVAL_NS;
+}
+
 static void flush(struct pipeline *p)
 {
+        uint64_t began = p->live ? clock_mono_ns() : 0;
+
         if (publisher_run_changed(p->publisher))
                 publish_state(p);
         publisher_flush(p->publisher, now_ns(p));
         if (p->event_stream)
                 event_stream_flush(p->event_stream);
         p->last_flush_mono_ns = p->live ? clock_mono_ns() : 0;
+        p->flush_rest_ns = rest_after(p->last_flush_mono_ns - began);
 }
 
 static void end_run(struct pipeline *p, Hw__Target__State state, const char *detail)
@@ -366,11 +381,12 @@ static void schedule_flush(struct pipeline *p)
                 return;
         if (evtimer_pending(p->flush_timer, NULL))
                 return;
-        if (since >= FLUSH_INTERVAL_NS) {
+        if (since >= p->flush_rest_ns) {
                 flush(p);
                 return;
         }
-        struct timeval wait = { .tv_usec = (suseconds_t)((FLUSH_INTERVAL_NS - since) / 1000) };
+        uint64_t wait_us = (p->flush_rest_ns - since) / 1000;
+        struct timeval wait = { .tv_sec = (time_t)(wait_us / 1000000), .tv_usec = (suseconds_t)(wait_us % 1000000) };
         if (evtimer_add(p->flush_timer, &wait) != 0)
                 flush(p);
 }

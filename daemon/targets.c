@@ -108,7 +108,7 @@ struct targets *targets_new(struct event_base *base, struct bus *bus, const stru
         if (getrandom(&t->epoch, sizeof(t->epoch), 0) != sizeof(t->epoch) || t->epoch == 0)
                 t->epoch = t->started_wall_ns;
         t->heartbeat = event_new(base, -1, EV_PERSIST, on_heartbeat, t);
-        if (!t->heartbeat || event_add(t->heartbeat, &second) != 0)
+        if (!t->heartbeat || event_priority_set(t->heartbeat, LOOP_FIRST) != 0 || event_add(t->heartbeat, &second) != 0)
                 targets_destroy(&t);
         return t;
 }

@@ -25,6 +25,9 @@ struct detail {
 /* "D:NAME" or "NAME" into the list. False: not a target, or too many. */
 bool detail_add(struct detail *d, const char *text);
 
+/* ?detail=A&detail=B. Without: all. &trends=series: no trends of bands. False: not understood. */
+bool detail_parse(struct detail *ret, const char *query);
+
 /* Whether an update of this kind and target belongs to what is wanted. */
 bool detail_wants(const struct detail *d, const struct view *v, size_t daemon, const char *target, Hw__Kind kind);
 

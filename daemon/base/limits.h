@@ -9,8 +9,12 @@
 #define LIMIT_BLOCK_BYTES (64u << 20)   /* one block (the RTS uses 2 MiB): LIMIT, resynchronise */
 
 /* source */
-#define READ_BUFFER_BYTES (256u * 1024) /* one read(2); one buffer for the whole daemon */
+#define READ_BUFFER_BYTES (256u * 1024) /* one read(2) of a finished log */
 #define READ_TURN_BYTES READ_BUFFER_BYTES /* one turn of the loop per source: then others, and requests, get theirs */
+#define LOOP_PRIORITIES 2       /* of the daemon's event loop: events are LOOP_PRIORITIES / 2 unless they say ... */
+#define LOOP_FIRST 0            /* ... that they go before: requests, signals, the heartbeat */
+#define READ_PIECE_BYTES (16u * 1024) /* a turn reads so much at a time ... */
+#define READ_TURN_NS 10000000u /* ... and ends after this time: days of a program that says little are in few bytes */
 #define LIMIT_PIPE_BYTES (1 << 20)      /* asked of the kernel for a FIFO: a writer's slack while we are busy */
 #define LIMIT_NAMELESS_TICKS 60u        /* seconds that a removed file may stay without growth: then it is given up */
 

@@ -76,7 +76,9 @@ static bool add_events(struct zloop *z, struct event_base *base)
                 return false;
         z->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_event, z);
         z->again = evtimer_new(base, on_event, z);
-        return z->readable && z->again && event_add(z->readable, NULL) == 0 && event_add(z->again, &now) == 0;
+        return z->readable && z->again && event_priority_set(z->readable, LOOP_FIRST) == 0 &&
+               event_priority_set(z->again, LOOP_FIRST) == 0 && event_add(z->readable, NULL) == 0 &&
+               event_add(z->again, &now) == 0;
 }
 
 struct zloop *zloop_new(struct event_base *base, void *socket, zloop_receive *receive, void *ctx)

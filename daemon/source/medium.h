@@ -69,9 +69,18 @@ void source_cut(struct source *s, const char *format, ...) __attribute__((format
  */
 ssize_t source_read_some(struct source *s, int fd, size_t max, const uint8_t **ret_data);
 
+/* What a source may still take in this round of the loop. */
+struct turn {
+        size_t left;            /* bytes */
+        uint64_t end_ns;        /* by the monotonic clock */
+};
+
+struct turn turn_begin(void);
+bool turn_goes_on(struct turn *turn, size_t n); /* after n bytes more */
+
 enum turn_end {
         TURN_DRAINED,   /* nothing left now */
-        TURN_BUDGET,    /* READ_TURN_BYTES were read: let the others have theirs, then go on */
+        TURN_BUDGET,    /* the turn is used up: let the others have theirs, then go on */
         TURN_EOF,
         TURN_ERROR
 };

@@ -4,7 +4,8 @@
  * thread, the sink only borrows the bytes for its call, and a decoder keeps
  * what it still needs itself; so a thousand targets cost one buffer.
  *
- * A turn is bounded by bytes. Descriptors that epoll watches level-triggered
+ * A turn is bounded by bytes and by time: what bytes cost depends on what is in
+ * them. Descriptors that epoll watches level-triggered
  * need nothing more: it reports them again in the next round of the loop, after
  * all others. Files, which epoll refuses, re-arm a zero-delay timer (tail.c).
  */
@@ -12,9 +13,21 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "clock.h"
 #include "source/medium.h"
 
-static uint8_t buffer[READ_BUFFER_BYTES];
+static uint8_t buffer[READ_PIECE_BYTES];
+
+struct turn turn_begin(void)
+{
+        return (struct turn){ .left = READ_TURN_BYTES, .end_ns = clock_mono_ns() + READ_TURN_NS };
+}
+
+bool turn_goes_on(struct turn *turn, size_t n)
+{
+        turn->left -= n;
+        return turn->left > 0 && clock_mono_ns() < turn->end_ns;
+}
 
 ssize_t source_read_some(struct source *s, int fd, size_t max, const uint8_t **ret_data)
 {
@@ -36,11 +49,12 @@ ssize_t source_read_some(struct source *s, int fd, size_t max, const uint8_t **r
 
 enum turn_end source_read_turn(struct source *s, int fd, int *ret_error)
 {
-        size_t left = READ_TURN_BYTES;
+        struct turn turn = turn_begin();
         const uint8_t *data;
+        ssize_t n;
 
-        while (left) {
-                ssize_t n = source_read_some(s, fd, left, &data);
+        do {
+                n = source_read_some(s, fd, turn.left, &data);
                 if (n == 0)
                         return TURN_EOF;
                 if (n == -EAGAIN || n == -EWOULDBLOCK)
@@ -49,7 +63,6 @@ enum turn_end source_read_turn(struct source *s, int fd, int *ret_error)
                         *ret_error = (int)-n;
                         return TURN_ERROR;
                 }
-                left -= (size_t)n;
-        }
+        } while (turn_goes_on(&turn, (size_t)n));
         return TURN_BUDGET;
 }

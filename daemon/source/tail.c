@@ -162,11 +162,12 @@ static void remember(struct tail *t, const uint8_t *data, size_t size)
 
 static enum turn_end drain(struct tail *t, int *ret_error)
 {
-        size_t left = READ_TURN_BYTES;
+        struct turn turn = turn_begin();
         const uint8_t *data;
+        ssize_t n;
 
-        while (left) {
-                ssize_t n = source_read_some(&t->source, t->fd, left, &data);
+        do {
+                n = source_read_some(&t->source, t->fd, turn.left, &data);
                 if (n == 0)
                         return TURN_DRAINED;
                 if (n < 0) {
@@ -176,8 +177,7 @@ static enum turn_end drain(struct tail *t, int *ret_error)
                 remember(t, data, (size_t)n);
                 t->offset += (uint64_t)n;
                 t->idle_ticks = 0;
-                left -= (size_t)n;
-        }
+        } while (turn_goes_on(&turn, (size_t)n));
         return TURN_BUDGET;
 }
 

@@ -46,7 +46,7 @@ class Teller {
 export function targetControl(app: App): { root: HTMLElement; update: () => void } {
     const tell = new Teller(), uri = text("uri", "path, fifo:, unix: or tcp: source"), name = text("name", "name (or by itself)");
     const daemon = h("select", { "aria-label": "Daemon" }), which = h("select", { "aria-label": "Target to remove" });
-    let sure = 0;
+    let sure = -Infinity; // when the first of two clicks was
 
     const add = tell.button("Add target", async () => {
         if (!uri.value.trim()) throw new Error("A source is needed: a path of an eventlog, or the like of tcp:HOST:PORT.");
@@ -62,11 +62,11 @@ export function targetControl(app: App): { root: HTMLElement; update: () => void
             sure = performance.now();
             return `Its history goes too. Click again to remove ${t.key}.`;
         }
-        sure = 0;
+        sure = -Infinity;
         await control({ action: "remove", target: t.name, daemon: t.daemon });
         return `Removed ${t.key}.`;
     });
-    which.addEventListener("change", () => (sure = 0));
+    which.addEventListener("change", () => (sure = -Infinity));
     for (const el of [uri, name]) el.addEventListener("keydown", (e) => e.key === "Enter" && add.click());
     const root = h("section", { class: "card controls", "aria-label": "Change targets" }, daemon, uri, name, add, h("span", { class: "spacer" }),
         which, remove, tell.root);
