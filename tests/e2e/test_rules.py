@@ -236,13 +236,13 @@ def launch(program, log, seconds):
 
 
 def test_leaky_leaks_and_steady_does_not(directory, programs):
-    """A real leak, its verdict scaled from minutes to tenths of a second: pending, firing, resolved with its end."""
+    """A real leak, its verdict scaled from minutes to quarters of a second: pending, firing, resolved with its end."""
     path = rules_file(directory, group("{alert: leak, for: 1s}"))
     seen = {"t": [], "s": []}
-    args = ("--rules", path, "--resolution", "100ms", "--leak-after", "2s")
+    args = ("--rules", path, "--resolution", "250ms", "--leak-after", "5s")
     with Daemon(directory, f"t=file:{directory}/t.eventlog", f"s=file:{directory}/s.eventlog", args=args) as d:
-        running = [launch(programs["leaky"], directory / "t.eventlog", 6),
-                   launch(programs["steady"], directory / "s.eventlog", 6)]
+        running = [launch(programs["leaky"], directory / "t.eventlog", 16),
+                   launch(programs["steady"], directory / "s.eventlog", 16)]
 
         def watch():
             for t in seen:
@@ -264,7 +264,7 @@ def test_leaky_leaks_and_steady_does_not(directory, programs):
     assert words["verdict"] and words["where"] and "ago" in words["onset"], words
 
     # The same logs afterwards, judged by the same rules.
-    done = client("check", "--rules", path, "--resolution", "100ms", "--leak-after", "2s", directory / "t.eventlog",
+    done = client("check", "--rules", path, "--resolution", "250ms", "--leak-after", "5s", directory / "t.eventlog",
                   directory / "s.eventlog")
     assert done.returncode == 1
     said = done.stdout.decode()
