@@ -72,7 +72,7 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
           $(addprefix client/doctor/, features.c stream.c doctor.c) \
           $(addprefix client/replay/, schedule.c output.c replay.c) \
           $(addprefix client/history/, document.c put.c past.c stats.c grid.c collections.c history.c item.c) \
-          $(addprefix client/web/, assets.c answer.c guard.c detail.c state.c question.c asker.c pasts.c stream.c \
+          $(addprefix client/web/, assets.c answer.c guard.c detail.c state.c question.c asker.c pasts.c pieces.c stream.c \
             control.c server.c web.c) \
           $(addprefix client/report/, notes.c compose.c embed.c report.c) \
           $(addprefix client/events/, types.c print.c events.c) \
@@ -119,7 +119,7 @@ endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all check unit e2e bench demo asan fuzz install clean help deps dist layers style leaklab fuzzers valgrind
+.PHONY: all check unit e2e bench bench-page demo asan fuzz install clean help deps dist layers style leaklab fuzzers valgrind
 
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_OBJ    := $(call objects,$(LIB_SRC)) $(if $(PROTO),$(OBJ)/heapwatch.pb-c.o)
@@ -262,6 +262,7 @@ help:
 	@echo '  check    install what tests need, build, run all tests; ends with N passed, M failed'
 	@echo '  unit     build the unit tests'
 	@echo '  bench    speed and memory, in one table'
+	@echo '  bench-page  how soon the browser page shows its first picture'
 	@echo '  asan     all tests under AddressSanitizer and UBSan'
 	@echo '  valgrind the unit tests under valgrind'
 	@echo '  leaklab  score the leak verdict on labelled series'
@@ -302,6 +303,10 @@ $(O)/bench/%: $(OBJ)/tests/bench/%.o $(O)/libunit.a $(O)/libheapwatch.a
 
 bench: all $(BENCH_BIN)
 	$(Q)BUILD='$(O)' scripts/bench $(BENCH_ARGS)
+
+# The browser page's first picture, in a real browser.
+bench-page: all $(O)/bench/make_census_log
+	$(Q)BUILD='$(O)' tests/bench/first_picture.py $(BENCH_ARGS)
 
 DEST := $(DESTDIR)$(PREFIX)
 install: all

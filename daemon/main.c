@@ -47,7 +47,7 @@ static int add_targets(struct targets *targets, const struct config *config)
 
         for (size_t i = 0; i < config->n_targets; i++) {
                 const struct config_target *t = &config->targets[i];
-                if (targets_add(targets, t->name, &t->uri, error, sizeof(error)) == 0)
+                if (targets_add(targets, t->name, &t->uri, 0, error, sizeof(error)) == 0)
                         continue;
                 fprintf(stderr, "heapwatchd: %s: %s\n", t->uri.text, error);
                 return -1;

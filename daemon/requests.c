@@ -15,6 +15,7 @@
 
 #include "act/act.h"
 #include "base/limits.h"
+#include "config_trend.h"
 #include "log.h"
 #include "model/model.h"
 #include "pipeline.h"
@@ -274,7 +275,12 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
         }
         if (request->name && request->name[0])
                 snprintf(name, sizeof(name), "%s", request->name);
-        if (targets_add(r->targets, name, &uri, error, sizeof(error)) != 0)
+        if (request->has_resolution_ns && (request->resolution_ns < TREND_RESOLUTION_LEAST_NS ||
+                                           request->resolution_ns > TREND_RESOLUTION_MOST_NS)) {
+                reply_error(client, "resolution_ns: expected 100 ms to 1 h");
+                return;
+        }
+        if (targets_add(r->targets, name, &uri, request->resolution_ns, error, sizeof(error)) != 0)
                 reply_error(client, error);
         else
                 reply_done(client, name);

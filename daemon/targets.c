@@ -127,8 +127,11 @@ void targets_destroy(struct targets **tp)
         free(t);
 }
 
-int targets_add(struct targets *t, const char *name, const struct source_uri *uri, char *error, size_t error_size)
+int targets_add(struct targets *t, const char *name, const struct source_uri *uri, uint64_t resolution_ns, char *error,
+                size_t error_size)
 {
+        struct tracker_config trend = t->options.trend;
+
         if (targets_find(t, name)) {
                 snprintf(error, error_size, "there is a target '%s' already; remove it or give another name", name);
                 return -EEXIST;
@@ -137,6 +140,8 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 snprintf(error, error_size, "%u targets are the most one daemon takes; start another", LIMIT_TARGETS);
                 return -ENOSPC;
         }
+        if (resolution_ns)
+                trend.trend = trend_config_scaled(resolution_ns);
         struct pipeline_options options = {
                 .base = t->base,
                 .name = name,
@@ -144,7 +149,7 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 .epoch = t->epoch,
                 .outlet = bus_outlet(t->bus),
                 .show_arguments = t->options.show_arguments,
-                .trend = &t->options.trend,
+                .trend = &trend,
                 .rules = t->options.rules,
                 .alert_hooks = &t->options.alert_hooks,
         };

@@ -37,8 +37,12 @@ struct targets *targets_new(struct event_base *base, struct bus *bus, const stru
 /* Removes all targets, telling the subscribers. */
 void targets_destroy(struct targets **t);
 
-/* Returns 0, or -EEXIST, -ENOSPC, -EINVAL with a sentence in `error`. */
-int targets_add(struct targets *t, const char *name, const struct source_uri *uri, char *error, size_t error_size);
+/*
+ * Its growth is judged in steps of resolution_ns (valid), 0: as of all targets.
+ * Returns 0, or -EEXIST, -ENOSPC, -EINVAL with a sentence in `error`.
+ */
+int targets_add(struct targets *t, const char *name, const struct source_uri *uri, uint64_t resolution_ns, char *error,
+                size_t error_size);
 
 /* Returns 0 or -ENOENT. */
 int targets_remove(struct targets *t, const char *name);

@@ -2,10 +2,13 @@
 #include "yaml_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/nearest.h"
 #include "heapwatch/text.h"
@@ -86,43 +89,65 @@ bool yaml_file_parse(struct yaml_file *f, const char *name, const char *text, co
         return good;
 }
 
-/* The whole file, NUL-terminated, to free(); NULL with errno. */
-static char *slurp(const char *path, size_t *ret_size)
-{
-        FILE *file = fopen(path, "re");
-        char *text = file ? malloc(YAML_FILE_MAX_BYTES + 2) : NULL;
-        int e = errno;
-
-        if (text) {
-                *ret_size = fread(text, 1, YAML_FILE_MAX_BYTES + 1, file);
-                text[*ret_size] = '\0';
-                if (ferror(file)) {
-                        e = errno ? errno : EIO;
-                        free(text);
-                        text = NULL;
-                }
-        }
-        if (file)
-                fclose(file);
-        errno = e;
-        return text;
-}
-
-bool yaml_file_read(struct yaml_file *f, const char *path, const struct yaml_says *says)
+/* One byte more than the most says that the file is too large. -errno. */
+static ssize_t read_all(int fd, char *text)
 {
         size_t size = 0;
-        char *text = slurp(path, &size);
+
+        while (size <= YAML_FILE_MAX_BYTES) {
+                ssize_t n = read(fd, text + size, YAML_FILE_MAX_BYTES + 1 - size);
+                if (n == 0)
+                        break;
+                if (n < 0 && errno != EINTR)
+                        return -errno;
+                size += n > 0 ? (size_t)n : 0;
+        }
+        text[size] = '\0';
+        return (ssize_t)size;
+}
+
+/* The whole file, NUL-terminated, to free(); NULL after complaining. */
+static char *slurp(struct yaml_file *f, int fd)
+{
+        struct stat st;
+
+        if (fstat(fd, &st) < 0) {
+                yaml_complain(f, NULL, 0, "cannot be read: %s", strerror(errno));
+                return NULL;
+        }
+        if (!S_ISREG(st.st_mode)) {
+                yaml_complain(f, NULL, 0, "this is %s; expected a plain file", S_ISDIR(st.st_mode) ? "a directory" :
+                              S_ISFIFO(st.st_mode) ? "a pipe" : "a device or socket");
+                return NULL;
+        }
+        char *text = malloc(YAML_FILE_MAX_BYTES + 2);
+        ssize_t size = text ? read_all(fd, text) : -ENOMEM;
+
+        if (size < 0)
+                yaml_complain(f, NULL, 0, "cannot be read: %s", strerror((int)-size));
+        else if (size > YAML_FILE_MAX_BYTES)
+                yaml_complain(f, NULL, 0, "the file is larger than 1 MiB");
+        else if (strlen(text) != (size_t)size)
+                yaml_complain(f, NULL, 0, "there is a zero byte in it: this is no text file");
+        else
+                return text;
+        free(text);
+        return NULL;
+}
+
+/* The daemon reads rules again while it drains its sources: what would make it wait (a pipe) is refused unread. */
+bool yaml_file_read(struct yaml_file *f, const char *path, const struct yaml_says *says)
+{
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        char *text;
         bool good;
 
         *f = (struct yaml_file){ .name = path, .says = *says };
-        if (!text)
+        if (fd < 0)
                 return yaml_complain(f, NULL, 0, "cannot be read: %s", strerror(errno));
-        if (size > YAML_FILE_MAX_BYTES)
-                good = yaml_complain(f, NULL, 0, "the file is larger than 1 MiB");
-        else if (strlen(text) != size)
-                good = yaml_complain(f, NULL, 0, "there is a zero byte in it: this is no text file");
-        else
-                good = yaml_file_parse(f, path, text, says);
+        text = slurp(f, fd);
+        close(fd);
+        good = text && yaml_file_parse(f, path, text, says);
         free(text);
         return good;
 }

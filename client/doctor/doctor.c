@@ -16,6 +16,7 @@
 #include "heapwatch/subscriber.h"
 #include "heapwatch/text.h"
 
+#define FILE_URI "file:"
 #define REQUEST_MS 2000
 #define LOG_SILENCE_MS 60000            /* a log's reader that says nothing for so long has failed */
 
@@ -26,7 +27,7 @@ static const char help[] =
         "\n"
         "  PROGRAM   an executable made by GHC: it is asked through its +RTS --info, its\n"
         "            main is not run\n"
-        "  LOG       a finished eventlog file\n"
+        "  LOG       an eventlog file, as far as it goes\n"
         "  SOURCE    a target of the running daemon, by its name or URI\n"
         "\n"
         "Exit status: 0 all that matters is visible, 1 something is missing, 2 bad input.\n"
@@ -207,13 +208,13 @@ static int see_target(const char *wanted, bool json)
         snapshot.snapshot = &ask_snapshot;
         if (hw_default_endpoints(publish, request, sizeof publish) < 0 ||
             hw_request(publish, &status, REQUEST_MS, hear_status, &search) < 0) {
-                command_error(&command_doctor, "%s is no file, and no daemon answers that could know a target of "
-                              "that name", wanted);
+                command_error(&command_doctor, "%s is no file, and no daemon answers that could watch it; start one "
+                              "with `heapwatchd %s` and ask again", wanted, wanted);
                 return EXIT_USAGE;
         }
         if (search.name[0] == '\0') {
-                command_error(&command_doctor, "%s is neither a file nor a target of the daemon; `heapwatch ctl "
-                              "targets` lists them", wanted);
+                command_error(&command_doctor, "%s is neither a file nor a target of the daemon: `heapwatch ctl "
+                              "targets` lists these, `heapwatch ctl add %s` adds a source", wanted, wanted);
                 return EXIT_USAGE;
         }
         if (hw_request(publish, &snapshot, REQUEST_MS, hear_snapshot, &s) < 0 || !s.any) {
@@ -265,6 +266,8 @@ static int run(int argc, char **argv)
         if (argc - optind != 1)
                 return command_usage_error(&command_doctor, "expected one program, log or target");
         const char *what = argv[optind];
+        if (strncmp(what, FILE_URI, strlen(FILE_URI)) == 0 && stat(what + strlen(FILE_URI), &st) == 0)
+                what += strlen(FILE_URI);
         if (stat(what, &st) == 0 && S_ISREG(st.st_mode))
                 return is_program(what) ? see_program(what, json) : see_log(what, json);
         if (strchr(what, '/') == NULL && inquire_find(what, path, sizeof path))

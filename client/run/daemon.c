@@ -25,6 +25,7 @@
 #include "base/process.h"
 #include "heapwatch/subscriber.h"
 #include "client/inquire.h"
+#include "heapwatch/text.h"
 
 #define REQUEST_MS 2000
 #define START_MS 8000                   /* for a new daemon to answer */
@@ -203,7 +204,8 @@ static void hear_added(void *ctx, const Hw__Reply *reply)
                 snprintf(a->name, sizeof a->name, "%s", reply->done->target);
 }
 
-static int add_once(const struct daemon_link *link, const char *name, const char *uri, struct added *ret)
+static int add_once(const struct daemon_link *link, const char *name, const char *uri, uint64_t resolution_ns,
+                    struct added *ret)
 {
         Hw__Request request = HW__REQUEST__INIT;
         Hw__AddTargetRequest add = HW__ADD_TARGET_REQUEST__INIT;
@@ -212,6 +214,8 @@ static int add_once(const struct daemon_link *link, const char *name, const char
         snprintf(ret->name, sizeof ret->name, "%s", name);
         add.name = (char *) (size_t) name;
         add.uri = (char *) (size_t) uri;
+        add.has_resolution_ns = resolution_ns != 0;
+        add.resolution_ns = resolution_ns;
         request.what_case = HW__REQUEST__WHAT_ADD_TARGET;
         request.add_target = &add;
         return hw_request(link->publish, &request, REQUEST_MS, hear_added, ret);
@@ -245,7 +249,7 @@ static bool is_taken(const struct daemon_link *link, const char *name)
         return hw_request(link->publish, &request, REQUEST_MS, hear_taken, &t) == 0 && t.yes;
 }
 
-bool daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri,
+bool daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri, uint64_t resolution_ns,
                 char ret_name[DAEMON_NAME_MAX], char *error, size_t error_size)
 {
         char candidate[DAEMON_NAME_MAX];
@@ -254,7 +258,7 @@ bool daemon_add(const struct daemon_link *link, const char *name, bool exact, co
         snprintf(candidate, sizeof candidate, "%s", name);
         for (int i = 2; !exact && i <= NAMES_MAX && is_taken(link, candidate); i++)
                 snprintf(candidate, sizeof candidate, "%.58s-%d", name, i);
-        int r = add_once(link, candidate, uri, &a);
+        int r = add_once(link, candidate, uri, resolution_ns, &a);
         if (r == 0 && a.done) {
                 memcpy(ret_name, a.name, sizeof a.name);
                 return true;
@@ -316,6 +320,33 @@ static void saw_state(struct daemon_saw *saw, const Hw__Target *target)
         saw->ended = saw->crashed || target->state == HW__TARGET__STATE__STATE_ENDED;
 }
 
+static const char *text_of(const Hw__Note *note)
+{
+        return note != NULL && note->text != NULL && note->text[0] != '\0' ? note->text : NULL;
+}
+
+/* The verdict on live data: the sentence it came with, when growth began, and what the program said around then. */
+static void saw_verdict(struct daemon_saw *saw, const Hw__Trend *t)
+{
+        const char *before = text_of(t->note_before), *after = text_of(t->note_after);
+        char began[HW_NUMBER_MAX], onset[64 + HW_NUMBER_MAX] = "";
+
+        if (t->has_onset_ns)
+                snprintf(onset, sizeof onset, "; growth began %s into the run",
+                         hw_duration_text(began, sizeof began, (double) t->onset_ns));
+        snprintf(saw->verdict, sizeof saw->verdict, "%s%s%s%s%s%s%s%s", t->sentence, onset,
+                 before ? ", after \"" : "", before ? before : "", before ? "\"" : "",
+                 after ? ", before \"" : "", after ? after : "", after ? "\"" : "");
+}
+
+static void saw_trends(struct daemon_saw *saw, const Hw__Trends *trends)
+{
+        for (size_t i = 0; i < trends->n_trends; i++)
+                if (trends->trends[i]->has_series && trends->trends[i]->series == HW__SERIES__SERIES_LIVE &&
+                    trends->trends[i]->sentence != NULL)
+                        saw_verdict(saw, trends->trends[i]);
+}
+
 static void saw_gc(struct daemon_saw *saw, const Hw__Gc *gc)
 {
         saw->collections = 0;
@@ -350,6 +381,9 @@ static void hear_snapshot(void *ctx, const Hw__Reply *reply)
         case HW__UPDATE__BODY_CENSUS:
                 saw_census(saw, u->census);
                 break;
+        case HW__UPDATE__BODY_TRENDS:
+                saw_trends(saw, u->trends);
+                break;
         case HW__UPDATE__BODY_BANDS:
                 saw_bands(saw, u->bands);
                 break;
@@ -381,14 +415,14 @@ static bool ask_kinds(const struct daemon_link *link, const char *name, Hw__Kind
 bool daemon_ask(const struct daemon_link *link, const char *name, struct daemon_saw *ret_saw)
 {
         Hw__Kind state[] = { HW__KIND__KIND_TARGET, HW__KIND__KIND_HEAP, HW__KIND__KIND_GC, HW__KIND__KIND_CENSUS,
-                             HW__KIND__KIND_HEALTH };
+                             HW__KIND__KIND_HEALTH, HW__KIND__KIND_TREND };
         Hw__Kind bands[] = { HW__KIND__KIND_BAND };
         struct daemon_saw saw = { .live_bytes = UNKNOWN_U64, .max_live_bytes = UNKNOWN_U64,
                                   .heap_size_bytes = UNKNOWN_U64, .rss_bytes = UNKNOWN_U64,
                                   .censuses = UNKNOWN_U64, .lost_bytes = UNKNOWN_U64, .events = UNKNOWN_U64,
                                   .collections = UNKNOWN_U64 };
 
-        if (!daemon_reachable(link) || !ask_kinds(link, name, state, 5, &saw))
+        if (!daemon_reachable(link) || !ask_kinds(link, name, state, sizeof state / sizeof *state, &saw))
                 return false;
         if (saw.top_band_bytes > 0 && !ask_kinds(link, name, bands, 1, &saw))
                 return false; /* labels come after the ids: asked second */

@@ -31,10 +31,11 @@ bool daemon_reachable(const struct daemon_link *link);
 bool daemon_ensure(const struct daemon_link *link, bool *ret_started, char *error, size_t error_size);
 
 /*
- * Adds a target. With `exact` a taken name is an error, else -2, -3 ... is put
+ * Adds a target whose growth is judged in steps of resolution_ns (0: as the
+ * daemon does). With `exact` a taken name is an error, else -2, -3 ... is put
  * behind it. The name it got is in ret_name.
  */
-bool daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri,
+bool daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri, uint64_t resolution_ns,
                 char ret_name[DAEMON_NAME_MAX], char *error, size_t error_size);
 
 void daemon_remove(const struct daemon_link *link, const char *name);
@@ -49,6 +50,7 @@ struct daemon_saw {
         char top_band[80];              /* label of the biggest band of the last census; "" */
         uint64_t top_band_bytes;
         uint32_t top_band_id;
+        char verdict[512];              /* on live data, in words, with the note around its onset; "" */
 };
 
 bool daemon_ask(const struct daemon_link *link, const char *name, struct daemon_saw *ret_saw);

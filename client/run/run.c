@@ -26,6 +26,8 @@
 #include "client/run/session.h"
 #include "heapwatch/text.h"
 
+#define RESOLUTION_LEAST_NS UINT64_C(100000000) /* as the daemon takes them */
+#define RESOLUTION_MOST_NS UINT64_C(3600000000000)
 #define SENTENCE 1024
 #define SEEN_MS 3000                    /* for the daemon to notice the end of the log */
 
@@ -48,6 +50,8 @@ static const char help[] =
         "  --no-flush           PROGRAM flushes its eventlog itself: set no flush interval\n"
         "  --end-hung SECONDS   end PROGRAM when it hangs for so long: each thread waits for\n"
         "                       another one, as the flush interval can cause at exit\n"
+        "  --resolution TIME    step in which growth is judged, 100ms to 1h (default: the daemon's,\n"
+        "                       1m): a short run needs a short one, and collections in most steps\n"
         "  --force              run PROGRAM even if it cannot be watched\n"
         "\n"
         "Without --no-top, PROGRAM's output goes to a file, which is named at the end.\n"
@@ -59,6 +63,7 @@ struct options {
         const char *name, *heap_profile, *extra;
         bool no_top, plain, close, no_flush, force;
         long long end_hung_ms;
+        uint64_t resolution_ns;         /* 0: not given */
         char **program;
 };
 
@@ -79,7 +84,7 @@ struct run {
 
 /* ---------------------------------------------------------------- options */
 
-enum { OPT_NAME = 256, OPT_NO_TOP, OPT_PLAIN, OPT_CLOSE, OPT_PROFILE, OPT_RTS, OPT_NO_FLUSH, OPT_END_HUNG, OPT_FORCE,
+enum { OPT_NAME = 256, OPT_NO_TOP, OPT_PLAIN, OPT_CLOSE, OPT_PROFILE, OPT_RTS, OPT_NO_FLUSH, OPT_END_HUNG, OPT_FORCE, OPT_RESOLUTION,
        OPT_HELP };
 
 static const struct option long_options[] = {
@@ -91,6 +96,7 @@ static const struct option long_options[] = {
         { "rts", required_argument, NULL, OPT_RTS },
         { "no-flush", no_argument, NULL, OPT_NO_FLUSH },
         { "end-hung", required_argument, NULL, OPT_END_HUNG },
+        { "resolution", required_argument, NULL, OPT_RESOLUTION },
         { "force", no_argument, NULL, OPT_FORCE },
         { "help", no_argument, NULL, OPT_HELP },
         { NULL, 0, NULL, 0 },
@@ -147,6 +153,10 @@ static int set_option(struct options *o, int which, const char *value)
         case OPT_END_HUNG:
                 return seconds_parse(value, &o->end_hung_ms) ? 0
                         : command_usage_error(&command_run, "--end-hung: expected seconds from 0 to 86400");
+        case OPT_RESOLUTION:
+                return hw_parse_duration(value, &o->resolution_ns) && o->resolution_ns >= RESOLUTION_LEAST_NS &&
+                               o->resolution_ns <= RESOLUTION_MOST_NS ? 0
+                        : command_usage_error(&command_run, "--resolution: expected a time from 100ms to 1h");
         case OPT_FORCE:
                 o->force = true;
                 return 0;
@@ -281,8 +291,8 @@ static bool connect_daemon(struct run *r)
         }
         snprintf(uri, sizeof uri, "unix:%s", r->socket);
         default_name(r, name);
-        r->watched = daemon_add(&r->link, r->o.name != NULL ? r->o.name : name, r->o.name != NULL, uri, r->target,
-                                error, sizeof error);
+        r->watched = daemon_add(&r->link, r->o.name != NULL ? r->o.name : name, r->o.name != NULL, uri,
+                                r->o.resolution_ns, r->target, error, sizeof error);
         return r->watched || refuse(r, error);
 }
 
@@ -350,7 +360,7 @@ static void say_count(const char *one, const char *many, uint64_t count)
 /* One line: what became of the program and what was seen of it. */
 static void sum_up(const struct run *r, const struct session_result *result)
 {
-        struct daemon_saw saw;
+        struct daemon_saw saw = { .verdict = "" };
         struct relay_stats relay = relay_stats(r->relay);
         char status[64], took[HW_NUMBER_MAX], label[256];
 
@@ -375,6 +385,11 @@ static void sum_up(const struct run *r, const struct session_result *result)
         if (relay.left_out_bytes > 0)
                 say_bytes("not delivered, for no daemon took it:", relay.left_out_bytes);
         fputs("\n", stderr);
+        if (saw.verdict[0] != '\0') {
+                char verdict[2 * sizeof saw.verdict];
+                hw_terminal_text(verdict, sizeof verdict, saw.verdict);
+                fprintf(stderr, "heapwatch run: live data of %s: %s\n", r->target, verdict);
+        }
 }
 
 /* Names the file with the program's output, or removes it when it is empty. */
@@ -416,7 +431,7 @@ static int start(struct run *r)
         }
         struct session_options options = {
                 .path = r->path, .argv = r->o.program, .ghcrts = r->flags.ghcrts, .target = r->target,
-                .uri = uri, .link = &r->link, .relay = r->relay,
+                .uri = uri, .resolution_ns = r->o.resolution_ns, .link = &r->link, .relay = r->relay,
                 .screen = screen, .plain = r->o.plain || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO),
                 .close_screen = r->o.close, .output_fd = r->output_fd, .output_path = r->output,
                 .end_hung_ms = r->o.end_hung_ms,

@@ -158,7 +158,8 @@ static void start_adder(struct session *s)
         s->adder = fork();
         if (s->adder == 0) {
                 restore_signals(s);
-                _exit(daemon_add(s->o->link, s->o->target, true, s->o->uri, name, error, sizeof error) ? 0 : 1);
+                _exit(daemon_add(s->o->link, s->o->target, true, s->o->uri, s->o->resolution_ns, name, error,
+                                 sizeof error) ? 0 : 1);
         }
         if (s->adder < 0)
                 s->adder = 0; /* tried again at the next turn */

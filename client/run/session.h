@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "client/run/daemon.h"
 #include "client/run/relay.h"
@@ -18,6 +19,7 @@ struct session_options {
         const char *ghcrts;             /* its RTS flags */
         const char *target;             /* name at the daemon */
         const char *uri;
+        uint64_t resolution_ns;         /* of its verdicts; 0: the daemon's */
         const struct daemon_link *link;
         struct relay *relay;
         bool screen;                    /* show heapwatch top; the program's output goes to output_fd */

@@ -11,6 +11,7 @@ name##_end:;                    \
         .section .rodata
 EMBED(hw_page_index, "index.html")
 EMBED(hw_page_js, "app.js")
+EMBED(hw_page_early, "early.js")
 EMBED(hw_page_css, "app.css")
 EMBED(hw_page_report, "report.html")
 

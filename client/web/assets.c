@@ -8,6 +8,7 @@
 
 EMBEDDED(page_index);
 EMBEDDED(page_js);
+EMBEDDED(page_early);
 EMBEDDED(page_css);
 EMBEDDED(page_report);
 
@@ -20,6 +21,7 @@ const struct asset *asset_find(const char *path)
         const struct asset all[] = {
                 ASSET("/", "text/html; charset=utf-8", page_index),
                 ASSET("/app.js", "text/javascript; charset=utf-8", page_js),
+                ASSET("/early.js", "text/javascript; charset=utf-8", page_early),
                 ASSET("/app.css", "text/css; charset=utf-8", page_css),
         };
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* detail.c - of which targets a browser wants the large messages. */
+#include <event2/http.h>
+#include <event2/keyvalq_struct.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +46,8 @@ static bool is_large(Hw__Kind kind)
 
 bool detail_wants(const struct detail *d, const struct view *v, size_t daemon, const char *target, Hw__Kind kind)
 {
+        if (d->series_trends && kind == HW__KIND__KIND_TREND)
+                return false;
         if (d->all || !is_large(kind))
                 return true;
         for (size_t i = 0; target && i < d->n; i++) {
@@ -58,4 +62,24 @@ bool detail_wants(const struct detail *d, const struct view *v, size_t daemon, c
                         return true;
         }
         return false;
+}
+
+bool detail_parse(struct detail *ret, const char *query)
+{
+        struct evkeyvalq parameters;
+        bool good = true;
+
+        *ret = (struct detail){ .all = true };
+        if (evhttp_parse_query_str(query ? query : "", &parameters) < 0)
+                return false;
+        for (const struct evkeyval *kv = parameters.tqh_first; kv; kv = kv->next.tqe_next) {
+                if (!strcmp(kv->key, "trends"))
+                        ret->series_trends = !strcmp(kv->value, "series");
+                if (strcmp(kv->key, "detail"))
+                        continue;
+                ret->all = false;
+                good = good && (!kv->value[0] || detail_add(ret, kv->value));
+        }
+        evhttp_clear_headers(&parameters);
+        return good;
 }

@@ -79,6 +79,11 @@ static bool set_step(struct question *q, const char *text)
         return seconds(text, &q->step_s) && q->step_s >= 0;
 }
 
+static bool set_points(struct question *q, const char *text)
+{
+        return number(text, QUESTION_POINTS, &q->points) && q->points > 0;
+}
+
 static const struct parameter {
         const char *name, *expected;
         bool list;
@@ -91,6 +96,7 @@ static const struct parameter {
         { "from", "seconds of event time, or negative: before now", false, set_from },
         { "to", "seconds of event time", false, set_to },
         { "step", "seconds", false, set_step },
+        { "points", "1 to 100000", false, set_points },
 };
 
 /* Each part of "a,b,c". The text is overwritten. */
@@ -117,7 +123,8 @@ static bool take(struct question *q, const struct evkeyval *kv, char *error, siz
                 (void)snprintf(error, size, "the value of '%s' is not understood; expected %s", p->name, p->expected);
                 return false;
         }
-        (void)snprintf(error, size, "unknown parameter '%.40s'; expected target, series, band, bands, from, to or step",
+        (void)snprintf(error, size, "unknown parameter '%.40s'; expected target, series, band, bands, from, to, "
+                       "step or points",
                        kv->key);
         return false;
 }
@@ -167,6 +174,12 @@ static struct wanted frame(const struct question *q, size_t i, const struct view
         (void)snprintf(w.target, sizeof(w.target), "%s", q->targets.targets[i].name);
         if (q->has_from)
                 w.from_ns = ns(q->from_s < 0 ? newest_s + q->from_s : q->from_s);
+        if (q->points) {
+                double to_s = q->has_to && q->to_s < newest_s ? q->to_s : newest_s, from_s = (double)w.from_ns / 1e9;
+                uint64_t step_ns = to_s > from_s ? ns((to_s - from_s) / (double)q->points) : 0;
+
+                w.step_ns = step_ns > w.step_ns ? step_ns : w.step_ns;
+        }
         return w;
 }
 

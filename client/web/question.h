@@ -15,6 +15,7 @@
 #define QUESTION_BANDS 400
 #define QUESTION_TOP 200
 #define QUESTION_ITEMS 400
+#define QUESTION_POINTS 100000
 
 struct question {
         struct detail targets;          /* the names; `all` is not used */
@@ -26,6 +27,7 @@ struct question {
         bool has_from, has_to;
         double from_s, to_s;            /* event time; negative `from`: before the newest */
         double step_s;                  /* 0: the finest */
+        unsigned long points;           /* about so many of each at most, instead of a step; 0: not asked for */
 };
 
 /* Reads all parameters. False with a sentence in `error`. */

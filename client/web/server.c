@@ -69,31 +69,12 @@ static void get_stream(struct server *s, struct evhttp_request *req, const struc
                 streams_begin(s->parts.streams, req, detail);
 }
 
-/* ?detail=A&detail=B. Without: all. */
-static bool read_detail(const char *query, struct detail *ret)
-{
-        struct evkeyvalq parameters;
-        bool good = true;
-
-        *ret = (struct detail){ .all = true };
-        if (evhttp_parse_query_str(query ? query : "", &parameters) < 0)
-                return false;
-        for (const struct evkeyval *kv = parameters.tqh_first; kv; kv = kv->next.tqe_next) {
-                if (strcmp(kv->key, "detail"))
-                        continue;
-                ret->all = false;
-                good = good && (!kv->value[0] || detail_add(ret, kv->value));
-        }
-        evhttp_clear_headers(&parameters);
-        return good;
-}
-
 static void with_detail(struct server *s, struct evhttp_request *req, const char *query,
                         void (*get)(struct server *, struct evhttp_request *, const struct detail *))
 {
         struct detail detail;
 
-        if (read_detail(query, &detail))
+        if (detail_parse(&detail, query))
                 get(s, req, &detail);
         else
                 answer_error(req, 400, "expected detail=NAME or detail=DAEMON:NAME, at most %d of them", DETAIL_MAX);

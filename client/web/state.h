@@ -17,12 +17,16 @@
 /* Of which targets the large bodies (bands, census, notes, profile, ticky, trends of bands) are wanted. */
 struct detail {
         bool all;
+        bool series_trends;     /* trends of bands are left out everywhere: they are by far the largest */
         size_t n;
         struct { bool any_daemon; size_t daemon; char name[VIEW_NAME_MAX + 1]; } targets[DETAIL_MAX];
 };
 
 /* "D:NAME" or "NAME" into the list. False: not a target, or too many. */
 bool detail_add(struct detail *d, const char *text);
+
+/* ?detail=A&detail=B. Without: all. &trends=series: no trends of bands. False: not understood. */
+bool detail_parse(struct detail *ret, const char *query);
 
 /* Whether an update of this kind and target belongs to what is wanted. */
 bool detail_wants(const struct detail *d, const struct view *v, size_t daemon, const char *target, Hw__Kind kind);

@@ -16,21 +16,10 @@
 #include <event2/bufferevent.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "client/history/put.h"
 #include "client/web/answer.h"
-
-/* One printed update. */
-struct piece {
-        struct piece *next;
-        size_t daemon;
-        Hw__Kind kind;
-        bool instead;           /* for those who do not want this target's large messages */
-        char target[VIEW_NAME_MAX + 1];
-        size_t size;
-        char text[];
-};
+#include "client/web/pieces.h"
 
 struct stream {
         struct stream *next;
@@ -45,8 +34,7 @@ struct streams {
         struct event *tick, *alive;
         struct stream *first;
         size_t n;
-        struct piece *pieces, **last;
-        size_t pieces_bytes;
+        struct pieces pieces;   /* gathered since the last tick */
         uint64_t id;            /* of the newest event */
         bool said;              /* something was sent since the last "alive" */
         bool ended;
@@ -126,34 +114,15 @@ static bool ready(struct streams *all, struct stream *s)
 
 /* ------------------------------------------------------------------- gathering */
 
-static void drop_pieces(struct streams *all)
-{
-        while (all->pieces) {
-                struct piece *p = all->pieces;
-
-                all->pieces = p->next;
-                free(p);
-        }
-        all->last = &all->pieces;
-        all->pieces_bytes = 0;
-}
-
 static void put_pieces(struct streams *all, struct stream *s)
 {
-        const char *comma = "[";
         struct document d;
+        bool any = false;
 
         document_open(&d);
-        for (const struct piece *p = d.to ? all->pieces : NULL; p; p = p->next) {
-                if (detail_wants(&s->detail, all->source->view, p->daemon, p->target, p->kind) == p->instead)
-                        continue;
-                (void)fputs(comma, d.to);
-                (void)fwrite(p->text, 1, p->size, d.to);
-                comma = ",\n";
-        }
         if (d.to)
-                (void)fputs("]", d.to);
-        if (document_close(&d) && *comma == ',')
+                any = pieces_print(&all->pieces, d.to, &s->detail, all->source->view);
+        if (document_close(&d) && any)
                 put_event(all, s, "updates", d.text, d.size);
         document_done(&d);
 }
@@ -161,14 +130,14 @@ static void put_pieces(struct streams *all, struct stream *s)
 /* What was gathered goes out, in order before whatever comes next. */
 static void flush(struct streams *all)
 {
-        if (!all->pieces)
+        if (!all->pieces.first)
                 return;
         all->id++;
         for (struct stream *s = all->first; s; s = s->next) {
                 if (ready(all, s))
                         put_pieces(all, s);
         }
-        drop_pieces(all);
+        pieces_clear(&all->pieces);
 }
 
 /* -------------------------------------------------------------- their lives */
@@ -279,50 +248,6 @@ static void all_behind(struct streams *all)
                 s->behind = true;
 }
 
-/* Prints an update and queues it. */
-static void add_piece(struct streams *all, size_t daemon, const Hw__Update *u, bool instead)
-{
-        struct piece *p = NULL;
-        struct document d;
-
-        document_open(&d);
-        if (d.to)
-                put_tagged(d.to, daemon, u);
-        if (document_close(&d))
-                p = calloc(1, sizeof(*p) + d.size);
-        if (p) {
-                p->daemon = daemon;
-                p->kind = hw_update_kind(u);
-                p->instead = instead;
-                (void)snprintf(p->target, sizeof(p->target), "%s", u->target ? u->target : "");
-                p->size = d.size;
-                memcpy(p->text, d.text, d.size);
-                *all->last = p;
-                all->last = &p->next;
-                all->pieces_bytes += d.size;
-        } else {
-                all_behind(all);
-        }
-        document_done(&d);
-}
-
-/* The part of a message of trends that all get. */
-static void add_small_trends(struct streams *all, size_t daemon, const Hw__Update *u)
-{
-        Hw__Trend **list = calloc(u->trends->n_trends + 1, sizeof(*list));
-        Hw__Update small = *u;
-        Hw__Trends trends;
-
-        if (!list) {
-                all_behind(all);
-                return;
-        }
-        trends = trends_of_series(u->trends, list);
-        small.trends = &trends;
-        add_piece(all, daemon, &small, true);
-        free(list);
-}
-
 void streams_update(struct streams *all, size_t daemon, const Hw__Update *u)
 {
         static const struct timeval tenth = { 0, 100000 };
@@ -331,13 +256,8 @@ void streams_update(struct streams *all, size_t daemon, const Hw__Update *u)
                 return;
         if (!event_pending(all->tick, EV_TIMEOUT, NULL))
                 (void)event_add(all->tick, &tenth);
-        if (all->pieces_bytes > STREAM_BATCH_BYTES) {
+        if (all->pieces.bytes > STREAM_BATCH_BYTES || !pieces_add(&all->pieces, daemon, u))
                 all_behind(all);
-                return;
-        }
-        add_piece(all, daemon, u, false);
-        if (u->body_case == HW__UPDATE__BODY_TRENDS)
-                add_small_trends(all, daemon, u);
 }
 
 static void tell_all(struct streams *all, const char *name, const struct document *d)
@@ -393,7 +313,7 @@ struct streams *streams_new(struct event_base *base, const struct state_source *
         if (!all)
                 return NULL;
         all->source = source;
-        all->last = &all->pieces;
+        pieces_init(&all->pieces);
         all->tick = evtimer_new(base, on_tick, all);
         all->alive = event_new(base, -1, EV_PERSIST, on_alive, all);
         if (!all->tick || !all->alive || event_add(all->alive, &seconds))
@@ -414,7 +334,7 @@ void streams_destroy(struct streams **all)
                 free(s);
                 s = next;
         }
-        drop_pieces(*all);
+        pieces_clear(&(*all)->pieces);
         if ((*all)->tick)
                 event_free((*all)->tick);
         if ((*all)->alive)

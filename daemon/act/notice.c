@@ -20,9 +20,11 @@ static uint64_t mix_text(uint64_t hash, const char *text)
         return hash_bytes(text ? text : "", text ? strlen(text) + 1 : 0, hash);
 }
 
-uint64_t notice_fingerprint(const char *group, const char *rule, const char *target, const char *band)
+uint64_t notice_fingerprint(const char *group, const char *rule, const char *target, const char *band, uint32_t twin)
 {
-        return mix_text(mix_text(mix_text(mix_text(0, group), rule), target), band);
+        uint64_t hash = mix_text(mix_text(mix_text(mix_text(0, group), rule), target), band);
+
+        return twin ? hash_u64(twin, hash) : hash;
 }
 
 /* -------------------------------------------------------------------- copy */

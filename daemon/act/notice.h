@@ -56,8 +56,12 @@ struct notice {
         uint64_t fired_ns, fired_wall_ns;       /* since when it fires (or fired); NOTICE_NO_TIME before */
 };
 
-/* What is the same about an alert in all its states. Equal on every machine and in every run; `band` may be NULL. */
-uint64_t notice_fingerprint(const char *group, const char *rule, const char *target, const char *band);
+/*
+ * What is the same about an alert in all its states. Equal on every machine and
+ * in every run; `band` may be NULL. `twin` tells bands of one label apart, 0 for
+ * the first: a number that holds for this run only.
+ */
+uint64_t notice_fingerprint(const char *group, const char *rule, const char *target, const char *band, uint32_t twin);
 
 /* A copy in one block, to free(). NULL when memory is short. */
 struct notice *notice_copy(const struct notice *notice);

@@ -5,8 +5,9 @@
  * nearest end, lest one flipped bit throw every window into the far future.
  * Only GC_START and GC_END may be older: the RTS gives them an earlier time.
  *
- * A buffer that was flushed at T has told all up to T; the watermark is the
- * least T over all buffers that were ever seen.
+ * A buffer that was flushed at T has told all up to T once its block is whole,
+ * which the next block's begin tells; the watermark is the least T over all
+ * buffers, when each of them has told something.
  */
 #include "model/clock.h"
 
@@ -27,17 +28,30 @@ static bool all_buffers_seen(const struct model *m)
 
         for (uint32_t i = 0; i < m->sched.n_caps; i++)
                 seen += m->caps[i].block_end_ns != UNKNOWN_U64;
-        return seen >= m->run.capabilities;
+        return seen > 0 && seen >= m->run.capabilities;
 }
 
-static void tell_settled(struct model *m)
+/* The least end of all buffers' newest blocks; 0: none. */
+static uint64_t least_end(const struct model *m)
 {
-        uint64_t settled = model_watermark_ns(m);
+        uint64_t least = m->clock.global_end_ns;
 
-        if (!m->sink.settled || settled <= m->clock.settled_ns || !all_buffers_seen(m))
+        for (uint32_t i = 0; i < m->sched.n_caps; i++)
+                if (m->caps[i].block_end_ns < least)
+                        least = m->caps[i].block_end_ns;
+        return least == UNKNOWN_U64 ? 0 : least;
+}
+
+/* A block begins: all before it are whole. */
+static void settle(struct model *m)
+{
+        uint64_t settled = least_end(m);
+
+        if (settled <= m->clock.settled_ns || !all_buffers_seen(m))
                 return;
         m->clock.settled_ns = settled;
-        m->sink.settled(m->sink.ctx, settled);
+        if (m->sink.settled)
+                m->sink.settled(m->sink.ctx, settled);
 }
 
 /* From the block's start, or the run's first event if that is later, to the block's end; a width of 0 is never sure. */
@@ -58,7 +72,7 @@ void clock_block(struct model *m, const struct hw_event *e)
         struct cap_state *state = sched_cap_state(m, cap);
         uint64_t *newest_end = state ? &state->block_end_ns : cap == HW_CAP_NONE ? &c->global_end_ns : NULL;
 
-        tell_settled(m);
+        settle(m);
         c->block_offset = e->offset;
         c->block_size = hw_event_u32(e, 0);
         c->block_begin_ns = e->time_ns;
@@ -127,14 +141,9 @@ uint64_t model_first_time_ns(const struct model *m)
 
 uint64_t model_watermark_ns(const struct model *m)
 {
-        uint64_t least = m->clock.global_end_ns;
-
         if (m->ended)
                 return m->clock.newest_ns;
-        for (uint32_t i = 0; i < m->sched.n_caps; i++)
-                if (m->caps[i].block_end_ns < least)
-                        least = m->caps[i].block_end_ns;
-        return least == UNKNOWN_U64 ? 0 : least;
+        return m->clock.settled_ns ? m->clock.settled_ns : UNKNOWN_U64;
 }
 
 uint64_t model_event_time(const struct model *m, uint64_t wall_ns)

@@ -102,7 +102,11 @@ uint64_t model_time_ns(const struct model *m);
 /* Oldest event time seen in the run; UNKNOWN_U64 before the first event. */
 uint64_t model_first_time_ns(const struct model *m);
 
-/* All events up to here have arrived: the least of all buffers' newest end_time (block markers). */
+/*
+ * All events up to here have arrived: the least end of all buffers' newest
+ * whole blocks (the newest block of the stream is whole when the next one
+ * begins). UNKNOWN_U64 until each buffer has sent one.
+ */
 uint64_t model_watermark_ns(const struct model *m);
 
 /* Event time of a Unix time, and back; UNKNOWN_U64 while the run's start is unknown. */

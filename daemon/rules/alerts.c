@@ -40,7 +40,7 @@ struct alerts {
         struct rule_use *uses;          /* RULES_MAX: a reload needs no memory */
         struct alert **list;
         size_t n, room;
-        uint64_t left_out;
+        uint64_t left_out[2];           /* instances at the newest judging: of rules of runs, of the target */
         uint32_t run;
 };
 
@@ -109,6 +109,21 @@ static size_t rule_index(const struct alerts *a, const struct rule *rule)
         return i;
 }
 
+/*
+ * Bands may share a label (info tables of one name). The first to have an alert
+ * is known by the label, as in other runs; the others by their number as well.
+ */
+static uint64_t fingerprint_of(const struct alerts *a, const struct alert *alert)
+{
+        const struct rule *rule = alert->rule;
+        uint64_t plain = notice_fingerprint(rule->group, rule->name, a->target, alert->band_label, 0);
+
+        for (size_t i = 0; i < a->n && alert->band; i++)
+                if (a->list[i]->fingerprint == plain && a->list[i]->run == alert->run)
+                        return notice_fingerprint(rule->group, rule->name, a->target, alert->band_label, alert->band);
+        return plain;
+}
+
 static struct alert *new_alert(const struct alerts *a, const struct rule *rule, uint32_t band)
 {
         static const struct stamp never = { UNKNOWN_U64, UNKNOWN_U64 };
@@ -128,7 +143,7 @@ static struct alert *new_alert(const struct alerts *a, const struct rule *rule, 
                         return NULL;
                 }
         }
-        alert->fingerprint = notice_fingerprint(rule->group, rule->name, a->target, alert->band_label);
+        alert->fingerprint = fingerprint_of(a, alert);
         return alert;
 }
 
@@ -157,7 +172,7 @@ static struct alert *insert_at(struct alerts *a, size_t i, const struct rule *ru
         struct alert *alert = make_room(a) ? new_alert(a, rule, band) : NULL;
 
         if (!alert) {
-                a->left_out++;
+                a->left_out[rule->of_target]++;
                 return NULL;
         }
         memmove(a->list + i + 1, a->list + i, (a->n - i) * sizeof(*a->list));
@@ -288,6 +303,7 @@ static void judge(struct alerts *a, const struct rule_moment *at, bool of_target
         size_t at_list = 0;
 
         a->run = at->run;
+        a->left_out[of_target] = 0;
         for (size_t i = 0; i < a->rules->n; i++) {
                 const struct rule *rule = a->rules->rules[i];
 
@@ -327,6 +343,7 @@ void alerts_end_run(struct alerts *a, const struct rule_moment *at)
         for (size_t i = a->n; i-- > 0;)
                 if (!a->list[i]->rule->of_target)
                         end_at(a, i, at);
+        a->left_out[false] = 0;
 }
 
 static void forget_bands(struct alerts *a)
@@ -405,6 +422,7 @@ void alerts_reload(struct alerts *a, const struct ruleset *rules, const struct r
         }
         use_rules(a, rules);
         sort(a);
+        memset(a->left_out, 0, sizeof(a->left_out)); /* the next judging counts anew */
 }
 
 void alerts_refresh(struct alerts *a, const struct rule_moment *at)
@@ -466,7 +484,7 @@ const struct alert *alerts_get(const struct alerts *a, size_t i)
 
 uint64_t alerts_left_out(const struct alerts *a)
 {
-        return a->left_out;
+        return a->left_out[false] + a->left_out[true];
 }
 
 size_t alerts_held_bytes(const struct alerts *a)

@@ -87,7 +87,7 @@ void alerts_refresh(struct alerts *a, const struct rule_moment *at);
 
 size_t alerts_count(const struct alerts *a);
 const struct alert *alerts_get(const struct alerts *a, size_t i); /* in order of rule and band */
-uint64_t alerts_left_out(const struct alerts *a);
+uint64_t alerts_left_out(const struct alerts *a); /* instances that the newest judging found no place for */
 size_t alerts_held_bytes(const struct alerts *a);
 
 #endif

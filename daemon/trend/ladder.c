@@ -16,6 +16,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 
 void ladder_init(struct ladder *l)
 {
@@ -103,4 +104,28 @@ unsigned ladder_push(struct ladder *l, double floor)
                 gained++;
         }
         return gained;
+}
+
+static bool is_empty(const struct ladder *l, unsigned rung)
+{
+        unsigned kept = ladder_kept(l, rung);
+
+        for (unsigned age = 0; age < kept; age++)
+                if (!isnan(ladder_floor(l, rung, age)))
+                        return false;
+        return true;
+}
+
+unsigned ladder_empty_rungs(const struct ladder *l)
+{
+        unsigned rung = 0;
+
+        while (rung < LADDER_RUNGS && is_empty(l, rung))
+                rung++;
+        return rung;
+}
+
+void ladder_pass(struct ladder *l, uint64_t n)
+{
+        l->minutes += n; /* one empty bucket in another one's place */
 }

@@ -36,6 +36,12 @@ void ladder_init(struct ladder *l);
  */
 unsigned ladder_push(struct ladder *l, double floor);
 
+/* How many rungs, from rung 0 on, have no filled bucket. */
+unsigned ladder_empty_rungs(const struct ladder *l);
+
+/* The same as n times ladder_push() of NaN, where only empty rungs gain buckets. */
+void ladder_pass(struct ladder *l, uint64_t n);
+
 /* Width of a bucket, in minutes. */
 static inline uint64_t ladder_width(unsigned rung)
 {

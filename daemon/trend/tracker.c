@@ -262,6 +262,8 @@ static bool is_due(const struct tracker *t, const struct told *told, enum trend_
 
         if (told->ever && now != told->verdict)
                 return true;
+        if (t->ended && told->ever && told->at_ns != t->settled_ns)
+                return true; /* the last word is as of the run's end, whenever the one before was */
         if (!told->fresh)
                 return false;
         return !told->ever || t->ended || t->settled_ns - told->at_ns >= (gap > SECOND ? gap : SECOND);

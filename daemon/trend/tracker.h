@@ -41,7 +41,7 @@
 struct tracker;
 
 #define TRACKER_WAIT_MINUTES 5u         /* W is at most so many minutes (of the resolution) behind the newest sample */
-#define TRACKER_TICKS_MAX 100000u       /* ticks told after one leap of time */
+#define TRACKER_TICKS_MAX 600u          /* ticks told after one leap of time: ten minutes of seconds */
 
 struct tracker_config {
         struct trend_config trend;      /* valid; its wait is set here */
@@ -144,7 +144,8 @@ uint64_t tracker_held_bytes(const struct tracker *t);
  * What to publish: subjects with something new since they were taken, at most
  * `max`; marks them as taken. Series come first, then bands by id. A subject is
  * due when its verdict has changed, and otherwise when a minute (a steady band:
- * 16 minutes) has closed since.
+ * 16 minutes) has closed since. When the run ends all are due that were told
+ * before as of an earlier W: the last word does not depend on who asked when.
  */
 uint32_t tracker_take_due(struct tracker *t, struct subject *subjects, uint32_t max);
 bool tracker_any_due(const struct tracker *t);

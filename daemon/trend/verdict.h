@@ -36,8 +36,20 @@ struct verdict {
 
 void verdict_init(struct verdict *v);
 
-/* Takes in the results after minute number `minute` (from 1). True when the verdict changed. */
-bool verdict_step(struct verdict *v, const struct windows *w, const struct ladder *l, uint64_t minute);
+/* What the windows say together. */
+struct verdict_signs {
+        bool grows, leaks, holds;       /* some window passes these tests */
+        bool any;                       /* some window has a result */
+        double rise_middle;             /* of the widest that grows */
+};
+
+struct verdict_signs verdict_signs(const struct windows *w);
+
+/* Takes in the signs after minute number `minute` (from 1). True when the verdict changed. */
+bool verdict_step(struct verdict *v, const struct verdict_signs *signs, const struct ladder *l, uint64_t minute);
+
+/* Whether steps with these signs change nothing, however many. */
+bool verdict_rests(const struct verdict *v, const struct verdict_signs *signs);
 
 /* "unknown", "steady", "growing", "leak" */
 const char *trend_verdict_name(enum trend_verdict verdict);

@@ -68,6 +68,11 @@ int windows_widest(const struct windows *w, uint32_t tests, unsigned below)
         return -1;
 }
 
+bool windows_silent(const struct windows *w, unsigned rungs)
+{
+        return windows_widest(w, 0, rungs * WINDOWS_PER_RUNG) < 0;
+}
+
 /* ------------------------------------------------------------------ points */
 
 static double mean_of_pair(double a, double b)

@@ -89,6 +89,9 @@ static inline bool window_has(const struct window_result *r, uint32_t tests)
         return r->filled > 0 && (r->passed & tests) == tests;
 }
 
+/* Whether no window of the `rungs` lowest rungs has a result. */
+bool windows_silent(const struct windows *w, unsigned rungs);
+
 /* Index of the widest window whose result passes all of `tests` (0 = just has one), or -1. */
 int windows_widest(const struct windows *w, uint32_t tests, unsigned below);
 

@@ -85,7 +85,7 @@ work cache revenue seconds rate = getMonotonicTime >>= \start -> go start Nothin
       let phase = phaseAt ticks tick
       when (before /= Just phase) $ traceMarkerIO (phaseName phase)
       forM_ [1 .. perTick] $ \i ->
-        request cache revenue (phase == CacheOn || phase == Sale) (if phase == Sale then 120 else 50) (tick * perTick + i)
+        request cache revenue (phase == CacheOn || phase == Sale) (if phase == Sale then 100 else 80) (tick * perTick + i)
       now <- getMonotonicTime
       threadDelay (max 1000 (truncate ((start + fromIntegral (tick + 1) / 10 - now) * 1000000)))
       go start (Just phase) (tick + 1)

@@ -96,6 +96,10 @@ class FakeDaemon:
             replies.append(reply)
         elif what == "add_target":
             replies.append(self.pb.Reply(id=request.id, error="the name is taken"))
+        elif what in ("silence", "unsilence"):
+            reply = self.pb.Reply(id=request.id)
+            reply.silences.SetInParent()
+            replies.append(reply)
         elif what == "remove_target":
             reply = self.pb.Reply(id=request.id)
             reply.done.target = request.remove_target.name

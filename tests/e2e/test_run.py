@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import CLIENT, Daemon, wait_for
+from harness import CLIENT, LOGS, Daemon, client, pb, wait_for
 
 @pytest.fixture
 def daemon(tmp_path):
@@ -131,3 +131,14 @@ def test_doctor_of_programs(programs):
     assert seen["eventlog"] and not seen["heap by closure type"]
     status, seen = doctor("nolog")
     assert status == 1 and not any(seen.values())
+
+
+def test_doctor_of_logs_and_targets(daemon):
+    log = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
+    daemon.ask(pb.Request(add_target=pb.AddTargetRequest(name="mine", uri=str(log))))
+    daemon.wait_state("mine", "ENDED")
+    env = {"HEAPWATCH_DIR": str(daemon.directory)}
+    seen = [json.loads(client("doctor", "--format", "json", what, env=env).stdout) for what in (f"file:{log}", "mine")]
+    assert [s["program"] for s in seen] == ["leaky", "leaky"] and seen[0]["features"] == seen[1]["features"]
+    done = client("doctor", "fifo:/nowhere", env=env)
+    assert done.returncode == 2 and b"heapwatch ctl add fifo:/nowhere" in done.stderr

@@ -209,6 +209,28 @@ def test_a_band_is_isolated_by_its_key_and_by_clicking_it(browser, files):
         tab.until(f"new URLSearchParams(location.hash.split('?')[1]).get('iso') === {json.dumps(names[0])}")
 
 
+def test_bands_are_hidden_by_their_boxes_and_in_the_link(browser, files):
+    with browser.tab() as tab:
+        tab.go(view(files, "heap", target="cost", range="all"))
+        before = tab.chart("bands")
+        names = [s["id"] for s in before["series"]]
+
+        def drawn(at):
+            return [s["id"] for s in at.chart("bands")["series"] if any(v is not None for v in s["values"])]
+        for name in (names[0], names[2]):
+            tab.click(selector=f"[data-chart=bands] .legend input[aria-label={json.dumps('Show ' + name)}]")
+        tab.until("(new URLSearchParams(location.hash.split('?')[1]).get('hide') ?? '').split(',').length === 2")
+        assert drawn(tab) == [n for n in names if n not in (names[0], names[2])]
+        after = tab.chart("bands")
+        assert after["series"][-1]["values"] == before["series"][-1]["values"], "what is hidden is not moved elsewhere"
+        with browser.tab() as other:
+            assert drawn(other.go(tab.js("location.href"))) == drawn(tab)
+        tab.click(selector=f"[data-chart=bands] .legend input[aria-label={json.dumps('Show ' + names[2])}]")
+        tab.until("!(new URLSearchParams(location.hash.split('?')[1]).get('hide') ?? '').includes(',')")
+        assert drawn(tab) == names[1:]
+        assert tab.complaints() == []
+
+
 def test_the_axis_can_be_fixed(browser, files):
     with browser.tab() as tab:
         tab.go(view(files, "heap", target="cost", range="all", ytop="64 MiB"))
@@ -593,3 +615,65 @@ def test_verdicts_and_alerts(browser, directory):
         tab.until("document.querySelector('main').innerText.includes('It is live data that grow.')")
         assert "grows: live data" in tab.text(selector="main")
         assert tab.complaints() == []
+
+
+# ------------------------------------------------------------------------- changing
+
+
+def quiet(schema, tick):
+    """A target whose alert is silenced by a silence of all targets."""
+    updates = judged(schema, tick)
+    a = updates[-1].alerts.alerts[0]
+    a.silenced, a.silence.rule, a.silence.target, a.silence.why = True, "Le*", "*", "known"
+    return updates
+
+
+def test_alerts_are_silenced_where_the_server_allows_it(browser, directory):
+    with FakeDaemon(pb, directory, {"judged": judged, "quiet": quiet}) as d, browser.tab() as tab:
+        said = lambda what: [getattr(r, what) for r in d.requests if r.WhichOneof("what") == what]  # noqa: E731
+        opened = "document.querySelector('[aria-label=\"Silence this alert\"]')"
+        with Web("--connect", d.endpoint) as web:
+            tab.go(view(web, "alerts", target="judged", alert="judged\nLeak\n"))
+            tab.table("alerts")
+            assert tab.js(f"{opened} === null || {opened}.offsetParent === null"), "a server that only reads"
+        with Web("--connect", d.endpoint, "--allow-control") as web:
+            tab.go(view(web, "alerts", qa="judged"))
+            tab.table("alerts")
+            tab.click(selector="[data-table=alerts] .tbody [role=row]")
+            tab.until(f"{opened}.offsetParent")
+            tab.select(selector="[aria-label='For how long']", value="2h")
+            tab.fill(selector="input[name=why]", text="being mended")
+            tab.click(selector="button >> text=/^Silence$/")
+            tab.until(f"{opened}.innerText.includes('is silenced for judged')")
+            asked = said("silence")[0]
+            assert (asked.rule, asked.target, asked.why, asked.duration_ns) == ("Leak", "judged", "being mended", 7200 * 10**9)
+            tab.go(view(web, "alerts", qa="quiet"))
+            tab.until("heapwatch.table('alerts').rows.length === 1 && heapwatch.table('alerts').rows[0].target === 'quiet'")
+            tab.click(selector="[data-table=alerts] .tbody [role=row]")
+            tab.click(selector="text=End the silence")
+            tab.until(f"{opened}.innerText.includes('The silence is ended')")
+            assert [(u.rule, u.target) for u in said("unsilence")] == [("Le*", "*")]
+
+
+def test_targets_are_added_and_removed_where_the_server_allows_it(browser, directory):
+    card = "document.querySelector('[aria-label=\"Change targets\"]')"
+    with Daemon(directory) as d, browser.tab() as tab:
+        with Web("--connect", d.publish) as web:
+            tab.go(view(web, "overview")).until("heapwatch.view.server.live && heapwatch.frames > 2")
+            assert tab.js(f"{card}.hidden"), "a server that only reads"
+        with Web("--connect", d.publish, "--allow-control") as web:
+            tab.go(view(web, "overview")).until(f"heapwatch.view.server.control && !{card}.hidden && !heapwatch.view.daemons.get(0).stale")
+            tab.fill(selector="input[name=uri]", text=str(LOGS / FILES["info"] / "run.eventlog"))
+            tab.fill(selector="input[name=name]", text="new")
+            tab.click(selector="button >> text=Add target")
+            assert tab.until("heapwatch.table('targets')?.rows[0]?.target") == "new"
+            d.wait_state("new", "ENDED")
+            tab.fill(selector="input[name=uri]", text="nonsense:x")
+            tab.click(selector="button >> text=Add target")
+            tab.until(f"{card}.querySelector('.told').dataset.tone === 'bad'")
+            tab.click(selector="button >> text=Remove target")
+            tab.until(f"{card}.innerText.includes('Click again')")
+            assert d.target("new"), "one click is not meant"
+            tab.click(selector="button >> text=Remove target")
+            tab.until("heapwatch.view.targets.size === 0")
+            wait_for(lambda: d.target("new") is None, "the target's end")

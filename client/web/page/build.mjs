@@ -2,7 +2,7 @@
 /*
  * build.mjs - node build.mjs OUTDIR: type-checked elsewhere (`npm run check`), bundled here by esbuild.
  *
- * Writes app.js, app.css, index.html (live: refers to both) and report.html (all in one file; a strict policy by hash; the line
+ * Writes app.js, app.css, early.js, index.html (live: refers to them) and report.html (all in one file; a strict policy by hash; the line
  * <!--heapwatch-data--> is where a report's data go). `node build.mjs --test OUTDIR` bundles the unit tests instead.
  */
 import { createHash } from "node:crypto";
@@ -32,6 +32,22 @@ function licences(metafile) {
     return `/*! heapwatch (BSD-3-Clause) with these libraries:\n\n${parts.join("\n\n")}\n*/\n`;
 }
 
+// uPlot makes its formatters of numbers and zones of time as soon as it is loaded, a tenth of a second's third on a slow machine. The
+// page formats all by itself: they are not made.
+const INTL = [["new Intl.NumberFormat(domEnv ? nav.language : 'en-US')", "{ format: String }"],
+    ["new Intl.DateTimeFormat().resolvedOptions().timeZone", "undefined"]];
+const plainUplot = {
+    name: "plain-uplot",
+    setup: (b) => b.onLoad({ filter: /uPlot\.esm\.js$/ }, ({ path }) => {
+        let contents = readFileSync(path, "utf8");
+        for (const [made, plain] of INTL) {
+            if (contents.split(made).length !== 2) throw new Error(`uPlot has changed: no single ${made}`);
+            contents = contents.replace(made, plain);
+        }
+        return { contents };
+    }),
+};
+
 const common = {
     bundle: true,
     target: ["es2021"],
@@ -51,10 +67,11 @@ async function page() {
     const { metafile } = await build({
         ...common,
         metafile: true,
-        entryPoints: { app: "src/main.ts" },
+        entryPoints: { app: "src/main.ts", early: "src/early.ts" },
         outdir: out,
         format: "iife",
         minify: true,
+        plugins: [plainUplot],
         keepNames: true, // d3-flame-graph asks for the name of a constructor
         legalComments: "none", // all licences stand at the head
     });
@@ -64,14 +81,16 @@ async function page() {
     const shell = readFileSync(join(here, "src/shell.html"), "utf8");
     if (/<\/script/i.test(js) || /<\/style/i.test(css)) throw new Error("the bundle closes its own element");
     const policy = `default-src 'none'; script-src ${hash(js)}; style-src ${hash(css)}; img-src data: blob:`;
-    const put = (parts) => shell.replace(/<!--(policy|style|script)-->/g, (_, name) => parts[name]);
+    const put = (parts) => shell.replace(/<!--(policy|early|style|script)-->/g, (_, name) => parts[name]);
     writeFileSync(join(out, "index.html"), put({
         policy: "",
+        early: '<script src="early.js"></script>\n',
         style: '<link rel="stylesheet" href="app.css">',
         script: '<script src="app.js" defer></script>',
     }));
     writeFileSync(join(out, "report.html"), put({
         policy: `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+        early: "",
         style: `<style>${css}</style>`,
         script: `<!--heapwatch-data-->\n<script>${js}</script>`,
     }));

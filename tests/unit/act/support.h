@@ -26,7 +26,7 @@ static const struct notice_pair made_up_annotations[] = { { "runbook", "https://
 static inline struct notice *made_up_notice(enum notice_state state)
 {
         const struct notice n = {
-                .fingerprint = notice_fingerprint("memory", "leak", "api-1", "Main.cache"),
+                .fingerprint = notice_fingerprint("memory", "leak", "api-1", "Main.cache", 0),
                 .target = "api-1", .run = 2, .rule = "leak", .group = "memory", .band = "Main.cache",
                 .severity = NOTICE_CRITICAL, .state = state, .has_value = true, .value = 1048576.5,
                 .value_text = "1.00 MiB/min", .sentence = "Main.cache grows without end.",

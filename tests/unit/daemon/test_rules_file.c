@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 #include "act/plan.h"
@@ -218,6 +220,45 @@ static void too_many_rules(void **state)
         free(text);
 }
 
+static void refused(const char *path, const char *why)
+{
+        struct said said = { .lines = 0 };
+        struct yaml_says says = { .say = say, .ctx = &said };
+        struct yaml_file f;
+
+        assert_false(yaml_file_read(&f, path, &says));
+        yaml_file_done(&f);
+        assert_int_equal(said.lines, 1);
+        if (!strstr(said.text, why) || !strstr(said.text, path))
+                fail_msg("%s", said.text);
+}
+
+/* A reload must not wait: a pipe without a writer would never be opened, one with a writer never end. */
+static void only_plain_files_are_read(void **state)
+{
+        char directory[] = "/tmp/heapwatch-rules-XXXXXX", pipe[64], large[64];
+
+        (void)state;
+        assert_non_null(mkdtemp(directory));
+        snprintf(pipe, sizeof(pipe), "%s/pipe", directory);
+        snprintf(large, sizeof(large), "%s/large", directory);
+        assert_int_equal(mkfifo(pipe, 0600), 0);
+        FILE *file = fopen(large, "w");
+        assert_non_null(file);
+        assert_int_equal(fclose(file), 0);
+        assert_int_equal(truncate(large, (off_t)YAML_FILE_MAX_BYTES + 1), 0);
+        refused(pipe, "this is a pipe; expected a plain file");
+        refused(directory, "this is a directory");
+        refused("/dev/null", "this is a device");
+        refused(large, "larger than 1 MiB");
+        assert_int_equal(truncate(large, 10), 0);
+        refused(large, "a zero byte");
+        unlink(pipe);
+        refused(pipe, "No such file");
+        unlink(large);
+        rmdir(directory);
+}
+
 static void templates(void **state)
 {
         const char *values[PLACES];
@@ -248,6 +289,7 @@ int main(void)
                 cmocka_unit_test(mistakes),
                 cmocka_unit_test(many_mistakes_are_bounded),
                 cmocka_unit_test(too_many_rules),
+                cmocka_unit_test(only_plain_files_are_read),
                 cmocka_unit_test(templates),
         };
 

@@ -224,6 +224,29 @@ static void targets_are_matched(void **state)
         end(w);
 }
 
+/* Info tables may share a name: each band is an alert of its own to the actions, with the same words. */
+static void bands_of_one_label_are_told_apart(void **state)
+{
+        struct world *w = begin("builtin: false\n"
+                                "groups: [{name: g, rules: [{alert: a, expr: band > 10MiB}]}]\n");
+
+        (void)state;
+        w->data->n_bands = 3;
+        for (unsigned i = 1; i <= 3; i++) {
+                w->data->labels[i] = i < 3 ? "Main.a" : "Main.b";
+                w->data->bands[i] = 20 * MIB;
+        }
+        judge(w, 1);
+        assert_int_equal(alerts_count(w->alerts), 3);
+        const struct alert *a = alerts_get(w->alerts, 0), *b = alerts_get(w->alerts, 1), *c = alerts_get(w->alerts, 2);
+        assert_string_equal(a->band_label, b->band_label);
+        assert_int_equal(a->fingerprint, notice_fingerprint("g", "a", "api-1", "Main.a", 0));
+        assert_int_equal(c->fingerprint, notice_fingerprint("g", "a", "api-1", "Main.b", 0));
+        assert_int_equal(b->fingerprint, notice_fingerprint("g", "a", "api-1", "Main.a", 2));
+        assert_int_not_equal(a->fingerprint, b->fingerprint);
+        end(w);
+}
+
 /* More bands than alerts may be: the rest is counted. */
 static uint32_t many(void *ctx)
 {
@@ -267,6 +290,12 @@ static void alerts_are_bounded(void **state)
         alerts_judge_run(a, &at);
         assert_int_equal(alerts_count(a), LIMIT_ALERTS);
         assert_int_equal(alerts_left_out(a), 50);
+        at = made_at(2);
+        alerts_judge_run(a, &at);
+        alerts_judge_target(a, &at);
+        assert_int_equal(alerts_left_out(a), 50); /* instances, not judgings */
+        alerts_end_run(a, &at);
+        assert_int_equal(alerts_left_out(a), 0);
         alerts_destroy(&a);
         ruleset_destroy(&rules);
         made_up_free(m);
@@ -282,6 +311,7 @@ int main(void)
                 cmocka_unit_test(a_run_ends_its_alerts),
                 cmocka_unit_test(reload_keeps_what_is_the_same),
                 cmocka_unit_test(targets_are_matched),
+                cmocka_unit_test(bands_of_one_label_are_told_apart),
                 cmocka_unit_test(alerts_are_bounded),
         };
 

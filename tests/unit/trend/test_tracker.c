@@ -431,7 +431,11 @@ static void test_due(void **state)
         live(&r, 20 * SECOND + 1, MIB);
         live(&r, 21 * SECOND, MIB);
         assert_int_equal(tracker_take_due(r.t, s, 4), 1);
+        assert_true(tracker_settled_ns(r.t) < 21 * SECOND);
         end(&r);
+        assert_int_equal(tracker_take_due(r.t, s, 4), 1); /* the last word is as of the end ... */
+        assert_int_equal(tracker_settled_ns(r.t), 21 * SECOND);
+        assert_int_equal(tracker_take_due(r.t, s, 4), 0); /* ... and said once */
         while (tracker_next(r.t, &at, &one))
                 n++;
         assert_int_equal(n, 1);

@@ -197,6 +197,71 @@ static void gaps_in_turn(void **state)
         assert_true(a.as_of_ns > 10000 * MIN);
 }
 
+/* Values may be compared by their bits, but for NaN. */
+static void same_numbers(const double *a, const double *b, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                assert_true(isnan(a[i]) ? isnan(b[i]) : a[i] == b[i]);
+}
+
+static void same_state(struct trend a, struct trend b)
+{
+        same_numbers(&a.ladder.floors[0][0], &b.ladder.floors[0][0], LADDER_RUNGS * LADDER_BUCKETS);
+        same_numbers(&a.ladder.highs[0][0], &b.ladder.highs[0][0], LADDER_HIGH_RUNGS * LADDER_BUCKETS);
+        same_numbers(a.life.means, b.life.means, LIFE_BUCKETS);
+        for (unsigned i = 0; i < TREND_OPEN_MINUTES; i++)
+                assert_true(a.open[i].n == b.open[i].n && a.open[i].sum == b.open[i].sum);
+        assert_int_equal(a.ladder.minutes, b.ladder.minutes);
+        memset(&a.ladder, 0, sizeof(a.ladder));
+        memset(&b.ladder, 0, sizeof(b.ladder));
+        memset(a.life.means, 0, sizeof(a.life.means));
+        memset(b.life.means, 0, sizeof(b.life.means));
+        memset(a.open, 0, sizeof(a.open));
+        memset(b.open, 0, sizeof(b.open));
+        assert_memory_equal(&a.life, &b.life, sizeof(a.life));
+        assert_memory_equal(&a.windows, &b.windows, sizeof(a.windows));
+        assert_memory_equal(&a.verdict, &b.verdict, sizeof(a.verdict));
+        assert_int_equal(a.onset_ns, b.onset_ns);
+        assert_memory_equal(&a, &b, sizeof(a));
+}
+
+/* However long a stretch without samples, the whole state is that of closing its minutes one by one. */
+static void quiet_stretches(void **state)
+{
+        static struct trend one_by_one;
+        static const unsigned gaps[] = { 3, 47, 50, 200, 900, 4000, 20000, LADDER_MINUTES };
+        unsigned grew = 0, leaked = 0;
+
+        (void)state;
+        for (uint64_t seed = 1; seed <= 24; seed++) {
+                struct random r = { seed };
+                uint64_t minute = random_below(&r, 1000), every = (uint64_t)1 << random_below(&r, 9);
+                double value = 1e9, slope = 1e6 * random_below(&r, 3);
+                struct trend_config c = trend_config_scaled(MIN);
+
+                c.wait_minutes = random_below(&r, 2) ? TREND_OPEN_MINUTES - 1 : 0;
+                trend_init(&t, &c);
+                for (unsigned gap = 0; gap < 10; gap++) {
+                        for (unsigned k = 0; k < 60 + random_below(&r, 300); k++) {
+                                minute += every;
+                                value += slope * (double)every + 1e4 * random_normal(&r);
+                                (void)trend_push(&t, minute * MIN, value);
+                        }
+                        one_by_one = t;
+                        grew += t.verdict.now == TREND_GROWING;
+                        leaked += t.verdict.now == TREND_LEAK;
+                        minute += 1 + random_below(&r, gaps[random_below(&r, 8)]);
+                        uint64_t most = t.first_minute + t.ladder.minutes + LADDER_MINUTES;
+                        uint64_t end = (minute < most ? minute : most) * MIN;
+                        trend_close(&t, end);
+                        while (trend_step(&one_by_one, end))
+                                ;
+                        same_state(t, one_by_one);
+                }
+        }
+        assert_true(grew > 0 && leaked > 0);
+}
+
 /* The clock leaps by hours and days: what was known ages; nothing grows because of it. */
 static void leaps(void **state)
 {
@@ -466,6 +531,7 @@ int main(void)
                 cmocka_unit_test(all_equal),
                 cmocka_unit_test(big_leak),
                 cmocka_unit_test(gaps_in_turn),
+                cmocka_unit_test(quiet_stretches),
                 cmocka_unit_test(leaps),
                 cmocka_unit_test(late_ones),
                 cmocka_unit_test(waiting),

@@ -32,7 +32,8 @@ static void say(unsigned index, uint32_t passed, unsigned filled)
 
 static enum trend_verdict step(void)
 {
-        (void)verdict_step(&v, &w, &l, ++now);
+        struct verdict_signs signs = verdict_signs(&w);
+        (void)verdict_step(&v, &signs, &l, ++now);
         return v.now;
 }
 
@@ -181,8 +182,9 @@ static void changes_are_told(void **state)
         (void)state;
         begin();
         say(0, 0, 18);
-        assert_true(verdict_step(&v, &w, &l, 1));
-        assert_false(verdict_step(&v, &w, &l, 2));
+        struct verdict_signs signs = verdict_signs(&w);
+        assert_true(verdict_step(&v, &signs, &l, 1));
+        assert_false(verdict_step(&v, &signs, &l, 2));
         assert_string_equal(trend_verdict_name(TREND_UNKNOWN), "unknown");
         assert_string_equal(trend_verdict_name(TREND_STEADY), "steady");
         assert_string_equal(trend_verdict_name(TREND_GROWING), "growing");

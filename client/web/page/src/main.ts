@@ -14,6 +14,7 @@ import { View } from "./state/view.ts";
 import { applyTheme, remembered } from "./theme.ts";
 import { names, read } from "./widgets/registry.ts";
 
+performance.mark("script");
 applyTheme(remembered("theme") ?? "auto");
 
 const view = new View();
@@ -30,7 +31,7 @@ function start(): Live | undefined {
         return undefined;
     }
     app.histories = new Histories(view, changed);
-    return new Live(view, changed, () => app.histories?.renew());
+    return new Live(view, () => (app.histories?.heard(), changed()), () => app.histories?.renew());
 }
 
 const live = start();

@@ -24,11 +24,16 @@ export function formatStanding(s: Span): string {
     return `${f(s.from)}-${f(s.to)}`;
 }
 
+// Seconds that a sliding range looks back; undefined: it does not slide, or has no beginning.
+export function slidingWidth(text: string): number | undefined {
+    return SLIDING.find(([name]) => name === text)?.[1];
+}
+
 // `newest`: the newest event time in seconds. Never empty.
 export function resolve(text: string, newest: number): Span {
     const standing = parseStanding(text);
     if (standing) return standing;
-    const width = SLIDING.find(([name]) => name === text)?.[1];
+    const width = slidingWidth(text);
     const to = Math.max(newest, 1e-3);
     if (width === undefined) return { from: 0, to };
     return { from: Math.max(0, to - width), to: Math.max(to, Math.min(width, 1)) };

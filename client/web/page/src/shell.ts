@@ -10,7 +10,7 @@ import { standing } from "./api/report.ts";
 import type { App, Page } from "./app.ts";
 import { h, setAttr, setText, visible } from "./dom.ts";
 import { pages } from "./pages/all.ts";
-import { parseStanding, SLIDING } from "./range.ts";
+import { parseStanding, SLIDING, slidingWidth } from "./range.ts";
 import { firing } from "./state/judge.ts";
 import { num } from "./state/wire.ts";
 import { applyTheme, remember, remembered } from "./theme.ts";
@@ -19,6 +19,7 @@ import { showState } from "./widgets/facts.ts";
 import { saveBlob } from "./widgets/save.ts";
 
 const DRAW_MS = 400;
+const PATIENCE_MS = 120; // for the first data, before an empty page is drawn
 const FIRST = 10, FIRST_MS = 15; // the first drawings follow each other at once: the first picture must not wait
 
 export class Shell {
@@ -27,6 +28,7 @@ export class Shell {
     private pageName = "";
     private pending = false;
     private drawn = 0;
+    private readonly made = performance.now();
     private readonly banner = h("div", { class: "banner", role: "status", "aria-live": "polite" });
     private readonly targets = h("select", { "aria-label": "Target", onchange: () => this.pickTarget() });
     private readonly state = h("span", {});
@@ -62,7 +64,10 @@ export class Shell {
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (applyTheme(remembered("theme") ?? "auto"), this.draw()));
         setInterval(() => this.frame(), 1000);
         this.follow();
-        this.draw();
+        // What early.js has asked for may be here at once: then the first drawing is the first picture.
+        if (live && !live.heard) setTimeout(() => this.frames || this.draw(), PATIENCE_MS);
+        else if (live) this.changed();
+        else this.draw();
     }
 
     private readonly theme: HTMLElement;
@@ -74,9 +79,16 @@ export class Shell {
         const wait = Math.max(0, this.drawn + (this.frames < FIRST ? FIRST_MS : DRAW_MS) - performance.now());
         setTimeout(() => requestAnimationFrame(() => {
             this.pending = false;
+            if (!this.frames && this.first()) return; // the past is about to come
             if (this.app.paused && this.page) this.frame();
             else this.draw();
         }), wait);
+    }
+
+    // Whether the first picture still waits for its past.
+    private first(): boolean {
+        const t = this.app.target();
+        return performance.now() - this.made < PATIENCE_MS && !!t && !!this.app.histories?.waiting(t.key);
     }
 
     // All that was asked for is here and drawn.
@@ -116,8 +128,8 @@ export class Shell {
                 if (k && view.targets.has(k) && !wanted.includes(k)) wanted.push(k);
             }
         }
-        this.live.follow(wanted);
-        for (const k of wanted) histories?.open(k, view.targets.get(k)?.run);
+        this.live.follow(wanted, route.page === "detail");
+        for (const k of wanted) histories?.open(k, view.targets.get(k)?.run, slidingWidth(this.app.rangeText));
     }
 
     // What stands around the page.

@@ -32,6 +32,21 @@ test("history is put before what is here", () => {
     assert.deepEqual([...s.v.subarray(0, s.n)], [7, 8, 1, 2]);
 });
 
+test("the past may come again, finer", () => {
+    const s = new Series();
+    s.push(10, 1);
+    s.prepend([0, 5], [7, 8]);
+    s.push(11, 2);
+    s.prepend([0, 1, 5, 9, 10], [6, 7, 8, 9, 9]);
+    assert.deepEqual([...s.t.subarray(0, s.n)], [0, 1, 5, 9, 10, 11]);
+    assert.deepEqual([...s.v.subarray(0, s.n)], [6, 7, 8, 9, 1, 2]);
+    const late = new Series(); // its own points begin after the past came
+    late.prepend([0, 5], [1, 2]);
+    late.push(6, 3);
+    late.prepend([0, 1, 5], [1, 4, 2]);
+    assert.deepEqual([...late.t.subarray(0, late.n)], [0, 1, 5, 6]);
+});
+
 test("a window has one point beyond each end and keeps spikes", () => {
     const s = new Series();
     for (let i = 0; i < 4000; i++) s.push(i, i === 2000 ? 99 : 1);

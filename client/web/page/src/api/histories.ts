@@ -2,29 +2,40 @@
 /*
  * histories.ts - asks for the past once: the series and largest bands of a target when it is opened, all other bands in portions
  * when a table wants them. One request at a time; after a refusal it waits.
+ *
+ * DESIGN: the first question of a target asks for no more than the first picture shows, a few hundred points of the bands drawn;
+ * the second one, after that picture, for all that is kept, and its answer replaces the first. The server bounds what all browsers
+ * ask of it: a page keeps well below that by itself (`pace`), and asks again when it was told to wait.
  */
 import type { Target } from "../state/target.ts";
 import type { View } from "../state/view.ts";
-import { fetchHistory, type HistoryQuery, wireKey } from "./live.ts";
+import { fetchHistory, TooMany } from "./live.ts";
+import { FIRST_POINTS, firstQuestion, type HistoryQuery, SERIES, wireKey } from "./questions.ts";
 
-const SERIES = ["live", "heap_size", "blocks_size", "rss", "cgroup", "gc_pause", "slop", "fragmentation", "copied", "census_total"];
 const TOP = 40;
 const PORTION = 200; // bands a request: what the server takes at once, below its 4 KiB of address
 const ADDRESS_MAX = 3500;
 const WAIT_MS = 3000;
 const SPARKS = 60; // targets a request: below the server's 4 KiB of address
+const PER_S = 1500, REQUEST = 30; // items a second, and a request counts as so many: the server takes 2000 and 60
+
+type Question = HistoryQuery & { role?: "first" | "whole" };
 
 export class Histories {
     private asked = new Map<string, number>(); // target's key -> run it was asked for
-    private queue: HistoryQuery[] = [];
+    private queue: Question[] = [];
     private first = new Set<string>(); // targets whose first answer has not come yet
     private busy = false;
+    private tokens = PER_S;
+    private counted = performance.now();
+    private arrived: (() => void) | undefined;
     error: string | undefined;
 
     constructor(private view: View, private changed: () => void) {}
 
-    // The first picture of a target. Asked for early, before the state has come, when the address names the target.
-    open(key: string, run: number | undefined): void {
+    // The first picture of a target. Asked for early, before the state has come, when the address names the target. `sliding`:
+    // seconds that the first picture looks back; undefined: all.
+    open(key: string, run: number | undefined, sliding: number | undefined): void {
         const before = this.asked.get(key);
         if (before !== undefined && (run === undefined || before === run || before === 0)) {
             if (run !== undefined && before === 0) this.asked.set(key, run);
@@ -32,7 +43,9 @@ export class Histories {
         }
         this.asked.set(key, run ?? 0);
         if (before === undefined) this.first.add(key);
-        this.queue.unshift({ target: key, series: SERIES, top: TOP });
+        this.queue = this.queue.filter((q) => q.target !== key || !q.role);
+        this.queue.unshift({ ...firstQuestion(key, sliding), role: "first" },
+            { target: key, series: SERIES, top: TOP, role: "whole" });
         void this.work();
     }
 
@@ -51,18 +64,23 @@ export class Histories {
         this.queue = [];
     }
 
+    // Something of the stream came: perhaps the target that an answer waits for.
+    heard(): void {
+        this.arrived?.();
+    }
+
     // Small curves of many targets, for the overview.
     sparks(targets: Target[]): void {
         const want = targets.filter((t) => t.state?.state && !t.history.has("spark") && (t.series.get("heap_size")?.n ?? 0) < 2).slice(0, SPARKS);
         if (!want.length) return;
         for (const t of want) t.history.add("spark");
-        this.queue.push({ target: want.map((t) => t.key), series: ["heap_size"] });
+        this.queue.push({ target: want.map((t) => t.key), series: ["heap_size"], points: FIRST_POINTS });
         void this.work();
     }
 
-    // All bands of a target that have no past yet, largest first.
+    // All bands of a target that have no past yet, largest first. Not before the past of the largest is here.
     allBands(t: Target): void {
-        if (this.queue.some((q) => q.target === t.key && q.bands)) return;
+        if (this.queue.some((q) => q.target === t.key)) return;
         const want = [...t.bands.values()].filter((b) => !t.censuses.hasPast(b.id) && !t.history.has(`band${b.id}`))
             .sort((a, b) => b.bytes - a.bytes).map((b) => b.id);
         for (const id of want) t.history.add(`band${id}`);
@@ -81,27 +99,57 @@ export class Histories {
         if (this.busy) return;
         this.busy = true;
         for (let q = this.queue.shift(); q; q = this.queue.shift()) {
-            try {
-                const items = await fetchHistory(q);
-                if (Array.isArray(q.target)) for (const i of items) i.series = "spark";
-                else await this.present(q.target);
-                this.view.history(items);
-                this.error = undefined;
-            } catch (e) {
-                this.error = `history of ${[q.target].flat().slice(0, 3).map(wireKey).join(", ")}: ${e instanceof Error ? e.message : String(e)}`;
-                for (const k of [q.target].flat()) this.first.delete(k);
-                this.changed();
-                await new Promise((f) => setTimeout(f, WAIT_MS));
-            }
-            for (const k of [q.target].flat()) this.first.delete(k);
+            await this.one(q);
             if (!this.queue.length) this.busy = false;
             this.changed();
+            if (q.role === "first") await painted();
         }
         this.busy = false;
     }
 
+    private async one(q: Question): Promise<void> {
+        const keys = [q.target].flat();
+        try {
+            await this.pace(q);
+            const items = await fetchHistory(q);
+            if (Array.isArray(q.target)) for (const i of items) i.series = "spark";
+            else await this.present(q.target);
+            this.view.history(items, q.role !== undefined);
+            if (q.role) performance.mark(`history:${q.role}`);
+            this.error = undefined;
+        } catch (e) {
+            if (e instanceof TooMany) {
+                await sleep(1000 * e.seconds);
+                this.queue.unshift(q);
+                return;
+            }
+            this.error = `history of ${keys.slice(0, 3).map(wireKey).join(", ")}: ${e instanceof Error ? e.message : String(e)}`;
+            for (const k of keys) this.first.delete(k);
+            this.changed();
+            await sleep(WAIT_MS);
+        }
+        for (const k of keys) this.first.delete(k);
+    }
+
+    // Waits until this question is within what a page may ask for.
+    private async pace(q: Question): Promise<void> {
+        const cost = REQUEST + [q.target].flat().length * ((q.series?.length ?? 0) + (q.bands?.length ?? 0) + (q.top ?? 0));
+        const now = performance.now();
+        this.tokens = Math.min(PER_S, this.tokens + ((now - this.counted) * PER_S) / 1000);
+        this.counted = now;
+        this.tokens -= cost;
+        if (this.tokens < 0) await sleep((-1000 * this.tokens) / PER_S);
+    }
+
     // An answer may be faster than the first state.
     private async present(key: string): Promise<void> {
-        for (let i = 0; i < 100 && !this.view.targets.has(key); i++) await new Promise((f) => setTimeout(f, 20));
+        for (const end = performance.now() + 2000; !this.view.targets.has(key) && performance.now() < end;) {
+            await Promise.race([sleep(100), new Promise<void>((f) => (this.arrived = f))]);
+        }
     }
 }
+
+const sleep = (ms: number) => new Promise<void>((f) => setTimeout(f, ms));
+
+// After what is drawn now is on the screen; a hidden page has no screen.
+const painted = () => Promise.race([new Promise<void>((f) => requestAnimationFrame(() => requestAnimationFrame(() => f()))), sleep(200)]);

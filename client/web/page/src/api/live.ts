@@ -7,6 +7,8 @@
  * has to be remembered over a reconnect. `heard` is the page's own clock: how old is what is shown.
  */
 import type { View } from "../state/view.ts";
+import { takeHistory, takeStream } from "./early.ts";
+import { historyAddress, type HistoryQuery, streamAddress } from "./questions.ts";
 import type { HistoryItem, StateMessage, Tagged, DaemonInfo } from "../state/wire.ts";
 
 const SILENT_MS = 15000;
@@ -20,27 +22,31 @@ export class Live {
     private source: EventSource | undefined;
     private timer: number | undefined;
     private retry = RETRY_FIRST_MS;
-    private detail = "";
+    private address = "";
+    private trends = false;
     private states = 0; // that have come
 
     constructor(private view: View, private changed: () => void, private renewed: () => void) {}
 
-    // `detail`: keys of the targets whose bands, notes, profile are wanted.
-    follow(detail: string[]): void {
-        const query = detail.length ? detail.map((d) => `detail=${encodeURIComponent(wireKey(d))}`).join("&") : "detail=";
-        if (query === this.detail) return; // open, about to be opened again, or ended for good
-        this.detail = query;
+    // `detail`: keys of the targets whose bands, notes, profile are wanted. Trends of bands are ten times as much as all else: they
+    // come from when they are first wanted.
+    follow(detail: string[], trends: boolean): void {
+        this.trends ||= trends;
+        const address = streamAddress(detail, this.trends);
+        if (address === this.address) return; // open, about to be opened again, or ended for good
+        this.address = address;
         this.open();
     }
 
     private open(): void {
         this.close();
         if (this.ended) this.ended = undefined;
-        const s = new EventSource(`api/stream?${this.detail}`);
+        const early = takeStream(this.address), s = early?.[0] ?? new EventSource(this.address);
         this.source = s;
         this.on(s, "state", (d) => {
             if (this.states++) this.renewed();
             this.view.reset(d as StateMessage);
+            performance.mark("state");
         });
         this.on(s, "updates", (d) => this.view.apply(d as Tagged[]));
         this.on(s, "daemon", (d) => this.view.setDaemon(d as DaemonInfo));
@@ -49,6 +55,7 @@ export class Live {
             this.view.forget((d as { daemon: number }).daemon);
         });
         this.on(s, "end", (d) => this.end((d as { reason?: string }).reason ?? "the server closed the stream"));
+        for (const [name, data] of early?.[1] ?? []) s.dispatchEvent(new MessageEvent(name, { data }));
         s.onerror = () => {
             this.connected = false;
             if (this.source === s && s.readyState === EventSource.CLOSED) this.again();
@@ -104,27 +111,17 @@ export class Live {
     }
 }
 
-// The page's key of a target is NAME, or D:NAME beyond the first daemon; the server's D:NAME is never mistaken.
-export function wireKey(key: string): string {
-    return /^[0-9]+:/.test(key) ? key : `0:${key}`;
-}
-
-export interface HistoryQuery {
-    target: string | string[];
-    series?: string[];
-    bands?: number[];
-    top?: number;
-    step?: number; // seconds
+// The server has answered enough for now: ask again after so many seconds.
+export class TooMany extends Error {
+    constructor(readonly seconds: number) {
+        super(`too many requests, again in ${seconds} s`);
+    }
 }
 
 export async function fetchHistory(q: HistoryQuery): Promise<HistoryItem[]> {
-    const p = new URLSearchParams([q.target].flat().map((t) => ["target", wireKey(t)]));
-    if (q.series?.length) p.set("series", q.series.join(","));
-    if (q.bands?.length) p.set("band", q.bands.join(","));
-    if (q.step) p.set("step", String(q.step));
-    if (q.top) p.set("bands", `top${q.top}`);
-    const answer = await fetch(`api/history?${p.toString()}`);
+    const address = historyAddress(q), answer = await (takeHistory(address) ?? fetch(address));
     const body = (await answer.json()) as { items?: HistoryItem[]; error?: string };
+    if (answer.status === 429) throw new TooMany(Number(answer.headers.get("Retry-After")) || 1);
     if (!answer.ok) throw new Error(body.error ?? `the server answered ${answer.status}`);
     return body.items ?? [];
 }

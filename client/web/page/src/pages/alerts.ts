@@ -12,6 +12,7 @@ import { field } from "../widgets/controls.ts";
 import { Facts, pill } from "../widgets/facts.ts";
 import { Table } from "../widgets/table.ts";
 import { searching, when } from "./common.ts";
+import { alertControl } from "./control.ts";
 
 interface Row { t: Target; a: Alert; key: string }
 interface Change { t: Target; c: AlertChange; i: number }
@@ -34,9 +35,9 @@ export function alerts(app: App): Page {
             { id: "since", title: "Since", width: "110px", left: true, value: (r) => seconds(r.a.firedNs ?? r.a.sinceNs), text: (r) => when(app, r.t, seconds(r.a.firedNs ?? r.a.sinceNs)) },
             { id: "sentence", title: "Evidence", width: "minmax(240px, 3fr)", left: true, value: (r) => r.a.sentence, draw: (c, r) => setLabel(c, r.a.sentence ?? UNKNOWN) },
         ] });
-    const facts = new Facts(), name = h("h3", {}), sentence = h("p", { class: "sentence" });
+    const change = alertControl(app), facts = new Facts(), name = h("h3", {}), sentence = h("p", { class: "sentence" });
     const opened = h("section", { class: "card", "aria-label": "The opened alert" }, h("div", { class: "tablehead" }, name, h("span", { class: "tools" },
-        h("button", { class: "quiet", onclick: () => toBand() }, "show in heap"), h("button", { class: "quiet", "aria-label": "Close", onclick: () => route.set({ alert: undefined }) }, "×"))), sentence, facts.root);
+        h("button", { class: "quiet", onclick: () => toBand() }, "show in heap"), h("button", { class: "quiet", "aria-label": "Close", onclick: () => route.set({ alert: undefined }) }, "×"))), sentence, facts.root, change.root);
     const log = new Table<Change>({ id: "alert-history", title: "What changed while this page was open", route, sort: "-time", key: (c) => String(c.i), height: 300, empty: "Nothing yet.", columns: [
         { id: "time", title: "Time", width: "120px", left: true, value: (x) => x.c.t, text: (x) => when(app, x.t, x.c.t) },
         { id: "target", title: "Target", width: "minmax(110px, 1fr)", left: true, value: (x) => x.t.key, draw: (c, x) => setLabel(c, x.t.key) },
@@ -66,6 +67,7 @@ export function alerts(app: App): Page {
     function show({ a, t }: Row): void {
         setText(name, visible(a.rule ?? UNKNOWN));
         setText(sentence, visible(a.sentence ?? ""));
+        change.show(t, a);
         const at = (ns: string | number | undefined) => when(app, t, seconds(ns));
         facts.show([
             { name: "expression", value: a.expr ?? UNKNOWN, text: true }, { name: "value", value: a.unknown ? "no data now" : visible(a.valueText ?? UNKNOWN) },

@@ -25,7 +25,13 @@ export function heap(app: App): Page {
     const pick = (id: string) => {
         if (id !== "other") route.set({ iso: route.get("iso") === id ? undefined : id });
     };
-    const common = { ...zooming(app), legend: "side" as const, onpick: pick, picked: () => route.get("iso") };
+    const hide = (id: string) => {
+        const now = hiddenBands(app);
+        if (!now.delete(id)) now.add(id);
+        route.set({ hide: [...now].map(encodeURIComponent).join(",") });
+    };
+    const common = { ...zooming(app), legend: "side" as const, onpick: pick, picked: () => route.get("iso"), onhide: hide,
+        hidden: (id: string) => hiddenBands(app).has(id) };
     const charts: Record<string, Chart> = {
         bytes: new Chart({ ...common, id: "bands", title: "Largest bands", unit: BYTES_UNIT, height: 420 }),
         share: new Chart({ ...common, id: "bands-share", title: "Largest bands, share of the whole", unit: SHARE_UNIT, height: 420 }),
@@ -54,6 +60,7 @@ export function heap(app: App): Page {
         charts["bytes"]!.root, charts["share"]!.root,
         h("div", { class: "beside" }, pane.root, questions.root));
     const bands = new Bands(app);
+    let painted = false;
 
     function update(): void {
         const t = app.target(), mode = route.get("mode", "stack");
@@ -69,10 +76,26 @@ export function heap(app: App): Page {
         if (app.histories?.waiting(t.key)) return charts[shown]!.show({ x: [], lines: [], range }, "Asking for the past…");
         charts[shown]!.show({ ...bands.plot(t, range, mode, keep), range, start, markers, stacked: mode !== "lines",
             top: mode === "share" ? 1 : top }, noBands(t));
+        if (!painted && charts[shown]!.drawn) { // the rest of the page after the first picture
+            painted = true;
+            requestAnimationFrame(() => setTimeout(update));
+            return;
+        }
         pane.show({ ...heapLines(t, range), range, start, markers, top }, "No sample of the heap in this range.");
         questions.show(t, range);
     }
     return { root, update, done: () => [...Object.values(charts), pane].forEach((c) => c.done()) };
+}
+
+// Bands (or "other") whose box in the legend is off; each is encoded, for labels may hold the comma between them.
+function hiddenBands(app: App): Set<string> {
+    return new Set(app.route.get("hide").split(",").filter(Boolean).map((k) => {
+        try {
+            return decodeURIComponent(k);
+        } catch {
+            return k; // the address was cut
+        }
+    }));
 }
 
 function noBands(t: Target): string {
@@ -95,15 +118,15 @@ class Bands {
         const shown = isolated ? [...top, { band: isolated, stats: undefined }] : top;
         const x = t.censuses.times.slice(from, to), scheme = this.app.scheme;
         this.assign(shown.map((r) => t.bandKey(r.band)));
-        const columns = shown.map((r) => column(t, r, from, to));
+        const columns = shown.map((r) => column(t, r, from, to)), off = hiddenBands(this.app);
         const lines = shown.map((r, i) => {
-            const key = t.bandKey(r.band), hidden = iso && key !== iso;
+            const key = t.bandKey(r.band), hidden = (iso && key !== iso) || off.has(key);
             return line(key, r.band.def.label ?? `band ${r.band.id}`, this.color(scheme, key, shown.length),
                 hidden ? columns[i]!.map(() => null) : columns[i]!);
         });
         const rest = others(t, from, to, columns);
         if (!iso && !route.get("q") && t.bands.size > shown.length && mode !== "lines") {
-            lines.push(line("other", `other (${t.bands.size - shown.length})`, css("--line"), rest));
+            lines.push(line("other", `other (${t.bands.size - shown.length})`, css("--line"), off.has("other") ? rest.map(() => null) : rest));
         }
         return { x, lines: mode === "share" ? normalised(t, from, lines) : lines };
     }

@@ -14,6 +14,7 @@ import { Facts, pill, showState, stateText } from "../widgets/facts.ts";
 import { sparkline } from "../widgets/sparkline.ts";
 import { type Column, Table } from "../widgets/table.ts";
 import { searching } from "./common.ts";
+import { targetControl } from "./control.ts";
 
 const rss = (t: Target) => num(t.heap?.process?.rssBytes) ?? t.series.get("rss")?.newest;
 const judged = (t: Target) => t.trends.ofSeries.get("live") ?? t.trends.ofSeries.get("census_total");
@@ -56,13 +57,14 @@ export function overview(app: App): Page {
         rowHeight: 40, height: 900, empty: "No target yet. `heapwatch run -- PROGRAM`, or `heapwatchd NAME=SOURCE`, adds one.",
         onopen: (t) => route.set({ target: t.key }, "heap") });
     const figures = new Facts("figures"), filter = field(route, "qt", "Search", "name or /regular expression/");
-    const daemons = h("p", { class: "muted" });
+    const change = targetControl(app), daemons = h("p", { class: "muted" });
     const root = h("div", { class: "stack" },
         h("div", { class: "pagehead" }, h("h2", {}, "Overview"), h("span", { class: "spacer" }), filter.root),
-        h("section", { class: "card", "aria-label": "All targets" }, figures.root), table.root, daemons);
+        h("section", { class: "card", "aria-label": "All targets" }, figures.root), table.root, change.root, daemons);
 
     function update(): void {
         filter.update();
+        change.update();
         const all = app.view.sorted(), keep = searching(app, "qt", filter.root);
         const sum = (f: (t: Target) => number | undefined) => {
             const known = all.map(f).filter((x): x is number => x !== undefined);
@@ -81,7 +83,8 @@ export function overview(app: App): Page {
         app.histories?.sparks(all);
         table.show(all.filter((t) => keep(`${t.key} ${t.state?.runInfo?.program ?? ""}`)));
         const list = [...app.view.daemons.values()].map((d) => `${d.endpoint ?? `daemon ${d.daemon}`}${d.state?.version ? ` (heapwatchd ${d.state.version})` : ""}`);
-        setText(daemons, app.meta ? `Report of ${app.meta.logs?.length ?? 0} logs, heapwatch ${app.meta.version ?? UNKNOWN}` : list.join(" · "));
+        const logs = app.meta?.logs?.length ?? 0;
+        setText(daemons, app.meta ? `Report of ${logs} ${logs === 1 ? "log" : "logs"}, heapwatch ${app.meta.version ?? UNKNOWN}` : list.join(" · "));
     }
     return { root, update, done: () => table.done() };
 }

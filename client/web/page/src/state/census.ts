@@ -61,8 +61,12 @@ export class Censuses {
         return this.seeded.has(band);
     }
 
-    // What the server knows of the time before the first census here. May come in parts.
-    seed(items: HistoryItem[]): void {
+    // What the server knows of the time before the first census here. May come in parts; `anew`: instead of what came before.
+    seed(items: HistoryItem[], anew = false): void {
+        if (anew) {
+            this.seeded.clear();
+            this.past = [];
+        }
         const mine = this.live;
         for (const item of items) {
             if (!item.times) continue;

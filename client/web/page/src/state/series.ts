@@ -15,6 +15,7 @@ export class Series {
     v = new Float64Array(FIRST);
     n = 0;
     thinned = false;
+    private own: number | undefined; // time of the first point that did not come by prepend()
 
     constructor(readonly capacity = 8192) {}
 
@@ -39,12 +40,15 @@ export class Series {
         this.n++;
     }
 
-    // Puts older points before those that are here; both rise in time. Points not older than the first one here are left out.
+    // Puts older points before those that came by themselves; both rise in time. Points not older than the first of those are left
+    // out. What an earlier call put there is replaced: the past may come coarse at first.
     prepend(t: ArrayLike<number>, v: ArrayLike<number>): void {
-        const mine = { t: this.t.slice(0, this.n), v: this.v.slice(0, this.n) };
-        const first = mine.t.length ? mine.t[0]! : Infinity;
+        this.own ??= this.n ? this.t[0]! : undefined;
+        const from = this.own === undefined ? this.n : this.at(this.own);
+        const mine = { t: this.t.slice(from, this.n), v: this.v.slice(from, this.n) };
         this.n = 0;
-        for (let i = 0; i < t.length && t[i]! < first; i++) this.push(t[i]!, v[i]!);
+        for (let i = 0; i < t.length && t[i]! < (this.own ?? Infinity); i++) this.push(t[i]!, v[i]!);
+        if (this.own === undefined && this.n) this.own = this.t[this.n - 1]! + 1e-9; // what comes from now on
         for (let i = 0; i < mine.t.length; i++) this.push(mine.t[i]!, mine.v[i]!);
     }
 

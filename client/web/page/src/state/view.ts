@@ -77,13 +77,14 @@ export class View {
         return t;
     }
 
-    history(items: HistoryItem[]): void {
+    // `anew`: in place of all that came before.
+    history(items: HistoryItem[], anew = false): void {
         const by = new Map<string, HistoryItem[]>();
         for (const i of items) {
             const k = i.daemon ? `${i.daemon}:${i.target}` : i.target;
             by.set(k, [...(by.get(k) ?? []), i]);
         }
-        for (const [k, list] of by) this.targets.get(k)?.applyHistory(list);
+        for (const [k, list] of by) this.targets.get(k)?.applyHistory(list, anew);
         this.change++;
     }
 

@@ -50,6 +50,8 @@ export interface ChartOptions {
     onslide: () => void;
     onpick?: (id: string) => void;
     picked?: () => string;
+    onhide?: (id: string) => void; // the box of a line in the legend was clicked
+    hidden?: (id: string) => boolean;
 }
 
 const TIME_STEPS = [1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2,
@@ -68,6 +70,7 @@ export class Chart {
     private values: HTMLElement[] = [];
     private readonly watch: ResizeObserver;
     private moved = 0;
+    private marked = false; // that it was painted for the first time, in the browser's own timeline
 
     constructor(readonly o: ChartOptions) {
         this.root = h("figure", { class: `chart legend-${o.legend ?? "below"}`, "data-chart": o.id },
@@ -80,6 +83,10 @@ export class Chart {
         this.watch = new ResizeObserver(() => this.resize());
         this.watch.observe(this.canvas);
         register("chart", o.id, () => this.data());
+    }
+
+    get drawn(): boolean {
+        return !!this.u;
     }
 
     done(): void {
@@ -101,7 +108,7 @@ export class Chart {
             return;
         }
         const signature = JSON.stringify([document.documentElement.dataset["theme"], plot.stacked, plot.top, this.o.picked?.(),
-            plot.lines.map((l) => [l.id, l.label, l.color, l.kind])]);
+            plot.lines.map((l) => [l.id, l.label, l.color, l.kind, this.o.hidden?.(l.id)])]);
         if (!this.u || signature !== this.signature) this.make(plot, signature);
         else this.u.setData(this.columns(plot));
         this.describe();
@@ -127,6 +134,8 @@ export class Chart {
         this.u = new uPlot(this.settings(plot), this.columns(plot), this.canvas);
         if (this.o.onpick) this.u.over.addEventListener("click", (e) => this.pick(e));
         this.drawLegend(plot);
+        if (!this.marked) requestAnimationFrame(() => setTimeout(() => performance.mark(`picture:${this.o.id}`)));
+        this.marked = true;
     }
 
     // Drawing order: a stack from its top layer down.
@@ -303,7 +312,9 @@ export class Chart {
             const swatch = h("span", { class: `swatch${l.dash ? " dashed" : ""}`, "aria-hidden": "true" });
             swatch.style.background = l.color;
             const inner = [swatch, label(l.label), this.values[i]!];
-            return h("div", { role: "listitem" }, this.o.onpick
+            const box = this.o.onhide && h("input", { type: "checkbox", checked: !this.o.hidden?.(l.id), "aria-label": `Show ${visible(l.label)}`,
+                onchange: () => this.o.onhide!(l.id) });
+            return h("div", { role: "listitem" }, box, this.o.onpick
                 ? h("button", { class: "key", "aria-pressed": String(picked === l.id), title: l.label, onclick: () => this.o.onpick!(l.id) }, ...inner)
                 : h("span", { class: "key" }, ...inner));
         });

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * control.ts - asks the server to change something (docs/WEB.md, "Control"). The daemon has the last word: its refusal is the error.
+ */
+export async function control(fields: Record<string, string | number | undefined>): Promise<void> {
+    const form = new URLSearchParams();
+    for (const [name, value] of Object.entries(fields)) if (value !== undefined && value !== "") form.set(name, String(value));
+    const answer = await fetch("api/control", { method: "POST", headers: { "X-Heapwatch": "control" }, body: form });
+    if (answer.ok) return;
+    const body = (await answer.json().catch(() => ({}))) as { error?: string };
+    throw new Error(body.error ?? `the server answered ${answer.status}`);
+}

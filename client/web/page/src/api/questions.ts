@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * questions.ts - the addresses that the page asks (docs/WEB.md), and the first of them for what the address bar holds. Shared with
+ * early.ts, which asks before the page's script is there.
+ */
+
+// The page's key of a target is NAME, or D:NAME beyond the first daemon; the server's D:NAME is never mistaken.
+export function wireKey(key: string): string {
+    return /^[0-9]+:/.test(key) ? key : `0:${key}`;
+}
+
+// `detail`: keys of targets. Trends of bands are ten times as much as all else.
+export function streamAddress(detail: string[], trends: boolean): string {
+    const query = detail.length ? detail.map((d) => `detail=${encodeURIComponent(wireKey(d))}`).join("&") : "detail=";
+    return `api/stream?${query}${trends ? "" : "&trends=series"}`;
+}
+
+export interface HistoryQuery {
+    target: string | string[];
+    series?: string[];
+    bands?: number[];
+    top?: number;
+    from?: number; // seconds of event time; negative: before the newest
+    points?: number; // of each, at most about so many
+}
+
+export function historyAddress(q: HistoryQuery): string {
+    const p = new URLSearchParams([q.target].flat().map((t) => ["target", wireKey(t)]));
+    if (q.series?.length) p.set("series", q.series.join(","));
+    if (q.bands?.length) p.set("band", q.bands.join(","));
+    if (q.from) p.set("from", String(q.from));
+    if (q.points) p.set("points", String(q.points));
+    if (q.top) p.set("bands", `top${q.top}`);
+    return `api/history?${p.toString()}`;
+}
+
+export const SERIES = ["live", "heap_size", "blocks_size", "rss", "cgroup", "gc_pause", "slop", "fragmentation", "copied", "census_total"];
+const FIRST_TOP = 20;
+export const FIRST_POINTS = 240;
+
+// No more than the first picture of a target shows. `sliding`: seconds that it looks back; undefined: all.
+export function firstQuestion(key: string, sliding: number | undefined): HistoryQuery {
+    return { target: key, series: SERIES, top: FIRST_TOP, from: sliding && -sliding, points: FIRST_POINTS };
+}

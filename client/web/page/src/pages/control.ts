@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * control.ts - what can be changed from the page, where the server allows it (--allow-control): targets added and removed, alerts
+ * silenced. What was done is shown by the daemon's own messages; here only whether it was taken.
+ */
+import { control } from "../api/control.ts";
+import type { App } from "../app.ts";
+import { h, setAttr, setText, visible } from "../dom.ts";
+import { type Alert } from "../state/judge.ts";
+import type { Target } from "../state/target.ts";
+
+const SURE_MS = 4000; // how long a second click counts as meant
+const TIMES: [string, string][] = [["30m", "30 minutes"], ["2h", "2 hours"], ["8h", "8 hours"], ["24h", "a day"], ["168h", "a week"]];
+
+const text = (name: string, hint: string) => h("input", { type: "text", name, placeholder: hint, "aria-label": hint, spellcheck: "false",
+    autocomplete: "off", maxlength: 1000 });
+
+// One thing at a time: buttons are off while it is under way, then it is said what came of it.
+class Teller {
+    readonly root = h("span", { class: "muted told", role: "status", "aria-live": "polite" });
+    private readonly buttons: HTMLButtonElement[] = [];
+
+    button(title: string, act: () => Promise<string>): HTMLButtonElement {
+        const b = h("button", { type: "button", onclick: () => void this.run(act) }, title);
+        this.buttons.push(b);
+        return b;
+    }
+
+    async run(act: () => Promise<string>): Promise<void> {
+        for (const b of this.buttons) b.disabled = true;
+        try {
+            this.say(await act(), false);
+        } catch (e) {
+            this.say(e instanceof Error ? e.message : String(e), true);
+        }
+        for (const b of this.buttons) b.disabled = false;
+    }
+
+    say(what: string, bad: boolean): void {
+        setText(this.root, visible(what));
+        setAttr(this.root, "data-tone", bad ? "bad" : "plain");
+    }
+}
+
+// Adding and removing targets.
+export function targetControl(app: App): { root: HTMLElement; update: () => void } {
+    const tell = new Teller(), uri = text("uri", "path, fifo:, unix: or tcp: source"), name = text("name", "name (or by itself)");
+    const daemon = h("select", { "aria-label": "Daemon" }), which = h("select", { "aria-label": "Target to remove" });
+    let sure = -Infinity; // when the first of two clicks was
+
+    const add = tell.button("Add target", async () => {
+        if (!uri.value.trim()) throw new Error("A source is needed: a path of an eventlog, or the like of tcp:HOST:PORT.");
+        await control({ action: "add", uri: uri.value.trim(), name: name.value.trim(), daemon: daemon.value });
+        const done = `Added ${uri.value.trim()}.`;
+        uri.value = name.value = "";
+        return done;
+    });
+    const remove = tell.button("Remove target", async () => {
+        const t = app.view.targets.get(which.value);
+        if (!t) throw new Error("There is no such target any more.");
+        if (performance.now() - sure > SURE_MS) {
+            sure = performance.now();
+            return `Its history goes too. Click again to remove ${t.key}.`;
+        }
+        sure = -Infinity;
+        await control({ action: "remove", target: t.name, daemon: t.daemon });
+        return `Removed ${t.key}.`;
+    });
+    which.addEventListener("change", () => (sure = -Infinity));
+    for (const el of [uri, name]) el.addEventListener("keydown", (e) => e.key === "Enter" && add.click());
+    const root = h("section", { class: "card controls", "aria-label": "Change targets" }, daemon, uri, name, add, h("span", { class: "spacer" }),
+        which, remove, tell.root);
+
+    function fill(select: HTMLSelectElement, all: [string, string][]): void {
+        const names = JSON.stringify(all);
+        if (select.dataset["names"] === names) return;
+        const now = select.value;
+        select.dataset["names"] = names;
+        select.replaceChildren(...all.map(([value, title]) => h("option", { value }, visible(title))));
+        if (all.some(([value]) => value === now)) select.value = now;
+    }
+
+    function update(): void {
+        root.hidden = !app.view.server.control;
+        if (root.hidden) return;
+        fill(daemon, [...app.view.daemons.values()].map((d) => [String(d.daemon), d.endpoint ?? `daemon ${d.daemon}`]));
+        fill(which, app.view.sorted().map((t) => [t.key, t.key]));
+        daemon.hidden = app.view.daemons.size < 2;
+        which.hidden = remove.hidden = !app.view.targets.size;
+    }
+    return { root, update };
+}
+
+// Silencing the rule of an alert for its target, or ending the silence that covers it.
+export function alertControl(app: App): { root: HTMLElement; show: (t: Target, a: Alert) => void } {
+    const tell = new Teller(), why = text("why", "why (for your colleagues)");
+    const time = h("select", { "aria-label": "For how long" }, ...TIMES.map(([value, title]) => h("option", { value }, `for ${title}`)));
+    let t: Target | undefined, a: Alert | undefined;
+
+    const silence = tell.button("Silence", async () => {
+        await control({ action: "silence", rule: a!.rule, target: t!.name, for: time.value, why: why.value.trim(), daemon: t!.daemon });
+        why.value = "";
+        return `${a!.rule} is silenced for ${t!.key}.`;
+    });
+    const unsilence = tell.button("End the silence", async () => {
+        await control({ action: "unsilence", rule: a!.silence?.rule ?? a!.rule, target: a!.silence ? a!.silence.target : t!.name, daemon: t!.daemon });
+        return "The silence is ended.";
+    });
+    const root = h("div", { class: "controls", role: "group", "aria-label": "Silence this alert" }, time, why, silence, unsilence, tell.root);
+
+    function show(target: Target, alert: Alert): void {
+        root.hidden = !app.view.server.control;
+        if (a?.rule !== alert.rule || t?.key !== target.key) tell.say("", false);
+        t = target;
+        a = alert;
+        time.hidden = why.hidden = silence.hidden = !!alert.silenced;
+        unsilence.hidden = !alert.silenced;
+    }
+    return { root, show };
+}

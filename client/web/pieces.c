@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pieces.c - a list of printed updates.
+ *
+ * DESIGN: what is printed for one browser is printed for all: a piece holds
+ * the text and what decides who gets it. A message of trends is two pieces,
+ * whole and without the bands; each browser gets one of them.
+ */
+#include "client/web/pieces.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/history/put.h"
+#include "client/web/answer.h"
+
+/* One printed update. */
+struct piece {
+        struct piece *next;
+        size_t daemon;
+        Hw__Kind kind;
+        bool instead;           /* for those who do not want this target's large messages */
+        char target[VIEW_NAME_MAX + 1];
+        size_t size;
+        char text[];
+};
+
+void pieces_init(struct pieces *p)
+{
+        p->first = NULL;
+        p->last = &p->first;
+        p->bytes = 0;
+}
+
+void pieces_clear(struct pieces *p)
+{
+        while (p->first) {
+                struct piece *next = p->first->next;
+
+                free(p->first);
+                p->first = next;
+        }
+        pieces_init(p);
+}
+
+static bool add(struct pieces *all, size_t daemon, const Hw__Update *u, bool instead)
+{
+        struct piece *p = NULL;
+        struct document d;
+
+        document_open(&d);
+        if (d.to)
+                put_tagged(d.to, daemon, u);
+        if (document_close(&d))
+                p = calloc(1, sizeof(*p) + d.size);
+        if (p) {
+                p->daemon = daemon;
+                p->kind = hw_update_kind(u);
+                p->instead = instead;
+                (void)snprintf(p->target, sizeof(p->target), "%s", u->target ? u->target : "");
+                p->size = d.size;
+                memcpy(p->text, d.text, d.size);
+                *all->last = p;
+                all->last = &p->next;
+                all->bytes += d.size;
+        }
+        document_done(&d);
+        return p != NULL;
+}
+
+/* The part of a message of trends that all get. */
+static bool add_small_trends(struct pieces *all, size_t daemon, const Hw__Update *u)
+{
+        Hw__Trend **list = calloc(u->trends->n_trends + 1, sizeof(*list));
+        Hw__Update small = *u;
+        Hw__Trends trends;
+        bool good;
+
+        if (!list)
+                return false;
+        trends = trends_of_series(u->trends, list);
+        small.trends = &trends;
+        good = add(all, daemon, &small, true);
+        free(list);
+        return good;
+}
+
+bool pieces_add(struct pieces *p, size_t daemon, const Hw__Update *update)
+{
+        bool good = add(p, daemon, update, false);
+
+        if (update->body_case == HW__UPDATE__BODY_TRENDS)
+                good = add_small_trends(p, daemon, update) && good;
+        return good;
+}
+
+bool pieces_print(const struct pieces *all, FILE *to, const struct detail *detail, const struct view *v)
+{
+        bool any = false;
+
+        for (const struct piece *p = all->first; p; p = p->next) {
+                if (detail_wants(detail, v, p->daemon, p->target, p->kind) == p->instead)
+                        continue;
+                (void)fputs(any ? ",\n" : "[", to);
+                (void)fwrite(p->text, 1, p->size, to);
+                any = true;
+        }
+        if (any)
+                (void)fputc(']', to);
+        return any;
+}
