@@ -90,7 +90,7 @@ async function hash(s: string): Promise<string> {
 // The whole page with its data in one file that needs no server. `<` never stands in the data as itself.
 export async function standing(view: View): Promise<Blob> {
     const style = await text('link[rel="stylesheet"], style', "href");
-    const script = await text('script[src="app.js"], script:not([type]):not([src])', "src");
+    const script = await text("script[src='app.js'], script:not([type]):not([src])", "src");
     const data = JSON.stringify(exported(view)).replace(/</g, "\\u003c");
     const policy = globalThis.crypto?.subtle
         ? `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${await hash(script)}; ` +
