@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* identity.c - the head of the overview: name, state, run, age; compiler and flags; why it is in this state. */
+/* identity.c - the head of the overview: name, state, run, age; compiler and flags; why it is in this state; whether
+   its memory grows. */
 #include "client/console/sections.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "client/console/trends.h"
 #include "heapwatch/text.h"
 
 #define LINE 512
@@ -19,7 +21,7 @@ int identity_rows(const struct scene *s, const struct view_target *t, int width)
 {
         (void)s;
         (void)width;
-        return has_detail(t) ? 3 : 2;
+        return 2 + has_detail(t) + (growth_sentence(t) != NULL);
 }
 
 /* Appends one fact to a line of facts, with a dot between. */
@@ -103,4 +105,9 @@ void draw_identity(struct canvas *c, struct area area, const struct scene *s, co
         if (has_detail(t))
                 (void)canvas_put(c, area, 2, 1, area.width - 2, state_tint(t) == TINT_BAD ? TINT_BAD : TINT_PLAIN,
                                  safe_text(safe, sizeof(safe), t->target->detail));
+        if (growth_sentence(t)) {
+                column = 1 + canvas_put(c, area, 2 + has_detail(t), 1, 9, TINT_DIM, "growth: ");
+                (void)canvas_put(c, area, 2 + has_detail(t), column, area.width - column - 1,
+                                 trend_tint(target_trend(t)), safe_text(safe, sizeof(safe), growth_sentence(t)));
+        }
 }
