@@ -57,7 +57,7 @@ DAEMON := $(addprefix daemon/, log.c yaml_file.c rules_do.c rules_file.c ruleboo
 # The client: where updates come from, the state they make, the commands that show it.
 CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
             find_daemon.c feed.c feed_live.c feed_files.c \
-            view.c view_target.c view_bands.c view_trend.c view_lists.c view_ring.c view_copy.c view_clone.c) \
+            view.c view_target.c view_bands.c view_trend.c view_lists.c view_ring.c message_copy.c view_clone.c) \
           $(addprefix client/console/, top.c loop.c screen.c plain.c console.c mouse.c frame.c entry.c save.c views.c \
             table.c table_draw.c table_keys.c table_print.c figures.c trends.c journal.c past.c recall.c timeline.c chart.c chart_draw.c chart_save.c value.c \
             overview.c identity.c memory.c collections.c bands.c notes.c stream.c scene.c widgets.c canvas.c) \

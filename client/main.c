@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/nearest.h"
+#include "base/nearest.h"
 
 static const struct command *const commands[] = {
         &command_run,

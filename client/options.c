@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "client/nearest.h"
+#include "base/nearest.h"
 #include "heapwatch/text.h"
 
 int options_add(const struct command *c, struct text_list *list, const char *text)

@@ -3,6 +3,7 @@
 #ifndef HW_CLIENT_VIEW_INTERNAL_H
 #define HW_CLIENT_VIEW_INTERNAL_H
 
+#include "client/message_copy.h"
 #include "client/view.h"
 
 /* Open addressing from a 64-bit id to a position in an array. */
@@ -27,9 +28,6 @@ void *array_grow(void *array, uint32_t *capacity, uint32_t need, size_t size);
 int id_index_add(struct id_index *x, uint64_t id, uint32_t position);
 bool id_index_find(const struct id_index *x, uint64_t id, uint32_t *ret_position);
 void id_index_done(struct id_index *x);
-
-/* view_copy.c: an owned deep copy of any message; NULL when memory is short. */
-void *message_copy(const ProtobufCMessage *message);
 
 /* view_target.c: one target's life */
 struct target_state *target_new(size_t daemon, const char *name);

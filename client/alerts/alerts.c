@@ -19,7 +19,7 @@
 #include "client/alerts/known.h"
 #include "client/alerts/print.h"
 #include "client/feed.h"
-#include "client/nearest.h"
+#include "base/nearest.h"
 #include "client/options.h"
 #include "client/signals.h"
 

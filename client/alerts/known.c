@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/message_copy.h"
+
 static bool same_text(const char *a, const char *b)
 {
         return a && b ? strcmp(a, b) == 0 : a == b;
@@ -25,18 +27,6 @@ static bool same_alert(const Hw__Alert *a, const Hw__Alert *b)
 static bool is_of(const struct known_alert *a, size_t daemon, const char *target)
 {
         return a->daemon == daemon && (!target || strcmp(a->target, target) == 0);
-}
-
-static Hw__Alert *copy_of(const Hw__Alert *alert)
-{
-        size_t size = hw__alert__get_packed_size(alert);
-        uint8_t *bytes = malloc(size + 1);
-        Hw__Alert *copy = NULL;
-
-        if (bytes)
-                copy = hw__alert__unpack(NULL, hw__alert__pack(alert, bytes), bytes);
-        free(bytes);
-        return copy;
 }
 
 static void free_alert(struct known_alert *a)
@@ -106,7 +96,7 @@ static int take_one(struct known *k, size_t daemon, const char *target, const Hw
                 k->left_out++;
                 return 0;
         }
-        copy = copy_of(alert);
+        copy = message_copy(&alert->base);
         if (copy && !a)
                 a = add(k, daemon, target);
         if (!copy || !a) {

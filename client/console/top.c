@@ -14,7 +14,7 @@
 #include "client/console/loop.h"
 #include "client/console/plain.h"
 #include "client/console/screen.h"
-#include "client/nearest.h"
+#include "base/nearest.h"
 #include "client/options.h"
 #include "client/signals.h"
 #include "heapwatch/text.h"

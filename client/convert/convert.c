@@ -18,7 +18,7 @@
 
 #include "client/convert/format.h"
 #include "client/feed.h"
-#include "client/nearest.h"
+#include "base/nearest.h"
 #include "client/signals.h"
 
 static const struct format *const formats[] = {

@@ -27,6 +27,7 @@
 #include <time.h>
 
 #include "base/limits.h"
+#include "client/message_copy.h"
 #include "utf8.h"
 
 #define LABEL_BYTES 1000u
@@ -278,11 +279,8 @@ static int put_census(struct hp *h, const Hw__Census *c)
 
 static int take_run(struct hp *h, const Hw__Run *run)
 {
-        size_t size = hw__run__get_packed_size(run);
-        uint8_t *packed = malloc(size + 1);
-        Hw__Run *copy = packed ? hw__run__unpack(NULL, hw__run__pack(run, packed), packed) : NULL;
+        Hw__Run *copy = message_copy(&run->base);
 
-        free(packed);
         if (!copy)
                 return -ENOMEM;
         if (h->run)

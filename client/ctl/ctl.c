@@ -15,7 +15,7 @@
 
 #include "client/ctl/print.h"
 #include "client/ctl/silence.h"
-#include "client/nearest.h"
+#include "base/nearest.h"
 #include "client/options.h"
 #include "heapwatch/subscriber.h"
 

@@ -17,7 +17,7 @@
 #include "client/events/print.h"
 #include "client/events/types.h"
 #include "client/feed.h"
-#include "client/nearest.h"
+#include "base/nearest.h"
 #include "client/options.h"
 #include "client/signals.h"
 #include "heapwatch/eventlog.h"

@@ -1,29 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* types.c - DESIGN: a definition is copied by packing and unpacking it; columns are only walked within their bounds. */
+/* types.c - DESIGN: columns are only walked within their bounds. */
 #include "client/events/types.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-static Hw__EventType *copy(const Hw__EventType *type)
-{
-        size_t size = hw__event_type__get_packed_size(type);
-        uint8_t *packed = malloc(size + 1);
-        Hw__EventType *made = NULL;
-
-        if (packed)
-                made = hw__event_type__unpack(NULL, hw__event_type__pack(type, packed), packed);
-        free(packed);
-        return made;
-}
+#include "client/message_copy.h"
 
 int event_types_define(struct event_types *t, const Hw__Events *e)
 {
         for (size_t i = 0; i < e->n_types; i++) {
                 const Hw__EventType *type = e->types[i];
-                Hw__EventType *made = copy(type);
+                Hw__EventType *made = message_copy(&type->base);
                 if (!made)
                         return -ENOMEM;
                 if (t->defined[type->id])

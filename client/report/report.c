@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "client/history/document.h"
-#include "client/nearest.h"
+#include "base/nearest.h"
 #include "client/report/compose.h"
 #include "client/report/embed.h"
 #include "client/report/notes.h"

@@ -15,7 +15,7 @@
 
 #include "client/command.h"
 #include "client/find_daemon.h"
-#include "client/nearest.h"
+#include "base/nearest.h"
 
 static const char help[] =
         "usage: heapwatch rules check FILE...\n"

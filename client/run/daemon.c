@@ -24,6 +24,7 @@
 
 #include "base/process.h"
 #include "heapwatch/subscriber.h"
+#include "client/find_daemon.h"
 #include "client/inquire.h"
 #include "heapwatch/text.h"
 
@@ -100,19 +101,8 @@ static bool answers(const struct daemon_link *link)
 /* heapwatchd beside this very program, else in PATH. */
 static bool find_program(char *path, size_t size)
 {
-        static const char name[] = "heapwatchd";
-        ssize_t n = readlink("/proc/self/exe", path, size - 1);
-
-        if (n > 0) {
-                path[n] = '\0';
-                char *slash = strrchr(path, '/');
-                if (slash != NULL && (size_t) (slash + 1 - path) + sizeof name <= size) {
-                        memcpy(slash + 1, name, sizeof name);
-                        if (access(path, X_OK) == 0)
-                                return true;
-                }
-        }
-        return inquire_find(name, path, size);
+        find_daemon(path, size);
+        return strchr(path, '/') != NULL || inquire_find("heapwatchd", path, size);
 }
 
 /* In the grandchild: becomes the daemon. */

@@ -7,39 +7,7 @@
  * with --wrap for the three allocating functions.
  */
 #include "tests/unit/daemon/play.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static bool counting, ever_after;
-static unsigned long calls, fail_at;
-
-static bool fails(void)
-{
-        if (!counting)
-                return false;
-        calls++;
-        return fail_at && (calls == fail_at || (ever_after && calls > fail_at));
-}
-
-void *__wrap_malloc(size_t size)
-{
-        return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-        return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-        return fails() ? NULL : __real_realloc(old, size);
-}
+#include "tests/unit/base/short_memory.h"
 
 struct outcome {
         bool made;                      /* a pipeline at all */

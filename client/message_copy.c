@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* view_copy.c - a deep copy of a message, through its packed form: short, and right for every message to come. */
-#include "client/view_internal.h"
+/* message_copy.c - a deep copy of a message, through its packed form: short, and right for every message to come. */
+#include "client/message_copy.h"
 
 #include <stdlib.h>
 
