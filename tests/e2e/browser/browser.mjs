@@ -31,13 +31,20 @@ const commands = {
     close: async (c) => (await of(c).context.close(), tabs.delete(c.tab)),
     go: async (c) => (await of(c).page.goto(c.url), null),
     eval: async (c) => of(c).page.evaluate(c.js),
-    // Polled from here: the page's policy forbids what playwright's own waiting would do in it.
+    // Polled from here: the page's policy forbids what playwright's own waiting would do in it. An expression that throws is not
+    // true yet (the page is still being built, or is being replaced); what it threw last is in the error.
     wait: async (c) => {
+        let last = "false";
         for (const end = Date.now() + (c.timeout ?? 30000); Date.now() < end; await new Promise((f) => setTimeout(f, 40))) {
-            const value = await of(c).page.evaluate(c.js);
-            if (value) return value;
+            try {
+                const value = await of(c).page.evaluate(c.js);
+                if (value) return value;
+                last = "false";
+            } catch (e) {
+                last = String(e.message ?? e);
+            }
         }
-        throw new Error("waited in vain");
+        throw new Error(`waited in vain; the last answer was ${last}`);
     },
     click: async (c) => (await at(c).click({ timeout: 15000, ...(c.position ? { position: c.position } : {}) }), null),
     fill: async (c) => (await at(c).fill(c.text, { timeout: 15000 }), null),
