@@ -73,7 +73,7 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
           $(addprefix client/doctor/, features.c stream.c doctor.c) \
           $(addprefix client/replay/, schedule.c output.c replay.c) \
           $(addprefix client/history/, document.c put.c past.c stats.c grid.c collections.c history.c item.c) \
-          $(addprefix client/web/, assets.c answer.c guard.c detail.c state.c question.c asker.c pasts.c pieces.c stream.c \
+          $(addprefix client/web/, assets.c answer.c guard.c detail.c state.c metrics.c question.c asker.c pasts.c pieces.c stream.c \
             control.c server.c web.c) \
           $(addprefix client/report/, notes.c compose.c embed.c report.c) \
           $(addprefix client/events/, types.c print.c events.c) \
