@@ -125,7 +125,7 @@ void desk_done_restore(struct desk *d, const struct desk_done *done)
 
 static uint64_t rule_of(const struct notice *n)
 {
-        return notice_fingerprint(n->group, n->rule, NULL, NULL, 0);
+        return notice_fingerprint(n->group, n->rule, NULL, NULL, NULL);
 }
 
 /* The results before there are any: the same for all steps that are to be done. */

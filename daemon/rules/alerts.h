@@ -40,6 +40,8 @@ struct alert {
         uint32_t run;                   /* in which it was last judged */
         uint32_t band;                  /* 0: not of a band */
         const char *band_label;         /* NULL: not of a band */
+        const char *band_source;        /* "src/Main.hs:12:5-30"; NULL: not known */
+        const char *band_name;          /* tells bands of one label apart; NULL: no need, or not known */
         struct state state;             /* on the rule's clock */
         struct stamp active, fired, resolved, judged;
         bool has_value;
