@@ -44,8 +44,8 @@ PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c e
              sentences.c encode_trend.c send_state.c send_alerts.c send_rows.c send_trend.c event_stream.c publisher.c \
              snapshot.c zloop.c endpoint.c bus.c once.c)
 
-ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c done.c desk.c exec_env.c exec_child.c exec.c \
-         curl_library.c token.c http.c resend.c actor.c file.c mailbox.c worker.c state.c act.c)
+ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c done.c desk_table.c withdrawal.c desk.c \
+         exec_env.c exec_child.c exec.c curl_library.c token.c http.c resend.c actor.c file.c mailbox.c worker.c state.c act.c)
 
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)

@@ -321,6 +321,13 @@ void alerts_reload(struct alerts *a, const struct ruleset *rules, const struct r
         memset(a->left_out, 0, sizeof(a->left_out)); /* the next judging counts anew */
 }
 
+void alerts_tell_firing(struct alerts *a, const struct rule_moment *at)
+{
+        for (size_t i = 0; i < a->list.n; i++)
+                if (a->list.items[i]->state.now == ALERT_FIRING)
+                        tell(a, a->list.items[i], at);
+}
+
 void alerts_refresh(struct alerts *a, const struct rule_moment *at)
 {
         for (size_t i = 0; i < a->list.n; i++) {

@@ -84,6 +84,9 @@ void alerts_band_changed(struct alerts *a, uint32_t band);
  */
 void alerts_reload(struct alerts *a, const struct ruleset *rules, const struct rule_moment *at);
 
+/* Tells of every alert that fires once more: the rules have been read again, and may want other actions. */
+void alerts_tell_firing(struct alerts *a, const struct rule_moment *at);
+
 /* Brings values and texts of active alerts up to date. */
 void alerts_refresh(struct alerts *a, const struct rule_moment *at);
 
