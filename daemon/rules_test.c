@@ -68,12 +68,13 @@ static bool can_be_made_up(Hw__Series id)
 }
 
 /* Names are those of expressions. */
-static enum series_id series_named(const char *name)
+static enum series_id series_named(const char *name, struct type *ret_type)
 {
         const struct series_word *word = series_word_find(name, strlen(name));
 
         if (!word || (unsigned)word->id >= SERIES_COUNT || !can_be_made_up((Hw__Series)word->id))
                 return 0;
+        *ret_type = word->type;
         return (enum series_id)word->id;
 }
 
@@ -81,19 +82,20 @@ static bool take_values(struct suite *s, const struct yaml_entry *e, struct test
 {
         struct test_series *series = &in->series[in->n_series];
         const char *text = yaml_text(&s->file, e->value, "values such as 5MiB+1MiBx10");
+        struct type type = TYPE_BYTES;
         char error[256];
 
         if (!text)
                 return false;
         if (in->n_series == TEST_SERIES_MAX)
                 return yaml_complain(&s->file, e->key_node, 0, "at most %d series and bands", TEST_SERIES_MAX);
-        *series = (struct test_series){ .id = of_bands ? 0 : series_named(e->key), .band = e->key };
+        *series = (struct test_series){ .id = of_bands ? 0 : series_named(e->key, &type), .band = e->key };
         if (!of_bands && !series->id)
                 return yaml_complain(&s->file, e->key_node, 0, "'%s' cannot be made up; expected live, heap, blocks, "
                                      "allocated, gc_pause, copied, slop, fragmentation, rss, pss, swap, cgroup or cpu",
                                      e->key);
         in->n_series++;
-        return rules_test_values(text, series, 1e9, error, sizeof(error)) ||
+        return rules_test_values(text, series, type, error, sizeof(error)) ||
                yaml_complain(&s->file, e->value, 0, "%s", error);
 }
 
@@ -177,18 +179,6 @@ static void failed(struct suite *s, const yaml_node_t *at, const char *name, con
         s->score->failed++;
 }
 
-static const struct test_change *state_at(const struct test_changes *c, const char *rule, const char *band,
-                                          uint64_t time_ns)
-{
-        const struct test_change *found = NULL;
-
-        for (size_t i = 0; i < c->n; i++)
-                if (c->list[i].time_ns <= time_ns && strcmp(c->list[i].rule, rule) == 0 &&
-                    (!band || strcmp(c->list[i].band, band) == 0))
-                        found = &c->list[i];
-        return found;
-}
-
 static bool parse_state(struct suite *s, const yaml_node_t *node, enum notice_state *ret)
 {
         const char *text = yaml_text(&s->file, node, "a state");
@@ -240,8 +230,7 @@ static bool check_alert(struct suite *s, const yaml_node_t *node, const char *na
                 return false;
         if (!parse_state(s, yaml_get(&s->file, node, "state"), &want) || !known_rule(s, alert, rule))
                 return false;
-        const struct test_change *change = state_at(c, rule, band, at);
-        got = change ? change->state : NOTICE_INACTIVE;
+        got = rules_test_state(c, rule, band, at);
         if (got == want) {
                 s->score->passed++;
                 return true;
@@ -249,6 +238,7 @@ static bool check_alert(struct suite *s, const yaml_node_t *node, const char *na
         snprintf(what, sizeof(what), "%s%s%s at %s is %s, expected %s", rule, band ? " of " : "", band ? band : "",
                  when, notice_state_name(got), notice_state_name(want));
         failed(s, node, name, what);
+        rules_test_tell(c, rule, band);
         return true;
 }
 
@@ -274,6 +264,7 @@ static bool check_fired(struct suite *s, const yaml_node_t *node, const char *na
                         continue;
                 snprintf(what, sizeof(what), "%s %s", rule, fired ? "fired, and is not expected to" : "did not fire");
                 failed(s, node, name, what);
+                rules_test_tell(c, rule, NULL);
                 well = false;
         }
         for (size_t i = 0; (item = yaml_item_at(&s->file, node, i)); i++) {
@@ -364,6 +355,8 @@ static bool run_suite(struct suite *s)
         if (!load_rules(s, yaml_get(&s->file, root, "rule_files")) ||
             !yaml_is_sequence(&s->file, tests, "a list of tests"))
                 return false;
+        if (!yaml_item_at(&s->file, tests, 0))
+                return yaml_complain(&s->file, tests, 0, "expected at least one test");
         for (size_t i = 0; (item = yaml_item_at(&s->file, tests, i)); i++)
                 good = run_case(s, item) && good;
         return good;

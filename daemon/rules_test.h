@@ -51,7 +51,16 @@ struct test_changes {
 bool rules_test_run(const struct ruleset *rules, const struct test_input *input, struct test_changes *ret,
                     char *error, size_t error_size);
 
-/* "100MiB", "100MiB+1MiBx60", "_x5": appends values. False with what was expected in `error`. */
-bool rules_test_values(const char *text, struct test_series *s, double unit_ns, char *error, size_t error_size);
+/*
+ * The state of an alert at a time. `band` NULL: of the band for which it is
+ * most: firing, pending, resolved, inactive (rules_test_words.c).
+ */
+enum notice_state rules_test_state(const struct test_changes *c, const char *rule, const char *band, uint64_t time_ns);
+
+/* Prints what became of it in the whole test, indented: a few lines. */
+void rules_test_tell(const struct test_changes *c, const char *rule, const char *band);
+
+/* "100MiB", "100MiB+1MiBx60", "_x5": appends values of bytes, or of seconds in ns. False with what was expected in `error`. */
+bool rules_test_values(const char *text, struct test_series *s, struct type type, char *error, size_t error_size);
 
 #endif
