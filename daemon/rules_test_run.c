@@ -291,6 +291,7 @@ static bool run_series(const struct ruleset *rules, const struct test_input *inp
 static bool read_log(struct pipeline *p, const char *path, char *error, size_t error_size)
 {
         static uint8_t buffer[READ_BUFFER_BYTES];
+        uint32_t runs = model_run(pipeline_model(p))->ordinal;
         int fd = open(path, O_RDONLY | O_CLOEXEC);
         ssize_t n = 0;
 
@@ -304,10 +305,10 @@ static bool read_log(struct pipeline *p, const char *path, char *error, size_t e
                 return false;
         }
         close(fd);
-        (void)pipeline_finish(p);
-        if (!pipeline_has_run(p))
-                snprintf(error, error_size, "%s: this is no eventlog", path);
-        return pipeline_has_run(p);
+        if (model_run(pipeline_model(p))->ordinal > runs)
+                return true;
+        snprintf(error, error_size, "%s: this is no eventlog", path);
+        return false;
 }
 
 static bool run_log(const struct ruleset *rules, const struct test_input *input, const struct alert_hooks *hooks,
@@ -317,10 +318,14 @@ static bool run_log(const struct ruleset *rules, const struct test_input *input,
         struct pipeline_options options = { .name = input->target, .uri = &uri, .epoch = 1, .outlet = nowhere,
                                             .trend = &input->trend, .rules = rules, .alert_hooks = hooks };
         struct pipeline *p = pipeline_new(&options, error, error_size);
-        bool good = p && read_log(p, input->log, error, error_size);
+        bool good = p;
 
-        if (good)
+        for (size_t i = 0; good && i < input->n_logs; i++)
+                good = read_log(p, input->logs[i], error, error_size);
+        if (good) {
+                (void)pipeline_finish(p);
                 ret->end_ns = model_time_ns(pipeline_model(p));
+        }
         pipeline_destroy(&p);
         return good;
 }
@@ -333,7 +338,7 @@ bool rules_test_run(const struct ruleset *rules, const struct test_input *input,
 
         *ret = (struct test_changes){ .n = 0 };
         snprintf(error, error_size, "out of memory");
-        if (input->log)
+        if (input->n_logs)
                 good = run_log(rules, input, &hooks, ret, error, error_size);
         else
                 good = run_series(rules, input, &hooks, ret);
