@@ -183,7 +183,7 @@ static bool gc_events_missing(const struct model *m)
 
 static double seconds(uint64_t ns)
 {
-        return ns == UNKNOWN_U64 ? UNKNOWN : (double)ns * 1e-9;
+        return ns == UNKNOWN_U64 ? UNKNOWN : (double)ns / 1e9; /* not times 1e-9: 120 s would be more than 120 */
 }
 
 static double data_fact(void *ctx, enum rule_series id, const struct rule_moment *at)
