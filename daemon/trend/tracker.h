@@ -119,10 +119,22 @@ bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from
                         struct statistics *ret);
 
 /*
- * The q-quantile (0..1) of a series in [from_ns, to_ns), within 1/32 of a value, to the width of a slice (spread.h);
- * NaN when not known (always for bands).
+ * The q-quantile (0..1) in [from_ns, to_ns), to the width of a slice: of a series within 1/32 of a value (spread.h),
+ * of a band as band_spread.h tells. NaN when not known.
  */
 double tracker_quantile(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns, double q);
+
+/*
+ * A band's windows for those who judge: the samples of [from_ns, to_ns), the oldest slice of these, the newest slice
+ * that ends at or before a time. To the width of a slice (above). False when there is none.
+ */
+bool tracker_band_span(const struct tracker *t, uint32_t band, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
+                       double *ret_area);
+bool tracker_band_oldest(const struct tracker *t, uint32_t band, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_ns, struct bucket *ret);
+
+/* Whether they know all there was since a time: the band had its ladder by then, and it is less than a day ago. */
+bool tracker_band_knows(const struct tracker *t, uint32_t band, uint64_t from_ns);
 
 /* Where memory grows, and when it meets the limit, as of W. */
 void tracker_growth(const struct tracker *t, struct growth *ret);

@@ -46,6 +46,12 @@ def test_builtin_rules_fire_and_do_not():
     assert b"25 passed, 0 failed" in done.stdout
 
 
+def test_windows_over_a_band_late_in_a_long_run():
+    done = client("rules", "test", ROOT / "tests" / "data" / "rules" / "bands-test.yaml")
+    assert done.returncode == 0, (done.stdout + done.stderr).decode()
+    assert b" 0 failed" in done.stdout
+
+
 def test_a_test_that_fails_says_what_was_there(directory):
     rules_file(directory, group("{alert: big, expr: live > 1GiB}"))
     path = rules_file(directory, "rule_files: [rules.yaml]\ntests:\n- name: grows\n  series: {live: 100MiB+1MiBx100}\n"
