@@ -19,8 +19,9 @@
  * them; what comes later is counted. At the end of a run all of them close.
  *
  * For rules: judge on `tick`, which comes once for every multiple of tick_ns
- * that W passes (after a leap of more than TRACKER_TICKS_MAX of them only for
- * the last so many). Ask at tick T for windows [T - span, T) with
+ * that W passes. After a leap of more than 600 of them those behind are told
+ * at growing distances, a 64th of the leap so far, up to four days, and the last
+ * one always: at most TRACKER_TICKS_MAX. Ask at tick T for windows [T - span, T) with
  * tracker_statistics() and for verdicts with tracker_verdict(): both are as of
  * T, and the same in every run of the same log. Samples behind T may be in the
  * series already; they are not in that window, except within the bucket that T
@@ -41,7 +42,7 @@
 struct tracker;
 
 #define TRACKER_WAIT_MINUTES 5u         /* W is at most so many minutes (of the resolution) behind the newest sample */
-#define TRACKER_TICKS_MAX 600u          /* ticks told after one leap of time: ten minutes of seconds */
+#define TRACKER_TICKS_MAX 1100u         /* ticks of a second told after one leap of time */
 
 struct tracker_config {
         struct trend_config trend;      /* valid; its wait is set here */

@@ -46,8 +46,9 @@ def test_builtin_rules_fire_and_do_not():
     assert b"25 passed, 0 failed" in done.stdout
 
 
-def test_windows_over_a_band_late_in_a_long_run():
-    done = client("rules", "test", ROOT / "tests" / "data" / "rules" / "bands-test.yaml")
+@pytest.mark.parametrize("name", ["bands", "gaps"])
+def test_rules_over_bands_and_over_silences(name):
+    done = client("rules", "test", ROOT / "tests" / "data" / "rules" / f"{name}-test.yaml")
     assert done.returncode == 0, (done.stdout + done.stderr).decode()
     assert b" 0 failed" in done.stdout
 
