@@ -129,6 +129,35 @@ bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from
         return true;
 }
 
+bool tracker_band_span(const struct tracker *t, uint32_t band, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
+                       double *ret_area)
+{
+        const struct band_state *state = tracker_band(t, band);
+
+        return state && band_windows_span(&state->windows, from_ns, to_ns, ret, ret_area);
+}
+
+bool tracker_band_oldest(const struct tracker *t, uint32_t band, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+{
+        const struct band_state *state = tracker_band(t, band);
+
+        return state && band_windows_oldest(&state->windows, from_ns, to_ns, ret);
+}
+
+bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_ns, struct bucket *ret)
+{
+        const struct band_state *state = tracker_band(t, band);
+
+        return state && band_windows_before(&state->windows, time_ns, ret);
+}
+
+bool tracker_band_knows(const struct tracker *t, uint32_t band, uint64_t from_ns)
+{
+        const struct band_state *state = tracker_band(t, band);
+
+        return state && state->trend.first_ns <= from_ns && band_windows_reach(&state->windows, from_ns);
+}
+
 /* ------------------------------------------------------------------ growth */
 
 static void look_at_series(const struct tracker *t, enum series_id id, struct growth_series *ret)

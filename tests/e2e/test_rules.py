@@ -59,6 +59,13 @@ def test_every_builtin_rule_is_tested():
         assert any(rule not in names for names in fired), rule
 
 
+@pytest.mark.parametrize("name", ["bands", "gaps"])
+def test_rules_over_bands_and_over_silences(name):
+    done = client("rules", "test", ROOT / "tests" / "data" / "rules" / f"{name}-test.yaml")
+    assert done.returncode == 0, (done.stdout + done.stderr).decode()
+    assert b" 0 failed" in done.stdout
+
+
 def test_a_test_that_fails_says_what_was_there(directory):
     rules_file(directory, group("{alert: big, expr: live > 1GiB}"))
     path = rules_file(directory, "rule_files: [rules.yaml]\ntests:\n- name: grows\n  series: {live: 100MiB+1MiBx100}\n"
