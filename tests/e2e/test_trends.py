@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Verdicts, growth and limits of real programs while they run, and of finished logs."""
+import contextlib
 import json
 import os
+import pathlib
 import subprocess
 
 import pytest
@@ -12,8 +14,10 @@ from live_log import LiveLog
 FINE = ("--resolution", "100ms", "--leak-after", "3s")
 
 
-def launch(program, log, seconds, rts=("-l", "-hT", "-i0.1")):
-    return subprocess.Popen([program, str(seconds), "+RTS", *rts, f"-ol{log}", "-RTS"], cwd=os.path.dirname(log),
+def launch(program, log, seconds, rts=("-l", "-hT", "-i0.1"), into=None):
+    """`into`: a control group that it is in from its beginning."""
+    enter = ["/bin/sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', into] if into else []
+    return subprocess.Popen([*enter, program, str(seconds), "+RTS", *rts, f"-ol{log}", "-RTS"], cwd=os.path.dirname(log),
                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
@@ -66,9 +70,71 @@ def test_a_leak_is_found_and_a_steady_program_is_not(directory, programs):
             p.wait()
 
 
+def fires(daemon, rule):
+    """The built-in rule's alert, when it fires."""
+    def firing():
+        return next((a for u in daemon.snapshot("t").get("alerts", []) for a in u.alerts.alerts
+                     if a.rule == rule and a.state == pb.Alert.STATE_FIRING), None)
+    return wait_for(firing, f"{rule} to fire")
+
+
+def sooner(directory, *rules):
+    """A rule file: built-in rules that wait for a second only, not for minutes."""
+    path = directory / "rules.yaml"
+    path.write_text(json.dumps({"groups": [{"name": "g", "rules": [{"alert": r, "for": "1s"} for r in rules]}]}))
+    return "--rules", path
+
+
+def removed(group):
+    with contextlib.suppress(OSError):
+        group.rmdir()
+    return not group.exists()
+
+
+@contextlib.contextmanager
+def cgroup(limit_bytes):
+    """A control group for memory of its own, of either version; skips where none can be made."""
+    for parent, limit in (("/sys/fs/cgroup", "memory.max"), ("/sys/fs/cgroup/memory", "memory.limit_in_bytes")):
+        group = pathlib.Path(parent, f"heapwatch-test-{os.getpid()}")
+        try:
+            group.mkdir()
+        except OSError:
+            continue
+        try:
+            (group / limit).read_text()
+            (group / limit).write_text(str(limit_bytes))
+            usable = (group / "cgroup.procs").exists()
+        except OSError:
+            usable = False
+        try:
+            if usable:
+                yield group
+                return
+        finally:
+            wait_for(lambda: removed(group), "the control group to be empty")
+    pytest.skip("no control groups can be made here (tests/unit/source/test_procfs.c has made-up ones)")
+
+
+def test_the_limit_of_a_control_group(directory, programs):
+    log = directory / "log"
+    args = (*FINE, *sooner(directory, "memory-runs-out-soon"))
+    with cgroup(256 << 20) as group, Daemon(directory, f"t={log}", args=args) as d:
+        program = launch(programs["leaky"], log, 60, into=group)
+        try:
+            wait_for(lambda: trends(d, "t")[0].HasField("time_to_limit"), "the time to the limit")
+            when = trends(d, "t")[0].time_to_limit
+            assert when.limit_bytes == 256 << 20 and when.source == pb.TimeToLimit.SOURCE_CGROUP
+            alert = fires(d, "memory-runs-out-soon")
+            assert "may reach its memory limit within" in alert.sentence
+        finally:
+            program.terminate()
+            program.wait()
+
+
 def test_growth_off_the_heap(directory, programs):
     log = directory / "log"
-    with Daemon(directory, f"t={log}", args=("--resolution", "1s", "--leak-after", "20s")) as d:
+    args = ("--resolution", "1s", "--leak-after", "20s", *sooner(directory, "off-heap-growth"))
+    with Daemon(directory, f"t={log}", args=args) as d:
         program = launch(programs["offheap"], log, 60)
         wait_for(lambda: trends(d, "t")[0].growth.where == pb.Growth.WHERE_OFF_HEAP, "growth off the heap")
         assert program.poll() is None
@@ -76,6 +142,7 @@ def test_growth_off_the_heap(directory, programs):
         assert growth.live == pb.VERDICT_STEADY and growth.rss >= pb.VERDICT_GROWING
         assert growth.off_heap_slope > 500e3 and growth.off_heap_bytes > 1 << 20
         assert "malloc" in growth.sentence
+        assert "grows outside of the Haskell heap" in fires(d, "off-heap-growth").sentence
         program.terminate()
         program.wait()
 
