@@ -11,7 +11,7 @@ import pytest
 
 from harness import LOGS, Daemon, client, pb, private_directory, wait_for
 from live_log import BLOCK_MARKER, LiveLog
-from servers import Alertmanager, Webhook, certificate, free_port
+from servers import Alertmanager, Webhook, certificate, closed_port
 
 MIB = 1 << 20
 
@@ -114,7 +114,9 @@ def test_fires_and_resolves(directory):
         wait_for((directory / "said.resolved").exists, "the exec of its end")
         wait_for(lambda: len(hook.bodies) == 2, "the webhook of its end")
         wait_for(lambda: client("alerts", "--connect", d.publish).returncode == 0, "nothing to fire")
-        assert b"actions done 6  failed 0  dropped 0" in client("ctl", "--connect", d.publish, "status").stdout
+        # The server was told before the daemon has its answer.
+        wait_for(lambda: b"actions done 6  failed 0  dropped 0" in client("ctl", "--connect", d.publish, "status").stdout,
+                 "all actions to be counted")
         daemon_log = d.log.read_text()
     assert hook.told() == [("firing", "big", "t"), ("resolved", "big", "t")]
     assert hook.bodies[0]["version"] == "4" and hook.bodies[0]["commonLabels"]["team"] == "search"
@@ -147,13 +149,14 @@ def test_alerts_of_a_finished_log(directory):
 def test_bad_actions_harm_nobody(directory):
     hang = script(directory, "hang", "trap '' TERM; setsid sleep 600 & sleep 600\n")
     flood = script(directory, "flood", "yes no end\n")
-    with Webhook("silent") as silent, Webhook("garbage") as garbage, Webhook("busy") as busy, watched(
+    with Webhook("silent") as silent, Webhook("garbage") as garbage, Webhook("busy") as busy, closed_port() as port, \
+            watched(
             directory,
             rule([{"exec": {"command": [hang], "timeout": "1s"}}, {"exec": [flood]}, {"exec": ["/nonexistent"]}],
                  "execs"),
             rule([{"webhook": {"url": silent.url, "timeout": "1s", "attempts": 1}},
                   {"webhook": {"url": garbage.url, "attempts": 1}}, {"webhook": {"url": busy.url, "attempts": 2}},
-                  {"webhook": {"url": f"http://127.0.0.1:{free_port()}/", "attempts": 2}}], "hooks")) as (d, feeder):
+                  {"webhook": {"url": f"http://127.0.0.1:{port}/", "attempts": 2}}], "hooks")) as (d, feeder):
         feeder.mib = 40
         fires(d, "hooks")
         wait_for(lambda: silent.bodies, "the silent server to be asked")

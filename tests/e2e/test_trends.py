@@ -8,17 +8,18 @@ import subprocess
 
 import pytest
 
-from harness import CLIENT, LOGS, ROOT, Daemon, pb, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, pb, running, wait_for
 from live_log import LiveLog
 
 FINE = ("--resolution", "100ms", "--leak-after", "3s")
+WHOLE_TEST_S = 600      # longer than any test waits: the program is ended when the test is over
 
 
 def launch(program, log, seconds, rts=("-l", "-hT", "-i0.1"), into=None):
     """`into`: a control group that it is in from its beginning."""
     enter = ["/bin/sh", "-c", 'echo $$ > "$0/cgroup.procs" && exec "$@"', into] if into else []
-    return subprocess.Popen([*enter, program, str(seconds), "+RTS", *rts, f"-ol{log}", "-RTS"], cwd=os.path.dirname(log),
-                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return running(*enter, program, seconds, "+RTS", *rts, f"-ol{log}", "-RTS", cwd=os.path.dirname(log),
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def trends(daemon, target):
@@ -41,11 +42,11 @@ def trend_json(*args):
 
 def test_a_leak_is_found_and_a_steady_program_is_not(directory, programs):
     leaky, steady = directory / "leaky.log", directory / "steady.log"
-    with Daemon(directory, f"leaky={leaky}", f"steady={steady}", args=(*FINE, "--limit", "1GiB")) as d:
-        running = [launch(programs["leaky"], leaky, 30), launch(programs["steady"], steady, 30)]
+    with Daemon(directory, f"leaky={leaky}", f"steady={steady}", args=(*FINE, "--limit", "1GiB")) as d, \
+            launch(programs["leaky"], leaky, WHOLE_TEST_S) as program, launch(programs["steady"], steady, WHOLE_TEST_S):
         wait_for(lambda: verdict(d, "leaky", pb.SERIES_LIVE) >= pb.VERDICT_GROWING, "growth of live data")
         wait_for(lambda: verdict(d, "leaky", pb.SERIES_LIVE) == pb.VERDICT_LEAK, "a leak")
-        assert running[0].poll() is None, "the leak was to be found while it runs"
+        assert program.poll() is None, "the leak was to be found while it runs"
         state, series, bands = trends(d, "leaky")
         live = series[pb.SERIES_LIVE]
         assert live.slope_low > 100e3 and live.slope_low <= live.slope <= live.slope_high
@@ -65,9 +66,6 @@ def test_a_leak_is_found_and_a_steady_program_is_not(directory, programs):
         text = subprocess.run([CLIENT, "trend", "leaky", "--connect", d.publish, "--fail-on", "leak"],
                               stdout=subprocess.PIPE, text=True)
         assert text.returncode == 1 and "LEAK" in text.stdout
-        for p in running:
-            p.terminate()
-            p.wait()
 
 
 def fires(daemon, rule):
@@ -118,24 +116,18 @@ def cgroup(limit_bytes):
 def test_the_limit_of_a_control_group(directory, programs):
     log = directory / "log"
     args = (*FINE, *sooner(directory, "memory-runs-out-soon"))
-    with cgroup(256 << 20) as group, Daemon(directory, f"t={log}", args=args) as d:
-        program = launch(programs["leaky"], log, 60, into=group)
-        try:
-            wait_for(lambda: trends(d, "t")[0].HasField("time_to_limit"), "the time to the limit")
-            when = trends(d, "t")[0].time_to_limit
-            assert when.limit_bytes == 256 << 20 and when.source == pb.TimeToLimit.SOURCE_CGROUP
-            alert = fires(d, "memory-runs-out-soon")
-            assert "may reach its memory limit within" in alert.sentence
-        finally:
-            program.terminate()
-            program.wait()
+    with cgroup(256 << 20) as group, Daemon(directory, f"t={log}", args=args) as d, \
+            launch(programs["leaky"], log, WHOLE_TEST_S, into=group):
+        wait_for(lambda: trends(d, "t")[0].HasField("time_to_limit"), "the time to the limit")
+        when = trends(d, "t")[0].time_to_limit
+        assert when.limit_bytes == 256 << 20 and when.source == pb.TimeToLimit.SOURCE_CGROUP
+        assert "may reach its memory limit within" in fires(d, "memory-runs-out-soon").sentence
 
 
 def test_growth_off_the_heap(directory, programs):
     log = directory / "log"
     args = ("--resolution", "1s", "--leak-after", "20s", *sooner(directory, "off-heap-growth"))
-    with Daemon(directory, f"t={log}", args=args) as d:
-        program = launch(programs["offheap"], log, 60)
+    with Daemon(directory, f"t={log}", args=args) as d, launch(programs["offheap"], log, WHOLE_TEST_S) as program:
         wait_for(lambda: trends(d, "t")[0].growth.where == pb.Growth.WHERE_OFF_HEAP, "growth off the heap")
         assert program.poll() is None
         growth = trends(d, "t")[0].growth
@@ -143,16 +135,14 @@ def test_growth_off_the_heap(directory, programs):
         assert growth.off_heap_slope > 500e3 and growth.off_heap_bytes > 1 << 20
         assert "malloc" in growth.sentence
         assert "grows outside of the Haskell heap" in fires(d, "off-heap-growth").sentence
-        program.terminate()
-        program.wait()
 
 
 def test_a_finished_log_says_the_same_as_the_live_run(directory, programs):
     """The newest trend of each series of the log, whole, as the daemon told it live."""
     log = directory / "log"
     with Daemon(directory, f"t={log}", args=FINE) as d:
-        program = launch(programs["leaky"], log, 12)
-        assert program.wait(60) == 0
+        with launch(programs["leaky"], log, 12) as program:
+            assert program.wait(DEADLINE_S) == 0
         d.wait_state("t", "ENDED")
         _, live, bands = trends(d, "t")
     found = trend_json(log, *FINE)["trends"]["trends"]
@@ -184,7 +174,7 @@ def test_scale_of_a_finished_log_comes_from_its_length():
 def test_bad_settings_start_nothing(directory, args, what):
     from harness import DAEMON
     r = subprocess.run([DAEMON, *args, "--publish", f"ipc://{directory}/publish", "--request",
-                        f"ipc://{directory}/request"], stderr=subprocess.PIPE, text=True, timeout=20)
+                        f"ipc://{directory}/request"], stderr=subprocess.PIPE, text=True, timeout=DEADLINE_S)
     assert r.returncode == 2 and what in r.stderr
 
 
