@@ -179,6 +179,7 @@ static bool make_rule(struct reader *r, const struct group *g, const yaml_node_t
                 return false;
         }
         rule->builtin = r->builtin || changed;
+        rule->changed = changed;
         rule->plan = plan;
         return place_rule(r, p, rule, changed);
 }

@@ -179,12 +179,30 @@ def test_list_and_explain(directory):
     assert "mine" in listed and "gc-share" in listed and "\nmemory      leak " not in "\n" + listed
     told = client("rules", "list", "--explain", path).stdout.decode()
     assert "the slope of live bytes over 10m is above 1MiB/min for 5m 00s" in told and "only for api-*" in told
-    assert "gc-pauses (collections, warning, built in)" in told and "for 1h 00m" in told
+    assert "gc-pauses (collections, warning, built in, changed)" in told and "for 1h 00m" in told
     everything = client("rules", "list", "--explain").stdout.decode()
     for rule in ("leak", "leaking-band", "memory-runs-out-soon", "memory-runs-out-now", "off-heap-growth",
                  "fragmentation", "gc-pauses", "gc-share", "gc-events-missing", "crashed", "restart-loop",
                  "stream-stalled", "stream-damaged"):
         assert f"\n{rule} (" in "\n" + everything
+
+
+def test_the_examples_of_the_documents(directory):
+    """What is printed there runs as it is printed."""
+    rules, actions = ((ROOT / "docs" / name).read_text() for name in ("RULES.md", "ACTIONS.md"))
+    man = (ROOT / "docs" / "man" / "heapwatch-rules.5").read_text()
+    yaml = re.findall(r"```yaml\n(.*?)```", rules + actions, re.S) + re.findall(r"\.SH EXAMPLE\n\.nf\n(.*?)\.fi", man, re.S)
+    inline = re.search(r"^Examples: (.*?)\n\n", rules, re.S | re.M).group(1)
+    yaml.append(group(*(f"{{alert: e{i}, expr: '{e}'}}" for i, e in enumerate(re.findall(r"`(.*?)`", inline, re.S)))))
+    assert len(yaml) == 4 and yaml[-1].count("alert:") >= 7
+    for text in yaml:
+        done = client("rules", "check", rules_file(directory, text))
+        assert done.returncode == 0, (text, done.stderr.decode())
+    rules_file(directory, yaml[0])
+    (directory / "run.eventlog").write_bytes((LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes())
+    test = re.search(r"## Tests of rules\n+```\n(.*?)```", rules, re.S).group(1)
+    done = client("rules", "test", rules_file(directory, test, "test.yaml"))
+    assert (done.returncode, done.stdout) == (0, b"4 passed, 0 failed\n"), done
 
 
 # ---------------------------------------------------------------------- check
