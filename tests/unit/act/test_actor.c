@@ -191,7 +191,7 @@ static void the_queue_is_bounded(void **state)
         assert_int_equal(seen.n, too_many);
         assert_int_equal(seen.reports[0].outcome, ACT_SKIPPED);
         assert_int_equal(seen.reports[0].step, 1);
-        assert_string_equal(seen.reports[0].detail, "too many wait already");
+        assert_string_equal(seen.reports[0].detail, "not done: too many wait already");
         run_until(base, &seen.n, wanted);
         assert_int_equal(seen.n, wanted);
         while (actor_stats(actor)->working > 0) /* the last ones have reported and have one more turn */
