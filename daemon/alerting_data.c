@@ -28,7 +28,17 @@ static double number(uint64_t value)
         return value == UNKNOWN_U64 ? UNKNOWN : (double)value;
 }
 
+static double seconds(uint64_t ns)
+{
+        return ns == UNKNOWN_U64 ? UNKNOWN : (double)ns / 1e9; /* not times 1e-9: 120 s would be more than 120 */
+}
+
 /* --------------------------------------------------------------------- samples */
+
+static struct subject tracked(struct rule_subject s)
+{
+        return s.id == RULE_BAND ? subject_band(s.band) : subject_series((enum series_id)s.id);
+}
 
 static bool is_gauge(enum rule_series id)
 {
@@ -38,13 +48,6 @@ static bool is_gauge(enum rule_series id)
 static const struct series *series_of(const struct alerting *a, enum rule_series id)
 {
         return is_gauge(id) ? &a->gauges[GAUGE(id)] : model_series(a->model, (enum series_id)id);
-}
-
-static const struct band_history *history_of(const struct alerting *a, uint32_t band)
-{
-        const struct band *b = bands_get(model_bands(a->model), band);
-
-        return b ? b->history : NULL;
 }
 
 /* From ns, as the model keeps times, to seconds. */
@@ -65,34 +68,17 @@ static void scale(enum rule_series id, struct bucket *b)
 static bool data_span(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
 {
         struct alerting *a = ctx;
-        bool any = s.id == RULE_BAND ? history_band_span(history_of(a, s.band), from_ns, to_ns, ret)
+        bool any = s.id == RULE_BAND ? alerting_band_span(a, s.band, from_ns, to_ns, ret)
                                      : history_span(series_of(a, s.id), from_ns, to_ns, ret);
 
         scale(s.id, ret);
         return any;
 }
 
-/* A band's newest size is that of the newest census: its history may be coarser than that. */
-static bool newest_of_band(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret)
-{
-        const struct band *b = bands_get(model_bands(a->model), id);
-        const struct census *census = model_census(a->model);
-
-        if (!b || census->number == 0)
-                return false;
-        if (census->time_ns >= before_ns && history_band_newest(b->history, before_ns, ret))
-                return true;
-        *ret = (struct bucket){ .min = (double)b->bytes, .max = (double)b->bytes, .last = (double)b->bytes,
-                                .last_time_ns = census->time_ns };
-        ret->moments.n = 1;
-        ret->moments.v_mean = (double)b->bytes;
-        return census->time_ns < before_ns;
-}
-
 static bool data_newest(void *ctx, struct rule_subject s, uint64_t before_ns, struct bucket *ret)
 {
         struct alerting *a = ctx;
-        bool any = s.id == RULE_BAND ? newest_of_band(a, s.band, before_ns, ret)
+        bool any = s.id == RULE_BAND ? alerting_band_newest(a, s.band, before_ns, ret)
                                      : history_newest(series_of(a, s.id), before_ns, ret);
 
         if (any)
@@ -103,7 +89,7 @@ static bool data_newest(void *ctx, struct rule_subject s, uint64_t before_ns, st
 static bool data_oldest(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
 {
         struct alerting *a = ctx;
-        bool any = s.id == RULE_BAND ? history_band_oldest(history_of(a, s.band), from_ns, to_ns, ret)
+        bool any = s.id == RULE_BAND ? alerting_band_oldest(a, s.band, from_ns, to_ns, ret)
                                      : history_oldest(series_of(a, s.id), from_ns, to_ns, ret);
 
         scale(s.id, ret);
@@ -113,31 +99,26 @@ static bool data_oldest(void *ctx, struct rule_subject s, uint64_t from_ns, uint
 static double data_integral(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns)
 {
         struct alerting *a = ctx;
-        struct bucket k = { .last = s.id == RULE_BAND ? history_band_integral(history_of(a, s.band), from_ns, to_ns)
+        struct bucket k = { .last = s.id == RULE_BAND ? alerting_band_integral(a, s.band, from_ns, to_ns)
                                                       : history_integral(series_of(a, s.id), from_ns, to_ns) };
 
         scale(s.id, &k);
         return k.last;
 }
 
-/* Of the log's own series; bands and gauges have none. */
+/* Of the log's own series and of bands; gauges have none. */
 static double data_quantile(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, double q)
 {
         struct alerting *a = ctx;
         struct bucket k = { .last = UNKNOWN };
 
-        if (s.id != RULE_BAND && !is_gauge(s.id))
-                k.last = tracker_quantile(a->tracker, subject_series((enum series_id)s.id), from_ns, to_ns, q);
+        if (!is_gauge(s.id))
+                k.last = tracker_quantile(a->tracker, tracked(s), from_ns, to_ns, q);
         scale(s.id, &k);
         return k.last;
 }
 
 /* -------------------------------------------------------------------- verdicts */
-
-static struct subject tracked(struct rule_subject s)
-{
-        return s.id == RULE_BAND ? subject_band(s.band) : subject_series((enum series_id)s.id);
-}
 
 static bool data_trend(void *ctx, struct rule_subject s, struct trend_result *ret)
 {
@@ -179,11 +160,6 @@ static bool gc_events_missing(const struct model *m)
                 if (codes[i] == HW_ADVICE_NO_GC_EVENTS)
                         return true;
         return false;
-}
-
-static double seconds(uint64_t ns)
-{
-        return ns == UNKNOWN_U64 ? UNKNOWN : (double)ns * 1e-9;
 }
 
 static double data_fact(void *ctx, enum rule_series id, const struct rule_moment *at)
@@ -228,9 +204,15 @@ static uint32_t data_bands(void *ctx)
         return bands_count(model_bands(((struct alerting *)ctx)->model));
 }
 
+/* The runtime writes FILE:SPAN, and ":" for what it knows no source of. */
+static const char *known_source(const char *source)
+{
+        return source && strcmp(source, ":") != 0 ? source : NULL;
+}
+
 static bool data_band(void *ctx, uint32_t id, const char *ret_texts[BAND_TEXTS])
 {
-        static char label[LABEL_MAX];   /* until the next call; the daemon has one thread */
+        static char label[LABEL_MAX], name[LABEL_MAX]; /* until the next call; the daemon has one thread */
         const struct bands *bands = model_bands(((struct alerting *)ctx)->model);
         const struct band *b = bands_get(bands, id);
 
@@ -238,14 +220,15 @@ static bool data_band(void *ctx, uint32_t id, const char *ret_texts[BAND_TEXTS])
         if (!b)
                 return false;
         ret_texts[BAND_LABEL] = label_band(label, bands, b) > 0 ? label : b->label;
+        ret_texts[BAND_NAME] = label_band_name(name, bands, b) > 0 ? name : NULL;
         if (b->info_table) {
                 ret_texts[BAND_MODULE] = b->info_table->module;
-                ret_texts[BAND_SOURCE] = b->info_table->source;
+                ret_texts[BAND_SOURCE] = known_source(b->info_table->source);
                 ret_texts[BAND_TYPE_NAME] = b->info_table->type;
         } else if (b->depth > 0) {
                 struct cost_centre top = bands_cost_centre(bands, b->stack[0]);
                 ret_texts[BAND_MODULE] = top.module;
-                ret_texts[BAND_SOURCE] = top.source;
+                ret_texts[BAND_SOURCE] = known_source(top.source);
         }
         return true;
 }

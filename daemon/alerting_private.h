@@ -38,6 +38,12 @@ struct alerting {
 /* The table for the rules. */
 struct rule_data alerting_data(struct alerting *a);
 
+/* What rules see of a band, likewise. */
+bool alerting_band_span(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+bool alerting_band_oldest(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+bool alerting_band_newest(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret);
+double alerting_band_integral(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns);
+
 /* Takes the gauges' samples of the second before time_ns, or the counters of the target at its clock. */
 void alerting_sample_run(struct alerting *a, uint64_t time_ns);
 void alerting_sample_target(struct alerting *a);

@@ -122,30 +122,93 @@ static unsigned choose(const struct band_windows *w, uint64_t from_ns)
         return r;
 }
 
-bool band_windows_span(const struct band_windows *windows, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
-                       double *ret_area)
+bool band_windows_reach(const struct band_windows *w, uint64_t from_ns)
 {
-        struct band_windows whole = *windows;
-        const struct band_windows *w = &whole;
+        return w->any && from_ns / widths[BAND_RINGS - 1] + BAND_SLICES > w->last_ns / widths[BAND_RINGS - 1];
+}
 
-        *ret = (struct bucket){ 0 };
-        *ret_area = 0;
-        if (!w->any || from_ns >= to_ns)
-                return false;
-        if (w->now.n)
-                into_rings(&whole, &w->now);
-        unsigned r = choose(w, from_ns);
+/* Calls `each` for the slices of a stretch, `now` among them, in no order. */
+static void each_slice(const struct band_windows *windows, uint64_t from_ns, uint64_t to_ns,
+                       void (*each)(void *ctx, const struct band_slice *s, const struct bucket *b), void *ctx)
+{
+        struct band_windows w = *windows;
+
+        if (!w.any || from_ns >= to_ns)
+                return;
+        if (w.now.n)
+                into_rings(&w, &w.now);
+        unsigned r = choose(&w, from_ns);
         uint64_t from = from_ns / widths[r] + (from_ns % widths[r] != 0), last = (to_ns - 1) / widths[r];
         if (from > last)
                 from = last;
         for (unsigned i = 0; i < BAND_SLICES; i++) {
-                const struct band_slice *s = &w->slices[r][i];
+                const struct band_slice *s = &w.slices[r][i];
                 struct bucket b;
                 if (!s->n || s->index < from || s->index > last)
                         continue;
                 to_bucket(s, widths[r], &b);
-                bucket_merge(ret, &b);
-                *ret_area += (double)s->area;
+                each(ctx, s, &b);
         }
+}
+
+struct span {
+        struct bucket *bucket;
+        double area;
+};
+
+static void add_slice(void *ctx, const struct band_slice *s, const struct bucket *b)
+{
+        struct span *span = ctx;
+
+        bucket_merge(span->bucket, b);
+        span->area += (double)s->area;
+}
+
+bool band_windows_span(const struct band_windows *w, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
+                       double *ret_area)
+{
+        struct span span = { .bucket = ret };
+
+        *ret = (struct bucket){ 0 };
+        each_slice(w, from_ns, to_ns, add_slice, &span);
+        *ret_area = span.area;
+        return ret->moments.n > 0;
+}
+
+static void keep_oldest(void *ctx, const struct band_slice *s, const struct bucket *b)
+{
+        struct bucket *oldest = ctx;
+
+        (void)s;
+        if (!oldest->moments.n || b->moments.t_mean < oldest->moments.t_mean)
+                *oldest = *b;
+}
+
+bool band_windows_oldest(const struct band_windows *w, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+{
+        *ret = (struct bucket){ 0 };
+        each_slice(w, from_ns, to_ns, keep_oldest, ret);
+        return ret->moments.n > 0;
+}
+
+/* Keeps the slice with the newer last sample, if all of it lies before a time. */
+static void keep_newest(const struct band_slice *s, uint64_t width_ns, uint64_t time_ns, struct bucket *newest)
+{
+        struct bucket b;
+
+        if (!s->n || (s->index + UINT64_C(1)) * width_ns > time_ns)
+                return;
+        to_bucket(s, width_ns, &b);
+        if (!newest->moments.n || b.last_time_ns > newest->last_time_ns)
+                *newest = b;
+}
+
+bool band_windows_before(const struct band_windows *w, uint64_t time_ns, struct bucket *ret)
+{
+        *ret = (struct bucket){ 0 };
+        keep_newest(&w->now, widths[0], time_ns, ret);
+        for (unsigned r = 0; r < BAND_RINGS; r++)
+                for (unsigned i = 0; i < BAND_SLICES; i++)
+                        keep_newest(&w->slices[r][i], widths[r], time_ns, ret);
         return ret->moments.n > 0;
 }

@@ -39,8 +39,18 @@ struct band_windows {
 
 void band_windows_push(struct band_windows *w, uint64_t time_ns, double value);
 
-/* Merges the slices that begin in [from_ns, to_ns); false when there is no sample. *ret_area in unit x s. */
-bool band_windows_span(const struct band_windows *windows, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
+/* Whether the slices go back as far as from_ns. */
+bool band_windows_reach(const struct band_windows *w, uint64_t from_ns);
+
+/*
+ * Merges the slices that begin in [from_ns, to_ns), at least the newest before to_ns, of the finest ring that reaches
+ * back to from_ns; false when there is no sample. *ret_area in unit x s. The oldest of these slices.
+ */
+bool band_windows_span(const struct band_windows *w, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
                        double *ret_area);
+bool band_windows_oldest(const struct band_windows *w, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+
+/* The newest slice that ends at or before time_ns. False: none is kept. */
+bool band_windows_before(const struct band_windows *w, uint64_t time_ns, struct bucket *ret);
 
 #endif

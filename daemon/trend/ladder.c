@@ -26,7 +26,7 @@ void ladder_init(struct ladder *l)
                         l->floors[r][i] = NAN;
         for (unsigned r = 0; r < LADDER_HIGH_RUNGS; r++)
                 for (unsigned i = 0; i < LADDER_BUCKETS; i++)
-                        l->highs[r][i] = NAN;
+                        l->highs[r][i] = (float)NAN;
 }
 
 unsigned ladder_kept(const struct ladder *l, unsigned rung)
@@ -52,7 +52,7 @@ double ladder_high(const struct ladder *l, unsigned rung, unsigned age)
         assert(rung < LADDER_PLAIN_RUNGS + LADDER_HIGH_RUNGS);
         if (rung < LADDER_PLAIN_RUNGS)
                 return ladder_floor(l, rung, age);
-        return l->highs[rung - LADDER_PLAIN_RUNGS][place(l, rung, age)];
+        return (double)l->highs[rung - LADDER_PLAIN_RUNGS][place(l, rung, age)];
 }
 
 /* Mean of the lowest half, rounded up, of the filled ones among the four newest buckets; NaN when all are empty. */
@@ -100,7 +100,7 @@ unsigned ladder_push(struct ladder *l, double floor)
 
                 l->floors[gained][at] = floor_of_children(l, gained - 1);
                 if (gained >= LADDER_PLAIN_RUNGS && high_rung < LADDER_HIGH_RUNGS)
-                        l->highs[high_rung][at] = high_of_children(l, gained - 1);
+                        l->highs[high_rung][at] = (float)high_of_children(l, gained - 1);
                 gained++;
         }
         return gained;

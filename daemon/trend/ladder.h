@@ -23,7 +23,7 @@
 
 struct ladder {
         double floors[LADDER_RUNGS][LADDER_BUCKETS];
-        double highs[LADDER_HIGH_RUNGS][LADDER_BUCKETS];
+        float highs[LADDER_HIGH_RUNGS][LADDER_BUCKETS];
         uint64_t minutes;               /* closed since the run began: every other count follows from it */
 };
 

@@ -16,7 +16,7 @@
 uint64_t onset_minute(const struct ladder *l, unsigned index, const struct window_result *r)
 {
         double points = window_points(index), point = (double)window_point_minutes(index);
-        double near = fmax(3 * r->sd, 0.05 * r->slope * points);
+        double near = fmax(3 * (double)r->sd, 0.05 * r->slope * points);
         uint64_t span = window_span_minutes(index), onset = r->ended > span ? r->ended - span : 0;
         unsigned misses = 0;
 

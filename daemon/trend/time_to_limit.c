@@ -28,13 +28,13 @@ struct rates {
 
 static double early(unsigned index, const struct window_result *r, const struct rates *v, double gap)
 {
-        double faster = r->new_slope - r->old_slope, points = window_points(index);
+        double newer = (double)r->new_slope, faster = newer - (double)r->old_slope, points = window_points(index);
 
         if (gap <= 0)
                 return 0;
-        if (faster > 8 * r->sd / sqrt(r->sxx)) {
+        if (faster > 8 * (double)r->sd / sqrt((double)r->sxx)) {
                 double acc = faster / (points / 2) / (v->point_s * v->point_s);
-                double s = fmax(v->high, (r->new_slope + faster / 2) / v->point_s);
+                double s = fmax(v->high, (newer + faster / 2) / v->point_s);
 
                 return (sqrt(s * s + 2 * acc * gap) - s) / acc;
         }
@@ -43,10 +43,10 @@ static double early(unsigned index, const struct window_result *r, const struct 
 
 static double late(const struct window_result *r, const struct rates *v, double gap)
 {
-        double slope = v->low;
+        double slope = v->low, newer = (double)r->new_slope;
 
-        if (r->new_slope < r->old_slope - 4 * r->se)
-                slope = fmin(slope, r->new_slope / v->point_s);
+        if (newer < (double)r->old_slope - 4 * (double)r->se)
+                slope = fmin(slope, newer / v->point_s);
         return slope > 0 ? fmax(gap, 0) / slope : NAN;
 }
 
@@ -56,8 +56,8 @@ struct time_to_limit time_to_limit(unsigned index, const struct window_result *r
         double point_s = (double)window_point_minutes(index) * resolution_s;
         struct rates v = {
                 .slope = r->slope / point_s,
-                .low = (r->slope - WINDOW_INTERVAL_SE * r->se) / point_s,
-                .high = (r->slope + WINDOW_INTERVAL_SE * r->se) / point_s,
+                .low = (r->slope - WINDOW_INTERVAL_SE * (double)r->se) / point_s,
+                .high = (r->slope + WINDOW_INTERVAL_SE * (double)r->se) / point_s,
                 .point_s = point_s,
         };
         double floor_now = r->end + r->slope / 2, w = average->weight;
@@ -65,7 +65,7 @@ struct time_to_limit time_to_limit(unsigned index, const struct window_result *r
         double average_now = w > 0 ? average->sum / w + v.slope * lag_s : floor_now;
 
         return (struct time_to_limit){
-                .early_s = early(index, r, &v, limit - (fmax(floor_now, average_now) + 2 * r->sd)),
-                .late_s = late(r, &v, limit - (floor_now - 2 * r->sd)),
+                .early_s = early(index, r, &v, limit - (fmax(floor_now, average_now) + 2 * (double)r->sd)),
+                .late_s = late(r, &v, limit - (floor_now - 2 * (double)r->sd)),
         };
 }

@@ -121,7 +121,7 @@ static struct band_state *give_place(struct tracker *t, uint32_t id, uint64_t by
 void tracker_bands_census(struct tracker *t, const struct census *census)
 {
         const struct bands *bands = model_bands(t->model);
-        uint32_t n = bands_count(bands);
+        uint32_t n = bands_count(bands), slice = band_spread_index(census->time_ns);
         bool may_promote = true;
 
         if (census->unfinished || !make_room(t, n))
@@ -135,6 +135,7 @@ void tracker_bands_census(struct tracker *t, const struct census *census)
                         continue;
                 (void)trend_push(&s->trend, census->time_ns, (double)band->bytes); /* late ones are counted there */
                 band_windows_push(&s->windows, census->time_ns, (double)band->bytes);
+                band_spread_push(&s->spread, slice, (double)band->bytes);
                 s->told.fresh = true;
         }
 }

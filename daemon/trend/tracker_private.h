@@ -3,6 +3,7 @@
 #ifndef HW_TREND_TRACKER_PRIVATE_H
 #define HW_TREND_TRACKER_PRIVATE_H
 
+#include "trend/band_spread.h"
 #include "trend/band_windows.h"
 #include "trend/spread.h"
 #include "trend/tracker.h"
@@ -25,6 +26,7 @@ struct band_state {
         struct trend trend;
         struct band_windows windows;
         struct told told;
+        struct band_spread spread;
 };
 
 _Static_assert(sizeof(struct band_state) <= 8192, "at most 8 kB of state per band");

@@ -65,18 +65,29 @@ bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_res
 
 double tracker_quantile(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns, double q)
 {
+        const struct band_state *band = s.band ? tracker_band(t, s.band) : NULL;
+        double v = NAN;
+
+        if (band)
+                (void)band_spread_quantiles(&band->spread, from_ns, to_ns, &q, 1, &v); /* without samples it stays */
         if (s.band || (unsigned)s.series >= SERIES_COUNT || !t->series[s.series])
-                return NAN;
+                return v;
         return spread_quantile(&t->series[s.series]->spread, from_ns, to_ns, q);
+}
+
+static double clamp(double v, double low, double high)
+{
+        return v < low ? low : v > high ? high : v; /* NaN stays */
 }
 
 static bool band_statistics(const struct tracker *t, uint32_t id, uint64_t from_ns, uint64_t to_ns,
                             struct statistics *ret)
 {
+        static const double told[] = { 0.5, 0.9, 0.99 };
         const struct band_state *state = tracker_band(t, id);
         const struct band *band = bands_get(model_bands(t->model), id);
         struct bucket b;
-        double area = NAN;
+        double area = NAN, q[3] = { NAN, NAN, NAN };
 
         if (!state || !band)
                 return false;
@@ -88,14 +99,13 @@ static bool band_statistics(const struct tracker *t, uint32_t id, uint64_t from_
         } else if (!band_windows_span(&state->windows, from_ns, to_ns, &b, &area)) {
                 return false;
         }
+        (void)band_spread_quantiles(&state->spread, from_ns, to_ns, told, 3, q); /* without samples they stay */
         statistics_of(&b, from_ns, to_ns, ret);
+        ret->p50 = clamp(q[0], b.min, b.max);
+        ret->p90 = clamp(q[1], b.min, b.max);
+        ret->p99 = clamp(q[2], b.min, b.max);
         ret->integral = area;
         return true;
-}
-
-static double clamp(double v, double low, double high)
-{
-        return v < low ? low : v > high ? high : v; /* NaN stays */
 }
 
 bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns,
@@ -117,6 +127,35 @@ bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from
         ret->p99 = clamp(spread_quantile(spread, from_ns, to_ns, 0.99), b.min, b.max);
         ret->integral = spread_area(spread, from_ns, to_ns);
         return true;
+}
+
+bool tracker_band_span(const struct tracker *t, uint32_t band, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
+                       double *ret_area)
+{
+        const struct band_state *state = tracker_band(t, band);
+
+        return state && band_windows_span(&state->windows, from_ns, to_ns, ret, ret_area);
+}
+
+bool tracker_band_oldest(const struct tracker *t, uint32_t band, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+{
+        const struct band_state *state = tracker_band(t, band);
+
+        return state && band_windows_oldest(&state->windows, from_ns, to_ns, ret);
+}
+
+bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_ns, struct bucket *ret)
+{
+        const struct band_state *state = tracker_band(t, band);
+
+        return state && band_windows_before(&state->windows, time_ns, ret);
+}
+
+bool tracker_band_knows(const struct tracker *t, uint32_t band, uint64_t from_ns)
+{
+        const struct band_state *state = tracker_band(t, band);
+
+        return state && state->trend.first_ns <= from_ns && band_windows_reach(&state->windows, from_ns);
 }
 
 /* ------------------------------------------------------------------ growth */

@@ -141,11 +141,11 @@ static void fill_evidence(const struct trend *t, unsigned window, struct trend_e
         e->span_ns = window_span_minutes(window) * t->config.resolution_ns;
         e->ended_ns = end_of_minute_ns(t, r->ended);
         e->points = r->filled;
-        e->z = r->slope / r->se;
+        e->z = r->slope / (double)r->se;
         e->level_bytes = r->end;
         e->sure_rise_bytes = window_sure_rise(window, r);
         e->record_bytes = r->record;
-        e->life_ratio = r->life;
+        e->life_ratio = (double)r->life;
 }
 
 void trend_result(const struct trend *t, struct trend_result *ret)
@@ -170,8 +170,8 @@ void trend_result(const struct trend *t, struct trend_result *ret)
         const struct window_result *r = &t->windows.results[i];
         double point_s = (double)window_point_minutes((unsigned)i) * (double)t->config.resolution_ns / 1e9;
         ret->slope = r->slope / point_s;
-        ret->slope_low = (r->slope - WINDOW_INTERVAL_SE * r->se) / point_s;
-        ret->slope_high = (r->slope + WINDOW_INTERVAL_SE * r->se) / point_s;
+        ret->slope_low = (r->slope - WINDOW_INTERVAL_SE * (double)r->se) / point_s;
+        ret->slope_high = (r->slope + WINDOW_INTERVAL_SE * (double)r->se) / point_s;
         fill_evidence(t, (unsigned)i, &ret->evidence);
 }
 

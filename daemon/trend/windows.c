@@ -10,9 +10,16 @@
  *
  * Cost: 276 pair slopes and their median at most, twice that with the halves;
  * three windows a minute on rung 0, all others together about one. Most series
- * do not grow, so the halves, the last third and the pace wait for a rise that
- * stands out from the noise: without it no set of tests can pass, and the first
- * one that is missing stands before all that ask for the shape.
+ * do not grow, so a window is looked at only as far as something depends on it.
+ * Where a bound shows that the rise is lost in the noise there is no fit at all:
+ * without a rise no set of tests can pass. (446 bands, 120 steps: 290 ms without
+ * this, 90 ms with it.) The halves, the last third and the pace, which are asked
+ * for behind it, wait for a rise that stands out, too.
+ *
+ * Only the window that speaks for a series that does not grow is always looked
+ * at in full: the widest recent one with a result. Judging from the widest down
+ * finds it: whenever a window is judged, so are the shorter ones that could take
+ * its place.
  */
 #include "trend/windows.h"
 
@@ -29,6 +36,7 @@
 #define NO_OLDER_GROWTH 99.0
 #define Z_LEAST 3.0                     /* slope over its error: of TEST_Z3 */
 #define GROWTH_LEAST_BYTES (64.0 * 1024)
+#define UNSEEN ((float)NAN)
 
 static const struct {
         uint8_t points;
@@ -57,7 +65,7 @@ uint64_t window_span_minutes(unsigned index)
 
 double window_sure_rise(unsigned index, const struct window_result *r)
 {
-        return (r->slope - 2 * r->se) * window_points(index);
+        return (r->slope - 2 * (double)r->se) * window_points(index);
 }
 
 int windows_widest(const struct windows *w, uint32_t tests, unsigned below)
@@ -151,64 +159,89 @@ static double pace(const double *p, unsigned n)
         return (newer / newer_filled) / (older / older_filled);
 }
 
-static uint32_t bit(enum window_test test, bool passed)
+static unsigned bit(enum window_test test, bool passed)
 {
         return passed ? TEST_BIT(test) : 0;
 }
 
 /* Comparisons are written so that NaN fails them. */
-static uint32_t run_tests(const struct window_result *r, unsigned index, uint64_t leak_after)
+static uint16_t run_tests(const struct window_result *r, unsigned index, uint64_t leak_after)
 {
-        double n = window_points(index), s = r->slope, z = s / r->se;
+        double n = window_points(index), s = r->slope, z = s / (double)r->se;
         double rise = window_sure_rise(index, r), level = fabs(r->end);
+        double older = (double)r->old_slope, newer = (double)r->new_slope, last = (double)r->last_slope;
 
-        return bit(TEST_RISES, s > 0) | bit(TEST_FRESH, r->end - r->record >= 0.5 * s * n) |
+        return (uint16_t)(
+               bit(TEST_RISES, s > 0) | bit(TEST_FRESH, r->end - r->record >= 0.5 * s * n) |
                bit(TEST_Z3, z >= Z_LEAST) | bit(TEST_Z5, z >= 5) | bit(TEST_Z7, z >= 7) |
                bit(TEST_SIZE_1, rise >= fmax(0.01 * level, GROWTH_LEAST_BYTES)) |
                bit(TEST_SIZE_2, rise >= 0.02 * level) |
-               bit(TEST_NEW_25, r->new_slope >= 0.25 * s) | bit(TEST_NEW_40, r->new_slope >= 0.4 * s) |
-               bit(TEST_NEW_OLD, r->new_slope >= 0.7 * r->old_slope) |
-               bit(TEST_LAST, r->last_slope > 0) | bit(TEST_LAST_HALF, r->last_slope > 0.5 * s) |
-               bit(TEST_SPAN, window_span_minutes(index) >= leak_after) |
-               bit(TEST_CLIP, r->clip >= 0.6) | bit(TEST_LIFE, r->life >= 0.7);
+               bit(TEST_NEW_25, newer >= 0.25 * s) | bit(TEST_NEW_40, newer >= 0.4 * s) |
+               bit(TEST_NEW_OLD, newer >= 0.7 * older) | bit(TEST_LAST, last > 0) |
+               bit(TEST_LAST_HALF, last > 0.5 * s) | bit(TEST_SPAN, window_span_minutes(index) >= leak_after) |
+               bit(TEST_CLIP, (double)r->clip >= 0.6) | bit(TEST_LIFE, (double)r->life >= 0.7));
 }
 
 /* How the rise went on inside of the window. */
 static void look_at_shape(struct window_result *r, const double *p, unsigned n)
 {
-        r->old_slope = theil_sen_slope(p, n / 2);
-        r->new_slope = theil_sen_slope(p + n / 2, n / 2);
-        r->last_slope = theil_sen_slope(p + n - n / 3, n / 3);
-        r->clip = pace(p, n);
+        r->old_slope = (float)theil_sen_slope(p, n / 2);
+        r->new_slope = (float)theil_sen_slope(p + n / 2, n / 2);
+        r->last_slope = (float)theil_sen_slope(p + n - n / 3, n / 3);
+        r->clip = (float)pace(p, n);
 }
 
-static void judge(struct windows *w, const struct ladder *l, double life, unsigned index, bool growing)
+/* Where no window supports a verdict that stays for a while, the widest recent one speaks of slope and limit. */
+static bool speaks_for_all(const struct windows *w, unsigned index)
+{
+        for (unsigned i = index + 1; i < WINDOWS_RECENT; i++)
+                if (w->results[i].filled > 0)
+                        return false;
+        return index < WINDOWS_RECENT;
+}
+
+static struct window_result not_looked_at(unsigned filled, uint64_t minutes)
+{
+        return (struct window_result){
+                .slope = NAN,
+                .end = NAN,
+                .record = NAN,
+                .se = UNSEEN,
+                .sd = UNSEEN,
+                .old_slope = UNSEEN,
+                .new_slope = UNSEEN,
+                .last_slope = UNSEEN,
+                .clip = UNSEEN,
+                .life = UNSEEN,
+                .sxx = UNSEEN,
+                .ended = (uint32_t)minutes,
+                .filled = (uint16_t)filled,
+        };
+}
+
+static void judge(struct windows *w, const struct ladder *l, const struct life *life, unsigned index, bool growing)
 {
         struct window_result *r = &w->results[index];
         unsigned n = window_points(index), pair = shapes[index % WINDOWS_PER_RUNG].pair;
+        bool told = growing || speaks_for_all(w, index);
         double p[THEIL_SEN_MAX];
         struct theil_sen fit;
 
         r->filled = 0;
         unsigned filled = gather(l, index / WINDOWS_PER_RUNG, n, pair, p);
-        if (3 * filled < 2 * n || !theil_sen_fit(p, n, &fit))
+        if (3 * filled < 2 * n)
                 return;
-        *r = (struct window_result){
-                .slope = fit.slope,
-                .se = fit.se,
-                .sd = fit.sd,
-                .end = fit.intercept + fit.slope * (n - 1),
-                .old_slope = NAN,
-                .new_slope = NAN,
-                .last_slope = NAN,
-                .clip = NAN,
-                .life = life,
-                .record = record_before(l, index),
-                .sxx = fit.sxx,
-                .ended = l->minutes,
-                .filled = filled,
-        };
-        if (growing || fit.slope / fit.se >= Z_LEAST)
+        *r = not_looked_at(filled, l->minutes);
+        if ((!told && theil_sen_lost(p, n, Z_LEAST)) || !theil_sen_fit(p, n, &fit))
+                return;
+        r->slope = fit.slope;
+        r->end = fit.intercept + fit.slope * (n - 1);
+        r->record = record_before(l, index);
+        r->se = (float)fit.se;
+        r->sd = (float)fit.sd;
+        r->life = (float)life_ratio(life);
+        r->sxx = (float)fit.sxx;
+        if (told || fit.slope / fit.se >= Z_LEAST)
                 look_at_shape(r, p, n);
         r->passed = run_tests(r, index, w->leak_after);
 }
@@ -216,17 +249,15 @@ static void judge(struct windows *w, const struct ladder *l, double life, unsign
 void windows_judge(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained,
                    bool growing)
 {
-        double ratio = life_ratio(life);
-
         assert(gained <= LADDER_RUNGS);
-        for (unsigned rung = 0; rung < gained; rung++) {
+        for (unsigned rung = gained; rung-- > 0;) {
                 uint64_t count = ladder_count(ladder, rung);
 
-                for (unsigned k = 0; k < WINDOWS_PER_RUNG; k++) {
+                for (unsigned k = WINDOWS_PER_RUNG; k-- > 0;) {
                         unsigned pair = shapes[k].pair;
 
                         if (count % pair == 0 && count >= shapes[k].points * pair)
-                                judge(w, ladder, ratio, rung * WINDOWS_PER_RUNG + k, growing);
+                                judge(w, ladder, life, rung * WINDOWS_PER_RUNG + k, growing);
                 }
         }
 }

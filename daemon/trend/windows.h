@@ -54,20 +54,25 @@ enum window_test {
          TEST_BIT(TEST_CLIP) | TEST_BIT(TEST_LAST_HALF) | TEST_BIT(TEST_LIFE))
 #define TESTS_HOLDS (TEST_BIT(TEST_RISES) | TEST_BIT(TEST_SPAN) | TEST_BIT(TEST_Z3) | TEST_BIT(TEST_NEW_25))
 
-/* Slopes are in bytes per point: window_point_minutes() tells how long that is. */
+/*
+ * Slopes are in bytes per point: window_point_minutes() tells how long that is.
+ * Levels and the slope are in double precision; what they are only compared
+ * with is not, so that 24 results take 1.5 kB.
+ */
 struct window_result {
-        double slope, se;               /* of the whole window, and its standard error */
-        double sd;                      /* scatter around the line */
+        double slope;                   /* of the whole window */
         double end;                     /* the line at the newest point */
-        double old_slope, new_slope;    /* of the older and the newer half; NaN: too few points, or not looked at */
-        double last_slope;              /* of the last third; likewise */
-        double clip;                    /* pace: newer increments over older ones; NaN: not looked at */
-        double life;                    /* life ratio when it was judged */
         double record;                  /* highest floor before the window; -INFINITY: none */
-        double sxx;                     /* sum of (place - mean place)^2 */
-        uint64_t ended;                 /* minutes of the run at the window's end */
-        uint32_t passed;                /* TEST_BIT()s */
-        uint32_t filled;                /* points; 0 = no result */
+        float se;                       /* standard error of the slope */
+        float sd;                       /* scatter around the line */
+        float old_slope, new_slope;     /* of the older and the newer half; NaN: too few points, or not looked at */
+        float last_slope;               /* of the last third; likewise */
+        float clip;                     /* pace: newer increments over older ones; NaN: not looked at */
+        float life;                     /* life ratio when it was judged */
+        float sxx;                      /* sum of (place - mean place)^2 */
+        uint32_t ended;                 /* minutes of the run at the window's end */
+        uint16_t passed;                /* TEST_BIT()s */
+        uint16_t filled;                /* points; 0 = no result */
 };
 
 struct windows {
@@ -78,8 +83,9 @@ struct windows {
 void windows_init(struct windows *w, uint64_t leak_after_minutes);
 
 /*
- * Judges the windows of the `gained` lowest rungs, right after ladder_push() and life_push(). The shape of a window
- * whose rise is lost in the noise (TEST_Z3) is looked at only when `growing`: it decides nothing.
+ * Judges the windows of the `gained` lowest rungs, right after ladder_push() and life_push(). A window whose rise is
+ * lost in the noise (TEST_Z3) decides nothing: unless `growing`, or when it is the widest recent one with a result, its
+ * shape or even all of its numbers are not looked at and NaN.
  */
 void windows_judge(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained,
                    bool growing);

@@ -4,12 +4,13 @@ import contextlib
 import json
 import os
 import stat
+import struct
 import threading
 
 import pytest
 
 from harness import LOGS, Daemon, client, pb, private_directory, wait_for
-from live_log import LiveLog
+from live_log import BLOCK_MARKER, LiveLog
 from servers import Alertmanager, Webhook, certificate, closed_port
 
 MIB = 1 << 20
@@ -183,6 +184,17 @@ def test_the_real_alertmanager(directory):
         assert first["annotations"]["summary"] == "t is big" and first["status"]["state"] == "active"
         wait_for(lambda: [a for a in am.alerts() if a["endsAt"] > first["endsAt"]], "the alert to be sent again")
         assert [r.ok for r in results(d, 1)] == [True]
+
+        # Silenced: withdrawn, so that nobody is notified any more; told again when the silence ends.
+        assert client("ctl", "--connect", d.publish, "silence", "big", "t", "2h", "--why", "known").returncode == 0
+        wait_for(lambda: not am.alerts(), "the alert to be withdrawn")
+        wait_for(lambda: results(d, 1)[0].detail == "withdrawn, silenced: HTTP 200", "the result that says so")
+        assert alert_of(d).silenced and alert_of(d).state == pb.Alert.STATE_FIRING
+        assert client("ctl", "--connect", d.publish, "unsilence", "big", "t").returncode == 0
+        again = wait_for(am.alerts, "the alert after the silence")[0]
+        assert again["labels"] == first["labels"] and again["startsAt"] == first["startsAt"]
+        assert "silenced" not in again["annotations"]
+        wait_for(lambda: results(d, 1)[0].detail == "HTTP 200", "its result")
         feeder.mib = 10
         wait_for(lambda: not am.alerts(), "the alert to end")
         assert results(d, 1)[0].detail == "HTTP 200"
@@ -191,6 +203,31 @@ def test_the_real_alertmanager(directory):
         wait_for(am.alerts, "the alert again")
         d.ask(pb.Request(remove_target=pb.RemoveTargetRequest(name="t")))
         wait_for(lambda: not am.alerts(), "the alert of a removed target to end")
+
+
+def test_bands_of_one_label_stay_apart(directory):
+    """Info tables of one function share a label: an Alertmanager merges alerts of equal labels."""
+    log = (LOGS / "leaky-hi-ghc9103" / "run.eventlog").read_bytes()
+    assert log[-2:] == b"\xff\xff"
+    later = 5 * 10**9                                       # it goes on running: a block of nothing, seconds later
+    marker = struct.pack(">HQ", BLOCK_MARKER, later) + struct.pack(">IQH", 24, later, 0)
+    (directory / "t.eventlog").write_bytes(log[:-2] + marker)
+    rules = directory / "rules.yaml"
+    with Alertmanager(directory) as am:
+        rules.write_text("builtin: false\ngroups:\n  - name: test\n    rules:\n" +
+                         rule([{"alertmanager": am.url}], expr="band > 1KiB"))
+        with Daemon(directory, f"t=file:{directory}/t.eventlog", args=("--rules", rules)) as d:
+            fires(d)
+
+            def firing():
+                return [a for u in d.snapshot("t")["alerts"] for a in u.alerts.alerts
+                        if a.state == pb.Alert.STATE_FIRING]
+
+            wait_for(lambda: firing() and len(am.alerts()) == len(firing()), "all of them in the Alertmanager")
+            told, there = firing(), am.alerts()
+    assert len({a.band_label for a in told}) < len(told), "the log has bands that share a label"
+    assert sorted((a.band_label, a.band_name, a.band_source) for a in told) == sorted(
+        tuple(a["labels"].get(name, "") for name in ("band", "band_name", "band_source")) for a in there)
 
 
 def test_reload_while_alerts_fire(directory):
@@ -214,6 +251,23 @@ def test_reload_while_alerts_fire(directory):
     assert hook.told()[2:] == [("resolved", "gone", "t"), ("resolved", "kept", "t")]
     assert hook.bodies[3]["commonLabels"]["team"] == "search"   # to whom, and as what, its beginning was told
     assert not other.bodies
+
+
+def test_actions_that_a_reload_brings(directory):
+    """An alert that fires and has had no actions gets those that its rule has now; with none left, its end is told."""
+    with Webhook() as hook, watched(directory, rule([], "first"), rule([{"webhook": hook.url}], "second")) as (d, feeder):
+        feeder.mib = 40
+        fires(d, "first")
+        wait_for(lambda: len(hook.bodies) == 1, "the second rule's webhook")
+        (directory / "rules.yaml").write_text("groups:\n  - name: test\n    rules:\n" +
+                                              rule([{"webhook": hook.url}], "first") + rule([], "second"))
+        assert client("ctl", "--connect", d.publish, "reload").returncode == 0
+        wait_for(lambda: len(hook.bodies) == 2, "the action that is new")
+        assert results(d, 1, "first")[0].ok
+        feeder.mib = 10
+        wait_for(lambda: len(hook.bodies) == 4, "both ends")
+    assert hook.told()[:2] == [("firing", "second", "t"), ("firing", "first", "t")]
+    assert sorted(hook.told()[2:]) == [("resolved", "first", "t"), ("resolved", "second", "t")]
 
 
 def test_silences(directory):

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from harness import BUILD, DEADLINE_S, LOGS, ROOT, Daemon
+from harness import BUILD, DEADLINE_S, LOGS, ROOT, Daemon, wait_for
 
 FOLLOW = """
 #include <heapwatch/subscriber.h>
@@ -52,6 +52,38 @@ def test_programs_and_pages(installed):
     log = LOGS / "parallel-ghc9103" / "run.eventlog"
     done = subprocess.run([installed / "bin" / "heapwatch", "pipe", "--format", "json", log], stdout=subprocess.PIPE, check=True)
     assert done.stdout.count(b"\n") > 3
+
+
+def complete(installed, words, directory):
+    """What bash offers for the last word."""
+    script = f"""
+        . {installed}/share/bash-completion/completions/heapwatch
+        COMP_WORDS=({' '.join(repr(str(w)) for w in words)}); COMP_CWORD={len(words) - 1}
+        _{os.path.basename(words[0])} {str(words[0])!r} {words[-1]!r} {str(words[-2])!r}
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    done = subprocess.run(["bash", "-c", script], stdout=subprocess.PIPE, text=True, check=True,
+                          env={**os.environ, "XDG_RUNTIME_DIR": str(directory)})
+    return set(done.stdout.split())
+
+
+def test_bash_completes_commands_options_and_targets(installed, directory):
+    client, daemon = installed / "bin" / "heapwatch", installed / "bin" / "heapwatchd"
+    assert {"run", "top", "check", "--help"} <= complete(installed, [client, ""], directory)
+    assert complete(installed, [client, "su"], directory) == {"summary"}
+    assert "--close" in complete(installed, [client, "run", "--c"], directory)
+    assert {"silence", "silences"} <= complete(installed, [client, "ctl", "sil"], directory)
+    assert "--config" in complete(installed, [daemon, "--c"], directory)
+    assert complete(installed, [client, "trend", ""], directory) == set(), "no daemon, nothing to offer"
+    (directory / "heapwatch").mkdir(mode=0o700)
+    with Daemon(directory / "heapwatch", f"api-1={LOGS / 'parallel-ghc9103' / 'run.eventlog'}"):
+        wait_for(lambda: complete(installed, [client, "trend", ""], directory) == {"api-1"}, "the target's name")
+
+
+def test_what_services_and_other_languages_need(installed):
+    unit = (installed / "lib" / "systemd" / "system" / "heapwatchd.service").read_text()
+    assert "ExecStart=/opt/hw/bin/heapwatchd --config /etc/heapwatch/heapwatchd.yaml" in unit and "@" not in unit
+    assert (installed / "share" / "heapwatch" / "heapwatch.proto").read_bytes() == (ROOT / "proto" / "heapwatch.proto").read_bytes()
 
 
 def test_a_program_of_ones_own(installed, directory):

@@ -55,6 +55,29 @@ def test_watches_to_the_end(daemon, programs):
     assert not list(daemon.directory.glob("run-*"))
 
 
+def test_growth_is_judged_in_the_step_that_is_asked_for(daemon, programs):
+    """A leak of seconds, which the daemon's own step of a minute could not see."""
+    run = start(daemon, "--name", "mine", "--resolution", "100ms", "--rts", "-i0.1", "--", programs["leaky"], 120)
+
+    def live():
+        trends = [u.trends for u in daemon.snapshot("mine").get("trends", [])]
+        assert all(t.scale.resolution_ns == 10**8 for t in trends if t.HasField("scale"))
+        return next((t for u in trends for t in u.trends if t.series == pb.SERIES_LIVE), None)
+
+    wait_for(lambda: daemon.target("mine") is not None and live() and live().verdict >= pb.VERDICT_GROWING,
+             "growth of live data")
+    run.send_signal(signal.SIGTERM)
+    _, _, err = finish(run)
+    told = [line for line in err.splitlines() if line.startswith("heapwatch run: live data of mine: ")]
+    assert len(told) == 1 and "growth began" in told[0] and "into the run" in told[0], err
+
+
+@pytest.mark.parametrize("resolution", ["1ms", "2h", "soon"])
+def test_a_step_that_cannot_be(daemon, programs, resolution):
+    status, out, err = finish(start(daemon, "--resolution", resolution, "--", programs["leaky"], 1))
+    assert (status, out) == (2, "") and "--resolution: expected a time from 100ms to 1h" in err
+
+
 def test_status_of_a_killed_program(daemon, programs):
     status, _, err = finish(start(daemon, "--", programs["crash"], 1))
     assert status == 128 + signal.SIGKILL and "ended by signal 9" in err

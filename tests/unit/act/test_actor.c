@@ -291,6 +291,9 @@ static void plans_refuse_mistakes(void **state)
                   "webhook: the URL is too long, or has blanks or control characters in it" },
                 { { .kind = ACT_ALERTMANAGER, .url = "http://h", .bearer_file = "token" },
                   "alertmanager: bearer_file: expected an absolute path" },
+                { { .kind = ACT_ALERTMANAGER, .url = "http://h", .firing_only = true },
+                  "alertmanager: resolved: false has no meaning here: it keeps the alert until it is told that it is "
+                  "over" },
                 { { .kind = ACT_LOG, .timeout_ns = ACT_TIMEOUT_MAX_NS + 1 }, "log: timeout: expected at most 5m" },
                 { { .kind = ACT_DUMP }, "dump: this version cannot do that yet" },
         };

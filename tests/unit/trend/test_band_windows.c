@@ -84,9 +84,38 @@ static void test_all_samples_kept(void **state)
         }
 }
 
+/* The newest slice that is over by a time, of whichever ring; the oldest of a stretch; how far back all is known. */
+static void test_before_and_oldest(void **state)
+{
+        (void)state;
+        struct band_windows w = { 0 };
+        struct bucket b;
+
+        assert_false(band_windows_before(&w, UINT64_MAX, &b) || band_windows_reach(&w, 0));
+        for (uint64_t s = 1000; s < 200000; s += 50)
+                band_windows_push(&w, s * SECOND, (double)s);
+        assert_true(band_windows_before(&w, 300000 * SECOND, &b));
+        assert_true(b.last == 199950 && b.last_time_ns / SECOND == 199950);
+        for (uint64_t t = 199000; t > 116000; t -= 970) { /* at most a slice older, as wide as the window is far */
+                uint64_t ago = 200000 - t, width = ago <= 500 ? 100 : ago <= 3000 ? 600 : ago <= 18000 ? 3600 : 14400;
+                assert_true(band_windows_before(&w, t * SECOND, &b));
+                assert_true(b.last < (double)t && b.last + (double)width + 50 >= (double)t);
+        }
+        assert_true(band_windows_oldest(&w, 199100 * SECOND, 200000 * SECOND, &b));
+        assert_true(b.min >= 199100 && b.min < 199800);
+        assert_true(band_windows_reach(&w, 115200 * SECOND) && !band_windows_reach(&w, 90000 * SECOND));
+
+        /* A pause of hours: what was before it is not lost behind newer slices. */
+        band_windows_push(&w, 250000 * SECOND, 7);
+        assert_true(band_windows_before(&w, 249000 * SECOND, &b) && b.last == 199950);
+}
+
 int main(void)
 {
-        const struct CMUnitTest tests[] = { cmocka_unit_test(test_all_samples_kept) };
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_all_samples_kept),
+                cmocka_unit_test(test_before_and_oldest),
+        };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

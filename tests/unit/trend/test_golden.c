@@ -122,7 +122,7 @@ static void run_series(const char *name, struct timeline *got)
 
 static void assert_near(double got, double want)
 {
-        if (!(fabs(got - want) <= 1e-10 * fabs(want)))
+        if (!(fabs(got - want) <= 1e-7 * fabs(want)))
                 fail_msg("got %.17g, expected %.17g", got, want);
 }
 

@@ -68,6 +68,12 @@ static void assert_same(double a, double b)
                 assert_true(a == b);
 }
 
+/* Highs of the wide rungs are kept in single precision. */
+static void assert_high(double a, double b)
+{
+        assert_same((double)(float)a, (double)(float)b);
+}
+
 static void assert_ladder(const struct ladder *l, uint64_t minutes)
 {
         for (unsigned rung = 0; rung < LADDER_RUNGS; rung++) {
@@ -79,7 +85,7 @@ static void assert_ladder(const struct ladder *l, uint64_t minutes)
                 for (unsigned age = 0; age < kept; age++) {
                         assert_same(ladder_floor(l, rung, age), naive_floor(rung, count - 1 - age));
                         if (rung < 5)
-                                assert_same(ladder_high(l, rung, age), naive_high(rung, count - 1 - age));
+                                assert_high(ladder_high(l, rung, age), naive_high(rung, count - 1 - age));
                 }
         }
 }

@@ -19,7 +19,7 @@ static const struct recent_average nothing;
 static struct window_result straight(void)
 {
         return (struct window_result){
-                .slope = 2400, .se = 120 / 2.1, .sd = 100, .end = 100000, .old_slope = 2400, .new_slope = 2400,
+                .slope = 2400, .se = (float)(120 / 2.1), .sd = 100, .end = 100000, .old_slope = 2400, .new_slope = 2400,
                 .sxx = SXX, .filled = 18,
         };
 }

@@ -204,10 +204,16 @@ static void same_numbers(const double *a, const double *b, size_t n)
                 assert_true(isnan(a[i]) ? isnan(b[i]) : a[i] == b[i]);
 }
 
+static void same_highs(const float *a, const float *b, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                assert_true(isnan(a[i]) ? isnan(b[i]) : a[i] == b[i]);
+}
+
 static void same_state(struct trend a, struct trend b)
 {
         same_numbers(&a.ladder.floors[0][0], &b.ladder.floors[0][0], LADDER_RUNGS * LADDER_BUCKETS);
-        same_numbers(&a.ladder.highs[0][0], &b.ladder.highs[0][0], LADDER_HIGH_RUNGS * LADDER_BUCKETS);
+        same_highs(&a.ladder.highs[0][0], &b.ladder.highs[0][0], LADDER_HIGH_RUNGS * LADDER_BUCKETS);
         same_numbers(a.life.means, b.life.means, LIFE_BUCKETS);
         for (unsigned i = 0; i < TREND_OPEN_MINUTES; i++)
                 assert_true(a.open[i].n == b.open[i].n && a.open[i].sum == b.open[i].sum);
