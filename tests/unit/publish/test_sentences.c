@@ -103,8 +103,8 @@ static void places(void **state)
         g = nothing(GROWTH_RETENTION);
         g.live = series((struct trend_result){ .verdict = TREND_STEADY });
         g.heap = series(rising(TREND_GROWING, TREND_BASIS_GROWS, TEST_SPAN));
-#define HELD "the runtime holds more and more memory while live data does not grow (fragmentation, or data that is kept " \
-             "for later): the heap grows " SLOPE ", since 5.00 s into the run"
+#define HELD "the runtime holds more and more memory while live data does not grow (fragmentation, or data that is " \
+             "kept for later): the heap grows " SLOPE ", since 5.00 s into the run"
         says(sentence_growth(out, sizeof(out), &g, bands), HELD);
         g.megablocks_held = 40;
         g.megablocks_needed = 12;
@@ -176,15 +176,17 @@ static void limits(void **state)
         says(sentence_limit(out, sizeof(out), &l), "live data may be at " CGROUP NEED);
         l.high_s = 7500;
         says(sentence_limit(out, sizeof(out), &l), "within 2h 05m live data meets " CGROUP NEED);
-        l = (struct limit_time){ .limit = { 512u << 20, LIMIT_SOURCE_MAX_HEAP }, .series = SERIES_HEAP_SIZE, .low_s = 30,
-                                 .mid_s = 40, .high_s = 50, .heap_over_live = NAN };
-        says(sentence_limit(out, sizeof(out), &l), "in 30.0 s to 50.0 s the heap meets the heap limit of -M (512 MiB)");
+        l = (struct limit_time){ .limit = { 512u << 20, LIMIT_SOURCE_MAX_HEAP }, .series = SERIES_HEAP_SIZE,
+                                 .low_s = 30, .mid_s = 40, .high_s = 50, .heap_over_live = NAN };
+        says(sentence_limit(out, sizeof(out), &l),
+             "in 30.0 s to 50.0 s the heap meets the heap limit of -M (512 MiB)");
         l.series = SERIES_RSS;
         l.limit.source = LIMIT_SOURCE_MEMORY;
         assert_non_null(strstr(sentence_limit(out, sizeof(out), &l), "resident memory meets the machine's memory ("));
         l.series = SERIES_OFF_HEAP;
         l.limit.source = LIMIT_SOURCE_GIVEN;
-        assert_non_null(strstr(sentence_limit(out, sizeof(out), &l), "memory outside of the heap meets the given limit ("));
+        assert_non_null(strstr(sentence_limit(out, sizeof(out), &l),
+                               "memory outside of the heap meets the given limit ("));
 }
 
 static void scales(void **state)
