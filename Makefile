@@ -38,19 +38,19 @@ VERDICT := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape
 TREND := $(VERDICT) $(addprefix daemon/trend/, statistics.c spread.c band_windows.c band_spread.c limit.c growth.c tracker.c \
          tracker_bands.c tracker_read.c)
 RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c \
-         print.c history.c eval.c headline.c template.c rule.c builtin.c state.c alert_text.c alerts.c)
+         print.c history.c eval.c headline.c template.c rule.c builtin.c state.c alert_text.c alert_list.c alerts.c)
 PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
              sentences.c encode_trend.c send_state.c send_alerts.c send_rows.c send_trend.c event_stream.c publisher.c \
              snapshot.c zloop.c endpoint.c bus.c once.c)
 
-ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c done.c desk.c exec_env.c exec_child.c exec.c \
-         curl_library.c token.c http.c resend.c actor.c file.c mailbox.c worker.c state.c act.c)
+ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c done.c desk_table.c withdrawal.c desk.c \
+         exec_env.c exec_child.c exec.c curl_library.c token.c http.c resend.c actor.c file.c mailbox.c worker.c state.c act.c)
 
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
 
-DAEMON := $(addprefix daemon/, log.c yaml_file.c rules_do.c rules_file.c rulebook.c rules_tool.c rules_test_values.c \
+DAEMON := $(addprefix daemon/, log.c yaml_file.c rules_do.c rules_file.c rulebook.c rules_tool.c rules_test_values.c rules_test_words.c rules_test_input.c \
           rules_test_run.c rules_test.c config_trend.c config.c \
           config_file.c fanout.c alerting_band.c alerting_data.c alerting.c alert_actions.c \
           damages.c pace.c process_watch.c pipeline_state.c pipeline_stream.c pipeline_live.c pipeline.c targets.c reload.c silence_requests.c requests.c once.c main.c)
@@ -73,7 +73,7 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
           $(addprefix client/doctor/, features.c stream.c doctor.c) \
           $(addprefix client/replay/, schedule.c output.c replay.c) \
           $(addprefix client/history/, document.c put.c past.c stats.c grid.c collections.c history.c item.c) \
-          $(addprefix client/web/, assets.c answer.c guard.c detail.c state.c question.c asker.c pasts.c pieces.c stream.c \
+          $(addprefix client/web/, assets.c answer.c guard.c detail.c state.c metrics.c question.c asker.c pasts.c pieces.c stream.c \
             control.c server.c web.c) \
           $(addprefix client/report/, notes.c compose.c embed.c report.c) \
           $(addprefix client/events/, types.c print.c events.c) \

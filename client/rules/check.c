@@ -61,30 +61,20 @@ static void print_line(const char *before, const char *text)
         (void)printf("%s%s\n", before, safe);
 }
 
-static void print_times(const struct finding *item)
-{
-        char text[HW_NUMBER_MAX];
-
-        if (item->fired_ns != UINT64_MAX)
-                (void)printf(" at %s", hw_duration_text(text, sizeof(text), (double)item->fired_ns));
-        if (item->resolved_ns != UINT64_MAX && item->resolved_ns >= item->fired_ns)
-                (void)printf(", for %s",
-                             hw_duration_text(text, sizeof(text), (double)(item->resolved_ns - item->fired_ns)));
-        if (item->run > 1)
-                (void)printf(", run %u", item->run);
-}
-
 static void print_finding(const struct finding *item)
 {
-        char safe[1024];
+        char safe[1024], when[FINDING_TIMES_MAX];
 
         (void)printf("  %s: %s", severity_name(item->severity), item->rule);
         if (item->band) {
                 hw_terminal_text(safe, sizeof(safe), item->band);
                 (void)printf(" of %s", safe);
         }
-        print_times(item);
-        (void)printf("\n");
+        if (item->band_source) {
+                hw_terminal_text(safe, sizeof(safe), item->band_source);
+                (void)printf(" (%s)", safe);
+        }
+        (void)printf("%s\n", finding_times(item, when));
         print_line("      ", item->sentence);
         for (size_t i = 0; i < item->n_evidence; i++)
                 print_line("      ", item->evidence[i]);
@@ -107,6 +97,17 @@ static void print_all(const struct check *c)
 
 /* ------------------------------------------------------------------ reading */
 
+/* Nothing is judged: what CI shows must not be the result of the run before. */
+static int fail(const struct check *c, const char *why)
+{
+        int r = c->junit ? junit_write_error(c->junit, why) : 0;
+
+        command_error(&command_check, "%s", why);
+        if (r < 0)
+                command_error(&command_check, "%s: %s", c->junit, strerror(-r));
+        return EXIT_USAGE;
+}
+
 static int read_all(struct check *c)
 {
         char error[256];
@@ -114,23 +115,19 @@ static int read_all(struct check *c)
         struct feed *feed = feed_files(c->files.items, c->files.n, c->daemon_args.items, error, sizeof(error));
         enum feed_event event;
 
-        if (!feed) {
-                command_error(&command_check, "%s", error);
-                return EXIT_USAGE;
-        }
+        if (!feed)
+                return fail(c, error);
         do {
                 event = feed_next(feed, -1, &update);
                 if (event == FEED_UPDATE)
                         findings_take(&c->findings, update);
         } while (event != FEED_END && event != FEED_FAILED);
         if (event == FEED_FAILED)
-                command_error(&command_check, "%s", feed_error(feed));
+                snprintf(error, sizeof(error), "%s", feed_error(feed));
         feed_close(&feed);
-        if (c->findings.no_memory) {
-                command_error(&command_check, "out of memory, or more than 10,000 alerts");
-                return EXIT_USAGE;
-        }
-        return event == FEED_END ? EXIT_OK : EXIT_USAGE;
+        if (event == FEED_FAILED)
+                return fail(c, error);
+        return c->findings.no_memory ? fail(c, "out of memory, or more than 10,000 alerts") : EXIT_OK;
 }
 
 static int judge(struct check *c)

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heapwatch/text.h"
+
 #define FINDINGS_MAX 10000u     /* of all logs: beyond, memory is called short */
 
 static const char *const names[] = { "info", "warning", "critical" };
@@ -69,7 +71,7 @@ static struct finding *find(struct findings *f, size_t target, const Hw__Alert *
         for (size_t i = f->n; i-- > 0;) {
                 struct finding *old = &f->items[i];
                 if (old->target == target && same_text(old->rule, a->rule) && same_text(old->group, a->group) &&
-                    same_text(old->band, a->band_label) && old->run == a->run &&
+                    same_text(old->band, a->band_label) && old->band_id == a->band && old->run == a->run &&
                     old->fired_ns == (a->has_fired_ns ? a->fired_ns : UINT64_MAX))
                         return old;
         }
@@ -105,7 +107,9 @@ static struct finding *add(struct findings *f, size_t target, const Hw__Alert *a
         (void)severity_parse(a->severity ? a->severity : "", &item->severity);
         item->rule = copy(f, a->rule);
         item->group = copy(f, a->group);
+        item->band_id = a->band;
         item->band = a->band_label ? copy(f, a->band_label) : NULL;
+        item->band_source = a->band_source ? copy(f, a->band_source) : NULL;
         item->sentence = copy(f, a->sentence);
         take_evidence(f, item, a);
         return item;
@@ -147,6 +151,22 @@ size_t findings_count(const struct findings *f, size_t target, enum severity lea
         return n;
 }
 
+char *finding_times(const struct finding *item, char out[FINDING_TIMES_MAX])
+{
+        char at[HW_NUMBER_MAX], length[HW_NUMBER_MAX];
+        bool over = item->resolved_ns != UINT64_MAX && item->resolved_ns >= item->fired_ns;
+        int n = 0;
+
+        out[0] = '\0';
+        if (item->fired_ns != UINT64_MAX)
+                n = snprintf(out, FINDING_TIMES_MAX, " at %s%s%s", hw_duration_text(at, sizeof(at),
+                             (double)item->fired_ns), over ? ", for " : "", over ? hw_duration_text(length,
+                             sizeof(length), (double)(item->resolved_ns - item->fired_ns)) : "");
+        if (item->run > 1 && n >= 0 && (size_t)n < FINDING_TIMES_MAX)
+                (void)snprintf(out + n, FINDING_TIMES_MAX - (size_t)n, ", run %u", item->run);
+        return out;
+}
+
 void findings_done(struct findings *f)
 {
         for (size_t i = 0; i < f->n; i++) {
@@ -157,6 +177,7 @@ void findings_done(struct findings *f)
                 free(item->rule);
                 free(item->group);
                 free(item->band);
+                free(item->band_source);
                 free(item->sentence);
         }
         for (size_t i = 0; i < f->n_targets; i++)

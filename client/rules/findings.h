@@ -19,6 +19,8 @@ struct finding {
         uint32_t run;
         enum severity severity;
         char *rule, *group, *band;      /* band NULL: of the whole target */
+        char *band_source;              /* where in the program's source; NULL: not known */
+        uint32_t band_id;               /* 0: of the whole target */
         uint64_t fired_ns;              /* event time; UINT64_MAX: not known */
         uint64_t resolved_ns;           /* likewise; UINT64_MAX: it still fired at the end */
         char *sentence;
@@ -40,6 +42,11 @@ void findings_done(struct findings *f);
 
 /* How many of a target are at least this severe. */
 size_t findings_count(const struct findings *f, size_t target, enum severity least);
+
+#define FINDING_TIMES_MAX 160u
+
+/* " at 2m 05s, for 30.0 s, run 2": what is known of when it fired; maybe empty. Returns `out`. */
+char *finding_times(const struct finding *item, char out[FINDING_TIMES_MAX]);
 
 /* "info", "warning", "critical" */
 const char *severity_name(enum severity severity);

@@ -11,6 +11,18 @@
  *      widen sqrt((1 + rho) / (1 - rho)) is the known factor for first-order
  *            noise in a long series; 1 + 0.7 rho^2 is what short ones need on
  *            top, found by simulation.
+ *
+ * Most windows of most programs rise by less than their noise, and for them a
+ * bound does (theil_sen_lost). With Sxx, Sxy, Syy the sums of squares and of
+ * products of deviations from the means, the residuals around a line of any
+ * slope s have the sum of squares Syy - 2 s Sxy + s^2 Sxx, and se is at least
+ * sqrt(that / (k - 2) / Sxx). So s >= z se only if
+ *
+ *      (k - 2 - z^2) Sxx s^2 + 2 z^2 Sxy s - z^2 Syy >= 0
+ *
+ * which for s > 0 is: s is at least its positive root. The median of the
+ * slopes of all pairs is below that root when less than half of them are above
+ * it, and counting those takes no division and no median: 0.2 us, a fit 2 us.
  */
 #include "trend/theil_sen.h"
 
@@ -23,6 +35,7 @@
 #define RHO_MAX 0.95
 #define SD_RELATIVE 1e-6        /* least scatter: of the level, */
 #define SD_BYTES 1.0            /* and in bytes; readings are whole bytes at best */
+#define LOST_MARGIN 0.97        /* of z^2: far more than rounding can do */
 
 /* Places of the filled points, in order. Returns their number. */
 static unsigned filled_places(const double *p, unsigned n, unsigned *places)
@@ -108,6 +121,45 @@ static void judge_residuals(const double *p, const unsigned *places, struct thei
         fit->rho = rho;
         fit->sd = sqrt(squares / (k - 2)) + SD_RELATIVE * fabs(fit->intercept) + SD_BYTES;
         fit->se = fit->sd / sqrt(fit->sxx) * sqrt((1 + rho) / (1 - rho)) * (1 + 0.7 * rho * rho);
+}
+
+/* How many pairs rise by more than `slope` a place. Moves p. */
+static unsigned count_steeper(double *p, const unsigned *places, unsigned k, double slope)
+{
+        unsigned count = 0;
+
+        for (unsigned i = 0; i < k; i++)
+                p[i] -= slope * places[i];
+        for (unsigned i = 0; i < k; i++)
+                for (unsigned j = i + 1; j < k; j++)
+                        count += p[j] > p[i];
+        return count;
+}
+
+bool theil_sen_lost(const double *p, unsigned n, double z)
+{
+        unsigned places[THEIL_SEN_MAX], k = filled_places(p, n, places);
+        double y[THEIL_SEN_MAX], x_mean = 0, y_mean = 0, sxx = 0, sxy = 0, syy = 0;
+        double zz = LOST_MARGIN * z * z, freedom = (double)k - 2 - zz;
+
+        if (k < THEIL_SEN_LEAST || freedom <= 0)
+                return false;
+        for (unsigned i = 0; i < k; i++) {
+                x_mean += places[i];
+                y_mean += p[places[i]];
+        }
+        x_mean /= k;
+        y_mean /= k;
+        for (unsigned i = 0; i < k; i++) {
+                double dx = places[i] - x_mean;
+
+                y[i] = p[places[i]] - y_mean;
+                sxx += dx * dx;
+                sxy += dx * y[i];
+                syy += y[i] * y[i];
+        }
+        double root = (sqrt(zz * zz * sxy * sxy + freedom * zz * syy * sxx) - zz * sxy) / (freedom * sxx);
+        return 2 * count_steeper(y, places, k, root) < k * (k - 1) / 2;
 }
 
 bool theil_sen_fit(const double *p, unsigned n, struct theil_sen *ret)

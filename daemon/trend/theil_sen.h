@@ -31,6 +31,12 @@ struct theil_sen {
 /* Median of the slopes of all pairs of p[0..n), n <= THEIL_SEN_MAX; NaN with fewer than THEIL_SEN_LEAST filled. */
 double theil_sen_slope(const double *p, unsigned n);
 
+/*
+ * Whether the slope is surely less than `z` standard errors above 0, z^2 <= 9: true proves it at a tenth of a fit's
+ * cost, false says nothing.
+ */
+bool theil_sen_lost(const double *p, unsigned n, double z);
+
 /* The whole fit. False, *ret unchanged, with fewer than THEIL_SEN_LEAST filled points. */
 bool theil_sen_fit(const double *p, unsigned n, struct theil_sen *ret);
 

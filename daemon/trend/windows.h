@@ -83,9 +83,9 @@ struct windows {
 void windows_init(struct windows *w, uint64_t leak_after_minutes);
 
 /*
- * Judges the windows of the `gained` lowest rungs, right after ladder_push() and life_push(). The shape of a window
- * whose rise is lost in the noise (TEST_Z3) is looked at only when `growing`, or when it is the widest recent one:
- * it decides nothing else.
+ * Judges the windows of the `gained` lowest rungs, right after ladder_push() and life_push(). A window whose rise is
+ * lost in the noise (TEST_Z3) decides nothing: unless `growing`, or when it is the widest recent one with a result, its
+ * shape or even all of its numbers are not looked at and NaN.
  */
 void windows_judge(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained,
                    bool growing);

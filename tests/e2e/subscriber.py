@@ -19,6 +19,7 @@ import time
 
 import zmq
 
+DEADLINE_S = float(os.environ.get("HEAPWATCH_DEADLINE", "180"))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -44,7 +45,7 @@ def request_endpoint(publish):
     return head + "request" + tail
 
 
-def ask(publish, request, timeout=10.0):
+def ask(publish, request, timeout=DEADLINE_S):
     """All replies to one request; TimeoutError when they do not come."""
     pb = schema()
     context = zmq.Context()
@@ -91,8 +92,9 @@ class Follower:
     """Follows one daemon by the Clone pattern."""
 
     KINDS = {"daemon": 1, "target_state": 2, "heap": 3, "gc": 4, "census": 5, "bands": 6, "notes": 7, "profile": 8,
-             "ticky": 9, "sched": 10, "health": 11}
-    PATIENCE = 2.0      # seconds a snapshot may stand still
+             "ticky": 9, "sched": 10, "health": 11, "trends": 12, "alerts": 13}
+    TOPICS = {"target_state": "target", "bands": "band", "notes": "note", "trends": "trend", "alerts": "alert"}
+    PATIENCE = 5.0      # seconds a snapshot may stand still: a busy machine must never meet them
     HEAL_PAUSE = 1.0    # between two snapshots
 
     def __init__(self, publish, targets=None):
@@ -109,9 +111,9 @@ class Follower:
         self.wanted = list(targets or [])
         if self.wanted:
             self.sub.subscribe(b"hw1/daemon//")
-            for kind in ("target", "heap", "gc", "census", "band", "note", "profile", "ticky", "sched", "health"):
+            for kind in self.KINDS:
                 for name in self.wanted:
-                    self.sub.subscribe(("hw1/%s/%s/" % (kind, name)).encode())
+                    self.sub.subscribe(("hw1/%s/%s/" % (self.TOPICS.get(kind, kind), name)).encode())
         else:
             self.sub.subscribe(b"hw1/")
         self.sub.connect(publish)
@@ -169,7 +171,7 @@ class Follower:
             except zmq.Again:
                 break
 
-    def run_until(self, condition, timeout):
+    def run_until(self, condition, timeout=DEADLINE_S):
         """Runs until condition(self) holds; TimeoutError when it does not in time."""
         deadline = time.monotonic() + timeout
         while not condition(self):
@@ -181,6 +183,19 @@ class Follower:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             self.step()
+
+    def heard_live(self, name, kind=2):
+        """The sequence of the newest message of that kind (2: the heartbeat) that was published, not asked for; 0: none."""
+        return self.targets[name].live.get(kind, 0) if name in self.targets else 0
+
+    def run_until_quiet(self, name, condition):
+        """Until the condition holds and nothing is missed: what was lost is told by the heads of heartbeats."""
+        def whole(f):
+            return f.ready and not f.hurt and f.asked is None and name in f.targets and condition(f.targets[name])
+
+        self.run_until(whole)
+        heard = self.heard_live(name)
+        self.run_until(lambda f: f.heard_live(name) > heard and whole(f))
 
     def _timers(self):
         now = time.monotonic()
@@ -228,8 +243,7 @@ class Follower:
         assert topic.startswith(b"hw1/"), topic
         if not self._hear(u.epoch, False) or kind not in self.KINDS:
             return
-        name = {"target_state": "target", "bands": "band", "notes": "note"}.get(kind, kind)
-        assert topic == ("hw1/%s/%s/" % (name, u.target)).encode(), (topic, kind, u.target)
+        assert topic == ("hw1/%s/%s/" % (self.TOPICS.get(kind, kind), u.target)).encode(), (topic, kind, u.target)
         if self.whole or (self.asked and u.target in self.asked):
             self.held.append(u)
         else:
@@ -337,7 +351,8 @@ class Follower:
         """Name of each target -> a dict of plain values that can be compared and printed.
 
         Left out is what newcomers cannot have (samples, single collections, notes beyond the newest 512) and what
-        changes although nothing happens (heads, health, the process in /proc).
+        changes although nothing happens (heads, health, alerts, the process in /proc) or is told anew now and then only
+        (trends).
         """
         return {name: self._target_state(t) for name, t in sorted(self.targets.items()) if name}
 

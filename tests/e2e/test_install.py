@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from harness import BUILD, LOGS, ROOT, Daemon, wait_for
+from harness import BUILD, DEADLINE_S, LOGS, ROOT, Daemon, wait_for
 
 FOLLOW = """
 #include <heapwatch/subscriber.h>
@@ -18,7 +18,7 @@ int main(int argc, char **argv)
         const Hw__Update *u;
         int r;
 
-        while (s && (r = hw_subscriber_next(s, 20000, &u)) > HW_SUBSCRIBER_NOTHING) {
+        while (s && (r = hw_subscriber_next(s, 120000, &u)) > HW_SUBSCRIBER_NOTHING) {
                 if (r == HW_SUBSCRIBER_UPDATE && u->body_case == HW__UPDATE__BODY_HEAP) {
                         printf("%s %llu\\n", u->target, (unsigned long long)u->heap->live_bytes);
                         hw_subscriber_destroy(&s);
@@ -96,7 +96,7 @@ def test_a_program_of_ones_own(installed, directory):
     subprocess.run(["gcc", "-Wall", "-Werror", source, "-o", program, *flags], check=True)
     with Daemon(directory, f"t={LOGS / 'leaky-hT-ghc9103' / 'run.eventlog'}") as d:
         d.wait_state("t", "ENDED")
-        done = subprocess.run([program, d.publish], stdout=subprocess.PIPE, timeout=60,
+        done = subprocess.run([program, d.publish], stdout=subprocess.PIPE, timeout=DEADLINE_S,
                               env={**os.environ, "LD_LIBRARY_PATH": str(installed / "lib")})
         assert done.returncode == 0
         name, live = done.stdout.split()

@@ -197,6 +197,66 @@ static void too_few(void **state)
         assert_true(isnan(theil_sen_slope(NULL, 0)));
 }
 
+/* 18 or 24 points: noise that remembers or not, on a level or on a rise, with steps, holes and wild points. */
+static unsigned random_points(struct random *r, double *p)
+{
+        unsigned n = random_below(r, 2) ? 18 : 24, step = random_below(r, 2 * n);
+        double level = pow(10, 11 * random_unit(r)), noise = random_below(r, 8) ? level * random_unit(r) * 0.1 : 0;
+        double slope = random_below(r, 3) ? noise * (random_unit(r) - 0.3) * 0.5 : 0, memory = random_unit(r), e = 0;
+
+        for (unsigned i = 0; i < n; i++) {
+                e = memory * e + noise * random_normal(r);
+                p[i] = level + slope * i + e + (i > step ? 3 * noise : 0);
+                if (random_below(r, 40) == 0)
+                        p[i] = random_below(r, 2) ? (double)NAN : level * 3;
+        }
+        return n;
+}
+
+/* What is said to be lost in the noise is; and most of what is, is said to be, even of such wild series. */
+static void lost_in_noise(void **state)
+{
+        struct random r = { 11 };
+        unsigned lost = 0, said = 0, risen = 0;
+
+        (void)state;
+        for (unsigned round = 0; round < 200000; round++) {
+                double p[24];
+                unsigned n = random_points(&r, p);
+                struct theil_sen fit;
+
+                assert_true(theil_sen_fit(p, n, &fit));
+                bool is_lost = !(fit.slope / fit.se >= 3), is_said = theil_sen_lost(p, n, 3);
+                if (is_said && !is_lost)
+                        fail_msg("round %u: slope %g, error %g", round, fit.slope, fit.se);
+                lost += is_lost;
+                said += is_said;
+                risen += !is_lost;
+        }
+        assert_true(risen > 20000 && lost > 20000);
+        assert_true(said > lost / 4 * 3);
+}
+
+/* Too few points prove nothing; a level and a fall are lost; the least rise without noise is not. */
+static void lost_at_the_edges(void **state)
+{
+        double level[18], fall[18], rise[18], few[18], vast[18];
+
+        (void)state;
+        for (unsigned i = 0; i < 18; i++) {
+                level[i] = 2e10;
+                fall[i] = 2e10 - i;
+                rise[i] = 2e10 + 100.0 * i;
+                few[i] = i < 10 ? 1e6 : (double)NAN;
+                vast[i] = 18446744073709551616.0 * (i % 2 ? 1 : -1);
+        }
+        assert_true(theil_sen_lost(level, 18, 3));
+        assert_true(theil_sen_lost(fall, 18, 3));
+        assert_false(theil_sen_lost(rise, 18, 3));
+        assert_false(theil_sen_lost(few, 18, 3));
+        assert_true(theil_sen_lost(vast, 18, 3));
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -205,6 +265,8 @@ int main(void)
                 cmocka_unit_test(wild_points),
                 cmocka_unit_test(exact_lines),
                 cmocka_unit_test(too_few),
+                cmocka_unit_test(lost_in_noise),
+                cmocka_unit_test(lost_at_the_edges),
         };
 
         return cmocka_run_group_tests_name("theil_sen", tests, NULL, NULL);

@@ -219,7 +219,7 @@ static void play_ticks(struct rig *r, unsigned pieces)
         for (unsigned i = 0; i < 700; i++) {
                 uint64_t time = (i + 40) * SECOND / 2, bytes = 50 * MIB + i * 100000;
                 for (unsigned k = 0; k < 12; k++)
-                        payloads[i][k] = k < 4 ? 0 : (uint8_t)(bytes >> (11 - k) * 8);
+                        payloads[i][k] = (uint8_t)(k < 4 ? 0 : bytes >> (11 - k) * 8);
                 events[i] = (struct hw_event){ .time_ns = time, .offset = 24 * i, .payload = payloads[i], .size = 12,
                                                .id = HW_HEAP_LIVE };
         }

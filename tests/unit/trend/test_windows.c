@@ -171,6 +171,45 @@ static void the_widest_recent_one_has_a_shape(void **state)
         growing = true;
 }
 
+/* Judged calmly, what decides is the same: the tests that sets ask for, and the widest recent result. */
+static void calm_like_growing(void **state)
+{
+        struct random r = { 3 };
+        struct windows calm;
+        unsigned hole = 0, skipped = 0, risen = 0;
+
+        (void)state;
+        begin();
+        windows_init(&calm, X);
+        for (unsigned m = 1; m <= 6000; m++) {
+                double slope = m / 500 % 3 == 0 ? 0 : 3e6;
+
+                if (random_below(&r, 300) == 0)
+                        hole = random_below(&r, 100);
+                minute(hole ? (double)NAN : 1e9 + slope * (m % 500) + 1e8 * random_unit(&r));
+                hole -= hole > 0;
+                unsigned gained = 1;
+                while (gained < LADDER_RUNGS && m % ladder_width(gained) == 0)
+                        gained++;
+                windows_judge(&calm, &ladder, &life, gained, false);
+                int told = windows_widest(&calm, 0, WINDOWS_RECENT);
+                assert_int_equal(told, windows_widest(&windows, 0, WINDOWS_RECENT));
+                if (told >= 0)
+                        assert_memory_equal(&calm.results[told], &windows.results[told], sizeof(calm.results[told]));
+                for (unsigned i = 0; i < WINDOWS; i++) {
+                        const struct window_result *a = &calm.results[i], *b = &windows.results[i];
+
+                        assert_true(a->filled == b->filled && (!a->filled || a->ended == b->ended));
+                        if (!isnan(a->slope) && window_has(b, TEST_BIT(TEST_Z3)))
+                                assert_memory_equal(a, b, sizeof(*a));
+                        skipped += a->filled && isnan(a->slope);
+                        risen += window_has(b, TEST_BIT(TEST_Z3));
+                        assert_false(isnan(a->slope) && window_has(b, TEST_BIT(TEST_Z3)));
+                }
+        }
+        assert_true(skipped > 1000 && risen > 1000);
+}
+
 /* ------------------------------------------------------------------ record */
 
 /* From positions: buckets number 0 .. count - 1, those that end before the window with one more left out. */
@@ -357,6 +396,7 @@ int main(void)
                 cmocka_unit_test(half_pairs),
                 cmocka_unit_test(missing_numbers),
                 cmocka_unit_test(the_widest_recent_one_has_a_shape),
+                cmocka_unit_test(calm_like_growing),
                 cmocka_unit_test(record_like_the_model),
                 cmocka_unit_test(held_before),
                 cmocka_unit_test(first_window_is_fresh),
