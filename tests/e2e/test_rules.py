@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rules: files and their mistakes, reload, tests of rules, heapwatch check, and alerts of real programs."""
 import contextlib
+import json
 import os
 import re
 import signal
@@ -396,7 +397,8 @@ def launch(program, log, *args):
 
 def test_leaky_leaks_and_steady_does_not(directory, programs):
     """A real leak, its verdict scaled from minutes to quarters of a second: pending, firing, resolved with its end."""
-    path = rules_file(directory, group("{alert: leak, for: 1s}"))
+    path = rules_file(directory, group("{alert: leak, for: 1s}", "{alert: big, expr: live > 1MiB}",
+                                       "{alert: busy, expr: allocation_rate > 1kB/s, for: 2s}"))
     seen = {"t": [], "s": []}
     args = ("--rules", path, "--resolution", "250ms", "--leak-after", "5s")
     with Daemon(directory, f"t=file:{directory}/t.eventlog", f"s=file:{directory}/s.eventlog", args=args) as d, \
@@ -416,6 +418,7 @@ def test_leaky_leaks_and_steady_does_not(directory, programs):
 
         wait_for(watch, "the ends of both programs", poll_s=0.05)
         watch()
+        live = alerts(d, "t")
     # Looking now and then may miss a state; its times tell of all three.
     assert seen["t"] and seen["s"] == []
     last = seen["t"][-1]
@@ -425,7 +428,13 @@ def test_leaky_leaks_and_steady_does_not(directory, programs):
     assert "leaks" in last.sentence and "iB/s" in last.sentence
     assert words["verdict"] and words["where"] and "ago" in words["onset"], words
 
-    # The same logs afterwards, judged by the same rules.
+    # The same log afterwards, judged by the same rules: the same alerts at the same moments.
+    found = client("alerts", "--rules", path, "--resolution", "250ms", "--leak-after", "5s", "--format", "json",
+                   directory / "t.eventlog").stdout.decode().splitlines()
+    again = {a["rule"]: tuple(int(a[t]) for t in ("sinceNs", "firedNs", "resolvedNs"))
+             for a in (json.loads(line)["alert"] for line in found) if a["rule"] in ("leak", "big", "busy")}
+    assert again == {rule: (a.since_ns, a.fired_ns, a.resolved_ns) for (rule, _), a in live.items() if rule in again}
+    assert len(again) == 3
     done = client("check", "--rules", path, "--resolution", "250ms", "--leak-after", "5s", directory / "t.eventlog",
                   directory / "s.eventlog")
     assert done.returncode == 1

@@ -158,8 +158,9 @@ static void mistakes(void **state)
                 { "groups: [{name: a}]", "group 'a' has no rules" },
                 { "groups: [{name: a, rules: [{expr: leak(live)}]}]", "this rule has no name" },
                 { "groups: [{name: a, rules: [{alert: a}]}]", "a rule needs expr" },
-                { "groups: [{name: a, rules: [{alert: leek, enabled: false}]}]", "r:1:36: a rule needs expr, a condition "
-                  "such as live > 1GiB (and there is no built-in rule 'leek' to change; did you mean 'leak'?)" },
+                { "groups: [{name: a, rules: [{alert: leek, enabled: false}]}]",
+                  "r:1:36: a rule needs expr, a condition such as live > 1GiB (and there is no built-in rule 'leek' to "
+                  "change; did you mean 'leak'?)" },
                 { "groups: [{name: a, rules: [{record: a, expr: live}]}]", "no recording rules here" },
                 { "groups: [{name: a, rules: [{alert: a, expr: leak(live), labels: {a-b: c}}]}]",
                   "r:1:71: label: a-b: a name is letters" },
