@@ -389,9 +389,9 @@ def test_a_silent_stream_and_one_that_ends(directory):
         assert not alert(d, "crashed")
 
 
-def launch(program, log, seconds):
-    return running(program, seconds, "+RTS", "-l", "-hT", "-i0.1", f"-ol{log}", "-RTS", cwd=os.path.dirname(log),
-                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+def launch(program, log, *args):
+    return running(program, *args, "+RTS", "-l", "-hT", "-i0.1", f"-ol{log}", "-RTS", cwd=os.path.dirname(log),
+                   stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
 
 
 def test_leaky_leaks_and_steady_does_not(directory, programs):
@@ -401,14 +401,17 @@ def test_leaky_leaks_and_steady_does_not(directory, programs):
     seen = {"t": [], "s": []}
     args = ("--rules", path, "--resolution", "250ms", "--leak-after", "5s")
     with Daemon(directory, f"t=file:{directory}/t.eventlog", f"s=file:{directory}/s.eventlog", args=args) as d, \
-            launch(programs["leaky"], directory / "t.eventlog", 16) as leaky, \
-            launch(programs["steady"], directory / "s.eventlog", 16) as steady:
+            launch(programs["leaky"], directory / "t.eventlog", 10, "more") as leaky, \
+            launch(programs["steady"], directory / "s.eventlog", 10, "more") as steady:
 
         def watch():
             for t in seen:
                 a = alerts(d, t).get(("leak", ""))
                 if a and (not seen[t] or seen[t][-1].state != a.state):
                     seen[t].append(a)
+            if seen["t"] and seen["t"][-1].state == Alert.STATE_FIRING:     # then both may end
+                leaky.stdin.close()
+                steady.stdin.close()
             return leaky.poll() == steady.poll() == 0 and \
                 all(d.target(t).state == pb.Target.STATE_ENDED for t in seen)
 
