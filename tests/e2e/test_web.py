@@ -320,7 +320,7 @@ def test_tokens():
     with private_directory() as d, Daemon(d) as daemon:
         (d / "token").write_text(token + "\n")
         with Web("--connect", daemon.publish, "--token-file", d / "token") as web:
-            for path in ("/", "/app.js", "/api/state", "/api/stream", "/api/history"):
+            for path in ("/", "/api/state", "/api/stream", "/api/history"):
                 status, headers, body = web.ask(path)
                 assert status == 401 and headers["WWW-Authenticate"] == "Bearer" and token.encode() not in body
             assert web.ask("/api/state", headers={"Authorization": f"Bearer {token}"})[0] == 200
