@@ -25,16 +25,14 @@ static const struct band_history *history_of(const struct alerting *a, uint32_t 
         return b ? b->history : NULL;
 }
 
-static bool span(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
-                 double *ret_area)
+bool alerting_band_span(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
 {
         bool known = tracker_band_knows(a->tracker, id, from_ns);
+        double area;
 
-        if (known && tracker_band_span(a->tracker, id, from_ns, to_ns, ret, ret_area))
-                return true;
-        *ret_area = history_band_integral(history_of(a, id), from_ns, to_ns);
-        return history_band_span(history_of(a, id), from_ns, to_ns, ret) ||
-               tracker_band_span(a->tracker, id, from_ns, to_ns, ret, ret_area);
+        return (known && tracker_band_span(a->tracker, id, from_ns, to_ns, ret, &area)) ||
+               history_band_span(history_of(a, id), from_ns, to_ns, ret) ||
+               tracker_band_span(a->tracker, id, from_ns, to_ns, ret, &area);
 }
 
 bool alerting_band_oldest(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
@@ -46,19 +44,18 @@ bool alerting_band_oldest(const struct alerting *a, uint32_t id, uint64_t from_n
                tracker_band_oldest(a->tracker, id, from_ns, to_ns, ret);
 }
 
-bool alerting_band_span(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
-{
-        double area;
-
-        return span(a, id, from_ns, to_ns, ret, &area);
-}
-
 double alerting_band_integral(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns)
 {
+        bool known = tracker_band_knows(a->tracker, id, from_ns);
         struct bucket b;
         double area;
 
-        return span(a, id, from_ns, to_ns, &b, &area) ? area : (double)NAN;
+        if (known && tracker_band_span(a->tracker, id, from_ns, to_ns, &b, &area))
+                return area;
+        area = history_band_integral(history_of(a, id), from_ns, to_ns);
+        if (isnan(area) && !tracker_band_span(a->tracker, id, from_ns, to_ns, &b, &area))
+                return (double)NAN;
+        return area;
 }
 
 static struct bucket bucket_of(uint64_t time_ns, double value)

@@ -100,6 +100,12 @@ void band_windows_push(struct band_windows *w, uint64_t time_ns, double value)
                 into_rings(w, s);
 }
 
+/* Time of its last sample. */
+static uint64_t last_of(const struct band_slice *s, uint64_t width_ns)
+{
+        return s->index * width_ns + (uint64_t)((double)s->last_t * 1e9);
+}
+
 static void to_bucket(const struct band_slice *s, uint64_t width_ns, struct bucket *ret)
 {
         double start_s = (double)(s->index * width_ns) / 1e9;
@@ -108,7 +114,7 @@ static void to_bucket(const struct band_slice *s, uint64_t width_ns, struct buck
                 .moments = { .n = s->n, .t_mean = start_s + (double)s->t_mean, .v_mean = s->v_mean,
                              .m_tt = (double)s->m_tt, .m_tv = (double)s->m_tv, .m_vv = (double)s->m_vv },
                 .min = (double)s->min, .max = (double)s->max, .last = (double)s->last,
-                .last_time_ns = s->index * width_ns + (uint64_t)((double)s->last_t * 1e9),
+                .last_time_ns = last_of(s, width_ns),
         };
 }
 
@@ -127,28 +133,33 @@ bool band_windows_reach(const struct band_windows *w, uint64_t from_ns)
         return w->any && from_ns / widths[BAND_RINGS - 1] + BAND_SLICES > w->last_ns / widths[BAND_RINGS - 1];
 }
 
-/* Calls `each` for the slices of a stretch, `now` among them, in no order. */
-static void each_slice(const struct band_windows *windows, uint64_t from_ns, uint64_t to_ns,
-                       void (*each)(void *ctx, const struct band_slice *s, const struct bucket *b), void *ctx)
-{
-        struct band_windows w = *windows;
+typedef void slice_fn(void *ctx, const struct bucket *b, double area);
 
-        if (!w.any || from_ns >= to_ns)
+static void visit(const struct band_slice *s, uint64_t width_ns, slice_fn *each, void *ctx)
+{
+        struct bucket b;
+
+        to_bucket(s, width_ns, &b);
+        each(ctx, &b, (double)s->area);
+}
+
+/* Calls `each` for the slices of a stretch, and for `now` in the one where it belongs, in no order. */
+static void each_slice(const struct band_windows *w, uint64_t from_ns, uint64_t to_ns, slice_fn *each, void *ctx)
+{
+        if (!w->any || from_ns >= to_ns)
                 return;
-        if (w.now.n)
-                into_rings(&w, &w.now);
-        unsigned r = choose(&w, from_ns);
+        unsigned r = choose(w, from_ns);
         uint64_t from = from_ns / widths[r] + (from_ns % widths[r] != 0), last = (to_ns - 1) / widths[r];
+        uint64_t now = w->now.index / (widths[r] / widths[0]);
         if (from > last)
                 from = last;
         for (unsigned i = 0; i < BAND_SLICES; i++) {
-                const struct band_slice *s = &w.slices[r][i];
-                struct bucket b;
-                if (!s->n || s->index < from || s->index > last)
-                        continue;
-                to_bucket(s, widths[r], &b);
-                each(ctx, s, &b);
+                const struct band_slice *s = &w->slices[r][i];
+                if (s->n && s->index >= from && s->index <= last && s->index + BAND_SLICES > now)
+                        visit(s, widths[r], each, ctx);
         }
+        if (w->now.n && now >= from && now <= last)
+                visit(&w->now, widths[0], each, ctx);
 }
 
 struct span {
@@ -156,12 +167,12 @@ struct span {
         double area;
 };
 
-static void add_slice(void *ctx, const struct band_slice *s, const struct bucket *b)
+static void add_slice(void *ctx, const struct bucket *b, double area)
 {
         struct span *span = ctx;
 
         bucket_merge(span->bucket, b);
-        span->area += (double)s->area;
+        span->area += area;
 }
 
 bool band_windows_span(const struct band_windows *w, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
@@ -175,11 +186,11 @@ bool band_windows_span(const struct band_windows *w, uint64_t from_ns, uint64_t 
         return ret->moments.n > 0;
 }
 
-static void keep_oldest(void *ctx, const struct band_slice *s, const struct bucket *b)
+static void keep_oldest(void *ctx, const struct bucket *b, double area)
 {
         struct bucket *oldest = ctx;
 
-        (void)s;
+        (void)area;
         if (!oldest->moments.n || b->moments.t_mean < oldest->moments.t_mean)
                 *oldest = *b;
 }
@@ -191,24 +202,29 @@ bool band_windows_oldest(const struct band_windows *w, uint64_t from_ns, uint64_
         return ret->moments.n > 0;
 }
 
-/* Keeps the slice with the newer last sample, if all of it lies before a time. */
-static void keep_newest(const struct band_slice *s, uint64_t width_ns, uint64_t time_ns, struct bucket *newest)
-{
-        struct bucket b;
+/* The slice whose last sample is the newest, of those that lie before a time. */
+struct newest {
+        const struct band_slice *slice;
+        uint64_t width_ns, last_ns;
+};
 
+static void keep_newest(struct newest *newest, const struct band_slice *s, uint64_t width_ns, uint64_t time_ns)
+{
         if (!s->n || (s->index + UINT64_C(1)) * width_ns > time_ns)
                 return;
-        to_bucket(s, width_ns, &b);
-        if (!newest->moments.n || b.last_time_ns > newest->last_time_ns)
-                *newest = b;
+        if (!newest->slice || last_of(s, width_ns) > newest->last_ns)
+                *newest = (struct newest){ s, width_ns, last_of(s, width_ns) };
 }
 
 bool band_windows_before(const struct band_windows *w, uint64_t time_ns, struct bucket *ret)
 {
-        *ret = (struct bucket){ 0 };
-        keep_newest(&w->now, widths[0], time_ns, ret);
+        struct newest newest = { .slice = NULL };
+
+        keep_newest(&newest, &w->now, widths[0], time_ns);
         for (unsigned r = 0; r < BAND_RINGS; r++)
                 for (unsigned i = 0; i < BAND_SLICES; i++)
-                        keep_newest(&w->slices[r][i], widths[r], time_ns, ret);
-        return ret->moments.n > 0;
+                        keep_newest(&newest, &w->slices[r][i], widths[r], time_ns);
+        if (newest.slice)
+                to_bucket(newest.slice, newest.width_ns, ret);
+        return newest.slice != NULL;
 }

@@ -134,7 +134,10 @@ bool tracker_band_span(const struct tracker *t, uint32_t band, uint64_t from_ns,
 bool tracker_band_oldest(const struct tracker *t, uint32_t band, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
 bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_ns, struct bucket *ret);
 
-/* Whether they know all there was since a time: the band had its ladder by then, and it is less than a day ago. */
+/*
+ * Whether they know all there was since a time: the band had its ladder by then, or from its first census on, and it is
+ * about a day ago at most.
+ */
 bool tracker_band_knows(const struct tracker *t, uint32_t band, uint64_t from_ns);
 
 /* Where memory grows, and when it meets the limit, as of W. */

@@ -154,8 +154,10 @@ bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_n
 bool tracker_band_knows(const struct tracker *t, uint32_t band, uint64_t from_ns)
 {
         const struct band_state *state = tracker_band(t, band);
+        const struct band *b = bands_get(model_bands(t->model), band);
 
-        return state && state->trend.first_ns <= from_ns && band_windows_reach(&state->windows, from_ns);
+        return state && b && (state->trend.first_ns <= from_ns || state->trend.first_ns <= b->first_seen_ns) &&
+               band_windows_reach(&state->windows, from_ns);
 }
 
 /* ------------------------------------------------------------------ growth */
