@@ -25,6 +25,7 @@ const FIRST = 10, FIRST_MS = 15; // the first drawings follow each other at once
 
 export class Shell {
     frames = 0; // drawings so far
+    private address: string | undefined; // what the address bar held when it was last drawn
     private page: Page | undefined;
     private pageName = "";
     private pending = false;
@@ -102,12 +103,14 @@ export class Shell {
 
     // All that was asked for is here and drawn.
     get settled(): boolean {
-        return !this.pending && (!this.live || ((this.live.connected || !!this.live.ended) && (this.app.histories?.idle ?? true)));
+        const { live, app } = this, known = !live || (app.view.server.live === false ? !!live.ended : live.connected);
+        return this.address === location.hash && !this.pending && known && (app.histories?.idle ?? true);
     }
 
     // While paused the page looks at what it had: only the frame goes on.
     private draw(): void {
         this.drawn = performance.now();
+        this.address = location.hash;
         if (!this.frames++) this.root.replaceChildren(...this.parts);
         const { route } = this.app, known = pages.find((p) => p.name === route.page) ?? pages[0]!;
         const wanted = this.follow();

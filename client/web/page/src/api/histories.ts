@@ -61,6 +61,7 @@ export class Histories {
     // All state is new: ask for everything anew.
     renew(): void {
         this.asked.clear();
+        for (const t of this.view.targets.values()) t.history.clear();
         this.queue = [];
     }
 

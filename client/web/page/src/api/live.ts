@@ -25,6 +25,7 @@ export class Live {
     private address = "";
     private trends = false;
     private states = 0; // that have come
+    private more = false; // something came after the state
 
     constructor(private view: View, private changed: () => void, private renewed: () => void) {}
 
@@ -45,10 +46,14 @@ export class Live {
         this.source = s;
         this.on(s, "state", (d) => {
             if (this.states++) this.renewed();
+            this.more = false;
             this.view.reset(d as StateMessage);
             performance.mark("state");
         });
-        this.on(s, "updates", (d) => this.view.apply(d as Tagged[]));
+        this.on(s, "updates", (d) => {
+            this.more = true;
+            this.view.apply(d as Tagged[]);
+        });
         this.on(s, "daemon", (d) => this.view.setDaemon(d as DaemonInfo));
         this.on(s, "forget", (d) => {
             this.renewed();
@@ -85,8 +90,10 @@ export class Live {
     private end(reason: string): void {
         this.close();
         this.connected = this.view.server.live === false;
-        if (this.connected) this.ended = reason;
-        else this.again();
+        if (this.connected) {
+            this.ended = reason;
+            if (this.more) this.renewed(); // the past that was asked for while files were read was not all
+        } else this.again();
     }
 
     private watch(): void {
