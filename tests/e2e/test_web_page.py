@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The browser page in a real browser: against `heapwatch web` of files, of a daemon that reads a growing log, of an invented one."""
+import contextlib
 import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import time
 import urllib.parse
@@ -459,6 +461,24 @@ def test_a_daemon_that_dies_and_one_that_comes_back(browser, directory):
         web.process.kill()
         web.process.wait()
         assert "not reachable" in tab.until(f"!{banner}.hidden && {banner}.innerText.includes('reachable') && {banner}.innerText")
+
+
+def test_a_server_that_refuses_a_stream_is_quoted(browser, directory):
+    """As many streams as it gives are open already; one that is closed makes room."""
+    with FakeDaemon(pb, directory, {"t": leaky}) as d, Web("--connect", d.endpoint) as web, browser.tab() as tab, \
+            contextlib.ExitStack() as stack:
+        host = web.url[len("http://"):].rstrip("/")
+        taken = []
+        for _ in range(64):
+            s = stack.enter_context(socket.create_connection(host.split(":")))
+            s.sendall(f"GET /api/stream?detail= HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+            assert s.recv(64).startswith(b"HTTP/1.1 200")
+            taken.append(s)
+        tab.go(view(web, "overview"))
+        tab.until("document.querySelector('.banner')?.innerText.includes('too many streams are open')")
+        for s in taken:
+            s.close()
+        tab.until("document.querySelector('.banner').hidden && heapwatch.live.connected && heapwatch.table('targets').rows.length === 1")
 
 
 # ------------------------------------------------------------------------ hostile

@@ -219,8 +219,10 @@ export class Shell {
         const { live, app } = this;
         const now = Date.now(), t = app.target();
         if (live && !live.connected) {
+            const age = `What you see is ${elapsed(Math.floor((now - live.heard) / 1000))} old.`;
+            if (live.refused) return [`The server refuses: ${visible(live.refused)}. This page asks again.`, "bad", live.heard ? age : ""];
             if (!live.heard) return ["Connecting to the server…", "plain"];
-            return ["The server is not reachable.", "bad", `What you see is ${elapsed(Math.floor((now - live.heard) / 1000))} old.`];
+            return ["The server is not reachable.", "bad", age];
         }
         const stale = [...app.view.daemons.values()].filter((d) => d.stale);
         if (stale.length) {

@@ -19,6 +19,7 @@ export class Live {
     connected = false;
     ended: string | undefined; // why nothing more will come
     error: string | undefined;
+    refused: string | undefined; // what the server said instead of a stream
     private source: EventSource | undefined;
     private timer: number | undefined;
     private retry = RETRY_FIRST_MS;
@@ -63,7 +64,10 @@ export class Live {
         for (const [name, data] of early?.[1] ?? []) s.dispatchEvent(new MessageEvent(name, { data }));
         s.onerror = () => {
             this.connected = false;
-            if (this.source === s && s.readyState === EventSource.CLOSED) this.again();
+            if (this.source === s && s.readyState === EventSource.CLOSED) {
+                this.again();
+                void this.askWhy(this.address);
+            }
             this.changed();
         };
         this.watch();
@@ -74,6 +78,7 @@ export class Live {
             if (this.source !== s) return;
             this.heard = Date.now();
             this.connected = true;
+            this.refused = undefined;
             this.retry = RETRY_FIRST_MS;
             this.watch();
             try {
@@ -94,6 +99,19 @@ export class Live {
             this.ended = reason;
             if (this.more) this.renewed(); // the past that was asked for while files were read was not all
         } else this.again();
+    }
+
+    // EventSource does not tell what a refusal said: asked once more, plainly.
+    private async askWhy(address: string): Promise<void> {
+        const stop = new AbortController();
+        try {
+            const answer = await fetch(address, { signal: stop.signal });
+            this.refused = answer.ok ? undefined : (((await answer.json()) as { error?: string }).error ?? `status ${answer.status}`);
+        } catch {
+            this.refused = undefined; // nobody is there
+        }
+        stop.abort();
+        this.changed();
     }
 
     private watch(): void {
