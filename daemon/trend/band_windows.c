@@ -1,37 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a sample goes into one slice, `now`, as wide as those of the finest
- * ring; when time leaves it, it is merged into all four rings. The other widths
- * are multiples of that one, so a slice never lies across two. Late samples, of
- * before `now`, are merged at once. (Each sample into each ring: 97 ns; so:
- * 20 ns, of 446 bands in a census every millisecond.)
+ * DESIGN: samples come as slices of the finest width (band_now.h gathers them)
+ * and are merged into all four rings. The other widths are multiples of that
+ * one, so a slice never lies across two. Those that come late find their place
+ * in the rings that still have it.
  */
 #include "trend/band_windows.h"
 
 #define SECOND UINT64_C(1000000000)
 
 /* A sixth of each window; the shortest first. */
-static const uint64_t widths[BAND_RINGS] = { 100 * SECOND, 600 * SECOND, 3600 * SECOND, 14400 * SECOND };
-
-static void slice_add(struct band_slice *s, double t_s, double v, double area)
-{
-        double dt = t_s - (double)s->t_mean, dv = v - s->v_mean, part = 1 / (double)++s->n;
-
-        s->t_mean = (float)((double)s->t_mean + dt * part);
-        s->v_mean += dv * part;
-        s->m_tt += (float)(dt * (t_s - (double)s->t_mean));
-        s->m_tv += (float)(dt * (v - s->v_mean));
-        s->m_vv += (float)(dv * (v - s->v_mean));
-        if (s->n == 1 || v < (double)s->min)
-                s->min = (float)v;
-        if (s->n == 1 || v > (double)s->max)
-                s->max = (float)v;
-        if (s->n == 1 || t_s >= (double)s->last_t) {
-                s->last = (float)v;
-                s->last_t = (float)t_s;
-        }
-        s->area += (float)area;
-}
+static const uint64_t widths[BAND_RINGS] = { BAND_SLICE_NS, 600 * SECOND, 3600 * SECOND, 14400 * SECOND };
 
 /* Merges `from`, whose start is `later_s` behind that of `s` (Chan, Golub, LeVeque 1979). */
 static void slice_merge(struct band_slice *s, const struct band_slice *from, double later_s)
@@ -57,11 +36,13 @@ static void slice_merge(struct band_slice *s, const struct band_slice *from, dou
         s->area += from->area;
 }
 
-/* Puts samples of one finest slice into every ring that still has the place. */
-static void into_rings(struct band_windows *w, const struct band_slice *from)
+void band_windows_add(struct band_windows *w, const struct band_slice *samples, double area, uint64_t last_ns)
 {
-        uint64_t start_ns = from->index * widths[0];
+        uint64_t start_ns = samples->index * BAND_SLICE_NS;
 
+        w->area += area;
+        if (last_ns > w->last_ns)
+                w->last_ns = last_ns;
         for (unsigned r = 0; r < BAND_RINGS; r++) {
                 uint32_t index = (uint32_t)(start_ns / widths[r]);
                 struct band_slice *s = &w->slices[r][index % BAND_SLICES];
@@ -69,35 +50,8 @@ static void into_rings(struct band_windows *w, const struct band_slice *from)
                         continue; /* too late for this ring; the wider ones take it */
                 if (!s->n || s->index < index)
                         *s = (struct band_slice){ .index = index };
-                slice_merge(s, from, (double)(start_ns % widths[r]) / 1e9);
+                slice_merge(s, samples, (double)(start_ns % widths[r]) / 1e9);
         }
-}
-
-void band_windows_push(struct band_windows *w, uint64_t time_ns, double value)
-{
-        uint32_t index = (uint32_t)(time_ns / widths[0]); /* below 2^28: times have 64 bits */
-        struct band_slice late = { .index = index }, *s = &w->now;
-        double area = 0;
-
-        if (w->any && time_ns > w->last_ns)
-                area = (w->last + value) / 2 * ((double)(time_ns - w->last_ns) / 1e9);
-        if (!w->any || time_ns >= w->last_ns) {
-                w->last = value;
-                w->last_ns = time_ns;
-        }
-        w->any = true;
-        w->area += area;
-        if (w->now.n && index < w->now.index) {
-                s = &late;
-        } else if (w->now.n && index > w->now.index) {
-                into_rings(w, &w->now);
-                w->now.n = 0;
-        }
-        if (!w->now.n)
-                w->now = late;
-        slice_add(s, (double)(time_ns - index * widths[0]) / 1e9, value, area);
-        if (s == &late)
-                into_rings(w, s);
 }
 
 static void to_bucket(const struct band_slice *s, uint64_t width_ns, struct bucket *ret)
@@ -122,18 +76,13 @@ static unsigned choose(const struct band_windows *w, uint64_t from_ns)
         return r;
 }
 
-bool band_windows_span(const struct band_windows *windows, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
+bool band_windows_span(const struct band_windows *w, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
                        double *ret_area)
 {
-        struct band_windows whole = *windows;
-        const struct band_windows *w = &whole;
-
         *ret = (struct bucket){ 0 };
         *ret_area = 0;
-        if (!w->any || from_ns >= to_ns)
+        if (from_ns >= to_ns)
                 return false;
-        if (w->now.n)
-                into_rings(&whole, &w->now);
         unsigned r = choose(w, from_ns);
         uint64_t from = from_ns / widths[r] + (from_ns % widths[r] != 0), last = (to_ns - 1) / widths[r];
         if (from > last)

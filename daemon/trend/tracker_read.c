@@ -73,19 +73,19 @@ double tracker_quantile(const struct tracker *t, struct subject s, uint64_t from
 static bool band_statistics(const struct tracker *t, uint32_t id, uint64_t from_ns, uint64_t to_ns,
                             struct statistics *ret)
 {
-        const struct band_state *state = tracker_band(t, id);
         const struct band *band = bands_get(model_bands(t->model), id);
         struct bucket b;
         double area = NAN;
 
-        if (!state || !band)
+        if (!tracker_band(t, id) || !band)
                 return false;
-        if (from_ns == 0 && to_ns > state->windows.last_ns) {
+        struct band_windows windows = tracker_band_windows(t, id);
+        if (from_ns == 0 && to_ns > windows.last_ns) {
                 b = band->total; /* before the band had a ladder, too */
-                area = state->windows.area;
+                area = windows.area;
                 if (!b.moments.n)
                         return false;
-        } else if (!band_windows_span(&state->windows, from_ns, to_ns, &b, &area)) {
+        } else if (!band_windows_span(&windows, from_ns, to_ns, &b, &area)) {
                 return false;
         }
         statistics_of(&b, from_ns, to_ns, ret);
@@ -188,10 +188,11 @@ void tracker_top_bands(const struct tracker *t, struct growth *g)
         struct trend_result r;
 
         for (uint32_t id = 1; id <= t->n_bands; id++) {
-                const struct band *band = t->bands[id - 1] ? bands_get(bands, id) : NULL;
-                if (!band || t->bands[id - 1]->trend.verdict.now < TREND_GROWING)
+                const struct band_state *state = tracker_band(t, id);
+                const struct band *band = state ? bands_get(bands, id) : NULL;
+                if (!band || state->trend.verdict.now < TREND_GROWING)
                         continue;
-                trend_result(&t->bands[id - 1]->trend, &r);
+                trend_result(&state->trend, &r);
                 if (!r.has_slope)
                         continue;
                 insert_band(g, &(struct growing_band){
@@ -327,8 +328,8 @@ uint64_t tracker_late(const struct tracker *t)
 
         for (unsigned i = 0; i < SERIES_COUNT; i++)
                 late += t->series[i] && t->series[i]->trend ? t->series[i]->trend->late : 0;
-        for (uint32_t i = 0; i < t->n_bands; i++)
-                late += t->bands[i] ? t->bands[i]->trend.late : 0;
+        for (uint32_t i = 0; i < t->n_full; i++)
+                late += t->full[i]->trend.late;
         return late;
 }
 
@@ -340,7 +341,8 @@ uint64_t tracker_bands_left_out(const struct tracker *t)
 uint64_t tracker_held_bytes(const struct tracker *t)
 {
         uint64_t held = sizeof(*t) + t->n_full * sizeof(struct band_state) +
-                        t->n_bands * (sizeof(*t->bands) + sizeof(*t->refused_bytes));
+                        t->full_room * (sizeof(*t->full) + sizeof(*t->now) + sizeof(*t->values)) +
+                        t->n_bands * (sizeof(*t->places) + sizeof(*t->refused_bytes));
 
         for (unsigned i = 0; i < SERIES_COUNT; i++)
                 held += t->series[i] ? sizeof(*t->series[i]) + t->series[i]->spread.held_bytes +

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "trend/band_windows.h"
+#include "one_band.h"
 
 #define SECOND UINT64_C(1000000000)
 #define SAMPLES 4000u
@@ -45,13 +45,15 @@ static void near(double is, double wanted, double scale)
 }
 
 /* Everything of the newest 24 h slices that begin at or after from_ns. */
-static void check(const struct band_windows *w, const struct sample *samples, unsigned n, uint64_t from_ns,
+static void check(const struct one_band *band, const struct sample *samples, unsigned n, uint64_t from_ns,
                   uint64_t to_ns)
 {
+        struct band_windows w = one_band_windows(band);
         struct bucket b, all = { 0 };
         double area;
 
-        assert_true(band_windows_span(w, from_ns, to_ns, &b, &area));
+        assert_true(w.last_ns + 1 == to_ns);
+        assert_true(band_windows_span(&w, from_ns, to_ns, &b, &area));
         for (unsigned i = 0; i < n; i++)
                 if (samples[i].time_ns >= from_ns && samples[i].time_ns < to_ns)
                         bucket_add(&all, samples[i].time_ns, samples[i].value);
@@ -71,16 +73,17 @@ static void test_all_samples_kept(void **state)
         static struct sample samples[SAMPLES];
 
         for (uint32_t seed = 1; seed < 6; seed++) {
-                struct band_windows w = { 0 };
+                struct one_band b;
+                one_band_init(&b);
                 make(samples, seed);
                 for (unsigned i = 0; i < SAMPLES; i++) {
-                        band_windows_push(&w, samples[i].time_ns, samples[i].value);
+                        one_band_push(&b, samples[i].time_ns, samples[i].value);
                         if (i > 100 && i % 97 == 0)
-                                check(&w, samples, i + 1, 0, w.last_ns + 1);
+                                check(&b, samples, i + 1, 0, b.stretch.newest_ns + 1);
                 }
                 /* Slices of the finest ring: the last five whole hundreds of seconds. */
-                uint64_t from_ns = (w.last_ns / (100 * SECOND) - 5) * 100 * SECOND;
-                check(&w, samples, SAMPLES, from_ns, w.last_ns + 1);
+                uint64_t from_ns = (b.stretch.newest_ns / (100 * SECOND) - 5) * 100 * SECOND;
+                check(&b, samples, SAMPLES, from_ns, b.stretch.newest_ns + 1);
         }
 }
 
