@@ -35,24 +35,25 @@ MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c no
 # One series alone (what the leak lab scores), then all trends of a target.
 VERDICT := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
            time_to_limit.c trend.c)
-TREND := $(VERDICT) $(addprefix daemon/trend/, statistics.c spread.c band_windows.c band_now.c limit.c growth.c tracker.c \
-         tracker_bands.c tracker_read.c)
+TREND := $(VERDICT) $(addprefix daemon/trend/, statistics.c spread.c band_windows.c band_spread.c band_now.c limit.c \
+         growth.c tracker.c tracker_bands.c tracker_read.c)
 RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c \
-         print.c history.c eval.c headline.c template.c rule.c builtin.c state.c alert_text.c alerts.c)
+         print.c history.c eval.c headline.c template.c rule.c builtin.c state.c alert_text.c alert_list.c alerts.c)
 PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
              sentences.c encode_trend.c send_state.c send_alerts.c send_rows.c send_trend.c event_stream.c publisher.c \
              snapshot.c zloop.c endpoint.c bus.c once.c)
 
-ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c done.c desk.c exec_env.c exec_child.c exec.c \
-         curl_library.c token.c http.c resend.c actor.c file.c mailbox.c worker.c state.c act.c)
+ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c done.c desk_table.c withdrawal.c desk.c \
+         exec_env.c exec_child.c exec.c curl_library.c token.c http.c resend.c actor.c file.c mailbox.c worker.c state.c act.c)
 
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
 
 DAEMON := $(addprefix daemon/, log.c yaml_file.c rules_do.c rules_file.c rulebook.c rules_tool.c rules_test_values.c \
           rules_test_run.c rules_test.c config_trend.c config.c \
-          config_file.c fanout.c alerting_data.c alerting.c alert_actions.c pipeline.c targets.c reload.c silence_requests.c requests.c once.c main.c)
+          config_file.c fanout.c alerting_data.c alerting.c alert_actions.c \
+          damages.c pace.c process_watch.c pipeline_state.c pipeline_stream.c pipeline_live.c pipeline.c targets.c reload.c silence_requests.c requests.c once.c main.c)
 
 # The client: where updates come from, the state they make, the commands that show it.
 CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
@@ -72,7 +73,7 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
           $(addprefix client/doctor/, features.c stream.c doctor.c) \
           $(addprefix client/replay/, schedule.c output.c replay.c) \
           $(addprefix client/history/, document.c put.c past.c stats.c grid.c collections.c history.c item.c) \
-          $(addprefix client/web/, assets.c answer.c guard.c detail.c state.c question.c asker.c pasts.c pieces.c stream.c \
+          $(addprefix client/web/, assets.c answer.c guard.c detail.c state.c metrics.c question.c asker.c pasts.c pieces.c stream.c \
             control.c server.c web.c) \
           $(addprefix client/report/, notes.c compose.c embed.c report.c) \
           $(addprefix client/events/, types.c print.c events.c) \
@@ -183,7 +184,7 @@ $(O)/libheapwatch.so: $(LIB_OBJ) scripts/libheapwatch.map
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -shared -Wl,-soname,libheapwatch.so.0 -Wl,--version-script=scripts/libheapwatch.map -o $@ $(LIB_OBJ) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_LIB)
 
-$(O)/heapwatch.pc: scripts/heapwatch.pc.in Makefile
+$(O)/heapwatch.pc: scripts/install/heapwatch.pc.in Makefile
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
 
@@ -310,14 +311,19 @@ bench-page: all $(O)/bench/make_census_log
 
 DEST := $(DESTDIR)$(PREFIX)
 install: all
-	install -d $(DEST)/bin $(DEST)/lib/pkgconfig $(DEST)/include/heapwatch $(addprefix $(DEST)/share/man/man,1 5 8)
+	install -d $(addprefix $(DEST)/,bin lib/pkgconfig lib/systemd/system include/heapwatch share/heapwatch \
+	           share/bash-completion/completions) $(addprefix $(DEST)/share/man/man,1 5 8)
 	install -m 755 $(PROGRAMS) $(DEST)/bin
 	install -m 644 $(O)/libheapwatch.a $(DEST)/lib
 	install -m 755 $(O)/libheapwatch.so $(DEST)/lib/libheapwatch.so.$(VERSION)
 	ln -sf libheapwatch.so.$(VERSION) $(DEST)/lib/libheapwatch.so.0
 	ln -sf libheapwatch.so.0 $(DEST)/lib/libheapwatch.so
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/heapwatch.pc.in > $(DEST)/lib/pkgconfig/heapwatch.pc
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/install/heapwatch.pc.in > $(DEST)/lib/pkgconfig/heapwatch.pc
 	install -m 644 include/heapwatch/*.h $(GEN)/heapwatch/heapwatch.pb-c.h $(DEST)/include/heapwatch
+	install -m 644 proto/heapwatch.proto $(DEST)/share/heapwatch
+	sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/heapwatchd.service.in > $(DEST)/lib/systemd/system/heapwatchd.service
+	install -m 644 scripts/install/heapwatch.bash $(DEST)/share/bash-completion/completions/heapwatch
+	ln -sf heapwatch $(DEST)/share/bash-completion/completions/heapwatchd
 	install -m 644 docs/man/heapwatch.1 $(DEST)/share/man/man1
 	install -m 644 docs/man/heapwatchd.yaml.5 docs/man/heapwatch-rules.5 $(DEST)/share/man/man5
 	install -m 644 docs/man/heapwatchd.8 $(DEST)/share/man/man8

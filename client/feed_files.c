@@ -29,11 +29,11 @@
 #include <sys/epoll.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include <zmq.h>
 
 #include "client/find_daemon.h"
+#include "clock.h"
 
 extern char **environ;
 
@@ -65,14 +65,6 @@ struct feed_files {
 static struct feed_files *files(const struct feed *feed)
 {
         return (struct feed_files *)feed;
-}
-
-static uint64_t now_ms(void)
-{
-        struct timespec t;
-
-        (void)clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
 /* --------------------------------------------------------------- the child */
@@ -239,10 +231,10 @@ static enum feed_event deliver(struct feed_files *f, const Hw__Update **ret_upda
         const Hw__Update *u = f->update;
 
         if (f->stage == DRAINING)
-                f->deadline_ms = now_ms() + DRAIN_MS;
+                f->deadline_ms = clock_mono_ms() + DRAIN_MS;
         if (u->body_case == HW__UPDATE__BODY_DAEMON && u->daemon->finished) {
                 f->stage = FINISHED;
-                f->deadline_ms = now_ms() + EXIT_MS;
+                f->deadline_ms = clock_mono_ms() + EXIT_MS;
         }
         *ret_update = u;
         return FEED_UPDATE;
@@ -255,7 +247,7 @@ static void wait_for_either(struct feed_files *f, uint64_t until_ms)
                 { .socket = f->socket, .events = ZMQ_POLLIN },
                 { .fd = f->child_fd, .events = ZMQ_POLLIN },
         };
-        uint64_t now = now_ms();
+        uint64_t now = clock_mono_ms();
 
         if (f->child && f->child_fd < 0 && until_ms > now + LOOK_MS)
                 until_ms = now + LOOK_MS;
@@ -280,13 +272,13 @@ static enum feed_event step(struct feed_files *f, const Hw__Update **ret_update)
         }
         if (f->stage == READING && reap(f, false)) {
                 f->stage = DRAINING;
-                f->deadline_ms = now_ms() + DRAIN_MS;
+                f->deadline_ms = clock_mono_ms() + DRAIN_MS;
         }
-        if (f->stage == DRAINING && now_ms() >= f->deadline_ms)
+        if (f->stage == DRAINING && clock_mono_ms() >= f->deadline_ms)
                 return child_verdict(f, false);
         if (f->stage == FINISHED && reap(f, false))
                 return child_verdict(f, true);
-        if (f->stage == FINISHED && now_ms() >= f->deadline_ms) {
+        if (f->stage == FINISHED && clock_mono_ms() >= f->deadline_ms) {
                 f->stage = OVER; /* all is here; feed_close ends the child */
                 return FEED_END;
         }
@@ -296,7 +288,7 @@ static enum feed_event step(struct feed_files *f, const Hw__Update **ret_update)
 static enum feed_event files_next(struct feed *feed, int timeout_ms, const Hw__Update **ret_update)
 {
         struct feed_files *f = files(feed);
-        uint64_t until_ms = timeout_ms < 0 ? UINT64_MAX : now_ms() + (uint64_t)timeout_ms;
+        uint64_t until_ms = timeout_ms < 0 ? UINT64_MAX : clock_mono_ms() + (uint64_t)timeout_ms;
         enum feed_event event;
 
         forget_update(f);
@@ -305,7 +297,7 @@ static enum feed_event files_next(struct feed *feed, int timeout_ms, const Hw__U
                 return event;
         if (f->stage != READING && f->deadline_ms < until_ms)
                 until_ms = f->deadline_ms;
-        wait_for_either(f, until_ms == UINT64_MAX ? now_ms() + 1000 : until_ms);
+        wait_for_either(f, until_ms == UINT64_MAX ? clock_mono_ms() + 1000 : until_ms);
         return step(f, ret_update);
 }
 

@@ -19,6 +19,7 @@
  * or ends before it prints. Nothing is opened or written in that mode.
  */
 #include "client/inquire.h"
+#include "clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #define INQUIRE_MS 5000         /* then it is killed: FAILED or IGNORED */
@@ -96,14 +96,6 @@ static bool looks_haskell(const char *path)
 
 /* ---------------------------------------------------------- the question */
 
-static long long now_ms(void)
-{
-        struct timespec t;
-
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (long long) t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* In the new process: becomes the program. */
 static _Noreturn void become(const char *path, const char *ghcrts, int out, int err)
 {
@@ -144,11 +136,11 @@ static bool plausible(const struct answer *a)
 static void listen_to(struct answer *a, int out, int err, pid_t pid)
 {
         struct pollfd p[2] = { { out, POLLIN, 0 }, { err, POLLIN, 0 } };
-        long long end = now_ms() + INQUIRE_MS;
+        long long end = (long long) clock_mono_ms() + INQUIRE_MS;
         bool full = false;
 
         while ((p[0].fd >= 0 || p[1].fd >= 0) && !a->killed) {
-                long long left = end - now_ms();
+                long long left = end - (long long) clock_mono_ms();
                 int n = left > 0 ? poll(p, 2, (int) left) : 0;
                 if (n < 0 && errno == EINTR)
                         continue;

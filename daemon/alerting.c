@@ -178,6 +178,8 @@ void alerting_reload(struct alerting *a, const struct ruleset *rules)
         struct rule_moment at = moment(a, a->in_run ? tracker_settled_ns(a->tracker) : UNKNOWN_U64);
 
         alerts_reload(a->alerts, rules, &at);
+        alerts_refresh(a->alerts, &at);
+        alerts_tell_firing(a->alerts, &at);
         tell(a);
 }
 

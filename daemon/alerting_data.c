@@ -228,9 +228,15 @@ static uint32_t data_bands(void *ctx)
         return bands_count(model_bands(((struct alerting *)ctx)->model));
 }
 
+/* The runtime writes FILE:SPAN, and ":" for what it knows no source of. */
+static const char *known_source(const char *source)
+{
+        return source && strcmp(source, ":") != 0 ? source : NULL;
+}
+
 static bool data_band(void *ctx, uint32_t id, const char *ret_texts[BAND_TEXTS])
 {
-        static char label[LABEL_MAX];   /* until the next call; the daemon has one thread */
+        static char label[LABEL_MAX], name[LABEL_MAX]; /* until the next call; the daemon has one thread */
         const struct bands *bands = model_bands(((struct alerting *)ctx)->model);
         const struct band *b = bands_get(bands, id);
 
@@ -238,14 +244,15 @@ static bool data_band(void *ctx, uint32_t id, const char *ret_texts[BAND_TEXTS])
         if (!b)
                 return false;
         ret_texts[BAND_LABEL] = label_band(label, bands, b) > 0 ? label : b->label;
+        ret_texts[BAND_NAME] = label_band_name(name, bands, b) > 0 ? name : NULL;
         if (b->info_table) {
                 ret_texts[BAND_MODULE] = b->info_table->module;
-                ret_texts[BAND_SOURCE] = b->info_table->source;
+                ret_texts[BAND_SOURCE] = known_source(b->info_table->source);
                 ret_texts[BAND_TYPE_NAME] = b->info_table->type;
         } else if (b->depth > 0) {
                 struct cost_centre top = bands_cost_centre(bands, b->stack[0]);
                 ret_texts[BAND_MODULE] = top.module;
-                ret_texts[BAND_SOURCE] = top.source;
+                ret_texts[BAND_SOURCE] = known_source(top.source);
         }
         return true;
 }

@@ -6,9 +6,9 @@
  * The time allowed is for the whole exchange.
  */
 #include <errno.h>
-#include <time.h>
 
 #include "base/limits.h"
+#include "clock.h"
 #include "endpoints.h"
 #include "heapwatch/subscriber.h"
 #include "zparts.h"
@@ -21,20 +21,12 @@ struct exchange {
         void *ctx;
 };
 
-static uint64_t now_ms(void)
-{
-        struct timespec t;
-
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 static int wait_for(const struct exchange *x, short events)
 {
         zmq_pollitem_t item = { .socket = x->socket, .events = events };
 
         for (;;) {
-                uint64_t now = now_ms();
+                uint64_t now = clock_mono_ms();
 
                 if (now >= x->until_ms)
                         return -ETIMEDOUT;
@@ -125,7 +117,7 @@ int hw_request(const char *publish_endpoint, Hw__Request *request, int timeout_m
                 request->id = 1;
         }
         struct exchange x = { .id = request->id, .each = each, .ctx = ctx };
-        x.until_ms = now_ms() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0);
+        x.until_ms = clock_mono_ms() + (uint64_t)(timeout_ms > 0 ? timeout_ms : 0);
         zmq = zmq_ctx_new();
         if (!zmq)
                 return -ENOMEM;

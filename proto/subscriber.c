@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "clone.h"
 #include "endpoints.h"
 #include "zparts.h"
@@ -53,14 +54,6 @@ struct hw_subscriber {
         int epoll, timer;
         struct hw_subscriber_stats stats;
 };
-
-static uint64_t now_ns(void)
-{
-        struct timespec t;
-
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
-}
 
 /* --------------------------------------------------------------- connecting */
 
@@ -158,7 +151,7 @@ static int open_link(struct hw_subscriber *s, struct link *l, const char *publis
         if (!l->updates || !l->requests)
                 return -ENOMEM;
         set_int(l->requests, ZMQ_IMMEDIATE, 1);
-        clone_init(&l->clone, kind_bits(s), &s->stats, now_ns());
+        clone_init(&l->clone, kind_bits(s), &s->stats, clock_mono_ns());
         r = subscribe_all(s, l->updates);
         if (r == 0 && (zmq_connect(l->updates, publish) < 0 || zmq_connect(l->requests, request) < 0))
                 r = -EINVAL;
@@ -452,12 +445,12 @@ static int turn_all(struct hw_subscriber *s, uint64_t now)
 
 int hw_subscriber_next(struct hw_subscriber *s, int timeout_ms, const Hw__Update **ret_update)
 {
-        uint64_t now = now_ns();
+        uint64_t now = clock_mono_ns();
         uint64_t until = timeout_ms < 0 ? UINT64_MAX : now + (uint64_t)timeout_ms * 1000000u;
 
         queue_item_free(s->current);
         s->current = NULL;
-        for (;; now = now_ns()) {
+        for (;; now = clock_mono_ns()) {
                 if (take_event(s)) {
                         *ret_update = s->current->update;
                         return (int)s->current->event;

@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "client/alerts/known.h"
 #include "client/alerts/print.h"
@@ -22,6 +21,7 @@
 #include "base/nearest.h"
 #include "client/options.h"
 #include "client/signals.h"
+#include "clock.h"
 
 struct alerts {
         struct text_list endpoints, files, targets, rules;
@@ -150,13 +150,9 @@ static bool is_shown(const struct alerts *a, const struct known_alert *k)
 
 static void print_all(struct alerts *a)
 {
-        struct timespec t;
-        uint64_t now = 0;
+        uint64_t now = a->files.n ? 0 : clock_wall_ns();
         size_t shown = 0;
 
-        (void)clock_gettime(CLOCK_REALTIME, &t);
-        if (!a->files.n)
-                now = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
         known_sort(&a->known);
         for (size_t i = 0; i < a->known.n; i++) {
                 if (!is_shown(a, a->known.alerts[i]))

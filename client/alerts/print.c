@@ -20,14 +20,16 @@ static const char *safe(char *out, size_t size, const char *text)
         return out;
 }
 
-/* "rule", or "rule of band". */
+/* "rule", or "rule of band (where in the source)". */
 static void print_name(const Hw__Alert *a)
 {
-        char rule[256], band[512];
+        char rule[256], band[512], source[512];
 
         (void)printf("%s", safe(rule, sizeof(rule), a->rule));
         if (a->band_label)
                 (void)printf(" of %s", safe(band, sizeof(band), a->band_label));
+        if (a->band_source)
+                (void)printf(" (%s)", safe(source, sizeof(source), a->band_source));
 }
 
 static void print_span(const Hw__Alert *a, uint64_t now_wall_ns)

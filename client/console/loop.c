@@ -14,13 +14,13 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "client/command.h"
 #include "client/console/console.h"
 #include "client/console/screen.h"
 #include "client/signals.h"
+#include "clock.h"
 
 #define AGE_NS UINT64_C(1000000000)     /* ages are redrawn this often */
 #define TURN_UPDATES 2000               /* updates taken before keys are looked at again */
@@ -36,14 +36,6 @@ struct loop {
         bool settled;                   /* which view one starts with is decided */
 };
 
-static uint64_t clock_ns(clockid_t clock)
-{
-        struct timespec t;
-
-        (void)clock_gettime(clock, &t);
-        return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 /* -------------------------------------------------------------- the picture */
 
 static void draw(struct loop *l)
@@ -55,7 +47,7 @@ static void draw(struct loop *l)
         canvas = canvas_new(height, width, !screen_has_utf8());
         if (!canvas)
                 return;
-        console_prepare(l->console, clock_ns(CLOCK_REALTIME));
+        console_prepare(l->console, clock_wall_ns());
         console_draw(l->console, canvas);
         screen_show(canvas);
         canvas_destroy(&canvas);
@@ -82,7 +74,7 @@ static void take_keys(struct loop *l)
         int key;
 
         while ((key = screen_key()) != SCREEN_NONE) {
-                console_prepare(l->console, clock_ns(CLOCK_REALTIME));
+                console_prepare(l->console, clock_wall_ns());
                 take_key(l->console, key);
                 l->pressed = true;
         }
@@ -159,7 +151,7 @@ static void wait_for_news(struct loop *l, uint64_t until_ns)
                 { .fd = STDIN_FILENO, .events = POLLIN },
                 { .fd = feed_fd(l->feed), .events = POLLIN },
         };
-        uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+        uint64_t now_ns = clock_mono_ns();
         int ms = until_ns > now_ns ? (int)((until_ns - now_ns) / 1000000) + 1 : 0;
 
         /* The feed's descriptor is a hint: never sleep long on it. With news at hand only the next picture is due. */
@@ -185,7 +177,7 @@ static void loop(struct loop *l)
                 take_keys(l);
                 take_updates(l);
                 choose_view(l);
-                now_ns = clock_ns(CLOCK_MONOTONIC);
+                now_ns = clock_mono_ns();
                 if (due(l, now_ns)) {
                         draw(l);
                         l->dirty = l->pressed = false;

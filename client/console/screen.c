@@ -19,8 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 static attr_t attributes[TINTS];
 static short pairs[TINTS];
@@ -231,14 +232,6 @@ void screen_mouse(int *ret_row, int *ret_column)
         *ret_column = mouse_column;
 }
 
-static uint64_t now_ms(void)
-{
-        struct timespec t;
-
-        (void)clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* Two presses at one place within 400 ms are a double click. */
 static int mouse(void)
 {
@@ -254,10 +247,10 @@ static int mouse(void)
                 return SCREEN_WHEEL_DOWN;
         if (!(e.bstate & (BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON1_DOUBLE_CLICKED)))
                 return SCREEN_NONE;
-        twice = e.y == mouse_row && e.x == mouse_column && now_ms() - pressed_ms < 400;
+        twice = e.y == mouse_row && e.x == mouse_column && clock_mono_ms() - pressed_ms < 400;
         mouse_row = e.y;
         mouse_column = e.x;
-        pressed_ms = twice ? 0 : now_ms();
+        pressed_ms = twice ? 0 : clock_mono_ms();
         return twice || (e.bstate & BUTTON1_DOUBLE_CLICKED) ? SCREEN_CLICK_TWICE : SCREEN_CLICK;
 }
 

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "client/console/console.h"
@@ -17,6 +16,7 @@
 #include "base/nearest.h"
 #include "client/options.h"
 #include "client/signals.h"
+#include "clock.h"
 #include "heapwatch/text.h"
 
 #define PICTURE_NS UINT64_C(100000000)  /* the screen: at most ten pictures a second */
@@ -175,14 +175,6 @@ static struct feed *open_feed(const struct top *t, char *error, size_t size)
 
 /* -------------------------------------------------------------------- text */
 
-static uint64_t clock_ns(clockid_t clock)
-{
-        struct timespec now;
-
-        (void)clock_gettime(clock, &now);
-        return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static const char *endpoint_of(const void *feed, size_t daemon)
 {
         return feed_endpoint(feed, daemon);
@@ -209,7 +201,7 @@ static int report(const struct top *t)
         };
         int r;
 
-        r = plain_report(stdout, t->console, &o, clock_ns(CLOCK_REALTIME));
+        r = plain_report(stdout, t->console, &o, clock_wall_ns());
         if (r == 0 && fflush(stdout))
                 r = -errno;
         return r;
@@ -262,16 +254,16 @@ static void say_waiting(const struct top *t)
 static int plain(const struct top *t)
 {
         uint64_t interval_ns = t->interval_ns ? t->interval_ns : REPORT_NS;
-        uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), due_ns = begin_ns + interval_ns;
+        uint64_t begin_ns = clock_mono_ns(), due_ns = begin_ns + interval_ns;
         struct progress p = { .status = EXIT_OK };
         bool said = false;
         int r = 0;
 
         while (r == 0 && !p.over && !(t->once && p.complete) && !signals_stop()) {
-                uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+                uint64_t now_ns = clock_mono_ns();
 
                 take(t, now_ns < due_ns ? (int)((due_ns - now_ns) / 1000000) + 1 : 0, &p);
-                now_ns = clock_ns(CLOCK_MONOTONIC);
+                now_ns = clock_mono_ns();
                 if (now_ns < due_ns)
                         continue;
                 due_ns = now_ns + interval_ns;

@@ -64,33 +64,34 @@ static void print_text(const struct patient *p, const struct features *f)
         }
 }
 
-static void print_pair(const char *key, const char *value)
-{
-        printf(",\"%s\":", key);
-        print_json_string(value);
-}
-
 static void print_json(const struct patient *p, const struct features *f)
 {
-        printf("{\"%s\":", p->what);
-        print_json_string(p->name);
-        if (p->info != NULL) {
-                print_pair("ghcVersion", p->info->version);
-                print_pair("rtsWay", p->info->way);
-        } else {
-                print_pair("program", p->stream->program);
-                print_pair("ghcVersion", p->stream->version);
-                print_pair("rtsWay", p->stream->way);
-                printf(",\"advice\":[");
-                for (size_t i = 0; i < p->stream->n_advice; i++) {
-                        fputs(i > 0 ? "," : "", stdout);
-                        print_json_string(p->stream->advice[i]);
-                }
-                putchar(']');
+        struct json_out j = { .to = stdout };
+
+        json_open(&j, '{');
+        json_key(&j, p->what);
+        json_text(&j, p->name);
+        if (!p->info) {
+                json_key(&j, "program");
+                json_text(&j, p->stream->program);
         }
-        printf(",\"complete\":%s,\"features\":", features_complete(f) ? "true" : "false");
-        features_print_json(f);
-        printf("}\n");
+        json_key(&j, "ghcVersion");
+        json_text(&j, p->info ? p->info->version : p->stream->version);
+        json_key(&j, "rtsWay");
+        json_text(&j, p->info ? p->info->way : p->stream->way);
+        if (!p->info) {
+                json_key(&j, "advice");
+                json_open(&j, '[');
+                for (size_t i = 0; i < p->stream->n_advice; i++)
+                        json_text(&j, p->stream->advice[i]);
+                json_close(&j, ']');
+        }
+        json_key(&j, "complete");
+        json_bool(&j, features_complete(f));
+        json_key(&j, "features");
+        features_put_json(&j, f);
+        json_close(&j, '}');
+        putchar('\n');
 }
 
 static int report(const struct patient *p, const struct features *f, bool json)

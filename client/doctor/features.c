@@ -112,33 +112,20 @@ void features_print(const struct features *f)
                        f->rows[i].seen ? "yes" : f->rows[i].needed ? "NO" : "no", f->rows[i].add);
 }
 
-void print_json_string(const char *text)
+void features_put_json(struct json_out *j, const struct features *f)
 {
-        char clean[4096];
-
-        (void) hw_utf8_clean(clean, sizeof clean, text, strlen(text));
-        putchar('"');
-        for (const unsigned char *p = (const unsigned char *) clean; *p != '\0'; p++) {
-                if (*p == '"' || *p == '\\')
-                        printf("\\%c", *p);
-                else if (*p < 0x20 || *p == 0x7f)
-                        printf("\\u%04x", *p);
-                else
-                        putchar(*p);
-        }
-        putchar('"');
-}
-
-void features_print_json(const struct features *f)
-{
-        putchar('[');
+        json_open(j, '[');
         for (size_t i = 0; i < f->n; i++) {
-                printf("%s{\"feature\":", i > 0 ? "," : "");
-                print_json_string(f->rows[i].name);
-                printf(",\"seen\":%s,\"needed\":%s,\"add\":", f->rows[i].seen ? "true" : "false",
-                       f->rows[i].needed ? "true" : "false");
-                print_json_string(f->rows[i].add);
-                putchar('}');
+                json_open(j, '{');
+                json_key(j, "feature");
+                json_text(j, f->rows[i].name);
+                json_key(j, "seen");
+                json_bool(j, f->rows[i].seen);
+                json_key(j, "needed");
+                json_bool(j, f->rows[i].needed);
+                json_key(j, "add");
+                json_text(j, f->rows[i].add);
+                json_close(j, '}');
         }
-        putchar(']');
+        json_close(j, ']');
 }

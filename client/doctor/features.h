@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "client/json_out.h"
 #include "client/rtsinfo.h"
 
 #define FEATURES_MAX 32
@@ -38,9 +39,6 @@ void features_of_program(struct features *f, const char *path, const struct rtsi
 void features_print(const struct features *f);
 
 /* Prints a JSON array. */
-void features_print_json(const struct features *f);
-
-/* Prints text as a JSON string, quotes included. */
-void print_json_string(const char *text);
+void features_put_json(struct json_out *j, const struct features *f);
 
 #endif

@@ -13,12 +13,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "client/command.h"
 #include "client/replay/output.h"
 #include "client/replay/schedule.h"
+#include "clock.h"
 
 #define CHUNK_BYTES 65536
 #define TIMING_BYTES (16u << 20)        /* a timing file may be this long */
@@ -39,10 +39,7 @@ struct replay {
 
 static double now_s(void)
 {
-        struct timespec t;
-
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+        return (double)clock_mono_ns() / 1e9;
 }
 
 /* ---------------------------------------------------------------- playing it */

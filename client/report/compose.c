@@ -13,11 +13,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "client/history/document.h"
 #include "client/history/item.h"
 #include "client/history/put.h"
+#include "clock.h"
 #include "heapwatch/text.h"
 
 #define SERIES_POINTS 2000u     /* of one series, all logs together */
@@ -251,11 +251,9 @@ static void put_log(struct writer *w, const struct view_target *t, const struct 
 static void put_meta(struct writer *w)
 {
         const struct view *v = w->report->state->view;
-        struct timespec now;
 
-        (void)clock_gettime(CLOCK_REALTIME, &now);
         (void)fprintf(w->to, "{\"version\":\"%s\",\"madeWallNs\":", HEAPWATCH_VERSION);
-        put_u64(w->to, (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+        put_u64(w->to, clock_wall_ns());
         (void)fputs(",\n\"options\":", w->to);
         put_options(w->to, w->report->options);
         (void)fputs(",\n\"logs\":[", w->to);

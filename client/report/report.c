@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "client/history/document.h"
@@ -24,6 +23,7 @@
 #include "client/report/notes.h"
 #include "client/signals.h"
 #include "client/web/assets.h"
+#include "clock.h"
 #include "heapwatch/text.h"
 
 #define HISTORY_POINTS 8192             /* of a series, while reading */
@@ -41,7 +41,7 @@ struct reporter {
         struct report_notes *notes;
         uint64_t total_bytes;           /* of all files */
         bool terminal;                  /* progress is shown */
-        struct timespec shown;
+        uint64_t shown_ms;              /* when it was drawn last */
 };
 
 static const char help[] =
@@ -188,13 +188,11 @@ static void size_up(struct reporter *r)
 static void show_progress(struct reporter *r)
 {
         char done_text[HW_NUMBER_MAX], total_text[HW_NUMBER_MAX];
-        struct timespec now;
-        uint64_t done = 0;
+        uint64_t now = clock_mono_ms(), done = 0;
 
-        (void)clock_gettime(CLOCK_MONOTONIC, &now);
-        if (!r->terminal || (now.tv_sec - r->shown.tv_sec) * 1000 + (now.tv_nsec - r->shown.tv_nsec) / 1000000 < 100)
+        if (!r->terminal || now - r->shown_ms < 100)
                 return;
-        r->shown = now;
+        r->shown_ms = now;
         for (size_t i = 0; i < view_targets(r->view); i++)
                 done += view_target(r->view, i)->health ? view_target(r->view, i)->health->bytes : 0;
         (void)fprintf(stderr, "\rheapwatch report: read %s of %s (%u %%)\x1b[K",

@@ -83,6 +83,10 @@ static void print_finding(const struct finding *item)
                 hw_terminal_text(safe, sizeof(safe), item->band);
                 (void)printf(" of %s", safe);
         }
+        if (item->band_source) {
+                hw_terminal_text(safe, sizeof(safe), item->band_source);
+                (void)printf(" (%s)", safe);
+        }
         print_times(item);
         (void)printf("\n");
         print_line("      ", item->sentence);

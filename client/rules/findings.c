@@ -69,7 +69,7 @@ static struct finding *find(struct findings *f, size_t target, const Hw__Alert *
         for (size_t i = f->n; i-- > 0;) {
                 struct finding *old = &f->items[i];
                 if (old->target == target && same_text(old->rule, a->rule) && same_text(old->group, a->group) &&
-                    same_text(old->band, a->band_label) && old->run == a->run &&
+                    same_text(old->band, a->band_label) && old->band_id == a->band && old->run == a->run &&
                     old->fired_ns == (a->has_fired_ns ? a->fired_ns : UINT64_MAX))
                         return old;
         }
@@ -105,7 +105,9 @@ static struct finding *add(struct findings *f, size_t target, const Hw__Alert *a
         (void)severity_parse(a->severity ? a->severity : "", &item->severity);
         item->rule = copy(f, a->rule);
         item->group = copy(f, a->group);
+        item->band_id = a->band;
         item->band = a->band_label ? copy(f, a->band_label) : NULL;
+        item->band_source = a->band_source ? copy(f, a->band_source) : NULL;
         item->sentence = copy(f, a->sentence);
         take_evidence(f, item, a);
         return item;
@@ -157,6 +159,7 @@ void findings_done(struct findings *f)
                 free(item->rule);
                 free(item->group);
                 free(item->band);
+                free(item->band_source);
                 free(item->sentence);
         }
         for (size_t i = 0; i < f->n_targets; i++)

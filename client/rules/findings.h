@@ -19,6 +19,8 @@ struct finding {
         uint32_t run;
         enum severity severity;
         char *rule, *group, *band;      /* band NULL: of the whole target */
+        char *band_source;              /* where in the program's source; NULL: not known */
+        uint32_t band_id;               /* 0: of the whole target */
         uint64_t fired_ns;              /* event time; UINT64_MAX: not known */
         uint64_t resolved_ns;           /* likewise; UINT64_MAX: it still fired at the end */
         char *sentence;

@@ -31,10 +31,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "client/run/blocks.h"
+#include "clock.h"
 
 #define RELAY_READ_BYTES 65536u         /* one read of the FIFO */
 #define RELAY_TURN_READS 64             /* then the sender has its turn */
@@ -294,20 +294,12 @@ bool relay_turn(struct relay *r, const struct pollfd fds[RELAY_POLLFDS])
         return moved;
 }
 
-static long long now_ms(void)
-{
-        struct timespec t;
-
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (long long) t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 void relay_finish(struct relay *r, int timeout_ms)
 {
-        long long end = now_ms() + timeout_ms, left;
+        long long end = (long long) clock_mono_ms() + timeout_ms, left;
         bool more = true;
 
-        while ((more || (r->used > 0 && !takes_nothing(r))) && (left = end - now_ms()) > 0) {
+        while ((more || (r->used > 0 && !takes_nothing(r))) && (left = end - (long long) clock_mono_ms()) > 0) {
                 struct pollfd fds[RELAY_POLLFDS];
                 relay_pollfds(r, fds);
                 if (poll(fds, RELAY_POLLFDS, more ? 0 : (int) left) < 0 && errno != EINTR)

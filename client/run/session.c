@@ -23,10 +23,10 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "client/run/hung.h"
+#include "clock.h"
 
 #define TICK_MS 500
 #define KILL_AFTER_MS 5000              /* from SIGTERM to SIGKILL for a hung program */
@@ -40,19 +40,11 @@ struct session {
         struct sigaction old_pipe;      /* SIGPIPE is ignored here, not in what is started */
         pid_t program, screen, adder;   /* 0: not running */
         bool lost_told, hung_told, termed;
-        long long started_ms, readd_ms, term_ms;
+        uint64_t started_ms, readd_ms, term_ms;
         struct hung hung;
         bool moved;                     /* bytes since the last tick */
         struct session_result result;
 };
-
-static long long now_ms(void)
-{
-        struct timespec t;
-
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (long long) t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* To the user, unless the full screen is up. */
 static bool tell(const struct session *s, const char *text)
@@ -174,7 +166,7 @@ static void reap(struct session *s)
                 if (pid == s->program) {
                         s->program = 0;
                         s->result.wait_status = status;
-                        s->result.seconds = (double) (now_ms() - s->started_ms) / 1000;
+                        s->result.seconds = (double) (clock_mono_ms() - s->started_ms) / 1000;
                 } else if (pid == s->screen) {
                         s->screen = 0;
                 } else if (pid == s->adder) {
@@ -208,7 +200,7 @@ static void hear_signals(struct session *s)
 }
 
 /* The daemon took its end of the socket away: say so once, and look for a new one. */
-static void watch_daemon(struct session *s, long long now)
+static void watch_daemon(struct session *s, uint64_t now)
 {
         if (relay_stats(s->o->relay).readers == 0)
                 return;
@@ -236,7 +228,7 @@ static void tell_hung(struct session *s)
                           "--eventlog-flush-interval at exit); end it yourself, or use --end-hung SECONDS");
 }
 
-static void end_hung(struct session *s, long long stuck_ms, long long now)
+static void end_hung(struct session *s, long long stuck_ms, uint64_t now)
 {
         if (s->o->end_hung_ms < 0 || (!s->termed && stuck_ms < s->o->end_hung_ms))
                 return;
@@ -251,7 +243,7 @@ static void end_hung(struct session *s, long long stuck_ms, long long now)
         }
 }
 
-static void watch_hung(struct session *s, long long now)
+static void watch_hung(struct session *s, uint64_t now)
 {
         long long stuck = hung_look(&s->hung, "", now, s->moved);
 
@@ -299,11 +291,11 @@ static void turn(struct session *s)
 
 static void loop(struct session *s)
 {
-        long long tick = now_ms();
+        uint64_t tick = clock_mono_ms();
 
         while (going_on(s)) {
                 turn(s);
-                long long now = now_ms();
+                uint64_t now = clock_mono_ms();
                 if (s->program == 0 || now - tick < TICK_MS)
                         continue;
                 tick = now;
@@ -314,7 +306,7 @@ static void loop(struct session *s)
 
 int session_run(const struct session_options *options, struct session_result *ret_result)
 {
-        struct session s = { .o = options, .signals = -1, .started_ms = now_ms() };
+        struct session s = { .o = options, .signals = -1, .started_ms = clock_mono_ms() };
         int r = block_signals(&s);
 
         if (r == 0)

@@ -75,7 +75,7 @@ static void free_text(const void *bytes, size_t size, void *text)
         free(text);
 }
 
-void answer_document(struct evhttp_request *req, struct document *d)
+void answer_text(struct evhttp_request *req, const char *type, struct document *d)
 {
         struct evbuffer *body = evbuffer_new();
 
@@ -86,7 +86,12 @@ void answer_document(struct evhttp_request *req, struct document *d)
                 answer_error(req, 500, "memory is short");
                 return;
         }
-        reply(req, 200, "application/json", body);
+        reply(req, 200, type, body);
+}
+
+void answer_document(struct evhttp_request *req, struct document *d)
+{
+        answer_text(req, "application/json", d);
 }
 
 /* --------------------------------------------------------------- the others */

@@ -11,7 +11,10 @@
 /* The headers of every answer: what a browser may do with it. */
 void answer_headers(struct evhttp_request *req);
 
-/* Sends a document as JSON (500 when it could not be written) and releases it. */
+/* Sends a document (500 when it could not be written) and releases it. */
+void answer_text(struct evhttp_request *req, const char *type, struct document *d);
+
+/* ... which is JSON. */
 void answer_document(struct evhttp_request *req, struct document *d);
 
 /* {"error":"..."} */

@@ -14,12 +14,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "client/history/item.h"
 #include "client/history/put.h"
 #include "client/web/answer.h"
 #include "client/web/question.h"
+#include "clock.h"
 
 #define CACHE_MS 1000
 #define CACHE_ENTRIES 32
@@ -61,18 +61,10 @@ struct job {
         size_t n, open;
 };
 
-static uint64_t now_ms(void)
-{
-        struct timespec t;
-
-        (void)clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* Takes `cost` out of a bucket that holds two seconds' worth. False: it is empty. */
 static bool afford(struct bucket *b, double per_s, double cost)
 {
-        uint64_t now = now_ms();
+        uint64_t now = clock_mono_ms();
 
         b->tokens += (double)(now - b->at_ms) / 1000 * per_s;
         b->at_ms = now;
@@ -88,7 +80,7 @@ static bool afford(struct bucket *b, double per_s, double cost)
 
 static const struct cached *remembered(const struct pasts *p, const char *query)
 {
-        uint64_t now = now_ms();
+        uint64_t now = clock_mono_ms();
 
         for (size_t i = 0; i < CACHE_ENTRIES; i++) {
                 const struct cached *c = &p->cache[i];
@@ -114,7 +106,7 @@ static void remember(struct pasts *p, const char *query, const struct document *
         free(c->text);
         c->text = copy;
         c->size = d->size;
-        c->at_ms = now_ms();
+        c->at_ms = clock_mono_ms();
         (void)snprintf(c->query, sizeof(c->query), "%s", query);
 }
 
@@ -382,8 +374,8 @@ struct pasts *pasts_new(const struct pasts_source *source)
         if (!p)
                 return NULL;
         p->source = *source;
-        p->requests = (struct bucket){ .tokens = REQUESTS_PER_S, .at_ms = now_ms() };
-        p->items = (struct bucket){ .tokens = ITEMS_PER_S, .at_ms = now_ms() };
+        p->requests = (struct bucket){ .tokens = REQUESTS_PER_S, .at_ms = clock_mono_ms() };
+        p->items = (struct bucket){ .tokens = ITEMS_PER_S, .at_ms = clock_mono_ms() };
         return p;
 }
 

@@ -25,6 +25,7 @@
 #include "client/web/answer.h"
 #include "client/web/assets.h"
 #include "client/web/control.h"
+#include "client/web/metrics.h"
 
 struct server {
         struct server_options options;
@@ -58,6 +59,16 @@ static void get_targets(struct server *s, struct evhttp_request *req)
         if (d.to)
                 state_print_targets(d.to, s->parts.state);
         answer_document(req, &d);
+}
+
+static void get_metrics(struct server *s, struct evhttp_request *req)
+{
+        struct document d;
+
+        document_open(&d);
+        if (d.to)
+                metrics_print(d.to, s->parts.state);
+        answer_text(req, METRICS_TYPE, &d);
 }
 
 /* A stream that is only asked for its headers would never end. */
@@ -110,6 +121,8 @@ static void dispatch(struct server *s, struct evhttp_request *req, const char *p
                 pasts_answer(s->parts.pasts, req, query);
         else if (!strcmp(path, "/api/targets"))
                 get_targets(s, req);
+        else if (!strcmp(path, "/metrics"))
+                get_metrics(s, req);
         else
                 get_asset(req, path);
 }

@@ -10,9 +10,9 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "client/history/put.h"
+#include "clock.h"
 
 #define SPARK_SAMPLES 240       /* newest samples of a series in its heap message */
 
@@ -278,21 +278,13 @@ void state_print_daemon(FILE *to, const struct state_source *s, size_t daemon)
         (void)fputc('}', to);
 }
 
-static uint64_t wall_ns(void)
-{
-        struct timespec t;
-
-        (void)clock_gettime(CLOCK_REALTIME, &t);
-        return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 void state_print(FILE *to, const struct state_source *s, const struct detail *detail)
 {
         struct printer p = { .to = to, .source = s, .detail = detail, .comma = "" };
 
         (void)fprintf(to, "{\"server\":{\"version\":\"%s\",\"live\":%s,\"control\":%s,\"nowWallNs\":",
                       HEAPWATCH_VERSION, s->live ? "true" : "false", s->control ? "true" : "false");
-        put_u64(to, wall_ns());
+        put_u64(to, clock_wall_ns());
         (void)fputs("},\n\"daemons\":[", to);
         for (size_t i = 0; i < s->n_daemons; i++) {
                 (void)fputs(i ? "," : "", to);

@@ -167,8 +167,7 @@ static void on_tick(evutil_socket_t fd, short what, void *ctx)
 
 void act_take(struct act *a, const struct notice *notice, struct act_plan *plan)
 {
-        if (plan)
-                desk_take(a->desk, notice, plan, clock_wall_ns());
+        desk_take(a->desk, notice, plan, clock_wall_ns());
 }
 
 void act_end_target(struct act *a, const char *target)

@@ -41,7 +41,10 @@ struct act *act_new(const struct act_options *options);
 /* Ends all actions; waits WORKER_STOP_S at the most. */
 void act_destroy(struct act **act);
 
-/* One transition of one alert. `plan` NULL: only published. Both are borrowed (the plan is shared by reference). */
+/*
+ * One transition of one alert, or one that goes on firing and whose rule was
+ * read again. `plan` NULL: only published. Both are borrowed (the plan is shared by reference).
+ */
 void act_take(struct act *a, const struct notice *notice, struct act_plan *plan);
 
 /* A target was removed: who was told that its alerts fire is told that they are over. */

@@ -9,7 +9,9 @@
  * resolves if its beginning was acted on. One that is silenced or over a limit
  * waits: if it still fires when the silence ends, or the limit allows it, it is
  * acted on then. One that began long ago (a log that is caught up with) waits
- * a moment, so that what has resolved long since bothers nobody.
+ * a moment, so that what has resolved long since bothers nobody. One that is
+ * silenced after it was acted on is withdrawn from those who keep it as a state
+ * (Alertmanager), and told to them again when the silence ends.
  *
  * Pure: time is an argument, Unix time in ns.
  */
@@ -26,7 +28,6 @@
 #include "act/report.h"
 #include "act/silence.h"
 
-#define DESK_ALERTS_MAX 8192u           /* kept; further ones are not acted on, and counted */
 #define DESK_OLD_NS 60000000000u        /* began longer ago than this when it is heard of ... */
 #define DESK_SETTLE_NS 5000000000u      /* ... then it waits this long */
 #define DESK_KEEP_NS 600000000000u      /* results of a resolved alert are kept this long */
@@ -45,7 +46,11 @@ struct desk_handler {
 struct desk *desk_new(const struct desk_handler *handler, const struct silences *silences);
 void desk_destroy(struct desk **desk);
 
-/* Every transition, pending and inactive ones too (which do nothing). The plan is shared by reference. */
+/*
+ * Every transition, pending and inactive ones too (which do nothing). An alert
+ * that goes on firing may be told again, with the plan that its rule has now: it
+ * holds if nothing has been done yet. `plan` is shared by reference; NULL: nothing to do.
+ */
 void desk_take(struct desk *d, const struct notice *notice, struct act_plan *plan, uint64_t now_wall_ns);
 
 /* A target is gone: its alerts are over, for this reason (one sentence). */

@@ -82,6 +82,8 @@ static void add_all(struct lines *l, const struct notice *n)
         if (n->run)
                 add(l, "HEAPWATCH_RUN=%" PRIu32, n->run);
         add_text(l, "BAND", n->band);
+        add_text(l, "BAND_SOURCE", n->band_source);
+        add_text(l, "BAND_NAME", n->band_name);
         add_text(l, "STATE", notice_state_name(n->state));
         add_text(l, "SEVERITY", notice_severity_name(n->severity));
         if (n->has_value)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: jansson builds and escapes. Labels are what an alert is told apart
- * by, so they hold what never changes while it fires (rule, target, band,
- * severity and the rule's own labels); value and times are annotations, as
+ * by, so they hold what never changes while it fires (rule, target, band and
+ * what tells it from others of its label, severity and the rule's own labels); value and times are annotations, as
  * Alertmanager wants them.
  *
  * The webhook body follows Alertmanager's notification documentation, version
@@ -86,6 +86,8 @@ char *json_notice(const struct notice *n)
         if (n->run)
                 json_object_set_new(o, "run", json_integer(n->run));
         put_text(o, "band", n->band);
+        put_text(o, "bandSource", n->band_source);
+        put_text(o, "bandName", n->band_name);
         put_text(o, "severity", notice_severity_name(n->severity));
         if (n->has_value && isfinite(n->value))
                 json_object_set_new(o, "value", json_real(n->value));
@@ -113,6 +115,8 @@ static json_t *labels_of(const struct notice *n)
         put_text(o, "target", n->target);
         put_text(o, "group", n->group);
         put_text(o, "band", n->band);
+        put_text(o, "band_source", n->band_source);
+        put_text(o, "band_name", n->band_name);
         put_text(o, "severity", notice_severity_name(n->severity));
         return o;
 }

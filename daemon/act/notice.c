@@ -20,11 +20,10 @@ static uint64_t mix_text(uint64_t hash, const char *text)
         return hash_bytes(text ? text : "", text ? strlen(text) + 1 : 0, hash);
 }
 
-uint64_t notice_fingerprint(const char *group, const char *rule, const char *target, const char *band, uint32_t twin)
+uint64_t notice_fingerprint(const char *group, const char *rule, const char *target, const char *band,
+                            const char *band_name)
 {
-        uint64_t hash = mix_text(mix_text(mix_text(mix_text(0, group), rule), target), band);
-
-        return twin ? hash_u64(twin, hash) : hash;
+        return mix_text(mix_text(mix_text(mix_text(mix_text(0, group), rule), target), band), band_name);
 }
 
 /* -------------------------------------------------------------------- copy */
@@ -78,6 +77,8 @@ static void pack(struct packer *p, struct notice *out, struct notice_pair *pairs
         out->rule = pack_text(p, in->rule);
         out->group = pack_text(p, in->group);
         out->band = pack_text(p, in->band);
+        out->band_source = pack_text(p, in->band_source);
+        out->band_name = pack_text(p, in->band_name);
         out->value_text = pack_text(p, in->value_text);
         out->sentence = pack_text(p, in->sentence);
         pack_pairs(p, pairs, in->labels, out->n_labels);

@@ -39,6 +39,8 @@ struct notice {
         uint32_t run;                   /* of the target, from 1; 0 = before the first */
         const char *rule, *group;       /* names of the rule and of its group */
         const char *band;               /* label of the band; NULL = the alert is about the whole target */
+        const char *band_source;        /* where in the program's source it comes from; NULL = not known */
+        const char *band_name;          /* tells bands of one label apart; NULL = no need, or not known */
         enum notice_severity severity;
         enum notice_state state;        /* reached by this transition */
 
@@ -58,10 +60,10 @@ struct notice {
 
 /*
  * What is the same about an alert in all its states. Equal on every machine and
- * in every run; `band` may be NULL. `twin` tells bands of one label apart, 0 for
- * the first: a number that holds for this run only.
+ * in every run, as long as these are; band and band_name may be NULL.
  */
-uint64_t notice_fingerprint(const char *group, const char *rule, const char *target, const char *band, uint32_t twin);
+uint64_t notice_fingerprint(const char *group, const char *rule, const char *target, const char *band,
+                            const char *band_name);
 
 /* A copy in one block, to free(). NULL when memory is short. */
 struct notice *notice_copy(const struct notice *notice);

@@ -117,6 +117,8 @@ static const char *wrong_step(const struct act_step *s)
                 wrong = wrong_argv(s->argv);
         if (s->kind == ACT_WEBHOOK || s->kind == ACT_ALERTMANAGER)
                 wrong = wrong_url(s->url);
+        if (s->kind == ACT_ALERTMANAGER && s->firing_only)
+                return "resolved: false has no meaning here: it keeps the alert until it is told that it is over";
         if (s->kind == ACT_CENSUS || s->kind == ACT_DUMP)
                 wrong = "this version cannot do that yet";
         if (!wrong)
@@ -253,6 +255,14 @@ bool act_plan_has_work(const struct act_plan *plan)
 {
         for (size_t i = 0; i < plan->n; i++)
                 if (plan->steps[i].kind != ACT_PUBLISH)
+                        return true;
+        return false;
+}
+
+bool act_plan_keeps_state(const struct act_plan *plan)
+{
+        for (size_t i = 0; i < plan->n; i++)
+                if (plan->steps[i].kind == ACT_ALERTMANAGER)
                         return true;
         return false;
 }

@@ -77,6 +77,9 @@ const struct act_limits *act_plan_limits(const struct act_plan *plan);
 /* Whether any step is more than `publish`: otherwise there is nothing to run. */
 bool act_plan_has_work(const struct act_plan *plan);
 
+/* Whether a step is told of alerts as a state that lasts (alertmanager), and can be told that one is over. */
+bool act_plan_keeps_state(const struct act_plan *plan);
+
 /* Whether a step is to be done: `resolved` at the end of an alert; `known`: see actor_take(). */
 bool act_step_applies(const struct act_step *step, bool resolved, bool known);
 

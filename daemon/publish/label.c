@@ -6,9 +6,12 @@
  */
 #include "publish/label.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/hash.h"
 
 #define CUT ";..."
 
@@ -84,5 +87,35 @@ size_t label_band(char ret_label[LABEL_MAX], const struct bands *bands, const st
                 return append_qualified(ret_label, 0, LABEL_MAX, it->module, it->label);
         if (it && is_text(it->name))
                 return append(ret_label, 0, LABEL_MAX, it->name);
+        return 0;
+}
+
+static uint64_t mix(uint64_t hash, const char *text)
+{
+        return hash_bytes(text ? text : "", text ? strlen(text) + 1 : 0, hash);
+}
+
+static uint64_t hash_stack(const struct bands *bands, const struct band *band)
+{
+        uint64_t hash = band->depth;
+
+        for (uint32_t i = 0; i < band->depth; i++) {
+                struct cost_centre cc = bands_cost_centre(bands, band->stack[i]);
+                hash = mix(mix(mix(hash, cc.module), cc.label), cc.source);
+        }
+        return hash;
+}
+
+size_t label_band_name(char ret_name[LABEL_MAX], const struct bands *bands, const struct band *band)
+{
+        const struct info_table *it = band->info_table;
+        char label[LABEL_MAX];
+        size_t n = band->depth ? label_band(label, bands, band) : 0, cut = strlen(CUT);
+
+        ret_name[0] = '\0';
+        if (n >= cut && strcmp(label + n - cut, CUT) == 0)
+                return (size_t)snprintf(ret_name, LABEL_MAX, "stack-%016" PRIx64, hash_stack(bands, band));
+        if (!band->depth && it && is_text(it->label) && is_text(it->name))
+                return append(ret_name, 0, LABEL_MAX, it->name);
         return 0;
 }

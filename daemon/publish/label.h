@@ -20,4 +20,13 @@
  */
 size_t label_band(char ret_label[LABEL_MAX], const struct bands *bands, const struct band *band);
 
+/*
+ * Writes what tells a band from others of the same label, in every run of the
+ * same program, and returns its length; 0 when the label does so by itself.
+ *
+ *   -hi   the table's own name, such as "sat_s4nN_info": all closures of one function share a label
+ *   -hc   "stack-1f00ba7e55aa90c3", a hash of the whole stack, when the label does not hold all of it
+ */
+size_t label_band_name(char ret_name[LABEL_MAX], const struct bands *bands, const struct band *band);
+
 #endif

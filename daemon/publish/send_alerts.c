@@ -77,6 +77,8 @@ static bool put_alert(struct encoder *e, Hw__Alert *out, const struct alert *a, 
         if (a->band)
                 PUT(out, band, a->band);
         out->band_label = encoder_text(e, a->band_label);
+        out->band_source = encoder_text(e, a->band_source);
+        out->band_name = encoder_text(e, a->band_name);
         if (a->has_value)
                 PUT(out, value, a->value);
         out->value_text = encoder_text(e, a->value_text);

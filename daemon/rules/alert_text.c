@@ -31,14 +31,19 @@ struct writer {
 
 static const char unknown[] = "unknown";
 
-void alert_text_band(const struct rule_data *data, uint32_t band, char *out, size_t size)
+static void clean(char out[BAND_TEXT_MAX], const char *text)
 {
-        const char *texts[BAND_TEXTS];
+        (void)hw_utf8_clean(out, BAND_TEXT_MAX, text ? text : "", text ? strlen(text) : 0);
+}
 
-        if (!data->band(data->ctx, band, texts) || !texts[BAND_LABEL])
-                text_join(out, size, "(without a name)", NULL);
-        else
-                hw_utf8_clean(out, size, texts[BAND_LABEL], strlen(texts[BAND_LABEL]));
+void alert_text_band(const struct rule_data *data, uint32_t band, struct alert_band *ret)
+{
+        const char *texts[BAND_TEXTS] = { NULL };
+        bool known = data->band(data->ctx, band, texts);
+
+        clean(ret->label, known && texts[BAND_LABEL] ? texts[BAND_LABEL] : "(without a name)");
+        clean(ret->source, known ? texts[BAND_SOURCE] : NULL);
+        clean(ret->name, known ? texts[BAND_NAME] : NULL);
 }
 
 /* -------------------------------------------------------------------- places */
@@ -94,10 +99,10 @@ static void put_onset(struct writer *w)
                 put(w, PLACE_NOTE, "no note");
                 return;
         }
-        char clean[256];
-        hw_utf8_clean(clean, sizeof(clean), note, strlen(note));
+        char safe[256];
+        hw_utf8_clean(safe, sizeof(safe), note, strlen(note));
         hw_duration_text(ago, sizeof(ago), (double)sub_sat(w->at->time_ns, note_ns));
-        text_join(w->places[PLACE_NOTE], PLACE_MAX, "\"", clean, "\" (", ago, " ago)", NULL);
+        text_join(w->places[PLACE_NOTE], PLACE_MAX, "\"", safe, "\" (", ago, " ago)", NULL);
 }
 
 static void put_words(struct writer *w, enum placeholder p, enum rule_words what)
@@ -111,6 +116,7 @@ static void fill_places(struct writer *w, const char *target)
 {
         put(w, PLACE_TARGET, target);
         put(w, PLACE_BAND, w->alert->band_label ? w->alert->band_label : "");
+        put(w, PLACE_SOURCE, w->alert->band_source ? w->alert->band_source : unknown);
         put_value(w, PLACE_VALUE, w->headline.has_value, w->headline.value);
         put_value(w, PLACE_THRESHOLD, w->headline.has_threshold, w->headline.threshold);
         put_slope(w);

@@ -9,7 +9,13 @@
 void alert_text_refresh(struct alert *alert, const char *target, const struct rule_data *data,
                         const struct rule_moment *at);
 
-/* The band's label for people, valid UTF-8, cut. */
-void alert_text_band(const struct rule_data *data, uint32_t band, char *out, size_t size);
+#define BAND_TEXT_MAX 512u
+
+/* Texts of a band for people, valid UTF-8, cut; empty when not known. The label never is. */
+struct alert_band {
+        char label[BAND_TEXT_MAX], source[BAND_TEXT_MAX], name[BAND_TEXT_MAX];
+};
+
+void alert_text_band(const struct rule_data *data, uint32_t band, struct alert_band *ret);
 
 #endif

@@ -18,10 +18,9 @@
 #include "base/ckd.h"
 #include "base/limits.h"
 #include "base/process.h"
+#include "rules/alert_list.h"
 #include "rules/alert_text.h"
 #include "rules/eval.h"
-
-#define BAND_LABEL_MAX 512
 
 enum meant { MEANT_UNASKED, MEANT_NO, MEANT_YES };
 
@@ -38,8 +37,7 @@ struct alerts {
         struct rule_data data;
         struct alerts_sink sink;
         struct rule_use *uses;          /* RULES_MAX: a reload needs no memory */
-        struct alert **list;
-        size_t n, room;
+        struct alert_list list;
         uint64_t left_out[2];           /* instances at the newest judging: of rules of runs, of the target */
         uint32_t run;
 };
@@ -61,6 +59,8 @@ static void tell(struct alerts *a, const struct alert *alert, const struct rule_
                 .rule = rule->name,
                 .group = rule->group,
                 .band = alert->band_label,
+                .band_source = alert->band_source,
+                .band_name = alert->band_name,
                 .severity = rule->severity,
                 .state = (enum notice_state)alert->state.now,
                 .has_value = alert->has_value,
@@ -82,105 +82,6 @@ static void tell(struct alerts *a, const struct alert *alert, const struct rule_
         a->sink.changed(a->sink.ctx, alert, &n);
 }
 
-/* -------------------------------------------------------------------- the list */
-
-static void free_alert(struct alert *alert)
-{
-        if (!alert)
-                return;
-        free((char *)alert->band_label);
-        free(alert->memory);
-        free(alert);
-}
-
-static void remove_at(struct alerts *a, size_t i)
-{
-        free_alert(a->list[i]);
-        memmove(a->list + i, a->list + i + 1, (a->n - i - 1) * sizeof(*a->list));
-        a->n--;
-}
-
-static size_t rule_index(const struct alerts *a, const struct rule *rule)
-{
-        size_t i = 0;
-
-        while (i < a->rules->n && a->rules->rules[i] != rule)
-                i++;
-        return i;
-}
-
-/*
- * Bands may share a label (info tables of one name). The first to have an alert
- * is known by the label, as in other runs; the others by their number as well.
- */
-static uint64_t fingerprint_of(const struct alerts *a, const struct alert *alert)
-{
-        const struct rule *rule = alert->rule;
-        uint64_t plain = notice_fingerprint(rule->group, rule->name, a->target, alert->band_label, 0);
-
-        for (size_t i = 0; i < a->n && alert->band; i++)
-                if (a->list[i]->fingerprint == plain && a->list[i]->run == alert->run)
-                        return notice_fingerprint(rule->group, rule->name, a->target, alert->band_label, alert->band);
-        return plain;
-}
-
-static struct alert *new_alert(const struct alerts *a, const struct rule *rule, uint32_t band)
-{
-        static const struct stamp never = { UNKNOWN_U64, UNKNOWN_U64 };
-        struct alert *alert = calloc(1, sizeof(*alert));
-        char label[BAND_LABEL_MAX];
-
-        if (!alert)
-                return NULL;
-        *alert = (struct alert){ .rule = rule, .band = band, .run = a->run, .active = never, .fired = never,
-                                 .resolved = never, .judged = never, .value = (double)NAN };
-        state_init(&alert->state);
-        if (band) {
-                alert_text_band(&a->data, band, label, sizeof(label));
-                alert->band_label = strdup(label);
-                if (!alert->band_label) {
-                        free(alert);
-                        return NULL;
-                }
-        }
-        alert->fingerprint = fingerprint_of(a, alert);
-        return alert;
-}
-
-static bool make_room(struct alerts *a)
-{
-        size_t room = a->room ? 2 * a->room : 16;
-        struct alert **grown;
-
-        if (a->n < a->room)
-                return true;
-        if (a->n >= LIMIT_ALERTS)
-                return false;
-        if (room > LIMIT_ALERTS)
-                room = LIMIT_ALERTS;
-        grown = realloc(a->list, room * sizeof(struct alert *));
-        if (!grown)
-                return false;
-        a->list = grown;
-        a->room = room;
-        return true;
-}
-
-/* A new alert at place i of the list; NULL when it is left out. */
-static struct alert *insert_at(struct alerts *a, size_t i, const struct rule *rule, uint32_t band)
-{
-        struct alert *alert = make_room(a) ? new_alert(a, rule, band) : NULL;
-
-        if (!alert) {
-                a->left_out[rule->of_target]++;
-                return NULL;
-        }
-        memmove(a->list + i + 1, a->list + i, (a->n - i) * sizeof(*a->list));
-        a->list[i] = alert;
-        a->n++;
-        return alert;
-}
-
 /* -------------------------------------------------------------------- judging */
 
 static void stamp_change(struct alert *alert, const struct rule_moment *at)
@@ -200,7 +101,7 @@ static void stamp_change(struct alert *alert, const struct rule_moment *at)
 /* Refreshes and tells; an alert that is inactive again is gone afterwards. Returns whether it is still there. */
 static bool changed(struct alerts *a, size_t i, const struct rule_moment *at, bool with_data)
 {
-        struct alert *alert = a->list[i];
+        struct alert *alert = a->list.items[i];
 
         stamp_change(alert, at);
         if (with_data)
@@ -208,7 +109,7 @@ static bool changed(struct alerts *a, size_t i, const struct rule_moment *at, bo
         tell(a, alert, at);
         if (alert->state.now != ALERT_INACTIVE)
                 return true;
-        remove_at(a, i);
+        alert_list_remove(&a->list, i);
         return false;
 }
 
@@ -220,18 +121,29 @@ static double over(const struct alerts *a, const struct rule *rule, const struct
         return isnan(holds) ? holds : holds == 0;
 }
 
+/* A new alert at place i of the list; NULL when it is left out. */
+static struct alert *begin(struct alerts *a, size_t i, const struct rule *rule, uint32_t band)
+{
+        const struct alert_owner owner = { a->target, &a->data, a->run };
+        struct alert *alert = alert_list_insert(&a->list, i, &owner, rule, band);
+
+        if (!alert)
+                a->left_out[rule->of_target]++;
+        return alert;
+}
+
 /* Judges one alert, which may not exist yet; *at_list is its place and afterwards that behind it. */
 static void judge_one(struct alerts *a, const struct rule *rule, const struct rule_moment *at, uint32_t band,
                       size_t *at_list, bool exists)
 {
         double holds = expr_eval(&rule->expr, &a->data, at, band);
         struct state_times times = { rule->for_ns, rule->keep_firing_ns };
-        struct alert *alert = exists ? a->list[*at_list] : NULL;
+        struct alert *alert = exists ? a->list.items[*at_list] : NULL;
 
         if (!alert) {
                 if (holds != 1)
                         return;
-                alert = insert_at(a, *at_list, rule, band);
+                alert = begin(a, *at_list, rule, band);
                 if (!alert)
                         return;
                 alert->state.judged_ns = clock_of(rule, at);
@@ -267,20 +179,15 @@ static bool is_meant(struct alerts *a, size_t rule, uint32_t band)
         return *meant == MEANT_YES;
 }
 
-static bool is_of(const struct alerts *a, size_t i, const struct rule *rule)
-{
-        return i < a->n && a->list[i]->rule == rule;
-}
-
 static void judge_bands(struct alerts *a, size_t index, const struct rule_moment *at, size_t *at_list)
 {
         const struct rule *rule = a->rules->rules[index];
         uint32_t n = a->data.bands(a->data.ctx);
 
-        while (is_of(a, *at_list, rule) && a->list[*at_list]->run != a->run)
+        while (alert_list_is_of(&a->list, *at_list, rule) && a->list.items[*at_list]->run != a->run)
                 (*at_list)++; /* of runs before: ended */
         for (uint32_t band = 1; band <= n && band <= LIMIT_BANDS; band++) {
-                bool exists = is_of(a, *at_list, rule) && a->list[*at_list]->band == band;
+                bool exists = alert_list_is_of(&a->list, *at_list, rule) && a->list.items[*at_list]->band == band;
                 if (exists || is_meant(a, index, band))
                         judge_one(a, rule, at, band, at_list, exists);
         }
@@ -288,13 +195,13 @@ static void judge_bands(struct alerts *a, size_t index, const struct rule_moment
 
 static void forget_old(struct alerts *a, const struct rule_moment *at)
 {
-        for (size_t i = a->n; i-- > 0;) {
-                struct alert *alert = a->list[i];
+        for (size_t i = a->list.n; i-- > 0;) {
+                struct alert *alert = a->list.items[i];
                 uint64_t now = clock_of(alert->rule, at);
 
                 if (alert->state.now == ALERT_RESOLVED && now != UNKNOWN_U64 &&
                     sub_sat(now, alert->state.resolved_ns) > ALERT_KEEP_NS)
-                        remove_at(a, i);
+                        alert_list_remove(&a->list, i);
         }
 }
 
@@ -311,9 +218,9 @@ static void judge(struct alerts *a, const struct rule_moment *at, bool of_target
                         if (rule->of_bands)
                                 judge_bands(a, i, at, &at_list);
                         else
-                                judge_one(a, rule, at, 0, &at_list, is_of(a, at_list, rule));
+                                judge_one(a, rule, at, 0, &at_list, alert_list_is_of(&a->list, at_list, rule));
                 }
-                while (is_of(a, at_list, rule))
+                while (alert_list_is_of(&a->list, at_list, rule))
                         at_list++;
         }
         forget_old(a, at);
@@ -334,14 +241,14 @@ void alerts_judge_target(struct alerts *a, const struct rule_moment *at)
 
 static void end_at(struct alerts *a, size_t i, const struct rule_moment *at)
 {
-        if (state_end(&a->list[i]->state, clock_of(a->list[i]->rule, at)))
+        if (state_end(&a->list.items[i]->state, clock_of(a->list.items[i]->rule, at)))
                 (void)changed(a, i, at, false);
 }
 
 void alerts_end_run(struct alerts *a, const struct rule_moment *at)
 {
-        for (size_t i = a->n; i-- > 0;)
-                if (!a->list[i]->rule->of_target)
+        for (size_t i = a->list.n; i-- > 0;)
+                if (!a->list.items[i]->rule->of_target)
                         end_at(a, i, at);
         a->left_out[false] = 0;
 }
@@ -359,12 +266,16 @@ static void forget_bands(struct alerts *a)
 void alerts_begin_run(struct alerts *a)
 {
         forget_bands(a);
-        for (size_t i = a->n; i-- > 0;)
-                if (!a->list[i]->rule->of_target && a->list[i]->state.now == ALERT_RESOLVED)
-                        a->list[i]->state.judged_ns = a->list[i]->state.resolved_ns = 0; /* event time begins anew */
-        for (size_t i = a->n; i-- > 0;)
-                if (a->list[i]->band && a->list[i]->state.now == ALERT_RESOLVED && a->list[i]->run + 1 < a->run)
-                        remove_at(a, i);
+        for (size_t i = a->list.n; i-- > 0;) {
+                struct alert *alert = a->list.items[i];
+
+                if (alert->state.now != ALERT_RESOLVED)
+                        continue;
+                if (!alert->rule->of_target)
+                        alert->state.judged_ns = alert->state.resolved_ns = 0; /* event time begins anew */
+                if (alert->band && alert->run + 1 < a->run)
+                        alert_list_remove(&a->list, i);
+        }
 }
 
 void alerts_band_changed(struct alerts *a, uint32_t band)
@@ -391,44 +302,36 @@ static void use_rules(struct alerts *a, const struct ruleset *rules)
                 a->uses[i].wanted = rule_wants(rules->rules[i], a->target);
 }
 
-/* Back in order: insertion sort by the rule's place; within a rule the order is kept. */
-static void sort(struct alerts *a)
-{
-        for (size_t i = 1; i < a->n; i++) {
-                struct alert *alert = a->list[i];
-                size_t key = rule_index(a, alert->rule), j = i;
-
-                while (j > 0 && rule_index(a, a->list[j - 1]->rule) > key) {
-                        a->list[j] = a->list[j - 1];
-                        j--;
-                }
-                a->list[j] = alert;
-        }
-}
-
 void alerts_reload(struct alerts *a, const struct ruleset *rules, const struct rule_moment *at)
 {
-        for (size_t i = a->n; i-- > 0;) {
-                const struct rule *same = same_rule(rules, a->list[i]->rule);
+        for (size_t i = a->list.n; i-- > 0;) {
+                const struct rule *same = same_rule(rules, a->list.items[i]->rule);
 
                 if (same) {
-                        a->list[i]->rule = same;
+                        a->list.items[i]->rule = same;
                         continue;
                 }
-                size_t before = a->n;
+                size_t before = a->list.n;
                 end_at(a, i, at);
-                if (a->n == before)
-                        remove_at(a, i);
+                if (a->list.n == before)
+                        alert_list_remove(&a->list, i);
         }
         use_rules(a, rules);
-        sort(a);
+        alert_list_sort(&a->list, rules);
         memset(a->left_out, 0, sizeof(a->left_out)); /* the next judging counts anew */
+}
+
+void alerts_tell_firing(struct alerts *a, const struct rule_moment *at)
+{
+        for (size_t i = 0; i < a->list.n; i++)
+                if (a->list.items[i]->state.now == ALERT_FIRING)
+                        tell(a, a->list.items[i], at);
 }
 
 void alerts_refresh(struct alerts *a, const struct rule_moment *at)
 {
-        for (size_t i = 0; i < a->n; i++) {
-                struct alert *alert = a->list[i];
+        for (size_t i = 0; i < a->list.n; i++) {
+                struct alert *alert = a->list.items[i];
                 bool judged = alert->rule->of_target || (at->time_ns != UNKNOWN_U64 && alert->run == a->run);
 
                 if (judged && (alert->state.now == ALERT_PENDING || alert->state.now == ALERT_FIRING))
@@ -463,23 +366,21 @@ void alerts_destroy(struct alerts **ap)
         *ap = NULL;
         if (!a)
                 return;
-        for (size_t i = 0; i < a->n; i++)
-                free_alert(a->list[i]);
+        alert_list_done(&a->list);
         forget_bands(a);
         free(a->uses);
-        free(a->list);
         free(a->target);
         free(a);
 }
 
 size_t alerts_count(const struct alerts *a)
 {
-        return a->n;
+        return a->list.n;
 }
 
 const struct alert *alerts_get(const struct alerts *a, size_t i)
 {
-        return a->list[i];
+        return a->list.items[i];
 }
 
 uint64_t alerts_left_out(const struct alerts *a)
@@ -489,9 +390,9 @@ uint64_t alerts_left_out(const struct alerts *a)
 
 size_t alerts_held_bytes(const struct alerts *a)
 {
-        size_t bytes = sizeof(*a) + a->room * sizeof(struct alert *) + RULES_MAX * sizeof(struct rule_use);
+        size_t bytes = sizeof(*a) + a->list.room * sizeof(struct alert *) + RULES_MAX * sizeof(struct rule_use);
 
         for (size_t i = 0; i < a->rules->n; i++)
                 bytes += a->uses[i].n_meant;
-        return bytes + a->n * (sizeof(struct alert) + ALERT_TEXT_MAX);
+        return bytes + a->list.n * (sizeof(struct alert) + ALERT_TEXT_MAX);
 }

@@ -40,6 +40,8 @@ struct alert {
         uint32_t run;                   /* in which it was last judged */
         uint32_t band;                  /* 0: not of a band */
         const char *band_label;         /* NULL: not of a band */
+        const char *band_source;        /* "src/Main.hs:12:5-30"; NULL: not known */
+        const char *band_name;          /* tells bands of one label apart; NULL: no need, or not known */
         struct state state;             /* on the rule's clock */
         struct stamp active, fired, resolved, judged;
         bool has_value;
@@ -81,6 +83,9 @@ void alerts_band_changed(struct alerts *a, uint32_t band);
  * name and digest) keep their state, the others end.
  */
 void alerts_reload(struct alerts *a, const struct ruleset *rules, const struct rule_moment *at);
+
+/* Tells of every alert that fires once more: the rules have been read again, and may want other actions. */
+void alerts_tell_firing(struct alerts *a, const struct rule_moment *at);
 
 /* Brings values and texts of active alerts up to date. */
 void alerts_refresh(struct alerts *a, const struct rule_moment *at);

@@ -15,7 +15,7 @@
 
 #define MATCH_TEXT_MAX 1024     /* of a band's text only so much is matched */
 
-static const char *const names[BAND_TEXTS] = { "label", "module", "source", "type" };
+static const char *const names[BAND_TEXTS] = { "label", "module", "source", "type", "name" };
 
 const char *band_text_name(enum band_text which)
 {

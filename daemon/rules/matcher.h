@@ -2,8 +2,9 @@
 /*
  * matcher.h - which bands a band{...} means: conditions on texts of a band.
  *
- * `label` is the band's text, `module` and `type` are known for some profiles
- * only; a text that is not known matches as empty. =~ takes a POSIX extended
+ * `label` is the band's text; `module`, `source` and `type` are known for some
+ * profiles only, `name` tells bands of one label apart. A text that is not known
+ * matches as empty. =~ takes a POSIX extended
  * regular expression that must match the whole text.
  */
 #ifndef HW_RULES_MATCHER_H
@@ -17,7 +18,7 @@
 #define MATCHER_PATTERN_MAX 256 /* bytes of one regular expression */
 #define MATCHER_REPEAT_MAX 255  /* largest count in {}: more could take seconds to compile */
 
-enum band_text { BAND_LABEL, BAND_MODULE, BAND_SOURCE, BAND_TYPE_NAME, BAND_TEXTS };
+enum band_text { BAND_LABEL, BAND_MODULE, BAND_SOURCE, BAND_TYPE_NAME, BAND_NAME, BAND_TEXTS };
 
 /* "label", "module" ...; NULL behind the last. */
 const char *band_text_name(enum band_text which);

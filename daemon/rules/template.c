@@ -9,6 +9,7 @@
 static const struct { const char *name, *meaning; } places[PLACES] = {
         [PLACE_TARGET] = { "target", "name of the target" },
         [PLACE_BAND] = { "band", "label of the band; in rules over bands" },
+        [PLACE_SOURCE] = { "source", "where in the program's source the band comes from" },
         [PLACE_VALUE] = { "value", "left side of the comparison that made the alert" },
         [PLACE_THRESHOLD] = { "threshold", "its right side" },
         [PLACE_SLOPE] = { "slope", "how fast the rule's series grows" },
@@ -108,9 +109,9 @@ bool template_check(const char *text, bool of_bands, uint32_t *ret_column, char 
                         explain(&n, error);
                         return false;
                 }
-                if (p == PLACE_BAND && !of_bands) {
-                        text_join(error, TEMPLATE_ERROR_MAX,
-                                  "{{band}} has no meaning here: the expression does not look at band{...}", NULL);
+                if ((p == PLACE_BAND || p == PLACE_SOURCE) && !of_bands) {
+                        text_join(error, TEMPLATE_ERROR_MAX, "{{", places[p].name,
+                                  "}} has no meaning here: the expression does not look at band{...}", NULL);
                         return false;
                 }
                 at = n.end;

@@ -12,10 +12,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/ckd.h"
+#include "clock.h"
 #include "source/cgroup.h"
 #include "source/kernel_file.h"
 
@@ -116,21 +116,12 @@ static void sample_status(const char *root, uint32_t pid, struct process_sample 
         (void)kernel_field(text, "Threads", &s->threads); /* else it stays unknown */
 }
 
-static uint64_t wall_now_ns(void)
-{
-        struct timespec now;
-
-        if (clock_gettime(CLOCK_REALTIME, &now) < 0 || now.tv_sec < 0)
-                return UNKNOWN_U64;
-        return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sample)
 {
         struct process_sample s;
 
         memset(&s, 0xff, sizeof s); /* all unknown */
-        s.wall_ns = wall_now_ns();
+        s.wall_ns = clock_wall_ns();
         int r = sample_stat(root, pid, &s);
         if (r < 0)
                 return r;

@@ -108,6 +108,10 @@ static void begin_stretch(struct tracker *t, uint64_t time_ns)
 /* Gives each ladder its sample in t->values. */
 static void add_samples(struct tracker *t, uint64_t time_ns)
 {
+        uint32_t slice = band_spread_index(time_ns);
+
+        for (uint32_t i = 0; i < t->n_full; i++)
+                band_spread_push(&t->full[i]->spread, slice, t->values[i]);
         if (time_ns < t->bands_newest_ns) {
                 take_in_late(t, time_ns);
                 return;

@@ -4,6 +4,7 @@
 #define HW_TREND_TRACKER_PRIVATE_H
 
 #include "trend/band_now.h"
+#include "trend/band_spread.h"
 #include "trend/band_windows.h"
 #include "trend/spread.h"
 #include "trend/tracker.h"
@@ -27,6 +28,7 @@ struct band_state {
         struct band_windows windows;
         struct told told;
         uint64_t told_censuses;         /* tracker.censuses then */
+        struct band_spread spread;
 };
 
 _Static_assert(sizeof(struct band_state) <= 8192, "at most 8 kB of state per band");

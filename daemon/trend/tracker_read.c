@@ -65,19 +65,31 @@ bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_res
 
 double tracker_quantile(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns, double q)
 {
+        const struct band_state *band = s.band ? tracker_band(t, s.band) : NULL;
+        double v = NAN;
+
+        if (band)
+                (void)band_spread_quantiles(&band->spread, from_ns, to_ns, &q, 1, &v); /* without samples it stays */
         if (s.band || (unsigned)s.series >= SERIES_COUNT || !t->series[s.series])
-                return NAN;
+                return v;
         return spread_quantile(&t->series[s.series]->spread, from_ns, to_ns, q);
+}
+
+static double clamp(double v, double low, double high)
+{
+        return v < low ? low : v > high ? high : v; /* NaN stays */
 }
 
 static bool band_statistics(const struct tracker *t, uint32_t id, uint64_t from_ns, uint64_t to_ns,
                             struct statistics *ret)
 {
+        static const double told[] = { 0.5, 0.9, 0.99 };
+        const struct band_state *state = tracker_band(t, id);
         const struct band *band = bands_get(model_bands(t->model), id);
         struct bucket b;
-        double area = NAN;
+        double area = NAN, q[3] = { NAN, NAN, NAN };
 
-        if (!tracker_band(t, id) || !band)
+        if (!state || !band)
                 return false;
         struct band_windows windows = tracker_band_windows(t, id);
         if (from_ns == 0 && to_ns > windows.last_ns) {
@@ -88,14 +100,13 @@ static bool band_statistics(const struct tracker *t, uint32_t id, uint64_t from_
         } else if (!band_windows_span(&windows, from_ns, to_ns, &b, &area)) {
                 return false;
         }
+        (void)band_spread_quantiles(&state->spread, from_ns, to_ns, told, 3, q); /* without samples they stay */
         statistics_of(&b, from_ns, to_ns, ret);
+        ret->p50 = clamp(q[0], b.min, b.max);
+        ret->p90 = clamp(q[1], b.min, b.max);
+        ret->p99 = clamp(q[2], b.min, b.max);
         ret->integral = area;
         return true;
-}
-
-static double clamp(double v, double low, double high)
-{
-        return v < low ? low : v > high ? high : v; /* NaN stays */
 }
 
 bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns,

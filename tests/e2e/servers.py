@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Who is told of alerts: a webhook server that behaves as a test wants, and the real Alertmanager."""
+import contextlib
 import http.server
 import json
 import shutil
@@ -10,7 +11,7 @@ import subprocess
 import threading
 import urllib.request
 
-from harness import wait_for
+from harness import DEADLINE_S, wait_for
 
 
 class Webhook:
@@ -72,10 +73,12 @@ class Webhook:
                 for b in self.bodies]
 
 
-def free_port():
+@contextlib.contextmanager
+def closed_port():
+    """A port where nobody listens, and nobody else can: it is bound here."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+        yield s.getsockname()[1]
 
 
 def certificate(directory):
@@ -92,33 +95,40 @@ class Alertmanager:
 
     def __init__(self, directory):
         assert shutil.which("prometheus-alertmanager") and shutil.which("amtool"), "scripts/deps installs them"
-        self.directory, self.port = directory, free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.directory, self.process = directory, None
 
     def __enter__(self):
+        # It cannot choose a port by itself: one that was free a moment ago may be taken when it starts.
+        for _ in range(20):
+            with closed_port() as port:
+                self.url = f"http://127.0.0.1:{port}"
+            self._start(port)
+            if wait_for(lambda: self.process.poll() is not None or self._answers(), "the Alertmanager's answer") and \
+                    self.process.poll() is None:
+                return self
+        raise AssertionError((self.directory / "alertmanager.log").read_text())
+
+    def _start(self, port):
         config = self.directory / "alertmanager.yml"
         config.write_text("route:\n  receiver: none\nreceivers:\n  - name: none\n")
         with open(self.directory / "alertmanager.log", "wb") as log:
             self.process = subprocess.Popen(
                 ["prometheus-alertmanager", f"--config.file={config}", f"--storage.path={self.directory}/data",
-                 f"--web.listen-address=127.0.0.1:{self.port}", "--cluster.listen-address="],
+                 f"--web.listen-address=127.0.0.1:{port}", "--cluster.listen-address="],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-        wait_for(self._answers, "the Alertmanager's answer")
-        return self
 
     def __exit__(self, *_):
         self.process.kill()
         self.process.wait()
 
     def _answers(self):
-        assert self.process.poll() is None, (self.directory / "alertmanager.log").read_text()
         try:
-            return urllib.request.urlopen(self.url + "/-/ready", timeout=2).status == 200
+            return urllib.request.urlopen(self.url + "/-/ready", timeout=10).status == 200
         except OSError:
             return False
 
     def alerts(self):
         """What amtool shows: the active alerts, as dicts."""
         done = subprocess.run(["amtool", f"--alertmanager.url={self.url}", "alert", "query", "-o", "json"],
-                              stdout=subprocess.PIPE, check=True, timeout=30)
+                              stdout=subprocess.PIPE, check=True, timeout=DEADLINE_S)
         return json.loads(done.stdout)

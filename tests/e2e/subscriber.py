@@ -19,6 +19,7 @@ import time
 
 import zmq
 
+DEADLINE_S = float(os.environ.get("HEAPWATCH_DEADLINE", "180"))
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -44,7 +45,7 @@ def request_endpoint(publish):
     return head + "request" + tail
 
 
-def ask(publish, request, timeout=10.0):
+def ask(publish, request, timeout=DEADLINE_S):
     """All replies to one request; TimeoutError when they do not come."""
     pb = schema()
     context = zmq.Context()
@@ -92,7 +93,7 @@ class Follower:
 
     KINDS = {"daemon": 1, "target_state": 2, "heap": 3, "gc": 4, "census": 5, "bands": 6, "notes": 7, "profile": 8,
              "ticky": 9, "sched": 10, "health": 11}
-    PATIENCE = 2.0      # seconds a snapshot may stand still
+    PATIENCE = 5.0      # seconds a snapshot may stand still: a busy machine must never meet them
     HEAL_PAUSE = 1.0    # between two snapshots
 
     def __init__(self, publish, targets=None):
@@ -169,7 +170,7 @@ class Follower:
             except zmq.Again:
                 break
 
-    def run_until(self, condition, timeout):
+    def run_until(self, condition, timeout=DEADLINE_S):
         """Runs until condition(self) holds; TimeoutError when it does not in time."""
         deadline = time.monotonic() + timeout
         while not condition(self):
@@ -181,6 +182,19 @@ class Follower:
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             self.step()
+
+    def heard_live(self, name, kind=2):
+        """The sequence of the newest message of that kind (2: the heartbeat) that was published, not asked for; 0: none."""
+        return self.targets[name].live.get(kind, 0) if name in self.targets else 0
+
+    def run_until_quiet(self, name, condition):
+        """Until the condition holds and nothing is missed: what was lost is told by the heads of heartbeats."""
+        def whole(f):
+            return f.ready and not f.hurt and f.asked is None and name in f.targets and condition(f.targets[name])
+
+        self.run_until(whole)
+        heard = self.heard_live(name)
+        self.run_until(lambda f: f.heard_live(name) > heard and whole(f))
 
     def _timers(self):
         now = time.monotonic()

@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from harness import CLIENT, wait_for
+from harness import CLIENT, DEADLINE_S, wait_for
 
 
 class Terminal:
@@ -19,7 +19,7 @@ class Terminal:
         self.tmux("respawn-pane", "-k", "-t", "t", "-c", str(directory), "env", *variables, *map(str, command))
 
     def tmux(self, *args):
-        return subprocess.run(["tmux", "-S", self.socket, *args], env=self.env, check=True, timeout=20,
+        return subprocess.run(["tmux", "-S", self.socket, *args], env=self.env, check=True, timeout=DEADLINE_S,
                               stdout=subprocess.PIPE).stdout.decode(errors="replace")
 
     def screen(self, *options):
@@ -34,28 +34,29 @@ class Terminal:
 
     def wait(self, *texts):
         """Waits until all of them are on the screen; returns it."""
+        return self.wait_screen(lambda s: all(t in s for t in texts), f"{texts}")
+
+    def wait_screen(self, condition, what):
+        """Waits until condition(screen) holds; returns that screen. A picture may be seen half drawn: all that a test
+        wants of one goes into one condition."""
         try:
-            return wait_for(lambda: (lambda s: all(t in s for t in texts) and s)(self.screen()), f"{texts}",
-                            deadline_s=20)
+            return wait_for(lambda: (lambda s: condition(s) and s)(self.screen()), what)
         except AssertionError as e:
             raise AssertionError(f"{e}\n{self.screen()}") from None
+
+    def wait_row(self, number, text):
+        """Waits until that row of the screen has the text."""
+        return self.wait_screen(lambda s: text in s.splitlines()[number], f"{text!r} in row {number}")
 
     def wait_gone(self, text):
-        try:
-            return wait_for(lambda: (lambda s: text not in s and s)(self.screen()), f"no {text!r}", deadline_s=20)
-        except AssertionError as e:
-            raise AssertionError(f"{e}\n{self.screen()}") from None
-
-    def row(self, text):
-        """The first row that has it, once there is one."""
-        return next(line for line in self.wait(text).splitlines() if text in line)
+        return self.wait_screen(lambda s: text not in s, f"no {text!r}")
 
     def resize(self, width, height):
         self.tmux("resize-window", "-t", "t", "-x", str(width), "-y", str(height))
 
     def exit_status(self):
         """Waits for the program's end."""
-        wait_for(lambda: self.tmux("display", "-p", "-t", "t", "#{pane_dead}").strip() == "1", "the end", deadline_s=20)
+        wait_for(lambda: self.tmux("display", "-p", "-t", "t", "#{pane_dead}").strip() == "1", "the end")
         return int(self.tmux("display", "-p", "-t", "t", "#{pane_dead_status}").strip() or 0)
 
     def __enter__(self):

@@ -4,13 +4,14 @@ import contextlib
 import json
 import os
 import stat
+import struct
 import threading
 
 import pytest
 
 from harness import LOGS, Daemon, client, pb, private_directory, wait_for
-from live_log import LiveLog
-from servers import Alertmanager, Webhook, certificate, free_port
+from live_log import BLOCK_MARKER, LiveLog
+from servers import Alertmanager, Webhook, certificate, closed_port
 
 MIB = 1 << 20
 
@@ -113,7 +114,9 @@ def test_fires_and_resolves(directory):
         wait_for((directory / "said.resolved").exists, "the exec of its end")
         wait_for(lambda: len(hook.bodies) == 2, "the webhook of its end")
         wait_for(lambda: client("alerts", "--connect", d.publish).returncode == 0, "nothing to fire")
-        assert b"actions done 6  failed 0  dropped 0" in client("ctl", "--connect", d.publish, "status").stdout
+        # The server was told before the daemon has its answer.
+        wait_for(lambda: b"actions done 6  failed 0  dropped 0" in client("ctl", "--connect", d.publish, "status").stdout,
+                 "all actions to be counted")
         daemon_log = d.log.read_text()
     assert hook.told() == [("firing", "big", "t"), ("resolved", "big", "t")]
     assert hook.bodies[0]["version"] == "4" and hook.bodies[0]["commonLabels"]["team"] == "search"
@@ -146,13 +149,14 @@ def test_alerts_of_a_finished_log(directory):
 def test_bad_actions_harm_nobody(directory):
     hang = script(directory, "hang", "trap '' TERM; setsid sleep 600 & sleep 600\n")
     flood = script(directory, "flood", "yes no end\n")
-    with Webhook("silent") as silent, Webhook("garbage") as garbage, Webhook("busy") as busy, watched(
+    with Webhook("silent") as silent, Webhook("garbage") as garbage, Webhook("busy") as busy, closed_port() as port, \
+            watched(
             directory,
             rule([{"exec": {"command": [hang], "timeout": "1s"}}, {"exec": [flood]}, {"exec": ["/nonexistent"]}],
                  "execs"),
             rule([{"webhook": {"url": silent.url, "timeout": "1s", "attempts": 1}},
                   {"webhook": {"url": garbage.url, "attempts": 1}}, {"webhook": {"url": busy.url, "attempts": 2}},
-                  {"webhook": {"url": f"http://127.0.0.1:{free_port()}/", "attempts": 2}}], "hooks")) as (d, feeder):
+                  {"webhook": {"url": f"http://127.0.0.1:{port}/", "attempts": 2}}], "hooks")) as (d, feeder):
         feeder.mib = 40
         fires(d, "hooks")
         wait_for(lambda: silent.bodies, "the silent server to be asked")
@@ -180,6 +184,17 @@ def test_the_real_alertmanager(directory):
         assert first["annotations"]["summary"] == "t is big" and first["status"]["state"] == "active"
         wait_for(lambda: [a for a in am.alerts() if a["endsAt"] > first["endsAt"]], "the alert to be sent again")
         assert [r.ok for r in results(d, 1)] == [True]
+
+        # Silenced: withdrawn, so that nobody is notified any more; told again when the silence ends.
+        assert client("ctl", "--connect", d.publish, "silence", "big", "t", "2h", "--why", "known").returncode == 0
+        wait_for(lambda: not am.alerts(), "the alert to be withdrawn")
+        wait_for(lambda: results(d, 1)[0].detail == "withdrawn, silenced: HTTP 200", "the result that says so")
+        assert alert_of(d).silenced and alert_of(d).state == pb.Alert.STATE_FIRING
+        assert client("ctl", "--connect", d.publish, "unsilence", "big", "t").returncode == 0
+        again = wait_for(am.alerts, "the alert after the silence")[0]
+        assert again["labels"] == first["labels"] and again["startsAt"] == first["startsAt"]
+        assert "silenced" not in again["annotations"]
+        wait_for(lambda: results(d, 1)[0].detail == "HTTP 200", "its result")
         feeder.mib = 10
         wait_for(lambda: not am.alerts(), "the alert to end")
         assert results(d, 1)[0].detail == "HTTP 200"
@@ -188,6 +203,31 @@ def test_the_real_alertmanager(directory):
         wait_for(am.alerts, "the alert again")
         d.ask(pb.Request(remove_target=pb.RemoveTargetRequest(name="t")))
         wait_for(lambda: not am.alerts(), "the alert of a removed target to end")
+
+
+def test_bands_of_one_label_stay_apart(directory):
+    """Info tables of one function share a label: an Alertmanager merges alerts of equal labels."""
+    log = (LOGS / "leaky-hi-ghc9103" / "run.eventlog").read_bytes()
+    assert log[-2:] == b"\xff\xff"
+    later = 5 * 10**9                                       # it goes on running: a block of nothing, seconds later
+    marker = struct.pack(">HQ", BLOCK_MARKER, later) + struct.pack(">IQH", 24, later, 0)
+    (directory / "t.eventlog").write_bytes(log[:-2] + marker)
+    rules = directory / "rules.yaml"
+    with Alertmanager(directory) as am:
+        rules.write_text("builtin: false\ngroups:\n  - name: test\n    rules:\n" +
+                         rule([{"alertmanager": am.url}], expr="band > 1KiB"))
+        with Daemon(directory, f"t=file:{directory}/t.eventlog", args=("--rules", rules)) as d:
+            fires(d)
+
+            def firing():
+                return [a for u in d.snapshot("t")["alerts"] for a in u.alerts.alerts
+                        if a.state == pb.Alert.STATE_FIRING]
+
+            wait_for(lambda: firing() and len(am.alerts()) == len(firing()), "all of them in the Alertmanager")
+            told, there = firing(), am.alerts()
+    assert len({a.band_label for a in told}) < len(told), "the log has bands that share a label"
+    assert sorted((a.band_label, a.band_name, a.band_source) for a in told) == sorted(
+        tuple(a["labels"].get(name, "") for name in ("band", "band_name", "band_source")) for a in there)
 
 
 def test_reload_while_alerts_fire(directory):
@@ -211,6 +251,23 @@ def test_reload_while_alerts_fire(directory):
     assert hook.told()[2:] == [("resolved", "gone", "t"), ("resolved", "kept", "t")]
     assert hook.bodies[3]["commonLabels"]["team"] == "search"   # to whom, and as what, its beginning was told
     assert not other.bodies
+
+
+def test_actions_that_a_reload_brings(directory):
+    """An alert that fires and has had no actions gets those that its rule has now; with none left, its end is told."""
+    with Webhook() as hook, watched(directory, rule([], "first"), rule([{"webhook": hook.url}], "second")) as (d, feeder):
+        feeder.mib = 40
+        fires(d, "first")
+        wait_for(lambda: len(hook.bodies) == 1, "the second rule's webhook")
+        (directory / "rules.yaml").write_text("groups:\n  - name: test\n    rules:\n" +
+                                              rule([{"webhook": hook.url}], "first") + rule([], "second"))
+        assert client("ctl", "--connect", d.publish, "reload").returncode == 0
+        wait_for(lambda: len(hook.bodies) == 2, "the action that is new")
+        assert results(d, 1, "first")[0].ok
+        feeder.mib = 10
+        wait_for(lambda: len(hook.bodies) == 4, "both ends")
+    assert hook.told()[:2] == [("firing", "second", "t"), ("firing", "first", "t")]
+    assert sorted(hook.told()[2:]) == [("resolved", "first", "t"), ("resolved", "second", "t")]
 
 
 def test_silences(directory):

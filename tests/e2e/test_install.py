@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from harness import BUILD, LOGS, ROOT, Daemon
+from harness import BUILD, DEADLINE_S, LOGS, ROOT, Daemon, wait_for
 
 FOLLOW = """
 #include <heapwatch/subscriber.h>
@@ -18,7 +18,7 @@ int main(int argc, char **argv)
         const Hw__Update *u;
         int r;
 
-        while (s && (r = hw_subscriber_next(s, 20000, &u)) > HW_SUBSCRIBER_NOTHING) {
+        while (s && (r = hw_subscriber_next(s, 120000, &u)) > HW_SUBSCRIBER_NOTHING) {
                 if (r == HW_SUBSCRIBER_UPDATE && u->body_case == HW__UPDATE__BODY_HEAP) {
                         printf("%s %llu\\n", u->target, (unsigned long long)u->heap->live_bytes);
                         hw_subscriber_destroy(&s);
@@ -54,6 +54,38 @@ def test_programs_and_pages(installed):
     assert done.stdout.count(b"\n") > 3
 
 
+def complete(installed, words, directory):
+    """What bash offers for the last word."""
+    script = f"""
+        . {installed}/share/bash-completion/completions/heapwatch
+        COMP_WORDS=({' '.join(repr(str(w)) for w in words)}); COMP_CWORD={len(words) - 1}
+        _{os.path.basename(words[0])} {str(words[0])!r} {words[-1]!r} {str(words[-2])!r}
+        printf '%s\\n' "${{COMPREPLY[@]}}"
+    """
+    done = subprocess.run(["bash", "-c", script], stdout=subprocess.PIPE, text=True, check=True,
+                          env={**os.environ, "XDG_RUNTIME_DIR": str(directory)})
+    return set(done.stdout.split())
+
+
+def test_bash_completes_commands_options_and_targets(installed, directory):
+    client, daemon = installed / "bin" / "heapwatch", installed / "bin" / "heapwatchd"
+    assert {"run", "top", "check", "--help"} <= complete(installed, [client, ""], directory)
+    assert complete(installed, [client, "su"], directory) == {"summary"}
+    assert "--close" in complete(installed, [client, "run", "--c"], directory)
+    assert {"silence", "silences"} <= complete(installed, [client, "ctl", "sil"], directory)
+    assert "--config" in complete(installed, [daemon, "--c"], directory)
+    assert complete(installed, [client, "trend", ""], directory) == set(), "no daemon, nothing to offer"
+    (directory / "heapwatch").mkdir(mode=0o700)
+    with Daemon(directory / "heapwatch", f"api-1={LOGS / 'parallel-ghc9103' / 'run.eventlog'}"):
+        wait_for(lambda: complete(installed, [client, "trend", ""], directory) == {"api-1"}, "the target's name")
+
+
+def test_what_services_and_other_languages_need(installed):
+    unit = (installed / "lib" / "systemd" / "system" / "heapwatchd.service").read_text()
+    assert "ExecStart=/opt/hw/bin/heapwatchd --config /etc/heapwatch/heapwatchd.yaml" in unit and "@" not in unit
+    assert (installed / "share" / "heapwatch" / "heapwatch.proto").read_bytes() == (ROOT / "proto" / "heapwatch.proto").read_bytes()
+
+
 def test_a_program_of_ones_own(installed, directory):
     source, program = directory / "follow.c", directory / "follow"
     source.write_text(FOLLOW)
@@ -64,7 +96,7 @@ def test_a_program_of_ones_own(installed, directory):
     subprocess.run(["gcc", "-Wall", "-Werror", source, "-o", program, *flags], check=True)
     with Daemon(directory, f"t={LOGS / 'leaky-hT-ghc9103' / 'run.eventlog'}") as d:
         d.wait_state("t", "ENDED")
-        done = subprocess.run([program, d.publish], stdout=subprocess.PIPE, timeout=60,
+        done = subprocess.run([program, d.publish], stdout=subprocess.PIPE, timeout=DEADLINE_S,
                               env={**os.environ, "LD_LIBRARY_PATH": str(installed / "lib")})
         assert done.returncode == 0
         name, live = done.stdout.split()

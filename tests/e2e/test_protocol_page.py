@@ -12,7 +12,7 @@ import pytest
 import zmq
 
 import subscriber
-from subscriber import Follower
+from subscriber import DEADLINE_S, Follower
 
 
 class Daemon(threading.Thread):
@@ -63,7 +63,7 @@ class Daemon(threading.Thread):
 
     def stop(self):
         self.over.set()
-        self.join(10)
+        self.join()
 
 
 @pytest.fixture
@@ -80,29 +80,30 @@ def live(f):
 
 def test_follower_heals_gap_and_silent_loss(daemon):
     with Follower(daemon.endpoint) as f:
-        f.run_until(lambda f: f.ready, 10)
+        # Its subscription has arrived when a heartbeat came.
+        f.run_until(lambda f: f.ready and f.heard_live("a"))
         assert live(f) == 100
         daemon.commands.append("send")
-        f.run_until(lambda f: live(f) == 200, 10)
+        f.run_until(lambda f: live(f) == 200)
         assert (f.gaps, f.lost) == (0, 0)
         daemon.commands += ["lose", "send"]
-        f.run_until(lambda f: live(f) == 400 and f.asked is None and not f.hurt, 10)
+        f.run_until(lambda f: live(f) == 400 and f.asked is None and not f.hurt)
         assert (f.gaps, f.lost) == (1, 1)
         daemon.commands.append("lose")      # only the heads tell
-        f.run_until(lambda f: live(f) == 500, 10)
+        f.run_until(lambda f: live(f) == 500)
         assert (f.gaps, f.lost) == (2, 2)
         with Follower(daemon.endpoint) as late:
-            late.run_until(lambda f: f.ready, 10)
+            late.run_until(lambda f: f.ready)
             assert late.state() == f.state()
 
 
 def test_follower_sees_restart(tmp_path):
     first = Daemon(tmp_path, 77)
     with Follower(first.endpoint) as f:
-        f.run_until(lambda f: f.ready, 10)
+        f.run_until(lambda f: f.ready)
         first.stop()
         second = Daemon(tmp_path, 78)
-        f.run_until(lambda f: f.epoch == 78 and f.ready, 15)
+        f.run_until(lambda f: f.epoch == 78 and f.ready)
         assert f.resets == 2 and live(f) == 100
         second.stop()
 
@@ -115,7 +116,7 @@ def test_example_of_the_page(daemon, tmp_path):
     script.write_text(code)
     with subprocess.Popen([sys.executable, str(script), daemon.endpoint], stdout=subprocess.PIPE, text=True,
                           env=dict(os.environ, PYTHONPATH=folder)) as p:
-        timer = threading.Timer(20, p.kill)
+        timer = threading.Timer(DEADLINE_S, p.kill)
         timer.start()
         try:
             assert p.stdout.readline() == "a live 100\n"

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from harness import CLIENT, LOGS, Daemon, client, pb, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, pb, wait_for
 
 @pytest.fixture
 def daemon(tmp_path):
@@ -28,16 +28,17 @@ def start(daemon, *arguments, **more):
 
 
 def finish(process):
-    out, err = process.communicate(timeout=60)
+    """To its end; its standard input ends now."""
+    out, err = process.communicate(timeout=DEADLINE_S)
     return process.returncode, out, err
 
 
 def test_watches_to_the_end(daemon, programs):
-    run = start(daemon, "--name", "mine", "--rts", "-i0.1", "--", programs["leaky"], 2)
+    run = start(daemon, "--name", "mine", "--rts", "-i0.1", "--", programs["leaky"], 2, "more")
     wait_for(lambda: daemon.target("mine") is not None and daemon.target("mine").run_info.ghc_version,
              "the target's identity while the program runs")
     status, out, err = finish(run)
-    assert status == 0 and out == "20000\n"
+    assert status == 0 and int(out) >= 20000
     assert "mine ended with status 0" in err and "heap census" in err and "not delivered" not in err
     wait_for(lambda: daemon.target("mine") is None, "the target's removal")
     assert not list(daemon.directory.glob("run-*"))
@@ -55,7 +56,7 @@ def test_a_hanging_program_is_told_and_ended(daemon, programs):
 
 
 def test_signals_are_forwarded(daemon, programs):
-    run = start(daemon, "--name", "sig", "--", programs["leaky"], 60)
+    run = start(daemon, "--name", "sig", "--", programs["leaky"], 600)
     wait_for(lambda: daemon.target("sig") is not None and daemon.target("sig").run_info.pid, "the running program")
     run.send_signal(signal.SIGTERM)
     status, _, _ = finish(run)
@@ -63,7 +64,7 @@ def test_signals_are_forwarded(daemon, programs):
 
 
 def test_daemon_killed_and_restarted(daemon, programs):
-    run = start(daemon, "--name", "mine", "--", programs["leaky"], 6)
+    run = start(daemon, "--name", "mine", "--", programs["leaky"], 1, "more")
     wait_for(lambda: daemon.target("mine") is not None and daemon.target("mine").run_info.pid, "the running program")
     daemon.process.kill()
     daemon.process.wait()
@@ -71,16 +72,18 @@ def test_daemon_killed_and_restarted(daemon, programs):
     wait_for(lambda: daemon.target("mine") is not None and daemon.health("mine").events > 0,
              "events at the new daemon")
     status, out, err = finish(run)
-    assert status == 0 and out == "60000\n"
+    assert status == 0 and int(out) >= 10000
     assert "the daemon is back" in err or "the daemon is gone" not in err
 
 
 def test_stopped_daemon_does_not_stop_the_program(daemon, programs):
     run = start(daemon, "--name", "mine", "--", programs["leaky"], 1)
     assert finish(run)[0] == 0
-    run = start(daemon, "--name", "flood", "--heap-profile", "none", "--", programs["stress"], 600000)
+    run = start(daemon, "--name", "flood", "--heap-profile", "none", "--", programs["stress"], 600000, "wait")
     wait_for(lambda: daemon.target("flood") is not None, "the target")
     daemon.process.send_signal(signal.SIGSTOP)
+    run.stdin.close()
+    run.stdin = None
     try:
         # The program ends by itself while its daemon stands still; only then may the daemon go on.
         wait_for(lambda: run.poll() is not None, "the end of the program")
@@ -122,7 +125,7 @@ def test_scripts_are_not_started(daemon, tmp_path):
 def test_doctor_of_programs(programs):
     def doctor(name):
         r = subprocess.run([CLIENT, "doctor", "--format", "json", programs[name]], capture_output=True, text=True,
-                           timeout=60)
+                           timeout=DEADLINE_S)
         return r.returncode, {f["feature"]: f["seen"] for f in json.loads(r.stdout)["features"]}
 
     status, seen = doctor("leaky")

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from harness import BUILD, LOGS, Daemon, pb, rss_bytes, wait_for
+from harness import BUILD, DEADLINE_S, LOGS, Daemon, pb, rss_bytes, wait_for
 
 LEAKY = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()
 STEADY = (LOGS / "steady-hT-thr-ghc9103" / "run.eventlog").read_bytes()
@@ -196,7 +196,7 @@ def test_fifty_targets_at_once_in_little_memory(directory):
         for t in threads:
             t.start()
         for t in threads:
-            t.join(60)
+            t.join(DEADLINE_S)
             assert not t.is_alive(), "the daemon does not drain its FIFOs"
         sizes = {f"t{i}": (LOGS / run / "run.eventlog").stat().st_size for i, run in enumerate(runs)}
         wait_for(lambda: all(u.health.bytes == sizes[u.target] for u in d.status().targets

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from harness import LOGS, ROOT, Daemon, client, pb, wait_for
+from harness import DEADLINE_S, LOGS, ROOT, Daemon, client, pb, wait_for
 from subscriber import Follower
 
 LOG = LOGS / "leaky-hi-ghc9103" / "run.eventlog"
@@ -33,11 +33,11 @@ def test_late_and_returning_subscribers_have_the_same_state(directory, log):
     path = directory / "log"
     parts = pieces(log, 3)
     with Daemon(directory, f"t={path}") as d, Follower(d.publish) as early:
-        early.run_until(lambda f: f.ready, 20)
+        early.run_until(lambda f: f.ready)
         feed(path, parts[:1])
-        early.run_until(lambda f: "t" in f.targets and f.targets["t"].plain.get("heap") is not None, 20)
+        early.run_until(lambda f: "t" in f.targets and f.targets["t"].plain.get("heap") is not None)
         with Follower(d.publish) as gone:
-            gone.run_until(lambda f: f.ready, 20)
+            gone.run_until(lambda f: f.ready)
             feed(path, parts[1:2])
             gone.run_for(0.3)
         feed(path, parts[2:])
@@ -53,13 +53,7 @@ def test_late_and_returning_subscribers_have_the_same_state(directory, log):
 
 
 def wait_until_quiet(follower):
-    def done(f):
-        t = f.targets.get("t")
-        return f.ready and not f.hurt and f.asked is None and t and t.target and \
-            t.target.state == pb.Target.STATE_ENDED
-    follower.run_until(done, 30)
-    follower.run_for(1.5)       # the heartbeat's heads tell of anything missed
-    follower.run_until(done, 30)
+    follower.run_until_quiet("t", lambda t: t.target and t.target.state == pb.Target.STATE_ENDED)
 
 
 RUNS = 800      # far more updates than the daemon keeps for one that does not read
@@ -70,15 +64,10 @@ import json
 from subscriber import Follower, schema
 pb = schema()
 f = Follower(sys.argv[1])
-f.run_until(lambda f: f.ready, 20)
+f.run_until(lambda f: f.ready)
 print("ready", flush=True)
 sys.stdin.readline()            # stopped here by the test, then told to go on
-def done(f):
-    t = f.targets.get("t")
-    return f.ready and not f.hurt and f.asked is None and t and t.target and t.target.state == pb.Target.STATE_ENDED
-f.run_until(done, 60)
-f.run_for(2)
-f.run_until(done, 60)
+f.run_until_quiet("t", lambda t: t.target and t.target.state == pb.Target.STATE_ENDED)
 print(json.dumps([f.lost, f.state()]), flush=True)
 """
 
@@ -106,7 +95,7 @@ def test_a_stopped_subscriber_loses_counts_and_heals(directory):
         slow.stdin.write("\n")
         slow.stdin.flush()
         lost, state = json.loads(slow.stdout.readline())
-        assert slow.wait(30) == 0
+        assert slow.wait(DEADLINE_S) == 0
         with Follower(d.publish) as fresh:
             wait_until_quiet(fresh)
             expected = json.loads(json.dumps(fresh.state()))
@@ -135,4 +124,4 @@ def test_fifty_targets_are_all_seen_by_a_late_subscriber(directory):
         wait_for(lambda: all(u.target_state.runs >= 1 for u in d.status().targets
                              if u.WhichOneof("body") == "target_state"), "all headers")
         with Follower(d.publish) as f:
-            f.run_until(lambda f: f.ready and len([n for n in f.targets if n]) == 50, 30)
+            f.run_until(lambda f: f.ready and len([n for n in f.targets if n]) == 50)

@@ -6,15 +6,16 @@ import subprocess
 
 import pytest
 
-from harness import CLIENT, LOGS, ROOT, Daemon, pb, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, pb, running, wait_for
 from live_log import LiveLog
 
 FINE = ("--resolution", "100ms", "--leak-after", "3s")
+WHOLE_TEST_S = 600      # longer than any test waits: the program is ended when the test is over
 
 
 def launch(program, log, seconds, rts=("-l", "-hT", "-i0.1")):
-    return subprocess.Popen([program, str(seconds), "+RTS", *rts, f"-ol{log}", "-RTS"], cwd=os.path.dirname(log),
-                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    return running(program, seconds, "+RTS", *rts, f"-ol{log}", "-RTS", cwd=os.path.dirname(log),
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def trends(daemon, target):
@@ -37,11 +38,11 @@ def trend_json(*args):
 
 def test_a_leak_is_found_and_a_steady_program_is_not(directory, programs):
     leaky, steady = directory / "leaky.log", directory / "steady.log"
-    with Daemon(directory, f"leaky={leaky}", f"steady={steady}", args=(*FINE, "--limit", "1GiB")) as d:
-        running = [launch(programs["leaky"], leaky, 30), launch(programs["steady"], steady, 30)]
+    with Daemon(directory, f"leaky={leaky}", f"steady={steady}", args=(*FINE, "--limit", "1GiB")) as d, \
+            launch(programs["leaky"], leaky, WHOLE_TEST_S) as program, launch(programs["steady"], steady, WHOLE_TEST_S):
         wait_for(lambda: verdict(d, "leaky", pb.SERIES_LIVE) >= pb.VERDICT_GROWING, "growth of live data")
         wait_for(lambda: verdict(d, "leaky", pb.SERIES_LIVE) == pb.VERDICT_LEAK, "a leak")
-        assert running[0].poll() is None, "the leak was to be found while it runs"
+        assert program.poll() is None, "the leak was to be found while it runs"
         state, series, bands = trends(d, "leaky")
         live = series[pb.SERIES_LIVE]
         assert live.slope_low > 100e3 and live.slope_low <= live.slope <= live.slope_high
@@ -61,31 +62,26 @@ def test_a_leak_is_found_and_a_steady_program_is_not(directory, programs):
         text = subprocess.run([CLIENT, "trend", "leaky", "--connect", d.publish, "--fail-on", "leak"],
                               stdout=subprocess.PIPE, text=True)
         assert text.returncode == 1 and "LEAK" in text.stdout
-        for p in running:
-            p.terminate()
-            p.wait()
 
 
 def test_growth_off_the_heap(directory, programs):
     log = directory / "log"
-    with Daemon(directory, f"t={log}", args=("--resolution", "1s", "--leak-after", "20s")) as d:
-        program = launch(programs["offheap"], log, 60)
+    with Daemon(directory, f"t={log}", args=("--resolution", "1s", "--leak-after", "20s")) as d, \
+            launch(programs["offheap"], log, WHOLE_TEST_S) as program:
         wait_for(lambda: trends(d, "t")[0].growth.where == pb.Growth.WHERE_OFF_HEAP, "growth off the heap")
         assert program.poll() is None
         growth = trends(d, "t")[0].growth
         assert growth.live == pb.VERDICT_STEADY and growth.rss >= pb.VERDICT_GROWING
         assert growth.off_heap_slope > 500e3 and growth.off_heap_bytes > 1 << 20
         assert "malloc" in growth.sentence
-        program.terminate()
-        program.wait()
 
 
 def test_a_finished_log_says_the_same_as_the_live_run(directory, programs):
     """The newest trend of each series of the log, whole, as the daemon told it live."""
     log = directory / "log"
     with Daemon(directory, f"t={log}", args=FINE) as d:
-        program = launch(programs["leaky"], log, 12)
-        assert program.wait(60) == 0
+        with launch(programs["leaky"], log, 12) as program:
+            assert program.wait(DEADLINE_S) == 0
         d.wait_state("t", "ENDED")
         _, live, bands = trends(d, "t")
     found = trend_json(log, *FINE)["trends"]["trends"]
@@ -117,7 +113,7 @@ def test_scale_of_a_finished_log_comes_from_its_length():
 def test_bad_settings_start_nothing(directory, args, what):
     from harness import DAEMON
     r = subprocess.run([DAEMON, *args, "--publish", f"ipc://{directory}/publish", "--request",
-                        f"ipc://{directory}/request"], stderr=subprocess.PIPE, text=True, timeout=20)
+                        f"ipc://{directory}/request"], stderr=subprocess.PIPE, text=True, timeout=DEADLINE_S)
     assert r.returncode == 2 and what in r.stderr
 
 

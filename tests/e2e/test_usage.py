@@ -4,12 +4,12 @@ import subprocess
 
 import pytest
 
-from harness import DAEMON, LOGS, client, private_directory
+from harness import DAEMON, DEADLINE_S, LOGS, client, private_directory
 
 
 def daemon(*args):
     return subprocess.run([DAEMON, *map(str, args)], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=20)
+                          timeout=DEADLINE_S)
 
 
 @pytest.mark.parametrize("args, words", [

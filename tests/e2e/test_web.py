@@ -13,7 +13,7 @@ import urllib.parse
 import pytest
 
 from fake_daemon import FakeDaemon
-from harness import CLIENT, LOGS, Daemon, client, pb, piped, private_directory, wait_for
+from harness import BUILD, CLIENT, DEADLINE_S, LOGS, Daemon, client, pb, piped, private_directory, rss_bytes, wait_for
 
 LEAKY = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 HC = LOGS / "cc-hc-ghc9103" / "run.eventlog"
@@ -32,7 +32,7 @@ class Web:
 
     def ask(self, path, method="GET", headers=None, body=None):
         """(status, headers, body) of one request."""
-        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
         try:
             c.request(method, path, body=body, headers=headers or {})
             r = c.getresponse()
@@ -55,7 +55,7 @@ class Web:
         return found
 
     def raw(self):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=30)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=DEADLINE_S)
 
     def history(self, **parameters):
         return self.json("/api/history?" + urllib.parse.urlencode(parameters, doseq=True))["items"]
@@ -63,7 +63,7 @@ class Web:
     def stop(self):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGTERM)
-        self.process.wait(20)
+        self.process.wait(DEADLINE_S)
         self.process.stdout.close()
         self.process.stderr.close()
         return self.process.returncode
@@ -80,7 +80,7 @@ class Stream:
 
     def __init__(self, web, query="", small=False):
         self.socket = socket.socket()
-        self.socket.settimeout(60)
+        self.socket.settimeout(DEADLINE_S)
         if small:  # the kernel holds little for it
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         self.socket.connect(("127.0.0.1", web.port))
@@ -286,11 +286,14 @@ def test_sizes(served):
 
 def test_history_is_not_asked_without_end(served):
     _, web = served
-    statuses = set()
-    for i in range(400):
-        statuses.add(web.ask(f"/api/history?target=leaky&series=live&from={i}")[0])
-        if 429 in statuses:
-            break
+    # All at once, and what needs no daemon: a slow machine might not ask more than it may one after the other.
+    with web.raw() as s:
+        s.sendall(b"".join(b"GET /api/history?target=nobody&series=live&from=%d HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" % i
+                           for i in range(400)))
+        statuses, answers = set(), s.makefile("rb")
+        while 429 not in statuses:
+            statuses.add(int(answers.readline().split()[1]))
+            answers.read(int(http.client.parse_headers(answers)["Content-Length"]))
     assert statuses == {200, 429}
     wait_for(lambda: web.ask("/api/history?target=leaky&series=live")[0] == 200, "the server's patience")
 
@@ -379,6 +382,7 @@ def test_stream_begins_with_the_state_and_goes_on(served):
 def test_many_browsers_hear_the_same():
     last = max(int(u["census"]["number"]) for u in piped(LEAKY) if "census" in u)
     with private_directory() as d, Daemon(d) as daemon, Web("--connect", daemon.publish) as web:
+        wait_for(lambda: web.json("/api/state")["daemons"][0]["stale"] is False, "the daemon to be heard")
         streams = [Stream(web) for _ in range(20)]
         daemon.ask(pb.Request(add_target=pb.AddTargetRequest(name="late", uri=str(LEAKY))))
         found = [None] * len(streams)
@@ -398,7 +402,7 @@ def test_many_browsers_hear_the_same():
         for t in threads:
             t.start()
         for t in threads:
-            t.join(60)
+            t.join(DEADLINE_S)
         assert found[0] and all(f == found[0] for f in found), found
         for s in streams:
             s.close()
@@ -459,8 +463,8 @@ def test_a_stalled_browser_is_skipped_to_the_newest():
         while newest < first + 600:  # 30 MB
             newest = max([newest, *numbers(reader.event()[1])])
         flooding.clear()
-        rss = int(next(line for line in open(f"/proc/{web.process.pid}/status") if line.startswith("VmRSS")).split()[1])
-        assert rss < 400000, f"{rss} kB"
+        if BUILD.name not in ("asan", "ubsan"):     # a sanitizer keeps freed memory and shadows the rest
+            assert rss_bytes(web.process.pid) < 400 << 20
         seen = []
         while True:
             name, data = stalled.event()

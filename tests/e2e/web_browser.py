@@ -10,7 +10,7 @@ import pathlib
 import shutil
 import subprocess
 
-from harness import BUILD, CLIENT, ROOT, wait_for
+from harness import BUILD, CLIENT, DEADLINE_S, ROOT, wait_for
 
 SOURCE = ROOT / "tests" / "e2e" / "browser"
 
@@ -56,7 +56,7 @@ class Browser:
 
     def close(self):
         self.node.stdin.close()
-        self.node.wait(30)
+        self.node.wait(DEADLINE_S)
 
 
 class Tab:
@@ -81,7 +81,7 @@ class Tab:
     def js(self, expression):
         return self.browser("eval", tab=self.number, js=expression)
 
-    def until(self, expression, timeout=30000):
+    def until(self, expression, timeout=120000):
         """The first true value of the expression."""
         try:
             return self.browser("wait", tab=self.number, js=expression, timeout=timeout)
@@ -119,4 +119,4 @@ class Web:
 
     def __exit__(self, *exc):
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(DEADLINE_S)

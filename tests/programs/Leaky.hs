@@ -1,26 +1,30 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- | Grows for ever.
--- usage: Leaky SECONDS        (markers "begin", "half", "end"; flushes every 100 ms)
+-- usage: Leaky SECONDS [more] (markers "begin", "half", "end"; flushes every 100 ms; `more`: and until its stdin ends)
 module Main (main) where
 
-import Control.Monad (forM_, when)
+import Control.Monad (forM_, unless, when)
 import Data.IORef
 import Debug.Trace (traceMarkerIO)
 import System.Environment (getArgs)
 
 import Flush (flushEvery, flushNow)
+import Until
 import Work
 
 main :: IO ()
 main = do
-  [seconds] <- fmap (map read) getArgs
+  seconds : more <- getArgs
   _ <- flushEvery 100
   kept <- newIORef []
   traceMarkerIO "begin"
-  let ticks = seconds * 20 :: Int
+  let ticks = read seconds * 20 :: Int
+      grow i = tick i >>= \rs -> modifyIORef' kept (rs ++)
+      goOn ended i = ended >>= \over -> unless over (grow i >> goOn ended (i + 1))
   forM_ [1 .. ticks] $ \i -> do
     when (i == ticks `div` 2) $ traceMarkerIO "half"
-    tick i >>= \rs -> modifyIORef' kept (rs ++)
+    grow i
+  unless (null more) $ untilStdinEnds >>= \ended -> goOn ended (ticks + 1)
   traceMarkerIO "end"
   rs <- readIORef kept
   print (length rs)

@@ -8,12 +8,14 @@ import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 
 const browser = await chromium.launch({ executablePath: process.argv[2], args: ["--no-sandbox", "--disable-gpu"] });
+const LIMIT = 120000; // milliseconds, for what hangs: a busy machine must never meet it
 const tabs = new Map();
 let next = 0;
 
 // A tab keeps what its console and its network complained about.
 async function open({ width = 1400, height = 900, theme = "light", offline = false }) {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true, offline, locale: "en-GB", timezoneId: "UTC" });
+    context.setDefaultTimeout(LIMIT);
     const page = await context.newPage(), tab = { context, page, errors: [], requests: [] };
     page.on("console", (m) => m.type() === "error" && tab.errors.push(m.text()));
     page.on("pageerror", (e) => tab.errors.push(String(e.stack ?? e)));
@@ -35,7 +37,7 @@ const commands = {
     // true yet (the page is still being built, or is being replaced); what it threw last is in the error.
     wait: async (c) => {
         let last = "false";
-        for (const end = Date.now() + (c.timeout ?? 30000); Date.now() < end; await new Promise((f) => setTimeout(f, 40))) {
+        for (const end = Date.now() + (c.timeout ?? LIMIT); Date.now() < end; await new Promise((f) => setTimeout(f, 40))) {
             try {
                 const value = await of(c).page.evaluate(c.js);
                 if (value) return value;
@@ -46,13 +48,13 @@ const commands = {
         }
         throw new Error(`waited in vain; the last answer was ${last}`);
     },
-    click: async (c) => (await at(c).click({ timeout: 15000, ...(c.position ? { position: c.position } : {}) }), null),
-    fill: async (c) => (await at(c).fill(c.text, { timeout: 15000 }), null),
-    select: async (c) => (await at(c).selectOption(c.value, { timeout: 15000 }), null),
-    focus: async (c) => (await at(c).focus({ timeout: 15000 }), null),
+    click: async (c) => (await at(c).click({ timeout: LIMIT, ...(c.position ? { position: c.position } : {}) }), null),
+    fill: async (c) => (await at(c).fill(c.text, { timeout: LIMIT }), null),
+    select: async (c) => (await at(c).selectOption(c.value, { timeout: LIMIT }), null),
+    focus: async (c) => (await at(c).focus({ timeout: LIMIT }), null),
     press: async (c) => (await of(c).page.keyboard.press(c.key), null),
-    text: async (c) => at(c).innerText({ timeout: 15000 }),
-    box: async (c) => at(c).boundingBox({ timeout: 15000 }),
+    text: async (c) => at(c).innerText({ timeout: LIMIT }),
+    box: async (c) => at(c).boundingBox({ timeout: LIMIT }),
     drag: async (c) => {
         const { mouse } = of(c).page;
         await mouse.move(c.from[0], c.from[1]);
@@ -68,7 +70,7 @@ const commands = {
     shot: async (c) => (await of(c).page.screenshot({ path: c.path, fullPage: !!c.full }), null),
     // Clicks what saves a file: its name and its bytes in base64.
     save: async (c) => {
-        const [download] = await Promise.all([of(c).page.waitForEvent("download", { timeout: 15000 }), at(c).click({ timeout: 15000 })]);
+        const [download] = await Promise.all([of(c).page.waitForEvent("download", { timeout: LIMIT }), at(c).click({ timeout: LIMIT })]);
         return { name: download.suggestedFilename(), data: (await readFile(await download.path())).toString("base64") };
     },
 };

@@ -2,7 +2,9 @@
 /* Orders become steps in order; failing, retried, hanging and too many ones are all reported, and nothing overtakes. */
 #include "http_server.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "act/actor.h"
@@ -140,19 +142,34 @@ static void a_hanging_action_holds_up_its_alert_only(void **state)
         struct act_plan *hang = act_plan_new(), *quick = act_plan_new();
 
         (void)state;
-        add(hang, (struct act_step){ .kind = ACT_EXEC, .argv = SHELL("sleep 600"), .timeout_ns = 400000000u });
+        /* It hangs until the other alert's action is over, however long that takes. */
+        char directory[] = "/tmp/hw-actor-XXXXXX", fifo[64], script[96];
+        int fd;
+
+        assert_non_null(mkdtemp(directory));
+        (void)snprintf(fifo, sizeof(fifo), "%s/fifo", directory);
+        (void)snprintf(script, sizeof(script), "cat %s; exit 1", fifo);
+        assert_int_equal(mkfifo(fifo, 0600), 0);
+        add(hang, (struct act_step){ .kind = ACT_EXEC, .argv = SHELL(script), .timeout_ns = 60000000000u });
         add(quick, (struct act_step){ .kind = ACT_EXEC, .argv = SHELL("true") });
         submit(NOTICE_FIRING, 1, hang);
         submit(NOTICE_RESOLVED, 1, quick);
         submit(NOTICE_FIRING, 2, quick);
-        run_until(base, &seen.n, 3);
+        run_until(base, &seen.n, 1);
         assert_int_equal(seen.reports[0].fingerprint, 2);
+        while ((fd = open(fifo, O_WRONLY | O_NONBLOCK)) < 0) /* until `cat` has it open */
+                event_base_loop(base, EVLOOP_NONBLOCK);
+        close(fd);
+        run_until(base, &seen.n, 3);
+        assert_int_equal(seen.n, 3);
         assert_int_equal(seen.reports[1].fingerprint, 1);
         assert_int_equal(seen.reports[1].state, NOTICE_FIRING);
         assert_int_equal(seen.reports[1].outcome, ACT_FAILED);
         assert_int_equal(seen.reports[2].state, NOTICE_RESOLVED);
         act_plan_unref(&hang);
         act_plan_unref(&quick);
+        unlink(fifo);
+        rmdir(directory);
 }
 
 static void the_queue_is_bounded(void **state)
@@ -190,6 +207,13 @@ static void the_queue_is_bounded(void **state)
         log_set_level(LOG_INFO);
 }
 
+static bool tells_of_two(const char *request)
+{
+        const char *first = strstr(request, "\"startsAt\"");
+
+        return first && strstr(first + 1, "\"startsAt\"");
+}
+
 static void alertmanager_is_told_again_until_it_resolves(void **state)
 {
         struct act_plan *plan = act_plan_new();
@@ -202,12 +226,10 @@ static void alertmanager_is_told_again_until_it_resolves(void **state)
         submit(NOTICE_FIRING, 2, plan);
         run_until(base, &seen.n, 2);
         assert_non_null(strstr(s.seen, "POST /am/api/v2/alerts HTTP/1.1"));
-        assert_int_equal(s.requests, 2);
-        run_until(base, &s.requests, 3);
+        assert_true(s.requests >= 2);
+        while (!tells_of_two(s.seen)) /* both in one request */
+                run_until(base, &s.requests, s.requests + 1);
         assert_int_equal(seen.n, 2);
-        const char *first = strstr(s.seen, "\"startsAt\"");
-        assert_non_null(first);
-        assert_non_null(strstr(first + 1, "\"startsAt\"")); /* both in one request */
 
         submit(NOTICE_RESOLVED, 1, plan);
         submit(NOTICE_RESOLVED, 2, plan);
@@ -269,6 +291,9 @@ static void plans_refuse_mistakes(void **state)
                   "webhook: the URL is too long, or has blanks or control characters in it" },
                 { { .kind = ACT_ALERTMANAGER, .url = "http://h", .bearer_file = "token" },
                   "alertmanager: bearer_file: expected an absolute path" },
+                { { .kind = ACT_ALERTMANAGER, .url = "http://h", .firing_only = true },
+                  "alertmanager: resolved: false has no meaning here: it keeps the alert until it is told that it is "
+                  "over" },
                 { { .kind = ACT_LOG, .timeout_ns = ACT_TIMEOUT_MAX_NS + 1 }, "log: timeout: expected at most 5m" },
                 { { .kind = ACT_DUMP }, "dump: this version cannot do that yet" },
         };

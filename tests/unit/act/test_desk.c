@@ -16,6 +16,8 @@ struct seen {
         uint64_t fingerprint;
         enum notice_state state;
         bool known;
+        char silenced[256];     /* the annotation */
+        const struct act_plan *plan;
 };
 
 static struct desk *desk;
@@ -30,11 +32,13 @@ static bool on_act(void *ctx, const struct notice *n, struct act_plan *p, bool k
         (void)ctx;
         if (full)
                 return false;
-        assert_ptr_equal(p, plan);
+        seen.plan = p;
         seen.acted++;
         seen.fingerprint = n->fingerprint;
         seen.state = n->state;
         seen.known = known;
+        const char *words = notice_annotation(n, "silenced");
+        snprintf(seen.silenced, sizeof(seen.silenced), "%s", words ? words : "");
         return true;
 }
 
@@ -69,13 +73,20 @@ static int tear_down(void **state)
 }
 
 /* Alert number `id` of the rule began to fire at `fired`, and now is `now`. */
-static void take(unsigned id, enum notice_state state, uint64_t fired, uint64_t now)
+static void take_with(unsigned id, enum notice_state state, uint64_t fired, uint64_t now, struct act_plan *p)
 {
         struct notice n = { .fingerprint = id, .target = id % 2 ? "odd" : "even", .rule = "leak", .group = "memory",
                             .state = state, .time_ns = 1, .wall_ns = state == NOTICE_FIRING ? fired : now,
                             .fired_ns = 1, .fired_wall_ns = fired };
 
-        desk_take(desk, &n, plan, now);
+        desk_take(desk, &n, p, now);
+}
+
+static void take(unsigned id, enum notice_state state, uint64_t fired, uint64_t now)
+{
+        take_with(id, state, fired, now, plan);
+        if (seen.acted)
+                assert_ptr_equal(seen.plan, plan);
 }
 
 static const char *result(unsigned id)
@@ -152,6 +163,139 @@ static void silenced_alerts_wait(void **state)
         silence("*", "*", NOW + 70 * (uint64_t)S, 60 * (uint64_t)S);
         take(1, NOTICE_RESOLVED, NOW, NOW + 80 * (uint64_t)S); /* who was told of its beginning is told of its end */
         assert_int_equal(seen.acted, 3);
+}
+
+static struct act_plan *plan_of(enum act_kind kind)
+{
+        struct act_plan *p = act_plan_new();
+        char error[128];
+
+        assert_true(act_plan_add(p, &(struct act_step){ .kind = ACT_LOG }, error, sizeof(error)));
+        if (kind == ACT_ALERTMANAGER)
+                assert_true(act_plan_add(p, &(struct act_step){ .kind = kind, .url = "http://h" }, error,
+                                         sizeof(error)));
+        return p;
+}
+
+static void report_of(unsigned id, uint32_t step, enum notice_state state)
+{
+        struct act_report r = { .fingerprint = id, .state = state, .step = step, .kind = ACT_ALERTMANAGER,
+                                .outcome = ACT_DONE, .attempts = 1, .detail = "HTTP 200" };
+
+        desk_report(desk, &r);
+}
+
+/* An Alertmanager would go on notifying: it is told of the end, and of the alert again when the silence is over. */
+static void what_keeps_a_state_is_withdrawn(void **state)
+{
+        struct act_plan *am = plan_of(ACT_ALERTMANAGER);
+        const uint64_t s = S;
+
+        (void)state;
+        take_with(1, NOTICE_FIRING, NOW, NOW, am);
+        take_with(2, NOTICE_FIRING, NOW, NOW, plan); /* of log alone: there is nothing to withdraw */
+        assert_int_equal(seen.acted, 2);
+        silence("leak", "*", NOW + s, 60 * s);
+        full = true;
+        desk_tick(desk, NOW + s);
+        full = false;
+        assert_int_equal(seen.acted, 2);
+        desk_tick(desk, NOW + 2 * s); /* tried again */
+        assert_int_equal(seen.acted, 3);
+        assert_int_equal(seen.fingerprint, 1);
+        assert_int_equal(seen.state, NOTICE_RESOLVED);
+        assert_true(seen.known); /* that alone: the log has said it */
+        assert_string_equal(seen.silenced, "until 2023-11-14T22:31:01.000Z: deploy");
+        assert_int_equal(desk_stats(desk)->silenced, 1);
+        assert_int_equal(desk_stats(desk)->firing, 2);
+        report_of(1, 1, NOTICE_RESOLVED);
+        size_t n;
+        const struct act_report *r = desk_results(desk, 1, &n);
+        assert_string_equal(r[n - 1].detail, "withdrawn, silenced: HTTP 200");
+        desk_tick(desk, NOW + 30 * s);
+        assert_int_equal(seen.acted, 3);
+
+        assert_int_equal(silences_remove(&silences, 0, "leak", "*"), 1);
+        desk_tick(desk, NOW + 31 * s);
+        assert_int_equal(seen.acted, 4);
+        assert_int_equal(seen.state, NOTICE_FIRING);
+        assert_true(seen.known);
+        assert_string_equal(seen.silenced, "");
+        report_of(1, 1, NOTICE_FIRING);
+        r = desk_results(desk, 1, &n);
+        assert_string_equal(r[n - 1].detail, "HTTP 200");
+
+        /* Its end under a silence is told to all who were told of its beginning. */
+        silence("leak", "*", NOW + 40 * s, 60 * s);
+        desk_tick(desk, NOW + 40 * s);
+        assert_int_equal(seen.acted, 5);
+        take_with(1, NOTICE_RESOLVED, NOW, NOW + 41 * s, am);
+        assert_int_equal(seen.acted, 6);
+        assert_int_equal(seen.state, NOTICE_RESOLVED);
+        assert_false(seen.known);
+        assert_string_equal(seen.silenced, "");
+        assert_int_equal(desk_stats(desk)->firing, 1);
+        act_plan_unref(&am);
+}
+
+static void a_restart_under_a_silence_tells_nobody(void **state)
+{
+        struct act_plan *am = plan_of(ACT_ALERTMANAGER);
+        const struct desk_done done = { 1, NOW, false };
+        const uint64_t s = S;
+
+        (void)state;
+        desk_done_restore(desk, &done);
+        silence("leak", "*", NOW, 60 * s);
+        take_with(1, NOTICE_FIRING, NOW, NOW + s, am);
+        assert_int_equal(seen.acted, 0);
+        assert_string_equal(result(1), "not done: silenced");
+        desk_tick(desk, NOW + 61 * s);
+        assert_int_equal(seen.acted, 1);
+        assert_true(seen.known);
+        act_plan_unref(&am);
+}
+
+/* A reload tells alerts that fire again, with the actions that their rules have now. */
+static void other_actions_hold_for_what_was_not_acted_on(void **state)
+{
+        struct act_plan *other = plan_of(ACT_LOG), *none = act_plan_new();
+        const uint64_t s = S;
+
+        (void)state;
+        take_with(1, NOTICE_FIRING, NOW, NOW, none);
+        take_with(2, NOTICE_FIRING, NOW, NOW, NULL); /* never heard of */
+        take_with(3, NOTICE_FIRING, NOW, NOW, plan);
+        assert_int_equal(seen.acted, 1);
+        for (unsigned id = 1; id <= 3; id++)
+                take_with(id, NOTICE_FIRING, NOW, NOW + s, other);
+        assert_int_equal(seen.acted, 3); /* 1 and 2 */
+        assert_ptr_equal(seen.plan, other);
+        take_with(3, NOTICE_RESOLVED, NOW, NOW + 2 * s, other);
+        assert_int_equal(seen.acted, 4);
+        assert_ptr_equal(seen.plan, plan); /* told to whom its beginning was told */
+        for (unsigned id = 1; id <= 2; id++)
+                take_with(id, NOTICE_FIRING, NOW, NOW + 3 * s, NULL); /* the rule has no actions any more */
+        take_with(1, NOTICE_RESOLVED, NOW, NOW + 4 * s, NULL);
+        assert_int_equal(seen.acted, 5);
+        assert_ptr_equal(seen.plan, other);
+
+        /* One that waits for the end of a silence takes the new ones, or none. */
+        silence("leak", "*", NOW, 60 * s);
+        take_with(5, NOTICE_FIRING, NOW, NOW, plan);
+        take_with(7, NOTICE_FIRING, NOW, NOW, plan);
+        take_with(5, NOTICE_FIRING, NOW, NOW + s, other);
+        take_with(7, NOTICE_FIRING, NOW, NOW + s, NULL);
+        assert_string_equal(result(5), "not done: silenced");
+        assert_string_equal(result(7), "");
+        desk_tick(desk, NOW + 61 * s);
+        assert_int_equal(seen.acted, 6);
+        assert_int_equal(seen.fingerprint, 5);
+        assert_ptr_equal(seen.plan, other);
+        take_with(7, NOTICE_RESOLVED, NOW, NOW + 62 * s, NULL);
+        assert_int_equal(seen.acted, 6);
+        act_plan_unref(&other);
+        act_plan_unref(&none);
 }
 
 static void limits_hold_back(void **state)
@@ -425,6 +569,9 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(an_alert_is_acted_on_once, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(silenced_alerts_wait, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(what_keeps_a_state_is_withdrawn, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(a_restart_under_a_silence_tells_nobody, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(other_actions_hold_for_what_was_not_acted_on, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(limits_hold_back, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(the_past_bothers_nobody, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(restarts_repeat_nothing, set_up, tear_down),

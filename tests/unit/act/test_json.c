@@ -37,6 +37,8 @@ static void our_own_form(void **state)
         assert_string_equal(text_at(root, "status", NULL), "pending");
         assert_string_equal(text_at(root, "alert", NULL), "leak");
         assert_string_equal(text_at(root, "band", NULL), "Main.cache");
+        assert_string_equal(text_at(root, "bandSource", NULL), "Main.hs:3:1-9");
+        assert_string_equal(text_at(root, "bandName", NULL), "sat_info");
         assert_string_equal(text_at(root, "labels", "dash-ed"), "a\"b\\c\n\x1b[31m");
         assert_string_equal(text_at(root, "activeAt", NULL), "2023-11-14T22:14:20.000Z");
         assert_string_equal(text_at(root, "timeNs", NULL), "120000000000");
@@ -73,6 +75,9 @@ static void webhook_version_4(void **state)
         assert_string_equal(text_at(root, "commonLabels", "team"), "db");
         assert_int_equal(json_array_size(json_object_get(root, "alerts")), 1);
         assert_string_equal(text_at(alert, "labels", "severity"), "critical");
+        assert_string_equal(text_at(alert, "labels", "band"), "Main.cache");
+        assert_string_equal(text_at(alert, "labels", "band_source"), "Main.hs:3:1-9");
+        assert_string_equal(text_at(alert, "labels", "band_name"), "sat_info");
         assert_string_equal(text_at(alert, "annotations", "summary"), "Main.cache grows without end.");
         assert_string_equal(text_at(alert, "annotations", "runbook"), "https://example.org/x");
         assert_string_equal(text_at(alert, "startsAt", NULL), "2023-11-14T22:14:50.000Z");

@@ -79,17 +79,19 @@ static void copy_is_clean_and_bounded(void **state)
 
 static void fingerprint_tells_alerts_apart(void **state)
 {
-        uint64_t a = notice_fingerprint("g", "leak", "api", "Main.x", 0);
+        uint64_t a = notice_fingerprint("g", "leak", "api", "Main.x", NULL);
 
         (void)state;
-        assert_int_equal(a, notice_fingerprint("g", "leak", "api", "Main.x", 0));
-        assert_int_not_equal(a, notice_fingerprint("g", "leak", "api", "Main.x", 7));
-        assert_int_not_equal(a, notice_fingerprint("g", "leak", "api", "Main.y", 0));
-        assert_int_not_equal(a, notice_fingerprint("g", "leak", "api", NULL, 0));
-        assert_int_not_equal(notice_fingerprint("g", "leak", "api", NULL, 0),
-                             notice_fingerprint("g", "leak", "api", "", 0));
-        assert_int_not_equal(notice_fingerprint("g", "ab", "c", NULL, 0), notice_fingerprint("g", "a", "bc", NULL, 0));
-        assert_int_not_equal(notice_fingerprint("g", "a", "b", NULL, 0), notice_fingerprint("g", "b", "a", NULL, 0));
+        assert_int_equal(a, notice_fingerprint("g", "leak", "api", "Main.x", NULL));
+        assert_int_not_equal(a, notice_fingerprint("g", "leak", "api", "Main.x", "sat_info"));
+        assert_int_not_equal(a, notice_fingerprint("g", "leak", "api", "Main.y", NULL));
+        assert_int_not_equal(a, notice_fingerprint("g", "leak", "api", NULL, NULL));
+        assert_int_not_equal(notice_fingerprint("g", "leak", "api", NULL, NULL),
+                             notice_fingerprint("g", "leak", "api", "", NULL));
+        assert_int_not_equal(notice_fingerprint("g", "ab", "c", NULL, NULL),
+                             notice_fingerprint("g", "a", "bc", NULL, NULL));
+        assert_int_not_equal(notice_fingerprint("g", "a", "b", NULL, NULL),
+                             notice_fingerprint("g", "b", "a", NULL, NULL));
 }
 
 int main(void)

@@ -12,7 +12,7 @@
 
 #include "fake_daemon.h"
 
-#define DEADLINE_MS 15000
+#define DEADLINE_MS 120000
 
 static struct hw_subscriber *follow(struct fake_daemon *a, struct fake_daemon *b)
 {
@@ -42,7 +42,8 @@ static void expect_request(struct hw_subscriber *s, struct fake_daemon *d, const
                         return;
                 }
                 int e = hw_subscriber_next(s, 10, &u);
-                assert_true(e == HW_SUBSCRIBER_NOTHING || e == HW_SUBSCRIBER_RESET || e == HW_SUBSCRIBER_STALE);
+                assert_true(e == HW_SUBSCRIBER_NOTHING || e == HW_SUBSCRIBER_RESET || e == HW_SUBSCRIBER_STALE ||
+                            e == HW_SUBSCRIBER_ALIVE);
         }
         fail_msg("no request came");
 }
@@ -53,7 +54,9 @@ static const Hw__Update *expect(struct hw_subscriber *s, int event)
         const Hw__Update *u = NULL;
         int e = HW_SUBSCRIBER_NOTHING;
 
-        while (e == HW_SUBSCRIBER_NOTHING && fake_now_ms() < until)
+        /* A daemon that this test left alone for too long on a busy machine is stale, and alive again. */
+        while ((e == HW_SUBSCRIBER_NOTHING || e == HW_SUBSCRIBER_STALE || e == HW_SUBSCRIBER_ALIVE) && e != event &&
+               fake_now_ms() < until)
                 e = hw_subscriber_next(s, 50, &u);
         assert_int_equal(e, event);
         return u;
@@ -364,7 +367,7 @@ static void test_descriptor(void **state)
                 const Hw__Update *u;
                 int e;
 
-                assert_true(poll(&p, 1, 5000) > 0);
+                assert_true(poll(&p, 1, DEADLINE_MS) > 0);
                 while ((e = hw_subscriber_next(s, 0, &u)) > 0)
                         got += e == HW_SUBSCRIBER_UPDATE;
                 assert_int_equal(e, HW_SUBSCRIBER_NOTHING);
@@ -375,7 +378,7 @@ static void test_descriptor(void **state)
         const Hw__Update *u;
         int e = HW_SUBSCRIBER_NOTHING;
         while (e == HW_SUBSCRIBER_NOTHING) {
-                assert_true(poll(&p, 1, 5000) > 0);
+                assert_true(poll(&p, 1, DEADLINE_MS) > 0);
                 e = hw_subscriber_next(s, 0, &u);
         }
         assert_int_equal(e, HW_SUBSCRIBER_STALE);

@@ -20,7 +20,7 @@
 
 #include "heapwatch/wire.h"
 
-#define DEADLINE_MS 20000
+#define DEADLINE_MS 120000
 
 static inline uint64_t now_ms(void)
 {

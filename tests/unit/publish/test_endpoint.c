@@ -223,16 +223,18 @@ static void test_file_is_left(void **state)
 static void test_remove_only_ours(void **state)
 {
         struct endpoint e;
+        char moved[96];
 
         (void)state;
+        (void)snprintf(moved, sizeof(moved), "%s/moved", dir);
         assert_int_equal(endpoint_prepare(&e, in_dir("ipc/s"), error, sizeof(error)), 0);
         int fd = listen_at(in_dir("/s"), false);
         endpoint_bound(&e, true);
-        assert_int_equal(rename(in_dir("/s"), "/tmp/hw-publish-moved"), 0);
+        assert_int_equal(rename(in_dir("/s"), moved), 0);
         int other = listen_at(in_dir("/s"), false);
         endpoint_remove(&e);
         assert_int_equal(access(in_dir("/s"), F_OK), 0);
-        assert_int_equal(rename("/tmp/hw-publish-moved", in_dir("/s")), 0);
+        assert_int_equal(rename(moved, in_dir("/s")), 0);
         endpoint_remove(&e); /* forgot it the first time */
         assert_int_equal(access(in_dir("/s"), F_OK), 0);
         assert_int_equal(unlink(in_dir("/s")), 0);

@@ -24,7 +24,7 @@
 #include "client/command.h"
 
 #define LOG_BYTES 300000
-#define DEADLINE_S 10
+#define DEADLINE_S 60
 
 static char dir[] = "/tmp/heapwatch-replay-XXXXXX";
 static char content[LOG_BYTES], got[3 * LOG_BYTES];
@@ -150,16 +150,15 @@ static void to_a_fifo_at_the_recorded_pace(void **state)
         (void)state;
         put("timing", "0.1 1000\n0.8 300000\n", 20);
         assert_int_equal(mkfifo(in_dir("", "p"), 0600), 0);
+        clock_gettime(CLOCK_MONOTONIC, &a);
         pid_t child = start(in_dir("", "log"), "--timing", in_dir("", "timing"), "--speed", "2", "--to",
                             in_dir("fifo:", "p"));
         int fd = open(in_dir("", "p"), O_RDONLY);
-        assert_int_equal(read_up_to(fd, 1), 1);
-        clock_gettime(CLOCK_MONOTONIC, &a);
-        assert_int_equal(read_up_to(fd, sizeof got), LOG_BYTES - 1);
+        assert_int_equal(read_up_to(fd, sizeof got), LOG_BYTES);
         clock_gettime(CLOCK_MONOTONIC, &b);
-        assert_memory_equal(got, content + 1, LOG_BYTES - 1);
+        assert_memory_equal(got, content, LOG_BYTES);
         double took = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9;
-        assert_true(took > 0.2 && took < DEADLINE_S); /* 0.7 s at double speed, less what the reader was late */
+        assert_true(took > 0.34); /* 0.7 s at double speed */
         close(fd);
         assert_int_equal(finish(child), EXIT_OK);
         assert_int_equal(stat(in_dir("", "p"), &st), 0); /* not ours: stays */

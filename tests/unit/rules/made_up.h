@@ -30,7 +30,7 @@ struct made_up {
         bool has_trend[RULE_SERIES_COUNT];
         double bands[MADE_BANDS + 1];           /* newest bytes; NaN: none */
         enum trend_verdict band_verdicts[MADE_BANDS + 1];
-        const char *labels[MADE_BANDS + 1];
+        const char *labels[MADE_BANDS + 1], *names[MADE_BANDS + 1], *sources[MADE_BANDS + 1];
         uint32_t n_bands;
         uint64_t began_ns;
         const char *note;
@@ -116,6 +116,8 @@ static inline bool made_band(void *ctx, uint32_t id, const char *ret_texts[BAND_
                 return false;
         memset(ret_texts, 0, BAND_TEXTS * sizeof(*ret_texts));
         ret_texts[BAND_LABEL] = m->labels[id];
+        ret_texts[BAND_NAME] = m->names[id];
+        ret_texts[BAND_SOURCE] = m->sources[id];
         return true;
 }
 

@@ -224,26 +224,33 @@ static void targets_are_matched(void **state)
         end(w);
 }
 
-/* Info tables may share a name: each band is an alert of its own to the actions, with the same words. */
+/* Info tables may share a label: their names tell them apart in every run, and where there are none their numbers. */
 static void bands_of_one_label_are_told_apart(void **state)
 {
         struct world *w = begin("builtin: false\n"
                                 "groups: [{name: g, rules: [{alert: a, expr: band > 10MiB}]}]\n");
 
         (void)state;
-        w->data->n_bands = 3;
-        for (unsigned i = 1; i <= 3; i++) {
-                w->data->labels[i] = i < 3 ? "Main.a" : "Main.b";
+        w->data->n_bands = 5;
+        for (unsigned i = 1; i <= 5; i++) {
+                w->data->labels[i] = i < 5 ? "Main.a" : "Main.b";
+                w->data->names[i] = i < 3 ? "sat_info" : i == 3 ? "con_info" : NULL;
                 w->data->bands[i] = 20 * MIB;
         }
+        w->data->sources[1] = "Main.hs:1:2-3";
         judge(w, 1);
-        assert_int_equal(alerts_count(w->alerts), 3);
-        const struct alert *a = alerts_get(w->alerts, 0), *b = alerts_get(w->alerts, 1), *c = alerts_get(w->alerts, 2);
-        assert_string_equal(a->band_label, b->band_label);
-        assert_int_equal(a->fingerprint, notice_fingerprint("g", "a", "api-1", "Main.a", 0));
-        assert_int_equal(c->fingerprint, notice_fingerprint("g", "a", "api-1", "Main.b", 0));
-        assert_int_equal(b->fingerprint, notice_fingerprint("g", "a", "api-1", "Main.a", 2));
-        assert_int_not_equal(a->fingerprint, b->fingerprint);
+        assert_int_equal(alerts_count(w->alerts), 5);
+        static const char *const names[] = { "sat_info", "sat_info #2", "con_info", NULL, NULL };
+        for (unsigned i = 0; i < 5; i++) {
+                const struct alert *a = alerts_get(w->alerts, i);
+                const char *label = i < 4 ? "Main.a" : "Main.b";
+                assert_int_equal(a->band, i + 1);
+                assert_string_equal(a->band_label, label);
+                assert_true(names[i] ? strcmp(a->band_name, names[i]) == 0 : !a->band_name);
+                assert_int_equal(a->fingerprint, notice_fingerprint("g", "a", "api-1", label, names[i]));
+                assert_int_equal(!a->band_source, i != 0);
+        }
+        assert_string_equal(alerts_get(w->alerts, 0)->band_source, "Main.hs:1:2-3");
         end(w);
 }
 

@@ -25,7 +25,7 @@
 
 #include "source/source.h"
 
-#define DEADLINE_S 10.0
+#define DEADLINE_S 120.0
 #define KEEP_BYTES 65536
 
 static struct event_base *base;

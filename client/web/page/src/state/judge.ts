@@ -58,7 +58,7 @@ export class Judgement {
 }
 
 export function alertKey(a: Alert): string {
-    return `${a.rule ?? ""}\n${a.bandLabel ?? a.band ?? ""}`;
+    return `${a.group ?? ""}\n${a.rule ?? ""}\n${a.bandLabel ?? ""}\n${a.band ?? ""}`; // two bands may share a label
 }
 
 // Keeps what changed between two messages: the alerts' history as far as this page has seen it.

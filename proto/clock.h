@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* clock.h - the two clocks of the daemon's edge; stages get times as arguments. */
+/* clock.h - the two clocks, read at the edges of the programs; what is pure gets times as arguments. */
 #ifndef HW_CLOCK_H
 #define HW_CLOCK_H
 
@@ -8,9 +8,9 @@
 
 static inline uint64_t clock_read_ns(clockid_t clock)
 {
-        struct timespec t;
+        struct timespec t = { 0 };
 
-        clock_gettime(clock, &t);
+        (void)clock_gettime(clock, &t);
         return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
@@ -24,6 +24,11 @@ static inline uint64_t clock_wall_ns(void)
 static inline uint64_t clock_mono_ns(void)
 {
         return clock_read_ns(CLOCK_MONOTONIC);
+}
+
+static inline uint64_t clock_mono_ms(void)
+{
+        return clock_mono_ns() / 1000000u;
 }
 
 #endif

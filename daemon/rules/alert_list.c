@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DESIGN: an array of pointers; alerts are few and change seldom, so that moving them costs nothing. */
+#include "rules/alert_list.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/process.h"
+#include "base/text_out.h"
+#include "rules/alert_text.h"
+
+static void free_alert(struct alert *alert)
+{
+        if (!alert)
+                return;
+        free((char *)alert->band_label);
+        free((char *)alert->band_source);
+        free((char *)alert->band_name);
+        free(alert->memory);
+        free(alert);
+}
+
+/* -------------------------------------------------------------------- identity */
+
+static char *copy(const char *text)
+{
+        return text ? strdup(text) : NULL;
+}
+
+static uint64_t fingerprint_of(const struct alert *alert, const char *target)
+{
+        return notice_fingerprint(alert->rule->group, alert->rule->name, target, alert->band_label, alert->band_name);
+}
+
+static bool is_taken(const struct alert_list *l, const struct alert *alert)
+{
+        for (size_t i = 0; i < l->n; i++)
+                if (l->items[i]->fingerprint == alert->fingerprint && l->items[i]->run == alert->run)
+                        return true;
+        return false;
+}
+
+/* "NAME #NUMBER", or "#NUMBER". False when memory is short. */
+static bool number_it(struct alert *alert, const char *target)
+{
+        char numbered[BAND_TEXT_MAX + 16], *own;
+        struct text_out o;
+
+        text_out_init(&o, numbered, sizeof(numbered));
+        if (alert->band_name) {
+                text_put(&o, alert->band_name);
+                text_put(&o, " ");
+        }
+        text_put(&o, "#");
+        text_put_u64(&o, alert->band);
+        own = strdup(numbered);
+        if (!own)
+                return false;
+        free((char *)alert->band_name);
+        alert->band_name = own;
+        alert->fingerprint = fingerprint_of(alert, target);
+        return true;
+}
+
+static bool name_band(struct alert *alert, const struct rule_data *data)
+{
+        struct alert_band texts;
+
+        alert_text_band(data, alert->band, &texts);
+        alert->band_label = strdup(texts.label);
+        alert->band_source = copy(texts.source[0] ? texts.source : NULL);
+        alert->band_name = copy(texts.name[0] ? texts.name : NULL);
+        return alert->band_label && !alert->band_source == !texts.source[0] && !alert->band_name == !texts.name[0];
+}
+
+static struct alert *new_alert(const struct alert_list *l, const struct alert_owner *owner, const struct rule *rule,
+                               uint32_t band)
+{
+        static const struct stamp never = { UNKNOWN_U64, UNKNOWN_U64 };
+        struct alert *alert = calloc(1, sizeof(*alert));
+        bool good;
+
+        if (!alert)
+                return NULL;
+        *alert = (struct alert){ .rule = rule, .band = band, .run = owner->run, .active = never, .fired = never,
+                                 .resolved = never, .judged = never, .value = (double)NAN };
+        state_init(&alert->state);
+        good = !band || name_band(alert, owner->data);
+        if (good)
+                alert->fingerprint = fingerprint_of(alert, owner->target);
+        if (good && band && is_taken(l, alert))
+                good = number_it(alert, owner->target);
+        if (good)
+                return alert;
+        free_alert(alert);
+        return NULL;
+}
+
+/* -------------------------------------------------------------------- the list */
+
+static bool make_room(struct alert_list *l)
+{
+        size_t room = l->room ? 2 * l->room : 16;
+        struct alert **grown;
+
+        if (l->n < l->room)
+                return true;
+        if (l->n >= LIMIT_ALERTS)
+                return false;
+        if (room > LIMIT_ALERTS)
+                room = LIMIT_ALERTS;
+        grown = realloc(l->items, room * sizeof(struct alert *));
+        if (!grown)
+                return false;
+        l->items = grown;
+        l->room = room;
+        return true;
+}
+
+struct alert *alert_list_insert(struct alert_list *l, size_t i, const struct alert_owner *owner,
+                                const struct rule *rule, uint32_t band)
+{
+        struct alert *alert = make_room(l) ? new_alert(l, owner, rule, band) : NULL;
+
+        if (!alert)
+                return NULL;
+        memmove(l->items + i + 1, l->items + i, (l->n - i) * sizeof(*l->items));
+        l->items[i] = alert;
+        l->n++;
+        return alert;
+}
+
+void alert_list_remove(struct alert_list *l, size_t i)
+{
+        free_alert(l->items[i]);
+        memmove(l->items + i, l->items + i + 1, (l->n - i - 1) * sizeof(*l->items));
+        l->n--;
+}
+
+void alert_list_done(struct alert_list *l)
+{
+        while (l->n > 0)
+                free_alert(l->items[--l->n]);
+        free(l->items);
+        *l = (struct alert_list){ .n = 0 };
+}
+
+bool alert_list_is_of(const struct alert_list *l, size_t i, const struct rule *rule)
+{
+        return i < l->n && l->items[i]->rule == rule;
+}
+
+static size_t rule_index(const struct ruleset *rules, const struct rule *rule)
+{
+        size_t i = 0;
+
+        while (i < rules->n && rules->rules[i] != rule)
+                i++;
+        return i;
+}
+
+/* Insertion sort by the rule's place. */
+void alert_list_sort(struct alert_list *l, const struct ruleset *rules)
+{
+        for (size_t i = 1; i < l->n; i++) {
+                struct alert *alert = l->items[i];
+                size_t key = rule_index(rules, alert->rule), j = i;
+
+                while (j > 0 && rule_index(rules, l->items[j - 1]->rule) > key) {
+                        l->items[j] = l->items[j - 1];
+                        j--;
+                }
+                l->items[j] = alert;
+        }
+}

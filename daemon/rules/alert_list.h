@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * alert_list.h - the alerts of one target in order of rule, run and band; and
+ * what each of them is known by.
+ *
+ * An alert of a band is known by the band's label and by its name, which tells
+ * bands of one label apart (info tables of one function). Both are the same in
+ * every run of the same program, so Alertmanager and the memory of what was done
+ * know the alert again after a restart. Bands that share both are told apart by
+ * their number, which holds for one run only. Both are those of the moment when
+ * the alert began: a definition that comes later does not change them.
+ *
+ * Pure. Bounded by LIMIT_ALERTS.
+ */
+#ifndef HW_RULES_ALERT_LIST_H
+#define HW_RULES_ALERT_LIST_H
+
+#include "rules/alerts.h"
+
+struct alert_list {
+        struct alert **items;           /* zeroed: empty */
+        size_t n, room;
+};
+
+/* Whose alerts they are; borrowed for the call. */
+struct alert_owner {
+        const char *target;
+        const struct rule_data *data;
+        uint32_t run;
+};
+
+/* A new alert at place i; NULL when the list is full or memory is short. */
+struct alert *alert_list_insert(struct alert_list *l, size_t i, const struct alert_owner *owner,
+                                const struct rule *rule, uint32_t band);
+void alert_list_remove(struct alert_list *l, size_t i);
+void alert_list_done(struct alert_list *l);
+
+/* Whether there is an alert of this rule at place i. */
+bool alert_list_is_of(const struct alert_list *l, size_t i, const struct rule *rule);
+
+/* Back in the order of these rules, of which all alerts must be; within a rule the order is kept. */
+void alert_list_sort(struct alert_list *l, const struct ruleset *rules);
+
+#endif

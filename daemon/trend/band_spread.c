@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a histogram whose resolution follows its values, as the exponential
+ * histograms of metrics systems have it, so slices merge exactly up to the
+ * width of a cell: a wider cell is always two whole narrower ones.
+ *
+ * A sample costs one increment in `now`; when time leaves that slice it is
+ * merged into the four rings and the total, as in band_windows.c. To read, all
+ * cells of a stretch, each with its own width, are sorted by their middles.
+ */
+#include "trend/band_spread.h"
+
+#include <math.h>
+
+#define HALVES (2 * 32)         /* places to a power of two: two to a finest cell, so that all middles are one */
+#define SLICES_READ (BAND_SLICES + 1)
+#define SHIFT_MAX 32u           /* 2^48 samples of one value */
+
+/* Widths of the rings' slices, in finest ones: 100 s, 10 min, 1 h, 4 h. */
+static const uint32_t factors[BAND_RINGS] = { 1, 6, 36, 144 };
+
+/* ------------------------------------------------------------------- cells */
+
+static bool is_empty(const struct band_cells *c)
+{
+        unsigned any = c->zeros;
+
+        for (unsigned i = 0; i < BAND_CELLS; i++)
+                any |= c->counts[i];
+        return !any;
+}
+
+/*
+ * samples / 2^shift as a whole number: rounded up as often as what is left of them says, so that neither what is rare
+ * is lost nor many small additions grow. The same in every run of the same samples.
+ */
+static uint64_t share(uint64_t samples, unsigned shift, uint32_t *dither)
+{
+        uint64_t rest = samples & ((UINT64_C(1) << shift) - 1);
+
+        if (!rest)
+                return samples >> shift;
+        *dither = *dither * 1664525u + 1013904223u;
+        return (samples >> shift) + (((uint64_t)*dither << shift) >> 32 < rest);
+}
+
+static void halve(struct band_cells *c, uint32_t *dither)
+{
+        for (unsigned i = 0; i < BAND_CELLS; i++)
+                c->counts[i] = (uint16_t)share(c->counts[i], 1, dither);
+        c->zeros = (uint16_t)share(c->zeros, 1, dither);
+        c->shift++;
+}
+
+static void add_to(struct band_cells *c, uint16_t *count, uint64_t samples, uint32_t *dither)
+{
+        while ((samples >> c->shift) + *count >= UINT16_MAX && c->shift < SHIFT_MAX)
+                halve(c, dither);
+        uint64_t sum = share(samples, c->shift, dither) + *count;
+        *count = (uint16_t)(sum < UINT16_MAX ? sum : UINT16_MAX);
+}
+
+/* Cells twice as wide. */
+static void widen(struct band_cells *c, uint32_t *dither)
+{
+        struct band_cells old = *c;
+
+        memset(c->counts, 0, sizeof(c->counts));
+        c->base = old.base / 2;
+        c->scale++;
+        for (unsigned i = 0; i < BAND_CELLS; i++)
+                if (old.counts[i])
+                        add_to(c, &c->counts[(old.base + i) / 2 - c->base], (uint64_t)old.counts[i] << old.shift,
+                               dither);
+}
+
+/* Puts the filled cells low..high, at most BAND_CELLS, in the middle. */
+static void centre(struct band_cells *c, unsigned low, unsigned high)
+{
+        struct band_cells old = *c;
+        unsigned margin = (BAND_CELLS - (high - low + 1)) / 2;
+
+        memset(c->counts, 0, sizeof(c->counts));
+        c->base = (uint16_t)(low > margin ? low - margin : 0);
+        for (unsigned i = 0; i < BAND_CELLS; i++)
+                if (old.counts[i])
+                        c->counts[old.base + i - c->base] = old.counts[i];
+}
+
+/* The place of a finest cell, made by moving and widening when need be. */
+static unsigned place(struct band_cells *c, unsigned cell, uint32_t *dither)
+{
+        for (;;) {
+                unsigned n = cell >> c->scale, low = n, high = n;
+
+                if (n - c->base < BAND_CELLS)
+                        return n - c->base;
+                for (unsigned i = 0; i < BAND_CELLS; i++) {
+                        unsigned at = c->base + i;
+                        if (c->counts[i] && at < low)
+                                low = at;
+                        if (c->counts[i] && at > high)
+                                high = at;
+                }
+                if (high - low < BAND_CELLS)
+                        centre(c, low, high);
+                else
+                        widen(c, dither);
+        }
+}
+
+static void add(struct band_cells *c, unsigned cell, uint64_t samples, uint32_t *dither)
+{
+        unsigned at = place(c, cell, dither);
+
+        add_to(c, &c->counts[at], samples, dither);
+}
+
+static void merge(struct band_cells *to, const struct band_cells *from, bool zeros, uint32_t *dither)
+{
+        while (to->scale < from->scale)
+                widen(to, dither);
+        for (unsigned i = 0; i < BAND_CELLS; i++)
+                if (from->counts[i])
+                        add(to, (from->base + i) << from->scale, (uint64_t)from->counts[i] << from->shift, dither);
+        if (zeros && from->zeros)
+                add_to(to, &to->zeros, (uint64_t)from->zeros << from->shift, dither);
+}
+
+/* ------------------------------------------------------------------ slices */
+
+/* The slice of a ring, emptied when it is new; NULL when it has left the ring. */
+static struct band_cells *slice(struct band_spread *s, unsigned ring, uint32_t index)
+{
+        struct band_cells *slices = s->rings[ring];
+        uint32_t *newest = &s->newest[ring];
+
+        if (index > *newest) {
+                uint32_t n = index - *newest < BAND_SLICES ? index - *newest : BAND_SLICES;
+                for (uint32_t i = 0; i < n; i++)
+                        slices[(index - i) % BAND_SLICES] = (struct band_cells){ 0 };
+                *newest = index;
+        }
+        return *newest - index < BAND_SLICES ? &slices[index % BAND_SLICES] : NULL;
+}
+
+static void into_rings(struct band_spread *s, const struct band_cells *from, uint32_t index)
+{
+        for (unsigned r = 0; r < BAND_RINGS; r++) {
+                struct band_cells *to = slice(s, r, index / factors[r]);
+                if (to)
+                        merge(to, from, true, &s->dither);
+        }
+        merge(&s->total, from, false, &s->dither);
+}
+
+static void flush(struct band_spread *s)
+{
+        if (!is_empty(&s->now))
+                into_rings(s, &s->now, s->index);
+        s->now = (struct band_cells){ 0 };
+}
+
+static void count_one(struct band_cells *c, double bytes, uint32_t *dither)
+{
+        if (bytes < 1)
+                add_to(c, &c->zeros, 1, dither);
+        else
+                add(c, band_cell(bytes), 1, dither);
+}
+
+static bool is_nearly_full(const struct band_cells *c)
+{
+        unsigned most = c->zeros;
+
+        for (unsigned i = 0; i < BAND_CELLS; i++)
+                most = c->counts[i] > most ? c->counts[i] : most;
+        return most >= UINT16_MAX - 1;
+}
+
+void band_spread_push_slowly(struct band_spread *s, uint32_t index, double bytes)
+{
+        if (index == s->index && bytes < 1 && s->now.zeros < UINT16_MAX - 1) {
+                s->now.zeros++; /* a census without the band */
+                return;
+        }
+        if (index < s->index) {
+                struct band_cells late = { 0 };
+                count_one(&late, bytes, &s->dither);
+                into_rings(s, &late, index);
+                return;
+        }
+        if (index > s->index || is_nearly_full(&s->now))
+                flush(s);
+        s->index = index;
+        count_one(&s->now, bytes, &s->dither);
+        if (s->now.shift)
+                flush(s); /* two cells that were nearly full have become one */
+}
+
+/* ----------------------------------------------------------------- reading */
+
+struct mark {
+        unsigned place;                 /* of a cell's middle */
+        uint64_t samples;
+};
+
+struct marks {
+        struct mark list[SLICES_READ * (BAND_CELLS + 1)]; /* rising */
+        unsigned n;
+        uint64_t samples;
+};
+
+static void insert(struct marks *m, unsigned at, uint64_t samples)
+{
+        unsigned i = m->n++;
+
+        for (; i > 0 && m->list[i - 1].place > at; i--)
+                m->list[i] = m->list[i - 1];
+        m->list[i] = (struct mark){ at, samples };
+        m->samples += samples;
+}
+
+static void gather(struct marks *m, const struct band_cells *c, bool zeros)
+{
+        if (zeros && c->zeros)
+                insert(m, 0, (uint64_t)c->zeros << c->shift);
+        for (unsigned i = 0; i < BAND_CELLS; i++)
+                if (c->counts[i])
+                        insert(m, (2 * (c->base + i) + 1) << c->scale, (uint64_t)c->counts[i] << c->shift);
+}
+
+/* Place 0 is nothing; cells begin at 1 byte. */
+static double value_of(unsigned place)
+{
+        return place ? ldexp(1 + (double)(place % HALVES) / HALVES, (int)(place / HALVES)) : 0;
+}
+
+/* The finest ring that reaches back to a time, by band_windows.c's rule. */
+static unsigned choose(const struct band_spread *s, uint64_t from)
+{
+        unsigned r = 0;
+
+        while (r + 1 < BAND_RINGS && from / factors[r] + BAND_SLICES <= s->index / factors[r])
+                r++;
+        return r;
+}
+
+static void gather_stretch(const struct band_spread *s, uint64_t from_ns, uint64_t to_ns, struct marks *m)
+{
+        unsigned r = choose(s, from_ns / BAND_SPREAD_SLICE_NS);
+        uint64_t width = factors[r] * BAND_SPREAD_SLICE_NS, last = (to_ns - 1) / width;
+        uint64_t from = from_ns / width + (from_ns % width != 0), now = s->index / factors[r];
+
+        if (from > last)
+                from = last;
+        for (uint64_t back = 0; back < BAND_SLICES && back <= s->newest[r]; back++) {
+                uint64_t i = s->newest[r] - back;
+                if (i >= from && i <= last)
+                        gather(m, &s->rings[r][i % BAND_SLICES], true);
+        }
+        if (now >= from && now <= last)
+                gather(m, &s->now, true);
+}
+
+static double quantile(const struct marks *m, double q)
+{
+        uint64_t rank = (uint64_t)ceil(q * (double)m->samples), seen = 0;
+        unsigned i = 0;
+
+        while (i + 1 < m->n && (seen += m->list[i].samples) < rank)
+                i++;
+        return value_of(m->list[i].place);
+}
+
+bool band_spread_quantiles(const struct band_spread *s, uint64_t from_ns, uint64_t to_ns, const double *q, unsigned n,
+                           double *ret)
+{
+        struct marks m;
+
+        m.n = 0;
+        m.samples = 0;
+        if (from_ns == 0) {
+                gather(&m, &s->total, false);
+                gather(&m, &s->now, false);
+        } else if (from_ns < to_ns) {
+                gather_stretch(s, from_ns, to_ns, &m);
+        }
+        if (!m.n)
+                return false;
+        for (unsigned i = 0; i < n; i++)
+                ret[i] = quantile(&m, q[i]);
+        return true;
+}
