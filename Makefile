@@ -67,7 +67,7 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
           $(addprefix client/pipe/, pipe.c csv.c) \
           $(addprefix client/trend/, rows.c json.c command.c) \
           $(addprefix client/ctl/, ctl.c print.c silence.c) \
-          $(addprefix client/alerts/, known.c print.c alerts.c) \
+          $(addprefix client/alerts/, severity.c known.c print.c alerts.c) \
           $(addprefix client/, rtsinfo.c inquire.c) \
           $(addprefix client/rules/, rules.c findings.c junit.c check.c) \
           $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
