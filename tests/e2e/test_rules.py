@@ -106,10 +106,9 @@ tests:
     done = client("rules", "test", path)
     way = "\n    big: pending at 8m 41s, firing at 10m 41s, resolved at 16m 51s\n" \
           "        it said: live bytes is above 150MiB: it is 163 MiB\n"
-    wide = "    wide of Main.a: firing at SOON, resolved at 16m 51s\n" \
+    wide = "    wide of Main.a: firing at 2m 01s, resolved at 16m 51s\n" \
            "        it said: the band is above 20MiB: it is 21.0 MiB\n"
-    said = re.sub(r"(wide of Main.a: firing at) (1m 5|2m 0)1s", r"\1 SOON", done.stdout.decode())
-    assert done.returncode == 1 and said == (
+    assert done.returncode == 1 and done.stdout.decode() == (
         f"FAILED {path}:8: test: big at 520s is inactive, expected pending{way}"
         f"FAILED {path}:10: test: big at 640s is pending, expected firing{way}"
         f"FAILED {path}:12: test: wide of B at 641s is inactive, expected firing\n"
