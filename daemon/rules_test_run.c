@@ -177,7 +177,16 @@ static void process(struct stage *s, size_t i, uint64_t time_ns)
                 model_process(s->model, time_ns, &p);
 }
 
-/* All that one interval holds, at its end; the block marker says that what was before has come. */
+/* A block without events of the only capability. When the next one begins all up to here has come. */
+static void block(struct stage *s, uint64_t time_ns)
+{
+        put_be(s, 0, 4);
+        put_be(s, time_ns, 8);
+        put_be(s, 0, 2);
+        event(s, HW_BLOCK_MARKER, HW_CAP_NONE, time_ns);
+}
+
+/* All that one interval holds, at its end. Two blocks: what was before is judged before anything new is seen. */
 static void interval(struct stage *s, size_t i)
 {
         static const struct { enum series_id id; enum hw_event_id event; } gauges[] = {
@@ -186,10 +195,8 @@ static void interval(struct stage *s, size_t i)
         };
         uint64_t time_ns = (i + 1) * s->input->interval_ns;
 
-        put_be(s, 0, 4);
-        put_be(s, time_ns, 8);
-        put_be(s, 0, 2); /* of the only capability */
-        event(s, HW_BLOCK_MARKER, HW_CAP_NONE, time_ns);
+        block(s, time_ns);
+        block(s, time_ns);
         collection(s, i, time_ns);
         for (size_t k = 0; k < sizeof(gauges) / sizeof(gauges[0]); k++) {
                 double value = value_of(s, gauges[k].id, i);

@@ -152,27 +152,17 @@ static int judge(struct check *c)
 
 /* ------------------------------------------------------------------ options */
 
-static int pass_on(struct check *c, const char *option)
-{
-        int bad = 0;
-
-        if (c->daemon_args.n + 3 > OPTIONS_MAX) /* a NULL stands behind the last */
-                return command_usage_error(&command_check, "too many options");
-        bad = options_add(&command_check, &c->daemon_args, option);
-        return bad ? bad : options_add(&command_check, &c->daemon_args, optarg);
-}
-
 static int parse_option(struct check *c, int o)
 {
         switch (o) {
         case 'r':
-                return pass_on(c, "--rules");
+                return options_pass_on(&command_check, &c->daemon_args, "--rules", optarg);
         case 'R':
-                return pass_on(c, "--resolution");
+                return options_pass_on(&command_check, &c->daemon_args, "--resolution", optarg);
         case 'L':
-                return pass_on(c, "--leak-after");
+                return options_pass_on(&command_check, &c->daemon_args, "--leak-after", optarg);
         case 'l':
-                return pass_on(c, "--limit");
+                return options_pass_on(&command_check, &c->daemon_args, "--limit", optarg);
         case 'j':
                 c->junit = optarg;
                 return 0;

@@ -7,6 +7,10 @@
  * 64 KiB), and most bands of most programs stay below. From then on each census
  * is a sample, of 0 bytes when the band has no row.
  *
+ * At most LADDERS_A_CENSUS are made in one census, the others with the next ones:
+ * a first census of 10,000 bands would else touch 8 MB of new memory at once,
+ * which takes longer (5 ms) than all the rest of it.
+ *
  * When all places are taken a band is remembered by what it had then. Once it
  * has twice that, it is growing and worth more than the smallest band that does
  * not: it takes that one's place, and its history begins there. At most one a
@@ -25,6 +29,7 @@
 #define SECOND_NS UINT64_C(1000000000)
 #define BORN_BYTES (64u * 1024)
 #define PROMOTE_FACTOR 2.0f
+#define LADDERS_A_CENSUS 128u
 
 struct band_state *tracker_band_state(const struct tracker *t, uint32_t id)
 {
@@ -257,13 +262,21 @@ static void promote(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t tim
         begin_ladder(t, id, place, time_ns);
 }
 
+/* What one census may still bring. */
+struct census_places {
+        uint32_t ladders, promotions;
+};
+
 /* A place for a band that has none and reached BORN_BYTES, if there is one. */
-static void give_place(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t time_ns, bool *may_promote)
+static void give_place(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t time_ns, struct census_places *left)
 {
         float refused = t->refused_bytes[id - 1];
         struct band_state *s = NULL;
 
         if (t->n_full < t->config.full_bands) {
+                if (left->ladders == 0)
+                        return;
+                left->ladders--;
                 s = make_place(t) ? malloc(sizeof(*s)) : NULL;
                 if (!s) {
                         refuse(t, id, bytes);
@@ -272,8 +285,8 @@ static void give_place(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t 
                 end_stretch(t);
                 t->full[t->n_full++] = s;
                 begin_ladder(t, id, t->n_full, time_ns);
-        } else if (refused > 0 && *may_promote && (float)bytes >= PROMOTE_FACTOR * refused) {
-                *may_promote = false;
+        } else if (refused > 0 && left->promotions && (float)bytes >= PROMOTE_FACTOR * refused) {
+                left->promotions--;
                 promote(t, id, bytes, time_ns);
         } else {
                 refuse(t, id, bytes);
@@ -284,12 +297,12 @@ static void give_places(struct tracker *t, uint64_t time_ns)
 {
         const struct bands *bands = model_bands(t->model);
         uint32_t n = bands_count(bands);
-        bool may_promote = true;
+        struct census_places left = { .ladders = LADDERS_A_CENSUS, .promotions = 1 };
 
         for (uint32_t id = 1; id <= n; id++) {
                 uint64_t bytes = bands_get(bands, id)->bytes;
                 if (!t->places[id - 1] && bytes >= BORN_BYTES)
-                        give_place(t, id, bytes, time_ns, &may_promote);
+                        give_place(t, id, bytes, time_ns, &left);
         }
 }
 

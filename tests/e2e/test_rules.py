@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rules: files and their mistakes, reload, tests of rules, heapwatch check, and alerts of real programs."""
 import contextlib
+import json
 import os
 import re
 import signal
@@ -178,12 +179,30 @@ def test_list_and_explain(directory):
     assert "mine" in listed and "gc-share" in listed and "\nmemory      leak " not in "\n" + listed
     told = client("rules", "list", "--explain", path).stdout.decode()
     assert "the slope of live bytes over 10m is above 1MiB/min for 5m 00s" in told and "only for api-*" in told
-    assert "gc-pauses (collections, warning, built in)" in told and "for 1h 00m" in told
+    assert "gc-pauses (collections, warning, built in, changed)" in told and "for 1h 00m" in told
     everything = client("rules", "list", "--explain").stdout.decode()
     for rule in ("leak", "leaking-band", "memory-runs-out-soon", "memory-runs-out-now", "off-heap-growth",
                  "fragmentation", "gc-pauses", "gc-share", "gc-events-missing", "crashed", "restart-loop",
                  "stream-stalled", "stream-damaged"):
         assert f"\n{rule} (" in "\n" + everything
+
+
+def test_the_examples_of_the_documents(directory):
+    """What is printed there runs as it is printed."""
+    rules, actions = ((ROOT / "docs" / name).read_text() for name in ("RULES.md", "ACTIONS.md"))
+    man = (ROOT / "docs" / "man" / "heapwatch-rules.5").read_text()
+    yaml = re.findall(r"```yaml\n(.*?)```", rules + actions, re.S) + re.findall(r"\.SH EXAMPLE\n\.nf\n(.*?)\.fi", man, re.S)
+    inline = re.search(r"^Examples: (.*?)\n\n", rules, re.S | re.M).group(1)
+    yaml.append(group(*(f"{{alert: e{i}, expr: '{e}'}}" for i, e in enumerate(re.findall(r"`(.*?)`", inline, re.S)))))
+    assert len(yaml) == 4 and yaml[-1].count("alert:") >= 7
+    for text in yaml:
+        done = client("rules", "check", rules_file(directory, text))
+        assert done.returncode == 0, (text, done.stderr.decode())
+    rules_file(directory, yaml[0])
+    (directory / "run.eventlog").write_bytes((LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes())
+    test = re.search(r"## Tests of rules\n+```\n(.*?)```", rules, re.S).group(1)
+    done = client("rules", "test", rules_file(directory, test, "test.yaml"))
+    assert (done.returncode, done.stdout) == (0, b"4 passed, 0 failed\n"), done
 
 
 # ---------------------------------------------------------------------- check
@@ -370,30 +389,35 @@ def test_a_silent_stream_and_one_that_ends(directory):
         assert not alert(d, "crashed")
 
 
-def launch(program, log, seconds):
-    return running(program, seconds, "+RTS", "-l", "-hT", "-i0.1", f"-ol{log}", "-RTS", cwd=os.path.dirname(log),
-                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+def launch(program, log, *args):
+    return running(program, *args, "+RTS", "-l", "-hT", "-i0.1", f"-ol{log}", "-RTS", cwd=os.path.dirname(log),
+                   stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
 
 
 def test_leaky_leaks_and_steady_does_not(directory, programs):
     """A real leak, its verdict scaled from minutes to quarters of a second: pending, firing, resolved with its end."""
-    path = rules_file(directory, group("{alert: leak, for: 1s}"))
+    path = rules_file(directory, group("{alert: leak, for: 1s}", "{alert: big, expr: live > 1MiB}",
+                                       "{alert: busy, expr: allocation_rate > 1kB/s, for: 2s}"))
     seen = {"t": [], "s": []}
     args = ("--rules", path, "--resolution", "250ms", "--leak-after", "5s")
     with Daemon(directory, f"t=file:{directory}/t.eventlog", f"s=file:{directory}/s.eventlog", args=args) as d, \
-            launch(programs["leaky"], directory / "t.eventlog", 16) as leaky, \
-            launch(programs["steady"], directory / "s.eventlog", 16) as steady:
+            launch(programs["leaky"], directory / "t.eventlog", 10, "more") as leaky, \
+            launch(programs["steady"], directory / "s.eventlog", 10, "more") as steady:
 
         def watch():
             for t in seen:
                 a = alerts(d, t).get(("leak", ""))
                 if a and (not seen[t] or seen[t][-1].state != a.state):
                     seen[t].append(a)
+            if seen["t"] and seen["t"][-1].state == Alert.STATE_FIRING:     # then both may end
+                leaky.stdin.close()
+                steady.stdin.close()
             return leaky.poll() == steady.poll() == 0 and \
                 all(d.target(t).state == pb.Target.STATE_ENDED for t in seen)
 
         wait_for(watch, "the ends of both programs", poll_s=0.05)
         watch()
+        live = alerts(d, "t")
     # Looking now and then may miss a state; its times tell of all three.
     assert seen["t"] and seen["s"] == []
     last = seen["t"][-1]
@@ -403,7 +427,13 @@ def test_leaky_leaks_and_steady_does_not(directory, programs):
     assert "leaks" in last.sentence and "iB/s" in last.sentence
     assert words["verdict"] and words["where"] and "ago" in words["onset"], words
 
-    # The same logs afterwards, judged by the same rules.
+    # The same log afterwards, judged by the same rules: the same alerts at the same moments.
+    found = client("alerts", "--rules", path, "--resolution", "250ms", "--leak-after", "5s", "--format", "json",
+                   directory / "t.eventlog").stdout.decode().splitlines()
+    again = {a["rule"]: tuple(int(a[t]) for t in ("sinceNs", "firedNs", "resolvedNs"))
+             for a in (json.loads(line)["alert"] for line in found) if a["rule"] in ("leak", "big", "busy")}
+    assert again == {rule: (a.since_ns, a.fired_ns, a.resolved_ns) for (rule, _), a in live.items() if rule in again}
+    assert len(again) == 3
     done = client("check", "--rules", path, "--resolution", "250ms", "--leak-after", "5s", directory / "t.eventlog",
                   directory / "s.eventlog")
     assert done.returncode == 1
