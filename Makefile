@@ -50,10 +50,11 @@ ACT := $(addprefix daemon/act/, notice.c plan.c json.c silence.c limits.c done.c
 PROTO := $(addprefix proto/, utf8.c decimal.c text.c quantity.c advice.c kinds.c topic.c endpoints.c fields.c validate.c \
          unpack.c json.c queue.c clone.c zparts.c subscriber.c request.c)
 
-DAEMON := $(addprefix daemon/, log.c yaml_file.c rules_do.c rules_file.c rulebook.c rules_tool.c rules_test_values.c \
-          rules_test_run.c rules_test.c config_trend.c config.c \
-          config_file.c fanout.c alerting_data.c alerting.c alert_actions.c \
-          damages.c pace.c process_watch.c pipeline_state.c pipeline_stream.c pipeline_live.c pipeline.c targets.c reload.c silence_requests.c requests.c once.c main.c)
+DAEMON := $(addprefix daemon/, log.c yaml_file.c rules_do.c rules_file.c rulebook.c rules_tool.c \
+          rules_test_values.c rules_test_input.c rules_test_run.c rules_test_words.c rules_test.c config_trend.c config.c \
+          config_file.c fanout.c alerting_band.c alerting_data.c alerting_words.c alerting.c alert_actions.c \
+          damages.c pace.c process_watch.c pipeline_state.c pipeline_stream.c pipeline_live.c pipeline.c targets.c reload.c \
+          silence_requests.c requests.c once.c main.c)
 
 # The client: where updates come from, the state they make, the commands that show it.
 CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \

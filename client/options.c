@@ -15,6 +15,16 @@ int options_add(const struct command *c, struct text_list *list, const char *tex
         return 0;
 }
 
+int options_pass_on(const struct command *c, struct text_list *list, const char *option, const char *value)
+{
+        int bad;
+
+        if (list->n + 3 > OPTIONS_MAX) /* a NULL stands behind the last */
+                return command_usage_error(c, "too many options");
+        bad = options_add(c, list, option);
+        return bad ? bad : options_add(c, list, value);
+}
+
 int options_split(const struct command *c, struct text_list *list, char *text)
 {
         char *part;

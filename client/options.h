@@ -23,6 +23,9 @@ struct kind_list {
 
 /* Each returns 0, or EXIT_USAGE with a message printed for command `c`. */
 int options_add(const struct command *c, struct text_list *list, const char *text);
+/* "--option value", for a daemon that is started: NULL stands behind the last. */
+int options_pass_on(const struct command *c, struct text_list *list, const char *option, const char *value);
+
 /* "a,b": the commas in `text` are overwritten, the parts borrowed. */
 int options_split(const struct command *c, struct text_list *list, char *text);
 int options_kinds(const struct command *c, struct kind_list *list, char *text);

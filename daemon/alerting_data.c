@@ -5,18 +5,14 @@
  * settled just as far. Times of collections and of the processor are kept in ns
  * and shown in seconds. Labels of bands are those that people see on screens.
  */
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "alerting_private.h"
 #include "base/ckd.h"
 #include "base/process.h"
-#include "heapwatch/text.h"
 #include "model/advice.h"
 #include "publish/label.h"
-#include "publish/sentences.h"
 #include "rules/history.h"
 
 #define SECOND_NS UINT64_C(1000000000)
@@ -28,7 +24,17 @@ static double number(uint64_t value)
         return value == UNKNOWN_U64 ? UNKNOWN : (double)value;
 }
 
+static double seconds(uint64_t ns)
+{
+        return ns == UNKNOWN_U64 ? UNKNOWN : (double)ns / 1e9; /* not times 1e-9: 120 s would be more than 120 */
+}
+
 /* --------------------------------------------------------------------- samples */
+
+static struct subject tracked(struct rule_subject s)
+{
+        return s.id == RULE_BAND ? subject_band(s.band) : subject_series((enum series_id)s.id);
+}
 
 static bool is_gauge(enum rule_series id)
 {
@@ -38,13 +44,6 @@ static bool is_gauge(enum rule_series id)
 static const struct series *series_of(const struct alerting *a, enum rule_series id)
 {
         return is_gauge(id) ? &a->gauges[GAUGE(id)] : model_series(a->model, (enum series_id)id);
-}
-
-static const struct band_history *history_of(const struct alerting *a, uint32_t band)
-{
-        const struct band *b = bands_get(model_bands(a->model), band);
-
-        return b ? b->history : NULL;
 }
 
 /* From ns, as the model keeps times, to seconds. */
@@ -65,34 +64,17 @@ static void scale(enum rule_series id, struct bucket *b)
 static bool data_span(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
 {
         struct alerting *a = ctx;
-        bool any = s.id == RULE_BAND ? history_band_span(history_of(a, s.band), from_ns, to_ns, ret)
+        bool any = s.id == RULE_BAND ? alerting_band_span(a, s.band, from_ns, to_ns, ret)
                                      : history_span(series_of(a, s.id), from_ns, to_ns, ret);
 
         scale(s.id, ret);
         return any;
 }
 
-/* A band's newest size is that of the newest census: its history may be coarser than that. */
-static bool newest_of_band(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret)
-{
-        const struct band *b = bands_get(model_bands(a->model), id);
-        const struct census *census = model_census(a->model);
-
-        if (!b || census->number == 0)
-                return false;
-        if (census->time_ns >= before_ns && history_band_newest(b->history, before_ns, ret))
-                return true;
-        *ret = (struct bucket){ .min = (double)b->bytes, .max = (double)b->bytes, .last = (double)b->bytes,
-                                .last_time_ns = census->time_ns };
-        ret->moments.n = 1;
-        ret->moments.v_mean = (double)b->bytes;
-        return census->time_ns < before_ns;
-}
-
 static bool data_newest(void *ctx, struct rule_subject s, uint64_t before_ns, struct bucket *ret)
 {
         struct alerting *a = ctx;
-        bool any = s.id == RULE_BAND ? newest_of_band(a, s.band, before_ns, ret)
+        bool any = s.id == RULE_BAND ? alerting_band_newest(a, s.band, before_ns, ret)
                                      : history_newest(series_of(a, s.id), before_ns, ret);
 
         if (any)
@@ -103,7 +85,7 @@ static bool data_newest(void *ctx, struct rule_subject s, uint64_t before_ns, st
 static bool data_oldest(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
 {
         struct alerting *a = ctx;
-        bool any = s.id == RULE_BAND ? history_band_oldest(history_of(a, s.band), from_ns, to_ns, ret)
+        bool any = s.id == RULE_BAND ? alerting_band_oldest(a, s.band, from_ns, to_ns, ret)
                                      : history_oldest(series_of(a, s.id), from_ns, to_ns, ret);
 
         scale(s.id, ret);
@@ -113,33 +95,28 @@ static bool data_oldest(void *ctx, struct rule_subject s, uint64_t from_ns, uint
 static double data_integral(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns)
 {
         struct alerting *a = ctx;
-        struct bucket k = { .last = s.id == RULE_BAND ? history_band_integral(history_of(a, s.band), from_ns, to_ns)
+        struct bucket k = { .last = s.id == RULE_BAND ? alerting_band_integral(a, s.band, from_ns, to_ns)
                                                       : history_integral(series_of(a, s.id), from_ns, to_ns) };
 
         scale(s.id, &k);
         return k.last;
 }
 
-/* Of the log's own series; bands and gauges have none. */
+/* Of the log's own series and of bands; gauges have none. */
 static double data_quantile(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, double q)
 {
         struct alerting *a = ctx;
         struct bucket k = { .last = UNKNOWN };
 
-        if (s.id != RULE_BAND && !is_gauge(s.id))
-                k.last = tracker_quantile(a->tracker, subject_series((enum series_id)s.id), from_ns, to_ns, q);
+        if (!is_gauge(s.id))
+                k.last = tracker_quantile(a->tracker, tracked(s), from_ns, to_ns, q);
         scale(s.id, &k);
         return k.last;
 }
 
 /* -------------------------------------------------------------------- verdicts */
 
-static struct subject tracked(struct rule_subject s)
-{
-        return s.id == RULE_BAND ? subject_band(s.band) : subject_series((enum series_id)s.id);
-}
-
-static bool data_trend(void *ctx, struct rule_subject s, struct trend_result *ret)
+bool alerting_trend(void *ctx, struct rule_subject s, struct trend_result *ret)
 {
         struct alerting *a = ctx;
 
@@ -179,11 +156,6 @@ static bool gc_events_missing(const struct model *m)
                 if (codes[i] == HW_ADVICE_NO_GC_EVENTS)
                         return true;
         return false;
-}
-
-static double seconds(uint64_t ns)
-{
-        return ns == UNKNOWN_U64 ? UNKNOWN : (double)ns * 1e-9;
 }
 
 static double data_fact(void *ctx, enum rule_series id, const struct rule_moment *at)
@@ -257,84 +229,6 @@ static bool data_band(void *ctx, uint32_t id, const char *ret_texts[BAND_TEXTS])
         return true;
 }
 
-/* ----------------------------------------------------------------------- words */
-
-static void explain_stall(const struct alerting *a, char *out, size_t size)
-{
-        const struct run *run = model_run(a->model);
-        uint64_t cpu = model_heap(a->model)->process.cpu_ns, used;
-        bool flushes = run_has_rts_option(run, "--eventlog-flush-interval");
-        char text[HW_NUMBER_MAX];
-
-        if (cpu == UNKNOWN_U64 || a->cpu_at_bytes_ns == UNKNOWN_U64) {
-                snprintf(out, size, "%s",
-                         flushes ? "its process cannot be seen from here, so whether it is idle or hangs is not known"
-                                 : "it has no flush interval, so it writes only when a buffer is full");
-                return;
-        }
-        used = sub_sat(cpu, a->cpu_at_bytes_ns);
-        hw_duration_text(text, sizeof(text), (double)used);
-        if (used > SECOND_NS && flushes)
-                snprintf(out, size, "the process works (%s of CPU time since then) but does not write: its flush "
-                         "interval does not work, or the reader of its log was replaced", text);
-        else if (used > SECOND_NS)
-                snprintf(out, size, "the process works (%s of CPU time since then) and has no flush interval: it "
-                         "writes only when a 2 MiB buffer is full", text);
-        else if (flushes && run->threaded)
-                snprintf(out, size, "the process has used no CPU time since then: it is idle, or it hangs at its exit, "
-                         "which --eventlog-flush-interval is known to cause");
-        else
-                snprintf(out, size, "the process has used no CPU time since then: it is idle");
-}
-
-static void data_words(void *ctx, enum rule_words what, struct rule_subject s, char out[RULE_WORDS_MAX])
-{
-        struct alerting *a = ctx;
-        struct limit_time limit;
-        struct trend_result trend;
-        struct growth growth;
-
-        out[0] = '\0';
-        switch (what) {
-        case WORDS_WHERE:
-                tracker_growth(a->tracker, &growth);
-                sentence_growth(out, RULE_WORDS_MAX, &growth, model_bands(a->model));
-                break;
-        case WORDS_TIME_TO_LIMIT:
-                if (tracker_time_to_limit(a->tracker, &limit))
-                        sentence_limit(out, RULE_WORDS_MAX, &limit);
-                break;
-        case WORDS_VERDICT:
-                if (data_trend(a, s, &trend))
-                        sentence_verdict(out, RULE_WORDS_MAX, &trend);
-                break;
-        case WORDS_STALL:
-                if (a->live && a->in_run)
-                        explain_stall(a, out, RULE_WORDS_MAX);
-                break;
-        }
-}
-
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-        return a > b ? a - b : b - a;
-}
-
-static const char *data_note(void *ctx, uint64_t time_ns, uint64_t *ret_time_ns)
-{
-        const struct alerting *a = ctx;
-        const struct note *before = tracker_note_before(a->tracker, time_ns);
-        const struct note *after = tracker_note_after(a->tracker, time_ns);
-        const struct note *nearest = before;
-
-        if (!before || (after && distance(after->time_ns, time_ns) < distance(before->time_ns, time_ns)))
-                nearest = after;
-        if (!nearest)
-                return NULL;
-        *ret_time_ns = nearest->time_ns;
-        return nearest->text;
-}
-
 struct rule_data alerting_data(struct alerting *a)
 {
         return (struct rule_data){
@@ -345,12 +239,12 @@ struct rule_data alerting_data(struct alerting *a)
                 .integral = data_integral,
                 .quantile = data_quantile,
                 .fact = data_fact,
-                .trend = data_trend,
+                .trend = alerting_trend,
                 .began_ns = data_began,
                 .bands = data_bands,
                 .band = data_band,
-                .words = data_words,
-                .note = data_note,
+                .words = alerting_words,
+                .note = alerting_note,
         };
 }
 

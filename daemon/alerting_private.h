@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alerting_private.h - inside of the alerting: its moments (alerting.c) and what rules see (alerting_data.c). */
+/* alerting_private.h - inside of the alerting: its moments (alerting.c), what rules see (_data.c), words (_words.c). */
 #ifndef HW_ALERTING_PRIVATE_H
 #define HW_ALERTING_PRIVATE_H
 
@@ -37,6 +37,17 @@ struct alerting {
 
 /* The table for the rules. */
 struct rule_data alerting_data(struct alerting *a);
+
+/* Of that table; ctx is the alerting. */
+bool alerting_trend(void *ctx, struct rule_subject s, struct trend_result *ret);
+void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char out[RULE_WORDS_MAX]);
+const char *alerting_note(void *ctx, uint64_t time_ns, uint64_t *ret_time_ns);
+
+/* What rules see of a band, likewise. */
+bool alerting_band_span(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+bool alerting_band_oldest(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+bool alerting_band_newest(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret);
+double alerting_band_integral(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns);
 
 /* Takes the gauges' samples of the second before time_ns, or the counters of the target at its clock. */
 void alerting_sample_run(struct alerting *a, uint64_t time_ns);

@@ -186,7 +186,7 @@ static bool take_limits(struct yaml_file *f, struct act_plan *plan, const yaml_n
 bool rules_read_do(struct yaml_file *f, const yaml_node_t *todo, const yaml_node_t *limits, struct act_plan **ret_plan)
 {
         const yaml_node_t *item;
-        bool good = true;
+        bool good = true, good_list = true;
 
         *ret_plan = NULL;
         if (!todo && !limits)
@@ -195,9 +195,9 @@ bool rules_read_do(struct yaml_file *f, const yaml_node_t *todo, const yaml_node
         if (!plan)
                 return yaml_complain(f, todo ? todo : limits, 0, "out of memory");
         if (todo)
-                good = yaml_is_sequence(f, todo, "a list of actions");
-        for (size_t i = 0; todo && good && (item = yaml_item_at(f, todo, i)); i++)
-                good = take_step(f, plan, item);
+                good = good_list = yaml_is_sequence(f, todo, "a list of actions");
+        for (size_t i = 0; todo && good_list && (item = yaml_item_at(f, todo, i)); i++)
+                good = take_step(f, plan, item) && good;
         if (limits)
                 good = take_limits(f, plan, limits) && good;
         if (good)

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "act/plan.h"
+#include "base/nearest.h"
 #include "rules/builtin.h"
 #include "rules_do.h"
 
@@ -179,6 +180,7 @@ static bool make_rule(struct reader *r, const struct group *g, const yaml_node_t
                 return false;
         }
         rule->builtin = r->builtin || changed;
+        rule->changed = changed;
         rule->plan = plan;
         return place_rule(r, p, rule, changed);
 }
@@ -198,6 +200,21 @@ static bool find_changed(struct reader *r, const struct group *g, const char *na
         return true;
 }
 
+/* A rule without a condition can only change one that has one. */
+static bool no_expression(struct reader *r, const char *name, const yaml_node_t *at)
+{
+        const char *names[RULES_MAX], *meant;
+        size_t n = 0;
+
+        for (size_t i = 0; i < r->set->n; i++)
+                if (r->set->rules[i]->builtin)
+                        names[n++] = r->set->rules[i]->name;
+        meant = nearest(name, names, n);
+        return yaml_complain(&r->file, at, 0, "a rule needs expr, a condition such as live > 1GiB (and there is no "
+                             "built-in rule '%s' to change%s%s%s)", name, meant ? "; did you mean '" : "",
+                             meant ? meant : "", meant ? "'?" : "");
+}
+
 static bool read_rule(struct reader *r, const struct group *g, const yaml_node_t *node)
 {
         static const char *const keys[] = { "alert", "expr", "for", "keep_firing_for", "until", "labels", "annotations",
@@ -210,6 +227,8 @@ static bool read_rule(struct reader *r, const struct group *g, const yaml_node_t
         if (!yaml_is_mapping(&r->file, node, "a rule with alert: and expr:") ||
             !take_text(r, node, "alert", "the name of the rule", &name, &p.name))
                 return false;
+        if (!name && yaml_get(&r->file, node, "record"))
+                return yaml_complain(&r->file, node, 0, "there are no recording rules here; expected alert: NAME");
         if (!name)
                 return yaml_complain(&r->file, node, 0, "this rule has no name; expected alert: NAME");
         if (!find_changed(r, g, name, p.name, &changed))
@@ -229,6 +248,8 @@ static bool read_rule(struct reader *r, const struct group *g, const yaml_node_t
         if (on)
                 good = yaml_boolean(&r->file, on, &enabled) && good;
         t.off = !enabled;
+        if (!t.expr && !p.expr)
+                good = no_expression(r, name, p.name) && good;
         return good && make_rule(r, g, node, &t, &p, changed);
 }
 

@@ -6,7 +6,6 @@
  */
 #include "rules_test.h"
 
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +20,6 @@
 #include "rules_tool.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define INTERVAL_NS UINT64_C(1000000000)
 #define FILES_MAX 16
 
 struct score {
@@ -34,129 +32,6 @@ struct suite {
         struct ruleset *rules;
         struct score *score;
 };
-
-/* A path beside the file of tests. */
-static void beside(const struct suite *s, const char *path, char out[PATH_MAX])
-{
-        char self[PATH_MAX];
-
-        snprintf(self, sizeof(self), "%s", s->file.name);
-        if (path[0] == '/')
-                snprintf(out, PATH_MAX, "%s", path);
-        else
-                snprintf(out, PATH_MAX, "%s/%s", dirname(self), path);
-}
-
-/* ------------------------------------------------------------------------ input */
-
-static bool take_time(struct suite *s, const yaml_node_t *node, uint64_t *ret_ns)
-{
-        const char *text = yaml_text(&s->file, node, "a time such as 10m");
-
-        if (!node)
-                return true;
-        if (!text)
-                return false;
-        return hw_parse_duration(text, ret_ns) ||
-               yaml_complain(&s->file, node, 0, "'%s'; expected a time such as 30s, 5m or 2h", text);
-}
-
-static bool can_be_made_up(Hw__Series id)
-{
-        return id != HW__SERIES__SERIES_NONE && id != HW__SERIES__SERIES_CENSUS_TOTAL &&
-               id != HW__SERIES__SERIES_OFF_HEAP;
-}
-
-/* Names are those of expressions. */
-static enum series_id series_named(const char *name)
-{
-        const struct series_word *word = series_word_find(name, strlen(name));
-
-        if (!word || (unsigned)word->id >= SERIES_COUNT || !can_be_made_up((Hw__Series)word->id))
-                return 0;
-        return (enum series_id)word->id;
-}
-
-static bool take_values(struct suite *s, const struct yaml_entry *e, struct test_input *in, bool of_bands)
-{
-        struct test_series *series = &in->series[in->n_series];
-        const char *text = yaml_text(&s->file, e->value, "values such as 5MiB+1MiBx10");
-        char error[256];
-
-        if (!text)
-                return false;
-        if (in->n_series == TEST_SERIES_MAX)
-                return yaml_complain(&s->file, e->key_node, 0, "at most %d series and bands", TEST_SERIES_MAX);
-        *series = (struct test_series){ .id = of_bands ? 0 : series_named(e->key), .band = e->key };
-        if (!of_bands && !series->id)
-                return yaml_complain(&s->file, e->key_node, 0, "'%s' cannot be made up; expected live, heap, blocks, "
-                                     "allocated, gc_pause, copied, slop, fragmentation, rss, pss, swap, cgroup or cpu",
-                                     e->key);
-        in->n_series++;
-        return rules_test_values(text, series, 1e9, error, sizeof(error)) ||
-               yaml_complain(&s->file, e->value, 0, "%s", error);
-}
-
-static bool take_series(struct suite *s, const yaml_node_t *node, struct test_input *in, bool of_bands)
-{
-        struct yaml_entry e;
-        bool good = true;
-
-        if (!node)
-                return true;
-        if (!yaml_is_mapping(&s->file, node, "names and values"))
-                return false;
-        for (size_t i = 0; yaml_entry_at(&s->file, node, i, &e); i++)
-                good = take_values(s, &e, in, of_bands) && good;
-        return good;
-}
-
-static bool take_trend(struct suite *s, const yaml_node_t *node, struct test_input *in)
-{
-        const yaml_node_t *limit = yaml_get(&s->file, node, "limit");
-        const char *text = yaml_text(&s->file, limit, "bytes such as 2GiB");
-        uint64_t resolution = TREND_MINUTE_NS, leak_after = 0;
-
-        if (!take_time(s, yaml_get(&s->file, node, "resolution"), &resolution) ||
-            !take_time(s, yaml_get(&s->file, node, "leak_after"), &leak_after) || (limit && !text))
-                return false;
-        if (resolution == 0)
-                return yaml_complain(&s->file, node, 0, "resolution: expected more than 0s");
-        in->trend = tracker_config_scaled(resolution);
-        if (leak_after)
-                in->trend.trend.leak_after_ns = leak_after;
-        if (!trend_config_valid(&in->trend.trend))
-                return yaml_complain(&s->file, node, 0, "leak_after: expected at least twenty times the resolution");
-        if (text && !hw_parse_bytes(text, &in->trend.given_limit_bytes))
-                return yaml_complain(&s->file, limit, 0, "'%s'; expected bytes such as 2GiB", text);
-        return true;
-}
-
-static bool take_input(struct suite *s, const yaml_node_t *node, struct test_input *in, char log[PATH_MAX])
-{
-        const yaml_node_t *target = yaml_get(&s->file, node, "target"), *path = yaml_get(&s->file, node, "log");
-        bool good = true;
-
-        in->interval_ns = INTERVAL_NS;
-        in->target = target ? yaml_text(&s->file, target, "the name of a target") : "test";
-        if (!in->target || !hw_target_name_valid(in->target))
-                good = yaml_complain(&s->file, target, 0, "expected the name of a target: A-Z a-z 0-9 . _ -");
-        good = take_time(s, yaml_get(&s->file, node, "interval"), &in->interval_ns) && good;
-        if (in->interval_ns == 0)
-                good = yaml_complain(&s->file, node, 0, "interval: expected more than 0s");
-        good = take_series(s, yaml_get(&s->file, node, "series"), in, false) && good;
-        good = take_series(s, yaml_get(&s->file, node, "bands"), in, true) && good;
-        if (path) {
-                const char *text = yaml_text(&s->file, path, "the path of a log");
-                if (!text)
-                        return false;
-                beside(s, text, log);
-                in->log = log;
-        }
-        if (!in->log == !in->n_series)
-                good = yaml_complain(&s->file, node, 0, "expected either log: or series: and bands:");
-        return take_trend(s, node, in) && good;
-}
 
 /* ----------------------------------------------------------------- expectations */
 
@@ -175,18 +50,6 @@ static void failed(struct suite *s, const yaml_node_t *at, const char *name, con
         hw_terminal_text(safe, sizeof(safe), what);
         printf("FAILED %s:%zu: %s: %s\n", s->file.name, at->start_mark.line + 1, name, safe);
         s->score->failed++;
-}
-
-static const struct test_change *state_at(const struct test_changes *c, const char *rule, const char *band,
-                                          uint64_t time_ns)
-{
-        const struct test_change *found = NULL;
-
-        for (size_t i = 0; i < c->n; i++)
-                if (c->list[i].time_ns <= time_ns && strcmp(c->list[i].rule, rule) == 0 &&
-                    (!band || strcmp(c->list[i].band, band) == 0))
-                        found = &c->list[i];
-        return found;
 }
 
 static bool parse_state(struct suite *s, const yaml_node_t *node, enum notice_state *ret)
@@ -236,12 +99,11 @@ static bool check_alert(struct suite *s, const yaml_node_t *node, const char *na
                 return yaml_complain(&s->file, node, 0, "expected at:, alert: and state:");
         if (strcmp(when, "end") == 0)
                 at = UINT64_MAX;
-        else if (!take_time(s, at_node, &at))
+        else if (!rules_test_time(&s->file, at_node, &at))
                 return false;
         if (!parse_state(s, yaml_get(&s->file, node, "state"), &want) || !known_rule(s, alert, rule))
                 return false;
-        const struct test_change *change = state_at(c, rule, band, at);
-        got = change ? change->state : NOTICE_INACTIVE;
+        got = rules_test_state(c, rule, band, at);
         if (got == want) {
                 s->score->passed++;
                 return true;
@@ -249,6 +111,7 @@ static bool check_alert(struct suite *s, const yaml_node_t *node, const char *na
         snprintf(what, sizeof(what), "%s%s%s at %s is %s, expected %s", rule, band ? " of " : "", band ? band : "",
                  when, notice_state_name(got), notice_state_name(want));
         failed(s, node, name, what);
+        rules_test_tell(c, rule, band);
         return true;
 }
 
@@ -274,6 +137,7 @@ static bool check_fired(struct suite *s, const yaml_node_t *node, const char *na
                         continue;
                 snprintf(what, sizeof(what), "%s %s", rule, fired ? "fired, and is not expected to" : "did not fire");
                 failed(s, node, name, what);
+                rules_test_tell(c, rule, NULL);
                 well = false;
         }
         for (size_t i = 0; (item = yaml_item_at(&s->file, node, i)); i++) {
@@ -308,21 +172,20 @@ static bool run_case(struct suite *s, const yaml_node_t *node)
                                             "leak_after", "limit", "alerts", "fired" };
         struct test_input in = { .n_series = 0 };
         struct test_changes changes = { .n = 0 };
-        char log[PATH_MAX], error[PATH_MAX + 128];
+        char error[PATH_MAX + 128];
         bool good;
 
         if (!yaml_is_mapping(&s->file, node, "a test"))
                 return false;
         good = yaml_check_keys(&s->file, node, keys, COUNT(keys));
-        good = take_input(s, node, &in, log) && good;
+        good = rules_test_input(&s->file, node, &in) && good;
         if (good) {
                 good = rules_test_run(s->rules, &in, &changes, error, sizeof(error)) ||
                        yaml_complain(&s->file, node, 0, "%s", error);
                 good = good && check_all(s, node, &changes);
         }
         free(changes.list);
-        for (size_t i = 0; i < in.n_series; i++)
-                free(in.series[i].values);
+        rules_test_input_done(&in);
         return good;
 }
 
@@ -341,7 +204,7 @@ static bool load_rules(struct suite *s, const yaml_node_t *files)
                         return false;
                 if (n == FILES_MAX)
                         return yaml_complain(&s->file, item, 0, "at most %d files", FILES_MAX);
-                beside(s, text, paths[n]);
+                rules_test_beside(&s->file, text, paths[n]);
                 list[n] = paths[n];
                 n++;
         }
@@ -364,6 +227,8 @@ static bool run_suite(struct suite *s)
         if (!load_rules(s, yaml_get(&s->file, root, "rule_files")) ||
             !yaml_is_sequence(&s->file, tests, "a list of tests"))
                 return false;
+        if (!yaml_item_at(&s->file, tests, 0))
+                return yaml_complain(&s->file, tests, 0, "expected at least one test");
         for (size_t i = 0; (item = yaml_item_at(&s->file, tests, i)); i++)
                 good = run_case(s, item) && good;
         return good;

@@ -6,12 +6,14 @@
 #ifndef HW_RULES_TEST_H
 #define HW_RULES_TEST_H
 
+#include <limits.h>
+
 #include "rules/rule.h"
 #include "trend/tracker.h"
 #include "yaml_file.h"
 
 #define TEST_SERIES_MAX 16
-#define TEST_BANDS_MAX 16
+#define TEST_LOGS_MAX 16
 #define TEST_VALUES_MAX 200000u         /* of one series */
 
 /* Values of one series, one each interval; NaN = no sample. */
@@ -28,7 +30,8 @@ struct test_input {
         struct tracker_config trend;
         struct test_series series[TEST_SERIES_MAX];
         size_t n_series;
-        const char *log;                /* path; instead of series */
+        char *logs[TEST_LOGS_MAX];      /* paths; instead of series: runs, one after the other */
+        size_t n_logs;
 };
 
 /* What was told of an alert: one change. */
@@ -47,11 +50,29 @@ struct test_changes {
         uint64_t end_ns;                /* event time of the run's end */
 };
 
+/* Reads what a test gives (rules_test_input.c). False when something was complained of. To be done in any case. */
+bool rules_test_input(struct yaml_file *f, const yaml_node_t *node, struct test_input *ret);
+void rules_test_input_done(struct test_input *in);
+
+/* "30s" to ns; without a node *ret_ns stays. A path beside the file of tests. */
+bool rules_test_time(struct yaml_file *f, const yaml_node_t *node, uint64_t *ret_ns);
+void rules_test_beside(const struct yaml_file *f, const char *path, char out[PATH_MAX]);
+
 /* Runs the rules over the input (rules_test_run.c). False with a sentence in `error`. */
 bool rules_test_run(const struct ruleset *rules, const struct test_input *input, struct test_changes *ret,
                     char *error, size_t error_size);
 
-/* "100MiB", "100MiB+1MiBx60", "_x5": appends values. False with what was expected in `error`. */
-bool rules_test_values(const char *text, struct test_series *s, double unit_ns, char *error, size_t error_size);
+/*
+ * The state of an alert at a time. `band` NULL: of the band for which it is
+ * most: firing, pending, resolved, inactive (rules_test_words.c).
+ */
+enum notice_state rules_test_state(const struct test_changes *c, const char *rule, const char *band, uint64_t time_ns);
+
+/* Prints what became of it in the whole test, indented: a few lines. */
+void rules_test_tell(const struct test_changes *c, const char *rule, const char *band);
+
+/* "100MiB", "100MiB+1MiBx60", "_x5": appends bytes, or seconds in ns. False with what was expected in `error`. */
+bool rules_test_values(const char *text, struct test_series *s, struct type type, char *error,
+                       size_t error_size);
 
 #endif

@@ -12,6 +12,9 @@
 #include "rules/unit.h"
 #include "rules_test.h"
 
+#define NS_PER_S 1e9
+#define DIGITS_MAX 32
+
 static bool push(struct test_series *s, double value)
 {
         double *grown = s->n < TEST_VALUES_MAX ? realloc(s->values, (s->n + 1) * sizeof(*grown)) : NULL;
@@ -23,27 +26,28 @@ static bool push(struct test_series *s, double value)
         return true;
 }
 
-/* "1.5MiB" to bytes, "20ms" to ns. Moves *at behind it. */
-static bool amount(const char **at, double unit_ns, double *ret)
+/* "1.5MiB" to bytes, "20ms" to ns; bytes need no unit, nor does 0. Moves *at behind it. */
+static bool amount(const char **at, struct type type, double *ret)
 {
-        const char *name;
-        char *end;
-        size_t size;
+        size_t size = strspn(*at, "0123456789.");
+        char digits[DIGITS_MAX];
+        const char *unit = *at + size, *end;
 
-        if (**at < '0' || **at > '9')
+        if (size == 0 || size >= sizeof(digits))
                 return false;
-        *ret = strtod(*at, &end);
-        name = end;
-        size = strcspn(name, "+- x");
-        *at = name + size;
+        memcpy(digits, *at, size); /* of these alone: strtod would read 0x20 as 32 */
+        digits[size] = '\0';
+        *ret = strtod(digits, (char **)&end);
+        if (*end)
+                return false;
+        size = strcspn(unit, "+- x\n");
+        *at = unit + size;
         if (size == 0)
-                return true;
-        const struct unit *u = unit_find(name, size);
-        if (!u)
+                return type.bytes == 1 || *ret == 0;
+        const struct unit *u = unit_find(unit, size);
+        if (!u || u->type.boolean || u->type.bytes != type.bytes || u->type.seconds != type.seconds)
                 return false;
-        *ret *= u->factor;
-        if (u->type.seconds == 1)
-                *ret *= unit_ns;
+        *ret *= type.seconds ? u->factor * NS_PER_S : u->factor;
         return true;
 }
 
@@ -61,7 +65,7 @@ static bool times(const char **at, unsigned long *ret)
         return true;
 }
 
-static bool item(const char **at, struct test_series *s, double unit_ns)
+static bool item(const char **at, struct test_series *s, struct type type)
 {
         double value = (double)NAN, step = 0;
         unsigned long n;
@@ -69,16 +73,16 @@ static bool item(const char **at, struct test_series *s, double unit_ns)
         if (**at == '_') {
                 ++*at;
         } else {
-                if (!amount(at, unit_ns, &value))
+                if (!amount(at, type, &value))
                         return false;
                 if (**at == '+' || **at == '-') {
                         double sign = *(*at)++ == '-' ? -1 : 1;
-                        if (!amount(at, unit_ns, &step) || **at != 'x')
+                        if (!amount(at, type, &step) || **at != 'x')
                                 return false;
                         step *= sign;
                 }
         }
-        if (!times(at, &n) || (**at != ' ' && **at != '\0'))
+        if (!times(at, &n) || !strchr(" \n", **at))
                 return false;
         for (unsigned long i = 0; i <= n; i++)
                 if (!push(s, value + step * (double)i))
@@ -86,7 +90,7 @@ static bool item(const char **at, struct test_series *s, double unit_ns)
         return true;
 }
 
-bool rules_test_values(const char *text, struct test_series *s, double unit_ns, char *error, size_t error_size)
+bool rules_test_values(const char *text, struct test_series *s, struct type type, char *error, size_t error_size)
 {
         const char *at = text;
 
@@ -94,10 +98,11 @@ bool rules_test_values(const char *text, struct test_series *s, double unit_ns, 
                 at += strspn(at, " \n");
                 if (!*at)
                         return true;
-                if (item(&at, s, unit_ns))
+                const char *start = at;
+                if (item(&at, s, type))
                         continue;
-                snprintf(error, error_size, "at '%.20s': expected values such as 5MiB, 5MiB+1MiBx10, 5MiBx3 or _x5, "
-                         "at most %u of them", at, TEST_VALUES_MAX);
+                snprintf(error, error_size, "at '%.20s': expected values such as %s or _x5, at most %u of them", start,
+                         type.seconds ? "20ms, 20ms+1msx10, 20msx3" : "5MiB, 5MiB+1MiBx10, 5MiBx3", TEST_VALUES_MAX);
                 return false;
         }
 }

@@ -8,23 +8,29 @@
 #include "heapwatch/text.h"
 #include "rulebook.h"
 
-static void count(const struct ruleset *set, size_t *ret_own, size_t *ret_builtin)
+static void print_counts(size_t n_files, const struct ruleset *set)
 {
-        *ret_own = *ret_builtin = 0;
-        for (size_t i = 0; i < set->n; i++)
-                ++*(set->rules[i]->builtin ? ret_builtin : ret_own);
+        size_t own = 0, builtin = 0, changed = 0;
+
+        for (size_t i = 0; i < set->n; i++) {
+                own += !set->rules[i]->builtin;
+                builtin += set->rules[i]->builtin;
+                changed += set->rules[i]->changed;
+        }
+        printf("%zu file%s good: %zu rule%s of %s own, %zu built in", n_files, n_files == 1 ? " is" : "s are", own,
+               own == 1 ? "" : "s", n_files == 1 ? "its" : "their", builtin);
+        if (changed > 0)
+                printf(", %zu of them changed", changed);
+        printf("\n");
 }
 
 int rules_tool_check(char *const *paths, size_t n)
 {
         struct rulebook book;
-        size_t own, builtin;
 
         if (!rulebook_open(&book, paths, n, &complaints_to_stderr))
                 return 2;
-        count(book.rules, &own, &builtin);
-        printf("%zu file%s good: %zu rule%s of %s own, %zu built in\n", n, n == 1 ? " is" : "s are", own,
-               own == 1 ? "" : "s", n == 1 ? "its" : "their", builtin);
+        print_counts(n, book.rules);
         rulebook_close(&book);
         return 0;
 }
@@ -71,7 +77,7 @@ static void explain(const struct rule *rule)
         char words[2 * EXPR_TEXT_MAX];
 
         printf("%s (%s, %s%s)\n", rule->name, rule->group, notice_severity_name(rule->severity),
-               rule->builtin ? ", built in" : "");
+               rule->changed ? ", built in, changed" : rule->builtin ? ", built in" : "");
         (void)expr_explain(&rule->expr, words, sizeof(words)); /* a cut one still tells its beginning */
         print_safe("    fires when ", words, "");
         print_time(" for ", rule->for_ns, "");

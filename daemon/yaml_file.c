@@ -68,9 +68,11 @@ static bool load(struct yaml_file *f, yaml_parser_t *parser)
                 f->has_document = true;
                 return true;
         }
-        snprintf(line, sizeof(line), "%s:%zu:%zu: this is no YAML: %s%s%s", f->name, parser->problem_mark.line + 1,
-                 parser->problem_mark.column + 1, parser->problem ? parser->problem : "out of memory",
-                 parser->context ? ", " : "", parser->context ? parser->context : "");
+        const char *problem = parser->problem ? parser->problem : "out of memory";
+        snprintf(line, sizeof(line), "%s:%zu:%zu: this is no YAML: %s%s%s%s", f->name, parser->problem_mark.line + 1,
+                 parser->problem_mark.column + 1, problem, parser->context ? ", " : "",
+                 parser->context ? parser->context : "",
+                 strstr(problem, "cannot start any token") ? " (is it a tab? YAML is indented by spaces)" : "");
         say(f, line);
         return false;
 }

@@ -24,7 +24,8 @@
 #include "clock.h"
 
 struct alerts {
-        struct text_list endpoints, files, targets, rules;
+        struct text_list endpoints, files, targets;
+        struct text_list daemon_args;   /* how files are judged: passed on */
         bool follow, json;
         enum severity fail_on;
         struct known known;
@@ -48,6 +49,8 @@ static const char help[] =
         "  --target NAME, -t         only this target; may be repeated\n"
         "  --connect EP              a daemon's publish endpoint; may be repeated\n"
         "  --rules RULES             with files: a rule file; may be repeated\n"
+        "  --resolution TIME, --leak-after TIME, --limit BYTES\n"
+        "                            with files: how to judge growth, as for heapwatch check\n"
         "\n"
         "Exit status: 0 nothing fires, 1 something fires (silenced or not),\n"
         "2 usage, a daemon does not answer, a file cannot be read.\n"
@@ -100,7 +103,13 @@ static int parse_option(struct alerts *a, int o)
         case 'c':
                 return options_add(&command_alerts, &a->endpoints, optarg);
         case 'r':
-                return options_add(&command_alerts, &a->rules, optarg);
+                return options_pass_on(&command_alerts, &a->daemon_args, "--rules", optarg);
+        case 'R':
+                return options_pass_on(&command_alerts, &a->daemon_args, "--resolution", optarg);
+        case 'L':
+                return options_pass_on(&command_alerts, &a->daemon_args, "--leak-after", optarg);
+        case 'l':
+                return options_pass_on(&command_alerts, &a->daemon_args, "--limit", optarg);
         default:
                 return command_usage_error(&command_alerts, "unknown option or missing value");
         }
@@ -112,6 +121,8 @@ static int parse(struct alerts *a, int argc, char **argv)
                 { "follow", no_argument, NULL, 'f' },        { "format", required_argument, NULL, 'o' },
                 { "fail-on", required_argument, NULL, 's' }, { "target", required_argument, NULL, 't' },
                 { "connect", required_argument, NULL, 'c' }, { "rules", required_argument, NULL, 'r' },
+                { "resolution", required_argument, NULL, 'R' }, { "leak-after", required_argument, NULL, 'L' },
+                { "limit", required_argument, NULL, 'l' },
                 { NULL, 0, NULL, 0 },
         };
         int o, bad = 0;
@@ -123,8 +134,9 @@ static int parse(struct alerts *a, int argc, char **argv)
                 bad = options_add(&command_alerts, &a->files, argv[i]);
         if (!bad && a->files.n && a->endpoints.n)
                 bad = command_usage_error(&command_alerts, "give files or --connect, not both");
-        if (!bad && a->rules.n && !a->files.n)
-                bad = command_usage_error(&command_alerts, "--rules is for files; a daemon has its own rules");
+        if (!bad && a->daemon_args.n && !a->files.n)
+                bad = command_usage_error(&command_alerts, "%s is for files; a daemon has its own",
+                                          a->daemon_args.items[0]);
         return bad;
 }
 
@@ -287,17 +299,9 @@ static struct feed *open_feed(const struct alerts *a, char *error, size_t size)
                 .n_kinds = 1,
         };
 
-        const char *arguments[2 * OPTIONS_MAX + 1];
-        size_t n = 0;
-
         if (!a->files.n)
                 return feed_connect(&o, error, size);
-        for (size_t i = 0; i < a->rules.n; i++) {
-                arguments[n++] = "--rules";
-                arguments[n++] = a->rules.items[i];
-        }
-        arguments[n] = NULL;
-        return feed_files(a->files.items, a->files.n, arguments, error, size);
+        return feed_files(a->files.items, a->files.n, a->daemon_args.items, error, size);
 }
 
 static int watch(struct alerts *a)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/alerts/outcome.h"
 #include "client/json_out.h"
 #include "heapwatch/text.h"
 
@@ -71,13 +72,13 @@ static void print_actions(const Hw__Alert *a)
 
         for (size_t i = 0; i < a->n_actions; i++) {
                 const Hw__ActionResult *r = a->actions[i];
+                const char *outcome = action_outcome(r);
 
-                (void)printf(INDENT "%s: %s", safe(kind, sizeof(kind), r->kind),
-                             !r->has_ok ? "under way" : r->ok ? "done" : "failed");
+                (void)printf(INDENT "%s: %s", safe(kind, sizeof(kind), r->kind), outcome ? outcome : "");
                 if (r->has_attempts && r->attempts > 1)
                         (void)printf(" after %u attempts", r->attempts);
                 if (r->detail)
-                        (void)printf(", %s", safe(detail, sizeof(detail), r->detail));
+                        (void)printf("%s%s", outcome ? ", " : "", safe(detail, sizeof(detail), r->detail));
                 (void)putchar('\n');
         }
 }

@@ -7,8 +7,6 @@
 
 #include "client/web/assets.h"
 
-#define MARKER "<!--heapwatch-data-->"
-
 /* The JSON inside a script element: '<' must not stand in it. */
 static void put_embedded(FILE *to, const char *text)
 {
@@ -24,16 +22,17 @@ static void put_embedded(FILE *to, const char *text)
 
 int embed_data(FILE *to, const char *data)
 {
-        const struct asset *page = asset_report();
-        const char *at = memmem(page->bytes, page->size, MARKER, strlen(MARKER));
-        const char *rest = at ? at + strlen(MARKER) : NULL;
+        const char *page = page_text(), *at = memmem(page, page_size(), PAGE_MARKER, strlen(PAGE_MARKER));
 
         if (!at)
                 return -ENOTSUP;
-        (void)fwrite(page->bytes, 1, (size_t)(at - page->bytes), to);
+        (void)fwrite(page, 1, (size_t)(at - page), to);
+        (void)fprintf(to, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; %s; "
+                      "img-src data: blob:\">\n", page_policy());
         (void)fputs("<script type=\"application/json\" id=\"data\">\n", to);
         put_embedded(to, data);
         (void)fputs("</script>", to);
-        (void)fwrite(rest, 1, page->size - (size_t)(rest - page->bytes), to);
+        at += strlen(PAGE_MARKER);
+        (void)fwrite(at, 1, page_size() - (size_t)(at - page), to);
         return 0;
 }

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 /*
- * Writes the page with `data` (JSON) in place of its marker, safe inside a script element. 0, or -ENOTSUP when this
- * program's page has no marker. Errors of the stream stay in it.
+ * Writes the page with its policy and `data` (JSON) in place of its marker, safe inside a script element. 0, or
+ * -ENOTSUP when this program's page has no marker. Errors of the stream stay in it.
  */
 int embed_data(FILE *to, const char *data);
 

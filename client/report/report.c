@@ -166,8 +166,8 @@ static int parse(struct reporter *r, int argc, char **argv)
                 bad = options_add(&command_report, &r->files, argv[i]);
         if (!bad && !r->files.n)
                 bad = command_usage_error(&command_report, "which log? expected an eventlog");
-        if (!bad && !r->json && !asset_report()->size) {
-                command_error(&command_report, "%s, or use --json", ASSETS_MISSING);
+        if (!bad && !r->json && !page_size()) {
+                command_error(&command_report, "%s, or use --json", PAGE_MISSING);
                 bad = EXIT_USAGE;
         }
         return bad;

@@ -61,22 +61,9 @@ static void print_line(const char *before, const char *text)
         (void)printf("%s%s\n", before, safe);
 }
 
-static void print_times(const struct finding *item)
-{
-        char text[HW_NUMBER_MAX];
-
-        if (item->fired_ns != UINT64_MAX)
-                (void)printf(" at %s", hw_duration_text(text, sizeof(text), (double)item->fired_ns));
-        if (item->resolved_ns != UINT64_MAX && item->resolved_ns >= item->fired_ns)
-                (void)printf(", for %s",
-                             hw_duration_text(text, sizeof(text), (double)(item->resolved_ns - item->fired_ns)));
-        if (item->run > 1)
-                (void)printf(", run %u", item->run);
-}
-
 static void print_finding(const struct finding *item)
 {
-        char safe[1024];
+        char safe[1024], when[FINDING_TIMES_MAX];
 
         (void)printf("  %s: %s", severity_name(item->severity), item->rule);
         if (item->band) {
@@ -87,8 +74,7 @@ static void print_finding(const struct finding *item)
                 hw_terminal_text(safe, sizeof(safe), item->band_source);
                 (void)printf(" (%s)", safe);
         }
-        print_times(item);
-        (void)printf("\n");
+        (void)printf("%s\n", finding_times(item, when));
         print_line("      ", item->sentence);
         for (size_t i = 0; i < item->n_evidence; i++)
                 print_line("      ", item->evidence[i]);
@@ -111,6 +97,17 @@ static void print_all(const struct check *c)
 
 /* ------------------------------------------------------------------ reading */
 
+/* Nothing is judged: what CI shows must not be the result of the run before. */
+static int fail(const struct check *c, const char *why)
+{
+        int r = c->junit ? junit_write_error(c->junit, why) : 0;
+
+        command_error(&command_check, "%s", why);
+        if (r < 0)
+                command_error(&command_check, "%s: %s", c->junit, strerror(-r));
+        return EXIT_USAGE;
+}
+
 static int read_all(struct check *c)
 {
         char error[256];
@@ -118,23 +115,19 @@ static int read_all(struct check *c)
         struct feed *feed = feed_files(c->files.items, c->files.n, c->daemon_args.items, error, sizeof(error));
         enum feed_event event;
 
-        if (!feed) {
-                command_error(&command_check, "%s", error);
-                return EXIT_USAGE;
-        }
+        if (!feed)
+                return fail(c, error);
         do {
                 event = feed_next(feed, -1, &update);
                 if (event == FEED_UPDATE)
                         findings_take(&c->findings, update);
         } while (event != FEED_END && event != FEED_FAILED);
         if (event == FEED_FAILED)
-                command_error(&command_check, "%s", feed_error(feed));
+                snprintf(error, sizeof(error), "%s", feed_error(feed));
         feed_close(&feed);
-        if (c->findings.no_memory) {
-                command_error(&command_check, "out of memory, or more than 10,000 alerts");
-                return EXIT_USAGE;
-        }
-        return event == FEED_END ? EXIT_OK : EXIT_USAGE;
+        if (event == FEED_FAILED)
+                return fail(c, error);
+        return c->findings.no_memory ? fail(c, "out of memory, or more than 10,000 alerts") : EXIT_OK;
 }
 
 static int judge(struct check *c)
@@ -159,27 +152,17 @@ static int judge(struct check *c)
 
 /* ------------------------------------------------------------------ options */
 
-static int pass_on(struct check *c, const char *option)
-{
-        int bad = 0;
-
-        if (c->daemon_args.n + 3 > OPTIONS_MAX) /* a NULL stands behind the last */
-                return command_usage_error(&command_check, "too many options");
-        bad = options_add(&command_check, &c->daemon_args, option);
-        return bad ? bad : options_add(&command_check, &c->daemon_args, optarg);
-}
-
 static int parse_option(struct check *c, int o)
 {
         switch (o) {
         case 'r':
-                return pass_on(c, "--rules");
+                return options_pass_on(&command_check, &c->daemon_args, "--rules", optarg);
         case 'R':
-                return pass_on(c, "--resolution");
+                return options_pass_on(&command_check, &c->daemon_args, "--resolution", optarg);
         case 'L':
-                return pass_on(c, "--leak-after");
+                return options_pass_on(&command_check, &c->daemon_args, "--leak-after", optarg);
         case 'l':
-                return pass_on(c, "--limit");
+                return options_pass_on(&command_check, &c->daemon_args, "--limit", optarg);
         case 'j':
                 c->junit = optarg;
                 return 0;

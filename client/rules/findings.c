@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heapwatch/text.h"
+
 #define FINDINGS_MAX 10000u     /* of all logs: beyond, memory is called short */
 
 static const char *const names[] = { "info", "warning", "critical" };
@@ -147,6 +149,22 @@ size_t findings_count(const struct findings *f, size_t target, enum severity lea
         for (size_t i = 0; i < f->n; i++)
                 n += f->items[i].target == target && f->items[i].severity >= least;
         return n;
+}
+
+char *finding_times(const struct finding *item, char out[FINDING_TIMES_MAX])
+{
+        char at[HW_NUMBER_MAX], length[HW_NUMBER_MAX];
+        bool over = item->resolved_ns != UINT64_MAX && item->resolved_ns >= item->fired_ns;
+        int n = 0;
+
+        out[0] = '\0';
+        if (item->fired_ns != UINT64_MAX)
+                n = snprintf(out, FINDING_TIMES_MAX, " at %s%s%s", hw_duration_text(at, sizeof(at),
+                             (double)item->fired_ns), over ? ", for " : "", over ? hw_duration_text(length,
+                             sizeof(length), (double)(item->resolved_ns - item->fired_ns)) : "");
+        if (item->run > 1 && n >= 0 && (size_t)n < FINDING_TIMES_MAX)
+                (void)snprintf(out + n, FINDING_TIMES_MAX - (size_t)n, ", run %u", item->run);
+        return out;
 }
 
 void findings_done(struct findings *f)

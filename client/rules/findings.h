@@ -43,6 +43,11 @@ void findings_done(struct findings *f);
 /* How many of a target are at least this severe. */
 size_t findings_count(const struct findings *f, size_t target, enum severity least);
 
+#define FINDING_TIMES_MAX 160u
+
+/* " at 2m 05s, for 30.0 s, run 2": what is known of when it fired; maybe empty. Returns `out`. */
+char *finding_times(const struct finding *item, char out[FINDING_TIMES_MAX]);
+
 /* "info", "warning", "critical" */
 const char *severity_name(enum severity severity);
 

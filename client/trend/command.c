@@ -53,8 +53,7 @@ struct request {
         struct trend_show show;
         bool json;
         Hw__Verdict fail_on;            /* UNKNOWN: never */
-        const char *daemon_args[DAEMON_ARGS + 1];
-        size_t n_daemon_args;
+        struct text_list daemon_args;
 };
 
 struct reading {
@@ -99,15 +98,6 @@ static int set_bands(struct request *r, const char *text)
         return 0;
 }
 
-static int pass_on(struct request *r, const char *option, const char *value)
-{
-        if (r->n_daemon_args + 2 > DAEMON_ARGS)
-                return command_usage_error(&command_trend, "%s is given twice", option);
-        r->daemon_args[r->n_daemon_args++] = option;
-        r->daemon_args[r->n_daemon_args++] = value;
-        return 0;
-}
-
 static int take_option(struct request *r, int o)
 {
         static const char *const formats[] = { "text", "json" };
@@ -136,11 +126,11 @@ static int take_option(struct request *r, int o)
         case 'c':
                 return options_add(&command_trend, &r->endpoints, optarg);
         case 'R':
-                return pass_on(r, "--resolution", optarg);
+                return options_pass_on(&command_trend, &r->daemon_args, "--resolution", optarg);
         case 'L':
-                return pass_on(r, "--leak-after", optarg);
+                return options_pass_on(&command_trend, &r->daemon_args, "--leak-after", optarg);
         case 'M':
-                return pass_on(r, "--limit", optarg);
+                return options_pass_on(&command_trend, &r->daemon_args, "--limit", optarg);
         default:
                 return command_usage_error(&command_trend, "unknown option or missing value");
         }
@@ -173,9 +163,9 @@ static int parse(struct request *r, int argc, char **argv)
         if (!bad && r->files.n && (r->targets.n || r->endpoints.n))
                 bad = command_usage_error(&command_trend, "%s is not a file; files and targets exclude each other",
                                           r->targets.n ? r->targets.items[0] : "--connect");
-        if (!bad && !r->files.n && r->n_daemon_args)
+        if (!bad && !r->files.n && r->daemon_args.n)
                 bad = command_usage_error(&command_trend, "%s belongs to files; a daemon has its own",
-                                          r->daemon_args[0]);
+                                          r->daemon_args.items[0]);
         return bad;
 }
 
@@ -238,7 +228,7 @@ static struct feed *open_feed(const struct request *r, char *error, size_t size)
         };
 
         if (r->files.n)
-                return feed_files(r->files.items, r->files.n, r->daemon_args, error, size);
+                return feed_files(r->files.items, r->files.n, r->daemon_args.items, error, size);
         return feed_connect(&o, error, size);
 }
 

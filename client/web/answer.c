@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "client/history/put.h"
+#include "client/web/assets.h"
 
 static const struct { const char *name, *value; } headers[] = {
         { "Cache-Control", "no-store" },
@@ -21,9 +22,6 @@ static const struct { const char *name, *value; } headers[] = {
         { "Cross-Origin-Opener-Policy", "same-origin" },
         { "Cross-Origin-Resource-Policy", "same-origin" },
         { "X-Frame-Options", "DENY" },
-        { "Content-Security-Policy",
-          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-          "base-uri 'none'; form-action 'none'; frame-ancestors 'none'" },
 };
 
 static const struct { int status; const char *phrase; } phrases[] = {
@@ -42,10 +40,25 @@ static const char *phrase(int status)
         return "Error";
 }
 
+/* Nothing from anywhere but the page itself, whose scripts and style are known by their hashes. */
+static const char *policy(void)
+{
+        static char text[1024];
+
+        if (!text[0])
+                (void)snprintf(text, sizeof(text), "default-src 'none'; %s; img-src 'self' data: blob:; "
+                               "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+                               page_policy());
+        return text;
+}
+
 void answer_headers(struct evhttp_request *req)
 {
+        struct evkeyvalq *out = evhttp_request_get_output_headers(req);
+
         for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
-                (void)evhttp_add_header(evhttp_request_get_output_headers(req), headers[i].name, headers[i].value);
+                (void)evhttp_add_header(out, headers[i].name, headers[i].value);
+        (void)evhttp_add_header(out, "Content-Security-Policy", policy());
 }
 
 /* Takes the body over. */

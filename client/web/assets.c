@@ -1,43 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* assets.c - names and types of what assets.S brings in. */
+/* assets.c - names of what assets.S brings in. */
 #include "client/web/assets.h"
 
-#include <string.h>
+extern const char hw_page[], hw_page_end[], hw_page_policy[];
 
-#define EMBEDDED(name) extern const char hw_##name[], hw_##name##_end[]
-
-EMBEDDED(page_index);
-EMBEDDED(page_js);
-EMBEDDED(page_early);
-EMBEDDED(page_css);
-EMBEDDED(page_report);
-
-#define ASSET(address, kind, name) \
-        { .path = (address), .type = (kind), .bytes = hw_##name, .size = (size_t)(hw_##name##_end - hw_##name) }
-
-const struct asset *asset_find(const char *path)
+size_t page_size(void)
 {
-        static struct asset found;
-        const struct asset all[] = {
-                ASSET("/", "text/html; charset=utf-8", page_index),
-                ASSET("/app.js", "text/javascript; charset=utf-8", page_js),
-                ASSET("/early.js", "text/javascript; charset=utf-8", page_early),
-                ASSET("/app.css", "text/css; charset=utf-8", page_css),
-        };
-
-        for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-                if (strcmp(all[i].path, path))
-                        continue;
-                found = all[i];
-                return &found;
-        }
-        return NULL;
+        return (size_t)(hw_page_end - hw_page);
 }
 
-const struct asset *asset_report(void)
+const char *page_text(void)
 {
-        static struct asset report;
+        return hw_page;
+}
 
-        report = (struct asset)ASSET("report", "text/html; charset=utf-8", page_report);
-        return &report;
+const char *page_policy(void)
+{
+        return hw_page_policy;
 }

@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * assets.h - the page as it was built, inside the program (assets.S). Without
- * Node at build time there is none: sizes are 0 then.
+ * assets.h - the page as it was built, inside the program (assets.S): one file
+ * for the server and for reports.
  */
 #ifndef HW_CLIENT_ASSETS_H
 #define HW_CLIENT_ASSETS_H
 
 #include <stddef.h>
 
-struct asset {
-        const char *path;       /* below "/" */
-        const char *type;
-        const char *bytes;
-        size_t size;            /* 0: built without the page */
-};
+/* The line of the page that a report's policy and data replace. */
+#define PAGE_MARKER "<!--heapwatch-data-->"
 
-#define ASSETS_MISSING "this heapwatch was built without the browser page; install nodejs and npm and build again"
+#define PAGE_MISSING "this heapwatch was built without the browser page; install nodejs and npm and build again"
 
-/* What answers GET `path`, or NULL. */
-const struct asset *asset_find(const char *path);
+/* HTML in UTF-8, and its bytes: 0 when this program was built without Node. */
+const char *page_text(void);
+size_t page_size(void);
 
-/* The page in one file, with the line that a report's data replace. */
-const struct asset *asset_report(void);
+/* What a Content-Security-Policy must allow for it: "script-src ...; style-src ...", or "" without a page. */
+const char *page_policy(void);
 
 #endif

@@ -91,16 +91,14 @@ static void with_detail(struct server *s, struct evhttp_request *req, const char
                 answer_error(req, 400, "expected detail=NAME or detail=DAEMON:NAME, at most %d of them", DETAIL_MAX);
 }
 
-static void get_asset(struct evhttp_request *req, const char *path)
+static void get_page(struct evhttp_request *req, const char *path)
 {
-        const struct asset *a = asset_find(path);
-
-        if (!a)
+        if (strcmp(path, "/"))
                 answer_error(req, 404, "there is nothing at this address; see / and /api/state");
-        else if (!a->size)
-                answer_error(req, 404, "%s. The API is at /api/state", ASSETS_MISSING);
+        else if (!page_size())
+                answer_error(req, 404, "%s. The API is at /api/state", PAGE_MISSING);
         else
-                answer_static(req, a->type, a->bytes, a->size);
+                answer_static(req, "text/html; charset=utf-8", page_text(), page_size());
 }
 
 static void dispatch(struct server *s, struct evhttp_request *req, const char *path, const char *query)
@@ -124,7 +122,7 @@ static void dispatch(struct server *s, struct evhttp_request *req, const char *p
         else if (!strcmp(path, "/metrics"))
                 get_metrics(s, req);
         else
-                get_asset(req, path);
+                get_page(req, path);
 }
 
 /* --------------------------------------------------------------------- guards */

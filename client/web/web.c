@@ -318,8 +318,8 @@ static bool open_server(struct web *w)
                 command_error(&command_web, "%s", error);
                 return false;
         }
-        if (!asset_find("/")->size)
-                command_error(&command_web, "%s; the API works", ASSETS_MISSING);
+        if (!page_size())
+                command_error(&command_web, "%s; the API works", PAGE_MISSING);
         (void)printf("heapwatch web: %s\n", server_url(w->server));
         (void)fflush(stdout);
         return true;

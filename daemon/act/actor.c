@@ -322,7 +322,7 @@ static void start_waiting(struct actor *a)
 static void drop(struct job *j, const char *why)
 {
         j->actor->stats.dropped++;
-        log_warning("alert of target=%s: actions dropped: %s", j->notice->target, why);
+        log_warning("alert of target=%s: actions %s", j->notice->target, why);
         for (j->step = 0; j->step < act_plan_steps(j->plan); j->step++)
                 if (has_to_be_done(j))
                         report(j, ACT_SKIPPED, why);
@@ -345,9 +345,9 @@ void actor_take(struct actor *a, struct notice *notice, struct act_plan *plan, b
         j->known = known;
         j->timer = evtimer_new(a->options.base, on_turn, j);
         if (!j->timer) {
-                drop(j, "memory is short");
+                drop(j, "not done: memory is short");
         } else if (a->stats.waiting >= ACTOR_WAITING_MAX) {
-                drop(j, "too many wait already");
+                drop(j, "not done: too many wait already");
         } else {
                 list_append(&a->waiting, j);
                 a->stats.waiting++;

@@ -3,7 +3,8 @@
  * DESIGN: three descriptors are watched: a pipe with the program's output, a
  * descriptor of the keeper process (pidfd) that tells its end, and a timer. The
  * keeper's end is the end of everything: all writers of the pipes are gone, so
- * what is left in them is read and the result is complete.
+ * what is left in them is read and the result is complete. Where the kernel has
+ * no pidfd the report pipe tells it: the keeper writes there and ends.
  *
  * The time-out asks the keeper to kill (SIGTERM); a keeper that does not answer
  * within GRACE is killed itself. Output is read at most READ_TURN bytes a turn;
@@ -134,7 +135,7 @@ static void tell_end(struct exec *e, const struct exec_report *r)
 
 static void kill_keeper(struct exec *e, int sig)
 {
-        (void)pidfd_send_signal(e->pidfd, sig, NULL, 0); /* gone already: then its end is about to be seen */
+        (void)kill(e->keeper, sig); /* not waited for yet, so the number is still its own */
 }
 
 static void begin_kill(struct exec *e, enum why why)
@@ -233,7 +234,7 @@ static int watch(struct exec *e, struct event_base *base)
         struct timeval timeout = { .tv_sec = (time_t)(e->timeout_ns / 1000000000u),
                                    .tv_usec = (suseconds_t)(e->timeout_ns % 1000000000u / 1000) };
 
-        e->on_end = event_new(base, e->pidfd, EV_READ | EV_PERSIST, on_end, e);
+        e->on_end = event_new(base, e->pidfd >= 0 ? e->pidfd : e->report, EV_READ | EV_PERSIST, on_end, e);
         e->on_output = event_new(base, e->output, EV_READ | EV_PERSIST, on_output, e);
         e->on_time = evtimer_new(base, on_time, e);
         if (!e->on_end || !e->on_output || !e->on_time || event_add(e->on_end, NULL) != 0 ||
@@ -261,7 +262,7 @@ static int start(struct exec *e, struct event_base *base, const char *const *arg
         if (err < 0)
                 goto out;
         e->pidfd = pidfd_open(e->keeper, 0);
-        err = e->pidfd < 0 ? -errno : watch(e, base);
+        err = e->pidfd < 0 && errno != ENOSYS ? -errno : watch(e, base);
 out:
         close_fd(&input);
         close_fd(&output[1]);

@@ -3,6 +3,12 @@
  * DESIGN: 10^5 definitions and more come in one flood at the start and again at
  * every restart, so one costs six interned strings and one slot; names that
  * repeat (modules, types) are kept once. A definition may come after its band.
+ *
+ * Bands are keyed by the address of an info table, and so are definitions, but
+ * for those of GHC 9.4.3, which wrote the address of the entry code instead
+ * (GHC issue 22452). The code lies right behind the table, so the table is
+ * sizeof(StgInfoTable) before it: on 64 bits layout (8), type (4) and SRT (4),
+ * after two words more in the profiled runtime (rts/storage/InfoTables.h).
  */
 #include <string.h>
 
@@ -41,12 +47,22 @@ static struct info_table *make(struct bands *b, uint64_t key)
         return table;
 }
 
-static bool read_table(struct bands *b, const struct hw_event *e, struct info_table *ret)
+/* The address of the table that a definition is of. */
+static uint64_t table_address(const struct run *run, const struct hw_event *e)
+{
+        uint64_t key = hw_event_u64(e, 0);
+
+        if (strcmp(run->ghc_version, "9.4.3") != 0)
+                return key;
+        return key - (run->profiled ? 32 : 16);
+}
+
+static bool read_table(struct bands *b, const struct hw_event *e, uint64_t key, struct info_table *ret)
 {
         size_t at = 8;
 
         *ret = (struct info_table){
-                .key = hw_event_u64(e, 0),
+                .key = key,
         };
         const char **fields[] = { &ret->name, &ret->closure_type, &ret->type, &ret->label, &ret->module, &ret->source };
         for (unsigned i = 0; i < 6; i++)
@@ -64,13 +80,14 @@ static bool same(const struct info_table *a, const struct info_table *b)
 void ipe_define(struct model *m, const struct hw_event *e)
 {
         struct bands *b = &m->bands;
-        struct info_table table, *known = find(b, hw_event_u64(e, 0));
+        uint64_t key = table_address(&m->run, e);
+        struct info_table table, *known = find(b, key);
 
         if (!known && b->tables.count >= LIMIT_INFO_TABLES) {
                 b->tables_left_out++;
                 return;
         }
-        if (!read_table(b, e, &table) || (!known && !(known = make(b, table.key)))) {
+        if (!read_table(b, e, key, &table) || (!known && !(known = make(b, table.key)))) {
                 b->tables_left_out++;
                 return;
         }

@@ -236,7 +236,7 @@ char *sentence_limit(char *out, size_t size, const struct limit_time *l)
         say_bytes(&w, (double)l->limit.bytes);
         say(&w, ")");
         if (!isnan(l->heap_over_live))
-                say(&w, ", the collector needing %.2g times the live bytes", l->heap_over_live);
+                say(&w, ", the collector needing %.1f times the live bytes", l->heap_over_live);
         return out;
 }
 

@@ -171,15 +171,12 @@ bool history_band_oldest(const struct band_history *h, uint64_t from_ns, uint64_
         return ret->moments.n > 0;
 }
 
-static void keep_last(void *ctx, const struct bucket *b)
-{
-        *(struct bucket *)ctx = *b;
-}
-
 bool history_band_newest(const struct band_history *h, uint64_t before_ns, struct bucket *ret)
 {
         *ret = (struct bucket){ 0 };
-        walk_band(h, 0, before_ns, keep_last, ret);
+        for (unsigned i = 0; h && i < BAND_POINTS && (h->first + i + 1) * h->width_ns <= before_ns; i++)
+                if (h->points[i].count)
+                        *ret = bucket_of(h, i);
         return ret->moments.n > 0;
 }
 

@@ -29,7 +29,7 @@ bool history_oldest(const struct series *s, uint64_t from_ns, uint64_t to_ns, st
 /* Area under the values, each held until the next, in unit * s. NaN without samples. */
 double history_integral(const struct series *s, uint64_t from_ns, uint64_t to_ns);
 
-/* The same of a band's short history, whose points become wider as the run goes on. */
+/* The same of a band's short history, whose points become wider as the run goes on; newest: that ends before. */
 bool history_band_span(const struct band_history *h, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
 bool history_band_newest(const struct band_history *h, uint64_t before_ns, struct bucket *ret);
 bool history_band_oldest(const struct band_history *h, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);

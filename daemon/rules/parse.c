@@ -218,7 +218,7 @@ static const struct node *parse_whole(struct parser *p)
         if (!n)
                 return NULL;
         if (p->lexer.token.kind != TOKEN_END)
-                return parser_unexpected(p, "an operator or the end");
+                return parser_unexpected(p, lexer_is(&p->lexer, "=") ? "== to compare" : "an operator or the end");
         if (!n->type.boolean)
                 return FAIL(p, n->column, "the expression is ", type_name(n->type, name),
                             "; expected a condition, such as live > 1GiB");

@@ -308,7 +308,7 @@ static bool parse_subject(struct parser *p, struct node *call)
         call->matcher = series->matcher;
         if ((series->series->flags & f->needs) != f->needs) {
                 FAIL(p, name.column, f->name, "() cannot be asked of ", series->series->name,
-                     f->needs & SERIES_HAS_VERDICT ? ": verdicts are of live, heap, blocks, rss and band"
+                     f->needs & SERIES_HAS_VERDICT ? ": verdicts are of live, heap, blocks, rss, off_heap and band"
                                                    : ": it has no history");
                 return false;
         }

@@ -128,11 +128,36 @@ static bool take_severity(struct rule *r, size_t label, struct rule_error *e)
         return refuse(e, FIELD_LABEL, label, "severity: expected info, warning or critical", hint);
 }
 
+/* As Prometheus and Alertmanager want names of labels and annotations: others would be refused when it matters. */
+static bool valid_pair_name(const char *name)
+{
+        static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+
+        return *name && (*name < '0' || *name > '9') && name[strspn(name, letters)] == '\0';
+}
+
+static const char names_expected[] = ": a name is letters, digits and _, and does not begin with a digit";
+
+/* Labels that every alert has, and that say which one it is. */
+static bool is_ours(const char *name)
+{
+        static const char *const names[] = { "alertname", "group", "target", "band", "band_source", "band_name" };
+
+        for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+                if (strcmp(names[i], name) == 0)
+                        return true;
+        return false;
+}
+
 static bool take_labels(struct rule *r, struct rule_error *e)
 {
         r->severity = NOTICE_WARNING;
         for (size_t i = 0; i < r->text.n_labels; i++) {
                 const struct notice_pair *label = &r->text.labels[i];
+                if (!valid_pair_name(label->name))
+                        return refuse(e, FIELD_LABEL, i, label->name, names_expected);
+                if (is_ours(label->name))
+                        return refuse(e, FIELD_LABEL, i, label->name, ": every alert has this label of itself");
                 if (strstr(label->value, "{{"))
                         return refuse(e, FIELD_LABEL, i, "labels take no {{...}}: they say which alert it is; "
                                       "use an annotation", NULL);
@@ -148,6 +173,8 @@ static bool take_annotations(struct rule *r, struct rule_error *e)
         uint32_t column;
 
         for (size_t i = 0; i < r->text.n_annotations; i++) {
+                if (!valid_pair_name(r->text.annotations[i].name))
+                        return refuse(e, FIELD_ANNOTATION, i, r->text.annotations[i].name, names_expected);
                 if (template_check(r->text.annotations[i].value, r->of_bands, &column, text))
                         continue;
                 refuse(e, FIELD_ANNOTATION, i, text, NULL);

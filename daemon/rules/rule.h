@@ -52,7 +52,8 @@ struct rule {
         uint64_t for_ns, keep_firing_ns;
         enum notice_severity severity;
         bool of_bands, of_target;
-        bool builtin;                   /* from the pack, perhaps tuned */
+        bool builtin;                   /* from the pack */
+        bool changed;                   /* ... and a file has changed it */
         uint64_t digest;                /* of all that decides when it fires */
         struct act_plan *plan;          /* NULL: publish only; owned by who set it, see ruleset_destroy */
         struct arena arena;

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-#define HALVES (2 * 32)         /* places to a power of two: two to a finest cell, so that all middles are one */
+#define HALVES (2 * 1024)       /* places to a power of two: two to a finest cell, so that all middles are one */
 #define SLICES_READ (BAND_SLICES + 1)
 #define SHIFT_MAX 32u           /* 2^48 samples of one value */
 

@@ -4,13 +4,13 @@
  * 1 h, 6 h, 24 h and the run, in 1.4 kB.
  *
  * Slices like those of band_windows.h: four rings of seven, and one for the run.
- * A slice counts samples in 20 log-linear cells side by side, 32 to a power of
- * two. Values that do not fit make its cells twice as wide, as often as needed,
- * and only then. So the error of a quantile follows from how far the values of
- * one slice lie apart:
+ * A slice counts samples in 20 log-linear cells side by side, 1024 to a power of
+ * two at first. Values that do not fit make its cells twice as wide, as often as
+ * needed and only then. So the error of a quantile follows from how far the
+ * values of one slice lie apart:
  *
- *      largest / smallest      1.4     2.2     4.9     25      680
- *      within                  1/64    1/32    1/16    1/8     1/4
+ *      largest / smallest      1.08    1.17    1.4     2.2     4.9     25      680
+ *      within                  1/256   1/128   1/64    1/32    1/16    1/8     1/4
  *
  * of a value that was there. 0 has a cell of its own. A slice of more than
  * 65534 samples in one cell counts in shares of it: ranks are within 0.1 %.
@@ -52,14 +52,14 @@ static inline uint32_t band_spread_index(uint64_t time_ns)
         return (uint32_t)(time_ns / BAND_SPREAD_SLICE_NS);
 }
 
-/* Number of the finest cell: exponent and five bits of the fraction. 1 <= bytes < 2^64. */
+/* Number of the finest cell: exponent and ten bits of the fraction. 1 <= bytes <= 2^64. */
 static inline unsigned band_cell(double bytes)
 {
         float f = (float)bytes;
         uint32_t bits;
 
         memcpy(&bits, &f, sizeof(bits));
-        return (bits >> 18) - (127u << 5);
+        return (bits >> 13) - (127u << 10);
 }
 
 /* Whatever is not the daily case of band_spread_push(). */

@@ -54,6 +54,12 @@ void band_windows_add(struct band_windows *w, const struct band_slice *samples, 
         }
 }
 
+/* Time of its last sample. */
+static uint64_t last_of(const struct band_slice *s, uint64_t width_ns)
+{
+        return s->index * width_ns + (uint64_t)((double)s->last_t * 1e9);
+}
+
 static void to_bucket(const struct band_slice *s, uint64_t width_ns, struct bucket *ret)
 {
         double start_s = (double)(s->index * width_ns) / 1e9;
@@ -62,39 +68,135 @@ static void to_bucket(const struct band_slice *s, uint64_t width_ns, struct buck
                 .moments = { .n = s->n, .t_mean = start_s + (double)s->t_mean, .v_mean = s->v_mean,
                              .m_tt = (double)s->m_tt, .m_tv = (double)s->m_tv, .m_vv = (double)s->m_vv },
                 .min = (double)s->min, .max = (double)s->max, .last = (double)s->last,
-                .last_time_ns = s->index * width_ns + (uint64_t)((double)s->last_t * 1e9),
+                .last_time_ns = last_of(s, width_ns),
         };
 }
 
+/* ----------------------------------------------------------------- reading */
+
+static uint64_t newest_ns(const struct band_windows *w, const struct band_slice *waiting)
+{
+        uint64_t last_ns = waiting ? last_of(waiting, widths[0]) : 0;
+
+        return last_ns > w->last_ns ? last_ns : w->last_ns;
+}
+
+bool band_windows_reach(const struct band_windows *w, uint64_t from_ns)
+{
+        return from_ns / widths[BAND_RINGS - 1] + BAND_SLICES > w->last_ns / widths[BAND_RINGS - 1];
+}
+
 /* The finest ring that reaches back to a time. */
-static unsigned choose(const struct band_windows *w, uint64_t from_ns)
+static unsigned choose(uint64_t from_ns, uint64_t last_ns)
 {
         unsigned r = 0;
 
-        while (r + 1 < BAND_RINGS && from_ns / widths[r] + BAND_SLICES <= w->last_ns / widths[r])
+        while (r + 1 < BAND_RINGS && from_ns / widths[r] + BAND_SLICES <= last_ns / widths[r])
                 r++;
         return r;
 }
 
-bool band_windows_span(const struct band_windows *w, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
-                       double *ret_area)
+typedef void slice_fn(void *ctx, const struct bucket *b, double area);
+
+static void visit(const struct band_slice *s, uint64_t width_ns, slice_fn *each, void *ctx)
 {
-        *ret = (struct bucket){ 0 };
-        *ret_area = 0;
-        if (from_ns >= to_ns)
-                return false;
-        unsigned r = choose(w, from_ns);
+        struct bucket b;
+
+        to_bucket(s, width_ns, &b);
+        each(ctx, &b, (double)s->area);
+}
+
+/* Calls `each` for the slices of a stretch, and for what waits in one of them, in no order. */
+static void each_slice(const struct band_windows *w, const struct band_slice *waiting, uint64_t from_ns,
+                       uint64_t to_ns, slice_fn *each, void *ctx)
+{
+        uint64_t last_ns = newest_ns(w, waiting);
+        unsigned r = choose(from_ns, last_ns);
         uint64_t from = from_ns / widths[r] + (from_ns % widths[r] != 0), last = (to_ns - 1) / widths[r];
+        uint64_t newest = last_ns / widths[r];
+
+        if (from_ns >= to_ns)
+                return;
         if (from > last)
                 from = last;
         for (unsigned i = 0; i < BAND_SLICES; i++) {
                 const struct band_slice *s = &w->slices[r][i];
-                struct bucket b;
-                if (!s->n || s->index < from || s->index > last)
-                        continue;
-                to_bucket(s, widths[r], &b);
-                bucket_merge(ret, &b);
-                *ret_area += (double)s->area;
+                if (s->n && s->index >= from && s->index <= last && s->index + BAND_SLICES > newest)
+                        visit(s, widths[r], each, ctx);
         }
+        if (waiting) {
+                uint64_t index = waiting->index / (widths[r] / widths[0]);
+                if (index >= from && index <= last)
+                        visit(waiting, widths[0], each, ctx);
+        }
+}
+
+struct span {
+        struct bucket *bucket;
+        double area;
+};
+
+static void add_slice(void *ctx, const struct bucket *b, double area)
+{
+        struct span *span = ctx;
+
+        bucket_merge(span->bucket, b);
+        span->area += area;
+}
+
+bool band_windows_span(const struct band_windows *w, const struct band_slice *waiting, uint64_t from_ns, uint64_t to_ns,
+                       struct bucket *ret, double *ret_area)
+{
+        struct span span = { .bucket = ret };
+
+        *ret = (struct bucket){ 0 };
+        each_slice(w, waiting, from_ns, to_ns, add_slice, &span);
+        *ret_area = span.area;
         return ret->moments.n > 0;
+}
+
+static void keep_oldest(void *ctx, const struct bucket *b, double area)
+{
+        struct bucket *oldest = ctx;
+
+        (void)area;
+        if (!oldest->moments.n || b->moments.t_mean < oldest->moments.t_mean)
+                *oldest = *b;
+}
+
+bool band_windows_oldest(const struct band_windows *w, const struct band_slice *waiting, uint64_t from_ns,
+                         uint64_t to_ns, struct bucket *ret)
+{
+        *ret = (struct bucket){ 0 };
+        each_slice(w, waiting, from_ns, to_ns, keep_oldest, ret);
+        return ret->moments.n > 0;
+}
+
+/* The slice whose last sample is the newest, of those that lie before a time. */
+struct newest {
+        const struct band_slice *slice;
+        uint64_t width_ns, last_ns;
+};
+
+static void keep_newest(struct newest *newest, const struct band_slice *s, uint64_t width_ns, uint64_t time_ns)
+{
+        if (!s->n || (s->index + UINT64_C(1)) * width_ns > time_ns)
+                return;
+        if (!newest->slice || last_of(s, width_ns) > newest->last_ns)
+                *newest = (struct newest){ s, width_ns, last_of(s, width_ns) };
+}
+
+bool band_windows_before(const struct band_windows *w, const struct band_slice *waiting, uint64_t time_ns,
+                         struct bucket *ret)
+{
+        struct newest newest = { .slice = NULL };
+
+        if (waiting)
+                keep_newest(&newest, waiting, widths[0], time_ns);
+        for (unsigned r = 0; r < BAND_RINGS; r++)
+                for (unsigned i = 0; i < BAND_SLICES; i++)
+                        keep_newest(&newest, &w->slices[r][i], widths[r], time_ns);
+        if (newest.slice)
+                to_bucket(newest.slice, newest.width_ns, ret);
+        return newest.slice != NULL;
 }

@@ -38,8 +38,22 @@ struct band_windows {
 /* Adds samples that lie in one slice of the finest ring, the newest of them at last_ns. `area`: theirs, exactly. */
 void band_windows_add(struct band_windows *w, const struct band_slice *samples, double area, uint64_t last_ns);
 
-/* Merges the slices that begin in [from_ns, to_ns); false when there is no sample. *ret_area in unit x s. */
-bool band_windows_span(const struct band_windows *w, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
-                       double *ret_area);
+/* Whether the slices go back as far as from_ns. */
+bool band_windows_reach(const struct band_windows *w, uint64_t from_ns);
+
+/*
+ * All below take in what waits to be added, too: NULL or samples of one slice of the finest ring.
+ *
+ * Merges the slices that begin in [from_ns, to_ns), at least the newest before to_ns, of the finest ring that reaches
+ * back to from_ns; false when there is no sample. *ret_area in unit x s. The oldest of these slices.
+ */
+bool band_windows_span(const struct band_windows *w, const struct band_slice *waiting, uint64_t from_ns, uint64_t to_ns,
+                       struct bucket *ret, double *ret_area);
+bool band_windows_oldest(const struct band_windows *w, const struct band_slice *waiting, uint64_t from_ns,
+                         uint64_t to_ns, struct bucket *ret);
+
+/* The newest slice that ends at or before time_ns. False: none is kept. */
+bool band_windows_before(const struct band_windows *w, const struct band_slice *waiting, uint64_t time_ns,
+                         struct bucket *ret);
 
 #endif

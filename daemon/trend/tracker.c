@@ -20,6 +20,9 @@
 
 #define SECOND UINT64_C(1000000000)
 #define CALM_BAND_MINUTES 16u           /* a steady band is published so often */
+#define LEAP_EXACT_TICKS 600u           /* told one by one after a leap of time */
+#define LEAP_PART 64u                   /* then one at each further 64th of what has been leaped so far, */
+#define LEAP_LOOKED_AT_NS (96 * 3600 * SECOND) /* for twice the longest window of a rule; then only the last one */
 
 struct tracker_config tracker_config_scaled(uint64_t resolution_ns)
 {
@@ -138,16 +141,31 @@ static uint64_t tick_after(const struct tracker *t, uint64_t time_ns)
         return ckd_add(&tick, time_ns - time_ns % t->config.tick_ns, t->config.tick_ns) ? UINT64_MAX : tick;
 }
 
+/* The tick behind `tick` in a leap from `from_ns` that tells `last_ns` last of all. */
+static uint64_t next_tick(const struct tracker *t, uint64_t from_ns, uint64_t tick_ns, uint64_t last_ns)
+{
+        uint64_t leaped = tick_ns - from_ns, next;
+
+        if (leaped <= LEAP_EXACT_TICKS * t->config.tick_ns || tick_ns >= last_ns)
+                return tick_after(t, tick_ns);
+        next = leaped > LEAP_LOOKED_AT_NS ? last_ns : tick_after(t, tick_ns + leaped / LEAP_PART);
+        return next < last_ns ? next : last_ns;
+}
+
+/*
+ * While the stream is silent, windows slide over what was and times run out, so rules are judged all along: at every
+ * tick at first, then at distances that grow with the silence, which tells when something began to within 1/64.
+ */
 static void tell_ticks(struct tracker *t, uint64_t to_ns)
 {
-        uint64_t tick_ns = t->config.tick_ns;
+        uint64_t from_ns = t->settled_ns, last_ns = to_ns - to_ns % t->config.tick_ns;
 
-        if (to_ns / tick_ns - t->next_tick_ns / tick_ns > TRACKER_TICKS_MAX)
-                t->next_tick_ns = tick_after(t, to_ns - TRACKER_TICKS_MAX * tick_ns);
         while (t->next_tick_ns <= to_ns && t->next_tick_ns < UINT64_MAX) {
-                move_to(t, t->next_tick_ns);
-                t->next_tick_ns = tick_after(t, t->next_tick_ns);
-                t->tick(t->tick_ctx, t->settled_ns);
+                uint64_t tick_ns = t->next_tick_ns;
+
+                move_to(t, tick_ns);
+                t->next_tick_ns = next_tick(t, from_ns, tick_ns, last_ns);
+                t->tick(t->tick_ctx, tick_ns);
         }
 }
 

@@ -19,8 +19,9 @@
  * them; what comes later is counted. At the end of a run all of them close.
  *
  * For rules: judge on `tick`, which comes once for every multiple of tick_ns
- * that W passes (after a leap of more than TRACKER_TICKS_MAX of them only for
- * the last so many). Ask at tick T for windows [T - span, T) with
+ * that W passes. After a leap of more than 600 of them those behind are told
+ * at growing distances, a 64th of the leap so far, up to four days, and the last
+ * one always: at most TRACKER_TICKS_MAX. Ask at tick T for windows [T - span, T) with
  * tracker_statistics() and for verdicts with tracker_verdict(): both are as of
  * T, and the same in every run of the same log. Samples behind T may be in the
  * series already; they are not in that window, except within the bucket that T
@@ -41,7 +42,7 @@
 struct tracker;
 
 #define TRACKER_WAIT_MINUTES 5u         /* W is at most so many minutes (of the resolution) behind the newest sample */
-#define TRACKER_TICKS_MAX 600u          /* ticks told after one leap of time: ten minutes of seconds */
+#define TRACKER_TICKS_MAX 1100u         /* ticks of a second told after one leap of time */
 
 struct tracker_config {
         struct trend_config trend;      /* valid; its wait is set here */
@@ -119,10 +120,25 @@ bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from
                         struct statistics *ret);
 
 /*
- * The q-quantile (0..1) of a series in [from_ns, to_ns), within 1/32 of a value, to the width of a slice (spread.h);
- * NaN when not known (always for bands).
+ * The q-quantile (0..1) in [from_ns, to_ns), to the width of a slice: of a series within 1/32 of a value (spread.h),
+ * of a band as band_spread.h tells. NaN when not known.
  */
 double tracker_quantile(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns, double q);
+
+/*
+ * A band's windows for those who judge: the samples of [from_ns, to_ns), the oldest slice of these, the newest slice
+ * that ends at or before a time. To the width of a slice (above). False when there is none.
+ */
+bool tracker_band_span(const struct tracker *t, uint32_t band, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
+                       double *ret_area);
+bool tracker_band_oldest(const struct tracker *t, uint32_t band, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_ns, struct bucket *ret);
+
+/*
+ * Whether they know all there was since a time: the band had its ladder by then, or from its first census on, and it is
+ * about a day ago at most.
+ */
+bool tracker_band_knows(const struct tracker *t, uint32_t band, uint64_t from_ns);
 
 /* Where memory grows, and when it meets the limit, as of W. */
 void tracker_growth(const struct tracker *t, struct growth *ret);

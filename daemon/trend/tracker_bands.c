@@ -41,16 +41,12 @@ const struct band_state *tracker_band(const struct tracker *t, uint32_t id)
         return tracker_band_state(t, id);
 }
 
-struct band_windows tracker_band_windows(const struct tracker *t, uint32_t id)
+const struct band_slice *tracker_band_waiting(const struct tracker *t, uint32_t id, struct band_slice *room)
 {
-        uint32_t place = t->places[id - 1] - 1;
-        struct band_windows windows = t->full[place]->windows;
-
-        if (t->stretch.n > 0) {
-                struct band_slice slice = band_now_slice(&t->stretch, &t->now[place]);
-                band_windows_add(&windows, &slice, t->now[place].area, t->stretch.newest_ns);
-        }
-        return windows;
+        if (t->stretch.n == 0)
+                return NULL;
+        *room = band_now_slice(&t->stretch, &t->now[t->places[id - 1] - 1]);
+        return room;
 }
 
 /* -------------------------------------------------------------- what waits */

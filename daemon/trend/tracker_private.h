@@ -69,7 +69,9 @@ void tracker_bands_close(struct tracker *t, uint64_t time_ns);
 void tracker_bands_clear(struct tracker *t);
 const struct band_state *tracker_band(const struct tracker *t, uint32_t id); /* NULL: no ladder */
 struct band_state *tracker_band_state(const struct tracker *t, uint32_t id); /* the same */
-struct band_windows tracker_band_windows(const struct tracker *t, uint32_t id); /* of one with a ladder */
+
+/* Samples of a band with a ladder that wait for its windows, in `room`; NULL: none. */
+const struct band_slice *tracker_band_waiting(const struct tracker *t, uint32_t id, struct band_slice *room);
 
 /* tracker_growth.c */
 void tracker_top_bands(const struct tracker *t, struct growth *g);

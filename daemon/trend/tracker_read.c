@@ -87,17 +87,18 @@ static bool band_statistics(const struct tracker *t, uint32_t id, uint64_t from_
         const struct band_state *state = tracker_band(t, id);
         const struct band *band = bands_get(model_bands(t->model), id);
         struct bucket b;
+        struct band_slice room;
         double area = NAN, q[3] = { NAN, NAN, NAN };
 
         if (!state || !band)
                 return false;
-        struct band_windows windows = tracker_band_windows(t, id);
-        if (from_ns == 0 && to_ns > windows.last_ns) {
+        const struct band_slice *waiting = tracker_band_waiting(t, id, &room);
+        if (from_ns == 0 && to_ns > t->bands_newest_ns) {
                 b = band->total; /* before the band had a ladder, too */
-                area = windows.area;
+                area = state->windows.area + (waiting ? (double)waiting->area : 0);
                 if (!b.moments.n)
                         return false;
-        } else if (!band_windows_span(&windows, from_ns, to_ns, &b, &area)) {
+        } else if (!band_windows_span(&state->windows, waiting, from_ns, to_ns, &b, &area)) {
                 return false;
         }
         (void)band_spread_quantiles(&state->spread, from_ns, to_ns, told, 3, q); /* without samples they stay */
@@ -128,6 +129,43 @@ bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from
         ret->p99 = clamp(spread_quantile(spread, from_ns, to_ns, 0.99), b.min, b.max);
         ret->integral = spread_area(spread, from_ns, to_ns);
         return true;
+}
+
+bool tracker_band_span(const struct tracker *t, uint32_t band, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
+                       double *ret_area)
+{
+        const struct band_state *state = tracker_band(t, band);
+        struct band_slice room;
+
+        return state &&
+               band_windows_span(&state->windows, tracker_band_waiting(t, band, &room), from_ns, to_ns, ret, ret_area);
+}
+
+bool tracker_band_oldest(const struct tracker *t, uint32_t band, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+{
+        const struct band_state *state = tracker_band(t, band);
+        struct band_slice room;
+
+        return state &&
+               band_windows_oldest(&state->windows, tracker_band_waiting(t, band, &room), from_ns, to_ns, ret);
+}
+
+bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_ns, struct bucket *ret)
+{
+        const struct band_state *state = tracker_band(t, band);
+        struct band_slice room;
+
+        return state &&
+               band_windows_before(&state->windows, tracker_band_waiting(t, band, &room), time_ns, ret);
+}
+
+bool tracker_band_knows(const struct tracker *t, uint32_t band, uint64_t from_ns)
+{
+        const struct band_state *state = tracker_band(t, band);
+        const struct band *b = bands_get(model_bands(t->model), band);
+
+        return state && b && (state->trend.first_ns <= from_ns || state->trend.first_ns <= b->first_seen_ns) &&
+               band_windows_reach(&state->windows, from_ns);
 }
 
 /* ------------------------------------------------------------------ growth */

@@ -5,9 +5,10 @@
     tests/bench/first_picture.py [--rounds N] [--bands N] [--shot FILE] [--steps]
 
 A daemon reads a made log of an hour with a census of all bands every second, a `heapwatch web` follows it from the start,
-and a headless chromium opens the heap page in a fresh context (nothing cached) N times, one warming round before. A round's
-figure is the time from the start of the navigation to the paint after the chart of bands was drawn whole, by the browser's
-own clock: the mark "picture:bands" that the page sets. The median is judged: exit status 1 above 300 ms.
+and a headless chromium that runs already opens the heap page in an empty tab of a fresh context (nothing cached) N times, one
+warming round before. A round's figure is the time from the start of the navigation to after the paint of the chart of bands
+with its past, by the browser's own clock: the mark "picture:bands" that the page sets. The median is judged: exit status 1
+above 300 ms. What all other programs of the machine took of its processors meanwhile is said beside it.
 
     --steps   also where the time of the median round goes
     --shot    a screenshot taken at the end
@@ -18,16 +19,20 @@ import pathlib
 import statistics
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 os.environ.setdefault("HEAPWATCH_BUILD", os.environ.get("BUILD", str(ROOT / "build")))
 sys.path.insert(0, str(ROOT / "tests" / "e2e"))
 
+from chromium import Chromium  # noqa: E402
 from harness import BUILD, Daemon, pb, private_directory, wait_for  # noqa: E402
-from web_browser import Browser, Web  # noqa: E402
+from processors import Others  # noqa: E402
+from web_browser import Web  # noqa: E402
 
 GOAL_MS = 300
 HOUR_S = 3600
+CALM_S = 0.5    # between rounds: what closing the last tab costs is not this round's
 
 # Marks and requests of one round, in ms since the navigation began.
 STEPS = """(() => {
@@ -43,12 +48,13 @@ STEPS = """(() => {
 
 def measured(browser, url, shot=None):
     with browser.tab() as tab:
+        time.sleep(CALM_S)
         tab.go(url)
-        tab.until("performance.getEntriesByName('picture:bands').length")
-        chart = tab.chart("bands")
+        wait_for(lambda: tab.js("performance.getEntriesByName('picture:bands').length"), "the first picture", poll_s=0.1)
+        chart = tab.js("heapwatch.chart('bands')")
         assert len(chart["series"]) == 16 and len(chart["x"]) > 50, "a whole picture, with the past"
         if shot:
-            tab.shot(path=shot)
+            tab.shot(shot)
         return tab.js("performance.getEntriesByName('picture:bands')[0].startTime"), tab.js(STEPS)
 
 
@@ -65,13 +71,14 @@ def main():
                        stdout=subprocess.DEVNULL)
         daemon.ask(pb.Request(add_target=pb.AddTargetRequest(name="hour", uri=str(log))))
         wait_for(lambda: daemon.target("hour").state == pb.Target.STATE_ENDED, "the end of the log", 600)
-        browser = Browser()
+        browser, url = Chromium(), f"{web.url}#/heap?target=hour&range=1h"
         try:
-            measured(browser, f"{web.url}#/heap?target=hour&range=1h")
-            rounds = sorted((measured(browser, f"{web.url}#/heap?target=hour&range=1h") for _ in range(o.rounds)),
-                            key=lambda r: r[0])
+            measured(browser, url)
+            others = Others()
+            rounds = sorted((measured(browser, url) for _ in range(o.rounds)), key=lambda r: r[0])
+            busy = others.share()
             if o.shot:
-                measured(browser, f"{web.url}#/heap?target=hour&range=1h", o.shot)
+                measured(browser, url, o.shot)
         finally:
             browser.close()
     median = statistics.median(r[0] for r in rounds)
@@ -79,7 +86,7 @@ def main():
         for name, at in rounds[len(rounds) // 2][1].items():
             print(f"  {name}: {at}")
     print(f"| first picture, {o.bands:,} bands, an hour | median {median:.0f}, least {rounds[0][0]:.0f}, most {rounds[-1][0]:.0f} ms "
-          f"| <= {GOAL_MS} ms | {'reached' if median <= GOAL_MS else 'MISSED'} |")
+          f"| others took {busy:.0%} of the processors | <= {GOAL_MS} ms | {'reached' if median <= GOAL_MS else 'MISSED'} |")
     return 0 if median <= GOAL_MS else 1
 
 

@@ -92,7 +92,8 @@ class Follower:
     """Follows one daemon by the Clone pattern."""
 
     KINDS = {"daemon": 1, "target_state": 2, "heap": 3, "gc": 4, "census": 5, "bands": 6, "notes": 7, "profile": 8,
-             "ticky": 9, "sched": 10, "health": 11}
+             "ticky": 9, "sched": 10, "health": 11, "trends": 12, "alerts": 13}
+    TOPICS = {"target_state": "target", "bands": "band", "notes": "note", "trends": "trend", "alerts": "alert"}
     PATIENCE = 5.0      # seconds a snapshot may stand still: a busy machine must never meet them
     HEAL_PAUSE = 1.0    # between two snapshots
 
@@ -110,9 +111,9 @@ class Follower:
         self.wanted = list(targets or [])
         if self.wanted:
             self.sub.subscribe(b"hw1/daemon//")
-            for kind in ("target", "heap", "gc", "census", "band", "note", "profile", "ticky", "sched", "health"):
+            for kind in self.KINDS:
                 for name in self.wanted:
-                    self.sub.subscribe(("hw1/%s/%s/" % (kind, name)).encode())
+                    self.sub.subscribe(("hw1/%s/%s/" % (self.TOPICS.get(kind, kind), name)).encode())
         else:
             self.sub.subscribe(b"hw1/")
         self.sub.connect(publish)
@@ -242,8 +243,7 @@ class Follower:
         assert topic.startswith(b"hw1/"), topic
         if not self._hear(u.epoch, False) or kind not in self.KINDS:
             return
-        name = {"target_state": "target", "bands": "band", "notes": "note"}.get(kind, kind)
-        assert topic == ("hw1/%s/%s/" % (name, u.target)).encode(), (topic, kind, u.target)
+        assert topic == ("hw1/%s/%s/" % (self.TOPICS.get(kind, kind), u.target)).encode(), (topic, kind, u.target)
         if self.whole or (self.asked and u.target in self.asked):
             self.held.append(u)
         else:
@@ -351,7 +351,8 @@ class Follower:
         """Name of each target -> a dict of plain values that can be compared and printed.
 
         Left out is what newcomers cannot have (samples, single collections, notes beyond the newest 512) and what
-        changes although nothing happens (heads, health, the process in /proc).
+        changes although nothing happens (heads, health, alerts, the process in /proc) or is told anew now and then only
+        (trends).
         """
         return {name: self._target_state(t) for name, t in sorted(self.targets.items()) if name}
 

@@ -289,6 +289,7 @@ def test_silences(directory):
         assert [(r.ok, r.detail) for r in results(d, 1)] == [(False, "not done: silenced")]
         shown = client("alerts", "--connect", d.publish)
         assert shown.returncode == 1 and shown.stdout.count(b"silenced until") == 1
+        assert b"          exec: not done: silenced\n" in shown.stdout
         kept = directory / "state" / "heapwatch"
         files = wait_for(lambda: list(kept.glob("state-*.json")), "the state file")
         assert stat.S_IMODE(os.stat(files[0]).st_mode) == 0o600

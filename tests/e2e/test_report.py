@@ -52,7 +52,7 @@ def columns(report, item):
 def embedded(path):
     """The data inside a page, taken out as a browser would."""
     text = path.read_text()
-    assert text.count("</script>") == 2, "the data's element and the program's"
+    assert text.count("</script>") == 4, "the data's element and the program's three"
     start = text.index('<script type="application/json" id="data">')
     inside = text[text.index(">", start) + 1:text.index("</script>", start)]
     assert "<" not in inside

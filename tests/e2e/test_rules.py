@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Rules: files and their mistakes, reload, tests of rules, heapwatch check, and alerts of real programs."""
 import contextlib
+import json
 import os
+import re
 import signal
 import subprocess
 import threading
@@ -43,7 +45,26 @@ def alert(daemon, rule, *states):
 def test_builtin_rules_fire_and_do_not():
     done = client("rules", "test", ROOT / "tests" / "data" / "rules" / "builtin-test.yaml")
     assert done.returncode == 0, (done.stdout + done.stderr).decode()
-    assert b"25 passed, 0 failed" in done.stdout
+    assert b"29 passed, 0 failed" in done.stdout
+
+
+def test_every_builtin_rule_is_tested():
+    """Each fires in some case of the file and is asked not to in another; a silent stream needs a live program."""
+    listed = client("rules", "list").stdout.decode().splitlines()
+    rules = {line.split()[1] for line in listed}
+    text = (ROOT / "tests" / "data" / "rules" / "builtin-test.yaml").read_text()
+    fired = [set(re.split(r", *", found)) - {""} for found in re.findall(r"^ +fired: \[(.*?)\]", text, re.M)]
+    assert len(rules) == 13 and len(fired) >= 15
+    for rule in rules - {"stream-stalled"}:
+        assert any(rule in names for names in fired), rule
+        assert any(rule not in names for names in fired), rule
+
+
+@pytest.mark.parametrize("name", ["bands", "gaps"])
+def test_rules_over_bands_and_over_silences(name):
+    done = client("rules", "test", ROOT / "tests" / "data" / "rules" / f"{name}-test.yaml")
+    assert done.returncode == 0, (done.stdout + done.stderr).decode()
+    assert b" 0 failed" in done.stdout
 
 
 def test_a_test_that_fails_says_what_was_there(directory):
@@ -52,12 +73,66 @@ def test_a_test_that_fails_says_what_was_there(directory):
                                  "  alerts:\n  - {at: 1m, alert: big, state: firing}\n  fired: [leak]\n", "test.yaml")
     done = client("rules", "test", path)
     assert done.returncode == 1
-    assert f"FAILED {path}:6: grows: big at 1m is inactive, expected firing" in done.stdout.decode()
-    assert "leak did not fire" in done.stdout.decode()
+    assert done.stdout.decode() == (
+        f"FAILED {path}:6: grows: big at 1m is inactive, expected firing\n"
+        "    big: its condition did not hold at any time\n"
+        f"FAILED {path}:7: grows: leak did not fire\n    leak: its condition did not hold at any time\n"
+        "0 passed, 2 failed\n")
     path.write_text(path.read_text().replace("alert: big", "alert: bgi"))
     done = client("rules", "test", path)
     assert done.returncode == 2
     assert f"{path}:6:21: there is no rule 'bgi'; did you mean 'big'?" in done.stderr.decode()
+
+
+def test_a_test_that_fails_tells_what_happened_instead(directory):
+    """At the very second: what is made up is judged as soon as it is there, whatever its interval."""
+    rules_file(directory, group("{alert: big, expr: live > 150MiB, for: 2m}", "{alert: wide, expr: band > 20MiB}"))
+    path = rules_file(directory, """
+rule_files: [rules.yaml]
+tests:
+  - interval: 10s
+    series: {live: 100MiB+1MiBx100}
+    bands: {Main.a: 10MiB+1MiBx100, B: 5MiBx10 0x89}
+    alerts:
+      - {at: 520s, alert: big, state: pending}          # it becomes so then, and is judged a second later
+      - {at: 521s, alert: big, state: pending}
+      - {at: 640s, alert: big, state: firing}
+      - {at: 641s, alert: big, state: firing}
+      - {at: 641s, alert: wide, band: B, state: firing}
+      - {at: 641s, alert: wide, state: firing}          # any of its bands
+      - {at: 641s, alert: wide, state: resolved}
+    fired: [big]
+""", "test.yaml")
+    done = client("rules", "test", path)
+    way = "\n    big: pending at 8m 41s, firing at 10m 41s, resolved at 16m 51s\n" \
+          "        it said: live bytes is above 150MiB: it is 163 MiB\n"
+    wide = "    wide of Main.a: firing at 2m 01s, resolved at 16m 51s\n" \
+           "        it said: the band is above 20MiB: it is 21.0 MiB\n"
+    assert done.returncode == 1 and done.stdout.decode() == (
+        f"FAILED {path}:8: test: big at 520s is inactive, expected pending{way}"
+        f"FAILED {path}:10: test: big at 640s is pending, expected firing{way}"
+        f"FAILED {path}:12: test: wide of B at 641s is inactive, expected firing\n"
+        "    wide of B: its condition did not hold at any time\n"
+        f"FAILED {path}:14: test: wide at 641s is firing, expected resolved\n{wide}"
+        f"FAILED {path}:15: test: wide fired, and is not expected to\n{wide}3 passed, 5 failed\n")
+
+
+@pytest.mark.parametrize("text, what", [
+    ("", "the file is empty"), ("tests: []", "expected at least one test"), ("groups: []", "unknown key 'groups'"),
+    ("tests: [{log: none, fired: []}]", "No such file"), ("tests: [{series: {live: 5}, fired: [lek]}]", "mean 'leak'"),
+    ("tests: [{series: {live: 5}}]", "expected alerts: or fired:"), ("tests: [{fired: []}]", "expected either log:"),
+    ("tests: [{series: {lvie: 5}, fired: []}]", "'lvie' cannot be made up"),
+    ("tests: [{series: {live: 5s}, fired: []}]", "at '5s': expected values such as 5MiB"),
+    ("tests: [{series: {gc_pause: 5}, fired: []}]", "expected values such as 20ms"),
+    ("tests: [{series: {live: 5MiB 1..5kB}, fired: []}]", "at '1..5kB'"), ("tests: [{bands: {A: 3%}, fired: []}]", "'3%'"),
+    ("rule_files: [none.yaml]\ntests: []", "none.yaml"),
+    ("tests: [{series: {live: 5}, alerts: [{at: soon, alert: leak, state: firing}]}]", "expected a time"),
+    ("tests: [{series: {live: 5}, alerts: [{at: 1m, alert: leak, state: fires}]}]", "pending, firing or resolved")])
+def test_mistakes_in_a_file_of_tests(directory, text, what):
+    path = rules_file(directory, text, "test.yaml")
+    done = client("rules", "test", path)
+    assert done.returncode == 2 and what in done.stderr.decode(), done
+    assert what in ("none.yaml",) or f"{path}:" in done.stderr.decode()
 
 
 MISTAKES = [
@@ -104,7 +179,7 @@ def test_list_and_explain(directory):
     assert "mine" in listed and "gc-share" in listed and "\nmemory      leak " not in "\n" + listed
     told = client("rules", "list", "--explain", path).stdout.decode()
     assert "the slope of live bytes over 10m is above 1MiB/min for 5m 00s" in told and "only for api-*" in told
-    assert "gc-pauses (collections, warning, built in)" in told and "for 1h 00m" in told
+    assert "gc-pauses (collections, warning, built in, changed)" in told and "for 1h 00m" in told
     everything = client("rules", "list", "--explain").stdout.decode()
     for rule in ("leak", "leaking-band", "memory-runs-out-soon", "memory-runs-out-now", "off-heap-growth",
                  "fragmentation", "gc-pauses", "gc-share", "gc-events-missing", "crashed", "restart-loop",
@@ -112,7 +187,46 @@ def test_list_and_explain(directory):
         assert f"\n{rule} (" in "\n" + everything
 
 
+def test_the_examples_of_the_documents(directory):
+    """What is printed there runs as it is printed."""
+    rules, actions = ((ROOT / "docs" / name).read_text() for name in ("RULES.md", "ACTIONS.md"))
+    man = (ROOT / "docs" / "man" / "heapwatch-rules.5").read_text()
+    yaml = re.findall(r"```yaml\n(.*?)```", rules + actions, re.S) + re.findall(r"\.SH EXAMPLE\n\.nf\n(.*?)\.fi", man, re.S)
+    inline = re.search(r"^Examples: (.*?)\n\n", rules, re.S | re.M).group(1)
+    yaml.append(group(*(f"{{alert: e{i}, expr: '{e}'}}" for i, e in enumerate(re.findall(r"`(.*?)`", inline, re.S)))))
+    assert len(yaml) == 4 and yaml[-1].count("alert:") >= 7
+    for text in yaml:
+        done = client("rules", "check", rules_file(directory, text))
+        assert done.returncode == 0, (text, done.stderr.decode())
+    rules_file(directory, yaml[0])
+    (directory / "run.eventlog").write_bytes((LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes())
+    test = re.search(r"## Tests of rules\n+```\n(.*?)```", rules, re.S).group(1)
+    done = client("rules", "test", rules_file(directory, test, "test.yaml"))
+    assert (done.returncode, done.stdout) == (0, b"4 passed, 0 failed\n"), done
+
+
 # ---------------------------------------------------------------------- check
+
+
+def junit_cases(path):
+    """{(class, name): case}; what readers of JUnit's XML rely on is checked."""
+    root = tree.parse(path).getroot()
+    cases, totals = {}, dict.fromkeys(("tests", "failures", "errors"), 0)
+    assert root.tag == "testsuites" and {s.tag for s in root} == {"testsuite"}
+    for suite in root:
+        assert suite.get("name") and suite.get("skipped") == "0"
+        found = {"tests": len(suite), "failures": len(suite.findall("testcase/failure")),
+                 "errors": len(suite.findall("testcase/error"))}
+        for name, n in found.items():
+            assert suite.get(name) == str(n)
+            totals[name] += n
+        for case in suite:
+            assert case.tag == "testcase" and {e.tag for e in case} <= {"failure", "error", "system-out"} and len(case) <= 1
+            assert (case.get("classname"), case.get("name")) not in cases
+            cases[case.get("classname"), case.get("name")] = case
+            assert all(e.get("type") and e.get("message") for e in case if e.tag != "system-out")
+    assert {n: int(root.get(n)) for n in totals} == totals
+    return cases
 
 
 def test_check_tells_by_its_status(directory):
@@ -124,21 +238,66 @@ def test_check_tells_by_its_status(directory):
     said = done.stdout.decode()
     assert done.returncode == 1 and f"{crashed}: 1 alert\n  warning: crashed at " in said
     assert "without an end marker" in said
-    suite = tree.parse(junit).getroot().find("testsuite")
-    assert suite.get("tests") == "2" and suite.get("failures") == "1"
-    cases = {c.get("classname"): c for c in suite.iter("testcase")}
-    assert cases[str(quiet)].find("failure") is None
-    assert "end marker" in cases[str(crashed)].find("failure").text
+    cases = junit_cases(junit)
+    assert cases[str(quiet), "nothing fired"].find("failure") is None
+    failure = cases[str(crashed), "crashed (program)"].find("failure")
+    assert failure.get("type") == "warning" and "end marker" in failure.get("message")
+    assert failure.text.startswith("crashed at ") and "end marker" in failure.text
+    assert len(cases) == 2
+    assert client("check", "--junit", junit, "--fail-on", "critical", crashed).returncode == 0
+    case = junit_cases(junit)[str(crashed), "crashed (program)"]
+    assert case.find("failure") is None and "end marker" in case.find("system-out").text
     assert client("check", "--fail-on", "critical", crashed).returncode == 0
-    assert client("check", ROOT / "Makefile").returncode == 2
-    assert client("check", directory / "none").returncode == 2
-    assert client("check", "--rules", rules_file(directory, "groups: 5\n"), quiet).returncode == 2
-    assert client("check").returncode == 2
     own = rules_file(directory, group("{alert: big, expr: live > 100KiB, labels: {severity: critical, team: x}, "
                                       "annotations: {why: 'it has {{value}}'}}"))
     done = client("check", "--fail-on", "critical", "--rules", own, quiet)
     assert done.returncode == 1 and "critical: big at " in done.stdout.decode()
     assert "why: it has " in done.stdout.decode() and "iB" in done.stdout.decode()
+
+
+@pytest.mark.parametrize("args, what", [
+    (("empty",), "no eventlog"), (("cut",), "no eventlog"), (("/dev/null",), "no eventlog"),
+    ((ROOT / "Makefile",), "no eventlog"), ((".",), "Is a directory"), (("none",), "No such file"),
+    (("good", "cut"), "no eventlog"), (("--rules", "bad.yaml", "good"), "bad.yaml:1:9: expected a list"),
+    (("--rules", "none.yaml", "good"), "cannot be read: No such file"), (("--resolution", "1ns", "good"), "100ms to 1h"),
+    (("--resolution", "1m", "--leak-after", "5m", "good"), "leak_after"), (("--limit", "much", "good"), "amount of memory")])
+def test_bad_input_is_an_error_everywhere(directory, args, what):
+    """Exit status 2, a reason, and no result of an earlier run where CI looks for one."""
+    log = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()
+    for name, content in (("good", log), ("empty", b""), ("cut", log[:20]), ("bad.yaml", b"groups: 5\n")):
+        (directory / name).write_bytes(content)
+    assert client("check", "--junit", "out.xml", "good", cwd=directory).returncode == 0
+    done = client("check", "--junit", "out.xml", *args, cwd=directory)
+    assert done.returncode == 2 and what in done.stderr.decode() and done.stdout == b"", done
+    error = junit_cases(directory / "out.xml")["heapwatch check", "input"].find("error")
+    assert "heapwatchd" in error.get("message")
+
+
+@pytest.mark.parametrize("args, what", [
+    ((), "which log?"), (("--fail-on", "bad", "x"), "info, warning or critical"), (("--bogus", "x"), "unknown option"),
+    (("--rules",), "missing value")])
+def test_bad_usage_of_check(args, what):
+    done = client("check", *args)
+    assert done.returncode == 2 and what in done.stderr.decode()
+
+
+def test_results_that_cannot_be_written(directory):
+    log = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
+    for path, what in (("/dev/full", "No space left"), (directory / "none" / "x.xml", "No such file")):
+        done = client("check", "--junit", path, log)
+        assert done.returncode == 2 and what in done.stderr.decode()
+
+
+def test_a_rule_is_one_case_however_often_it_fires(directory):
+    """CI merges cases of one name: bands of one label, and alerts that come again, must not hide each other."""
+    own = rules_file(directory, "builtin: false\n" + group("{alert: band, expr: band > 1KiB}"))
+    done = client("check", "--rules", own, "--junit", directory / "out.xml", LOGS / "leaky-hi-ghc9103" / "run.eventlog")
+    n = done.stdout.decode().count("warning: band of ")
+    assert done.returncode == 1 and n > 10
+    (case,) = junit_cases(directory / "out.xml").values()
+    failure = case.find("failure")
+    assert case.get("name") == "band (test)" and failure.get("message").endswith(f"(and {n - 1} more)")
+    assert failure.text.count("band of ") == n and "Main.main (leaky.hs:36:39-74) at " in failure.text
 
 
 def test_a_program_that_begins_again_and_again(directory):
@@ -230,30 +389,35 @@ def test_a_silent_stream_and_one_that_ends(directory):
         assert not alert(d, "crashed")
 
 
-def launch(program, log, seconds):
-    return running(program, seconds, "+RTS", "-l", "-hT", "-i0.1", f"-ol{log}", "-RTS", cwd=os.path.dirname(log),
-                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+def launch(program, log, *args):
+    return running(program, *args, "+RTS", "-l", "-hT", "-i0.1", f"-ol{log}", "-RTS", cwd=os.path.dirname(log),
+                   stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
 
 
 def test_leaky_leaks_and_steady_does_not(directory, programs):
     """A real leak, its verdict scaled from minutes to quarters of a second: pending, firing, resolved with its end."""
-    path = rules_file(directory, group("{alert: leak, for: 1s}"))
+    path = rules_file(directory, group("{alert: leak, for: 1s}", "{alert: big, expr: live > 1MiB}",
+                                       "{alert: busy, expr: allocation_rate > 1kB/s, for: 2s}"))
     seen = {"t": [], "s": []}
     args = ("--rules", path, "--resolution", "250ms", "--leak-after", "5s")
     with Daemon(directory, f"t=file:{directory}/t.eventlog", f"s=file:{directory}/s.eventlog", args=args) as d, \
-            launch(programs["leaky"], directory / "t.eventlog", 16) as leaky, \
-            launch(programs["steady"], directory / "s.eventlog", 16) as steady:
+            launch(programs["leaky"], directory / "t.eventlog", 10, "more") as leaky, \
+            launch(programs["steady"], directory / "s.eventlog", 10, "more") as steady:
 
         def watch():
             for t in seen:
                 a = alerts(d, t).get(("leak", ""))
                 if a and (not seen[t] or seen[t][-1].state != a.state):
                     seen[t].append(a)
+            if seen["t"] and seen["t"][-1].state == Alert.STATE_FIRING:     # then both may end
+                leaky.stdin.close()
+                steady.stdin.close()
             return leaky.poll() == steady.poll() == 0 and \
                 all(d.target(t).state == pb.Target.STATE_ENDED for t in seen)
 
         wait_for(watch, "the ends of both programs", poll_s=0.05)
         watch()
+        live = alerts(d, "t")
     # Looking now and then may miss a state; its times tell of all three.
     assert seen["t"] and seen["s"] == []
     last = seen["t"][-1]
@@ -263,7 +427,13 @@ def test_leaky_leaks_and_steady_does_not(directory, programs):
     assert "leaks" in last.sentence and "iB/s" in last.sentence
     assert words["verdict"] and words["where"] and "ago" in words["onset"], words
 
-    # The same logs afterwards, judged by the same rules.
+    # The same log afterwards, judged by the same rules: the same alerts at the same moments.
+    found = client("alerts", "--rules", path, "--resolution", "250ms", "--leak-after", "5s", "--format", "json",
+                   directory / "t.eventlog").stdout.decode().splitlines()
+    again = {a["rule"]: tuple(int(a[t]) for t in ("sinceNs", "firedNs", "resolvedNs"))
+             for a in (json.loads(line)["alert"] for line in found) if a["rule"] in ("leak", "big", "busy")}
+    assert again == {rule: (a.since_ns, a.fired_ns, a.resolved_ns) for (rule, _), a in live.items() if rule in again}
+    assert len(again) == 3
     done = client("check", "--rules", path, "--resolution", "250ms", "--leak-after", "5s", directory / "t.eventlog",
                   directory / "s.eventlog")
     assert done.returncode == 1

@@ -8,6 +8,7 @@ import threading
 import pytest
 
 from harness import BUILD, DEADLINE_S, LOGS, Daemon, pb, rss_bytes, wait_for
+from subscriber import Follower
 
 LEAKY = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()
 STEADY = (LOGS / "steady-hT-thr-ghc9103" / "run.eventlog").read_bytes()
@@ -178,6 +179,35 @@ def test_one_bad_target_harms_no_other(directory):
         assert "directory" in d.wait_state("dir", "FAILED").detail
         assert d.wait_state("nobody", "WAITING").detail
         assert d.process.poll() is None
+
+
+def test_a_flood_is_drained_while_others_are_served(directory):
+    """Bytes come as fast as they are taken until requests were answered and a subscriber heard of runs in between."""
+    fifo, answered, written = directory / "log", threading.Event(), []
+    os.mkfifo(fifo)
+
+    def flood():
+        with open(fifo, "wb") as f:
+            while not answered.is_set():
+                f.write(LEAKY)
+                written.append(len(LEAKY))
+
+    with Daemon(directory, f"t=fifo:{fifo}") as d, Follower(d.publish) as follower:
+        follower.run_until(lambda f: f.ready)
+        flooding = threading.Thread(target=flood, daemon=True)
+        flooding.start()
+        try:
+            first = wait_for(lambda: d.health("t").bytes, "the first bytes")
+            wait_for(lambda: d.health("t").bytes > first, "an answer in the middle")
+            follower.run_until(lambda f: "t" in f.targets and f.targets["t"].census and f.targets["t"].run > 1)
+            wait_for(lambda: "census" in d.snapshot("t"), "a census of any run")
+        finally:
+            answered.set()
+            flooding.join(DEADLINE_S)
+        assert not flooding.is_alive()
+        d.wait_state("t", "ENDED", run=len(written))
+        h = d.health("t")
+        assert (h.bytes, h.events, h.lost_bytes) == (sum(written), LEAKY_EVENTS * len(written), 0)
 
 
 def test_fifty_targets_at_once_in_little_memory(directory):

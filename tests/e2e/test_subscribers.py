@@ -4,10 +4,12 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
+import zmq
 
-from harness import DEADLINE_S, LOGS, ROOT, Daemon, client, pb, wait_for
+from harness import DEADLINE_S, LOGS, ROOT, Daemon, client, pb, piped, wait_for
 from subscriber import Follower
 
 LOG = LOGS / "leaky-hi-ghc9103" / "run.eventlog"
@@ -50,6 +52,27 @@ def test_late_and_returning_subscribers_have_the_same_state(directory, log):
         assert states[0]["t"]["heap"] and states[0]["t"]["run"] == 1
         assert states[1] == states[0]
         assert states[2] == states[0]
+
+
+def test_every_census_of_a_burst_is_sent(directory):
+    """A log that comes all at once gives who listens all that it gives who reads it slowly."""
+    path = directory / "log"
+    expected = [int(u["census"]["number"]) for u in piped(LOG) if "census" in u]
+    with Daemon(directory) as d, closing(d.context.socket(zmq.SUB)) as sub:
+        sub.subscribe(b"hw1/")
+        sub.connect(d.publish)
+        assert sub.poll(DEADLINE_S * 1000), "no heartbeat"      # the subscription is there
+        path.write_bytes(LOG.read_bytes())
+        d.ask(pb.Request(add_target=pb.AddTargetRequest(name="t", uri=str(path))))
+        found, state = [], None
+        while state != pb.Target.STATE_ENDED:
+            assert sub.poll(DEADLINE_S * 1000)
+            u = pb.Update.FromString(sub.recv_multipart()[1])
+            if u.HasField("census"):
+                found.append(u.census.number)
+            if u.HasField("target_state"):
+                state = u.target_state.state
+        assert found == expected and len(found) > 3
 
 
 def wait_until_quiet(follower):

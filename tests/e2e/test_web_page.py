@@ -22,7 +22,7 @@ FILES = {"info": "leaky-hi-ghc9103", "cost": "cc-hc-ghc9103", "time": "cc-p-ghc9
 
 def without_page():
     """Why there is no page to test, or None."""
-    page = BUILD / "page" / "out" / "app.js"
+    page = BUILD / "page" / "out" / "page.html"
     return None if page.exists() and page.stat().st_size else "heapwatch was built without its page"
 
 

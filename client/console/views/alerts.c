@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/alerts/outcome.h"
 #include "client/console/console.h"
 #include "client/console/trends.h"
 #include "client/console/widgets.h"
@@ -290,10 +291,12 @@ static int actions(struct canvas *canvas, struct area area, int row, const Hw__A
                 const Hw__ActionResult *r = a->actions[i];
                 char said[LINE];
 
-                (void)snprintf(said, sizeof(said), "%s: %s%s%s", r->kind ? r->kind : "?",
-                               !r->has_ok ? "under way" : r->ok ? "done" : "failed", r->detail ? ", " : "",
-                               r->detail ? r->detail : "");
-                row = paragraph(canvas, area, row, r->has_ok && !r->ok ? TINT_BAD : TINT_PLAIN, "action", said);
+                const char *outcome = action_outcome(r);
+
+                (void)snprintf(said, sizeof(said), "%s: %s%s%s", r->kind ? r->kind : "?", outcome ? outcome : "",
+                               outcome && r->detail ? ", " : "", r->detail ? r->detail : "");
+                bool failed = outcome && r->has_ok && !r->ok;
+                row = paragraph(canvas, area, row, failed ? TINT_BAD : TINT_PLAIN, "action", said);
         }
         return row;
 }
@@ -309,6 +312,7 @@ static void draw_words(struct canvas *canvas, struct area area, const struct vie
         if (a) {
                 row = paragraph(canvas, area, row, TINT_STRONG, "alert", a->sentence);
                 row = paragraph(canvas, area, row, TINT_PLAIN, "expression", a->expr);
+                row = paragraph(canvas, area, row, TINT_PLAIN, "source", a->band_source);
         }
         row = paragraph(canvas, area, row, trend_tint(trend), "memory", growth_sentence(t));
         row = paragraph(canvas, area, row, TINT_PLAIN, "limit", limit_sentence(t));

@@ -2,12 +2,13 @@
 /*
  * build.mjs - node build.mjs OUTDIR: type-checked elsewhere (`npm run check`), bundled here by esbuild.
  *
- * Writes app.js, app.css, early.js, index.html (live: refers to them) and report.html (all in one file; a strict policy by hash; the line
- * <!--heapwatch-data--> is where a report's data go). `node build.mjs --test OUTDIR` bundles the unit tests instead.
+ * Writes page.html, which is whole in one file: a request for each part would cost the first picture a third of its time. A report has
+ * its data in place of the line <!--heapwatch-data-->. `policy` holds what a Content-Security-Policy must say of it: the hashes of its
+ * scripts and of its style. `node build.mjs --test OUTDIR` bundles the unit tests instead.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -32,17 +33,21 @@ function licences(metafile) {
     return `/*! heapwatch (BSD-3-Clause) with these libraries:\n\n${parts.join("\n\n")}\n*/\n`;
 }
 
-// uPlot makes its formatters of numbers and zones of time as soon as it is loaded, a tenth of a second's third on a slow machine. The
-// page formats all by itself: they are not made.
-const INTL = [["new Intl.NumberFormat(domEnv ? nav.language : 'en-US')", "{ format: String }"],
-    ["new Intl.DateTimeFormat().resolvedOptions().timeZone", "undefined"]];
-const plainUplot = {
-    name: "plain-uplot",
-    setup: (b) => b.onLoad({ filter: /uPlot\.esm\.js$/ }, ({ path }) => {
+// What two libraries do otherwise here. uPlot makes its formatters of numbers and zones of time as soon as it is loaded, a tenth of a
+// second's third on a slow machine; the page formats all by itself. d3-flame-graph knows its nodes by the name of their constructor,
+// which is shortened here.
+const CHANGES = {
+    "uPlot.esm.js": [["new Intl.NumberFormat(domEnv ? nav.language : 'en-US')", "{ format: String }"],
+        ["new Intl.DateTimeFormat().resolvedOptions().timeZone", "undefined"]],
+    "d3-flamegraph.es.js": [['data.constructor.name !== "Node"', '!("eachAfter" in data)']],
+};
+const changed = {
+    name: "changed",
+    setup: (b) => b.onLoad({ filter: /(uPlot\.esm|d3-flamegraph\.es)\.js$/ }, ({ path }) => {
         let contents = readFileSync(path, "utf8");
-        for (const [made, plain] of INTL) {
-            if (contents.split(made).length !== 2) throw new Error(`uPlot has changed: no single ${made}`);
-            contents = contents.replace(made, plain);
+        for (const [theirs, ours] of CHANGES[basename(path)]) {
+            if (contents.split(theirs).length !== 2) throw new Error(`${path} has changed: no single ${theirs}`);
+            contents = contents.replace(theirs, ours);
         }
         return { contents };
     }),
@@ -64,36 +69,23 @@ async function tests() {
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 
 async function page() {
-    const { metafile } = await build({
+    const { metafile, outputFiles } = await build({
         ...common,
         metafile: true,
-        entryPoints: { app: "src/main.ts", early: "src/early.ts" },
+        write: false,
+        entryPoints: { app: "src/main.ts", early: "src/early.ts", flame: "src/flame.ts" },
         outdir: out,
         format: "iife",
         minify: true,
-        plugins: [plainUplot],
-        keepNames: true, // d3-flame-graph asks for the name of a constructor
+        plugins: [changed],
         legalComments: "none", // all licences stand at the head
     });
-    const js = licences(metafile) + readFileSync(join(out, "app.js"), "utf8");
-    writeFileSync(join(out, "app.js"), js);
-    const css = readFileSync(join(out, "app.css"), "utf8");
+    const made = (name) => outputFiles.find((f) => basename(f.path) === name).text;
+    const parts = { early: made("early.js"), style: made("app.css"), script: licences(metafile) + made("app.js"), flame: made("flame.js") };
+    if (/<\/script/i.test(parts.early + parts.script + parts.flame) || /<\/style/i.test(parts.style)) throw new Error("the bundle closes its own element");
     const shell = readFileSync(join(here, "src/shell.html"), "utf8");
-    if (/<\/script/i.test(js) || /<\/style/i.test(css)) throw new Error("the bundle closes its own element");
-    const policy = `default-src 'none'; script-src ${hash(js)}; style-src ${hash(css)}; img-src data: blob:`;
-    const put = (parts) => shell.replace(/<!--(policy|early|style|script)-->/g, (_, name) => parts[name]);
-    writeFileSync(join(out, "index.html"), put({
-        policy: "",
-        early: '<script src="early.js"></script>\n',
-        style: '<link rel="stylesheet" href="app.css">',
-        script: '<script src="app.js" defer></script>',
-    }));
-    writeFileSync(join(out, "report.html"), put({
-        policy: `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
-        early: "",
-        style: `<style>${css}</style>`,
-        script: `<!--heapwatch-data-->\n<script>${js}</script>`,
-    }));
+    writeFileSync(join(out, "page.html"), shell.replace(/<!--(early|style|script|flame)-->/g, (_, name) => parts[name]));
+    writeFileSync(join(out, "policy"), `script-src ${hash(parts.early)} ${hash(parts.script)} ${hash(parts.flame)}; style-src ${hash(parts.style)}`);
 }
 
 await (testing ? tests() : page());

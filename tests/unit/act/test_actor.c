@@ -191,7 +191,7 @@ static void the_queue_is_bounded(void **state)
         assert_int_equal(seen.n, too_many);
         assert_int_equal(seen.reports[0].outcome, ACT_SKIPPED);
         assert_int_equal(seen.reports[0].step, 1);
-        assert_string_equal(seen.reports[0].detail, "too many wait already");
+        assert_string_equal(seen.reports[0].detail, "not done: too many wait already");
         run_until(base, &seen.n, wanted);
         assert_int_equal(seen.n, wanted);
         while (actor_stats(actor)->working > 0) /* the last ones have reported and have one more turn */
@@ -255,6 +255,40 @@ static void what_was_done_before_a_restart_is_not_done_again(void **state)
         actor_take(actor, made_up_notice(NOTICE_FIRING), plan, true);
         run_until(base, &seen.n, 1);
         assert_int_equal(seen.reports[0].kind, ACT_ALERTMANAGER);
+        act_plan_unref(&plan);
+        server_stop(&s);
+}
+
+/* As the desk does when an alert is silenced and when the silence ends: nothing but the Alertmanager hears of it. */
+static void an_alert_is_withdrawn_and_told_again(void **state)
+{
+        struct act_plan *plan = act_plan_new();
+        struct server s;
+
+        (void)state;
+        server_start(&s, base, HTTP_OK);
+        add(plan, (struct act_step){ .kind = ACT_EXEC, .argv = SHELL("true") });
+        add(plan, (struct act_step){ .kind = ACT_ALERTMANAGER, .url = url_of(&s, ""), .resend_ns = 1000000000u });
+        submit(NOTICE_FIRING, 1, plan);
+        run_until(base, &seen.n, 2);
+        struct notice *end = made_up_notice(NOTICE_RESOLVED), *again = made_up_notice(NOTICE_FIRING);
+        end->fingerprint = again->fingerprint = 1;
+        actor_take(actor, end, plan, true);
+        run_until(base, &seen.n, 3);
+        assert_int_equal(seen.reports[2].kind, ACT_ALERTMANAGER);
+        assert_non_null(strstr(s.seen, "\"endsAt\":\"2023-11-14T22:15:20.000Z\""));
+        unsigned after = s.requests;
+        struct timeval more = { .tv_sec = 1, .tv_usec = 300000 }; /* longer than a round: none comes */
+        event_base_loopexit(base, &more);
+        event_base_dispatch(base);
+        assert_int_equal(s.requests, after);
+
+        actor_take(actor, again, plan, true);
+        run_until(base, &seen.n, 4);
+        assert_int_equal(seen.reports[3].state, NOTICE_FIRING);
+        assert_null(strstr(s.seen, "\"endsAt\":\"2023"));
+        run_until(base, &s.requests, after + 2); /* and again, and again */
+        assert_int_equal(seen.n, 4);
         act_plan_unref(&plan);
         server_stop(&s);
 }
@@ -334,6 +368,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(the_queue_is_bounded, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(alertmanager_is_told_again_until_it_resolves, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(what_was_done_before_a_restart_is_not_done_again, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(an_alert_is_withdrawn_and_told_again, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(it_can_end_in_the_middle_of_everything, set_up, tear_down),
                 cmocka_unit_test(plans_refuse_mistakes),
         };

@@ -4,9 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "act/exec.h"
@@ -238,6 +243,49 @@ static void closed_output_is_no_busy_loop(void **state)
         assert_int_equal(r.output_total, 0);
 }
 
+/* For this process and its children: the system call that the kernel does not know. */
+static bool deny(unsigned number)
+{
+        struct sock_filter filter[] = {
+                BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+                BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+        };
+        struct sock_fprog program = { .len = sizeof(filter) / sizeof(*filter), .filter = filter };
+
+        return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+               prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+/* On an old kernel: 0 when all is as on a new one. */
+static int without_pidfd(void)
+{
+        if (!deny(SYS_pidfd_open))
+                return 77;
+        event_reinit(base);
+        struct exec_result r = shell("echo here", LONG);
+        if (!r.ok || strcmp(r.output, "here\n") != 0 || strcmp(r.detail, "exit status 0") != 0)
+                return 1;
+        r = shell("setsid sleep 600 & sleep 600", SHORT);
+        return r.timed_out && strcmp(r.detail, "killed: no end within 300 ms") == 0 ? 0 : 2;
+}
+
+static void old_kernels_have_no_pidfd(void **state)
+{
+        int status;
+        pid_t child = fork();
+
+        (void)state;
+        if (child == 0)
+                _exit(without_pidfd());
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFEXITED(status));
+        if (WEXITSTATUS(status) == 77)
+                skip(); /* no filters here */
+        assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void cancel_kills(void **state)
 {
         char path[] = "/tmp/hw-exec-XXXXXX", script[128], text[32] = "";
@@ -290,6 +338,7 @@ int main(void)
                 cmocka_unit_test(forks_without_end_are_ended),
                 cmocka_unit_test(floods_are_cut),
                 cmocka_unit_test(closed_output_is_no_busy_loop),
+                cmocka_unit_test(old_kernels_have_no_pidfd),
                 cmocka_unit_test(cancel_kills),
                 cmocka_unit_test(leaks_no_descriptors),
         };

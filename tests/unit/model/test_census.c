@@ -264,6 +264,32 @@ static void test_info_tables(void **unused)
         assert_int_equal(bands_info_tables_left_out(model_bands(f.m)), 0);
 }
 
+/* GHC 9.4.3 wrote the address of the code behind the table; the releases around it did not. */
+static void test_info_tables_of_943(void **unused)
+{
+        static const struct {
+                const char *rts;
+                uint64_t behind;
+        } cases[] = { { "GHC-9.4.3 rts_v", 16 }, { "GHC-9.4.3 rts_thr_p_l", 32 }, { "GHC-9.4.2 rts_v", 0 },
+                      { "GHC-9.4.4 rts_v", 0 } };
+
+        (void)unused;
+        for (uint32_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+                model_begin_run(f.m, i + 1);
+                ev(&f, HW_RTS_IDENTIFIER, NONE, 0, "4t", U(0), cases[i].rts);
+                profile_begin(BREAKDOWN_INFO_TABLE);
+                ipe(0x4ab3c8 + cases[i].behind, "known_info");
+                begin(10);
+                row("0x4ab3c8", 100);
+                row("0x777000", 20);
+                end(11);
+                assert_string_equal(band(1)->label, "known_info");
+                assert_string_equal(band(2)->label, "0x777000");
+                ipe(0x777000 + cases[i].behind, "late_info");
+                assert_string_equal(band(2)->label, "late_info");
+        }
+}
+
 static void test_texts_that_are_cut_short(void **unused)
 {
         (void)unused;
@@ -419,6 +445,7 @@ int main(void)
                 TEST(stacks),
                 TEST(a_deep_stack_is_cut),
                 TEST(info_tables),
+                TEST(info_tables_of_943),
                 TEST(texts_that_are_cut_short),
                 TEST(too_many_bands),
                 TEST(memory_of_a_large_program),

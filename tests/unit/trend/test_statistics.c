@@ -214,7 +214,7 @@ static void test_band_windows(void **state)
 
         (void)state;
         one_band_init(&band);
-        assert_false(band_windows_span(&w, 0, UINT64_MAX, &b, &area));
+        assert_false(band_windows_span(&w, NULL, 0, UINT64_MAX, &b, &area));
         for (uint64_t s = 0; s < 8 * 3600; s++) {
                 double v = 20e9 + (double)s * 100 + (double)(s * 7919 % 1000) * 1000;
                 one_band_push(&band, s * SECOND, v);
@@ -222,7 +222,7 @@ static void test_band_windows(void **state)
                         bucket_add(&exact, s * SECOND, v);
         }
         w = one_band_windows(&band);
-        assert_true(band_windows_span(&w, 7 * HOUR, 8 * HOUR, &b, &area));
+        assert_true(band_windows_span(&w, NULL, 7 * HOUR, 8 * HOUR, &b, &area));
         statistics_of(&b, 7 * HOUR, 8 * HOUR, &got);
         statistics_of(&exact, 7 * HOUR, 8 * HOUR, &wanted);
         assert_int_equal(got.count, wanted.count);

@@ -247,13 +247,20 @@ static void test_ticks_depend_on_the_log_alone(void **state)
         rig_close(&single);
 }
 
-static unsigned long told;
+static struct {
+        unsigned long told;
+        uint64_t last_ns, from_ns;
+        bool even;                      /* distances are 1 s up to 10 min, then at most a 64th of the leap */
+} ticks;
 
 static void count_tick(void *ctx, uint64_t settled_ns)
 {
+        uint64_t leaped = settled_ns - ticks.from_ns, distance = settled_ns - ticks.last_ns;
+
         (void)ctx;
-        (void)settled_ns;
-        told++;
+        ticks.told++;
+        ticks.even &= distance == SECOND || (leaped > 600 * SECOND && distance <= leaped / 64 + SECOND);
+        ticks.last_ns = settled_ns;
 }
 
 static void test_a_leap_is_bounded(void **state)
@@ -262,15 +269,42 @@ static void test_a_leap_is_bounded(void **state)
 
         (void)state;
         open_scaled(&r, SECOND);
-        told = 0;
+        memset(&ticks, 0, sizeof(ticks));
         tracker_on_tick(r.t, count_tick, NULL);
         live(&r, SECOND, MIB);
         live(&r, UINT64_MAX / 2, MIB);
         live(&r, UINT64_MAX, MIB);
-        assert_in_range(told, TRACKER_TICKS_MAX, 2 * TRACKER_TICKS_MAX + 2);
+        assert_in_range(ticks.told, 2 * 900, 2 * TRACKER_TICKS_MAX + 2);
         live(&r, 5 * SECOND, MIB);
         end(&r);
         rig_close(&r);
+}
+
+/* Silence of an hour and of a day: ticks all along, ever wider apart, and one just before the end. */
+static void test_ticks_in_a_silence(void **state)
+{
+        static const uint64_t silences[] = { 3600, 86400 };
+        static struct rig r;
+
+        (void)state;
+        for (unsigned i = 0; i < 2; i++) {
+                open_scaled(&r, SECOND);
+                tracker_on_tick(r.t, count_tick, NULL);
+                live(&r, 100 * SECOND, MIB);
+                live(&r, 110 * SECOND, MIB);
+                ticks.told = 0;
+                ticks.from_ns = ticks.last_ns = tracker_settled_ns(r.t);
+                ticks.even = true;
+                live(&r, (110 + silences[i]) * SECOND + SECOND / 2, MIB);
+                assert_true(ticks.even);
+                assert_in_range(ticks.told, 600, TRACKER_TICKS_MAX);
+                assert_int_equal(ticks.last_ns, tracker_settled_ns(r.t) / SECOND * SECOND);
+                assert_int_equal(ticks.last_ns, (110 + silences[i] - TRACKER_WAIT_MINUTES) * SECOND);
+                ticks.told = 0;
+                live(&r, (112 + silences[i]) * SECOND, MIB);
+                assert_int_equal(ticks.told, 2);
+                rig_close(&r);
+        }
 }
 
 static void test_bands(void **state)
@@ -495,6 +529,7 @@ int main(void)
                 cmocka_unit_test(test_process_samples_move_no_time),
                 cmocka_unit_test(test_ticks_depend_on_the_log_alone),
                 cmocka_unit_test(test_a_leap_is_bounded),
+                cmocka_unit_test(test_ticks_in_a_silence),
                 cmocka_unit_test(test_bands),
                 cmocka_unit_test(test_a_band_that_grows_takes_the_place_of_one_that_does_not),
                 cmocka_unit_test(test_time_to_the_least_limit),

@@ -19,7 +19,7 @@ import { showState } from "./widgets/facts.ts";
 import { saveBlob } from "./widgets/save.ts";
 
 const DRAW_MS = 400;
-const PATIENCE_MS = 120; // for the first data, before an empty page is drawn
+const PATIENCE_MS = 200; // for the first data, before an empty page is drawn
 const FIRST = 10, FIRST_MS = 15; // the first drawings follow each other at once: the first picture must not wait
 
 export class Shell {
@@ -36,20 +36,21 @@ export class Shell {
     private readonly pause = h("button", { class: "toggle", onclick: () => this.togglePause() });
     private readonly tabs = h("nav", { class: "tabs", "aria-label": "Pages" });
     private readonly main = h("main", { id: "main", tabindex: "-1" });
+    private readonly parts: HTMLElement[]; // in the document from the first drawing on: an empty frame would only delay it
     private readonly alertBadge = h("span", { class: "badge" });
 
-    constructor(root: HTMLElement, private app: App, private live: Live | undefined) {
+    constructor(private readonly root: HTMLElement, private app: App, private live: Live | undefined) {
         const theme = h("button", { onclick: () => this.nextTheme(), title: "Dark, light, or as the system" });
         setText(theme, `Theme: ${remembered("theme") ?? "auto"}`);
         this.theme = theme;
-        root.replaceChildren(
+        this.parts = [
             h("a", { class: "skip", href: "#main", onclick: (e: Event) => (e.preventDefault(), this.main.focus()) }, "To the content"),
             h("header", {},
                 h("div", { class: "top" }, h("h1", {}, h("a", { href: "#/overview" }, "heapwatch")), this.targets, this.state,
                     h("span", { class: "spacer" }), this.ranges, this.pause,
                     h("button", { onclick: () => void this.save(), title: "The whole page with its data, in one file" }, "Save report"), theme),
                 this.tabs),
-            this.banner, this.main);
+            this.banner, this.main];
         for (const p of pages) {
             const link = h("a", { href: `#/${p.name}`, "data-page": p.name, onclick: (e: MouseEvent) => this.go(e, p.name) }, p.title);
             if (p.name === "alerts") link.append(this.alertBadge);
@@ -64,7 +65,7 @@ export class Shell {
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (applyTheme(remembered("theme") ?? "auto"), this.draw()));
         setInterval(() => this.frame(), 1000);
         this.follow();
-        // What early.js has asked for may be here at once: then the first drawing is the first picture.
+        // What early.ts has asked for may be here at once: then the first drawing is the first picture.
         if (live && !live.heard) setTimeout(() => this.frames || this.draw(), PATIENCE_MS);
         else if (live) this.changed();
         else this.draw();
@@ -72,20 +73,23 @@ export class Shell {
 
     private readonly theme: HTMLElement;
 
-    // Something came in.
+    // Something came in. The first picture waits for what it shows, and for nothing else.
     changed(): void {
         if (this.pending || document.hidden) return;
+        if (!this.frames) {
+            if (!this.first()) this.draw();
+            return;
+        }
         this.pending = true;
         const wait = Math.max(0, this.drawn + (this.frames < FIRST ? FIRST_MS : DRAW_MS) - performance.now());
         setTimeout(() => requestAnimationFrame(() => {
             this.pending = false;
-            if (!this.frames && this.first()) return; // the past is about to come
             if (this.app.paused && this.page) this.frame();
             else this.draw();
         }), wait);
     }
 
-    // Whether the first picture still waits for its past.
+    // Whether the first picture still waits for its past, which is about to come.
     private first(): boolean {
         const t = this.app.target();
         return performance.now() - this.made < PATIENCE_MS && !!t && !!this.app.histories?.waiting(t.key);
@@ -99,7 +103,7 @@ export class Shell {
     // While paused the page looks at what it had: only the frame goes on.
     private draw(): void {
         this.drawn = performance.now();
-        this.frames++;
+        if (!this.frames++) this.root.replaceChildren(...this.parts);
         const { route } = this.app, known = pages.find((p) => p.name === route.page) ?? pages[0]!;
         this.follow();
         if (this.pageName !== known.name || !this.page) {
@@ -129,7 +133,7 @@ export class Shell {
             }
         }
         this.live.follow(wanted, route.page === "detail");
-        for (const k of wanted) histories?.open(k, view.targets.get(k)?.run, slidingWidth(this.app.rangeText));
+        for (const k of wanted) histories?.open(route.page, k, view.targets.get(k)?.run, slidingWidth(this.app.rangeText));
     }
 
     // What stands around the page.

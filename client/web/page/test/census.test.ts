@@ -37,6 +37,23 @@ test("the past is unknown where it was not told, and comes in parts", () => {
     assert.deepEqual(column(c, 1), [5, 6, 10, 0]);
 });
 
+test("what was unknown stays unknown when older censuses are thinned and when the past comes again", () => {
+    const c = new Censuses(), n = 3000, past = Array.from({ length: 100 }, (_, i) => i);
+    const item = (band: number) => ({ target: "t", band, times: past, last: past.map(() => 7) });
+    c.seed([item(1)]);
+    for (let i = 0; i < 20; i++) c.push(i + 1, 100 + i, 12, [1, 2], [7, 5]);
+    c.seed([item(1)], true);
+    assert.deepEqual([c.bytes(1, 0), c.bytes(1, 100), c.bytes(1, 119)], [7, 7, 7]);
+    assert.deepEqual([c.bytes(2, 99), c.bytes(2, 100), c.bytes(2, 119)], [NaN, 5, 5]);
+    for (let i = 20; i < n; i++) c.push(i + 1, 100 + i, 15, [1, 2, 3], [7, 5, 3]);
+    assert.ok(c.n <= c.bound());
+    for (let i = 0; i < c.n; i++) {
+        assert.equal(c.bytes(1, i), 7);
+        assert.deepEqual(c.bytes(2, i), c.times[i]! < 100 ? NaN : 5);
+        assert.deepEqual(c.bytes(3, i), c.times[i]! < 100 ? NaN : c.times[i]! < 120 ? 0 : 3);
+    }
+});
+
 test("a total told in buckets never makes a rest that was not there", () => {
     const c = new Censuses();
     c.seed([{ target: "t", series: "census_total", width: 1, times: [0, 1, 2], last: [4, 8, 12] },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * early.ts - takes over what early.js asked the server for, once each, when it is what is wanted.
+ * early.ts - takes over what early.ts asked the server for, once each, when it is what is wanted.
  */
 export const CHANNELS = ["state", "updates", "daemon", "forget", "end"];
 

@@ -3,7 +3,7 @@
  * histories.ts - asks for the past once: the series and largest bands of a target when it is opened, all other bands in portions
  * when a table wants them. One request at a time; after a refusal it waits.
  *
- * DESIGN: the first question of a target asks for no more than the first picture shows, a few hundred points of the bands drawn;
+ * DESIGN: the first question of a target asks for no more than the first picture shows, a hundred points or two of what is drawn;
  * the second one, after that picture, for all that is kept, and its answer replaces the first. The server bounds what all browsers
  * ask of it: a page keeps well below that by itself (`pace`), and asks again when it was told to wait.
  */
@@ -33,9 +33,9 @@ export class Histories {
 
     constructor(private view: View, private changed: () => void) {}
 
-    // The first picture of a target. Asked for early, before the state has come, when the address names the target. `sliding`:
-    // seconds that the first picture looks back; undefined: all.
-    open(key: string, run: number | undefined, sliding: number | undefined): void {
+    // The first picture of a target on this page. Asked for early, before the state has come, when the address names the target.
+    // `sliding`: seconds that the first picture looks back; undefined: all.
+    open(page: string, key: string, run: number | undefined, sliding: number | undefined): void {
         const before = this.asked.get(key);
         if (before !== undefined && (run === undefined || before === run || before === 0)) {
             if (run !== undefined && before === 0) this.asked.set(key, run);
@@ -44,7 +44,7 @@ export class Histories {
         this.asked.set(key, run ?? 0);
         if (before === undefined) this.first.add(key);
         this.queue = this.queue.filter((q) => q.target !== key || !q.role);
-        this.queue.unshift({ ...firstQuestion(key, sliding), role: "first" },
+        this.queue.unshift({ ...firstQuestion(page, key, sliding), role: "first" },
             { target: key, series: SERIES, top: TOP, role: "whole" });
         void this.work();
     }

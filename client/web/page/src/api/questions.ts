@@ -36,9 +36,10 @@ export function historyAddress(q: HistoryQuery): string {
 
 export const SERIES = ["live", "heap_size", "blocks_size", "rss", "cgroup", "gc_pause", "slop", "fragmentation", "copied", "census_total"];
 const FIRST_TOP = 20;
-export const FIRST_POINTS = 240;
+export const FIRST_POINTS = 160;
 
-// No more than the first picture of a target shows. `sliding`: seconds that it looks back; undefined: all.
-export function firstQuestion(key: string, sliding: number | undefined): HistoryQuery {
-    return { target: key, series: SERIES, top: FIRST_TOP, from: sliding && -sliding, points: FIRST_POINTS };
+// No more than the first picture of a target shows on this page. `sliding`: seconds that it looks back; undefined: all.
+export function firstQuestion(page: string, key: string, sliding: number | undefined): HistoryQuery {
+    const range = { from: sliding && -sliding, points: FIRST_POINTS };
+    return page === "heap" ? { target: key, series: ["census_total"], top: FIRST_TOP, ...range } : { target: key, series: SERIES, ...range };
 }

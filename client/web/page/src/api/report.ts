@@ -47,8 +47,8 @@ function historyOf(t: Target): HistoryItem[] {
     }
     const c = t.censuses;
     if (c.n) items.push({ ...head, series: "census_total", unit: "B", ...known(c.times, c.totals) });
-    for (const [band, column] of c.columns) {
-        items.push({ ...head, band, label: t.bands.get(band)?.def.label, unit: "B", ...known(c.times, column),
+    for (const band of c.columns.keys()) {
+        items.push({ ...head, band, label: t.bands.get(band)?.def.label, unit: "B", ...known(c.times, c.values(band, 0, c.n)),
             stats: t.bands.get(band)?.stats });
     }
     return items;
@@ -75,11 +75,10 @@ export function exported(view: View): ReportData {
     };
 }
 
-async function text(selector: string, attribute: string): Promise<string> {
+function text(selector: string): string {
     const el = document.querySelector(selector);
-    const address = el?.getAttribute(attribute);
     if (!el) throw new Error(`the page has no ${selector}`);
-    return address ? (await fetch(address)).text() : el.textContent ?? "";
+    return el.textContent ?? "";
 }
 
 async function hash(s: string): Promise<string> {
@@ -89,17 +88,17 @@ async function hash(s: string): Promise<string> {
 
 // The whole page with its data in one file that needs no server. `<` never stands in the data as itself.
 export async function standing(view: View): Promise<Blob> {
-    const style = await text('link[rel="stylesheet"], style', "href");
-    const script = await text("script[src='app.js'], script:not([type]):not([src])", "src");
+    const style = text("style");
+    const script = text("#script"), flame = text("#flame");
     const data = JSON.stringify(exported(view)).replace(/</g, "\\u003c");
     const policy = globalThis.crypto?.subtle
-        ? `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${await hash(script)}; ` +
+        ? `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src ${await hash(script)} ${await hash(flame)}; ` +
           `style-src ${await hash(style)}; img-src data: blob:">\n` : "";
     return new Blob([
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n', policy,
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n',
         "<title>heapwatch</title>\n", `<link rel="icon" href="data:,">\n<style>${style}</style>\n</head>\n<body>\n`,
         '<div id="app"></div>\n', `<script type="application/json" id="data">${data}</script>\n`,
-        `<script>${script}</script>\n</body>\n</html>\n`,
+        `<script id="script">${script}</script>\n<script type="text/plain" id="flame">${flame}</script>\n</body>\n</html>\n`,
     ], { type: "text/html" });
 }

@@ -74,7 +74,7 @@ export function alerts(app: App): Page {
             { name: "pending since", value: at(a.sinceNs) }, { name: "fired", value: at(a.firedNs) }, { name: "resolved", value: at(a.resolvedNs) },
             ...(a.annotations ?? []).map((x) => ({ name: visible(x.name ?? ""), value: x.value ?? "", text: true })),
             ...(a.silenced ? [{ name: "silenced", value: a.silence?.why ?? "yes", text: true }] : []),
-            ...(a.actions ?? []).map((x) => ({ name: `action ${visible(x.kind ?? "")}`, value: `${x.ok === undefined ? "under way" : x.ok ? "done" : "failed"} ${x.detail ?? ""}`, text: true })),
+            ...(a.actions ?? []).map((x) => ({ name: `action ${visible(x.kind ?? "")}`, value: `${x.ok === undefined ? "under way" : x.ok ? "done" : x.attempts === 0 ? "" : "failed"} ${x.detail ?? ""}`, text: true })),
         ]);
     }
     return { root, update, done: () => [table, log].forEach((w) => w.done()) };

@@ -41,8 +41,8 @@ const num = (id: keyof Row & string, name: string, width: string, text: (x: numb
 function columns(target: () => Target | undefined, span: () => [number, number]): Column<Row>[] {
     return [
         { id: "curve", title: "Curve", width: "112px", value: (r) => r.now, draw: (c, r) => {
-            const t = target(), [from, to] = span(), v = t?.censuses.columns.get(r.band.id);
-            sparkline(c, t?.censuses.times.slice(from, to) ?? [], v ? v.subarray(from, to) : [], 92, 20);
+            const t = target(), [from, to] = span();
+            sparkline(c, t?.censuses.times.slice(from, to) ?? [], t?.censuses.values(r.band.id, from, to) ?? [], 92, 20);
         } },
         num("rank", "Rank", "60px", count, "by integrated size in this range"),
         { id: "label", title: "Band", width: "minmax(220px, 2fr)", left: true, value: (r) => r.band.def.label ?? "", draw: (c, r) => setLabel(c, r.band.def.label ?? UNKNOWN) },
@@ -90,7 +90,7 @@ export function detail(app: App): Page {
         opened.hidden = !band;
         if (!band) return;
         const range = app.range(t), row = all.find((r) => r.band === band);
-        const values = Array.from({ length: span[1] - span[0] }, (_, i) => t.censuses.bytes(band.id, span[0] + i)).map((v) => (Number.isNaN(v) ? null : v));
+        const values = t.censuses.values(band.id, ...span).map((v) => (Number.isNaN(v) ? null : v));
         chart.show({ x: t.censuses.times.slice(...span), lines: [line("band", band.def.label ?? UNKNOWN, bandColor("calm", 0, 1), values, { kind: "area" })],
             range, start: app.clockStart(t), markers: [...majorMarkers(t, range), ...noteMarkers(app, t, range)] },
         "No census of this band in this range.");
@@ -111,7 +111,7 @@ class Rows {
     constructor(private app: App) {}
 
     of(t: Target, [from, to]: [number, number]): Row[] {
-        const sign = [t.key, t.run, from, to, t.censuses.n, t.censuses.times[to - 1], t.censuses.columns.size, t.bands.size,
+        const sign = [t.key, t.run, from, to, t.censuses.change, t.bands.size,
             t.trends.ofBands.size, this.app.rangeText].join("|");
         if (sign === this.sign) return this.rows;
         this.sign = sign;

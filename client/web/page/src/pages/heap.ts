@@ -135,8 +135,8 @@ class Bands {
         const { route, options } = this.app;
         const sort = route.get("by", options.sort ?? "size") as Sort, reverse = (route.get("rev") === "1") !== !!options.reverse;
         // While the range slides, the order is found anew when there is a new census.
-        const place = parseStanding(this.app.rangeText) ? `${from}-${to}` : `${t.censuses.n}/${t.censuses.times[to - 1]}`;
-        const sign = [t.key, t.run, t.bands.size, place, from, t.censuses.columns.size, route.get("q"), sort, reverse].join("|");
+        const place = parseStanding(this.app.rangeText) ? `${from}-${to}` : t.censuses.times[to - 1];
+        const sign = [t.key, t.run, t.bands.size, place, from, t.censuses.change, route.get("q"), sort, reverse].join("|");
         if (this.cache?.sign !== sign) this.cache = { sign, ranked: rank(t, from, to, keep, sort, reverse) };
         return this.cache.ranked;
     }
@@ -160,10 +160,7 @@ class Bands {
 }
 
 function column(t: Target, r: Ranked, from: number, to: number): (number | null)[] {
-    return Array.from({ length: to - from }, (_, i) => {
-        const v = t.censuses.bytes(r.band.id, from + i);
-        return known(v) ? v : null;
-    });
+    return t.censuses.values(r.band.id, from, to).map((v) => (known(v) ? v : null));
 }
 
 // What is not drawn by itself: the total less what is, where both are known.

@@ -9,6 +9,7 @@
  *
  * Bound: CELLS numbers over all bands; at least MIN_CENSUSES, at most MAX_CENSUSES censuses.
  */
+import { Column } from "./column.ts";
 import type { HistoryItem } from "./wire.ts";
 
 const CELLS = 6_000_000; // 48 MB
@@ -20,8 +21,8 @@ export class Censuses {
     times: number[] = [];
     totals: number[] = [];
     numbers: number[] = []; // 0: from history
-    columns = new Map<number, Float64Array>();
-    private size = 64; // length of each column
+    columns = new Map<number, Column>();
+    change = 0; // rises with each change
     private seeded = new Set<number>();
     private past: HistoryItem[] = []; // history as it came, to build the grid anew when more comes
     private live = 0; // index of the first census that came whole
@@ -43,18 +44,21 @@ export class Censuses {
             this.cut(last); // the same moment, from history: the census itself is exact
         }
         if (this.n >= this.bound()) this.thin();
+        this.change++;
         const at = this.n;
-        if (at === this.size) this.grow();
         this.times.push(t);
         this.totals.push(total);
         this.numbers.push(number);
-        for (const c of this.columns.values()) c[at] = 0;
-        for (let i = 0; i < bands.length; i++) this.column(bands[i]!)[at] = bytes[i]!;
+        for (const c of this.columns.values()) c.set(at, 0);
+        for (let i = 0; i < bands.length; i++) this.column(bands[i]!).set(at, bytes[i]!);
     }
 
     bytes(band: number, i: number): number {
-        const c = this.columns.get(band);
-        return c ? c[i]! : i < this.live ? NaN : 0;
+        return this.columns.get(band)?.at(i) ?? (i < this.live ? NaN : 0);
+    }
+
+    values(band: number, from: number, to: number): number[] {
+        return Array.from({ length: to - from }, (_, i) => this.bytes(band, from + i));
     }
 
     hasPast(band: number): boolean {
@@ -68,6 +72,7 @@ export class Censuses {
             this.past = [];
         }
         const mine = this.live;
+        this.change++;
         for (const item of items) {
             if (!item.times) continue;
             if (item.band !== undefined) {
@@ -83,21 +88,13 @@ export class Censuses {
 
     private rebuild(times: number[], mine: number): void {
         const keep = { t: this.times.slice(mine), total: this.totals.slice(mine), number: this.numbers.slice(mine) };
-        const n = times.length + keep.t.length;
-        while (this.size < n) this.size *= 2;
-        const old = this.columns;
-        this.columns = new Map();
         const total = this.past.find((p) => p.series === "census_total");
-        for (const [band, from] of old) {
-            const c = new Float64Array(this.size).fill(NaN, 0, times.length);
-            c.set(from.subarray(mine, mine + keep.t.length), times.length);
-            this.columns.set(band, c);
-        }
+        for (const c of this.columns.values()) c.move(mine, times.length);
         for (const item of this.past) {
             if (item.band === undefined) continue;
-            let c = this.columns.get(item.band);
-            if (!c) this.columns.set(item.band, (c = new Float64Array(this.size)));
-            spread(item, times, c);
+            const c = this.columns.get(item.band) ?? new Column(times.length);
+            c.prepend(spread(item, times));
+            this.columns.set(item.band, c);
         }
         const totals = new Float64Array(times.length).fill(NaN);
         if (total) spreadTotal(total, times, totals);
@@ -107,28 +104,15 @@ export class Censuses {
         this.live = times.length;
     }
 
-    private column(band: number): Float64Array {
+    private column(band: number): Column {
         let c = this.columns.get(band);
-        if (!c) {
-            c = new Float64Array(this.size);
-            if (!this.seeded.has(band)) c.fill(NaN, 0, this.live);
-            this.columns.set(band, c);
-        }
+        if (!c) this.columns.set(band, (c = new Column(this.seeded.has(band) ? 0 : this.live)));
         return c;
     }
 
     private cut(n: number): void {
         this.times.length = this.totals.length = this.numbers.length = n;
         this.live = Math.min(this.live, n);
-    }
-
-    private grow(): void {
-        this.size *= 2;
-        for (const [band, c] of this.columns) {
-            const d = new Float64Array(this.size);
-            d.set(c);
-            this.columns.set(band, d);
-        }
     }
 
     private thin(): void {
@@ -146,7 +130,7 @@ export class Censuses {
         }
         this.live = stay.filter((i) => i < this.live).length + Math.max(0, this.live - half);
         for (let i = half; i < this.n; i++) stay.push(i);
-        for (const c of this.columns.values()) stay.forEach((from, to) => (c[to] = c[from]!));
+        for (const c of this.columns.values()) c.thin(stay);
         this.times = stay.map((i) => this.times[i]!);
         this.totals = stay.map((i) => this.totals[i]!);
         this.numbers = stay.map((i) => this.numbers[i]!);
@@ -161,8 +145,7 @@ function grid(items: HistoryItem[], first: number, max: number): number[] {
     const all = [...new Set((bands.length ? bands : items).flatMap((i) => i.times ?? []))].filter((t) => t < first).sort((a, b) => a - b);
     const total = items.find((i) => i.series === "census_total") ?? bands[0];
     if (all.length <= max || !total) return all;
-    const step = Math.ceil((2 * all.length) / max), totals = new Float64Array(all.length), out: number[] = [];
-    spread(total, all, totals);
+    const step = Math.ceil((2 * all.length) / max), totals = spread(total, all), out: number[] = [];
     for (let i = 0; i < all.length; i += step) {
         let low = i, high = i;
         for (let j = i; j < Math.min(all.length, i + step); j++) {
@@ -193,11 +176,11 @@ function spreadTotal(item: HistoryItem, times: number[], out: Float64Array): voi
 }
 
 // A band's own points onto the grid: the newest point at or before each time; 0 before the first one.
-function spread(item: HistoryItem, times: number[], out: Float64Array): void {
+function spread(item: HistoryItem, times: number[]): number[] {
     const t = item.times ?? [], v = item.mean ?? item.last ?? [];
     let j = -1;
-    for (let i = 0; i < times.length; i++) {
-        while (j + 1 < t.length && t[j + 1]! <= times[i]!) j++;
-        out[i] = j < 0 ? 0 : v[j]!;
-    }
+    return times.map((at) => {
+        while (j + 1 < t.length && t[j + 1]! <= at) j++;
+        return j < 0 ? 0 : v[j]!;
+    });
 }

@@ -24,7 +24,7 @@ export interface Alert {
     rule?: string; group?: string; severity?: string; state?: string; unknown?: boolean; band?: number; bandLabel?: string; value?: number;
     valueText?: string; expr?: string; thresholdText?: string; sinceNs?: U64; firedNs?: U64; resolvedNs?: U64; firedWallNs?: U64;
     annotations?: { name?: string; value?: string }[]; sentence?: string; silenced?: boolean;
-    silence?: { rule?: string; target?: string; untilWallNs?: U64; why?: string }; actions?: { kind?: string; ok?: boolean; detail?: string }[]; run?: number;
+    silence?: { rule?: string; target?: string; untilWallNs?: U64; why?: string }; actions?: { kind?: string; ok?: boolean; detail?: string; attempts?: number }[]; run?: number;
 }
 export interface Alerts { alerts?: Alert[]; leftOut?: U64 }
 

@@ -23,26 +23,25 @@ export function censusWindow(t: Target, r: Span): [number, number] {
 
 export function bandStats(t: Target, b: Band, from: number, to: number): Stats | undefined {
     const c = t.censuses.columns.get(b.id);
-    return c ? stats(t.censuses.times, c, from, to) : undefined;
+    return c ? stats(t.censuses.times, c.v, Math.max(from, c.base), to, c.base) : undefined;
 }
 
 export function rank(t: Target, from: number, to: number, keep: (label: string) => boolean, sort: Sort, reverse: boolean): Ranked[] {
-    const all: Ranked[] = [], whole = from === 0 && to === t.censuses.n;
+    const all: (Ranked & { by: number })[] = [], whole = from === 0 && to === t.censuses.n;
     for (const band of t.bands.values()) {
-        if (keep(band.def.label ?? "")) all.push({ band, stats: bandStats(t, band, from, to) });
+        if (!keep(band.def.label ?? "")) continue;
+        const r = { band, stats: bandStats(t, band, from, to), by: 0 };
+        r.by = measure(r, sort, whole);
+        all.push(r);
     }
-    all.sort((a, b) => before(a, b, sort, whole) || a.band.id - b.band.id);
+    const text = (r: Ranked) => r.band.def.label ?? "", name = (a: Ranked, b: Ranked) => (text(a) < text(b) ? -1 : text(a) > text(b) ? 1 : 0);
+    all.sort((a, b) => (sort === "name" ? name(a, b) : b.by - a.by) || a.band.id - b.band.id);
     return reverse ? all.reverse() : all;
-}
-
-function before(a: Ranked, b: Ranked, sort: Sort, whole: boolean): number {
-    if (sort === "name") return (a.band.def.label ?? "") < (b.band.def.label ?? "") ? -1 : 1;
-    if (sort === "number") return a.band.id - b.band.id;
-    return measure(b, sort, whole) - measure(a, sort, whole);
 }
 
 // Of a finished log the numbers of the whole run are known, over every census and also of bands without points.
 function measure(r: Ranked, sort: Sort, whole: boolean): number {
+    if (sort === "number" || sort === "name") return 0;
     const exact = whole || !r.stats ? r.band.stats : undefined;
     if (sort === "stddev") return exact?.stddev ?? r.stats?.stddev ?? -1;
     if (sort === "gradient") return exact?.slopeBytesPerS ?? r.stats?.slopeBps ?? -Infinity;

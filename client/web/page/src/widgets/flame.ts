@@ -4,8 +4,8 @@
  *
  * Labels reach the library as text only: it writes them with d3's text().
  */
-import flamegraph, { type FlameGraph } from "d3-flame-graph";
-import { select } from "d3-selection";
+import type { FlameGraph } from "d3-flame-graph";
+import type { FlameLibrary } from "../flame.ts";
 import { h, setText, visible } from "../dom.ts";
 import { bandColor } from "../theme.ts";
 import { count, share } from "../units.ts";
@@ -34,6 +34,16 @@ interface Node {
 
 const CELL = 20;
 const CALM_MS = 2000; // between drawings of new ticks
+
+function library(): FlameLibrary {
+    if (!window.heapwatchFlame) {
+        const script = h("script");
+        script.textContent = document.getElementById("flame")!.textContent;
+        document.head.append(script); // runs it
+        script.remove();
+    }
+    return window.heapwatchFlame!;
+}
 
 export class Flame {
     readonly root: HTMLElement;
@@ -90,7 +100,7 @@ export class Flame {
         if (!this.frame || !width) return;
         this.drawn = Date.now();
         this.box.replaceChildren();
-        const graph: FlameGraph = flamegraph().width(width).height((depth(this.frame) + 1) * CELL).cellHeight(CELL).minFrameSize(1).transitionDuration(0).inverted(true).sort(true).title("")
+        const { flamegraph, select } = library(), graph: FlameGraph = flamegraph().width(width).height((depth(this.frame) + 1) * CELL).cellHeight(CELL).minFrameSize(1).transitionDuration(0).inverted(true).sort(true).title("")
             .onClick((d: Node) => this.clicked(d)).onHover((d: Node) => setText(this.detail, this.describe(d)))
             .setColorMapper((d: Node) => this.color(d)).setLabelHandler((d: Node) => this.describe(d));
         graph.setSearchMatch?.((d: Node, term: string) => visible(d.data.name).toLowerCase().includes(term.toLowerCase()));
@@ -105,7 +115,7 @@ export class Flame {
     }
 
     private zoomAgain(): void {
-        let at = select(this.box).datum() as unknown as Node | undefined;
+        let at = library().select(this.box).datum() as unknown as Node | undefined;
         for (const name of this.zoomed) at = at?.children?.find((c) => c.data.name === name);
         if (at) this.graph?.zoomTo(at);
     }
@@ -134,7 +144,7 @@ export class Flame {
         if (!from) return null;
         const width = from.clientWidth, height = from.clientHeight;
         const root = svg("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}`, width, height, "font-size": 12, "font-family": "sans-serif" });
-        select(this.box).selectAll<SVGGElement, Node>("g.frame").each(function (d) {
+        library().select(this.box).selectAll<SVGGElement, Node>("g.frame").each(function (d) {
             const g = this, rect = g.querySelector("rect"), w = Number(rect?.getAttribute("width"));
             if (!rect || !(w > 0)) return;
             const letters = Math.floor((w - 8) / 6.6), name = visible(d.data.name);

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * alerting_band.c - what rules see of one band.
+ *
+ * DESIGN: from the tracker's windows where they know all of the stretch that is
+ * asked for (slices of a sixth of 10 min, 1 h, 6 h, 24 h), else from the model's
+ * history, which spans the whole run in at most 64 points.
+ *
+ * A band's newest size is that of the newest census: at the moment of judging
+ * too where the stream is a little ahead of what has settled. Further back it is
+ * the last one of a slice that is over, never of one that reaches into the
+ * window: an increase would be 0.
+ */
+#include <math.h>
+
+#include "alerting_private.h"
+#include "rules/history.h"
+
+#define AHEAD_NS UINT64_C(100000000000) /* a census that is newer than the moment by less stands for it */
+
+static const struct band_history *history_of(const struct alerting *a, uint32_t band)
+{
+        const struct band *b = bands_get(model_bands(a->model), band);
+
+        return b ? b->history : NULL;
+}
+
+bool alerting_band_span(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+{
+        bool known = tracker_band_knows(a->tracker, id, from_ns);
+        double area;
+
+        return (known && tracker_band_span(a->tracker, id, from_ns, to_ns, ret, &area)) ||
+               history_band_span(history_of(a, id), from_ns, to_ns, ret) ||
+               tracker_band_span(a->tracker, id, from_ns, to_ns, ret, &area);
+}
+
+bool alerting_band_oldest(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+{
+        bool known = tracker_band_knows(a->tracker, id, from_ns);
+
+        return (known && tracker_band_oldest(a->tracker, id, from_ns, to_ns, ret)) ||
+               history_band_oldest(history_of(a, id), from_ns, to_ns, ret) ||
+               tracker_band_oldest(a->tracker, id, from_ns, to_ns, ret);
+}
+
+double alerting_band_integral(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns)
+{
+        bool known = tracker_band_knows(a->tracker, id, from_ns);
+        struct bucket b;
+        double area;
+
+        if (known && tracker_band_span(a->tracker, id, from_ns, to_ns, &b, &area))
+                return area;
+        area = history_band_integral(history_of(a, id), from_ns, to_ns);
+        if (isnan(area) && !tracker_band_span(a->tracker, id, from_ns, to_ns, &b, &area))
+                return (double)NAN;
+        return area;
+}
+
+static struct bucket bucket_of(uint64_t time_ns, double value)
+{
+        struct bucket b = { .min = value, .max = value, .last = value, .last_time_ns = time_ns };
+
+        b.moments.n = 1;
+        b.moments.t_mean = (double)time_ns / 1e9;
+        b.moments.v_mean = value;
+        return b;
+}
+
+bool alerting_band_newest(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret)
+{
+        const struct band *b = bands_get(model_bands(a->model), id);
+        const struct census *census = model_census(a->model);
+        struct bucket old;
+
+        if (!b || census->number == 0)
+                return false;
+        *ret = bucket_of(census->time_ns, (double)b->bytes);
+        if (census->time_ns < before_ns)
+                return true;
+        if (before_ns >= tracker_settled_ns(a->tracker) && census->time_ns - before_ns < AHEAD_NS)
+                return true;
+        bool any = history_band_newest(b->history, before_ns, ret);
+        if (tracker_band_before(a->tracker, id, before_ns, &old) && (!any || old.last_time_ns > ret->last_time_ns)) {
+                *ret = old;
+                any = true;
+        }
+        return any;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Each verdict, each place of growth, each kind of limit in words: the sentence whole, and never beyond its end. */
+#include <math.h>
+
+#include "publish/sentences.h"
+#include "tests/unit/model/events.h"
+
+#define MIB 1048576.0
+
+static char out[SENTENCE_MAX];
+
+static struct trend_result rising(enum trend_verdict verdict, enum trend_basis basis, enum window_test missing)
+{
+        return (struct trend_result){
+                .verdict = verdict, .has_slope = true, .slope = 2 * MIB, .slope_low = MIB, .slope_high = 3 * MIB,
+                .onset_ns = 5 * SECOND,
+                .evidence = { .basis = basis, .missing = missing, .span_ns = 3600 * SECOND },
+        };
+}
+
+static void says(const char *is, const char *wanted)
+{
+        assert_ptr_equal(is, out);
+        assert_string_equal(is, wanted);
+}
+
+static void verdicts(void **state)
+{
+        struct trend_result r = { .verdict = TREND_UNKNOWN };
+
+        (void)state;
+        says(sentence_verdict(out, sizeof(out), &r), "too little data for a verdict");
+        r = rising(TREND_STEADY, TREND_BASIS_RECENT, TEST_Z3);
+        says(sentence_verdict(out, sizeof(out), &r), "no lasting growth: the rise is lost in the noise");
+        r.has_slope = false;
+        says(sentence_verdict(out, sizeof(out), &r), "no lasting growth");
+
+#define SLOPE "by 2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s) over the last 1h 00m"
+        r = rising(TREND_GROWING, TREND_BASIS_GROWS, TEST_SPAN);
+        says(sentence_verdict(out, sizeof(out), &r), "grows to new highs, " SLOPE
+             "; not called a leak: it has not lasted long enough to be called a leak");
+        r.evidence.missing = TEST_COUNT;
+        says(sentence_verdict(out, sizeof(out), &r), "grows to new highs, " SLOPE);
+        r.evidence.basis = TREND_BASIS_RECENT;
+        says(sentence_verdict(out, sizeof(out), &r), "grows to new highs, " SLOPE
+             "; no window shows the growth just now");
+        r.has_slope = false;
+        says(sentence_verdict(out, sizeof(out), &r), "grows to new highs");
+        r = rising(TREND_LEAK, TREND_BASIS_LEAKS, TEST_COUNT);
+        says(sentence_verdict(out, sizeof(out), &r), "a leak: grows and does not slow down, " SLOPE);
+        r.evidence.basis = TREND_BASIS_HOLDS;
+        says(sentence_verdict(out, sizeof(out), &r), "a leak: grows and does not slow down, " SLOPE
+             "; confirmed earlier and still rising");
+}
+
+/* Every test that can be missing has words of its own. */
+static void what_is_missing(void **state)
+{
+        (void)state;
+        for (unsigned i = 0; i < TEST_COUNT; i++) {
+                const char *words = window_test_failure((enum window_test)i);
+                struct trend_result r = rising(TREND_STEADY, TREND_BASIS_RECENT, (enum window_test)i);
+
+                assert_true(words && strlen(words) > 10 && strcmp(words, "unknown") != 0);
+                assert_non_null(strstr(sentence_verdict(out, sizeof(out), &r), words));
+                for (unsigned k = 0; k < i; k++)
+                        assert_string_not_equal(words, window_test_failure((enum window_test)k));
+        }
+}
+
+static struct growth_series series(struct trend_result r)
+{
+        return (struct growth_series){ .known = true, .trend = r };
+}
+
+static struct growth nothing(enum growth_where where)
+{
+        return (struct growth){
+                .where = where, .off_heap_bytes = UNKNOWN_U64, .slop_bytes = UNKNOWN_U64,
+                .fragmentation_bytes = UNKNOWN_U64, .megablocks_held = UNKNOWN_U64, .megablocks_needed = UNKNOWN_U64,
+                .megablocks_returned = UNKNOWN_U64, .nonmoving_bytes = UNKNOWN_U64, .nonmoving_live_bytes = UNKNOWN_U64,
+        };
+}
+
+static void places(void **state)
+{
+        struct growth g = nothing(GROWTH_UNKNOWN);
+        struct feed f;
+
+        (void)state;
+        feed_open(&f);
+        const struct bands *bands = model_bands(f.m);
+        says(sentence_growth(out, sizeof(out), &g, bands),
+             "not known yet: no major collection has told what is live");
+        g.live = series((struct trend_result){ .verdict = TREND_UNKNOWN });
+        says(sentence_growth(out, sizeof(out), &g, bands),
+             "not known yet: too few minutes with major collections");
+        g.live.trend.verdict = TREND_STEADY;
+        says(sentence_growth(out, sizeof(out), &g, bands), "not known yet: too little data");
+        g.where = GROWTH_NOWHERE;
+        says(sentence_growth(out, sizeof(out), &g, bands), "memory shows no lasting growth");
+
+        g = nothing(GROWTH_RETENTION);
+        g.live = series((struct trend_result){ .verdict = TREND_STEADY });
+        g.heap = series(rising(TREND_GROWING, TREND_BASIS_GROWS, TEST_SPAN));
+#define HELD "the runtime holds more and more memory while live data does not grow (fragmentation, or data that is " \
+             "kept for later): the heap grows " SLOPE ", since 5.00 s into the run"
+        says(sentence_growth(out, sizeof(out), &g, bands), HELD);
+        g.megablocks_held = 40;
+        g.megablocks_needed = 12;
+        g.megablocks_returned = 3;
+        g.slop_bytes = 1 << 20;
+        g.fragmentation_bytes = 2 << 20;
+        g.nonmoving_bytes = 3 << 20;
+        g.nonmoving_live_bytes = 1 << 19;
+        says(sentence_growth(out, sizeof(out), &g, bands), HELD
+             "; 40 megablocks held, 12 needed, 3 returned at the last major collection; slop 1.00 MiB; fragmentation "
+             "2.00 MiB; nonmoving segments 3.00 MiB; of which live 512 KiB");
+
+        g = nothing(GROWTH_OFF_HEAP);
+        g.off_heap = series(rising(TREND_LEAK, TREND_BASIS_LEAKS, TEST_COUNT));
+        g.off_heap_bytes = 64 << 20;
+#define OUTSIDE "memory outside of the Haskell heap grows (C code, FFI, malloc) while the heap does not: it grows "
+        says(sentence_growth(out, sizeof(out), &g, bands), OUTSIDE SLOPE
+             ", since 5.00 s into the run; resident memory outside of the heap 64.0 MiB");
+        g.off_heap.known = false;
+        g.off_heap_bytes = UNKNOWN_U64;
+        g.rss = series(rising(TREND_GROWING, TREND_BASIS_GROWS, TEST_SPAN));
+        g.rss.trend.slope = 4 * MIB;
+        assert_non_null(strstr(sentence_growth(out, sizeof(out), &g, bands), OUTSIDE "by 4.00 MiB/s"));
+        feed_close(&f);
+}
+
+static void census(struct feed *f)
+{
+        static const char *const labels[] = { "Main.cache", "ARR_WORDS", "THUNK", "STACK" };
+
+        ev(f, HW_HEAP_PROF_SAMPLE_BEGIN, NONE, SECOND, "8", U(0));
+        for (unsigned i = 0; i < 4; i++)
+                ev(f, HW_HEAP_PROF_SAMPLE_STRING, NONE, SECOND, "18z", U(0), U(1) << 20, labels[i]);
+        ev(f, HW_HEAP_PROF_SAMPLE_END, NONE, SECOND, "8", U(0));
+}
+
+/* Live growth names the three bands that gained most, and says ? for one that is gone. */
+static void bands_that_grow(void **state)
+{
+        struct growth g = nothing(GROWTH_LIVE);
+        struct feed f;
+
+        (void)state;
+        feed_open(&f);
+        census(&f);
+        g.live = series(rising(TREND_LEAK, TREND_BASIS_LEAKS, TEST_COUNT));
+#define LIVE "the program holds more and more data: live data grows " SLOPE ", since 5.00 s into the run"
+        says(sentence_growth(out, sizeof(out), &g, model_bands(f.m)), LIVE);
+        g.n_bands = 4;
+        for (uint32_t i = 0; i < 4; i++)
+                g.bands[i] = (struct growing_band){ .band = i == 2 ? 99 : i + 1, .slope = MIB / (i + 1) };
+        says(sentence_growth(out, sizeof(out), &g, model_bands(f.m)), LIVE
+             "; what grows most: Main.cache (1.00 MiB/s), ARR_WORDS (512 KiB/s), ? (341 KiB/s)");
+        feed_close(&f);
+}
+
+static void limits(void **state)
+{
+        struct limit_time l = { .limit = { 2u << 30, LIMIT_SOURCE_CGROUP }, .series = SERIES_LIVE, .low_s = 4200,
+                                .mid_s = 5000, .high_s = 7500, .heap_over_live = 2.53 };
+
+        (void)state;
+#define CGROUP "the limit of its control group (2.00 GiB)"
+#define NEED ", the collector needing 2.5 times the live bytes"
+        says(sentence_limit(out, sizeof(out), &l), "in 1h 10m to 2h 05m live data meets " CGROUP NEED);
+        l.high_s = NAN;
+        says(sentence_limit(out, sizeof(out), &l), "at the earliest in 1h 10m live data meets " CGROUP NEED);
+        l.low_s = 0;
+        says(sentence_limit(out, sizeof(out), &l), "live data may be at " CGROUP NEED);
+        l.high_s = 7500;
+        says(sentence_limit(out, sizeof(out), &l), "within 2h 05m live data meets " CGROUP NEED);
+        l = (struct limit_time){ .limit = { 512u << 20, LIMIT_SOURCE_MAX_HEAP }, .series = SERIES_HEAP_SIZE,
+                                 .low_s = 30, .mid_s = 40, .high_s = 50, .heap_over_live = NAN };
+        says(sentence_limit(out, sizeof(out), &l),
+             "in 30.0 s to 50.0 s the heap meets the heap limit of -M (512 MiB)");
+        l.series = SERIES_RSS;
+        l.limit.source = LIMIT_SOURCE_MEMORY;
+        assert_non_null(strstr(sentence_limit(out, sizeof(out), &l), "resident memory meets the machine's memory ("));
+        l.series = SERIES_OFF_HEAP;
+        l.limit.source = LIMIT_SOURCE_GIVEN;
+        assert_non_null(strstr(sentence_limit(out, sizeof(out), &l),
+                               "memory outside of the heap meets the given limit ("));
+}
+
+static void scales(void **state)
+{
+        struct tracker_config c = tracker_config_scaled(SECOND);
+
+        (void)state;
+        says(sentence_scale(out, sizeof(out), &c),
+             "judged in steps of 1.00 s: growth that lasts 3m 00s without slowing down is called a leak");
+        c.automatic = true;
+        says(sentence_scale(out, sizeof(out), &c), "judged in steps of 1.00 s (chosen from the length of the log): "
+             "growth that lasts 3m 00s without slowing down is called a leak");
+}
+
+/* However little room there is, the text ends inside of it. */
+static void cut(void **state)
+{
+        struct trend_result r = rising(TREND_GROWING, TREND_BASIS_GROWS, TEST_SPAN);
+        char whole[SENTENCE_MAX], room[SENTENCE_MAX + 8];
+
+        (void)state;
+        (void)sentence_verdict(whole, sizeof(whole), &r);
+        for (size_t size = 1; size < strlen(whole) + 8; size++) {
+                memset(room, '#', sizeof(room));
+                (void)sentence_verdict(room, size, &r);
+                assert_int_equal(strlen(room), strlen(whole) < size ? strlen(whole) : size - 1);
+                assert_memory_equal(room, whole, strlen(room));
+                assert_int_equal(room[size], '#');
+        }
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(verdicts),
+                cmocka_unit_test(what_is_missing),
+                cmocka_unit_test(places),
+                cmocka_unit_test(bands_that_grow),
+                cmocka_unit_test(limits),
+                cmocka_unit_test(scales),
+                cmocka_unit_test(cut),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
