@@ -35,11 +35,11 @@ MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c no
 # One series alone (what the leak lab scores), then all trends of a target.
 VERDICT := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
            time_to_limit.c trend.c)
-TREND := $(VERDICT) $(addprefix daemon/trend/, statistics.c spread.c band_windows.c band_spread.c limit.c growth.c tracker.c \
-         tracker_bands.c tracker_read.c)
+TREND := $(VERDICT) $(addprefix daemon/trend/, statistics.c spread.c band_windows.c band_spread.c band_now.c limit.c \
+         growth.c tracker.c tracker_bands.c tracker_read.c)
 RULES := $(addprefix daemon/rules/, type.c unit.c vocabulary.c lexer.c matcher.c operators.c parser.c parse_term.c parse.c \
          print.c history.c eval.c headline.c template.c rule.c builtin.c state.c alert_text.c alert_list.c alerts.c)
-PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c encode_run.c encode_heap.c encode_gc.c \
+PUBLISH := $(addprefix daemon/publish/, gather.c label.c encode.c packer.c encode_run.c encode_heap.c encode_gc.c \
              encode_census.c encode_bands.c encode_notes.c encode_profile.c encode_sched.c encode_health.c \
              sentences.c encode_trend.c send_state.c send_alerts.c send_rows.c send_trend.c event_stream.c publisher.c \
              snapshot.c zloop.c endpoint.c bus.c once.c)
@@ -67,7 +67,7 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
           $(addprefix client/pipe/, pipe.c csv.c) \
           $(addprefix client/trend/, rows.c json.c command.c) \
           $(addprefix client/ctl/, ctl.c print.c silence.c) \
-          $(addprefix client/alerts/, known.c print.c alerts.c) \
+          $(addprefix client/alerts/, severity.c known.c print.c alerts.c) \
           $(addprefix client/, rtsinfo.c inquire.c) \
           $(addprefix client/rules/, rules.c findings.c junit.c check.c) \
           $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \

@@ -70,7 +70,7 @@ static struct arena_block *add_block(struct arena *a, size_t size)
         return b;
 }
 
-void *arena_zalloc(struct arena *a, size_t size)
+void *arena_alloc(struct arena *a, size_t size)
 {
         size_t need;
 
@@ -89,7 +89,14 @@ void *arena_zalloc(struct arena *a, size_t size)
                 return NULL;
         void *p = b->data + b->used;
         b->used += need;
-        return memset(p, 0, size);
+        return p;
+}
+
+void *arena_zalloc(struct arena *a, size_t size)
+{
+        void *p = arena_alloc(a, size);
+
+        return p ? memset(p, 0, size) : NULL;
 }
 
 char *arena_strndup(struct arena *a, const void *bytes, size_t size)

@@ -77,8 +77,7 @@ Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct al
 Hw__Heap *encode_heap(struct encoder *e, const struct heap *heap);
 Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc);
 Hw__Collection *encode_collection(struct encoder *e, const struct collection *collection);
-Hw__Census *encode_census(struct encoder *e, const struct census *census);
-Hw__Band *encode_band(struct encoder *e, const struct bands *bands, const struct band *band);
+Hw__Census *encode_census(struct encoder *e, const struct census *census); /* its rows are packed (packer.h) */
 Hw__Note *encode_note(struct encoder *e, const struct note *note);
 Hw__Stack *encode_stack(struct encoder *e, const struct bands *bands, const struct profile_stack *stack);
 Hw__TickyCounter *encode_ticky(struct encoder *e, const struct ticky_counter *counter);

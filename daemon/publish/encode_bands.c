@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: a band's definition: a label for people, and the parts it is made of for programs. */
-#include "publish/encode.h"
+/*
+ * DESIGN: a band's definition: a label for people, and the parts it is made of
+ * for programs. A first census may bring 10,000 of them at once: they are packed
+ * by hand (packer.h), in falling order of the fields.
+ */
 #include "publish/label.h"
+#include "publish/packer.h"
+
+/* Numbers of fields in heapwatch.proto. */
+enum { BAND_ID = 1, BAND_LABEL, BAND_STACK_CENTRES, BAND_INFO_TABLE, BAND_FIRST_SEEN_NS, BAND_TABLE_KEY };
+enum { CENTRE_ID = 1, CENTRE_LABEL, CENTRE_MODULE, CENTRE_SOURCE, CENTRE_CAF };
+enum { TABLE_NAME = 1, TABLE_CLOSURE_TYPE, TABLE_TYPE, TABLE_LABEL, TABLE_MODULE, TABLE_SOURCE };
 
 static Hw__CostCentre *encode_centre(struct encoder *e, const struct bands *bands, uint32_t id)
 {
@@ -33,47 +42,57 @@ Hw__CostCentre **encode_centres(struct encoder *e, const struct bands *bands, co
         return out;
 }
 
-static Hw__InfoTable *encode_info_table(struct encoder *e, const struct info_table *it)
+static void pack_centre(struct packer *p, const struct bands *bands, uint32_t id)
 {
-        Hw__InfoTable *out = encoder_calloc(e, 1, sizeof(*out));
+        struct cost_centre cc = bands_cost_centre(bands, id);
+        size_t since = packer_used(p);
 
-        if (!out)
-                return NULL;
-        hw__info_table__init(out);
-        out->name = encoder_text(e, it->name);
-        out->closure_type = encoder_text(e, it->closure_type);
-        out->type = encoder_text(e, it->type);
-        out->label = encoder_text(e, it->label);
-        out->module = encoder_text(e, it->module);
-        out->source = encoder_text(e, it->source);
-        return out;
+        if (cc.label) { /* else never defined: the id is all there is */
+                packer_u64(p, CENTRE_CAF, cc.caf);
+                packer_text(p, CENTRE_SOURCE, cc.source);
+                packer_text(p, CENTRE_MODULE, cc.module);
+                packer_text(p, CENTRE_LABEL, cc.label);
+        }
+        packer_u64(p, CENTRE_ID, id);
+        packer_message(p, BAND_STACK_CENTRES, since);
 }
 
-static char *display_label(struct encoder *e, const struct bands *bands, const struct band *band)
+static void pack_info_table(struct packer *p, const struct info_table *it)
+{
+        size_t since = packer_used(p);
+
+        packer_text(p, TABLE_SOURCE, it->source);
+        packer_text(p, TABLE_MODULE, it->module);
+        packer_text(p, TABLE_LABEL, it->label);
+        packer_text(p, TABLE_TYPE, it->type);
+        packer_text(p, TABLE_CLOSURE_TYPE, it->closure_type);
+        packer_text(p, TABLE_NAME, it->name);
+        packer_message(p, BAND_INFO_TABLE, since);
+}
+
+static void pack_display_label(struct packer *p, const struct bands *bands, const struct band *band)
 {
         char label[LABEL_MAX];
         size_t size = label_band(label, bands, band);
 
         if (size)
-                return encoder_bytes(e, label, size);
-        return encoder_text(e, band->stack ? "MAIN" : band->label); /* "MAIN": the empty stack */
+                packer_text(p, BAND_LABEL, label);
+        else
+                packer_text(p, BAND_LABEL, band->stack ? "MAIN" : band->label); /* "MAIN": the empty stack */
 }
 
-Hw__Band *encode_band(struct encoder *e, const struct bands *bands, const struct band *band)
+void pack_band(struct packer *p, const struct bands *bands, const struct band *band)
 {
-        Hw__Band *out = encoder_calloc(e, 1, sizeof(*out));
+        size_t since = packer_used(p);
 
-        if (!out)
-                return NULL;
-        hw__band__init(out);
-        PUT(out, id, band->id);
-        out->label = display_label(e, bands, band);
-        out->stack = encode_centres(e, bands, band->stack, band->depth);
-        out->n_stack = out->stack ? band->depth : 0;
-        if (band->info_table)
-                out->info_table = encode_info_table(e, band->info_table);
-        PUT_U64(out, first_seen_ns, band->first_seen_ns);
         if (band->key)
-                PUT(out, key, band->key);
-        return e->failed ? NULL : out;
+                packer_u64(p, BAND_TABLE_KEY, band->key);
+        packer_known_u64(p, BAND_FIRST_SEEN_NS, band->first_seen_ns);
+        if (band->info_table)
+                pack_info_table(p, band->info_table);
+        for (uint32_t i = band->depth; i-- > 0;)
+                pack_centre(p, bands, band->stack[i]);
+        pack_display_label(p, bands, band);
+        packer_u64(p, BAND_ID, band->id);
+        packer_message(p, BANDS_BANDS, since);
 }

@@ -1,6 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: rows as two packed arrays, band[i] holding bytes[i], in the census's own order. */
-#include "publish/encode.h"
+/* DESIGN: rows as two packed arrays, band[i] holding bytes[i], in the census's own order; packed by hand (packer.h). */
+#include "publish/packer.h"
+
+/* Numbers of fields in heapwatch.proto. */
+#define CENSUS_BAND 4u
+#define CENSUS_BYTES 5u
+
+static bool put_rows(struct encoder *e, const struct census *census, Hw__Census *out)
+{
+        struct packer p;
+
+        packer_init(&p, e, (size_t)census->n_rows * PACKER_INTEGER_MAX * 2 + 64);
+        if (!packer_reserve(&p, census->n_rows))
+                return false;
+        for (uint32_t i = census->n_rows; i-- > 0;)
+                packer_element(&p, census->rows[i].bytes);
+        packer_message(&p, CENSUS_BYTES, 0);
+        size_t since = packer_used(&p);
+        if (!packer_reserve(&p, census->n_rows))
+                return false;
+        for (uint32_t i = census->n_rows; i-- > 0;)
+                packer_element(&p, census->rows[i].band);
+        packer_message(&p, CENSUS_BAND, since);
+        return packer_attach(&p, CENSUS_BAND, &out->base);
+}
 
 Hw__Census *encode_census(struct encoder *e, const struct census *census)
 {
@@ -9,20 +32,11 @@ Hw__Census *encode_census(struct encoder *e, const struct census *census)
         if (!out)
                 return NULL;
         hw__census__init(out);
-        out->band = encoder_calloc(e, census->n_rows, sizeof(*out->band));
-        out->bytes = encoder_calloc(e, census->n_rows, sizeof(*out->bytes));
-        if (!out->band || !out->bytes)
-                return NULL;
-        for (uint32_t i = 0; i < census->n_rows; i++) {
-                out->band[i] = census->rows[i].band;
-                out->bytes[i] = census->rows[i].bytes;
-        }
-        out->n_band = out->n_bytes = census->n_rows;
         PUT(out, number, census->number);
         PUT(out, time_ns, census->time_ns);
         PUT(out, total_bytes, census->total_bytes);
         PUT(out, rows_left_out, census->rows_left_out);
         PUT(out, bytes_left_out, census->bytes_left_out);
         PUT(out, unfinished, census->unfinished);
-        return out;
+        return census->n_rows == 0 || put_rows(e, census, out) ? out : NULL;
 }

@@ -6,7 +6,10 @@
  * a row that is sent twice does no harm, and after a failure simply all that
  * changed is sent again.
  */
+#include "publish/packer.h"
 #include "publish/send.h"
+
+#define BAND_BYTES 256u                  /* a definition takes about so many */
 
 static bool is_part_full(size_t rows, size_t entries)
 {
@@ -20,26 +23,34 @@ static void *new_rows(struct publisher *p)
 
 /* -------------------------------------------------------------- bands */
 
+/* Where the part that begins at `at` ends. */
+static uint32_t end_of_part(const struct bands *bands, const uint32_t *ids, uint32_t n, uint32_t at)
+{
+        size_t rows = 0, entries = 0;
+
+        for (; at < n && !is_part_full(rows, entries); at++) {
+                const struct band *band = bands_get(bands, ids ? ids[at] : at + 1);
+                rows++;
+                entries += band ? band->depth : 0;
+        }
+        return at;
+}
+
 /* Puts bands from *at on into one message; moves *at on. */
 static bool fill_bands(struct publisher *p, Hw__Bands *out, const uint32_t *ids, uint32_t n, uint32_t *at)
 {
         const struct bands *bands = model_bands(p->model);
-        size_t entries = 0;
+        uint32_t end = end_of_part(bands, ids, n, *at);
+        struct packer rows;
 
-        out->bands = new_rows(p);
-        if (!out->bands)
-                return false;
-        for (; *at < n && !is_part_full(out->n_bands, entries); ++*at) {
-                const struct band *band = bands_get(bands, ids ? ids[*at] : *at + 1);
-                if (!band)
-                        continue;
-                Hw__Band *row = encode_band(&p->encoder, bands, band);
-                if (!row)
-                        return false;
-                out->bands[out->n_bands++] = row;
-                entries += band->depth;
+        packer_init(&rows, &p->encoder, (size_t)(end - *at) * BAND_BYTES);
+        for (uint32_t i = end; i-- > *at;) {
+                const struct band *band = bands_get(bands, ids ? ids[i] : i + 1);
+                if (band)
+                        pack_band(&rows, bands, band);
         }
-        return true;
+        *at = end;
+        return packer_attach(&rows, BANDS_BANDS, &out->base);
 }
 
 bool send_bands(struct publisher *p, const uint32_t *ids, uint32_t n, const struct newcomer *to)

@@ -16,6 +16,7 @@
 
 #define BAND_RINGS 4u
 #define BAND_SLICES 7u
+#define BAND_SLICE_NS UINT64_C(100000000000) /* width of the finest ring's slices; the others' are multiples of it */
 
 struct band_slice {
         uint32_t index;                 /* time / width; meaningful when n > 0 */
@@ -30,27 +31,29 @@ struct band_slice {
 
 struct band_windows {
         struct band_slice slices[BAND_RINGS][BAND_SLICES];
-        struct band_slice now;          /* samples of the newest 100 s that are in no ring yet */
         double area;                    /* since it was first seen */
-        double last;
-        uint64_t last_ns;
-        bool any;
+        uint64_t last_ns;               /* of the newest sample */
 };
 
-void band_windows_push(struct band_windows *w, uint64_t time_ns, double value);
+/* Adds samples that lie in one slice of the finest ring, the newest of them at last_ns. `area`: theirs, exactly. */
+void band_windows_add(struct band_windows *w, const struct band_slice *samples, double area, uint64_t last_ns);
 
 /* Whether the slices go back as far as from_ns. */
 bool band_windows_reach(const struct band_windows *w, uint64_t from_ns);
 
 /*
+ * All below take in what waits to be added, too: NULL or samples of one slice of the finest ring.
+ *
  * Merges the slices that begin in [from_ns, to_ns), at least the newest before to_ns, of the finest ring that reaches
  * back to from_ns; false when there is no sample. *ret_area in unit x s. The oldest of these slices.
  */
-bool band_windows_span(const struct band_windows *w, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
-                       double *ret_area);
-bool band_windows_oldest(const struct band_windows *w, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+bool band_windows_span(const struct band_windows *w, const struct band_slice *waiting, uint64_t from_ns, uint64_t to_ns,
+                       struct bucket *ret, double *ret_area);
+bool band_windows_oldest(const struct band_windows *w, const struct band_slice *waiting, uint64_t from_ns,
+                         uint64_t to_ns, struct bucket *ret);
 
 /* The newest slice that ends at or before time_ns. False: none is kept. */
-bool band_windows_before(const struct band_windows *w, uint64_t time_ns, struct bucket *ret);
+bool band_windows_before(const struct band_windows *w, const struct band_slice *waiting, uint64_t time_ns,
+                         struct bucket *ret);
 
 #endif

@@ -305,12 +305,15 @@ uint32_t tracker_take_due(struct tracker *t, struct subject *subjects, uint32_t 
                         subjects[n++] = subject_series((enum series_id)i);
         }
         for (uint32_t i = 0; i < t->n_bands && n < max; i++) {
-                struct band_state *s = t->bands[i];
+                struct band_state *s = tracker_band_state(t, i + 1);
                 if (!s)
                         continue;
                 enum trend_verdict now = s->trend.verdict.now;
-                if (take(t, &s->told, now, now >= TREND_GROWING ? 1 : CALM_BAND_MINUTES))
-                        subjects[n++] = subject_band(i + 1);
+                s->told.fresh = s->told_censuses != t->censuses;
+                if (!take(t, &s->told, now, now >= TREND_GROWING ? 1 : CALM_BAND_MINUTES))
+                        continue;
+                s->told_censuses = t->censuses;
+                subjects[n++] = subject_band(i + 1);
         }
         if (n < max)
                 t->scan = false;
@@ -331,7 +334,7 @@ bool tracker_next(const struct tracker *t, uint32_t *at, struct subject *ret)
                 return true;
         }
         for (; *at - SERIES_COUNT < t->n_bands; ++*at) {
-                if (!t->bands[*at - SERIES_COUNT])
+                if (!tracker_band(t, *at - SERIES_COUNT + 1))
                         continue;
                 *ret = subject_band(*at - SERIES_COUNT + 1);
                 ++*at;

@@ -7,153 +7,353 @@
  * 64 KiB), and most bands of most programs stay below. From then on each census
  * is a sample, of 0 bytes when the band has no row.
  *
+ * At most LADDERS_A_CENSUS are made in one census, the others with the next ones:
+ * a first census of 10,000 bands would else touch 8 MB of new memory at once,
+ * which takes longer (5 ms) than all the rest of it.
+ *
  * When all places are taken a band is remembered by what it had then. Once it
  * has twice that, it is growing and worth more than the smallest band that does
  * not: it takes that one's place, and its history begins there. At most one a
  * census, so the work is bounded.
+ *
+ * Samples wait in band_now.h until the stretch is over: when a minute or a slice
+ * ends, when a band gets a place, when a census comes late. Whoever reads
+ * windows gets what waits with them; a ladder has nothing of an open minute.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trend/tracker_private.h"
 
+#define SECOND_NS UINT64_C(1000000000)
 #define BORN_BYTES (64u * 1024)
 #define PROMOTE_FACTOR 2.0f
+#define LADDERS_A_CENSUS 128u
+
+struct band_state *tracker_band_state(const struct tracker *t, uint32_t id)
+{
+        uint32_t place = id > 0 && id <= t->n_bands ? t->places[id - 1] : 0;
+
+        return place ? t->full[place - 1] : NULL;
+}
 
 const struct band_state *tracker_band(const struct tracker *t, uint32_t id)
 {
-        return id > 0 && id <= t->n_bands ? t->bands[id - 1] : NULL;
+        return tracker_band_state(t, id);
 }
 
-/* Room for ids up to n in both arrays. */
+const struct band_slice *tracker_band_waiting(const struct tracker *t, uint32_t id, struct band_slice *room)
+{
+        if (t->stretch.n == 0)
+                return NULL;
+        *room = band_now_slice(&t->stretch, &t->now[t->places[id - 1] - 1]);
+        return room;
+}
+
+/* -------------------------------------------------------------- what waits */
+
+/* Into windows and ladder. */
+static void take_in(struct band_state *s, const struct band_stretch *stretch, const struct band_now *now)
+{
+        struct band_slice slice = band_now_slice(stretch, now);
+
+        band_windows_add(&s->windows, &slice, now->area, stretch->newest_ns);
+        (void)trend_push_many(&s->trend, stretch->begin_ns, stretch->n, now->min,
+                              band_now_sum(stretch, now)); /* late ones are counted there */
+}
+
+static void end_stretch(struct tracker *t)
+{
+        for (uint32_t i = 0; t->stretch.n > 0 && i < t->n_full; i++) {
+                take_in(t->full[i], &t->stretch, &t->now[i]);
+                t->now[i].area = 0;
+        }
+        t->stretch.n = 0;
+}
+
+void tracker_bands_close(struct tracker *t, uint64_t time_ns)
+{
+        uint64_t resolution = t->config.trend.resolution_ns;
+
+        if (t->stretch.begin_ns / resolution < time_ns / resolution)
+                end_stretch(t);
+        for (uint32_t i = 0; i < t->n_full; i++)
+                trend_close(&t->full[i]->trend, time_ns);
+}
+
+/* A census from before the newest one: a sample on its own for each. */
+static void take_in_late(struct tracker *t, uint64_t time_ns)
+{
+        end_stretch(t);
+        for (uint32_t i = 0; i < t->n_full; i++) {
+                struct band_stretch stretch;
+                struct band_now now;
+
+                band_stretch_begin(&stretch, time_ns, t->config.trend.resolution_ns);
+                band_now_init(&now);
+                band_now_add(&stretch, &now, &t->values[i], 1, time_ns, 0);
+                take_in(t->full[i], &stretch, &now);
+        }
+}
+
+/* A sample of time_ns comes next; it closes the minutes that it would close on its own. */
+static void begin_stretch(struct tracker *t, uint64_t time_ns)
+{
+        end_stretch(t);
+        band_stretch_begin(&t->stretch, time_ns, t->config.trend.resolution_ns);
+        for (uint32_t i = 0; i < t->n_full; i++) {
+                struct trend *trend = &t->full[i]->trend;
+                trend_close(trend, trend_settled(trend, time_ns));
+        }
+}
+
+/* Remembers what all bands have, when a second ends between the newest census and one that comes now. */
+static void remember(struct tracker *t, uint64_t time_ns)
+{
+        uint32_t k = t->n_recent % BAND_RECENT;
+
+        if (t->censuses == 0 || time_ns / SECOND_NS <= t->bands_newest_ns / SECOND_NS)
+                return;
+        for (uint32_t i = 0; i < t->n_full; i++)
+                t->recent[i].bytes[k] = (float)t->now[i].last;
+        t->recent_times[k] = (struct recent_time){ t->bands_newest_ns, time_ns };
+        t->n_recent++;
+}
+
+bool tracker_band_newest(const struct tracker *t, uint32_t id, uint64_t before_ns, uint64_t *ret_time_ns,
+                         double *ret_bytes)
+{
+        uint32_t place = tracker_band(t, id) ? t->places[id - 1] - 1 : UINT32_MAX;
+
+        if (place == UINT32_MAX || t->censuses == 0)
+                return false;
+        *ret_time_ns = t->bands_newest_ns;
+        *ret_bytes = t->now[place].last;
+        for (uint32_t k = 0; k < BAND_RECENT && *ret_time_ns >= before_ns; k++) {
+                const struct recent_time *r = &t->recent_times[k];
+                if (r->time_ns < before_ns && before_ns <= r->until_ns) {
+                        *ret_time_ns = r->time_ns;
+                        *ret_bytes = (double)t->recent[place].bytes[k];
+                }
+        }
+        return *ret_time_ns < before_ns && !isnan(*ret_bytes);
+}
+
+/* Gives each ladder its sample in t->values. */
+static void add_samples(struct tracker *t, uint64_t time_ns)
+{
+        uint32_t slice = band_spread_index(time_ns);
+
+        for (uint32_t i = 0; i < t->n_full; i++)
+                band_spread_push(&t->full[i]->spread, slice, t->values[i]);
+        if (time_ns < t->bands_newest_ns) {
+                take_in_late(t, time_ns);
+                return;
+        }
+        remember(t, time_ns);
+        if (!band_stretch_takes(&t->stretch, time_ns))
+                begin_stretch(t, time_ns);
+        band_now_add(&t->stretch, t->now, t->values, t->n_full, time_ns, (double)(time_ns - t->bands_newest_ns) / 1e9);
+        t->bands_newest_ns = time_ns;
+}
+
+/* ------------------------------------------------------------------ places */
+
+/* Room for ids up to n. */
 static bool make_room(struct tracker *t, uint32_t n)
 {
         if (n <= t->n_bands)
                 return true;
         uint32_t room = n < 64 ? 64 : n + n / 2;
-        struct band_state **bands = realloc(t->bands, room * sizeof(*bands));
-        if (!bands)
+        uint32_t *places = realloc(t->places, room * sizeof(*places));
+        if (!places)
                 return false;
-        t->bands = bands;
+        t->places = places;
         float *refused = realloc(t->refused_bytes, room * sizeof(*refused));
         if (!refused)
                 return false;
         t->refused_bytes = refused;
-        memset(bands + t->n_bands, 0, (room - t->n_bands) * sizeof(*bands));
+        memset(places + t->n_bands, 0, (room - t->n_bands) * sizeof(*places));
         memset(refused + t->n_bands, 0, (room - t->n_bands) * sizeof(*refused));
         t->n_bands = room;
         return true;
 }
 
-static void state_init(struct tracker *t, struct band_state *s)
+/* Room for one more ladder. */
+static bool make_place(struct tracker *t)
 {
-        memset(s, 0, sizeof(*s));
-        trend_init(&s->trend, &t->config.trend);
+        if (t->n_full < t->full_room)
+                return true;
+        uint32_t room = t->full_room < 16 ? 16 : t->full_room * 2;
+        struct band_state **full = realloc(t->full, room * sizeof(*full));
+        if (!full)
+                return false;
+        t->full = full;
+        struct band_now *now = realloc(t->now, room * sizeof(*now));
+        if (!now)
+                return false;
+        t->now = now;
+        double *values = realloc(t->values, room * sizeof(*values));
+        if (!values)
+                return false;
+        t->values = values;
+        struct band_recent *recent = realloc(t->recent, room * sizeof(*recent));
+        if (!recent)
+                return false;
+        t->recent = recent;
+        t->full_room = room;
+        return true;
 }
 
-/* The smallest band that does not grow and has less than `bytes`; NULL when there is none. */
-static struct band_state **victim(struct tracker *t, uint64_t bytes)
+/* The ladder in a place begins anew, for this band. */
+static void begin_ladder(struct tracker *t, uint32_t id, uint32_t place, uint64_t time_ns)
+{
+        struct band_state *s = t->full[place - 1];
+
+        memset(s, 0, sizeof(*s));
+        trend_init(&s->trend, &t->config.trend);
+        trend_begin(&s->trend, time_ns);
+        band_now_init(&t->now[place - 1]);
+        for (unsigned k = 0; k < BAND_RECENT; k++)
+                t->recent[place - 1].bytes[k] = (float)NAN;
+        t->places[id - 1] = place;
+        if (t->refused_bytes[id - 1] > 0) {
+                t->refused_bytes[id - 1] = 0;
+                t->n_refused--;
+        }
+}
+
+/* The smallest band that does not grow and has less than `bytes`: its id; 0 when there is none. */
+static uint32_t victim(const struct tracker *t, uint64_t bytes)
 {
         const struct bands *bands = model_bands(t->model);
-        uint32_t n = bands_count(bands);
-        struct band_state **found = NULL;
+        uint32_t n = bands_count(bands), found = 0;
 
-        for (uint32_t i = 0; i < n && i < t->n_bands; i++) {
-                const struct band *band = bands_get(bands, i + 1);
-                if (!t->bands[i] || !band || t->bands[i]->trend.verdict.now >= TREND_GROWING || band->bytes >= bytes)
+        for (uint32_t id = 1; id <= n && id <= t->n_bands; id++) {
+                const struct band *band = bands_get(bands, id);
+                const struct band_state *s = tracker_band(t, id);
+                if (!s || !band || s->trend.verdict.now >= TREND_GROWING || band->bytes >= bytes)
                         continue;
-                found = &t->bands[i];
+                found = id;
                 bytes = band->bytes;
         }
         return found;
 }
 
-static struct band_state *refuse(struct tracker *t, uint32_t id, uint64_t bytes)
+static void refuse(struct tracker *t, uint32_t id, uint64_t bytes)
 {
         if (t->refused_bytes[id - 1] <= 0) {
                 t->refused_bytes[id - 1] = (float)bytes;
                 t->n_refused++;
         }
-        return NULL;
 }
 
-static struct band_state *promote(struct tracker *t, uint32_t id, uint64_t bytes)
+static void promote(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t time_ns)
 {
-        struct band_state **place = victim(t, bytes), *s;
+        uint32_t other = victim(t, bytes);
 
-        if (!place)
-                return NULL;
-        s = *place;
-        *place = NULL; /* it stays counted: without a ladder again, and remembered from its next growth on */
-        (void)refuse(t, (uint32_t)(place - t->bands) + 1, BORN_BYTES);
-        t->refused_bytes[id - 1] = 0;
-        t->n_refused--;
-        state_init(t, s);
-        t->bands[id - 1] = s;
-        return s;
+        if (!other)
+                return;
+        uint32_t place = t->places[other - 1];
+        end_stretch(t);
+        t->places[other - 1] = 0; /* it stays counted: without a ladder again, and remembered from its next growth on */
+        refuse(t, other, BORN_BYTES);
+        begin_ladder(t, id, place, time_ns);
 }
 
-/* A place for a band that has none and reached BORN_BYTES. */
-static struct band_state *give_place(struct tracker *t, uint32_t id, uint64_t bytes, bool *may_promote)
+/* What one census may still bring. */
+struct census_places {
+        uint32_t ladders, promotions;
+};
+
+/* A place for a band that has none and reached BORN_BYTES, if there is one. */
+static void give_place(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t time_ns, struct census_places *left)
 {
         float refused = t->refused_bytes[id - 1];
+        struct band_state *s = NULL;
 
         if (t->n_full < t->config.full_bands) {
-                struct band_state *s = malloc(sizeof(*s));
-                if (!s)
-                        return refuse(t, id, bytes);
-                if (refused > 0) {
-                        t->refused_bytes[id - 1] = 0;
-                        t->n_refused--;
+                if (left->ladders == 0)
+                        return;
+                left->ladders--;
+                s = make_place(t) ? malloc(sizeof(*s)) : NULL;
+                if (!s) {
+                        refuse(t, id, bytes);
+                        return;
                 }
-                state_init(t, s);
-                t->n_full++;
-                t->bands[id - 1] = s;
-                return s;
+                end_stretch(t);
+                t->full[t->n_full++] = s;
+                begin_ladder(t, id, t->n_full, time_ns);
+        } else if (refused > 0 && left->promotions && (float)bytes >= PROMOTE_FACTOR * refused) {
+                left->promotions--;
+                promote(t, id, bytes, time_ns);
+        } else {
+                refuse(t, id, bytes);
         }
-        if (refused > 0 && *may_promote && (float)bytes >= PROMOTE_FACTOR * refused) {
-                *may_promote = false;
-                return promote(t, id, bytes);
+}
+
+static void give_places(struct tracker *t, uint64_t time_ns)
+{
+        const struct bands *bands = model_bands(t->model);
+        uint32_t n = bands_count(bands);
+        struct census_places left = { .ladders = LADDERS_A_CENSUS, .promotions = 1 };
+
+        for (uint32_t id = 1; id <= n; id++) {
+                uint64_t bytes = bands_get(bands, id)->bytes;
+                if (!t->places[id - 1] && bytes >= BORN_BYTES)
+                        give_place(t, id, bytes, time_ns, &left);
         }
-        return refuse(t, id, bytes);
+}
+
+/* What each ladder's band has in this census. Whether a band without one has enough for it. */
+static bool find_values(struct tracker *t, const struct census *census)
+{
+        bool wanted = false;
+
+        for (uint32_t i = 0; i < t->n_full; i++)
+                t->values[i] = 0;
+        for (uint32_t i = 0; i < census->n_rows; i++) {
+                const struct census_row *row = &census->rows[i];
+                uint32_t place = t->places[row->band - 1];
+                if (place)
+                        t->values[place - 1] = (double)row->bytes;
+                else
+                        wanted = wanted || row->bytes >= BORN_BYTES;
+        }
+        return wanted;
 }
 
 void tracker_bands_census(struct tracker *t, const struct census *census)
 {
-        const struct bands *bands = model_bands(t->model);
-        uint32_t n = bands_count(bands), slice = band_spread_index(census->time_ns);
-        bool may_promote = true;
-
-        if (census->unfinished || !make_room(t, n))
+        if (census->unfinished || !make_room(t, bands_count(model_bands(t->model))))
                 return;
-        for (uint32_t id = 1; id <= n; id++) {
-                const struct band *band = bands_get(bands, id);
-                struct band_state *s = t->bands[id - 1];
-                if (!s && band->bytes >= BORN_BYTES)
-                        s = give_place(t, id, band->bytes, &may_promote);
-                if (!s)
-                        continue;
-                (void)trend_push(&s->trend, census->time_ns, (double)band->bytes); /* late ones are counted there */
-                band_windows_push(&s->windows, census->time_ns, (double)band->bytes);
-                band_spread_push(&s->spread, slice, (double)band->bytes);
-                s->told.fresh = true;
+        if (find_values(t, census)) {
+                give_places(t, census->time_ns);
+                (void)find_values(t, census);
         }
-}
-
-void tracker_bands_close(struct tracker *t, uint64_t time_ns)
-{
-        for (uint32_t i = 0; i < t->n_bands; i++)
-                if (t->bands[i])
-                        trend_close(&t->bands[i]->trend, time_ns);
+        add_samples(t, census->time_ns);
+        t->censuses++;
 }
 
 void tracker_bands_clear(struct tracker *t)
 {
-        for (uint32_t i = 0; i < t->n_bands; i++)
-                free(t->bands[i]);
-        free(t->bands);
+        for (uint32_t i = 0; i < t->n_full; i++)
+                free(t->full[i]);
+        free(t->full);
+        free(t->now);
+        free(t->values);
+        free(t->recent);
+        free(t->places);
         free(t->refused_bytes);
-        t->bands = NULL;
+        t->full = NULL;
+        t->now = NULL;
+        t->values = NULL;
+        t->recent = NULL;
+        t->places = NULL;
         t->refused_bytes = NULL;
-        t->n_bands = t->n_full = t->n_refused = 0;
+        t->n_bands = t->n_full = t->full_room = t->n_refused = 0;
+        t->stretch = (struct band_stretch){ 0 };
+        t->bands_newest_ns = t->censuses = t->n_recent = 0;
+        memset(t->recent_times, 0, sizeof(t->recent_times));
 }

@@ -3,6 +3,7 @@
 #ifndef HW_TREND_TRACKER_PRIVATE_H
 #define HW_TREND_TRACKER_PRIVATE_H
 
+#include "trend/band_now.h"
 #include "trend/band_spread.h"
 #include "trend/band_windows.h"
 #include "trend/spread.h"
@@ -26,7 +27,22 @@ struct band_state {
         struct trend trend;
         struct band_windows windows;
         struct told told;
+        uint64_t told_censuses;         /* tracker.censuses then */
         struct band_spread spread;
+};
+
+/*
+ * What a band had before each of the last few seconds (or censuses, where these are rarer): a tick is often told when
+ * censuses behind it have come. The times are of all bands.
+ */
+#define BAND_RECENT 8u
+
+struct band_recent {
+        float bytes[BAND_RECENT];       /* NaN: no ladder then */
+};
+
+struct recent_time {
+        uint64_t time_ns, until_ns;     /* of that census, and of the next one; until_ns 0: none */
 };
 
 _Static_assert(sizeof(struct band_state) <= 8192, "at most 8 kB of state per band");
@@ -44,10 +60,20 @@ struct tracker {
         bool scan;                      /* something may be due */
 
         struct series_state *series[SERIES_COUNT]; /* NULL until their first sample */
-        struct band_state **bands;      /* by id - 1; NULL: no ladder */
+        uint32_t *places;               /* by id - 1: where the band's ladder is in `full`, from 1; 0: no ladder */
         float *refused_bytes;           /* by id - 1: bytes when a band first found no place; 0: never */
         uint32_t n_bands;               /* length of both */
-        uint32_t n_full;                /* bands with a ladder */
+        struct band_state **full;       /* the ladders */
+        struct band_now *now;           /* in the same places: samples of `stretch` */
+        double *values;                 /* in the same places: of the census that is taken in */
+        struct band_recent *recent;     /* in the same places */
+        struct recent_time recent_times[BAND_RECENT];
+        uint32_t n_recent;              /* kept so far; the newest is in place (n_recent - 1) % BAND_RECENT */
+        uint32_t n_full;
+        uint32_t full_room;
+        struct band_stretch stretch;
+        uint64_t bands_newest_ns;       /* of the newest finished census */
+        uint64_t censuses;              /* finished ones */
         uint32_t n_refused;             /* bands that have none because there was no place or no memory */
 };
 
@@ -59,6 +85,10 @@ void tracker_bands_census(struct tracker *t, const struct census *census);
 void tracker_bands_close(struct tracker *t, uint64_t time_ns);
 void tracker_bands_clear(struct tracker *t);
 const struct band_state *tracker_band(const struct tracker *t, uint32_t id); /* NULL: no ladder */
+struct band_state *tracker_band_state(const struct tracker *t, uint32_t id); /* the same */
+
+/* Samples of a band with a ladder that wait for its windows, in `room`; NULL: none. */
+const struct band_slice *tracker_band_waiting(const struct tracker *t, uint32_t id, struct band_slice *room);
 
 /* tracker_growth.c */
 void tracker_top_bands(const struct tracker *t, struct growth *g);

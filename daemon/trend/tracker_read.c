@@ -87,16 +87,18 @@ static bool band_statistics(const struct tracker *t, uint32_t id, uint64_t from_
         const struct band_state *state = tracker_band(t, id);
         const struct band *band = bands_get(model_bands(t->model), id);
         struct bucket b;
+        struct band_slice room;
         double area = NAN, q[3] = { NAN, NAN, NAN };
 
         if (!state || !band)
                 return false;
-        if (from_ns == 0 && to_ns > state->windows.last_ns) {
+        const struct band_slice *waiting = tracker_band_waiting(t, id, &room);
+        if (from_ns == 0 && to_ns > t->bands_newest_ns) {
                 b = band->total; /* before the band had a ladder, too */
-                area = state->windows.area;
+                area = state->windows.area + (waiting ? (double)waiting->area : 0);
                 if (!b.moments.n)
                         return false;
-        } else if (!band_windows_span(&state->windows, from_ns, to_ns, &b, &area)) {
+        } else if (!band_windows_span(&state->windows, waiting, from_ns, to_ns, &b, &area)) {
                 return false;
         }
         (void)band_spread_quantiles(&state->spread, from_ns, to_ns, told, 3, q); /* without samples they stay */
@@ -133,22 +135,28 @@ bool tracker_band_span(const struct tracker *t, uint32_t band, uint64_t from_ns,
                        double *ret_area)
 {
         const struct band_state *state = tracker_band(t, band);
+        struct band_slice room;
 
-        return state && band_windows_span(&state->windows, from_ns, to_ns, ret, ret_area);
+        return state &&
+               band_windows_span(&state->windows, tracker_band_waiting(t, band, &room), from_ns, to_ns, ret, ret_area);
 }
 
 bool tracker_band_oldest(const struct tracker *t, uint32_t band, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
 {
         const struct band_state *state = tracker_band(t, band);
+        struct band_slice room;
 
-        return state && band_windows_oldest(&state->windows, from_ns, to_ns, ret);
+        return state &&
+               band_windows_oldest(&state->windows, tracker_band_waiting(t, band, &room), from_ns, to_ns, ret);
 }
 
 bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_ns, struct bucket *ret)
 {
         const struct band_state *state = tracker_band(t, band);
+        struct band_slice room;
 
-        return state && band_windows_before(&state->windows, time_ns, ret);
+        return state &&
+               band_windows_before(&state->windows, tracker_band_waiting(t, band, &room), time_ns, ret);
 }
 
 bool tracker_band_knows(const struct tracker *t, uint32_t band, uint64_t from_ns)
@@ -229,10 +237,11 @@ void tracker_top_bands(const struct tracker *t, struct growth *g)
         struct trend_result r;
 
         for (uint32_t id = 1; id <= t->n_bands; id++) {
-                const struct band *band = t->bands[id - 1] ? bands_get(bands, id) : NULL;
-                if (!band || t->bands[id - 1]->trend.verdict.now < TREND_GROWING)
+                const struct band_state *state = tracker_band(t, id);
+                const struct band *band = state ? bands_get(bands, id) : NULL;
+                if (!band || state->trend.verdict.now < TREND_GROWING)
                         continue;
-                trend_result(&t->bands[id - 1]->trend, &r);
+                trend_result(&state->trend, &r);
                 if (!r.has_slope)
                         continue;
                 insert_band(g, &(struct growing_band){
@@ -368,8 +377,8 @@ uint64_t tracker_late(const struct tracker *t)
 
         for (unsigned i = 0; i < SERIES_COUNT; i++)
                 late += t->series[i] && t->series[i]->trend ? t->series[i]->trend->late : 0;
-        for (uint32_t i = 0; i < t->n_bands; i++)
-                late += t->bands[i] ? t->bands[i]->trend.late : 0;
+        for (uint32_t i = 0; i < t->n_full; i++)
+                late += t->full[i]->trend.late;
         return late;
 }
 
@@ -381,7 +390,8 @@ uint64_t tracker_bands_left_out(const struct tracker *t)
 uint64_t tracker_held_bytes(const struct tracker *t)
 {
         uint64_t held = sizeof(*t) + t->n_full * sizeof(struct band_state) +
-                        t->n_bands * (sizeof(*t->bands) + sizeof(*t->refused_bytes));
+                        t->full_room * (sizeof(*t->full) + sizeof(*t->now) + sizeof(*t->values) + sizeof(*t->recent)) +
+                        t->n_bands * (sizeof(*t->places) + sizeof(*t->refused_bytes));
 
         for (unsigned i = 0; i < SERIES_COUNT; i++)
                 held += t->series[i] ? sizeof(*t->series[i]) + t->series[i]->spread.held_bytes +

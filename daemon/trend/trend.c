@@ -288,28 +288,37 @@ uint64_t trend_settled(const struct trend *t, uint64_t time_ns)
         return minute > wait ? time_ns - wait * t->config.resolution_ns : 0;
 }
 
-enum trend_push_status trend_push(struct trend *t, uint64_t time_ns, double value)
+void trend_begin(struct trend *t, uint64_t time_ns)
+{
+        t->started = true;
+        t->first_minute = time_ns / t->config.resolution_ns;
+        t->first_ns = time_ns;
+}
+
+enum trend_push_status trend_push_many(struct trend *t, uint64_t time_ns, uint64_t n, double least, double sum)
 {
         uint64_t minute = time_ns / t->config.resolution_ns;
 
-        if (!(fabs(value) <= TREND_VALUE_MAX)) {
-                t->refused++;
+        if (!(fabs(least) <= TREND_VALUE_MAX && fabs(sum) <= (double)n * TREND_VALUE_MAX)) {
+                t->refused += n;
                 return TREND_PUSH_REFUSED;
         }
         trend_close(t, trend_settled(t, time_ns));
-        if (!t->started) {
-                t->started = true;
-                t->first_minute = minute;
-                t->first_ns = time_ns;
-        }
+        if (!t->started)
+                trend_begin(t, time_ns);
         if (minute < t->first_minute + t->ladder.minutes) {
-                t->late++;
+                t->late += n;
                 return TREND_PUSH_LATE;
         }
         struct trend_open_minute *m = &t->open[(minute - t->first_minute) % TREND_OPEN_MINUTES];
-        m->floor = fmin(m->floor, value);
-        m->sum += value;
-        m->n++;
-        t->samples++;
+        m->floor = fmin(m->floor, least);
+        m->sum += sum;
+        m->n += n;
+        t->samples += n;
         return TREND_PUSH_OK;
+}
+
+enum trend_push_status trend_push(struct trend *t, uint64_t time_ns, double value)
+{
+        return trend_push_many(t, time_ns, 1, value, value);
 }

@@ -82,6 +82,12 @@ enum trend_push_status {
 /* Adds a sample; first closes, one after the other, the minutes that it ends. */
 enum trend_push_status trend_push(struct trend *t, uint64_t time_ns, double value);
 
+/* Says when the first sample is, before it is pushed. */
+void trend_begin(struct trend *t, uint64_t time_ns);
+
+/* The same as trend_push() of n samples of one minute, any of them at time_ns: least value and sum. */
+enum trend_push_status trend_push_many(struct trend *t, uint64_t time_ns, uint64_t n, double least, double sum);
+
 /* Closes every minute that ends at or before watermark_ns: no sample of before then is to come. */
 void trend_close(struct trend *t, uint64_t watermark_ns);
 

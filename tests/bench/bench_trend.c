@@ -4,22 +4,25 @@
  *
  *     bench_trend [BANDS]
  *
- * Every band is first a day old (a sample a minute), so that its ladder and
- * windows are full; then an hour with a census a second is measured, each
- * closed minute judged, windows and quantiles kept. Prints processor time of that
- * hour, and the bytes of all state of a band.
+ * A day of censuses, one a minute, fills ladders and windows; then an hour with
+ * one a second is measured: censuses taken in, windows and quantiles kept, each
+ * closed minute judged. Prints processor time of that hour, and the bytes that
+ * the trend stage holds for a band.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
-#include "trend/tracker_private.h"
+#include "heapwatch/eventlog.h"
+#include "trend/tracker.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define OLD_MINUTES (24u * 60)
 #define MEASURED_SECONDS 3600u
-#define KINDS 8u                /* bands with a day of their own */
+#define BANDS_MAX 5000u
+#define ROW_MAX 24u             /* heap profile's number, bytes, label */
 
 static uint64_t cpu_ns(void)
 {
@@ -30,71 +33,97 @@ static uint64_t cpu_ns(void)
 }
 
 /* A sawtooth with noise; every eighth band grows. */
-static double value(uint32_t band, uint64_t second, uint32_t *random)
+static uint64_t value(uint32_t band, uint64_t second, uint32_t *random)
 {
         *random = *random * 1664525u + 1013904223u;
-        double bytes = 1e6 + (double)(second % 97) * 2e4 + (double)(*random >> 12);
-        return band % 8 ? bytes : bytes + (double)second * 300;
+        uint64_t bytes = 1000000 + second % 97 * 20000 + (*random >> 12);
+        return band % 8 ? bytes : bytes + second * 300;
 }
 
-static void add(struct band_state *s, uint64_t time_ns, double bytes)
+static void put64(uint8_t *to, uint64_t v)
 {
-        (void)trend_push(&s->trend, time_ns, bytes);
-        band_windows_push(&s->windows, time_ns, bytes);
-        band_spread_push(&s->spread, band_spread_index(time_ns), bytes);
+        for (unsigned i = 0; i < 8; i++)
+                to[i] = (uint8_t)(v >> (56 - 8 * i));
 }
 
-/* Returns verdicts other than unknown, so that nothing is left out by the compiler. */
-static uint64_t one_census(struct band_state *states, uint32_t bands, uint64_t second, uint32_t *random)
-{
-        uint64_t known = 0, time_ns = second * SECOND_NS;
+struct bench {
+        struct model *model;
+        struct tracker *tracker;
+        uint32_t bands, random;
+        uint8_t rows[BANDS_MAX][ROW_MAX];
+        struct hw_event events[BANDS_MAX + 2];
+};
 
-        for (uint32_t i = 0; i < bands; i++) {
-                struct trend_result r;
-                struct band_state *s = &states[i];
-                uint64_t closed = trend_closed_minutes(&s->trend);
-                add(s, time_ns, value(i, second, random));
-                if (trend_closed_minutes(&s->trend) == closed)
-                        continue;
-                trend_result(&s->trend, &r);
-                known += r.verdict != TREND_UNKNOWN;
+static void one_census(struct bench *b, uint64_t second)
+{
+        static uint8_t number[8];
+        struct hw_event *e = b->events;
+        uint64_t time_ns = second * SECOND_NS;
+
+        *e++ = (struct hw_event){ .time_ns = time_ns, .id = HW_HEAP_PROF_SAMPLE_BEGIN, .payload = number, .size = 8,
+                                  .cap = HW_CAP_NONE };
+        for (uint32_t i = 0; i < b->bands; i++) {
+                uint8_t *row = b->rows[i];
+                row[0] = 0;
+                put64(row + 1, value(i, second, &b->random));
+                int label = snprintf((char *)row + 9, ROW_MAX - 9, "band%" PRIu32, i);
+                *e++ = (struct hw_event){ .time_ns = time_ns, .id = HW_HEAP_PROF_SAMPLE_STRING, .payload = row,
+                                          .size = (uint32_t)label + 10, .cap = HW_CAP_NONE };
         }
-        return known;
+        *e++ = (struct hw_event){ .time_ns = time_ns, .id = HW_HEAP_PROF_SAMPLE_END, .payload = number, .size = 8,
+                                  .cap = HW_CAP_NONE };
+        model_events(b->model, b->events, (size_t)(e - b->events));
 }
 
-/* A day of samples, a minute apart. Bands that are told apart only by their noise share it. */
-static void make_old(struct band_state *states, uint32_t bands, uint32_t *random)
+static bool make(struct bench *b, uint32_t bands)
 {
-        struct trend_config config = trend_config_scaled(TREND_MINUTE_NS);
+        struct tracker_config config = tracker_config_scaled(TREND_MINUTE_NS);
 
-        for (uint32_t i = 0; i < bands; i++) {
-                if (i >= KINDS) {
-                        states[i] = states[i % KINDS];
-                        continue;
-                }
-                trend_init(&states[i].trend, &config);
-                for (uint64_t minute = 0; minute < OLD_MINUTES; minute++)
-                        add(&states[i], minute * 60 * SECOND_NS, value(i, minute * 60, random));
-        }
+        config.full_bands = bands;
+        b->bands = bands;
+        b->random = 1;
+        b->tracker = tracker_new(&config);
+        if (!b->tracker)
+                return false;
+        struct model_sink sink = tracker_sink(b->tracker);
+        b->model = model_new(&sink);
+        if (!b->model)
+                return false;
+        tracker_set_model(b->tracker, b->model);
+        model_begin_run(b->model, 1);
+        tracker_begin_run(b->tracker);
+        for (uint64_t minute = 0; minute < OLD_MINUTES; minute++)
+                one_census(b, minute * 60);
+        return true;
+}
+
+/* Bands with a verdict. */
+static uint32_t judged(const struct bench *b)
+{
+        struct trend_result r;
+        uint32_t n = 0;
+
+        for (uint32_t id = 1; id <= b->bands; id++)
+                n += tracker_verdict(b->tracker, subject_band(id), &r) && r.verdict != TREND_UNKNOWN;
+        return n;
 }
 
 int main(int argc, char **argv)
 {
-        uint32_t bands = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000, random = 1;
-        struct band_state *states = calloc(bands, sizeof(*states));
-        uint64_t known = 0;
+        static struct bench b;
+        uint32_t bands = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000;
 
-        if (!states || bands == 0) {
+        if (bands == 0 || bands > BANDS_MAX || !make(&b, bands)) {
                 fprintf(stderr, "usage: bench_trend [BANDS]\n");
                 return 2;
         }
-        make_old(states, bands, &random);
         uint64_t start = cpu_ns();
         for (uint64_t s = 0; s < MEASURED_SECONDS; s++)
-                known += one_census(states, bands, OLD_MINUTES * 60 + s, &random);
+                one_census(&b, OLD_MINUTES * 60 + s);
         uint64_t took = cpu_ns() - start;
-        printf("bands=%" PRIu32 " state_bytes=%zu cpu_ns=%" PRIu64 " event_ns=%" PRIu64 " judged=%" PRIu64 "\n", bands,
-               sizeof(struct band_state), took, MEASURED_SECONDS * SECOND_NS, known);
-        free(states);
+        printf("bands=%" PRIu32 " state_bytes=%" PRIu64 " cpu_ns=%" PRIu64 " event_ns=%" PRIu64 " judged=%" PRIu32 "\n",
+               bands, tracker_held_bytes(b.tracker) / bands, took, MEASURED_SECONDS * SECOND_NS, judged(&b));
+        model_destroy(&b.model);
+        tracker_destroy(&b.tracker);
         return 0;
 }

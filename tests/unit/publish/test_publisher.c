@@ -147,7 +147,8 @@ static int on_send(void *ctx, const Hw__Update *update)
         assert_non_null(u);
         assert_int_equal(hw__update__get_packed_size(u), n);
         hw__update__pack(u, again);
-        assert_memory_equal(p, again, n);
+        if (u->body_case != HW__UPDATE__BODY_BANDS && u->body_case != HW__UPDATE__BODY_CENSUS)
+                assert_memory_equal(p, again, n); /* those are packed by hand, their fields in another order */
         free(p);
         free(again);
         follow(f, u);

@@ -52,8 +52,8 @@ static int rising(const void *a, const void *b)
 static double within(double smallest, double largest)
 {
         static const struct { double ratio, error; } table[] = {
-                { 1.08, 1.0 / 256 }, { 1.17, 1.0 / 128 }, { 1.4, 1.0 / 64 }, { 2.2, 1.0 / 32 },
-                { 4.9, 1.0 / 16 }, { 25, 1.0 / 8 }, { 680, 1.0 / 4 },
+                { 1.08, 1.0 / 256 }, { 1.17, 1.0 / 128 }, { 1.4, 1.0 / 64 },
+                { 2.2, 1.0 / 32 }, { 4.9, 1.0 / 16 }, { 25, 1.0 / 8 }, { 680, 1.0 / 4 },
         };
 
         for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "trend/band_windows.h"
+#include "one_band.h"
 
 #define SECOND UINT64_C(1000000000)
 #define SAMPLES 4000u
@@ -44,25 +44,37 @@ static void near(double is, double wanted, double scale)
         assert_true(fabs(is - wanted) <= 1e-4 * scale);
 }
 
-/* Everything of the newest 24 h slices that begin at or after from_ns. */
-static void check(const struct band_windows *w, const struct sample *samples, unsigned n, uint64_t from_ns,
-                  uint64_t to_ns)
+static void compare(const struct bucket *b, const struct sample *samples, unsigned n, uint64_t from_ns, uint64_t to_ns)
 {
-        struct bucket b, all = { 0 };
-        double area;
+        struct bucket all = { 0 };
 
-        assert_true(band_windows_span(w, from_ns, to_ns, &b, &area));
         for (unsigned i = 0; i < n; i++)
                 if (samples[i].time_ns >= from_ns && samples[i].time_ns < to_ns)
                         bucket_add(&all, samples[i].time_ns, samples[i].value);
-        assert_true(b.moments.n == all.moments.n);
-        near(b.moments.t_mean, all.moments.t_mean, 1e5);
-        near(b.moments.v_mean, all.moments.v_mean, 1e9);
-        near(b.moments.m_tt, all.moments.m_tt, all.moments.m_tt);
-        near(b.moments.m_vv, all.moments.m_vv, all.moments.m_vv);
-        near(b.moments.m_tv, all.moments.m_tv, sqrt(all.moments.m_tt * all.moments.m_vv));
-        near(b.min, all.min, 1e8);
-        near(b.max, all.max, 1e8);
+        assert_true(b->moments.n == all.moments.n);
+        near(b->moments.t_mean, all.moments.t_mean, 1e5);
+        near(b->moments.v_mean, all.moments.v_mean, 1e9);
+        near(b->moments.m_tt, all.moments.m_tt, all.moments.m_tt);
+        near(b->moments.m_vv, all.moments.m_vv, all.moments.m_vv);
+        near(b->moments.m_tv, all.moments.m_tv, sqrt(all.moments.m_tt * all.moments.m_vv));
+        near(b->min, all.min, 1e8);
+        near(b->max, all.max, 1e8);
+}
+
+/* Everything of the newest 24 h slices that begin at or after from_ns. */
+static void check(const struct one_band *band, const struct sample *samples, unsigned n, uint64_t from_ns,
+                  uint64_t to_ns)
+{
+        struct band_windows w = one_band_windows(band);
+        struct bucket b;
+        double area;
+
+        assert_true(w.last_ns + 1 == to_ns);
+        struct band_slice waiting = band_now_slice(&band->stretch, &band->now);
+        assert_true(band_windows_span(&band->windows, &waiting, from_ns, to_ns, &b, &area));
+        compare(&b, samples, n, from_ns, to_ns);
+        assert_true(band_windows_span(&w, NULL, from_ns, to_ns, &b, &area));
+        compare(&b, samples, n, from_ns, to_ns);
 }
 
 static void test_all_samples_kept(void **state)
@@ -71,16 +83,17 @@ static void test_all_samples_kept(void **state)
         static struct sample samples[SAMPLES];
 
         for (uint32_t seed = 1; seed < 6; seed++) {
-                struct band_windows w = { 0 };
+                struct one_band b;
+                one_band_init(&b);
                 make(samples, seed);
                 for (unsigned i = 0; i < SAMPLES; i++) {
-                        band_windows_push(&w, samples[i].time_ns, samples[i].value);
+                        one_band_push(&b, samples[i].time_ns, samples[i].value);
                         if (i > 100 && i % 97 == 0)
-                                check(&w, samples, i + 1, 0, w.last_ns + 1);
+                                check(&b, samples, i + 1, 0, b.stretch.newest_ns + 1);
                 }
                 /* Slices of the finest ring: the last five whole hundreds of seconds. */
-                uint64_t from_ns = (w.last_ns / (100 * SECOND) - 5) * 100 * SECOND;
-                check(&w, samples, SAMPLES, from_ns, w.last_ns + 1);
+                uint64_t from_ns = (b.stretch.newest_ns / (100 * SECOND) - 5) * 100 * SECOND;
+                check(&b, samples, SAMPLES, from_ns, b.stretch.newest_ns + 1);
         }
 }
 
@@ -88,26 +101,31 @@ static void test_all_samples_kept(void **state)
 static void test_before_and_oldest(void **state)
 {
         (void)state;
-        struct band_windows w = { 0 };
+        struct one_band band;
         struct bucket b;
 
-        assert_false(band_windows_before(&w, UINT64_MAX, &b) || band_windows_reach(&w, 0));
+        one_band_init(&band);
+        assert_false(band_windows_before(&band.windows, NULL, UINT64_MAX, &b));
         for (uint64_t s = 1000; s < 200000; s += 50)
-                band_windows_push(&w, s * SECOND, (double)s);
-        assert_true(band_windows_before(&w, 300000 * SECOND, &b));
+                one_band_push(&band, s * SECOND, (double)s);
+        struct band_windows w = one_band_windows(&band);
+        struct band_slice waiting = band_now_slice(&band.stretch, &band.now);
+        assert_true(band_windows_before(&band.windows, &waiting, 300000 * SECOND, &b) && b.last == 199950);
+        assert_true(band_windows_before(&w, NULL, 300000 * SECOND, &b));
         assert_true(b.last == 199950 && b.last_time_ns / SECOND == 199950);
         for (uint64_t t = 199000; t > 116000; t -= 970) { /* at most a slice older, as wide as the window is far */
                 uint64_t ago = 200000 - t, width = ago <= 500 ? 100 : ago <= 3000 ? 600 : ago <= 18000 ? 3600 : 14400;
-                assert_true(band_windows_before(&w, t * SECOND, &b));
+                assert_true(band_windows_before(&w, NULL, t * SECOND, &b));
                 assert_true(b.last < (double)t && b.last + (double)width + 50 >= (double)t);
         }
-        assert_true(band_windows_oldest(&w, 199100 * SECOND, 200000 * SECOND, &b));
+        assert_true(band_windows_oldest(&w, NULL, 199100 * SECOND, 200000 * SECOND, &b));
         assert_true(b.min >= 199100 && b.min < 199800);
         assert_true(band_windows_reach(&w, 115200 * SECOND) && !band_windows_reach(&w, 90000 * SECOND));
 
         /* A pause of hours: what was before it is not lost behind newer slices. */
-        band_windows_push(&w, 250000 * SECOND, 7);
-        assert_true(band_windows_before(&w, 249000 * SECOND, &b) && b.last == 199950);
+        one_band_push(&band, 250000 * SECOND, 7);
+        w = one_band_windows(&band);
+        assert_true(band_windows_before(&w, NULL, 249000 * SECOND, &b) && b.last == 199950);
 }
 
 int main(void)

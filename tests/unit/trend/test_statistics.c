@@ -14,7 +14,7 @@
 
 #include "model/series.h"
 #include "tests/unit/trend/random.h"
-#include "trend/band_windows.h"
+#include "one_band.h"
 #include "trend/spread.h"
 #include "trend/statistics.h"
 
@@ -206,21 +206,23 @@ static void test_late_samples_bend_no_area(void **state)
 
 static void test_band_windows(void **state)
 {
-        static struct band_windows w;
+        struct band_windows w = { .area = 0 };
+        struct one_band band;
         struct bucket b, exact = { .min = 0 };
         struct statistics got, wanted;
         double area;
 
         (void)state;
-        memset(&w, 0, sizeof(w));
-        assert_false(band_windows_span(&w, 0, UINT64_MAX, &b, &area));
+        one_band_init(&band);
+        assert_false(band_windows_span(&w, NULL, 0, UINT64_MAX, &b, &area));
         for (uint64_t s = 0; s < 8 * 3600; s++) {
                 double v = 20e9 + (double)s * 100 + (double)(s * 7919 % 1000) * 1000;
-                band_windows_push(&w, s * SECOND, v);
+                one_band_push(&band, s * SECOND, v);
                 if (s >= 7 * 3600)
                         bucket_add(&exact, s * SECOND, v);
         }
-        assert_true(band_windows_span(&w, 7 * HOUR, 8 * HOUR, &b, &area));
+        w = one_band_windows(&band);
+        assert_true(band_windows_span(&w, NULL, 7 * HOUR, 8 * HOUR, &b, &area));
         statistics_of(&b, 7 * HOUR, 8 * HOUR, &got);
         statistics_of(&exact, 7 * HOUR, 8 * HOUR, &wanted);
         assert_int_equal(got.count, wanted.count);

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * packer.h - messages of many rows, packed by hand into the encoder's arena.
+ *
+ * Bytes are written from the last to the first, so that the length in front of
+ * what is inside is known when it is written: fields are put in falling order.
+ * The result goes into a message of protobuf-c as a field that it does not know
+ * of: those are packed as they are, and whoever reads the message sees the field
+ * that it is.
+ *
+ * Memory that is short shows in encoder->failed; the bytes are useless then.
+ */
+#ifndef HW_PUBLISH_PACKER_H
+#define HW_PUBLISH_PACKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "publish/encode.h"
+
+#define PACKER_INTEGER_MAX 10u           /* bytes of one without its tag */
+
+struct packer {
+        struct encoder *encoder;
+        uint8_t *room;                  /* in the arena; the bytes are room[at..size) */
+        size_t at, size;                /* size before there is a room: what it is to be at first */
+};
+
+/* `room`: a guess at how many bytes it will be. */
+void packer_init(struct packer *p, struct encoder *e, size_t room);
+
+/* Bytes so far. */
+static inline size_t packer_used(const struct packer *p)
+{
+        return p->room ? p->size - p->at : 0;
+}
+
+/* An integer. */
+void packer_u64(struct packer *p, unsigned field, uint64_t value);
+
+/* The same, unless it is UNKNOWN_U64. */
+void packer_known_u64(struct packer *p, unsigned field, uint64_t value);
+
+/* A text, made valid UTF-8; NULL: nothing. */
+void packer_text(struct packer *p, unsigned field, const char *text);
+
+/* Closes a message inside this one, of all that was put since packer_used() was `since`. */
+void packer_message(struct packer *p, unsigned field, size_t since);
+
+/* A packed array: room for n integers, then these, the last one first, then packer_message(). */
+bool packer_reserve(struct packer *p, size_t n);
+
+/* Seven bits a byte, the lowest first. There must be room. */
+static inline void packer_element(struct packer *p, uint64_t v)
+{
+        unsigned more = (unsigned)(63 - __builtin_clzll(v | 1)) / 7;
+        uint8_t *out = p->room + (p->at -= more + 1);
+
+        for (; v > 0x7f; v >>= 7)
+                *out++ = (uint8_t)(v | 0x80);
+        *out = (uint8_t)v;
+}
+
+#define BANDS_BANDS 1u                  /* hw.Bands.bands */
+
+/* A band's definition, one of hw.Bands. */
+void pack_band(struct packer *p, const struct bands *bands, const struct band *band);
+
+/* Everything put becomes fields of `message`; the first of them is number `field`. False when memory is short. */
+bool packer_attach(const struct packer *p, unsigned field, ProtobufCMessage *message);
+
+#endif

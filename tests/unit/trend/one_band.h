@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* one_band.h - samples of one band on their way into its windows, as tracker_bands.c sends them. */
+#ifndef HW_TESTS_TREND_ONE_BAND_H
+#define HW_TESTS_TREND_ONE_BAND_H
+
+#include "trend/band_now.h"
+
+#define ONE_BAND_RESOLUTION_NS UINT64_C(60000000000)
+
+struct one_band {
+        struct band_windows windows;
+        struct band_stretch stretch;
+        struct band_now now;
+};
+
+static inline void one_band_init(struct one_band *b)
+{
+        *b = (struct one_band){ .stretch.n = 0 };
+        band_now_init(&b->now);
+}
+
+static inline void one_band_end(struct band_windows *w, const struct band_stretch *s, const struct band_now *now)
+{
+        struct band_slice slice = band_now_slice(s, now);
+
+        if (s->n)
+                band_windows_add(w, &slice, now->area, s->newest_ns);
+}
+
+static inline void one_band_push(struct one_band *b, uint64_t time_ns, double value)
+{
+        uint64_t newest_ns = b->stretch.newest_ns;
+
+        if (b->stretch.n && time_ns < newest_ns) {
+                struct band_stretch late;
+                struct band_now now;
+                band_stretch_begin(&late, time_ns, ONE_BAND_RESOLUTION_NS);
+                band_now_init(&now);
+                band_now_add(&late, &now, &value, 1, time_ns, 0);
+                one_band_end(&b->windows, &late, &now);
+                return;
+        }
+        if (!band_stretch_takes(&b->stretch, time_ns)) {
+                one_band_end(&b->windows, &b->stretch, &b->now);
+                b->now.area = 0;
+                band_stretch_begin(&b->stretch, time_ns, ONE_BAND_RESOLUTION_NS);
+        }
+        band_now_add(&b->stretch, &b->now, &value, 1, time_ns, (double)(time_ns - newest_ns) / 1e9);
+}
+
+/* With what waits. */
+static inline struct band_windows one_band_windows(const struct one_band *b)
+{
+        struct band_windows w = b->windows;
+
+        one_band_end(&w, &b->stretch, &b->now);
+        return w;
+}
+
+#endif

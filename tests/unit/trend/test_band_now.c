@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A stretch of samples against all of them kept in double precision: moments, extremes, last value, area. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "random.h"
+#include "trend/band_now.h"
+
+#define SECOND UINT64_C(1000000000)
+#define MINUTE (60 * SECOND)
+#define BANDS 3u
+
+static void near(double is, double wanted, double scale)
+{
+        if (!(fabs(is - wanted) <= 3e-7 * scale))
+                fail_msg("%.17g, expected %.17g", is, wanted);
+}
+
+struct all {
+        struct bucket bucket;
+        double sum, area, last;
+        bool any;
+};
+
+static void keep(struct all *a, uint64_t time_ns, double v, double gap_s)
+{
+        bucket_add(&a->bucket, time_ns, v);
+        a->sum += v;
+        a->area += a->any ? (a->last + v) / 2 * gap_s : 0;
+        a->last = v;
+        a->any = true;
+}
+
+static void check(const struct band_stretch *s, const struct band_now *now, const struct all *a)
+{
+        struct band_slice slice = band_now_slice(s, now);
+        const struct moments *m = &a->bucket.moments;
+        double slice_s = (double)slice.index * 100;
+
+        assert_int_equal(slice.n, m->n);
+        assert_int_equal(slice.index, s->begin_ns / BAND_SLICE_NS);
+        near(slice_s + (double)slice.t_mean, m->t_mean, 100);
+        near(slice.v_mean, m->v_mean, fabs(m->v_mean));
+        near((double)slice.m_tt, m->m_tt, m->m_tt + 1e-6);
+        near((double)slice.m_vv, m->m_vv, m->m_vv + 1);
+        near((double)slice.m_tv, m->m_tv, sqrt(m->m_tt * m->m_vv) + 1);
+        near((double)slice.min, a->bucket.min, a->bucket.min);
+        near((double)slice.max, a->bucket.max, a->bucket.max);
+        near((double)slice.last, a->last, a->last);
+        near(slice_s + (double)slice.last_t, (double)s->newest_ns / 1e9, 100);
+        near(now->area, a->area, a->area);
+        near(band_now_sum(s, now), a->sum, a->sum);
+}
+
+/* Levels of 20 GB with steps of some MB, a level that never changes, and one that begins at nothing. */
+static double value(struct random *r, unsigned band, unsigned i)
+{
+        switch (band) {
+        case 0:
+                return 2e10 + 1e6 * random_below(r, 16);
+        case 1:
+                return 123456789;
+        default:
+                return i == 0 ? 0 : 3e9 + 1e3 * i + random_below(r, 100000);
+        }
+}
+
+static void like_all_kept(void **state)
+{
+        struct random r = { 7 };
+
+        (void)state;
+        for (unsigned round = 0; round < 300; round++) {
+                struct band_stretch s;
+                struct band_now now[BANDS];
+                struct all all[BANDS] = { 0 };
+                uint64_t time_ns = 48 * 3600 * SECOND + random_next(&r) % (1000 * SECOND), before_ns = 0;
+                uint64_t step_ns = SECOND / (1 + random_below(&r, 1000));
+
+                for (unsigned b = 0; b < BANDS; b++)
+                        band_now_init(&now[b]);
+                band_stretch_begin(&s, time_ns, MINUTE);
+                assert_false(band_stretch_takes(&s, time_ns)); /* not begun */
+                for (unsigned i = 0; i == 0 || band_stretch_takes(&s, time_ns); i++) {
+                        double values[BANDS], gap_s = (double)(time_ns - before_ns) / 1e9;
+                        for (unsigned b = 0; b < BANDS; b++) {
+                                values[b] = value(&r, b, i);
+                                keep(&all[b], time_ns, values[b], gap_s);
+                        }
+                        band_now_add(&s, now, values, BANDS, time_ns, gap_s);
+                        before_ns = time_ns;
+                        time_ns += random_next(&r) % (2 * step_ns);
+                }
+                struct band_slice slice = band_now_slice(&s, &now[0]);
+                assert_true(time_ns / MINUTE > s.begin_ns / MINUTE || time_ns / BAND_SLICE_NS > slice.index);
+                for (unsigned b = 0; b < BANDS; b++)
+                        check(&s, &now[b], &all[b]);
+        }
+}
+
+/* The area goes on from one stretch to the next. */
+static void area_between(void **state)
+{
+        struct band_stretch s;
+        struct band_now now;
+        double v = 100;
+
+        (void)state;
+        band_now_init(&now);
+        band_stretch_begin(&s, 50 * SECOND, MINUTE);
+        assert_true(s.end_ns == 60 * SECOND);
+        band_now_add(&s, &now, &v, 1, 50 * SECOND, 50);
+        assert_true(now.area == 0);
+        assert_true(band_stretch_takes(&s, 50 * SECOND) && band_stretch_takes(&s, 60 * SECOND - 1));
+        assert_false(band_stretch_takes(&s, 50 * SECOND - 1) || band_stretch_takes(&s, 60 * SECOND));
+        band_stretch_begin(&s, 90 * SECOND, MINUTE);
+        assert_true(s.end_ns == 100 * SECOND);
+        v = 200;
+        band_now_add(&s, &now, &v, 1, 90 * SECOND, 40);
+        assert_true(now.area == 150 * 40 && now.first == 200);
+        band_stretch_begin(&s, UINT64_MAX - 5, MINUTE);
+        assert_true(s.end_ns == UINT64_MAX);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(like_all_kept),
+                cmocka_unit_test(area_between),
+        };
+
+        return cmocka_run_group_tests_name("band_now", tests, NULL, NULL);
+}
