@@ -67,7 +67,7 @@ CLIENT := $(addprefix client/, main.c command.c options.c signals.c json_out.c \
           $(addprefix client/pipe/, pipe.c csv.c) \
           $(addprefix client/trend/, rows.c json.c command.c) \
           $(addprefix client/ctl/, ctl.c print.c silence.c) \
-          $(addprefix client/alerts/, known.c print.c alerts.c) \
+          $(addprefix client/alerts/, severity.c known.c print.c alerts.c) \
           $(addprefix client/, rtsinfo.c inquire.c) \
           $(addprefix client/rules/, rules.c findings.c junit.c check.c) \
           $(addprefix client/run/, blocks.c relay.c flags.c daemon.c hung.c session.c run.c) \
@@ -121,7 +121,7 @@ endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all check unit e2e bench bench-page demo asan fuzz install clean help deps dist layers style leaklab fuzzers valgrind
+.PHONY: all check unit e2e bench bench-page bench-streams demo asan fuzz install clean help deps dist layers style leaklab fuzzers valgrind
 
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_OBJ    := $(call objects,$(LIB_SRC)) $(if $(PROTO),$(OBJ)/heapwatch.pb-c.o)
@@ -264,7 +264,7 @@ help:
 	@echo '  check    install what tests need, build, run all tests; ends with N passed, M failed'
 	@echo '  unit     build the unit tests'
 	@echo '  bench    speed and memory, in one table'
-	@echo '  bench-page  how soon the browser page shows its first picture'
+	@echo '  bench-page  how soon the browser page shows its first picture; bench-streams: what ten open pages cost'
 	@echo '  asan     all tests under AddressSanitizer and UBSan'
 	@echo '  valgrind the unit tests under valgrind'
 	@echo '  leaklab  score the leak verdict on labelled series'
@@ -309,6 +309,10 @@ bench: all $(BENCH_BIN)
 # The browser page's first picture, in a real browser.
 bench-page: all $(O)/bench/make_census_log
 	$(Q)BUILD='$(O)' tests/bench/first_picture.py $(BENCH_ARGS)
+
+# What open pages cost the daemon and the web server.
+bench-streams: all $(O)/bench/make_census_log
+	$(Q)BUILD='$(O)' tests/bench/page_streams.py $(BENCH_ARGS)
 
 DEST := $(DESTDIR)$(PREFIX)
 install: all

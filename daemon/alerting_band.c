@@ -6,10 +6,10 @@
  * asked for (slices of a sixth of 10 min, 1 h, 6 h, 24 h), else from the model's
  * history, which spans the whole run in at most 64 points.
  *
- * A band's newest size is that of the newest census: at the moment of judging
- * too where the stream is a little ahead of what has settled. Further back it is
- * the last one of a slice that is over, never of one that reaches into the
- * window: an increase would be 0.
+ * A band's newest size before the moment of judging is exact while the stream is
+ * but eight censuses, or eight seconds of them, ahead of what has settled. Where
+ * it is farther ahead, and before a window, it is the last of a slice that is
+ * over, never of one that reaches into the window: an increase would be 0.
  */
 #include <math.h>
 
@@ -68,23 +68,40 @@ static struct bucket bucket_of(uint64_t time_ns, double value)
         return b;
 }
 
+/* The last sample of the newest slice, of windows or history, that is over at a time. */
+static bool newest_over(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret)
+{
+        bool any = history_band_newest(history_of(a, id), before_ns, ret);
+        struct bucket b;
+
+        if (tracker_band_before(a->tracker, id, before_ns, &b) && (!any || b.last_time_ns > ret->last_time_ns)) {
+                *ret = b;
+                any = true;
+        }
+        return any;
+}
+
 bool alerting_band_newest(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret)
 {
         const struct band *b = bands_get(model_bands(a->model), id);
         const struct census *census = model_census(a->model);
         struct bucket old;
+        uint64_t time_ns;
+        double bytes;
 
         if (!b || census->number == 0)
                 return false;
         *ret = bucket_of(census->time_ns, (double)b->bytes);
         if (census->time_ns < before_ns)
                 return true;
-        if (before_ns >= tracker_settled_ns(a->tracker) && census->time_ns - before_ns < AHEAD_NS)
+        if (tracker_band_newest(a->tracker, id, before_ns, &time_ns, &bytes)) {
+                *ret = bucket_of(time_ns, bytes);
                 return true;
-        bool any = history_band_newest(b->history, before_ns, ret);
-        if (tracker_band_before(a->tracker, id, before_ns, &old) && (!any || old.last_time_ns > ret->last_time_ns)) {
-                *ret = old;
-                any = true;
         }
-        return any;
+        uint64_t ahead_ns = before_ns >= tracker_settled_ns(a->tracker) ? ret->last_time_ns - before_ns : UINT64_MAX;
+        if (newest_over(a, id, before_ns, &old) && before_ns - old.last_time_ns <= ahead_ns) {
+                *ret = old;
+                return true;
+        }
+        return ahead_ns < AHEAD_NS;
 }

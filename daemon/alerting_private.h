@@ -14,7 +14,8 @@ struct alerting {
         struct publisher *publisher;
         struct alert_hooks hooks;
         struct alerts *alerts;
-        bool live, in_run, told_any;
+        bool live, in_run;
+        bool told_any;                  /* the last list that was told had alerts: an empty one is still to be told */
         bool changed;                   /* an alert has changed since they were told */
         uint32_t run;
 

@@ -17,8 +17,8 @@
 
 #include "client/alerts/known.h"
 #include "client/alerts/print.h"
+#include "client/alerts/severity.h"
 #include "client/feed.h"
-#include "base/nearest.h"
 #include "client/options.h"
 #include "client/signals.h"
 #include "clock.h"
@@ -70,21 +70,6 @@ const struct command command_alerts = {
 
 /* ----------------------------------------------------------------- options */
 
-static int parse_severity(struct alerts *a, const char *text)
-{
-        static const char *const names[SEVERITIES] = { "info", "warning", "critical" };
-        const char *meant = nearest(text, names, SEVERITIES);
-
-        for (int i = 0; i < SEVERITIES; i++) {
-                if (!strcmp(text, names[i])) {
-                        a->fail_on = (enum severity)i;
-                        return 0;
-                }
-        }
-        return command_usage_error(&command_alerts, "unknown severity '%s'; expected info, warning or critical%s%s%s",
-                                   text, meant ? " (did you mean '" : "", meant ? meant : "", meant ? "'?)" : "");
-}
-
 static int parse_option(struct alerts *a, int o)
 {
         switch (o) {
@@ -97,7 +82,7 @@ static int parse_option(struct alerts *a, int o)
                         return 0;
                 return command_usage_error(&command_alerts, "unknown format '%s'; expected text or json", optarg);
         case 's':
-                return parse_severity(a, optarg);
+                return severity_option(&command_alerts, optarg, &a->fail_on);
         case 't':
                 return options_add(&command_alerts, &a->targets, optarg);
         case 'c':
@@ -188,7 +173,7 @@ static int exit_status(const struct alerts *a)
                 const struct known_alert *k = a->known.alerts[i];
                 bool counts = a->files.n ? k->fired : known_fires(k->alert);
 
-                if (counts && known_severity(k->alert) >= a->fail_on)
+                if (counts && severity_of(k->alert->severity) >= a->fail_on)
                         return EXIT_FINDING;
         }
         return EXIT_OK;

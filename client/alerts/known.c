@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/alerts/severity.h"
 #include "client/message_copy.h"
 
 static bool same_text(const char *a, const char *b)
@@ -153,13 +154,6 @@ void known_forget(struct known *k, size_t daemon, const char *target)
 
 /* ------------------------------------------------------------------- order */
 
-enum severity known_severity(const Hw__Alert *alert)
-{
-        if (alert->severity && !strcmp(alert->severity, "critical"))
-                return SEVERITY_CRITICAL;
-        return alert->severity && !strcmp(alert->severity, "info") ? SEVERITY_INFO : SEVERITY_WARNING;
-}
-
 bool known_fires(const Hw__Alert *alert)
 {
         return alert->has_state && alert->state == HW__ALERT__STATE__STATE_FIRING;
@@ -190,7 +184,7 @@ static int compare(const void *pa, const void *pb)
         int by = rank(b->alert) - rank(a->alert);
 
         if (!by)
-                by = (int)known_severity(b->alert) - (int)known_severity(a->alert);
+                by = (int)severity_of(b->alert->severity) - (int)severity_of(a->alert->severity);
         if (!by)
                 by = strcmp(a->target, b->target);
         if (!by)

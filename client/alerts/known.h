@@ -15,8 +15,6 @@
 
 #define KNOWN_MAX 100000u       /* alerts; further ones are left out and counted */
 
-enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL, SEVERITIES };
-
 struct known_alert {
         size_t daemon;
         char *target;
@@ -45,8 +43,6 @@ void known_forget(struct known *k, size_t daemon, const char *target);
 /* Worst first: firing before pending before the rest, by severity, then by target, rule and band. */
 void known_sort(struct known *k);
 
-/* "info" ...; a severity that is not one of them counts as a warning. */
-enum severity known_severity(const Hw__Alert *alert);
 const char *known_state_name(const Hw__Alert *alert);
 bool known_fires(const Hw__Alert *alert);
 

@@ -167,10 +167,7 @@ static int parse_option(struct check *c, int o)
                 c->junit = optarg;
                 return 0;
         case 'f':
-                if (severity_parse(optarg, &c->least))
-                        return 0;
-                return command_usage_error(&command_check, "--fail-on: '%s'; expected info, warning or critical",
-                                           optarg);
+                return severity_option(&command_check, optarg, &c->least);
         default:
                 return command_usage_error(&command_check, "unknown option or missing value");
         }

@@ -9,24 +9,6 @@
 
 #define FINDINGS_MAX 10000u     /* of all logs: beyond, memory is called short */
 
-static const char *const names[] = { "info", "warning", "critical" };
-
-const char *severity_name(enum severity severity)
-{
-        return names[severity];
-}
-
-bool severity_parse(const char *text, enum severity *ret)
-{
-        for (unsigned i = 0; i < 3; i++) {
-                if (strcmp(names[i], text) == 0) {
-                        *ret = i;
-                        return true;
-                }
-        }
-        return false;
-}
-
 static char *copy(struct findings *f, const char *text)
 {
         char *own = strdup(text ? text : "");
@@ -102,9 +84,8 @@ static struct finding *add(struct findings *f, size_t target, const Hw__Alert *a
                 return NULL;
         f->items = grown;
         item = &f->items[f->n++];
-        *item = (struct finding){ .target = target, .run = a->run, .severity = SEVERITY_WARNING,
+        *item = (struct finding){ .target = target, .run = a->run, .severity = severity_of(a->severity),
                                   .fired_ns = a->has_fired_ns ? a->fired_ns : UINT64_MAX, .resolved_ns = UINT64_MAX };
-        (void)severity_parse(a->severity ? a->severity : "", &item->severity);
         item->rule = copy(f, a->rule);
         item->group = copy(f, a->group);
         item->band_id = a->band;

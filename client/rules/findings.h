@@ -10,9 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "client/alerts/severity.h"
 #include "heapwatch/wire.h"
-
-enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL };
 
 struct finding {
         size_t target;                  /* index into findings.targets */
@@ -47,11 +46,5 @@ size_t findings_count(const struct findings *f, size_t target, enum severity lea
 
 /* " at 2m 05s, for 30.0 s, run 2": what is known of when it fired; maybe empty. Returns `out`. */
 char *finding_times(const struct finding *item, char out[FINDING_TIMES_MAX]);
-
-/* "info", "warning", "critical" */
-const char *severity_name(enum severity severity);
-
-/* False when the text is none of them. */
-bool severity_parse(const char *text, enum severity *ret);
 
 #endif

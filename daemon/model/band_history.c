@@ -86,8 +86,13 @@ void band_history_add(struct band_history *h, uint64_t time_ns, double value)
         if (!h->width_ns) {
                 h->width_ns = FIRST_WIDTH_NS;
                 h->first = time_ns / FIRST_WIDTH_NS;
+                h->newest_ns = UINT64_MAX;
         }
-        unsigned i = point_of(h, time_ns);
+        if (time_ns < h->newest_ns || time_ns - h->newest_ns >= h->width_ns) {
+                h->newest = point_of(h, time_ns);
+                h->newest_ns = (h->first + h->newest) * h->width_ns;
+        }
+        unsigned i = h->newest;
         if (!h->points[i].count) {
                 h->points[i].min = h->points[i].max = h->points[i].mean = v;
         } else {

@@ -137,8 +137,7 @@ static const char *table_name(const struct info_table *table)
 /* The band that came after the newest row's the last time, if it is of this kind; NULL. */
 static struct band_entry *expected(const struct bands *b, enum band_kind kind)
 {
-        uint32_t id = b->newest_row ? bands_entry(b, b->newest_row)->follower : 0;
-        struct band_entry *entry = id ? bands_entry(b, id) : NULL;
+        struct band_entry *entry = b->newest_row ? b->newest_row->follower : NULL;
 
         return entry && entry->kind == kind ? entry : NULL;
 }
@@ -146,10 +145,11 @@ static struct band_entry *expected(const struct bands *b, enum band_kind kind)
 /* A row of this band came. */
 static struct band_entry *follow(struct bands *b, struct band_entry *entry)
 {
-        if (entry && b->newest_row)
-                bands_entry(b, b->newest_row)->follower = entry->band.id;
-        if (entry)
-                b->newest_row = entry->band.id;
+        if (!entry)
+                return NULL;
+        if (b->newest_row && b->newest_row->follower != entry)
+                b->newest_row->follower = entry;
+        b->newest_row = entry;
         return entry;
 }
 
@@ -250,15 +250,15 @@ void bands_resolve(struct model *m, const struct info_table *table)
                 m->sink.band(m->sink.ctx, &entry->band);
 }
 
-void bands_take(struct band_entry *entry, uint64_t census, uint64_t time_ns, uint64_t bytes)
+void bands_take(struct band_entry *entry, const struct census *census, double time_s, uint64_t bytes)
 {
         struct band *band = &entry->band;
 
         band->bytes = bytes;
-        band->census = census;
-        bucket_add(&band->total, time_ns, (double)bytes);
+        band->census = census->number;
+        bucket_add_at(&band->total, census->time_ns, time_s, (double)bytes);
         if (band->history)
-                band_history_add(band->history, time_ns, (double)bytes);
+                band_history_add(band->history, census->time_ns, (double)bytes);
 }
 
 uint32_t bands_count(const struct bands *b)

@@ -34,6 +34,8 @@ struct info_table {
 struct band_history {
         uint64_t width_ns;              /* of each point; 1 s at first */
         uint64_t first;                 /* index (time / width) of points[0] */
+        uint64_t newest_ns;             /* start of the point that took the newest sample: mostly the next one's, too */
+        uint32_t newest;                /* its place in points */
         struct { float min, max, mean, last; uint32_t count; } points[BAND_POINTS];
 };
 

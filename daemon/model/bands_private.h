@@ -10,6 +10,7 @@
 #include "heapwatch/eventlog.h"
 #include "model/bands.h"
 
+struct census;
 struct model;
 
 #define MAX_STACK 255   /* cost centres in one event */
@@ -22,7 +23,7 @@ struct band_entry {
         uint32_t label_size;    /* BAND_TEXT */
         uint64_t row_census;    /* number of the census that `row` belongs to */
         uint32_t row;           /* index of its row there */
-        uint32_t follower;      /* band of the row that came after its own; 0: none yet */
+        struct band_entry *follower; /* of the row that came after its own; NULL: none yet */
 };
 
 struct bands {
@@ -32,7 +33,7 @@ struct bands {
         struct arena stacks;            /* cost-centre ids of bands */
         struct strings strings;         /* all texts of bands, info tables, cost centres, ticky */
         uint64_t seed;
-        uint32_t newest_row;            /* band of the newest row; 0: none */
+        struct band_entry *newest_row;  /* band of the newest row; NULL: none */
         uint64_t left_out;              /* most rows left out of one census */
 
         struct pool centres;            /* struct cost_centre */
@@ -59,8 +60,8 @@ static inline struct band_entry *bands_entry(const struct bands *b, uint32_t id)
         return pool_at(&b->entries, id);
 }
 
-/* A finished census gave this band so many bytes. */
-void bands_take(struct band_entry *entry, uint64_t census, uint64_t time_ns, uint64_t bytes);
+/* A finished census, at time_s in seconds, gave this band so many bytes. */
+void bands_take(struct band_entry *entry, const struct census *census, double time_s, uint64_t bytes);
 
 /* An info table was defined: its band, if there is one already, gets its name (the sink is told). */
 void bands_resolve(struct model *m, const struct info_table *table);

@@ -44,12 +44,12 @@ static void accept(struct model *m)
 {
         struct census_state *c = &m->census;
         const struct census *open = &c->open;
+        double time_s = (double)open->time_ns / 1e9;
 
         for (uint32_t i = 0; i < c->done.n_rows; i++)
                 bands_entry(&m->bands, c->done.rows[i].band)->band.bytes = 0;
         for (uint32_t i = 0; i < open->n_rows; i++)
-                bands_take(bands_entry(&m->bands, open->rows[i].band), open->number, open->time_ns,
-                           open->rows[i].bytes);
+                bands_take(bands_entry(&m->bands, open->rows[i].band), open, time_s, open->rows[i].bytes);
         if (open->rows_left_out > m->bands.left_out)
                 m->bands.left_out = open->rows_left_out;
         c->done = *open;

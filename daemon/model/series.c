@@ -4,6 +4,11 @@
  * is young. Most series of most targets are young, and fifty targets with ten
  * series each must fit into a few megabytes, which whole rings would not. A
  * ring grows before it would drop a bucket that its full capacity can hold.
+ *
+ * A stretch is merged from the widest buckets that lie in it, down to the
+ * ring's own at both ends: 30 to 40 merges instead of up to 384. Rules ask for
+ * several stretches in every second of a log: catching up with two days of one
+ * target spent 40 % of its time in merges.
  */
 #include "model/series.h"
 
@@ -94,21 +99,19 @@ void series_push(struct series *s, uint64_t time_ns, double value)
                 (void)push(s, r, time_ns, value); /* too late for a wide ring too: already counted */
 }
 
-/* The finest window that has all there is from from_ns on, else the widest. */
-static const struct window *choose(const struct series *s, uint64_t from_ns)
+unsigned series_ring(const struct series *s, uint64_t from_ns)
 {
-        for (unsigned r = 0; r + 1 < SERIES_WIDTHS; r++) {
-                const struct window *w = &s->windows[r];
-                if (!w->rolled || w->from <= from_ns / w->width_ns)
-                        return w;
-        }
-        return &s->windows[SERIES_WIDTHS - 1];
+        unsigned r = 0;
+
+        while (r + 1 < SERIES_WIDTHS && s->windows[r].rolled && s->windows[r].from > from_ns / s->windows[r].width_ns)
+                r++;
+        return r;
 }
 
 size_t series_history(const struct series *s, uint64_t from_ns, uint64_t to_ns, uint64_t step_ns,
                       struct series_point *points, size_t max)
 {
-        const struct window *w = choose(s, from_ns);
+        const struct window *w = &s->windows[series_ring(s, from_ns)];
         size_t n = 0;
 
         if (w->empty || from_ns >= to_ns)
@@ -139,15 +142,53 @@ size_t series_history(const struct series *s, uint64_t from_ns, uint64_t to_ns, 
         return n;
 }
 
+/* Of a ring's own buckets. */
+static void merge_own(const struct window *w, uint64_t from, uint64_t end, struct bucket *ret)
+{
+        for (uint64_t i = from; i < end; i++) {
+                const struct bucket *b = window_at(w, i);
+                if (b)
+                        bucket_merge(ret, b);
+        }
+}
+
+void series_merge(const struct series *s, unsigned ring, uint64_t from, uint64_t end, struct bucket *ret)
+{
+        const struct window *w = &s->windows[ring], *wider = ring + 1 < SERIES_WIDTHS ? w + 1 : NULL;
+
+        if (w->empty)
+                return;
+        if (from < w->from)
+                from = w->from;
+        if (end > w->newest + 1)
+                end = w->newest + 1;
+        if (from >= end)
+                return;
+        uint64_t fan = wider ? wider->width_ns / w->width_ns : 0;
+        uint64_t first = wider ? (from - 1) / fan + 1 : 0, behind = wider ? end / fan : 0;
+        if (from == 0)
+                first = 0;
+        if (first >= behind || (wider->rolled && wider->from > first)) {
+                merge_own(w, from, end, ret);
+                return;
+        }
+        merge_own(w, from, first * fan, ret);
+        series_merge(s, ring + 1, first, behind, ret);
+        merge_own(w, behind * fan, end, ret);
+}
+
 void series_span(const struct series *s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
 {
         *ret = (struct bucket){ 0 };
         if (!s->total.moments.n)
                 return;
-        if (from_ns == 0 && to_ns > s->total.last_time_ns)
+        if (from_ns == 0 && to_ns > s->total.last_time_ns) {
                 *ret = s->total;
-        else if (from_ns < to_ns)
-                window_merge(choose(s, from_ns), from_ns, to_ns, ret);
+        } else if (from_ns < to_ns) {
+                unsigned ring = series_ring(s, from_ns);
+                uint64_t width = s->windows[ring].width_ns;
+                series_merge(s, ring, from_ns / width + (from_ns % width != 0), (to_ns - 1) / width + 1, ret);
+        }
 }
 
 void series_recent(const struct series *s, uint64_t now_ns, uint64_t span_ns, struct bucket *ret)

@@ -65,6 +65,12 @@ struct series_point {
 size_t series_history(const struct series *s, uint64_t from_ns, uint64_t to_ns, uint64_t step_ns,
                       struct series_point *points, size_t max);
 
+/* The finest ring that has all there is from from_ns on, else the widest. */
+unsigned series_ring(const struct series *s, uint64_t from_ns);
+
+/* Merges the buckets of index from .. end - 1 of a ring into *ret. */
+void series_merge(const struct series *s, unsigned ring, uint64_t from, uint64_t end, struct bucket *ret);
+
 /*
  * Merge of the buckets that begin in [from_ns, to_ns), of the finest window that
  * still reaches back to from_ns, else of the widest; ret->moments.n == 0 when

@@ -16,11 +16,11 @@
 
 void moments_add(struct moments *m, double t_s, double v)
 {
-        double n = (double)++m->n;
+        double part = 1 / (double)++m->n;
         double dt = t_s - m->t_mean, dv = v - m->v_mean;
 
-        m->t_mean += dt / n;
-        m->v_mean += dv / n;
+        m->t_mean += dt * part;
+        m->v_mean += dv * part;
         m->m_tt += dt * (t_s - m->t_mean);
         m->m_tv += dt * (v - m->v_mean);
         m->m_vv += dv * (v - m->v_mean);
@@ -46,11 +46,16 @@ void moments_merge(struct moments *m, const struct moments *other)
 
 void bucket_add(struct bucket *b, uint64_t time_ns, double value)
 {
+        bucket_add_at(b, time_ns, (double)time_ns / 1e9, value);
+}
+
+void bucket_add_at(struct bucket *b, uint64_t time_ns, double t_s, double value)
+{
         if (!b->moments.n) {
                 b->min = b->max = b->last = value;
                 b->last_time_ns = time_ns;
         }
-        moments_add(&b->moments, (double)time_ns / 1e9, value);
+        moments_add(&b->moments, t_s, value);
         if (value < b->min)
                 b->min = value;
         if (value > b->max)

@@ -71,6 +71,9 @@ void window_merge(const struct window *w, uint64_t from_ns, uint64_t to_ns, stru
 /* Adds a sample to a bucket. */
 void bucket_add(struct bucket *b, uint64_t time_ns, double value);
 
+/* The same, for many samples of one time: t_s is time_ns in seconds. */
+void bucket_add_at(struct bucket *b, uint64_t time_ns, double t_s, double value);
+
 /* Adds one bucket to another. */
 void bucket_merge(struct bucket *b, const struct bucket *other);
 

@@ -11,12 +11,14 @@ static bool put_rows(struct encoder *e, const struct census *census, Hw__Census 
         struct packer p;
 
         packer_init(&p, e, (size_t)census->n_rows * PACKER_INTEGER_MAX * 2 + 64);
-        packer_reserve(&p, census->n_rows);
+        if (!packer_reserve(&p, census->n_rows))
+                return false;
         for (uint32_t i = census->n_rows; i-- > 0;)
                 packer_element(&p, census->rows[i].bytes);
         packer_message(&p, CENSUS_BYTES, 0);
         size_t since = packer_used(&p);
-        packer_reserve(&p, census->n_rows);
+        if (!packer_reserve(&p, census->n_rows))
+                return false;
         for (uint32_t i = census->n_rows; i-- > 0;)
                 packer_element(&p, census->rows[i].band);
         packer_message(&p, CENSUS_BAND, since);

@@ -55,31 +55,16 @@ static inline bool ensure(struct packer *p, size_t n)
         return n <= p->at || grow(p, n);
 }
 
-/* Seven bits a byte, the lowest first; there must be room. */
-static inline void put_varint(struct packer *p, uint64_t v)
-{
-        if (v <= 0x7f) {
-                p->room[--p->at] = (uint8_t)v;
-                return;
-        }
-        unsigned n = (unsigned)(63 - __builtin_clzll(v)) / 7;
-        uint8_t *out = p->room + (p->at -= n + 1);
-
-        for (; v > 0x7f; v >>= 7)
-                *out++ = (uint8_t)(v | 0x80);
-        *out = (uint8_t)v;
-}
-
 static inline void put_tag(struct packer *p, unsigned field, unsigned type)
 {
-        put_varint(p, (uint64_t)field << 3 | type);
+        packer_element(p, (uint64_t)field << 3 | type);
 }
 
 void packer_u64(struct packer *p, unsigned field, uint64_t value)
 {
         if (!ensure(p, 2 * VARINT_MAX))
                 return;
-        put_varint(p, value);
+        packer_element(p, value);
         put_tag(p, field, TYPE_VARINT);
 }
 
@@ -101,7 +86,7 @@ void packer_text(struct packer *p, unsigned field, const char *text)
                 return;
         p->at -= size;
         memcpy(p->room + p->at, text, size);
-        put_varint(p, size);
+        packer_element(p, size);
         put_tag(p, field, TYPE_BYTES);
 }
 
@@ -109,22 +94,15 @@ void packer_message(struct packer *p, unsigned field, size_t since)
 {
         if (!ensure(p, 2 * VARINT_MAX))
                 return;
-        put_varint(p, packer_used(p) - since);
+        packer_element(p, packer_used(p) - since);
         put_tag(p, field, TYPE_BYTES);
 }
 
-void packer_reserve(struct packer *p, size_t n)
+bool packer_reserve(struct packer *p, size_t n)
 {
         size_t bytes;
 
-        if (ckd_mul(&bytes, n, VARINT_MAX) || !ensure(p, bytes))
-                p->encoder->failed = true;
-}
-
-void packer_element(struct packer *p, uint64_t value)
-{
-        if (!p->encoder->failed)
-                put_varint(p, value);
+        return !ckd_mul(&bytes, n, VARINT_MAX) && ensure(p, bytes);
 }
 
 bool packer_attach(const struct packer *p, unsigned field, ProtobufCMessage *message)

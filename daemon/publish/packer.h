@@ -13,6 +13,7 @@
 #ifndef HW_PUBLISH_PACKER_H
 #define HW_PUBLISH_PACKER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -48,8 +49,18 @@ void packer_text(struct packer *p, unsigned field, const char *text);
 void packer_message(struct packer *p, unsigned field, size_t since);
 
 /* A packed array: room for n integers, then these, the last one first, then packer_message(). */
-void packer_reserve(struct packer *p, size_t n);
-void packer_element(struct packer *p, uint64_t value); /* there must be room */
+bool packer_reserve(struct packer *p, size_t n);
+
+/* Seven bits a byte, the lowest first. There must be room. */
+static inline void packer_element(struct packer *p, uint64_t v)
+{
+        unsigned more = (unsigned)(63 - __builtin_clzll(v | 1)) / 7;
+        uint8_t *out = p->room + (p->at -= more + 1);
+
+        for (; v > 0x7f; v >>= 7)
+                *out++ = (uint8_t)(v | 0x80);
+        *out = (uint8_t)v;
+}
 
 #define BANDS_BANDS 1u                  /* hw.Bands.bands */
 

@@ -16,20 +16,11 @@
 
 typedef void visit_fn(void *ctx, const struct bucket *b);
 
-static bool reaches(const struct window *w, uint64_t from_ns)
-{
-        return !w->rolled || w->from <= from_ns / w->width_ns;
-}
-
 static void walk(const struct series *s, uint64_t from_ns, uint64_t to_ns, visit_fn *visit, void *ctx)
 {
-        unsigned ring = 0;
-
         if (!s->memory_bytes) /* not born: no sample has come */
                 return;
-        while (ring + 1 < SERIES_WIDTHS && !reaches(&s->windows[ring], from_ns))
-                ring++;
-        for (;; ring--) {
+        for (unsigned ring = series_ring(s, from_ns);; ring--) {
                 const struct window *w = &s->windows[ring];
                 uint64_t i = from_ns / w->width_ns, end = to_ns / w->width_ns;
 
@@ -52,10 +43,21 @@ static void merge(void *ctx, const struct bucket *b)
         bucket_merge(ctx, b);
 }
 
+/* As walk(), but nobody asks for single buckets, so that wider ones may stand for several. */
 bool history_span(const struct series *s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
 {
         *ret = (struct bucket){ 0 };
-        walk(s, from_ns, to_ns, merge, ret);
+        if (!s->memory_bytes)
+                return false;
+        for (unsigned ring = series_ring(s, from_ns);; ring--) {
+                uint64_t width = s->windows[ring].width_ns, end = to_ns / width;
+
+                series_merge(s, ring, from_ns / width, end, ret);
+                if (ring == 0)
+                        break;
+                if (end * width > from_ns)
+                        from_ns = end * width;
+        }
         return ret->moments.n > 0;
 }
 

@@ -72,10 +72,13 @@ static bool make_room(struct spread *s, struct spread_slice *slice)
         return true;
 }
 
-static void count(struct spread *s, struct spread_slice *slice, uint16_t cell)
+/* The place of a cell, or the one where it belongs. Values repeat: most are in the cell of the one before. */
+static uint16_t find(const struct spread_slice *slice, uint16_t cell)
 {
         uint16_t low = 0, high = slice->n;
 
+        if (slice->newest < slice->n && slice->cells[slice->newest].cell == cell)
+                return slice->newest;
         while (low < high) {
                 uint16_t middle = (uint16_t)((low + high) / 2);
                 if (slice->cells[middle].cell < cell)
@@ -83,6 +86,13 @@ static void count(struct spread *s, struct spread_slice *slice, uint16_t cell)
                 else
                         high = middle;
         }
+        return low;
+}
+
+static void count(struct spread *s, struct spread_slice *slice, uint16_t cell)
+{
+        uint16_t low = find(slice, cell);
+
         if (low == slice->n || slice->cells[low].cell != cell) {
                 if (!make_room(s, slice)) {
                         slice->lost = true;
@@ -92,6 +102,7 @@ static void count(struct spread *s, struct spread_slice *slice, uint16_t cell)
                 slice->cells[low] = (struct spread_cell){ .cell = cell };
                 slice->n++;
         }
+        slice->newest = low;
         slice->cells[low].count += slice->cells[low].count < UINT32_MAX;
 }
 

@@ -31,6 +31,7 @@ struct spread_slice {
         double area;
         struct spread_cell *cells;      /* n of them, rising */
         uint16_t n, room;
+        uint16_t newest;                /* place of the cell that was counted last */
         bool used;
         bool lost;                      /* a value found no memory: no quantile */
 };

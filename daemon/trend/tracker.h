@@ -135,6 +135,13 @@ bool tracker_band_oldest(const struct tracker *t, uint32_t band, uint64_t from_n
 bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_ns, struct bucket *ret);
 
 /*
+ * Its newest sample before a time, which is a whole second or behind the newest census. False: none is known; the last
+ * eight seconds with a census are.
+ */
+bool tracker_band_newest(const struct tracker *t, uint32_t band, uint64_t before_ns, uint64_t *ret_time_ns,
+                         double *ret_bytes);
+
+/*
  * Whether they know all there was since a time: the band had its ladder by then, or from its first census on, and it is
  * about a day ago at most.
  */

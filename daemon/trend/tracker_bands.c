@@ -20,11 +20,13 @@
  * ends, when a band gets a place, when a census comes late. Whoever reads
  * windows gets what waits with them; a ladder has nothing of an open minute.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "trend/tracker_private.h"
 
+#define SECOND_NS UINT64_C(1000000000)
 #define BORN_BYTES (64u * 1024)
 #define PROMOTE_FACTOR 2.0f
 #define LADDERS_A_CENSUS 128u
@@ -106,6 +108,38 @@ static void begin_stretch(struct tracker *t, uint64_t time_ns)
         }
 }
 
+/* Remembers what all bands have, when a second ends between the newest census and one that comes now. */
+static void remember(struct tracker *t, uint64_t time_ns)
+{
+        uint32_t k = t->n_recent % BAND_RECENT;
+
+        if (t->censuses == 0 || time_ns / SECOND_NS <= t->bands_newest_ns / SECOND_NS)
+                return;
+        for (uint32_t i = 0; i < t->n_full; i++)
+                t->recent[i].bytes[k] = (float)t->now[i].last;
+        t->recent_times[k] = (struct recent_time){ t->bands_newest_ns, time_ns };
+        t->n_recent++;
+}
+
+bool tracker_band_newest(const struct tracker *t, uint32_t id, uint64_t before_ns, uint64_t *ret_time_ns,
+                         double *ret_bytes)
+{
+        uint32_t place = tracker_band(t, id) ? t->places[id - 1] - 1 : UINT32_MAX;
+
+        if (place == UINT32_MAX || t->censuses == 0)
+                return false;
+        *ret_time_ns = t->bands_newest_ns;
+        *ret_bytes = t->now[place].last;
+        for (uint32_t k = 0; k < BAND_RECENT && *ret_time_ns >= before_ns; k++) {
+                const struct recent_time *r = &t->recent_times[k];
+                if (r->time_ns < before_ns && before_ns <= r->until_ns) {
+                        *ret_time_ns = r->time_ns;
+                        *ret_bytes = (double)t->recent[place].bytes[k];
+                }
+        }
+        return *ret_time_ns < before_ns && !isnan(*ret_bytes);
+}
+
 /* Gives each ladder its sample in t->values. */
 static void add_samples(struct tracker *t, uint64_t time_ns)
 {
@@ -117,6 +151,7 @@ static void add_samples(struct tracker *t, uint64_t time_ns)
                 take_in_late(t, time_ns);
                 return;
         }
+        remember(t, time_ns);
         if (!band_stretch_takes(&t->stretch, time_ns))
                 begin_stretch(t, time_ns);
         band_now_add(&t->stretch, t->now, t->values, t->n_full, time_ns, (double)(time_ns - t->bands_newest_ns) / 1e9);
@@ -163,6 +198,10 @@ static bool make_place(struct tracker *t)
         if (!values)
                 return false;
         t->values = values;
+        struct band_recent *recent = realloc(t->recent, room * sizeof(*recent));
+        if (!recent)
+                return false;
+        t->recent = recent;
         t->full_room = room;
         return true;
 }
@@ -176,6 +215,8 @@ static void begin_ladder(struct tracker *t, uint32_t id, uint32_t place, uint64_
         trend_init(&s->trend, &t->config.trend);
         trend_begin(&s->trend, time_ns);
         band_now_init(&t->now[place - 1]);
+        for (unsigned k = 0; k < BAND_RECENT; k++)
+                t->recent[place - 1].bytes[k] = (float)NAN;
         t->places[id - 1] = place;
         if (t->refused_bytes[id - 1] > 0) {
                 t->refused_bytes[id - 1] = 0;
@@ -302,14 +343,17 @@ void tracker_bands_clear(struct tracker *t)
         free(t->full);
         free(t->now);
         free(t->values);
+        free(t->recent);
         free(t->places);
         free(t->refused_bytes);
         t->full = NULL;
         t->now = NULL;
         t->values = NULL;
+        t->recent = NULL;
         t->places = NULL;
         t->refused_bytes = NULL;
         t->n_bands = t->n_full = t->full_room = t->n_refused = 0;
         t->stretch = (struct band_stretch){ 0 };
-        t->bands_newest_ns = t->censuses = 0;
+        t->bands_newest_ns = t->censuses = t->n_recent = 0;
+        memset(t->recent_times, 0, sizeof(t->recent_times));
 }

@@ -31,6 +31,20 @@ struct band_state {
         struct band_spread spread;
 };
 
+/*
+ * What a band had before each of the last few seconds (or censuses, where these are rarer): a tick is often told when
+ * censuses behind it have come. The times are of all bands.
+ */
+#define BAND_RECENT 8u
+
+struct band_recent {
+        float bytes[BAND_RECENT];       /* NaN: no ladder then */
+};
+
+struct recent_time {
+        uint64_t time_ns, until_ns;     /* of that census, and of the next one; until_ns 0: none */
+};
+
 _Static_assert(sizeof(struct band_state) <= 8192, "at most 8 kB of state per band");
 
 struct tracker {
@@ -52,6 +66,9 @@ struct tracker {
         struct band_state **full;       /* the ladders */
         struct band_now *now;           /* in the same places: samples of `stretch` */
         double *values;                 /* in the same places: of the census that is taken in */
+        struct band_recent *recent;     /* in the same places */
+        struct recent_time recent_times[BAND_RECENT];
+        uint32_t n_recent;              /* kept so far; the newest is in place (n_recent - 1) % BAND_RECENT */
         uint32_t n_full;
         uint32_t full_room;
         struct band_stretch stretch;

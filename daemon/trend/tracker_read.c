@@ -390,7 +390,7 @@ uint64_t tracker_bands_left_out(const struct tracker *t)
 uint64_t tracker_held_bytes(const struct tracker *t)
 {
         uint64_t held = sizeof(*t) + t->n_full * sizeof(struct band_state) +
-                        t->full_room * (sizeof(*t->full) + sizeof(*t->now) + sizeof(*t->values)) +
+                        t->full_room * (sizeof(*t->full) + sizeof(*t->now) + sizeof(*t->values) + sizeof(*t->recent)) +
                         t->n_bands * (sizeof(*t->places) + sizeof(*t->refused_bytes));
 
         for (unsigned i = 0; i < SERIES_COUNT; i++)

@@ -32,7 +32,8 @@ from web_browser import Web  # noqa: E402
 
 GOAL_MS = 300
 HOUR_S = 3600
-CALM_S = 0.5    # between rounds: what closing the last tab costs is not this round's
+CALM_S = 1.5    # between rounds: what closing the last tab costs is not this round's
+LOOK_S = 0.3    # between looks at the page: each takes time from it
 
 # Marks and requests of one round, in ms since the navigation began.
 STEPS = """(() => {
@@ -50,7 +51,8 @@ def measured(browser, url, shot=None):
     with browser.tab() as tab:
         time.sleep(CALM_S)
         tab.go(url)
-        wait_for(lambda: tab.js("performance.getEntriesByName('picture:bands').length"), "the first picture", poll_s=0.1)
+        time.sleep(LOOK_S)
+        wait_for(lambda: tab.js("performance.getEntriesByName('picture:bands').length"), "the first picture", poll_s=LOOK_S)
         chart = tab.js("heapwatch.chart('bands')")
         assert len(chart["series"]) == 16 and len(chart["x"]) > 50, "a whole picture, with the past"
         if shot:

@@ -333,6 +333,48 @@ static void test_growing_series_keep_all(void **unused)
         }
 }
 
+/* What is merged from wider buckets is what the ring's own say, also where stretches begin before it. */
+static void test_merge_of_wider_buckets(void **unused)
+{
+        uint64_t time_ns = 7777 * SECOND;
+        struct series s;
+        unsigned compared = 0;
+
+        (void)unused;
+        assert_int_equal(series_init(&s), 0);
+        for (unsigned i = 0; i < 6000; i++) {
+                time_ns += random_u64() % (i % 500 < 400 ? 3 * SECOND : 60 * SECOND);
+                uint64_t late = random_u64() % 8 ? 0 : random_u64() % (20 * SECOND);
+                series_push(&s, time_ns - late, 2e10 + (double)(random_u64() % 1000000));
+                for (unsigned ring = 0; i % 7 == 0 && ring < SERIES_WIDTHS; ring++) {
+                        const struct window *w = &s.windows[ring];
+                        struct bucket own, merged = { .min = 0 };
+                        uint64_t n = w->newest - w->from + 1, from = w->from + random_u64() % n, end = w->newest + 3;
+                        from -= from > 2 && random_u64() % 4 == 0 ? 2 : 0;
+                        end -= random_u64() % 3 ? 0 : random_u64() % (n + 2);
+                        window_merge(w, from * w->width_ns, end * w->width_ns, &own);
+                        series_merge(&s, ring, from, end, &merged);
+                        if (s.late > 0 && own.moments.n != merged.moments.n)
+                                continue; /* a wide bucket has samples that came too late for a fine one */
+                        assert_int_equal(merged.moments.n, own.moments.n);
+                        if (own.moments.n == 0)
+                                continue;
+                        compared++;
+                        assert_true(merged.min == own.min && merged.max == own.max && merged.last == own.last);
+                        assert_true(merged.last_time_ns == own.last_time_ns);
+                        assert_true(fabs(merged.moments.v_mean / own.moments.v_mean - 1) < 1e-14);
+                        assert_true(fabs(merged.moments.t_mean / own.moments.t_mean - 1) < 1e-14);
+                        assert_true(fabs(merged.moments.m_tt - own.moments.m_tt) <= 1e-9 * own.moments.m_tt);
+                        assert_true(fabs(merged.moments.m_vv - own.moments.m_vv) <= 1e-9 * own.moments.m_vv);
+                        assert_true(fabs(merged.moments.m_tv - own.moments.m_tv) <=
+                                    1e-9 * sqrt(own.moments.m_tt * own.moments.m_vv));
+                }
+        }
+        assert_true(compared > 2500);
+        assert_true(s.windows[0].rolled && s.windows[1].rolled);
+        series_done(&s);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -340,6 +382,7 @@ int main(void)
                 cmocka_unit_test(test_window_at_the_end_of_time),
                 cmocka_unit_test(test_regression_keeps_its_digits),
                 cmocka_unit_test(test_growing_series_keep_all),
+                cmocka_unit_test(test_merge_of_wider_buckets),
                 cmocka_unit_test(test_history),
                 cmocka_unit_test(test_history_of_a_late_start),
         };

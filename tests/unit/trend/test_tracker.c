@@ -343,6 +343,40 @@ static void test_bands(void **state)
         rig_close(&r);
 }
 
+/* What a band had before a second, while censuses behind it have come already. */
+static void test_what_a_band_had_a_little_earlier(void **state)
+{
+        static const uint64_t intervals_ms[] = { 100, 700, 1000, 3000, 45000 };
+        static struct rig r;
+
+        (void)state;
+        for (unsigned k = 0; k < 5; k++) {
+                uint64_t every = intervals_ms[k] * 1000000, n = 400, time_ns = 0;
+                double value = 0;
+
+                open_scaled(&r, 60 * SECOND);
+                tracker_on_tick(r.t, count_tick, NULL);
+                assert_false(tracker_band_newest(r.t, 1, UINT64_MAX, &time_ns, &value));
+                for (uint64_t i = 0; i < n; i++) {
+                        uint64_t bytes[] = { MIB + 1024 * i, i < 10 ? 1000 : 2 * MIB + 1024 * i };
+                        census(&r, 10 * SECOND + i * every, bytes, 2);
+                }
+                uint64_t last = 10 * SECOND + (n - 1) * every;
+                for (uint64_t s = last / SECOND + 3; s * SECOND > last - 7 * (every > SECOND ? every : SECOND); s--) {
+                        uint64_t i = (s * SECOND - 1 - 10 * SECOND) / every; /* the newest before it */
+                        i = i < n ? i : n - 1;
+                        assert_true(tracker_band_newest(r.t, 1, s * SECOND, &time_ns, &value));
+                        assert_int_equal(time_ns, 10 * SECOND + i * every);
+                        assert_true(value == (double)(MIB + 1024 * i));
+                        assert_true(tracker_band_newest(r.t, 2, s * SECOND, &time_ns, &value));
+                        assert_true(value == (double)(2 * MIB + 1024 * i));
+                }
+                assert_false(tracker_band_newest(r.t, 1, 11 * SECOND, &time_ns, &value));
+                assert_false(tracker_band_newest(r.t, 3, UINT64_MAX, &time_ns, &value));
+                rig_close(&r);
+        }
+}
+
 static void test_a_band_that_grows_takes_the_place_of_one_that_does_not(void **state)
 {
         static struct rig r;
@@ -531,6 +565,7 @@ int main(void)
                 cmocka_unit_test(test_a_leap_is_bounded),
                 cmocka_unit_test(test_ticks_in_a_silence),
                 cmocka_unit_test(test_bands),
+                cmocka_unit_test(test_what_a_band_had_a_little_earlier),
                 cmocka_unit_test(test_a_band_that_grows_takes_the_place_of_one_that_does_not),
                 cmocka_unit_test(test_time_to_the_least_limit),
                 cmocka_unit_test(test_steady_has_no_time_to_limit),

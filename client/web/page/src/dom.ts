@@ -39,6 +39,11 @@ export function setText(el: Element, text: string): void {
     if (el.textContent !== text) el.textContent = text;
 }
 
+// A number and its unit stay on one line.
+export function unbroken(text: string): string {
+    return text.replace(/(\d) (?=%|B\b|[KMGTPE]iB|[nµm]?s\b)/g, "$1\u00a0");
+}
+
 export function setAttr(el: Element, name: string, value: string | null): void {
     if (value === null) el.removeAttribute(name);
     else if (el.getAttribute(name) !== value) el.setAttribute(name, value);

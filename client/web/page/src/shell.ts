@@ -10,6 +10,7 @@ import { standing } from "./api/report.ts";
 import type { App, Page } from "./app.ts";
 import { h, setAttr, setText, visible } from "./dom.ts";
 import { pages } from "./pages/all.ts";
+import { sideKey } from "./pages/compare.ts";
 import { parseStanding, SLIDING, slidingWidth } from "./range.ts";
 import { firing } from "./state/judge.ts";
 import { num } from "./state/wire.ts";
@@ -24,12 +25,17 @@ const FIRST = 10, FIRST_MS = 15; // the first drawings follow each other at once
 
 export class Shell {
     frames = 0; // drawings so far
+    private address: string | undefined; // what the address bar held when it was last drawn
     private page: Page | undefined;
     private pageName = "";
     private pending = false;
     private drawn = 0;
     private readonly made = performance.now();
-    private readonly banner = h("div", { class: "banner", role: "status", "aria-live": "polite" });
+    private readonly trouble = h("span", { role: "status" });
+    private readonly age = h("span", {}); // changes each second: not to be read out
+    private readonly banner = h("div", { class: "banner" }, this.trouble, this.age);
+    private readonly announced = h("div", { class: "sr", role: "status" }); // alerts that began to fire
+    private fired: Set<string> | undefined;
     private readonly targets = h("select", { "aria-label": "Target", onchange: () => this.pickTarget() });
     private readonly state = h("span", {});
     private readonly ranges = h("div", { class: "choice", role: "group", "aria-label": "Range of time" });
@@ -50,7 +56,7 @@ export class Shell {
                     h("span", { class: "spacer" }), this.ranges, this.pause,
                     h("button", { onclick: () => void this.save(), title: "The whole page with its data, in one file" }, "Save report"), theme),
                 this.tabs),
-            this.banner, this.main];
+            this.banner, this.announced, this.main];
         for (const p of pages) {
             const link = h("a", { href: `#/${p.name}`, "data-page": p.name, onclick: (e: MouseEvent) => this.go(e, p.name) }, p.title);
             if (p.name === "alerts") link.append(this.alertBadge);
@@ -97,15 +103,17 @@ export class Shell {
 
     // All that was asked for is here and drawn.
     get settled(): boolean {
-        return !this.pending && (!this.live || ((this.live.connected || !!this.live.ended) && (this.app.histories?.idle ?? true)));
+        const { live, app } = this, known = !live || (app.view.server.live === false ? !!live.ended : live.connected);
+        return this.address === location.hash && !this.pending && known && (app.histories?.idle ?? true);
     }
 
     // While paused the page looks at what it had: only the frame goes on.
     private draw(): void {
         this.drawn = performance.now();
+        this.address = location.hash;
         if (!this.frames++) this.root.replaceChildren(...this.parts);
         const { route } = this.app, known = pages.find((p) => p.name === route.page) ?? pages[0]!;
-        this.follow();
+        const wanted = this.follow();
         if (this.pageName !== known.name || !this.page) {
             this.page?.done?.();
             this.pageName = known.name;
@@ -114,26 +122,30 @@ export class Shell {
         }
         this.frame();
         this.page.update();
-        const t = this.app.target();
-        if (this.page.wants && t) this.app.histories?.allBands(t);
+        if (!this.page.wants) return;
+        for (const k of wanted) {
+            const t = this.app.view.targets.get(k);
+            if (t) this.app.histories?.allBands(t);
+        }
     }
 
     // Which targets are wanted in detail, and the past of each.
-    private follow(): void {
-        if (!this.live) return;
+    private follow(): string[] {
+        if (!this.live) return [];
         const { route, view, histories } = this.app, wanted: string[] = [];
         if (route.page !== "overview") {
             const name = route.get("target") || this.app.target()?.key;
             if (name) wanted.push(name);
         }
         if (route.page === "compare") {
-            for (const side of ["a", "b"]) {
-                const k = route.get(side);
-                if (k && view.targets.has(k) && !wanted.includes(k)) wanted.push(k);
+            for (const side of ["a", "b"] as const) {
+                const k = sideKey(this.app, side);
+                if (view.targets.has(k) && !wanted.includes(k)) wanted.push(k);
             }
         }
         this.live.follow(wanted, route.page === "detail");
         for (const k of wanted) histories?.open(route.page, k, view.targets.get(k)?.run, slidingWidth(this.app.rangeText));
+        return wanted;
     }
 
     // What stands around the page.
@@ -151,12 +163,25 @@ export class Shell {
         setText(this.pause, app.paused ? "Go on" : "Pause");
         setAttr(this.pause, "aria-pressed", String(app.paused));
         this.pause.hidden = !this.live;
-        for (const a of this.tabs.children) setAttr(a, "aria-current", (a as HTMLElement).dataset["page"] === this.pageName ? "page" : null);
+        for (const a of this.tabs.children) {
+            const mine = (a as HTMLElement).dataset["page"] === this.pageName;
+            if (mine && a.getAttribute("aria-current") !== "page") this.bring(a as HTMLElement);
+            setAttr(a, "aria-current", mine ? "page" : null);
+        }
         const alerts = [...app.view.targets.values()].reduce((sum, x) => sum + (firing(x.alerts) ?? 0), 0);
+        this.announce();
         setText(this.alertBadge, alerts ? String(alerts) : "");
         this.alertBadge.hidden = !alerts;
         this.sayBanner();
         document.title = `${alerts ? `(${alerts}) ` : ""}${t && this.pageName !== "overview" ? `${visible(t.name)} · ` : ""}heapwatch`;
+    }
+
+    // On a narrow screen the opened page's tab may be out of sight.
+    private bring(tab: HTMLElement): void {
+        requestAnimationFrame(() => {
+            const from = tab.offsetLeft - this.tabs.offsetLeft, to = from + tab.offsetWidth, seen = this.tabs.scrollLeft;
+            if (from < seen || to > seen + this.tabs.clientWidth) this.tabs.scrollLeft = from - (this.tabs.clientWidth - tab.offsetWidth) / 2;
+        });
     }
 
     private fillTargets(): void {
@@ -170,26 +195,40 @@ export class Shell {
         if (this.targets.value !== now) this.targets.value = now;
     }
 
+    // Those who do not see the badge are told of what is new, once.
+    private announce(): void {
+        const now = new Set<string>();
+        for (const t of this.app.view.targets.values()) {
+            for (const a of t.alerts?.alerts ?? []) if (a.state === "STATE_FIRING" && !a.silenced) now.add(`${a.rule ?? "an alert"} on ${t.key}`);
+        }
+        const fresh = this.fired ? [...now].filter((a) => !this.fired!.has(a)) : [];
+        if (this.app.view.change) this.fired = now;
+        if (fresh.length) setText(this.announced, `Firing: ${fresh.map(visible).join(", ")}`);
+    }
+
     private sayBanner(): void {
-        const [text, tone] = this.trouble();
+        const [text, tone, age] = this.worst();
         this.banner.hidden = !text;
-        setText(this.banner, text);
+        setText(this.trouble, text);
+        setText(this.age, age ? ` ${age}` : "");
         setAttr(this.banner, "data-tone", tone);
     }
 
-    // The worst thing to know, and its tone.
-    private trouble(): [string, string] {
+    // The worst thing to know, its tone, and how old what is shown is.
+    private worst(): [string, string, string?] {
         const { live, app } = this;
         const now = Date.now(), t = app.target();
         if (live && !live.connected) {
+            const age = `What you see is ${elapsed(Math.floor((now - live.heard) / 1000))} old.`;
+            if (live.refused) return [`The server refuses: ${visible(live.refused)}. This page asks again.`, "bad", live.heard ? age : ""];
             if (!live.heard) return ["Connecting to the server…", "plain"];
-            return [`The server is not reachable. What you see is ${elapsed(Math.floor((now - live.heard) / 1000))} old.`, "bad"];
+            return ["The server is not reachable.", "bad", age];
         }
         const stale = [...app.view.daemons.values()].filter((d) => d.stale);
         if (stale.length) {
             const heard = Math.min(...stale.map((d) => num(d.heardWallNs) ?? NaN));
             const age = Number.isFinite(heard) ? `What you see of it is ${elapsed(Math.max(0, Math.floor(now / 1000 - heard / 1e9)))} old.` : "It was never heard.";
-            return [`The daemon is silent${stale.length > 1 ? ` (${stale.length} daemons)` : ""}. ${age} It goes on when the daemon is back.`, "bad"];
+            return [`The daemon is silent${stale.length > 1 ? ` (${stale.length} daemons)` : ""}. It goes on when the daemon is back.`, "bad", age];
         }
         const name = app.route.get("target");
         if (live?.connected && name && !t) return [`There is no target ${visible(name)} (yet, or any more).`, "warn"];

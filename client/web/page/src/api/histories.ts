@@ -29,6 +29,7 @@ export class Histories {
     private tokens = PER_S;
     private counted = performance.now();
     private arrived: (() => void) | undefined;
+    private refusals = 0; // in a row
     error: string | undefined;
 
     constructor(private view: View, private changed: () => void) {}
@@ -61,6 +62,7 @@ export class Histories {
     // All state is new: ask for everything anew.
     renew(): void {
         this.asked.clear();
+        for (const t of this.view.targets.values()) t.history.clear();
         this.queue = [];
     }
 
@@ -115,10 +117,13 @@ export class Histories {
             if (Array.isArray(q.target)) for (const i of items) i.series = "spark";
             else await this.present(q.target);
             this.view.history(items, q.role !== undefined);
+            this.refusals = 0;
             if (q.role) performance.mark(`history:${q.role}`);
             this.error = undefined;
         } catch (e) {
             if (e instanceof TooMany) {
+                if (++this.refusals > 1) this.error = "The server has more questions than it answers at once; the past comes when it is our turn.";
+                this.changed();
                 await sleep(1000 * e.seconds);
                 this.queue.unshift(q);
                 return;

@@ -19,12 +19,14 @@ export class Live {
     connected = false;
     ended: string | undefined; // why nothing more will come
     error: string | undefined;
+    refused: string | undefined; // what the server said instead of a stream
     private source: EventSource | undefined;
     private timer: number | undefined;
     private retry = RETRY_FIRST_MS;
     private address = "";
     private trends = false;
     private states = 0; // that have come
+    private more = false; // something came after the state
 
     constructor(private view: View, private changed: () => void, private renewed: () => void) {}
 
@@ -45,10 +47,14 @@ export class Live {
         this.source = s;
         this.on(s, "state", (d) => {
             if (this.states++) this.renewed();
+            this.more = false;
             this.view.reset(d as StateMessage);
             performance.mark("state");
         });
-        this.on(s, "updates", (d) => this.view.apply(d as Tagged[]));
+        this.on(s, "updates", (d) => {
+            this.more = true;
+            this.view.apply(d as Tagged[]);
+        });
         this.on(s, "daemon", (d) => this.view.setDaemon(d as DaemonInfo));
         this.on(s, "forget", (d) => {
             this.renewed();
@@ -58,7 +64,10 @@ export class Live {
         for (const [name, data] of early?.[1] ?? []) s.dispatchEvent(new MessageEvent(name, { data }));
         s.onerror = () => {
             this.connected = false;
-            if (this.source === s && s.readyState === EventSource.CLOSED) this.again();
+            if (this.source === s && s.readyState === EventSource.CLOSED) {
+                this.again();
+                void this.askWhy(this.address);
+            }
             this.changed();
         };
         this.watch();
@@ -69,6 +78,7 @@ export class Live {
             if (this.source !== s) return;
             this.heard = Date.now();
             this.connected = true;
+            this.refused = undefined;
             this.retry = RETRY_FIRST_MS;
             this.watch();
             try {
@@ -85,8 +95,23 @@ export class Live {
     private end(reason: string): void {
         this.close();
         this.connected = this.view.server.live === false;
-        if (this.connected) this.ended = reason;
-        else this.again();
+        if (this.connected) {
+            this.ended = reason;
+            if (this.more) this.renewed(); // the past that was asked for while files were read was not all
+        } else this.again();
+    }
+
+    // EventSource does not tell what a refusal said: asked once more, plainly.
+    private async askWhy(address: string): Promise<void> {
+        const stop = new AbortController();
+        try {
+            const answer = await fetch(address, { signal: stop.signal });
+            this.refused = answer.ok ? undefined : (((await answer.json()) as { error?: string }).error ?? `status ${answer.status}`);
+        } catch {
+            this.refused = undefined; // nobody is there
+        }
+        stop.abort();
+        this.changed();
     }
 
     private watch(): void {

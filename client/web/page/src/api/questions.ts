@@ -36,7 +36,7 @@ export function historyAddress(q: HistoryQuery): string {
 
 export const SERIES = ["live", "heap_size", "blocks_size", "rss", "cgroup", "gc_pause", "slop", "fragmentation", "copied", "census_total"];
 const FIRST_TOP = 20;
-export const FIRST_POINTS = 160;
+export const FIRST_POINTS = 120;
 
 // No more than the first picture of a target shows on this page. `sliding`: seconds that it looks back; undefined: all.
 export function firstQuestion(page: string, key: string, sliding: number | undefined): HistoryQuery {

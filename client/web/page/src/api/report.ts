@@ -99,6 +99,6 @@ export async function standing(view: View): Promise<Blob> {
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n',
         "<title>heapwatch</title>\n", `<link rel="icon" href="data:,">\n<style>${style}</style>\n</head>\n<body>\n`,
         '<div id="app"></div>\n', `<script type="application/json" id="data">${data}</script>\n`,
-        `<script id="script">${script}</script>\n<script type="text/plain" id="flame">${flame}</script>\n</body>\n</html>\n`,
+        `<script type="text/plain" id="flame">${flame}</script>\n<script id="script">${script}</script>\n</body>\n</html>\n`,
     ], { type: "text/html" });
 }

@@ -3,7 +3,7 @@
  * alerts.ts - alerts of all targets: rule, state, evidence; and what changed while this page was open.
  */
 import type { App, Page } from "../app.ts";
-import { h, setLabel, setText, visible } from "../dom.ts";
+import { h, setLabel, setText, unbroken, visible } from "../dom.ts";
 import { type Alert, alertKey, type AlertChange, alertState } from "../state/judge.ts";
 import type { Target } from "../state/target.ts";
 import { seconds } from "../state/wire.ts";
@@ -22,27 +22,27 @@ const word = (s: string | undefined) => alertState(s);
 export function alerts(app: App): Page {
     const { route } = app, filter = field(route, "qa", "Search", "rule, target or band");
     const table = new Table<Row>({ id: "alerts", title: "Alerts", route, sort: "-state", key: (r) => r.key, height: 480, rowHeight: 36,
-        empty: "No alert. The daemon's rules decide; `–` in the overview means that none are judged.",
+        empty: "No alert. The daemon's rules decide; “–” in the overview means that none are judged.",
         onopen: (r) => route.set({ alert: route.get("alert") === r.key ? undefined : r.key }), opened: () => route.get("alert"), columns: [
             { id: "state", title: "State", width: "120px", left: true, first: "desc", value: (r) => word(r.a.state).weight,
                 draw: (c, r) => pill(c, word(r.a.state).text + (r.a.silenced ? ", silenced" : ""), r.a.silenced ? "dim" : word(r.a.state).tone) },
-            { id: "rule", title: "Rule", width: "minmax(140px, 1fr)", left: true, value: (r) => r.a.rule, draw: (c, r) => setLabel(c, r.a.rule ?? UNKNOWN) },
-            { id: "target", title: "Target", width: "minmax(110px, 1fr)", left: true, value: (r) => r.t.key, draw: (c, r) => setLabel(c, r.t.key) },
-            { id: "band", title: "Band", width: "minmax(110px, 1fr)", left: true, value: (r) => r.a.bandLabel, draw: (c, r) => setLabel(c, r.a.bandLabel ?? "") },
-            { id: "severity", title: "Severity", width: "90px", left: true, value: (r) => r.a.severity, draw: (c, r) => setLabel(c, r.a.severity ?? UNKNOWN) },
-            { id: "value", title: "Value", width: "120px", value: (r) => r.a.value, text: (r) => visible(r.a.valueText ?? UNKNOWN) },
-            { id: "threshold", title: "Threshold", width: "120px", value: (r) => r.a.thresholdText, text: (r) => visible(r.a.thresholdText ?? UNKNOWN) },
-            { id: "since", title: "Since", width: "110px", left: true, value: (r) => seconds(r.a.firedNs ?? r.a.sinceNs), text: (r) => when(app, r.t, seconds(r.a.firedNs ?? r.a.sinceNs)) },
-            { id: "sentence", title: "Evidence", width: "minmax(240px, 3fr)", left: true, value: (r) => r.a.sentence, draw: (c, r) => setLabel(c, r.a.sentence ?? UNKNOWN) },
+            { id: "rule", title: "Rule", width: "minmax(100px, 1.4fr)", left: true, value: (r) => r.a.rule, draw: (c, r) => setLabel(c, r.a.rule ?? UNKNOWN) },
+            { id: "target", title: "Target", width: "minmax(110px, 1fr)", left: true, wide: true, value: (r) => r.t.key, draw: (c, r) => setLabel(c, r.t.key) },
+            { id: "band", title: "Band", width: "minmax(110px, 1.6fr)", left: true, wide: true, value: (r) => r.a.bandLabel, draw: (c, r) => setLabel(c, r.a.bandLabel ?? "") },
+            { id: "severity", title: "Severity", width: "90px", left: true, wide: true, value: (r) => r.a.severity, draw: (c, r) => setLabel(c, r.a.severity ?? UNKNOWN) },
+            { id: "value", title: "Value", width: "110px", value: (r) => r.a.value, text: (r) => visible(r.a.valueText ?? UNKNOWN) },
+            { id: "threshold", title: "Threshold", width: "120px", wide: true, value: (r) => r.a.thresholdText, text: (r) => visible(r.a.thresholdText ?? UNKNOWN) },
+            { id: "since", title: "Since", width: "110px", left: true, wide: true, value: (r) => seconds(r.a.firedNs ?? r.a.sinceNs), text: (r) => when(app, r.t, seconds(r.a.firedNs ?? r.a.sinceNs)) },
+            { id: "sentence", title: "Evidence", width: "minmax(240px, 2.6fr)", left: true, wide: true, value: (r) => r.a.sentence, draw: (c, r) => setLabel(c, r.a.sentence ?? UNKNOWN) },
         ] });
     const change = alertControl(app), facts = new Facts(), name = h("h3", {}), sentence = h("p", { class: "sentence" });
     const opened = h("section", { class: "card", "aria-label": "The opened alert" }, h("div", { class: "tablehead" }, name, h("span", { class: "tools" },
         h("button", { class: "quiet", onclick: () => toBand() }, "show in heap"), h("button", { class: "quiet", "aria-label": "Close", onclick: () => route.set({ alert: undefined }) }, "×"))), sentence, facts.root, change.root);
-    const log = new Table<Change>({ id: "alert-history", title: "What changed while this page was open", route, sort: "-time", key: (c) => String(c.i), height: 300, empty: "Nothing yet.", columns: [
-        { id: "time", title: "Time", width: "120px", left: true, value: (x) => x.c.t, text: (x) => when(app, x.t, x.c.t) },
-        { id: "target", title: "Target", width: "minmax(110px, 1fr)", left: true, value: (x) => x.t.key, draw: (c, x) => setLabel(c, x.t.key) },
-        { id: "rule", title: "Rule", width: "minmax(140px, 1fr)", left: true, value: (x) => x.c.alert.rule, draw: (c, x) => setLabel(c, [x.c.alert.rule, x.c.alert.bandLabel].filter(Boolean).join(" · ")) },
-        { id: "change", title: "Change", width: "200px", left: true, value: (x) => `${word(x.c.from).text} → ${word(x.c.to).text}` },
+    const log = new Table<Change>({ id: "alert-history", title: "Changes that this page has seen", route, sort: "-time", key: (c) => String(c.i), height: 300, empty: "Nothing yet.", columns: [
+        { id: "time", title: "Time", width: "92px", left: true, value: (x) => x.c.t, text: (x) => when(app, x.t, x.c.t) },
+        { id: "target", title: "Target", width: "minmax(110px, 1fr)", left: true, wide: true, value: (x) => x.t.key, draw: (c, x) => setLabel(c, x.t.key) },
+        { id: "rule", title: "Rule", width: "minmax(100px, 2fr)", left: true, value: (x) => x.c.alert.rule, draw: (c, x) => setLabel(c, [x.c.alert.rule, x.c.alert.bandLabel].filter(Boolean).join(" · ")) },
+        { id: "change", title: "Change", width: "156px", left: true, value: (x) => `${word(x.c.from).text} → ${word(x.c.to).text}` },
     ] });
     const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, h("h2", {}, "Alerts"), h("span", { class: "spacer" }), filter.root), table.root, opened, log.root);
     let current: Row | undefined;
@@ -66,7 +66,7 @@ export function alerts(app: App): Page {
 
     function show({ a, t }: Row): void {
         setText(name, visible(a.rule ?? UNKNOWN));
-        setText(sentence, visible(a.sentence ?? ""));
+        setText(sentence, unbroken(visible(a.sentence ?? "")));
         change.show(t, a);
         const at = (ns: string | number | undefined) => when(app, t, seconds(ns));
         facts.show([

@@ -15,14 +15,14 @@ import { searching } from "./common.ts";
 const BASELINE = "baseline";
 
 const COLUMNS: Column<Joined>[] = [
-    { id: "label", title: "Band", width: "minmax(240px, 2fr)", left: true, value: (r) => r.label, draw: (c, r) => setLabel(c, r.label) },
-    { id: "a", title: "A: mean", width: "110px", value: (r) => r.a?.bytes, text: (r) => bytes(r.a?.bytes) },
-    { id: "b", title: "B: mean", width: "110px", value: (r) => r.b?.bytes, text: (r) => bytes(r.b?.bytes) },
-    { id: "diff", title: "B − A", width: "120px", value: (r) => r.diff, text: (r) => signedBytes(r.diff), hint: "a band that one side does not have counts as 0 there" },
-    { id: "ratio", title: "of A", width: "90px", value: (r) => r.ratio, text: (r) => share(r.ratio) },
-    { id: "aslope", title: "A: slope", width: "130px", value: (r) => r.a?.slope, text: (r) => slope(r.a?.slope) },
-    { id: "bslope", title: "B: slope", width: "130px", value: (r) => r.b?.slope, text: (r) => slope(r.b?.slope) },
-    { id: "dslope", title: "Difference", width: "130px", value: (r) => r.slopeDiff, text: (r) => slope(r.slopeDiff) },
+    { id: "label", title: "Band", width: "minmax(92px, 2fr)", left: true, value: (r) => r.label, draw: (c, r) => setLabel(c, r.label) },
+    { id: "a", title: "A: mean", width: "78px", value: (r) => r.a?.bytes, text: (r) => bytes(r.a?.bytes) },
+    { id: "b", title: "B: mean", width: "78px", value: (r) => r.b?.bytes, text: (r) => bytes(r.b?.bytes) },
+    { id: "diff", title: "B − A", width: "94px", value: (r) => r.diff, by: (r) => Math.abs(r.diff), text: (r) => signedBytes(r.diff), hint: "sorted by its size; a band that one side does not have counts as 0 there" },
+    { id: "ratio", title: "of A", width: "90px", wide: true, value: (r) => r.ratio, text: (r) => share(r.ratio) },
+    { id: "aslope", title: "A: slope", width: "136px", wide: true, value: (r) => r.a?.slope, text: (r) => slope(r.a?.slope) },
+    { id: "bslope", title: "B: slope", width: "136px", wide: true, value: (r) => r.b?.slope, text: (r) => slope(r.b?.slope) },
+    { id: "dslope", title: "Difference", width: "136px", wide: true, value: (r) => r.slopeDiff, text: (r) => slope(r.slopeDiff) },
 ];
 
 export function compare(app: App): Page {
@@ -72,6 +72,14 @@ function baseline(): Baseline | undefined {
     return loaded ?? parseBaseline(remembered(BASELINE) ?? "");
 }
 
+// What the address says, else: the opened target against the next one, or its first half against its second.
+export function sideKey(app: App, name: "a" | "b"): string {
+    const named = app.route.get(name), all = app.view.sorted().map((t) => t.key);
+    if (named) return named;
+    const mine = app.target()?.key ?? all[0] ?? "";
+    return name === "a" ? mine : all.find((k) => k !== mine) ?? mine;
+}
+
 // One side: a target or the baseline, and which stretch of it.
 class Picker {
     readonly root: HTMLElement;
@@ -86,12 +94,8 @@ class Picker {
         this.root = h("div", { class: "controls" }, h("strong", {}, upper), this.target, this.range, this.said);
     }
 
-    // What the address says, else: the opened target against the next one, or its first half against its second.
     key(): string {
-        const named = this.app.route.get(this.name), all = this.app.view.sorted().map((t) => t.key);
-        if (named) return named;
-        const mine = this.app.target()?.key ?? all[0] ?? "";
-        return this.name === "a" ? mine : all.find((k) => k !== mine) ?? mine;
+        return sideKey(this.app, this.name);
     }
 
     private rangeText(): string {
@@ -112,7 +116,7 @@ class Picker {
     side(base: Baseline | undefined): Side | undefined {
         if (this.key() === BASELINE) return base;
         const t = this.app.view.targets.get(this.key());
-        return t && sideOf(t, this.rangeText());
+        return t?.censuses.n ? sideOf(t, this.rangeText()) : undefined;
     }
 
     update(): void {

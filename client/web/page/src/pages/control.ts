@@ -12,8 +12,9 @@ import type { Target } from "../state/target.ts";
 const SURE_MS = 4000; // how long a second click counts as meant
 const TIMES: [string, string][] = [["30m", "30 minutes"], ["2h", "2 hours"], ["8h", "8 hours"], ["24h", "a day"], ["168h", "a week"]];
 
-const text = (name: string, hint: string) => h("input", { type: "text", name, placeholder: hint, "aria-label": hint, spellcheck: "false",
+const text = (name: string, title: string, hint: string) => h("input", { type: "text", name, placeholder: hint, "aria-label": title, spellcheck: "false",
     autocomplete: "off", maxlength: 1000 });
+const field = (title: string, el: HTMLElement) => h("label", { class: "field" }, h("span", {}, title), el);
 
 // One thing at a time: buttons are off while it is under way, then it is said what came of it.
 class Teller {
@@ -44,7 +45,7 @@ class Teller {
 
 // Adding and removing targets.
 export function targetControl(app: App): { root: HTMLElement; update: () => void } {
-    const tell = new Teller(), uri = text("uri", "path, fifo:, unix: or tcp: source"), name = text("name", "name (or by itself)");
+    const tell = new Teller(), uri = text("uri", "Source", "PATH, fifo:, unix: or tcp:"), name = text("name", "Name", "of its own");
     const daemon = h("select", { "aria-label": "Daemon" }), which = h("select", { "aria-label": "Target to remove" });
     let sure = -Infinity; // when the first of two clicks was
 
@@ -68,8 +69,8 @@ export function targetControl(app: App): { root: HTMLElement; update: () => void
     });
     which.addEventListener("change", () => (sure = -Infinity));
     for (const el of [uri, name]) el.addEventListener("keydown", (e) => e.key === "Enter" && add.click());
-    const root = h("section", { class: "card controls", "aria-label": "Change targets" }, daemon, uri, name, add, h("span", { class: "spacer" }),
-        which, remove, tell.root);
+    const root = h("section", { class: "card", "aria-label": "Change targets" }, h("div", { class: "tablehead" }, h("h3", {}, "Add or remove a target"), tell.root),
+        h("div", { class: "controls" }, daemon, field("Source", uri), field("Name", name), add, h("span", { class: "spacer" }), which, remove));
 
     function fill(select: HTMLSelectElement, all: [string, string][]): void {
         const names = JSON.stringify(all);
@@ -93,7 +94,7 @@ export function targetControl(app: App): { root: HTMLElement; update: () => void
 
 // Silencing the rule of an alert for its target, or ending the silence that covers it.
 export function alertControl(app: App): { root: HTMLElement; show: (t: Target, a: Alert) => void } {
-    const tell = new Teller(), why = text("why", "why (for your colleagues)");
+    const tell = new Teller(), why = text("why", "Why", "for your colleagues");
     const time = h("select", { "aria-label": "For how long" }, ...TIMES.map(([value, title]) => h("option", { value }, `for ${title}`)));
     let t: Target | undefined, a: Alert | undefined;
 
@@ -106,14 +107,15 @@ export function alertControl(app: App): { root: HTMLElement; show: (t: Target, a
         await control({ action: "unsilence", rule: a!.silence?.rule ?? a!.rule, target: a!.silence ? a!.silence.target : t!.name, daemon: t!.daemon });
         return "The silence is ended.";
     });
-    const root = h("div", { class: "controls", role: "group", "aria-label": "Silence this alert" }, time, why, silence, unsilence, tell.root);
+    const reason = field("Why", why);
+    const root = h("div", { class: "controls", role: "group", "aria-label": "Silence this alert" }, time, reason, silence, unsilence, tell.root);
 
     function show(target: Target, alert: Alert): void {
         root.hidden = !app.view.server.control;
         if (a?.rule !== alert.rule || t?.key !== target.key) tell.say("", false);
         t = target;
         a = alert;
-        time.hidden = why.hidden = silence.hidden = !!alert.silenced;
+        time.hidden = reason.hidden = silence.hidden = !!alert.silenced;
         unsilence.hidden = !alert.silenced;
     }
     return { root, show };

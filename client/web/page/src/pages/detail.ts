@@ -35,28 +35,28 @@ interface Row {
     verdict?: string;
 }
 
-const num = (id: keyof Row & string, name: string, width: string, text: (x: number | undefined) => string, hint?: string): Column<Row> =>
-    ({ id, title: name, width, hint, value: (r) => r[id] as number | undefined, text: (r) => text(r[id] as number | undefined) });
+const num = (id: keyof Row & string, name: string, width: string, text: (x: number | undefined) => string, hint?: string, wide = true): Column<Row> =>
+    ({ id, title: name, width, hint, wide, value: (r) => r[id] as number | undefined, text: (r) => text(r[id] as number | undefined) });
 
 function columns(target: () => Target | undefined, span: () => [number, number]): Column<Row>[] {
     return [
-        { id: "curve", title: "Curve", width: "112px", value: (r) => r.now, draw: (c, r) => {
+        { id: "curve", title: "Curve", width: "112px", left: true, wide: true, value: (r) => r.now, draw: (c, r) => {
             const t = target(), [from, to] = span();
             sparkline(c, t?.censuses.times.slice(from, to) ?? [], t?.censuses.values(r.band.id, from, to) ?? [], 92, 20);
         } },
         num("rank", "Rank", "60px", count, "by integrated size in this range"),
-        { id: "label", title: "Band", width: "minmax(220px, 2fr)", left: true, value: (r) => r.band.def.label ?? "", draw: (c, r) => setLabel(c, r.band.def.label ?? UNKNOWN) },
-        num("now", "Now", "92px", bytes, "in the newest census"),
+        { id: "label", title: "Band", width: "minmax(130px, 2fr)", left: true, value: (r) => r.band.def.label ?? "", draw: (c, r) => setLabel(c, r.band.def.label ?? UNKNOWN) },
+        num("now", "Now", "92px", bytes, "in the newest census", false),
         num("sum", "Integrated", "100px", bytes, "sum over all censuses of this range, as eventlog2html counts it"),
         num("mean", "Mean", "92px", bytes), num("stddev", "Std. dev.", "92px", bytes),
         num("intercept", "Intercept", "96px", bytes, "of the line of least squares at event time 0"),
         num("slope", "Slope", "120px", slope, "robust slope where the daemon has judged it, else least squares over this range"),
-        { id: "interval", title: "± 95 %", width: "132px", hint: "half of the slope's interval: the true slope is within it about 19 times of 20",
+        { id: "interval", title: "± 95 %", width: "132px", wide: true, hint: "half of the slope's interval: the true slope is within it about 19 times of 20",
             value: (r) => (r.low === undefined || r.high === undefined ? undefined : (r.high - r.low) / 2),
             text: (r) => (r.low === undefined || r.high === undefined ? UNKNOWN : slope((r.high - r.low) / 2).replace("+", "± ")) },
         num("fit", "Fit", "66px", plain, "R²"),
         num("nslope", "Norm. slope", "96px", plain, "of bytes / max on time / newest time, as in eventlog2html"),
-        { id: "verdict", title: "Verdict", width: "112px", left: true, first: "desc", value: (r) => verdict(r.verdict).weight,
+        { id: "verdict", title: "Verdict", width: "104px", left: true, first: "desc", value: (r) => verdict(r.verdict).weight,
             draw: (c, r) => pill(c, verdict(r.verdict).text, verdict(r.verdict).tone) },
     ];
 }

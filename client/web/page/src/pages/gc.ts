@@ -18,13 +18,13 @@ import { type Column, Table } from "../widgets/table.ts";
 import { line, noteMarkers, points, POINTS, title, zooming } from "./common.ts";
 
 const GENERATIONS: Column<Generation>[] = [
-    { id: "generation", title: "Generation", width: "1fr", left: true, value: (g) => g.generation ?? 0, text: (g) => `generation ${g.generation ?? 0}` },
-    { id: "count", title: "Collections", width: "110px", value: (g) => num(g.count), text: (g) => count(num(g.count)) },
-    { id: "parallel", title: "Parallel", width: "100px", value: (g) => num(g.parallelCount), text: (g) => count(num(g.parallelCount)) },
-    { id: "p50", title: "p50", width: "100px", value: (g) => num(g.pauseP50Ns), text: (g) => duration(num(g.pauseP50Ns)) },
-    { id: "p99", title: "p99", width: "100px", value: (g) => num(g.pauseP99Ns), text: (g) => duration(num(g.pauseP99Ns)) },
-    { id: "max", title: "Longest", width: "100px", value: (g) => num(g.pauseMaxNs), text: (g) => duration(num(g.pauseMaxNs)) },
-    { id: "total", title: "Total", width: "110px", value: (g) => num(g.pauseTotalNs), text: (g) => duration(num(g.pauseTotalNs)) },
+    { id: "generation", title: "Generation", width: "minmax(80px, 1fr)", left: true, value: (g) => g.generation ?? 0 },
+    { id: "count", title: "Collections", width: "100px", value: (g) => num(g.count), text: (g) => count(num(g.count)) },
+    { id: "parallel", title: "Parallel", width: "100px", wide: true, value: (g) => num(g.parallelCount), text: (g) => count(num(g.parallelCount)) },
+    { id: "p50", title: "p50", width: "100px", wide: true, value: (g) => num(g.pauseP50Ns), text: (g) => duration(num(g.pauseP50Ns)) },
+    { id: "p99", title: "p99", width: "84px", value: (g) => num(g.pauseP99Ns), text: (g) => duration(num(g.pauseP99Ns)) },
+    { id: "max", title: "Longest", width: "84px", value: (g) => num(g.pauseMaxNs), text: (g) => duration(num(g.pauseMaxNs)) },
+    { id: "total", title: "Total", width: "110px", wide: true, value: (g) => num(g.pauseTotalNs), text: (g) => duration(num(g.pauseTotalNs)) },
 ];
 
 const SEGMENTS: Column<Segments>[] = [
@@ -49,7 +49,7 @@ export function gc(app: App): Page {
     const more = h("div", { class: "columns" }, h("section", { class: "card" }, h("div", { class: "tablehead" }, h("h3", {}, "Nonmoving collector")), nonmoving.root), segments.root);
     const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root),
         h("section", { class: "card", "aria-label": "Collections" }, figures.root), pauses.root,
-        h("div", { class: "columns" }, time.root, histogram.root, copied.root, lost.root, balance.root), table.root, more);
+        h("div", { class: "columns two" }, time.root, histogram.root, copied.root, lost.root, balance.root), table.root, more);
 
     function update(): void {
         const t = app.target();

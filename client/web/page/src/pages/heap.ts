@@ -4,15 +4,17 @@
  * that the second answers.
  */
 import type { App, Page } from "../app.ts";
-import { h } from "../dom.ts";
+import { h, setText } from "../dom.ts";
 import type { Span } from "../range.ts";
 import { parseStanding } from "../range.ts";
+import { verdict } from "../state/judge.ts";
 import { censusWindow, rank, type Ranked, type Sort } from "../state/rank.ts";
 import { join } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
 import { bandColor, css, type Scheme, SCHEMES } from "../theme.ts";
-import { BYTES_UNIT, known, parseBytes, SHARE_UNIT } from "../units.ts";
+import { BYTES_UNIT, known, parseBytes, SHARE_UNIT, slope, UNKNOWN } from "../units.ts";
 import { Chart, type Line } from "../widgets/chart.ts";
+import { pill } from "../widgets/facts.ts";
 import { choice, field, more, select, toggle } from "../widgets/controls.ts";
 import { line, majorMarkers, noteMarkers, noteMode, points, searching, title, zooming } from "./common.ts";
 import { Questions } from "./questions.ts";
@@ -36,8 +38,8 @@ export function heap(app: App): Page {
         bytes: new Chart({ ...common, id: "bands", title: "Largest bands", unit: BYTES_UNIT, height: 420 }),
         share: new Chart({ ...common, id: "bands-share", title: "Largest bands, share of the whole", unit: SHARE_UNIT, height: 420 }),
     };
-    const pane = new Chart({ ...zooming(app), id: "heap", title: "Live data, blocks, heap and process", unit: BYTES_UNIT, height: 270 });
-    const questions = new Questions();
+    const pane = new Chart({ ...zooming(app), id: "heap", title: "Live data, blocks, heap and process", unit: BYTES_UNIT, height: 330 });
+    const questions = new Questions(), judged = h("span", {}), grows = h("span", { class: "muted" });
     const filter = field(route, "q", "Bands", "text or /regular expression/");
     const controls = [
         choice(route, "mode", "How bands are drawn", MODES, () => "stack"),
@@ -55,7 +57,7 @@ export function heap(app: App): Page {
             select(route, "gcs", "Major GCs", [["on", "shown"], ["off", "hidden"]], () => "on")),
     ];
     const root = h("div", { class: "stack" },
-        h("div", {}, h("div", { class: "pagehead" }, heading.root),
+        h("div", {}, h("div", { class: "pagehead" }, heading.root, judged, grows),
             h("div", { class: "controls" }, ...controls.map((c) => c.root))),
         charts["bytes"]!.root, charts["share"]!.root,
         h("div", { class: "beside" }, pane.root, questions.root));
@@ -70,6 +72,9 @@ export function heap(app: App): Page {
         charts["bytes"]!.root.hidden = shown !== "bytes";
         charts["share"]!.root.hidden = shown !== "share";
         if (!t) return;
+        const trend = t.trends.ofSeries.get("live"), w = verdict(trend?.verdict);
+        pill(judged, w.text === UNKNOWN ? "verdict –" : w.text, w.tone);
+        setText(grows, w.weight > 1 ? `live data ${slope(trend?.slope)}` : "");
         const range = app.range(t), start = app.clockStart(t);
         const markers = [...(route.get("gcs", "on") === "on" ? majorMarkers(t, range) : []), ...noteMarkers(app, t, range)];
         const top = app.route.get("ytop") ? parseBytes(route.get("ytop")) : app.options.yAxis ?? undefined;

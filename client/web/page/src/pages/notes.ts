@@ -19,12 +19,12 @@ export function notes(app: App): Page {
     const kinds = select(route, "kind", "Kind", [["", "all"], ...Object.entries(WHAT)], () => "");
     const table = new Table<Note>({ id: "notes", title: "Notes", route, sort: "-number", key: (n) => String(n.number), height: 700,
         empty: "The program has said nothing here (traceEvent, traceMarker, labelThread).", onopen: open, columns: [
-            { id: "number", title: "No.", width: "70px", value: (n) => num(n.number), text: (n) => count(num(n.number)) },
-            { id: "time", title: "Time", width: "130px", left: true, value: (n) => seconds(n.timeNs), text: (n) => when(app, app.target()!, seconds(n.timeNs)) },
-            { id: "what", title: "Kind", width: "110px", left: true, value: (n) => WHAT[n.what ?? ""] ?? UNKNOWN },
-            { id: "capability", title: "Cap.", width: "64px", value: (n) => n.capability, text: (n) => count(n.capability) },
-            { id: "text", title: "Text", width: "minmax(260px, 1fr)", left: true, value: (n) => n.text, draw: (c, n) => setLabel(c, n.text ?? UNKNOWN) },
-            { id: "size", title: "Size", width: "90px", value: (n) => num(n.sizeBytes), text: (n) => bytes(num(n.sizeBytes)) },
+            { id: "number", title: "No.", width: "70px", wide: true, value: (n) => num(n.number), text: (n) => count(num(n.number)) },
+            { id: "time", title: "Time", width: "96px", left: true, value: (n) => seconds(n.timeNs), text: (n) => when(app, app.target()!, seconds(n.timeNs)) },
+            { id: "what", title: "Kind", width: "110px", left: true, wide: true, value: (n) => WHAT[n.what ?? ""] ?? UNKNOWN },
+            { id: "capability", title: "Cap.", width: "64px", wide: true, value: (n) => n.capability, text: (n) => count(n.capability) },
+            { id: "text", title: "Text", width: "minmax(160px, 1fr)", left: true, value: (n) => n.text, draw: (c, n) => setLabel(c, n.text ?? UNKNOWN) },
+            { id: "size", title: "Size", width: "90px", wide: true, value: (n) => num(n.sizeBytes), text: (n) => bytes(num(n.sizeBytes)) },
         ] });
     const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root, h("span", { class: "spacer" }), kinds.root, filter.root), table.root);
 

@@ -20,25 +20,25 @@ const rss = (t: Target) => num(t.heap?.process?.rssBytes) ?? t.series.get("rss")
 const judged = (t: Target) => t.trends.ofSeries.get("live") ?? t.trends.ofSeries.get("census_total");
 
 const COLUMNS: Column<Target>[] = [
-    { id: "target", title: "Target", width: "minmax(150px, 2fr)", left: true, value: (t) => t.key, draw: (c, t) => setLabel(c, t.key) },
-    { id: "state", title: "State", width: "110px", left: true, value: (t) => stateText(t.state?.state), draw: (c, t) => showState(c, t.state?.state) },
-    { id: "program", title: "Program", width: "minmax(90px, 1fr)", left: true, value: (t) => t.state?.runInfo?.program,
+    { id: "target", title: "Target", width: "minmax(84px, 2fr)", left: true, value: (t) => t.key, draw: (c, t) => setLabel(c, t.key) },
+    { id: "state", title: "State", width: "100px", left: true, wide: true, value: (t) => stateText(t.state?.state), draw: (c, t) => showState(c, t.state?.state) },
+    { id: "program", title: "Program", width: "minmax(90px, 1fr)", left: true, wide: true, value: (t) => t.state?.runInfo?.program,
         draw: (c, t) => setLabel(c, t.state?.runInfo?.program ?? UNKNOWN) },
-    { id: "curve", title: "Heap", width: "150px", value: (t) => num(t.heap?.heapSizeBytes), draw: drawCurve },
-    { id: "live", title: "Live", width: "100px", value: (t) => num(t.heap?.liveBytes), text: (t) => bytes(num(t.heap?.liveBytes)) },
-    { id: "heap", title: "Heap size", width: "100px", value: (t) => num(t.heap?.heapSizeBytes), text: (t) => bytes(num(t.heap?.heapSizeBytes)) },
-    { id: "rss", title: "RSS", width: "100px", value: rss, text: (t) => bytes(rss(t)) },
-    { id: "limit", title: "Limit", width: "100px", value: (t) => t.limit()?.bytes, text: (t) => bytes(t.limit()?.bytes) },
-    { id: "verdict", title: "Verdict", width: "110px", left: true, first: "desc", value: (t) => verdict(judged(t)?.verdict).weight,
+    { id: "curve", title: "Heap", width: "136px", wide: true, left: true, value: (t) => num(t.heap?.heapSizeBytes), draw: drawCurve },
+    { id: "live", title: "Live", width: "88px", value: (t) => num(t.heap?.liveBytes), text: (t) => bytes(num(t.heap?.liveBytes)) },
+    { id: "heap", title: "Heap size", width: "100px", wide: true, value: (t) => num(t.heap?.heapSizeBytes), text: (t) => bytes(num(t.heap?.heapSizeBytes)) },
+    { id: "rss", title: "RSS", width: "100px", wide: true, value: rss, text: (t) => bytes(rss(t)) },
+    { id: "limit", title: "Limit", width: "100px", wide: true, value: (t) => t.limit()?.bytes, text: (t) => bytes(t.limit()?.bytes) },
+    { id: "verdict", title: "Verdict", width: "104px", left: true, first: "desc", value: (t) => verdict(judged(t)?.verdict).weight,
         draw: (c, t) => {
             const w = verdict(judged(t)?.verdict);
             pill(c, w.text, w.tone);
             c.title = judged(t)?.sentence ?? "";
         } },
-    { id: "trend", title: "Trend", width: "120px", value: (t) => judged(t)?.slope, text: (t) => slope(judged(t)?.slope) },
-    { id: "gc", title: "GC share", width: "90px", value: (t) => t.gc?.gcShare ?? t.gc?.gcShareRun, text: (t) => share(t.gc?.gcShare ?? t.gc?.gcShareRun),
+    { id: "trend", title: "Trend", width: "132px", wide: true, value: (t) => judged(t)?.slope, text: (t) => slope(judged(t)?.slope) },
+    { id: "gc", title: "GC share", width: "90px", wide: true, value: (t) => t.gc?.gcShare ?? t.gc?.gcShareRun, text: (t) => share(t.gc?.gcShare ?? t.gc?.gcShareRun),
         hint: "of elapsed time over the last 10 s; of a finished run, over all of it" },
-    { id: "alerts", title: "Alerts", width: "100px", left: true, first: "desc", value: (t) => firing(t.alerts),
+    { id: "alerts", title: "Alerts", width: "104px", left: true, first: "desc", value: (t) => firing(t.alerts),
         draw: (c, t) => {
             const worst = Math.max(-1, ...(t.alerts?.alerts ?? []).map((a) => alertState(a.state).weight)), n = firing(t.alerts);
             pill(c, n === undefined ? UNKNOWN : n ? `${n} firing` : worst === 2 ? "pending" : "none", n ? "bad" : worst === 2 ? "warn" : "dim");
@@ -48,13 +48,13 @@ const COLUMNS: Column<Target>[] = [
 function drawCurve(cell: HTMLElement, t: Target): void {
     const own = t.series.get("heap_size"), s = own && own.n > 1 ? own : t.series.get("spark") ?? t.series.get("live");
     const p = s ? cut(s, -Infinity, Infinity, 120) : { t: [], v: [] };
-    sparkline(cell, p.t, p.v, 130, 26);
+    sparkline(cell, p.t, p.v, 116, 26);
 }
 
 export function overview(app: App): Page {
     const { route } = app;
     const table = new Table<Target>({ id: "targets", title: "Targets", columns: COLUMNS, key: (t) => t.key, route, sort: "target",
-        rowHeight: 40, height: 900, empty: "No target yet. `heapwatch run -- PROGRAM`, or `heapwatchd NAME=SOURCE`, adds one.",
+        rowHeight: 40, height: 900, empty: "No target yet. “heapwatch run -- PROGRAM” or “heapwatch ctl add SOURCE” adds one.",
         onopen: (t) => route.set({ target: t.key }, "heap") });
     const figures = new Facts("figures"), filter = field(route, "qt", "Search", "name or /regular expression/");
     const change = targetControl(app), daemons = h("p", { class: "muted" });

@@ -3,7 +3,7 @@
  * questions.ts - what the heap chart answers: live data, fragmentation, memory not returned, or off the heap. Each is a gap between
  * two curves: 0 … live … blocks in use … heap size … RSS. The daemon's own verdict stands first when there is one.
  */
-import { h, setText } from "../dom.ts";
+import { h, replace, setText, unbroken, visible } from "../dom.ts";
 import type { Span } from "../range.ts";
 import { verdict, where } from "../state/judge.ts";
 import type { Target } from "../state/target.ts";
@@ -20,7 +20,8 @@ interface Answer {
 export class Questions {
     readonly root: HTMLElement;
     private readonly verdict = h("span", {});
-    private readonly sentence = h("p", { class: "sentence" });
+    private readonly place = h("span", {});
+    private readonly sentences = h("div", { class: "sentences" });
     private readonly rows = ["Is it live data?", "Is it fragmentation?", "Is memory not returned?", "Is it off the heap?"].map((q) => {
         const value = h("span", {}), bar = h("span", {}), text = h("p", {});
         return { value, bar, text, root: h("div", { class: "question" }, h("h4", {}, q, value), h("div", { class: "bar", "aria-hidden": "true" }, bar), text) };
@@ -28,22 +29,32 @@ export class Questions {
 
     constructor() {
         this.root = h("section", { class: "card", "aria-label": "Where memory is" },
-            h("div", { class: "questions" }, h("div", {}, this.verdict, this.sentence), ...this.rows.map((r) => r.root)));
+            h("div", { class: "questions" }, h("div", { class: "verdicts" }, this.verdict, this.place), this.sentences, ...this.rows.map((r) => r.root)));
     }
 
     show(t: Target, r: Span): void {
         const g = t.trends.state?.growth, place = where(g), live = t.trends.ofSeries.get("live");
         const w = verdict(live?.verdict);
-        pill(this.verdict, place ? `grows: ${place}` : w.text === UNKNOWN ? "verdict –" : w.text, place && place !== "nowhere" ? "warn" : w.tone);
-        const more = [g?.sentence ?? live?.sentence, t.trends.state?.timeToLimit?.sentence].filter(Boolean).join(" ");
-        setText(this.sentence, more);
-        this.sentence.hidden = !more;
+        pill(this.verdict, w.text === UNKNOWN ? "verdict –" : w.text, w.tone);
+        pill(this.place, place ?? "", "dim");
+        this.place.hidden = !place || place === "nowhere";
+        this.say([g?.sentence ?? live?.sentence, t.trends.state?.timeToLimit?.sentence]);
         answers(t, r).forEach((a, i) => {
             const row = this.rows[i]!;
-            setText(row.value, bytes(a.value));
+            setText(row.value, unbroken(bytes(a.value)));
             row.bar.style.width = known(a.value) && known(a.of) && a.of > 0 ? `${Math.min(100, (100 * a.value) / a.of)}%` : "0";
-            setText(row.text, a.text);
+            setText(row.text, unbroken(a.text));
         });
+    }
+
+    private said = "";
+
+    // The daemon's own sentences, a paragraph each.
+    private say(all: (string | undefined)[]): void {
+        const told = all.filter((s): s is string => !!s).map((s) => unbroken(visible(`${s[0]!.toUpperCase()}${s.slice(1)}.`)));
+        if (this.said === told.join("\n")) return;
+        this.said = told.join("\n");
+        replace(this.sentences, ...told.map((s) => h("p", {}, s)));
     }
 }
 

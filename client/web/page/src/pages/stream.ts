@@ -23,7 +23,7 @@ export function stream(app: App): Page {
     ] });
     const names = ["Source", "Arrived", "Lost or left out", "Program and daemon"];
     const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root), adviceCard,
-        h("div", { class: "columns" }, ...groups.map((g, i) => h("section", { class: "card" }, h("div", { class: "tablehead" }, h("h3", {}, names[i]!)), g.root))), damages.root);
+        h("div", { class: "columns two" }, ...groups.map((g, i) => h("section", { class: "card" }, h("div", { class: "tablehead" }, h("h3", {}, names[i]!)), g.root))), damages.root);
 
     function update(): void {
         const t = app.target();

@@ -14,20 +14,20 @@ interface Stop { reason?: string; count?: string | number; all: number }
 interface Use extends Capability { elapsed: number }
 
 const STOPS: Column<Stop>[] = [
-    { id: "reason", title: "Why threads stop", width: "minmax(200px, 1fr)", left: true, value: (s) => s.reason, draw: (c, s) => setLabel(c, s.reason ?? UNKNOWN) },
-    { id: "count", title: "Times", width: "120px", value: (s) => num(s.count), text: (s) => count(num(s.count)) },
+    { id: "reason", title: "Why threads stop", width: "minmax(130px, 1fr)", left: true, value: (s) => s.reason, draw: (c, s) => setLabel(c, s.reason ?? UNKNOWN) },
+    { id: "count", title: "Times", width: "100px", value: (s) => num(s.count), text: (s) => count(num(s.count)) },
     { id: "share", title: "Share", width: "90px", value: (s) => (num(s.count) ?? 0) / s.all, text: (s) => share((num(s.count) ?? NaN) / s.all) },
 ];
 
 const part = (ns: string | number | undefined, u: Use) => (u.elapsed > 0 && num(ns) !== undefined ? Math.min(1, num(ns)! / 1e9 / u.elapsed) : undefined);
 
 const USES: Column<Use>[] = [
-    { id: "number", title: "Capability", width: "100px", left: true, value: (c) => c.number ?? 0, text: (c) => `${c.number ?? 0}${c.disabled ? " (off)" : ""}` },
-    { id: "use", title: "Use since the run began", width: "minmax(160px, 1fr)", value: (c) => part(c.runNs, c), draw: drawUse },
+    { id: "number", title: "Capability", width: "88px", left: true, value: (c) => c.number ?? 0, text: (c) => `${c.number ?? 0}${c.disabled ? " (off)" : ""}` },
+    { id: "use", title: "Use since the run began", width: "minmax(110px, 1fr)", left: true, value: (c) => part(c.runNs, c), draw: drawUse },
     { id: "run", title: "Haskell", width: "90px", value: (c) => part(c.runNs, c), text: (c) => share(part(c.runNs, c)) },
     { id: "gc", title: "GC", width: "80px", value: (c) => part(c.gcNs, c), text: (c) => share(part(c.gcNs, c)) },
-    { id: "time", title: "Ran", width: "100px", value: (c) => num(c.runNs), text: (c) => duration(num(c.runNs)) },
-    { id: "runs", title: "Runs", width: "100px", value: (c) => num(c.runs), text: (c) => count(num(c.runs)) },
+    { id: "time", title: "Ran", width: "100px", wide: true, value: (c) => num(c.runNs), text: (c) => duration(num(c.runNs)) },
+    { id: "runs", title: "Runs", width: "100px", wide: true, value: (c) => num(c.runs), text: (c) => count(num(c.runs)) },
 ];
 
 function drawUse(cell: HTMLElement, u: Use): void {
@@ -49,7 +49,7 @@ export function threads(app: App): Page {
         empty: "No thread was labelled.", columns: [
             { id: "time", title: "Time", width: "110px", left: true, value: (n) => seconds(n.timeNs), text: (n) => when(app, app.target()!, seconds(n.timeNs)) },
             { id: "thread", title: "Thread", width: "90px", value: (n) => n.thread, text: (n) => count(n.thread) },
-            { id: "text", title: "Label", width: "minmax(200px, 1fr)", left: true, value: (n) => n.text, draw: (c, n) => setLabel(c, n.text ?? UNKNOWN) },
+            { id: "text", title: "Label", width: "minmax(100px, 1fr)", left: true, value: (n) => n.text, draw: (c, n) => setLabel(c, n.text ?? UNKNOWN) },
         ] });
     const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root), h("section", { class: "card", "aria-label": "Threads" }, figures.root), uses.root,
         h("div", { class: "columns" }, stops.root, h("section", { class: "card" }, h("div", { class: "tablehead" }, h("h3", {}, "Sparks")), sparks.root), labels.root));

@@ -13,21 +13,21 @@ import { type Column, Table } from "../widgets/table.ts";
 import { searching, title, when } from "./common.ts";
 
 const CENTRES: Column<CentreRow>[] = [
-    { id: "name", title: "Cost centre", width: "minmax(200px, 2fr)", left: true, value: (r) => r.name, draw: (c, r) => setLabel(c, r.name) },
+    { id: "name", title: "Cost centre", width: "minmax(130px, 2fr)", left: true, value: (r) => r.name, draw: (c, r) => setLabel(c, r.name) },
     { id: "own", title: "Own ticks", width: "100px", value: (r) => r.own, text: (r) => count(r.own), hint: "samples that found the program in it" },
-    { id: "ownshare", title: "Own", width: "80px", value: (r) => r.own / r.total, text: (r) => share(r.own / r.total) },
+    { id: "ownshare", title: "Own", width: "80px", wide: true, value: (r) => r.own / r.total, text: (r) => share(r.own / r.total) },
     { id: "inherited", title: "With callees", width: "110px", value: (r) => r.inherited, text: (r) => count(r.inherited), hint: "samples that had it anywhere on the stack" },
-    { id: "inhshare", title: "Share", width: "80px", value: (r) => r.inherited / r.total, text: (r) => share(r.inherited / r.total) },
-    { id: "source", title: "Source", width: "minmax(180px, 2fr)", left: true, value: (r) => r.source, draw: (c, r) => setLabel(c, r.source || UNKNOWN) },
+    { id: "inhshare", title: "Share", width: "80px", wide: true, value: (r) => r.inherited / r.total, text: (r) => share(r.inherited / r.total) },
+    { id: "source", title: "Source", width: "minmax(180px, 2fr)", left: true, wide: true, value: (r) => r.source, draw: (c, r) => setLabel(c, r.source || UNKNOWN) },
 ];
 
 const TICKY: Column<TickyCounter>[] = [
-    { id: "name", title: "Counter", width: "minmax(240px, 3fr)", left: true, value: (c) => c.name, draw: (cell, c) => setLabel(cell, c.name ?? `counter ${c.id ?? UNKNOWN}`) },
-    { id: "entries", title: "Entries", width: "120px", value: (c) => num(c.entries), text: (c) => count(num(c.entries)) },
-    { id: "allocs", title: "Allocated by", width: "120px", value: (c) => num(c.allocs), text: (c) => bytes(num(c.allocs)) },
-    { id: "allocd", title: "Allocated of", width: "120px", value: (c) => num(c.allocd), text: (c) => bytes(num(c.allocd)) },
-    { id: "arity", title: "Arity", width: "70px", value: (c) => c.arity, text: (c) => count(c.arity) },
-    { id: "kinds", title: "Arguments", width: "110px", left: true, value: (c) => c.argumentKinds, draw: (cell, c) => setLabel(cell, c.argumentKinds || UNKNOWN) },
+    { id: "name", title: "Counter", width: "minmax(150px, 3fr)", left: true, value: (c) => c.name, draw: (cell, c) => setLabel(cell, c.name ?? `counter ${c.id ?? UNKNOWN}`) },
+    { id: "entries", title: "Entries", width: "100px", value: (c) => num(c.entries), text: (c) => count(num(c.entries)) },
+    { id: "allocs", title: "Allocated by", width: "104px", value: (c) => num(c.allocs), text: (c) => bytes(num(c.allocs)) },
+    { id: "allocd", title: "Allocated of", width: "120px", wide: true, value: (c) => num(c.allocd), text: (c) => bytes(num(c.allocd)) },
+    { id: "arity", title: "Arity", width: "70px", wide: true, value: (c) => c.arity, text: (c) => count(c.arity) },
+    { id: "kinds", title: "Arguments", width: "110px", left: true, wide: true, value: (c) => c.argumentKinds, draw: (cell, c) => setLabel(cell, c.argumentKinds || UNKNOWN) },
 ];
 
 export function time(app: App): Page {
@@ -35,7 +35,7 @@ export function time(app: App): Page {
     const flame = new Flame("flame", "Cost-centre stacks by ticks");
     const said = h("p", { class: "muted" });
     const table = new Table<CentreRow>({ id: "centres", title: "Cost centres", columns: CENTRES, key: (r) => r.name, route: app.route, sort: "-own", height: 420,
-        empty: "No time profile. A profiling build started with +RTS -l -p brings one." });
+        empty: "No cost centre has ticks in this range." });
     const ticky = new Table<TickyCounter>({ id: "ticky", title: "Ticky counters, since the run began", columns: TICKY, key: (c) => String(c.id), route: app.route,
         sort: "-entries", height: 420, empty: "No ticky counters. A program built with -ticky and started with +RTS -lT brings them." });
     const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, heading.root, h("span", { class: "spacer" }), filter.root), said, flame.root, table.root, ticky.root);
@@ -52,6 +52,7 @@ export function time(app: App): Page {
             (ticks.since === 0 && range.from > 0 ? ": what was before this page was opened cannot be told apart" : "") : "");
         flame.show(tree(ticks), t.stacks.size ? "No tick in this range." : "No time profile: a profiling build (-prof) started with +RTS -l -p brings one.", term);
         const rows = centres(ticks);
+        said.hidden = table.root.hidden = !t.stacks.size;
         table.show(rows.filter((r) => keep(`${r.name} ${r.source}`)), count(rows.length));
         const counters = [...t.ticky.values()];
         ticky.show(counters.filter((c) => keep(c.name ?? "")), count(counters.length));

@@ -14,22 +14,28 @@ export interface Group {
     bars: { from: number; to: number; count: number }[]; // ns, rising
 }
 
-const WIDTH = 560, ROW = 92, LEFT = 54, BOTTOM = 22;
+const LEAST = 280, MOST = 720, STEP = 20; // px of width: as wide as the place for it, so that letters have their size
+const ROW = 92, LEFT = 54, BOTTOM = 22;
 
 export class Bars {
     readonly root: HTMLElement;
     private readonly box = h("div", { class: "bars" });
     private readonly empty = h("p", { class: "empty" }, "No collection yet.");
+    private readonly tools: HTMLElement;
+    private readonly watch = new ResizeObserver(() => this.show(this.groups));
     private groups: Group[] = [];
 
     constructor(private readonly id: string, private readonly title: string) {
-        this.root = h("figure", { class: "chart", "data-chart": id }, h("figcaption", {}, h("h3", {}, title), h("span", { class: "tools" },
+        this.tools = h("span", { class: "tools" },
             h("button", { class: "quiet", "aria-label": `Save ${title} as PNG`, onclick: () => void saveSvgPng(this.id, this.svg()) }, "PNG"),
-            h("button", { class: "quiet", "aria-label": `Save ${title} as SVG`, onclick: () => saveSvg(this.id, this.svg()) }, "SVG"))), this.box, this.empty);
+            h("button", { class: "quiet", "aria-label": `Save ${title} as SVG`, onclick: () => saveSvg(this.id, this.svg()) }, "SVG"));
+        this.root = h("figure", { class: "chart", "data-chart": id }, h("figcaption", {}, h("h3", {}, title), this.tools), this.box, this.empty);
+        this.watch.observe(this.box);
         register("chart", id, () => ({ title, groups: this.groups }));
     }
 
     done(): void {
+        this.watch.disconnect();
         register("chart", this.id, undefined);
     }
 
@@ -38,23 +44,24 @@ export class Bars {
     show(groups: Group[]): void {
         this.groups = groups.filter((g) => g.bars.length);
         this.empty.hidden = this.groups.length > 0;
-        this.box.hidden = !this.groups.length;
-        const sign = JSON.stringify([document.documentElement.dataset["theme"], this.groups]);
+        this.box.hidden = this.tools.hidden = !this.groups.length;
+        const width = Math.min(MOST, Math.max(LEAST, Math.floor(this.box.clientWidth / STEP) * STEP));
+        const sign = JSON.stringify([document.documentElement.dataset["theme"], this.groups, width]);
         if (sign === this.sign) return;
         this.sign = sign;
-        replace(this.box, this.groups.length ? this.draw() : null);
+        replace(this.box, this.groups.length ? this.draw(width) : null);
     }
 
     private svg(): SVGSVGElement | null {
         return this.box.querySelector("svg");
     }
 
-    private draw(): SVGSVGElement {
+    private draw(width: number): SVGSVGElement {
         const all = this.groups.flatMap((g) => g.bars);
         const low = Math.log10(Math.max(1, Math.min(...all.map((b) => b.from)))), high = Math.log10(Math.max(...all.map((b) => b.to)));
-        const X = (ns: number) => LEFT + ((Math.log10(Math.max(1, ns)) - low) / Math.max(1e-9, high - low)) * (WIDTH - LEFT - 10);
+        const X = (ns: number) => LEFT + ((Math.log10(Math.max(1, ns)) - low) / Math.max(1e-9, high - low)) * (width - LEFT - 10);
         const height = this.groups.length * ROW + BOTTOM, what = this.groups.map((g) => `${g.label}: ${count(g.bars.reduce((s, b) => s + b.count, 0))} pauses`);
-        const root = svg("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${WIDTH} ${height}`, role: "img", "font-size": 11, "font-family": "sans-serif",
+        const root = svg("svg", { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "font-size": 11, "font-family": "sans-serif",
             "aria-label": `${this.title}. ${what.join("; ")}` });
         for (let e = Math.ceil(low); e <= high; e++) {
             root.append(svg("line", { x1: X(10 ** e), x2: X(10 ** e), y1: 4, y2: height - BOTTOM, stroke: css("--line") }),
@@ -64,7 +71,7 @@ export class Bars {
             const base = (i + 1) * ROW, most = Math.max(...g.bars.map((b) => b.count));
             root.append(svg("text", { x: 0, y: base - ROW / 2, fill: css("--text") }, g.label),
                 svg("text", { x: 0, y: base - ROW / 2 + 15, fill: css("--muted") }, `${count(g.bars.reduce((s, b) => s + b.count, 0))}`),
-                svg("line", { x1: LEFT, x2: WIDTH - 10, y1: base, y2: base, stroke: css("--line") }));
+                svg("line", { x1: LEFT, x2: width - 10, y1: base, y2: base, stroke: css("--line") }));
             for (const b of g.bars) {
                 const tall = (b.count / most) * (ROW - 18);
                 root.append(svg("rect", { x: X(b.from), y: base - tall, width: Math.max(1.5, X(b.to) - X(b.from) - 0.8), height: tall, fill: g.color, rx: 1 },

@@ -57,6 +57,9 @@ export interface ChartOptions {
 const TIME_STEPS = [1e-6, 2e-6, 5e-6, 1e-5, 2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2,
     5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 2592000];
 
+const LABEL = 62; // px of a label of the time axis, with its air
+const LABEL_FINE = 92, FINE_S = 15; // where there are parts of seconds
+
 const BINARY_STEPS = Array.from({ length: 60 }, (_, i) => 2 ** i);
 
 export class Chart {
@@ -67,17 +70,18 @@ export class Chart {
     private readonly canvas = h("div", { class: "chart-canvas", tabindex: "0", role: "img" });
     private readonly legend = h("div", { class: "legend", role: "list" });
     private readonly empty = h("p", { class: "empty" });
+    private readonly tools: HTMLElement;
     private values: HTMLElement[] = [];
     private readonly watch: ResizeObserver;
     private moved = 0;
     private marked = false; // that it was painted for the first time, in the browser's own timeline
 
     constructor(readonly o: ChartOptions) {
+        this.tools = h("span", { class: "tools" },
+            h("button", { class: "quiet", onclick: () => void saveChartPng(this.picture()), "aria-label": `Save ${o.title} as PNG` }, "PNG"),
+            h("button", { class: "quiet", onclick: () => saveChartSvg(this.picture()), "aria-label": `Save ${o.title} as SVG` }, "SVG"));
         this.root = h("figure", { class: `chart legend-${o.legend ?? "below"}`, "data-chart": o.id },
-            h("figcaption", {}, h("h3", {}, o.title), h("span", { class: "tools" },
-                h("button", { class: "quiet", onclick: () => void saveChartPng(this.picture()), "aria-label": `Save ${o.title} as PNG` }, "PNG"),
-                h("button", { class: "quiet", onclick: () => saveChartSvg(this.picture()), "aria-label": `Save ${o.title} as SVG` }, "SVG"))),
-            this.canvas, this.empty, this.legend);
+            h("figcaption", {}, h("h3", {}, o.title), this.tools), this.canvas, this.empty, this.legend);
         this.canvas.style.height = `min(${o.height ?? 220}px, 58vh)`;
         this.canvas.addEventListener("keydown", (e) => this.key(e));
         this.watch = new ResizeObserver(() => this.resize());
@@ -100,8 +104,7 @@ export class Chart {
     show(plot: Plot, why: string): void {
         this.plot = plot;
         const nothing = !plot.x.length || !plot.lines.length;
-        this.canvas.hidden = nothing;
-        this.legend.hidden = nothing;
+        this.canvas.hidden = this.legend.hidden = this.tools.hidden = nothing;
         this.empty.hidden = !nothing;
         if (nothing) {
             setText(this.empty, why);
@@ -168,8 +171,8 @@ export class Chart {
                 y: { distr: o.log ? 3 : 1, range: (_u, low, high) => this.yRange(low, high) },
             },
             axes: [
-                { ...axis, size: 26, incrs: TIME_STEPS, space: 76, splits: (_u, _a, from, to, step) => this.timeSplits(from, to, step),
-                    values: (_u, splits, _a, _s, step) => splits.map((s) => clock(s, this.plot!.start, step)) },
+                { ...axis, size: 26, incrs: TIME_STEPS, space: (_u, _i, from, to) => (to - from < FINE_S ? LABEL_FINE : LABEL), splits: (_u, _a, from, to, step) => this.timeSplits(from, to, step),
+                    values: (u, splits, _a, _s, step) => splits.map((s) => this.cut(u, s) ? "" : clock(s, this.plot!.start, step)) },
                 { ...axis, size: 66, gap: 4, space: 34, ...(o.log ? { splits: (_u: uPlot, _a: number, low: number, high: number) => decades(low, high) } : o.unit.binary ? { incrs: BINARY_STEPS } : {}),
                     values: (_u, splits) => splits.map((s) => (s === null ? "" : short(o.unit.text(s)))) },
             ],
@@ -190,7 +193,7 @@ export class Chart {
     private series(l: Line, stacked: boolean): uPlot.Series {
         const points = l.kind === "points";
         return {
-            label: l.id, stroke: stacked ? css("--card") : l.color, width: stacked ? 0.6 : points ? 0 : 1.6, spanGaps: true,
+            label: l.id, stroke: stacked ? css("--card") : l.color, width: stacked ? this.seam(l) : points ? 0 : 1.6, spanGaps: true,
             ...(stacked || l.kind === "area" ? { fill: stacked ? l.color : `${l.color}33` } : {}),
             ...(l.dash ? { dash: [6, 4] } : {}),
             ...(l.kind === "step" ? { paths: uPlot.paths.stepped!({ align: 1 }) } : {}),
@@ -198,6 +201,17 @@ export class Chart {
             points: points ? { show: true, size: 4, width: 0, fill: l.color, stroke: l.color }
                 : { show: l.values.filter((v) => v !== null).length === 1, size: 5, fill: l.color, stroke: l.color },
         };
+    }
+
+    // Between two layers, unless so many points are drawn that the seams would be all that is seen.
+    private seam(l: Line): number {
+        return l.values.length * 3 > this.canvas.clientWidth ? 0 : 0.6;
+    }
+
+    // Whether a label of the time axis would be cut at the chart's end.
+    private cut(u: uPlot, s: number): boolean {
+        const x = u.valToPos(s, "x");
+        return x > u.over.clientWidth + 10 - LABEL / 2;
     }
 
     private yRange(low: number | null, high: number | null): [number, number] {

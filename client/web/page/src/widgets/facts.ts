@@ -2,7 +2,7 @@
 /*
  * facts.ts - short lists of names and values, large numbers, and small labels of a state.
  */
-import { h, setAttr, setLabel, setText } from "../dom.ts";
+import { h, setAttr, setLabel, setText, unbroken } from "../dom.ts";
 
 export interface Fact {
     name: string;
@@ -32,7 +32,7 @@ export class Facts {
             if (!f) return;
             setText(name, f.name);
             if (f.text) setLabel(value, f.value);
-            else setText(value, f.value);
+            else setText(value, unbroken(f.value));
             setAttr(row, "title", f.hint ?? null);
         });
     }

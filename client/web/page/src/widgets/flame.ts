@@ -50,6 +50,7 @@ export class Flame {
     private readonly box = h("div", { class: "flame" });
     private readonly detail = h("p", { class: "muted", "aria-live": "polite" });
     private readonly empty = h("p", { class: "empty" });
+    private readonly tools: HTMLElement;
     private graph: FlameGraph | undefined;
     private sign = "";
     private frame: Frame | undefined;
@@ -58,11 +59,11 @@ export class Flame {
     private colors = new Map<string, number>();
 
     constructor(private readonly id: string, title: string) {
-        this.root = h("figure", { class: "chart", "data-chart": id }, h("figcaption", {}, h("h3", {}, title), h("span", { class: "tools" },
+        this.tools = h("span", { class: "tools" },
             h("button", { class: "quiet", onclick: () => this.reset() }, "reset zoom"),
             h("button", { class: "quiet", "aria-label": `Save ${title} as PNG`, onclick: () => void saveSvgPng(id, this.picture()) }, "PNG"),
-            h("button", { class: "quiet", "aria-label": `Save ${title} as SVG`, onclick: () => saveSvg(id, this.picture()) }, "SVG"))),
-        this.box, this.empty, this.detail);
+            h("button", { class: "quiet", "aria-label": `Save ${title} as SVG`, onclick: () => saveSvg(id, this.picture()) }, "SVG"));
+        this.root = h("figure", { class: "chart", "data-chart": id }, h("figcaption", {}, h("h3", {}, title), this.tools), this.box, this.empty, this.detail);
         this.watch = new ResizeObserver(() => this.draw());
         this.watch.observe(this.box);
         register("chart", id, () => ({ title, root: this.frame, zoomed: this.zoomed }));
@@ -76,7 +77,7 @@ export class Flame {
     }
 
     show(frame: Frame | undefined, why: string, term: string): void {
-        this.box.hidden = !frame;
+        this.box.hidden = this.tools.hidden = !frame;
         this.empty.hidden = !!frame;
         setText(this.empty, why);
         this.frame = frame;

@@ -23,6 +23,8 @@ export interface Column<R> {
     draw?: (cell: HTMLElement, r: R) => void; // instead of text
     left?: boolean; // text rather than a number
     first?: "asc" | "desc"; // direction of the first click
+    by?: (r: R) => Value; // to sort by, when that is not the value
+    wide?: boolean; // left out on a phone's width
 }
 
 export interface TableOptions<R> {
@@ -45,7 +47,8 @@ export class Table<R> {
     private readonly body = h("div", { class: "tbody", role: "rowgroup" });
     private readonly scroller: HTMLElement;
     private readonly heads = new Map<string, HTMLElement>();
-    private readonly summary = h("span", { class: "muted", role: "status" });
+    private readonly summary = h("span", { class: "muted" });
+    private readonly tools: HTMLElement;
     private readonly nothing = h("p", { class: "empty" });
     private pool: HTMLElement[] = [];
     private focus = 0;
@@ -54,18 +57,17 @@ export class Table<R> {
 
     constructor(private readonly o: TableOptions<R>) {
         this.rowHeight = o.rowHeight ?? 30;
-        const tracks = o.columns.map((c) => c.width).join(" ");
         const head = h("div", { class: "thead tr", role: "row", "aria-rowindex": 1 }, ...o.columns.map((c) => this.head(c)));
         const grid = h("div", { class: "table", role: "table", "aria-label": o.title }, h("div", { role: "rowgroup" }, head), this.body);
-        grid.style.setProperty("--tracks", tracks);
+        grid.style.setProperty("--tracks", o.columns.map((c) => c.width).join(" "));
+        grid.style.setProperty("--narrow", o.columns.filter((c) => !c.wide).map((c) => c.width).join(" "));
         grid.style.setProperty("--row", `${this.rowHeight}px`);
         this.scroller = h("div", { class: "scroller" }, grid);
         this.scroller.addEventListener("scroll", () => this.draw(), { passive: true });
         this.body.addEventListener("keydown", (e) => this.key(e));
-        this.root = h("section", { class: "tablebox", "data-table": o.id },
-            h("div", { class: "tablehead" }, h("h3", {}, o.title), this.summary, h("span", { class: "tools" },
-                h("button", { class: "quiet", onclick: () => this.save(), "aria-label": `Save ${o.title} as CSV` }, "CSV"))),
-            this.scroller, this.nothing);
+        this.tools = h("span", { class: "tools" }, h("button", { class: "quiet", onclick: () => this.save(), "aria-label": `Save ${o.title} as CSV` }, "CSV"));
+        this.root = h("section", { class: "tablebox", "data-table": o.id, "aria-label": o.title },
+            h("div", { class: "tablehead" }, h("h3", {}, o.title), this.summary, this.tools), this.scroller, this.nothing);
         this.watch.observe(this.scroller);
         register("table", o.id, () => this.data());
     }
@@ -89,7 +91,7 @@ export class Table<R> {
         }
         setText(this.summary, summary);
         this.nothing.hidden = rows.length > 0;
-        this.scroller.hidden = !rows.length;
+        this.scroller.hidden = this.tools.hidden = !rows.length;
         setText(this.nothing, this.o.empty);
         const full = (this.rows.length + 1) * this.rowHeight + 6;
         this.scroller.style.height = `${Math.min(full, this.o.height ?? 12 * this.rowHeight)}px`;
@@ -99,7 +101,7 @@ export class Table<R> {
     }
 
     private head(c: Column<R>): HTMLElement {
-        const el = h("div", { role: "columnheader", class: c.left ? "left" : "", title: c.hint },
+        const el = h("div", { role: "columnheader", class: look(c), title: c.hint },
             h("button", { class: "sort", onclick: () => this.sortBy(c) }, c.title));
         this.heads.set(c.id, el);
         return el;
@@ -126,7 +128,7 @@ export class Table<R> {
 
     private blank(): HTMLElement {
         const row = h("div", { class: "tr", role: "row", tabindex: "-1" },
-            ...this.o.columns.map((c) => h("div", { role: "cell", class: c.left ? "left" : "" })));
+            ...this.o.columns.map((c) => h("div", { role: "cell", class: look(c) })));
         if (this.o.onopen) {
             row.classList.add("opens");
             row.addEventListener("click", () => this.open(Number(row.dataset["at"])));
@@ -184,6 +186,8 @@ export class Table<R> {
     }
 }
 
+const look = <R>(c: Column<R>) => [c.left && "left", c.wide && "wide"].filter(Boolean).join(" ");
+
 function shown<R>(c: Column<R>, r: R): string {
     if (c.text) return c.text(r);
     const v = c.value(r);
@@ -192,7 +196,7 @@ function shown<R>(c: Column<R>, r: R): string {
 
 // Unknown comes last, in either direction.
 export function sorted<R>(rows: R[], c: Column<R>, down: boolean): R[] {
-    const all = rows.map((r, i) => ({ r, i, v: c.value(r) }));
+    const all = rows.map((r, i) => ({ r, i, v: (c.by ?? c.value)(r) }));
     const missing = (v: Value) => v === undefined || (typeof v === "number" && Number.isNaN(v));
     all.sort((a, b) => {
         if (missing(a.v) || missing(b.v)) return Number(missing(a.v)) - Number(missing(b.v)) || a.i - b.i;
