@@ -14,6 +14,7 @@ import pytest
 
 from fake_daemon import FakeDaemon
 from harness import BUILD, CLIENT, DEADLINE_S, LOGS, Daemon, client, pb, piped, private_directory, rss_bytes, wait_for
+from live_log import LiveLog
 
 LEAKY = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 HC = LOGS / "cc-hc-ghc9103" / "run.eventlog"
@@ -407,6 +408,15 @@ def test_many_browsers_hear_the_same():
         for s in streams:
             s.close()
         assert len(web.json("/api/targets")) == 1
+
+
+def test_a_target_that_came_later_says_that_it_has_no_alerts():
+    with private_directory() as d, Daemon(d) as daemon, Web("--connect", daemon.publish) as web:
+        wait_for(lambda: web.json("/api/state")["daemons"][0].get("stale") is False, "the daemon's first word")
+        log = LiveLog(d / "t.eventlog")
+        log.live(1 << 20)
+        daemon.ask(pb.Request(add_target=pb.AddTargetRequest(name="t", uri=str(log.path))))
+        wait_for(lambda: web.bodies().get(("t", "alerts")) == {}, "an empty list of alerts")
 
 
 def test_daemon_restarted():

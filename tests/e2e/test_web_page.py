@@ -284,6 +284,9 @@ def test_compare_joins_on_the_label(browser, files, logs):
             assert r["diff"] == pytest.approx((b or 0) - (a or 0))
         diffs = [abs(r["diff"]) for r in rows]
         assert diffs == sorted(diffs, reverse=True)
+        tab.go(view(files, "compare", target="info"))
+        tab.until("(r => r.some(x => x.a) && r.some(x => x.b))(heapwatch.table('compare').rows)")  # a side that no link names
+        tab.go(view(files, "compare", a="info", b="cost", target="info")).table("compare")
         tab.click(selector="text=Keep A as baseline")
         tab.go(view(files, "compare", a="baseline", b="info", target="info"))
         again = tab.table("compare")["rows"]
@@ -621,6 +624,7 @@ def test_verdicts_and_alerts(browser, directory):
         tab.until("(t => t.includes('leak') && t.includes('1 firing') && t.includes('–'))(document.querySelector('[data-table=targets]').innerText)")
         assert "alerts" not in by["plain"] and "trend" not in by["plain"]
         tab.until("document.querySelector('[data-page=alerts] .badge').innerText === '1'")
+        tab.until("[...document.querySelectorAll('.sr[role=status]')].some(e => e.textContent === 'Firing: Leak on judged')")
         tab.go(view(web, "alerts", target="judged"))
         row = tab.table("alerts")["rows"][0]
         assert (row["rule"], row["target"], row["threshold"], row["sentence"]) == ("Leak", "judged", "1 MiB/min", "It leaks.")
