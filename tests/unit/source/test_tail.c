@@ -37,6 +37,24 @@ static void directory_comes_later(void **state)
         source_close(&a.source);
 }
 
+/*
+ * Appends to "x" until h has `more` bytes more, waiting for each. Seconds of the quickest behind the first: each would
+ * take one by the timer alone, for it begins right behind a tick; and on a busy machine some may.
+ */
+static double quickest_growth(const struct heard *h, size_t more)
+{
+        double quickest = DEADLINE_S;
+
+        for (size_t n = h->size + 1, first = n; n < first + more; n++) {
+                double begin = now_s();
+                put(in_dir("x"), O_APPEND, "1");
+                run_until(h->size == n);
+                if (n > first && now_s() - begin < quickest)
+                        quickest = now_s() - begin;
+        }
+        return quickest;
+}
+
 /* Growth is seen by inotify, long before the slow timer. */
 static void growth_is_seen_at_once(void **state)
 {
@@ -44,12 +62,7 @@ static void growth_is_seen_at_once(void **state)
         put(in_dir("x"), 0, "0");
         hear(&a, "%s/x", dir);
         run_until(a.size == 1);
-        double begin = now_s();
-        for (size_t n = 2; n < 22; n++) {
-                put(in_dir("x"), O_APPEND, "1");
-                run_until(a.size == n);
-        }
-        assert_true(now_s() - begin < 5); /* by the timer alone: 20 s */
+        assert_true(quickest_growth(&a, 20) < 0.5);
         source_close(&a.source);
 }
 
@@ -163,12 +176,7 @@ static void two_targets_on_one_file(void **state)
         hear(&b, "%s/x", dir);
         run_until(a.size == 1 && b.size == 1);
         source_close(&a.source); /* b's watch of the same inode must survive */
-        double begin = now_s();
-        for (size_t n = 2; n < 12; n++) {
-                put(in_dir("x"), O_APPEND, "1");
-                run_until(b.size == n);
-        }
-        assert_true(now_s() - begin < 3); /* by the timer alone: 10 s */
+        assert_true(quickest_growth(&b, 10) < 0.5);
         assert_int_equal(a.size, 1);
         source_close(&b.source);
 }
@@ -206,7 +214,8 @@ static void budget_lets_others_go_on(void **state)
         uint64_t before = 0;
         for (int i = 0; i < 1000 && a.total < BURST_BYTES; i++) {
                 event_base_loop(base, EVLOOP_ONCE);
-                assert_true(a.total - before <= READ_TURN_BYTES); /* one budget per round of the loop */
+                /* One budget per round of the loop; two when the slow timer is due in it as well. */
+                assert_true(a.total - before <= 2 * READ_TURN_BYTES);
                 before = a.total;
                 put(in_dir("small"), O_APPEND, "s");
         }
