@@ -14,6 +14,15 @@ test("a band without a row held nothing", () => {
     assert.deepEqual(column(c, 2), [0, 5, 7]);
 });
 
+test("a range that reaches beyond the grid has as many values as times", () => {
+    const c = new Censuses();
+    c.push(1, 1, 10, [1], [10]);
+    c.push(2, 2, 25, [1, 2], [20, 5]);
+    assert.deepEqual(c.values(1, 1, 9), [20]);
+    assert.deepEqual(c.values(2, 0, 9), [0, 5]);
+    assert.deepEqual(c.values(1, 5, 9), []);
+});
+
 test("a census told twice counts once", () => {
     const c = new Censuses();
     c.push(1, 1, 10, [1], [10]);

@@ -63,8 +63,8 @@ function columns(target: () => Target | undefined, span: () => [number, number])
 
 export function detail(app: App): Page {
     const { route } = app, heading = title("Detail"), filter = field(route, "q", "Bands", "text or /regular expression/");
-    let span: [number, number] = [0, 0];
-    const table = new Table<Row>({ id: "bands", title: "All bands", columns: columns(() => app.target(), () => span), key: (r) => r.key, route,
+    let drawn: Target | undefined, span: [number, number] = [0, 0]; // what the rows are of: they may be drawn again (a scroll) before the next update
+    const table = new Table<Row>({ id: "bands", title: "All bands", columns: columns(() => drawn, () => span), key: (r) => r.key, route,
         sort: "-sum", height: 1200, empty: "No band. A heap profile (+RTS -hT, -hi, -hc …) breaks memory down; a search may hide all of it.",
         onopen: (r) => route.set({ band: route.get("band") === r.key ? undefined : r.key }), opened: () => route.get("band") });
     const chart = new Chart({ ...zooming(app), id: "band", title: "Band", unit: BYTES_UNIT, height: 240 });
@@ -74,7 +74,7 @@ export function detail(app: App): Page {
     const rows = new Rows(app);
 
     function update(): void {
-        const t = app.target();
+        const t = (drawn = app.target());
         heading.set(t);
         filter.update();
         const keep = searching(app, "q", filter.root);

@@ -57,8 +57,9 @@ export class Censuses {
         return this.columns.get(band)?.at(i) ?? (i < this.live ? NaN : 0);
     }
 
+    // As many as there are times: a range that was chosen of an older grid may reach beyond this one.
     values(band: number, from: number, to: number): number[] {
-        return Array.from({ length: to - from }, (_, i) => this.bytes(band, from + i));
+        return Array.from({ length: Math.max(0, Math.min(to, this.n) - from) }, (_, i) => this.bytes(band, from + i));
     }
 
     hasPast(band: number): boolean {
