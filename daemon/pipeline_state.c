@@ -109,6 +109,8 @@ void pipeline_flush(struct pipeline *p)
         publisher_flush(p->publisher, pipeline_now_ns(p));
         if (p->event_stream)
                 event_stream_flush(p->event_stream);
-        if (p->live)
-                pace_flushed(&p->pace, began, clock_mono_ns());
+        if (!p->live)
+                return;
+        publisher_slim(p->publisher);
+        pace_flushed(&p->pace, began, clock_mono_ns());
 }

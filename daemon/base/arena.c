@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: a chain of blocks, each at least BLOCK_BYTES; a request larger than
- * that gets a block of its own. reset() rewinds to the first block and keeps
+ * DESIGN: a chain of blocks, from FIRST_BYTES on each as large as all before it
+ * together, up to BLOCK_BYTES: a target has several arenas, and most of them
+ * hold some hundred bytes. A larger request gets a block of its own. reset() rewinds to the first block and keeps
  * the chain; blocks are zeroed when handed out, not when made.
  */
 #include "base/arena.h"
@@ -13,6 +14,7 @@
 
 #include "base/ckd.h"
 
+#define FIRST_BYTES ((size_t)1024)
 #define BLOCK_BYTES ((size_t)16 * 1024)
 
 struct arena_block {
@@ -48,8 +50,13 @@ void arena_reset(struct arena *a)
 
 static struct arena_block *add_block(struct arena *a, size_t size)
 {
-        size_t payload = size > BLOCK_BYTES ? size : BLOCK_BYTES, bytes;
+        size_t payload = a->held_bytes < FIRST_BYTES   ? FIRST_BYTES
+                         : a->held_bytes < BLOCK_BYTES ? a->held_bytes
+                                                       : BLOCK_BYTES;
+        size_t bytes;
 
+        if (size > payload)
+                payload = size;
         if (ckd_add(&bytes, payload, sizeof(struct arena_block)))
                 return NULL;
         if (a->max_bytes && bytes > sub_sat(a->max_bytes, a->held_bytes))

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define FIRST_CAPACITY 16u
+#define SLIM_CAPACITY 64u /* larger arrays are of a burst */
 
 void gathered_init(struct gathered *g)
 {
@@ -106,6 +107,23 @@ bool gather_band(struct gathered *g, uint32_t id)
                 return false;
         g->bands[g->n_bands++] = id;
         return true;
+}
+
+void gathered_slim(struct gathered *g)
+{
+        for (size_t i = 0; i < SERIES_COUNT; i++) {
+                struct gathered_samples *s = &g->samples[i];
+
+                if (s->n > 0 || s->dropped > 0 || s->capacity <= SLIM_CAPACITY)
+                        continue;
+                free(s->times_ns);
+                free(s->values);
+                *s = (struct gathered_samples){ 0 };
+        }
+        if (g->collections.n == 0 && g->collections.dropped == 0 && g->collections.capacity > SLIM_CAPACITY) {
+                free(g->collections.rows);
+                g->collections = (struct gathered_collections){ 0 };
+        }
 }
 
 void gathered_samples_sent(struct gathered *g)

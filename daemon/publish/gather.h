@@ -4,7 +4,7 @@
  * collections, bands to define, notes to pass on.
  *
  * Samples and collections are copied, in arrays that grow to the size of one
- * message and stay. Bands and notes are only remembered by number: the model
+ * message and stay until gathered_slim. Bands and notes are only remembered by number: the model
  * keeps them. Every "full" means: send, then go on.
  */
 #ifndef HW_PUBLISH_GATHER_H
@@ -50,6 +50,9 @@ void gathered_clear(struct gathered *g);
 bool gather_sample(struct gathered *g, enum series_id series, uint64_t time_ns, uint64_t value);
 bool gather_collection(struct gathered *g, const struct collection *collection);
 bool gather_band(struct gathered *g, uint32_t id);
+
+/* Gives back the arrays that a burst has made large and that hold nothing now. */
+void gathered_slim(struct gathered *g);
 
 /* They are sent. */
 void gathered_samples_sent(struct gathered *g);

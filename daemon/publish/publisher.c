@@ -157,6 +157,11 @@ void publisher_flush(struct publisher *p, uint64_t wall_ns)
                 send_gap(p, HW__KIND__KIND_TREND);
 }
 
+void publisher_slim(struct publisher *p)
+{
+        gathered_slim(&p->gathered);
+}
+
 bool publisher_run_changed(struct publisher *p)
 {
         take_changes(p);

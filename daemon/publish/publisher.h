@@ -61,6 +61,9 @@ void publisher_set_tracker(struct publisher *p, struct tracker *t);
 /* Sends what was gathered and all kinds whose state changed since last time. wall_ns: now, Unix time. */
 void publisher_flush(struct publisher *p, uint64_t wall_ns);
 
+/* After a flush: gives memory back that only a burst needed. A finished log is one long burst and keeps it. */
+void publisher_slim(struct publisher *p);
+
 /* Whether anything waits for publisher_flush. */
 bool publisher_pending(struct publisher *p);
 

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is gathered between two messages: arrays grow with a burst and are given back behind it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "publish/gather.h"
+
+static void gather(struct gathered *g, unsigned n)
+{
+        for (unsigned i = 0; i < n; i++) {
+                assert_true(gather_sample(g, SERIES_LIVE, i, 2 * i));
+                if (i < LIMIT_COLLECTIONS_PER_UPDATE)
+                        assert_true(gather_collection(g, &(struct collection){ .end_time_ns = i }));
+        }
+}
+
+static void sent(struct gathered *g)
+{
+        gathered_samples_sent(g);
+        gathered_collections_sent(g);
+}
+
+static void test_a_burst_keeps_no_memory(void **state)
+{
+        struct gathered g;
+
+        (void)state;
+        gathered_init(&g);
+        gather(&g, 300);
+        gathered_slim(&g); /* they still wait */
+        assert_int_equal(g.samples[SERIES_LIVE].n, 300);
+        assert_int_equal(g.samples[SERIES_LIVE].values[299], 598);
+        assert_int_equal(g.collections.n, 256);
+        sent(&g);
+        gathered_slim(&g);
+        assert_int_equal(g.samples[SERIES_LIVE].capacity, 0);
+        assert_null(g.samples[SERIES_LIVE].values);
+        assert_int_equal(g.collections.capacity, 0);
+        gather(&g, 3);
+        assert_int_equal(g.samples[SERIES_LIVE].values[2], 4);
+        gathered_done(&g);
+}
+
+static void test_what_is_usual_keeps_its_memory(void **state)
+{
+        struct gathered g;
+
+        (void)state;
+        gathered_init(&g);
+        gather(&g, 20);
+        sent(&g);
+        gathered_slim(&g);
+        assert_int_equal(g.samples[SERIES_LIVE].capacity, 32);
+        assert_int_equal(g.collections.capacity, 32);
+        gathered_done(&g);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_a_burst_keeps_no_memory),
+                cmocka_unit_test(test_what_is_usual_keeps_its_memory),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
