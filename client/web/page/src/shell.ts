@@ -19,7 +19,7 @@ import { elapsed } from "./units.ts";
 import { showState } from "./widgets/facts.ts";
 import { saveBlob } from "./widgets/save.ts";
 
-const DRAW_MS = 400;
+const DRAW_MS = 500;
 const PATIENCE_MS = 200; // for the first data, before an empty page is drawn
 const FIRST = 10, FIRST_MS = 15; // the first drawings follow each other at once: the first picture must not wait
 
