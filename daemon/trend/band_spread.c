@@ -16,9 +16,6 @@
 #define SLICES_READ (BAND_SLICES + 1)
 #define SHIFT_MAX 32u           /* 2^48 samples of one value */
 
-/* Widths of the rings' slices, in finest ones: 100 s, 10 min, 1 h, 4 h. */
-static const uint32_t factors[BAND_RINGS] = { 1, 6, 36, 144 };
-
 /* ------------------------------------------------------------------- cells */
 
 static bool is_empty(const struct band_cells *c)
@@ -147,7 +144,7 @@ static struct band_cells *slice(struct band_spread *s, unsigned ring, uint32_t i
 static void into_rings(struct band_spread *s, const struct band_cells *from, uint32_t index)
 {
         for (unsigned r = 0; r < BAND_RINGS; r++) {
-                struct band_cells *to = slice(s, r, index / factors[r]);
+                struct band_cells *to = slice(s, r, index / band_ring_fans[r]);
                 if (to)
                         merge(to, from, true, &s->dither);
         }
@@ -236,30 +233,17 @@ static double value_of(unsigned place)
         return place ? ldexp(1 + (double)(place % HALVES) / HALVES, (int)(place / HALVES)) : 0;
 }
 
-/* The finest ring that reaches back to a time, by band_windows.c's rule. */
-static unsigned choose(const struct band_spread *s, uint64_t from)
-{
-        unsigned r = 0;
-
-        while (r + 1 < BAND_RINGS && from / factors[r] + BAND_SLICES <= s->index / factors[r])
-                r++;
-        return r;
-}
-
 static void gather_stretch(const struct band_spread *s, uint64_t from_ns, uint64_t to_ns, struct marks *m)
 {
-        unsigned r = choose(s, from_ns / BAND_SPREAD_SLICE_NS);
-        uint64_t width = factors[r] * BAND_SPREAD_SLICE_NS, last = (to_ns - 1) / width;
-        uint64_t from = from_ns / width + (from_ns % width != 0), now = s->index / factors[r];
+        struct band_reach r = band_reach(from_ns, to_ns, s->index);
+        uint64_t newest = s->newest[r.ring], now = s->index / band_ring_fans[r.ring];
 
-        if (from > last)
-                from = last;
-        for (uint64_t back = 0; back < BAND_SLICES && back <= s->newest[r]; back++) {
-                uint64_t i = s->newest[r] - back;
-                if (i >= from && i <= last)
-                        gather(m, &s->rings[r][i % BAND_SLICES], true);
+        for (uint64_t back = 0; back < BAND_SLICES && back <= newest; back++) {
+                uint64_t i = newest - back;
+                if (i >= r.from && i <= r.last)
+                        gather(m, &s->rings[r.ring][i % BAND_SLICES], true);
         }
-        if (now >= from && now <= last)
+        if (now >= r.from && now <= r.last)
                 gather(m, &s->now, true);
 }
 

@@ -27,7 +27,6 @@
 #include "trend/band_windows.h"
 
 #define BAND_CELLS 20u
-#define BAND_SPREAD_SLICE_NS UINT64_C(100000000000) /* of the finest ring */
 
 struct band_cells {
         uint16_t counts[BAND_CELLS];
@@ -49,7 +48,7 @@ struct band_spread {
 /* The slice of a time: the same for all bands of a census. */
 static inline uint32_t band_spread_index(uint64_t time_ns)
 {
-        return (uint32_t)(time_ns / BAND_SPREAD_SLICE_NS);
+        return (uint32_t)(time_ns / BAND_SLICE_NS);
 }
 
 /* Number of the finest cell: exponent and ten bits of the fraction. 1 <= bytes <= 2^64. */

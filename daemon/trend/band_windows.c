@@ -7,10 +7,28 @@
  */
 #include "trend/band_windows.h"
 
-#define SECOND UINT64_C(1000000000)
+const uint32_t band_ring_fans[BAND_RINGS] = { 1, 6, 36, 144 };
 
-/* A sixth of each window; the shortest first. */
-static const uint64_t widths[BAND_RINGS] = { BAND_SLICE_NS, 600 * SECOND, 3600 * SECOND, 14400 * SECOND };
+static uint64_t width_of(unsigned ring)
+{
+        return band_ring_fans[ring] * BAND_SLICE_NS;
+}
+
+struct band_reach band_reach(uint64_t from_ns, uint64_t to_ns, uint64_t newest)
+{
+        uint64_t oldest = from_ns / BAND_SLICE_NS;
+        struct band_reach r = { .ring = 0 };
+
+        while (r.ring + 1 < BAND_RINGS &&
+               oldest / band_ring_fans[r.ring] + BAND_SLICES <= newest / band_ring_fans[r.ring])
+                r.ring++;
+        r.width_ns = width_of(r.ring);
+        r.from = from_ns / r.width_ns + (from_ns % r.width_ns != 0);
+        r.last = (to_ns - 1) / r.width_ns;
+        if (r.from > r.last)
+                r.from = r.last;
+        return r;
+}
 
 /* Merges `from`, whose start is `later_s` behind that of `s` (Chan, Golub, LeVeque 1979). */
 static void slice_merge(struct band_slice *s, const struct band_slice *from, double later_s)
@@ -44,13 +62,13 @@ void band_windows_add(struct band_windows *w, const struct band_slice *samples, 
         if (last_ns > w->last_ns)
                 w->last_ns = last_ns;
         for (unsigned r = 0; r < BAND_RINGS; r++) {
-                uint32_t index = (uint32_t)(start_ns / widths[r]);
+                uint32_t index = samples->index / band_ring_fans[r];
                 struct band_slice *s = &w->slices[r][index % BAND_SLICES];
                 if (s->n && s->index > index)
                         continue; /* too late for this ring; the wider ones take it */
                 if (!s->n || s->index < index)
                         *s = (struct band_slice){ .index = index };
-                slice_merge(s, samples, (double)(start_ns % widths[r]) / 1e9);
+                slice_merge(s, samples, (double)(start_ns % width_of(r)) / 1e9);
         }
 }
 
@@ -76,24 +94,16 @@ static void to_bucket(const struct band_slice *s, uint64_t width_ns, struct buck
 
 static uint64_t newest_ns(const struct band_windows *w, const struct band_slice *waiting)
 {
-        uint64_t last_ns = waiting ? last_of(waiting, widths[0]) : 0;
+        uint64_t last_ns = waiting ? last_of(waiting, BAND_SLICE_NS) : 0;
 
         return last_ns > w->last_ns ? last_ns : w->last_ns;
 }
 
 bool band_windows_reach(const struct band_windows *w, uint64_t from_ns)
 {
-        return from_ns / widths[BAND_RINGS - 1] + BAND_SLICES > w->last_ns / widths[BAND_RINGS - 1];
-}
+        uint64_t width_ns = width_of(BAND_RINGS - 1);
 
-/* The finest ring that reaches back to a time. */
-static unsigned choose(uint64_t from_ns, uint64_t last_ns)
-{
-        unsigned r = 0;
-
-        while (r + 1 < BAND_RINGS && from_ns / widths[r] + BAND_SLICES <= last_ns / widths[r])
-                r++;
-        return r;
+        return from_ns / width_ns + BAND_SLICES > w->last_ns / width_ns;
 }
 
 typedef void slice_fn(void *ctx, const struct bucket *b, double area);
@@ -111,23 +121,19 @@ static void each_slice(const struct band_windows *w, const struct band_slice *wa
                        uint64_t to_ns, slice_fn *each, void *ctx)
 {
         uint64_t last_ns = newest_ns(w, waiting);
-        unsigned r = choose(from_ns, last_ns);
-        uint64_t from = from_ns / widths[r] + (from_ns % widths[r] != 0), last = (to_ns - 1) / widths[r];
-        uint64_t newest = last_ns / widths[r];
 
         if (from_ns >= to_ns)
                 return;
-        if (from > last)
-                from = last;
+        struct band_reach r = band_reach(from_ns, to_ns, last_ns / BAND_SLICE_NS);
         for (unsigned i = 0; i < BAND_SLICES; i++) {
-                const struct band_slice *s = &w->slices[r][i];
-                if (s->n && s->index >= from && s->index <= last && s->index + BAND_SLICES > newest)
-                        visit(s, widths[r], each, ctx);
+                const struct band_slice *s = &w->slices[r.ring][i];
+                if (s->n && s->index >= r.from && s->index <= r.last && s->index + BAND_SLICES > last_ns / r.width_ns)
+                        visit(s, r.width_ns, each, ctx);
         }
         if (waiting) {
-                uint64_t index = waiting->index / (widths[r] / widths[0]);
-                if (index >= from && index <= last)
-                        visit(waiting, widths[0], each, ctx);
+                uint64_t index = waiting->index / band_ring_fans[r.ring];
+                if (index >= r.from && index <= r.last)
+                        visit(waiting, BAND_SLICE_NS, each, ctx);
         }
 }
 
@@ -192,10 +198,10 @@ bool band_windows_before(const struct band_windows *w, const struct band_slice *
         struct newest newest = { .slice = NULL };
 
         if (waiting)
-                keep_newest(&newest, waiting, widths[0], time_ns);
+                keep_newest(&newest, waiting, BAND_SLICE_NS, time_ns);
         for (unsigned r = 0; r < BAND_RINGS; r++)
                 for (unsigned i = 0; i < BAND_SLICES; i++)
-                        keep_newest(&newest, &w->slices[r][i], widths[r], time_ns);
+                        keep_newest(&newest, &w->slices[r][i], width_of(r), time_ns);
         if (newest.slice)
                 to_bucket(newest.slice, newest.width_ns, ret);
         return newest.slice != NULL;

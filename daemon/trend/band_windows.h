@@ -18,6 +18,21 @@
 #define BAND_SLICES 7u
 #define BAND_SLICE_NS UINT64_C(100000000000) /* width of the finest ring's slices; the others' are multiples of it */
 
+/* Those of all rings in finest ones: a sixth of each window, the shortest first. */
+extern const uint32_t band_ring_fans[BAND_RINGS];
+
+/* Slices from .. last of a ring. */
+struct band_reach {
+        unsigned ring;
+        uint64_t width_ns, from, last;
+};
+
+/*
+ * Which of them stand for [from_ns, to_ns), from_ns < to_ns: those that begin in it, at least the newest before to_ns,
+ * of the finest ring that reaches back to from_ns. `newest`: the newest of the finest slices that are kept.
+ */
+struct band_reach band_reach(uint64_t from_ns, uint64_t to_ns, uint64_t newest);
+
 struct band_slice {
         uint32_t index;                 /* time / width; meaningful when n > 0 */
         uint32_t n;
