@@ -19,7 +19,6 @@
  * or ends before it prints. Nothing is opened or written in that mode.
  */
 #include "client/inquire.h"
-#include "clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -32,6 +31,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "clock.h"
 
 #define INQUIRE_MS 5000         /* then it is killed: FAILED or IGNORED */
 #define INQUIRE_BYTES 16384     /* of each stream: then it is killed */

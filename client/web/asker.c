@@ -15,9 +15,9 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/limits.h"
+#include "clock.h"
 #include "proto/endpoints.h"
 #include "proto/zparts.h"
 
@@ -26,7 +26,7 @@
 
 struct waiting {
         uint64_t id;            /* 0: free */
-        time_t since_s;
+        uint64_t since_ms;      /* by the monotonic clock */
         asker_done *done;
         void *ctx;
 };
@@ -39,14 +39,6 @@ struct asker {
         size_t n;
         bool pumping;
 };
-
-static time_t now_s(void)
-{
-        struct timespec t;
-
-        (void)clock_gettime(CLOCK_MONOTONIC, &t);
-        return t.tv_sec;
-}
 
 /* --------------------------------------------------------------- bookkeeping */
 
@@ -67,13 +59,15 @@ static struct waiting *find(struct asker *a, uint64_t id)
         return id && w->id == id ? w : NULL;
 }
 
-/* Gives up what is older than `before_s`. */
-static void expire(struct asker *a, time_t before_s, const char *error)
+/* Gives up what has waited for `age_ms` or longer. */
+static void expire(struct asker *a, uint64_t age_ms, const char *error)
 {
+        uint64_t now_ms = clock_mono_ms();
+
         for (; a->oldest < a->next; a->oldest++) {
                 struct waiting *w = find(a, a->oldest);
 
-                if (w && w->since_s > before_s)
+                if (w && now_ms - w->since_ms < age_ms)
                         return;
                 if (w)
                         finish(a, w, NULL, error);
@@ -84,7 +78,7 @@ static void on_second(evutil_socket_t fd, short what, void *arg)
 {
         (void)fd;
         (void)what;
-        expire(arg, now_s() - ASKER_SECONDS, "the daemon did not answer");
+        expire(arg, ASKER_SECONDS * 1000, "the daemon did not answer");
 }
 
 /* ---------------------------------------------------------------- messages */
@@ -153,7 +147,7 @@ void asker_ask(struct asker *a, Hw__Request *request, asker_done *done, void *ct
                 done(ctx, NULL, r == -EAGAIN ? "no daemon is connected" : "the request could not be sent");
                 return;
         }
-        *w = (struct waiting){ .id = a->next++, .since_s = now_s(), .done = done, .ctx = ctx };
+        *w = (struct waiting){ .id = a->next++, .since_ms = clock_mono_ms(), .done = done, .ctx = ctx };
         a->n++;
         pump(a); /* a send may swallow the descriptor's hint */
 }
@@ -219,7 +213,7 @@ void asker_destroy(struct asker **a)
 
         if (!b)
                 return;
-        expire(b, now_s() + 1, "the server is closing");
+        expire(b, 0, "the server is closing");
         free_event(b->readable);
         free_event(b->again);
         free_event(b->second);

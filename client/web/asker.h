@@ -11,7 +11,7 @@
 #include "heapwatch/wire.h"
 
 #define ASKER_WAITING 2000      /* requests under way: more are refused */
-#define ASKER_SECONDS 5         /* then there is no answer */
+#define ASKER_SECONDS 5u        /* then there is no answer */
 
 struct asker;
 

@@ -18,6 +18,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "client/alerts/known.h"
 #include "client/history/put.h"
 #include "heapwatch/text.h"
 
@@ -274,14 +275,14 @@ static void put_alerts(struct sheet *s, const struct view_target *t)
 {
         for (size_t i = 0; t->alerts && i < t->alerts->n_alerts; i++) {
                 const Hw__Alert *a = t->alerts->alerts[i];
-                char state[64], band[16];
+                char band[16];
 
                 if (a->state != HW__ALERT__STATE__STATE_PENDING && a->state != HW__ALERT__STATE__STATE_FIRING)
                         continue;
                 (void)snprintf(band, sizeof(band), "%" PRIu32, a->band);
                 sample(s, t, "", 1, "alertname", a->rule ? a->rule : "", "severity", a->severity, "state",
-                       lower(state, &hw__alert__state__descriptor, (int)a->state, strlen("STATE_")), "band",
-                       a->has_band ? a->band_label : NULL, "id", a->has_band ? band : NULL, NULL);
+                       known_state_name(a), "band", a->has_band ? a->band_label : NULL, "id",
+                       a->has_band ? band : NULL, NULL);
         }
 }
 
