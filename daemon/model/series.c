@@ -142,16 +142,6 @@ size_t series_history(const struct series *s, uint64_t from_ns, uint64_t to_ns, 
         return n;
 }
 
-/* Of a ring's own buckets. */
-static void merge_own(const struct window *w, uint64_t from, uint64_t end, struct bucket *ret)
-{
-        for (uint64_t i = from; i < end; i++) {
-                const struct bucket *b = window_at(w, i);
-                if (b)
-                        bucket_merge(ret, b);
-        }
-}
-
 void series_merge(const struct series *s, unsigned ring, uint64_t from, uint64_t end, struct bucket *ret)
 {
         const struct window *w = &s->windows[ring], *wider = ring + 1 < SERIES_WIDTHS ? w + 1 : NULL;
@@ -165,16 +155,14 @@ void series_merge(const struct series *s, unsigned ring, uint64_t from, uint64_t
         if (from >= end)
                 return;
         uint64_t fan = wider ? wider->width_ns / w->width_ns : 0;
-        uint64_t first = wider ? (from - 1) / fan + 1 : 0, behind = wider ? end / fan : 0;
-        if (from == 0)
-                first = 0;
+        uint64_t first = wider ? from / fan + (from % fan != 0) : 0, behind = wider ? end / fan : 0;
         if (first >= behind || (wider->rolled && wider->from > first)) {
-                merge_own(w, from, end, ret);
+                window_add_up(w, from, end, ret);
                 return;
         }
-        merge_own(w, from, first * fan, ret);
+        window_add_up(w, from, first * fan, ret);
         series_merge(s, ring + 1, first, behind, ret);
-        merge_own(w, behind * fan, end, ret);
+        window_add_up(w, behind * fan, end, ret);
 }
 
 void series_span(const struct series *s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
@@ -186,8 +174,8 @@ void series_span(const struct series *s, uint64_t from_ns, uint64_t to_ns, struc
                 *ret = s->total;
         } else if (from_ns < to_ns) {
                 unsigned ring = series_ring(s, from_ns);
-                uint64_t width = s->windows[ring].width_ns;
-                series_merge(s, ring, from_ns / width + (from_ns % width != 0), (to_ns - 1) / width + 1, ret);
+                const struct window *w = &s->windows[ring];
+                series_merge(s, ring, window_first(w, from_ns), window_first(w, to_ns), ret);
         }
 }
 

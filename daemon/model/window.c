@@ -169,20 +169,23 @@ const struct bucket *window_at(const struct window *w, uint64_t index)
         return b->moments.n ? b : NULL;
 }
 
-/* ceil(time / width) */
-static uint64_t first_index(const struct window *w, uint64_t time_ns)
+uint64_t window_first(const struct window *w, uint64_t time_ns)
 {
         return time_ns / w->width_ns + (time_ns % w->width_ns != 0);
+}
+
+void window_add_up(const struct window *w, uint64_t from, uint64_t end, struct bucket *ret)
+{
+        if (w->empty)
+                return;
+        if (from < w->from)
+                from = w->from;
+        for (uint64_t i = from; i < end && i <= w->newest; i++)
+                bucket_merge(ret, slot(w, i));
 }
 
 void window_merge(const struct window *w, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
 {
         *ret = (struct bucket){ 0 };
-        if (w->empty)
-                return;
-        uint64_t from = first_index(w, from_ns), end = first_index(w, to_ns);
-        if (from < w->from)
-                from = w->from;
-        for (uint64_t i = from; i < end && i <= w->newest; i++)
-                bucket_merge(ret, slot(w, i));
+        window_add_up(w, window_first(w, from_ns), window_first(w, to_ns), ret);
 }

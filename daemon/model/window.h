@@ -65,6 +65,12 @@ const struct bucket *window_at(const struct window *w, uint64_t index);
 /* Index of the oldest bucket that the ring could hold now; 0 when it is empty. */
 uint64_t window_oldest(const struct window *w);
 
+/* Index of the first bucket that begins at a time or behind it. */
+uint64_t window_first(const struct window *w, uint64_t time_ns);
+
+/* Adds the buckets of index from .. end - 1 to *ret, those that there are. */
+void window_add_up(const struct window *w, uint64_t from, uint64_t end, struct bucket *ret);
+
 /* Merges all buckets that begin in [from_ns, to_ns) into *ret; ret->moments.n == 0 when there are none. */
 void window_merge(const struct window *w, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
 
