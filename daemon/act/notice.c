@@ -15,15 +15,15 @@
 #include "base/hash.h"
 #include "heapwatch/text.h"
 
-static uint64_t mix_text(uint64_t hash, const char *text)
-{
-        return hash_bytes(text ? text : "", text ? strlen(text) + 1 : 0, hash);
-}
-
 uint64_t notice_fingerprint(const char *group, const char *rule, const char *target, const char *band,
                             const char *band_name)
 {
-        return mix_text(mix_text(mix_text(mix_text(mix_text(0, group), rule), target), band), band_name);
+        const char *const texts[] = { group, rule, target, band, band_name };
+        uint64_t hash = 0;
+
+        for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+                hash = hash_text(texts[i], hash);
+        return hash;
 }
 
 /* -------------------------------------------------------------------- copy */

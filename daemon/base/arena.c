@@ -2,8 +2,9 @@
 /*
  * DESIGN: a chain of blocks, from FIRST_BYTES on each as large as all before it
  * together, up to BLOCK_BYTES: a target has several arenas, and most of them
- * hold some hundred bytes. A larger request gets a block of its own. reset() rewinds to the first block and keeps
- * the chain; blocks are zeroed when handed out, not when made.
+ * hold some hundred bytes. A larger request gets a block of its own. reset()
+ * rewinds to the first block and keeps the chain; what is handed out zeroed is
+ * zeroed then, not when the block is made.
  */
 #include "base/arena.h"
 

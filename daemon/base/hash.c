@@ -6,6 +6,8 @@
  */
 #include "base/hash.h"
 
+#include <string.h>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -20,4 +22,9 @@ uint64_t hash_seed(const void *table)
 uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed)
 {
         return XXH3_64bits_withSeed(bytes, size, seed);
+}
+
+uint64_t hash_text(const char *text, uint64_t seed)
+{
+        return hash_bytes(text ? text : "", text ? strlen(text) + 1 : 0, seed);
 }

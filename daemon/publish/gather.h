@@ -4,8 +4,8 @@
  * collections, bands to define, notes to pass on.
  *
  * Samples and collections are copied, in arrays that grow to the size of one
- * message and stay until gathered_slim. Bands and notes are only remembered by number: the model
- * keeps them. Every "full" means: send, then go on.
+ * message and stay until gathered_slim. Bands and notes are only remembered by
+ * number: the model keeps them. Every "full" means: send, then go on.
  */
 #ifndef HW_PUBLISH_GATHER_H
 #define HW_PUBLISH_GATHER_H

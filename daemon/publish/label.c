@@ -90,18 +90,13 @@ size_t label_band(char ret_label[LABEL_MAX], const struct bands *bands, const st
         return 0;
 }
 
-static uint64_t mix(uint64_t hash, const char *text)
-{
-        return hash_bytes(text ? text : "", text ? strlen(text) + 1 : 0, hash);
-}
-
 static uint64_t hash_stack(const struct bands *bands, const struct band *band)
 {
         uint64_t hash = band->depth;
 
         for (uint32_t i = 0; i < band->depth; i++) {
                 struct cost_centre cc = bands_cost_centre(bands, band->stack[i]);
-                hash = mix(mix(mix(hash, cc.module), cc.label), cc.source);
+                hash = hash_text(cc.source, hash_text(cc.label, hash_text(cc.module, hash)));
         }
         return hash;
 }
