@@ -21,7 +21,8 @@ void bands_init(struct bands *b)
 {
         *b = (struct bands){ .seed = hash_seed(b) };
         pool_init(&b->entries, sizeof(struct band_entry), 5);
-        pool_init(&b->histories, sizeof(struct band_history), 3);
+        pool_init(&b->histories, sizeof(struct band_history), 4);
+        arena_init(&b->points, 0);
         pool_init(&b->centres, sizeof(struct cost_centre), 6);
         pool_init(&b->tables, sizeof(struct info_table), 7);
         arena_init(&b->stacks, LIMIT_STACK_BYTES);
@@ -37,6 +38,7 @@ void bands_done(struct bands *b)
         idtable_done(&b->by_key);
         idtable_done(&b->centre_by_id);
         idtable_done(&b->table_by_key);
+        arena_done(&b->points);
         arena_done(&b->stacks);
         strings_done(&b->strings);
 }
@@ -45,7 +47,7 @@ size_t bands_held(const struct bands *b)
 {
         return pool_held(&b->entries) + pool_held(&b->histories) + pool_held(&b->centres) + pool_held(&b->tables) +
                idtable_held(&b->by_key) + idtable_held(&b->centre_by_id) + idtable_held(&b->table_by_key) +
-               b->stacks.held_bytes + strings_held(&b->strings);
+               b->points.held_bytes + b->stacks.held_bytes + strings_held(&b->strings);
 }
 
 const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at)
@@ -56,6 +58,21 @@ const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at)
 
         *at += nul ? size + 1 : size;
         return strings_intern(&b->strings, text, size);
+}
+
+/* The history of the newest band; NULL when it gets none. Without memory none of the later ones gets any, either. */
+static struct band_history *new_history(struct bands *b)
+{
+        uint32_t place = b->histories.count % BAND_STRIDE;
+
+        if (b->entries.count > LIMIT_FULL_BANDS || b->histories.count + 1 != b->entries.count)
+                return NULL;
+        if (place == 0)
+                b->newest_points = arena_alloc(&b->points, sizeof(*b->newest_points) * BAND_STRIDE * BAND_POINTS);
+        struct band_history *h = b->newest_points ? pool_add(&b->histories) : NULL;
+        if (h)
+                h->points = b->newest_points + place;
+        return h;
 }
 
 /* Makes a band of the fields already in *like; the label must be interned. */
@@ -72,8 +89,7 @@ static struct band_entry *add(struct model *m, uint64_t hash, const struct band_
         }
         *entry = *like;
         entry->band.id = b->entries.count;
-        if (entry->band.id <= LIMIT_FULL_BANDS && b->histories.count + 1 == entry->band.id)
-                entry->band.history = pool_add(&b->histories);
+        entry->band.history = new_history(b);
         if (m->sink.band)
                 m->sink.band(m->sink.ctx, &entry->band);
         return entry;

@@ -29,15 +29,33 @@ struct info_table {
         const char *name, *closure_type, *type, *label, *module, *source;
 };
 
-/* History of one band over the whole run: BAND_POINTS stretches whose width doubles when they are full. */
-#define BAND_POINTS 64
+struct band_point {
+        float min, max, mean, last;
+        uint32_t count;                 /* of samples; 0: the others mean nothing */
+};
+
+/*
+ * History of one band over the whole run: BAND_POINTS stretches whose width doubles when they are full. A census adds
+ * to the same point of most bands, so those of BAND_STRIDE bands stand side by side: memory fills up as time goes on.
+ */
+#define BAND_POINTS 64u
+#define BAND_STRIDE 16u
 struct band_history {
         uint64_t width_ns;              /* of each point; 1 s at first */
-        uint64_t first;                 /* index (time / width) of points[0] */
+        uint64_t first;                 /* index (time / width) of point 0 */
         uint64_t newest_ns;             /* start of the point that took the newest sample: mostly the next one's, too */
-        uint32_t newest;                /* its place in points */
-        struct { float min, max, mean, last; uint32_t count; } points[BAND_POINTS];
+        uint32_t newest;                /* its number */
+        uint32_t n;                     /* points up to the last one with a sample; those behind are not made */
+        struct band_point *points;      /* point i is BAND_STRIDE * i places on */
 };
+
+/* Point i, NULL when no sample fell into it. */
+static inline const struct band_point *band_point(const struct band_history *h, uint32_t i)
+{
+        const struct band_point *p = i < h->n ? &h->points[(size_t)i * BAND_STRIDE] : NULL;
+
+        return p && p->count ? p : NULL;
+}
 
 struct band {
         uint32_t id;

@@ -30,6 +30,8 @@ struct bands {
         struct pool entries;            /* struct band_entry, by id */
         struct idtable by_key;
         struct pool histories;          /* struct band_history of the first bands, by id */
+        struct arena points;            /* theirs, for BAND_STRIDE bands at a time */
+        struct band_point *newest_points;
         struct arena stacks;            /* cost-centre ids of bands */
         struct strings strings;         /* all texts of bands, info tables, cost centres, ticky */
         uint64_t seed;
