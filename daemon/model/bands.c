@@ -8,7 +8,9 @@
  *
  * A -hi label is a number as text ("0x4ab3c8", on Windows without the 0x). The
  * band's key is the number, so it meets its info table whatever the spelling;
- * its label is the table's name, which may come before or after the row.
+ * its label is the table's name, which may come before or after the row. A table
+ * knows its band, so a band whose table came first is found by it and needs no
+ * entry in the id table.
  */
 #include "model/bands_private.h"
 
@@ -75,24 +77,35 @@ static struct band_history *new_history(struct bands *b)
         return h;
 }
 
-/* Makes a band of the fields already in *like; the label must be interned. */
-static struct band_entry *add(struct model *m, uint64_t hash, const struct band_entry *like)
+/* A band of its kind, all else still to be set; NULL when there is no room for it. */
+static struct band_entry *new_band(struct bands *b, enum band_kind kind, uint64_t time_ns)
 {
-        struct bands *b = &m->bands;
         struct band_entry *entry = b->entries.count < LIMIT_BANDS ? pool_add(&b->entries) : NULL;
 
         if (!entry)
                 return NULL;
-        if (idtable_add(&b->by_key, hash, b->entries.count) < 0) {
-                pool_undo(&b->entries);
-                return NULL;
-        }
-        *entry = *like;
+        entry->kind = kind;
         entry->band.id = b->entries.count;
-        entry->band.history = new_history(b);
+        entry->band.first_seen_ns = time_ns;
+        return entry;
+}
+
+/* A new band is complete. */
+static struct band_entry *finish(struct model *m, struct band_entry *entry)
+{
+        entry->band.history = new_history(&m->bands);
         if (m->sink.band)
                 m->sink.band(m->sink.ctx, &entry->band);
         return entry;
+}
+
+/* The same, and is found by its hash from now on. */
+static struct band_entry *finish_hashed(struct model *m, struct band_entry *entry, uint64_t hash)
+{
+        if (idtable_add(&m->bands.by_key, hash, entry->band.id) == 0)
+                return finish(m, entry);
+        pool_undo(&m->bands.entries);
+        return NULL;
 }
 
 static bool hex_digit(char c, uint64_t *ret)
@@ -128,8 +141,15 @@ static bool parse_key(const char *label, size_t size, uint64_t *ret)
         return true;
 }
 
-static struct band_entry *find_key(const struct bands *b, uint64_t hash, uint64_t key)
+static uint64_t key_hash(const struct bands *b, uint64_t key)
 {
+        return hash_u64(key, b->seed + BAND_KEY);
+}
+
+/* The band of a key that had no table when it was first seen. */
+static struct band_entry *find_lonely(const struct bands *b, uint64_t key)
+{
+        uint64_t hash = key_hash(b, key);
         uint32_t at = idtable_start(&b->by_key, hash), id;
 
         while ((id = idtable_next(&b->by_key, hash, &at))) {
@@ -138,11 +158,6 @@ static struct band_entry *find_key(const struct bands *b, uint64_t hash, uint64_
                         return entry;
         }
         return NULL;
-}
-
-static uint64_t key_hash(const struct bands *b, uint64_t key)
-{
-        return hash_u64(key, b->seed + BAND_KEY);
 }
 
 static const char *table_name(const struct info_table *table)
@@ -174,6 +189,33 @@ static bool has_text(const struct band_entry *entry, const char *label, size_t s
         return entry->kind == BAND_TEXT && entry->label_size == size && memcmp(entry->band.label, label, size) == 0;
 }
 
+static struct band_entry *of_table(struct model *m, struct info_table *table, uint64_t time_ns)
+{
+        struct band_entry *entry = new_band(&m->bands, BAND_KEY, time_ns);
+
+        if (!entry)
+                return NULL;
+        entry->band.key = table->key;
+        entry->band.label = table_name(table);
+        entry->band.info_table = table;
+        table->band = entry->band.id;
+        return finish(m, entry);
+}
+
+/* A band without a table. */
+static struct band_entry *lonely(struct model *m, uint64_t key, const char *label, size_t size, uint64_t time_ns)
+{
+        struct bands *b = &m->bands;
+        const char *text = strings_intern(&b->strings, label, size);
+        struct band_entry *entry = text ? new_band(b, BAND_KEY, time_ns) : NULL;
+
+        if (!entry)
+                return NULL;
+        entry->band.key = key;
+        entry->band.label = text;
+        return finish_hashed(m, entry, key_hash(b, key));
+}
+
 static struct band_entry *of_key(struct model *m, uint64_t key, const char *label, size_t size, uint64_t time_ns)
 {
         struct bands *b = &m->bands;
@@ -181,18 +223,11 @@ static struct band_entry *of_key(struct model *m, uint64_t key, const char *labe
 
         if (entry && entry->band.key == key)
                 return entry;
-        uint64_t hash = key_hash(b, key);
-        entry = find_key(b, hash, key);
-        if (entry)
-                return entry;
-        const struct info_table *table = ipe_find(b, key);
-        const char *text = table ? table_name(table) : strings_intern(&b->strings, label, size);
-        if (!text)
-                return NULL;
-        return add(m, hash, &(struct band_entry){
-                .kind = BAND_KEY,
-                .band = { .key = key, .label = text, .info_table = table, .first_seen_ns = time_ns },
-        });
+        struct info_table *table = ipe_find(b, key);
+        if (table)
+                return table->band ? bands_entry(b, table->band) : of_table(m, table, time_ns);
+        entry = find_lonely(b, key);
+        return entry ? entry : lonely(m, key, label, size, time_ns);
 }
 
 static struct band_entry *of_text(struct model *m, const char *label, size_t size, uint64_t time_ns)
@@ -210,13 +245,12 @@ static struct band_entry *of_text(struct model *m, const char *label, size_t siz
                         return entry;
         }
         const char *text = strings_intern(&b->strings, label, size);
-        if (!text)
+        struct band_entry *entry = text ? new_band(b, BAND_TEXT, time_ns) : NULL;
+        if (!entry)
                 return NULL;
-        return add(m, hash, &(struct band_entry){
-                .kind = BAND_TEXT,
-                .label_size = (uint32_t)size,
-                .band = { .label = text, .first_seen_ns = time_ns },
-        });
+        entry->band.label = text;
+        entry->label_size = (uint32_t)size;
+        return finish_hashed(m, entry, hash);
 }
 
 struct band_entry *bands_of_text(struct model *m, const char *label, size_t size, uint64_t time_ns)
@@ -248,18 +282,23 @@ struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint
                 return NULL;
         memcpy(stack, centres, bytes);
         cost_centres_check(b, stack, depth);
-        return add(m, hash, &(struct band_entry){
-                .kind = BAND_STACK,
-                .band = { .label = text, .stack = stack, .depth = depth, .first_seen_ns = time_ns },
-        });
+        struct band_entry *entry = new_band(b, BAND_STACK, time_ns);
+        if (!entry)
+                return NULL;
+        entry->band.label = text;
+        entry->band.stack = stack;
+        entry->band.depth = depth;
+        return finish_hashed(m, entry, hash);
 }
 
-void bands_resolve(struct model *m, const struct info_table *table)
+void bands_resolve(struct model *m, struct info_table *table)
 {
-        struct band_entry *entry = find_key(&m->bands, key_hash(&m->bands, table->key), table->key);
+        struct bands *b = &m->bands;
+        struct band_entry *entry = table->band ? bands_entry(b, table->band) : find_lonely(b, table->key);
 
         if (!entry)
                 return;
+        table->band = entry->band.id;
         entry->band.info_table = table;
         entry->band.label = table_name(table);
         if (m->sink.band)

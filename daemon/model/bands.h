@@ -27,6 +27,7 @@ struct cost_centre {
 struct info_table {
         uint64_t key;
         const char *name, *closure_type, *type, *label, *module, *source;
+        uint32_t band;                  /* its id; 0: none yet */
 };
 
 struct band_point {

@@ -28,7 +28,7 @@ struct band_entry {
 
 struct bands {
         struct pool entries;            /* struct band_entry, by id */
-        struct idtable by_key;
+        struct idtable by_key;          /* all but those that an info table knows */
         struct pool histories;          /* struct band_history of the first bands, by id */
         struct arena points;            /* theirs, for BAND_STRIDE bands at a time */
         struct band_point *newest_points;
@@ -66,7 +66,7 @@ static inline struct band_entry *bands_entry(const struct bands *b, uint32_t id)
 void bands_take(struct band_entry *entry, const struct census *census, double time_s, uint64_t bytes);
 
 /* An info table was defined: its band, if there is one already, gets its name (the sink is told). */
-void bands_resolve(struct model *m, const struct info_table *table);
+void bands_resolve(struct model *m, struct info_table *table);
 
 void band_history_add(struct band_history *h, uint64_t time_ns, double value);
 
@@ -87,7 +87,7 @@ const char *cost_centres_text(struct bands *b, const uint32_t *ids, uint32_t dep
 
 /* ipe.c */
 void ipe_define(struct model *m, const struct hw_event *e);
-const struct info_table *ipe_find(const struct bands *b, uint64_t key);
+struct info_table *ipe_find(const struct bands *b, uint64_t key);
 
 /* Interns the NUL-terminated text at *at (to the payload's end without a NUL) and moves *at behind it. */
 const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at);
