@@ -45,6 +45,10 @@ void packer_known_u64(struct packer *p, unsigned field, uint64_t value);
 /* A text, made valid UTF-8; NULL: nothing. */
 void packer_text(struct packer *p, unsigned field, const char *text);
 
+/* The same, faster, of one whose length is known, and of one that the model has interned. */
+void packer_sized_text(struct packer *p, unsigned field, const char *text, size_t size);
+void packer_interned(struct packer *p, unsigned field, const char *text);
+
 /* Closes a message inside this one, of all that was put since packer_used() was `since`. */
 void packer_message(struct packer *p, unsigned field, size_t since);
 
