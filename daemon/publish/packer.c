@@ -55,16 +55,26 @@ static inline bool ensure(struct packer *p, size_t n)
         return n <= p->at || grow(p, n);
 }
 
+/* Seven bits a byte, the lowest first. There must be room. */
+static void put_integer(struct packer *p, uint64_t v)
+{
+        uint8_t *out = p->room + (p->at -= (63 - (unsigned)__builtin_clzll(v | 1)) / 7 + 1);
+
+        for (; v > 0x7f; v >>= 7)
+                *out++ = (uint8_t)(v | 0x80);
+        *out = (uint8_t)v;
+}
+
 static inline void put_tag(struct packer *p, unsigned field, unsigned type)
 {
-        packer_element(p, (uint64_t)field << 3 | type);
+        put_integer(p, (uint64_t)field << 3 | type);
 }
 
 void packer_u64(struct packer *p, unsigned field, uint64_t value)
 {
         if (!ensure(p, 2 * VARINT_MAX))
                 return;
-        packer_element(p, value);
+        put_integer(p, value);
         put_tag(p, field, TYPE_VARINT);
 }
 
@@ -86,7 +96,7 @@ void packer_text(struct packer *p, unsigned field, const char *text)
                 return;
         p->at -= size;
         memcpy(p->room + p->at, text, size);
-        packer_element(p, size);
+        put_integer(p, size);
         put_tag(p, field, TYPE_BYTES);
 }
 
@@ -94,15 +104,27 @@ void packer_message(struct packer *p, unsigned field, size_t since)
 {
         if (!ensure(p, 2 * VARINT_MAX))
                 return;
-        packer_element(p, packer_used(p) - since);
+        put_integer(p, packer_used(p) - since);
         put_tag(p, field, TYPE_BYTES);
 }
 
-bool packer_reserve(struct packer *p, size_t n)
+/* Written at the front of the room, then moved to where it belongs: a length in front of it needs no guess. */
+uint8_t *packer_array(struct packer *p, size_t n)
 {
         size_t bytes;
 
-        return !ckd_mul(&bytes, n, VARINT_MAX) && ensure(p, bytes);
+        if (ckd_mul(&bytes, n, VARINT_MAX) || !ensure(p, bytes))
+                return NULL;
+        return p->room;
+}
+
+void packer_array_end(struct packer *p, unsigned field, const uint8_t *end)
+{
+        size_t since = packer_used(p), size = (size_t)(end - p->room);
+
+        p->at -= size;
+        memmove(p->room + p->at, p->room, size);
+        packer_message(p, field, since);
 }
 
 bool packer_attach(const struct packer *p, unsigned field, ProtobufCMessage *message)
