@@ -168,7 +168,7 @@ static const char *table_name(const struct info_table *table)
 /* The band that came after the newest row's the last time, if it is of this kind; NULL. */
 static struct band_entry *expected(const struct bands *b, enum band_kind kind)
 {
-        struct band_entry *entry = b->newest_row ? b->newest_row->follower : NULL;
+        struct band_entry *entry = bands_expected(b);
 
         return entry && entry->kind == kind ? entry : NULL;
 }
@@ -305,15 +305,82 @@ void bands_resolve(struct model *m, struct info_table *table)
                 m->sink.band(m->sink.ctx, &entry->band);
 }
 
-void bands_take(struct band_entry *entry, const struct census *census, double time_s, uint64_t bytes)
+static void begin_sums(struct band_sums *s, uint64_t time_ns, double time_s, double v)
 {
-        struct band *band = &entry->band;
+        *s = (struct band_sums){
+                .n = 1, .first_s = time_s, .first = v, .min = v, .max = v, .last = v, .last_ns = time_ns,
+        };
+}
+
+static inline void add_to_sums(struct band_sums *s, uint64_t time_ns, double time_s, double v)
+{
+        double dt = time_s - s->first_s, dv = v - s->first;
+
+        s->n++;
+        s->t += dt;
+        s->v += dv;
+        s->tt += dt * dt;
+        s->tv += dt * dv;
+        s->vv += dv * dv;
+        s->min = v < s->min ? v : s->min;
+        s->max = v > s->max ? v : s->max;
+        if (time_ns >= s->last_ns) {
+                s->last = v;
+                s->last_ns = time_ns;
+        }
+}
+
+static inline void take(struct band *band, const struct census *census, double time_s, uint64_t bytes)
+{
+        double v = (double)bytes;
 
         band->bytes = bytes;
         band->census = census->number;
-        bucket_add_at(&band->total, census->time_ns, time_s, (double)bytes);
+        if (band->sums.n)
+                add_to_sums(&band->sums, census->time_ns, time_s, v);
+        else
+                begin_sums(&band->sums, census->time_ns, time_s, v);
         if (band->history)
-                band_history_add(band->history, census->time_ns, (double)bytes);
+                band_history_add(band->history, census->time_ns, v);
+}
+
+void bands_take(struct bands *b, const struct census *before, const struct census *census)
+{
+        double time_s = (double)census->time_ns / 1e9;
+
+        for (uint32_t i = 0; i < before->n_rows; i++)
+                if (i >= census->n_rows || census->rows[i].band != before->rows[i].band)
+                        bands_entry(b, before->rows[i].band)->band.bytes = 0;
+        for (uint32_t i = 0; i < census->n_rows; i++)
+                take(&bands_entry(b, census->rows[i].band)->band, census, time_s, census->rows[i].bytes);
+}
+
+static double not_negative(double square)
+{
+        return square > 0 ? square : 0;
+}
+
+struct bucket band_total(const struct band *band)
+{
+        const struct band_sums *s = &band->sums;
+        double n = (double)s->n;
+
+        if (!s->n)
+                return (struct bucket){ 0 };
+        return (struct bucket){
+                .moments = {
+                        .n = s->n,
+                        .t_mean = s->first_s + s->t / n,
+                        .v_mean = s->first + s->v / n,
+                        .m_tt = not_negative(s->tt - s->t * s->t / n),
+                        .m_tv = s->tv - s->t * s->v / n,
+                        .m_vv = not_negative(s->vv - s->v * s->v / n),
+                },
+                .min = s->min,
+                .max = s->max,
+                .last = s->last,
+                .last_time_ns = s->last_ns,
+        };
 }
 
 uint32_t bands_count(const struct bands *b)

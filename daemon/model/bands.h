@@ -58,6 +58,20 @@ static inline const struct band_point *band_point(const struct band_history *h, 
         return p && p->count ? p : NULL;
 }
 
+/*
+ * What a band had in all its censuses, as sums about its first sample. That takes a handful of additions a sample, and
+ * sums about the means follow without loss: the squares of n samples about their mean are at least 1/n of those of the
+ * largest deviation, so rounding takes n times 1e-16 of them at most.
+ */
+struct band_sums {
+        uint64_t n;
+        double first_s, first;          /* its time, in seconds since the run began, and its bytes */
+        double t, v, tt, tv, vv;        /* of deviations from these, and of their products */
+        double min, max;
+        double last;                    /* at last_ns */
+        uint64_t last_ns;
+};
+
 struct band {
         uint32_t id;
         const char *label;              /* text of the census row; -hi: the name when defined, else the key's text */
@@ -68,7 +82,7 @@ struct band {
         uint64_t first_seen_ns;
         uint64_t bytes;                 /* in the newest finished census; 0 when it had no row */
         uint64_t census;                /* number of the newest census that had a row */
-        struct bucket total;            /* statistics since first seen, absent rows not counted */
+        struct band_sums sums;          /* since first seen, absent rows not counted */
         struct band_history *history;   /* NULL for bands beyond LIMIT_FULL_BANDS */
 };
 
@@ -81,6 +95,9 @@ uint32_t bands_count(const struct bands *b);
  * band.label may change once, when its info table is defined late.
  */
 const struct band *bands_get(const struct bands *b, uint32_t id);
+
+/* The band's samples since it was first seen; moments.n == 0: none. */
+struct bucket band_total(const struct band *band);
 
 /* A cost centre by its id; label is NULL when the log never defined it. */
 struct cost_centre bands_cost_centre(const struct bands *b, uint32_t id);

@@ -3,6 +3,8 @@
 #ifndef HW_MODEL_BANDS_PRIVATE_H
 #define HW_MODEL_BANDS_PRIVATE_H
 
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/idtable.h"
 #include "base/pool.h"
@@ -17,13 +19,14 @@ struct model;
 
 enum band_kind { BAND_TEXT, BAND_STACK, BAND_KEY };
 
+/* What each row asks for stands first, in one cache line. */
 struct band_entry {
-        struct band band;
-        enum band_kind kind;
-        uint32_t label_size;    /* BAND_TEXT */
+        struct band_entry *follower; /* of the row that came after its own; NULL: none yet */
         uint64_t row_census;    /* number of the census that `row` belongs to */
         uint32_t row;           /* index of its row there */
-        struct band_entry *follower; /* of the row that came after its own; NULL: none yet */
+        enum band_kind kind;
+        uint32_t label_size;    /* BAND_TEXT */
+        struct band band;
 };
 
 struct bands {
@@ -62,8 +65,29 @@ static inline struct band_entry *bands_entry(const struct bands *b, uint32_t id)
         return pool_at(&b->entries, id);
 }
 
-/* A finished census, at time_s in seconds, gave this band so many bytes. */
-void bands_take(struct band_entry *entry, const struct census *census, double time_s, uint64_t bytes);
+/* The band that came after the newest row's the last time; NULL: none. */
+static inline struct band_entry *bands_expected(const struct bands *b)
+{
+        return b->newest_row ? b->newest_row->follower : NULL;
+}
+
+/*
+ * The expected band, if the row's text, `size` bytes with the NUL that ends it, is its own; else NULL. Not where texts
+ * are keys. It is what bands_of_text() finds, without a call.
+ */
+static inline struct band_entry *bands_take_expected(struct bands *b, const char *label, size_t size)
+{
+        struct band_entry *entry = bands_expected(b);
+
+        if (!entry || entry->kind != BAND_TEXT || entry->label_size + 1 != size ||
+            memcmp(entry->band.label, label, size) != 0)
+                return NULL;
+        b->newest_row = entry;
+        return entry;
+}
+
+/* A census has finished. Bands with a row in the one before, but none in this, have 0 bytes now. */
+void bands_take(struct bands *b, const struct census *before, const struct census *census);
 
 /* An info table was defined: its band, if there is one already, gets its name (the sink is told). */
 void bands_resolve(struct model *m, struct info_table *table);

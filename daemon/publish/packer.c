@@ -132,11 +132,23 @@ void packer_message(struct packer *p, unsigned field, size_t since)
         put_tagged(p, field, TYPE_BYTES, packer_used(p) - since);
 }
 
-bool packer_reserve(struct packer *p, size_t n)
+/* Written at the front of the room, then moved to where it belongs: a length in front of it needs no guess. */
+uint8_t *packer_array(struct packer *p, size_t n)
 {
         size_t bytes;
 
-        return !ckd_mul(&bytes, n, VARINT_MAX) && ensure(p, bytes);
+        if (ckd_mul(&bytes, n, VARINT_MAX) || !ensure(p, bytes))
+                return NULL;
+        return p->room;
+}
+
+void packer_array_end(struct packer *p, unsigned field, const uint8_t *end)
+{
+        size_t since = packer_used(p), size = (size_t)(end - p->room);
+
+        p->at -= size;
+        memmove(p->room + p->at, p->room, size);
+        packer_message(p, field, since);
 }
 
 bool packer_attach(const struct packer *p, unsigned field, ProtobufCMessage *message)

@@ -2,6 +2,7 @@
 /* Censuses, bands and what they are named by, told by hand. */
 #include "tests/unit/model/events.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static struct feed f;
@@ -77,7 +78,7 @@ static void test_rows_and_bands(void **unused)
         assert_int_equal(band(1)->census, 1);
         assert_int_equal(band(2)->bytes, 60);
         assert_int_equal(band(2)->census, 2);
-        assert_int_equal(band(2)->total.moments.n, 2);
+        assert_int_equal(band_total(band(2)).moments.n, 2);
         assert_int_equal(band_point(band(2)->history, 0)->count, 1);
         assert_null(band_point(band(2)->history, 1));
         assert_float_equal(band_point(band(2)->history, 20)->last, 60, 0.5);
@@ -437,6 +438,61 @@ static void test_history_of_hostile_times(void **unused)
         assert_int_equal(count, 5);
 }
 
+static bool about(double a, double b, double scale)
+{
+        return a - b <= 1e-6 * scale && b - a <= 1e-6 * scale;
+}
+
+/* Against a bucket that takes the same samples one by one; some come late, in some censuses there is no row. */
+static void test_total(void **unused)
+{
+        struct bucket naive = { 0 };
+        uint64_t x = 7, t = 30 * UINT64_C(86400) * SECOND;
+
+        (void)unused;
+        for (unsigned i = 0; i < 2000; i++) {
+                x = x * UINT64_C(6364136223846793005) + 12345;
+                uint64_t r = x >> 33, bytes = (UINT64_C(1) << 40) + r % 100000;
+                t += r % (3 * SECOND);
+                uint64_t time_ns = r % 11 ? t : t - r % (50 * SECOND);
+
+                begin(time_ns);
+                if (r % 5)
+                        row("x", bytes);
+                end(time_ns);
+                if (r % 5)
+                        bucket_add(&naive, time_ns, (double)bytes);
+                if (!naive.moments.n)
+                        continue;
+                struct bucket b = band_total(band(1));
+                const struct moments *m = &b.moments, *n = &naive.moments;
+                assert_true(m->n == n->n && b.min == naive.min && b.max == naive.max);
+                assert_true(b.last == naive.last && b.last_time_ns == naive.last_time_ns);
+                assert_true(about(m->t_mean, n->t_mean, n->t_mean) && about(m->v_mean, n->v_mean, n->v_mean));
+                assert_true(about(m->m_tt, n->m_tt, n->m_tt + 1e-6) && about(m->m_vv, n->m_vv, n->m_vv + 1));
+                assert_true(about(m->m_tv, n->m_tv, sqrt(n->m_tt * n->m_vv) + 1));
+        }
+}
+
+/* The next row mostly is that of the census before: what only begins like it is another band. */
+static void test_expected_rows(void **unused)
+{
+        static const char *const labels[][3] = { { "FUN", "FUNX", "FU" }, { "FUN", "FU", "FUNX" },
+                                                 { "FUNX", "FUNX", "FUN" }, { "FUN", "FUNX", "FU" } };
+        static const uint64_t bytes[][3] = { { 1, 2, 4 }, { 1, 4, 2 }, { 4, 3, 0 }, { 1, 2, 4 } }; /* FUN, FUNX, FU */
+
+        (void)unused;
+        for (unsigned i = 0; i < 4; i++) {
+                begin(10 + i);
+                for (unsigned k = 0; k < 3; k++)
+                        row(labels[i][k], UINT64_C(1) << k);
+                end(10 + i);
+                for (uint32_t id = 1; id <= 3; id++)
+                        assert_int_equal(band(id)->bytes, bytes[i][id - 1]);
+        }
+        assert_int_equal(bands_count(model_bands(f.m)), 3);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(test_##name, open_feed, close_feed)
@@ -455,6 +511,8 @@ int main(void)
                 TEST(sums_do_not_wrap),
                 TEST(history_of_a_band),
                 TEST(history_of_hostile_times),
+                TEST(total),
+                TEST(expected_rows),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
