@@ -261,6 +261,14 @@ struct band_entry *bands_of_text(struct model *m, const char *label, size_t size
         return follow(&m->bands, is_key ? of_key(m, key, label, size, time_ns) : of_text(m, label, size, time_ns));
 }
 
+void bands_prefetch(const struct bands *b, const char *label, size_t size)
+{
+        uint64_t key;
+
+        if (parse_key(label, size, &key))
+                ipe_prefetch(b, key);
+}
+
 struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint32_t depth, uint64_t time_ns)
 {
         struct bands *b = &m->bands;

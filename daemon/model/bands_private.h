@@ -86,6 +86,15 @@ static inline struct band_entry *bands_take_expected(struct bands *b, const char
         return entry;
 }
 
+/* Whether the newest row brought a new band: the next ones mostly do, too. */
+static inline bool bands_growing(const struct bands *b)
+{
+        return b->newest_row && b->newest_row->band.id == b->entries.count;
+}
+
+/* Fetches from memory what the row of a new -hi band will need. */
+void bands_prefetch(const struct bands *b, const char *label, size_t size);
+
 /* A census has finished. Bands with a row in the one before, but none in this, have 0 bytes now. */
 void bands_take(struct bands *b, const struct census *before, const struct census *census);
 
@@ -112,6 +121,7 @@ const char *cost_centres_text(struct bands *b, const uint32_t *ids, uint32_t dep
 /* ipe.c */
 void ipe_define(struct model *m, const struct hw_event *e);
 struct info_table *ipe_find(const struct bands *b, uint64_t key);
+void ipe_prefetch(const struct bands *b, uint64_t key);
 
 /* Interns the NUL-terminated text at *at (to the payload's end without a NUL) and moves *at behind it. */
 const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at);

@@ -113,7 +113,7 @@ static void add_sat(uint64_t *sum, uint64_t value)
 
 static __attribute__((noinline)) bool grow(struct census_rows *buffer)
 {
-        uint32_t room = buffer->room ? buffer->room * 2 : FIRST_ROOM;
+        uint32_t room = buffer->room ? buffer->room * 4 : FIRST_ROOM;
         struct census_row *rows = realloc(buffer->rows, room * sizeof(*rows));
 
         if (!rows)
@@ -147,12 +147,18 @@ static inline void add_row(struct census_state *c, struct band_entry *entry, uin
         }
 }
 
+/* How long a text is that ends with a NUL or with its room. */
+static size_t text_size(const char *text, size_t room)
+{
+        const char *nul = room ? memchr(text, '\0', room) : NULL;
+
+        return nul ? (size_t)(nul - text) : room;
+}
+
 /* The band of a label that is not the expected one. */
 static __attribute__((noinline)) struct band_entry *look_up(struct model *m, const char *label, size_t size)
 {
-        const char *nul = size ? memchr(label, '\0', size) : NULL;
-
-        return bands_of_text(m, label, nul ? (size_t)(nul - label) : size, m->census.open.time_ns);
+        return bands_of_text(m, label, text_size(label, size), m->census.open.time_ns);
 }
 
 /* A row outside a sample belongs to one whose beginning was not seen: dropped. */
@@ -166,6 +172,18 @@ void census_row_string(struct model *m, const struct hw_event *e)
         bool keys = m->run.breakdown == BREAKDOWN_INFO_TABLE;
         struct band_entry *entry = keys ? NULL : bands_take_expected(&m->bands, label, size);
         add_row(&m->census, entry ? entry : look_up(m, label, size), hw_event_u64(e, 1));
+}
+
+void census_prefetch(const struct model *m, const struct hw_event *events, size_t n)
+{
+        if (!m->census.is_open || m->run.breakdown != BREAKDOWN_INFO_TABLE || !bands_growing(&m->bands))
+                return;
+        for (size_t i = 0; i < n; i++) {
+                if (events[i].id != HW_HEAP_PROF_SAMPLE_STRING)
+                        continue;
+                const char *label = (const char *)events[i].payload + 9;
+                bands_prefetch(&m->bands, label, text_size(label, events[i].size - 9));
+        }
 }
 
 void census_row_stack(struct model *m, const struct hw_event *e)

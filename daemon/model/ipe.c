@@ -28,6 +28,11 @@ struct info_table *ipe_find(const struct bands *b, uint64_t key)
         return NULL;
 }
 
+void ipe_prefetch(const struct bands *b, uint64_t key)
+{
+        idtable_prefetch(&b->table_by_key, hash_u64(key, b->seed));
+}
+
 static struct info_table *make(struct bands *b, uint64_t key)
 {
         struct info_table *table = b->tables.count < LIMIT_INFO_TABLES ? pool_add(&b->tables) : NULL;
