@@ -23,6 +23,7 @@ void bands_init(struct bands *b)
 {
         *b = (struct bands){ .seed = hash_seed(b) };
         pool_init(&b->entries, sizeof(struct band_entry), 5);
+        pool_init(&b->sums, sizeof(struct band_sums), 5);
         pool_init(&b->histories, sizeof(struct band_history), 4);
         arena_init(&b->points, 0);
         pool_init(&b->centres, sizeof(struct cost_centre), 6);
@@ -34,6 +35,7 @@ void bands_init(struct bands *b)
 void bands_done(struct bands *b)
 {
         pool_done(&b->entries);
+        pool_done(&b->sums);
         pool_done(&b->histories);
         pool_done(&b->centres);
         pool_done(&b->tables);
@@ -47,9 +49,9 @@ void bands_done(struct bands *b)
 
 size_t bands_held(const struct bands *b)
 {
-        return pool_held(&b->entries) + pool_held(&b->histories) + pool_held(&b->centres) + pool_held(&b->tables) +
-               idtable_held(&b->by_key) + idtable_held(&b->centre_by_id) + idtable_held(&b->table_by_key) +
-               b->points.held_bytes + b->stacks.held_bytes + strings_held(&b->strings);
+        return pool_held(&b->entries) + pool_held(&b->sums) + pool_held(&b->histories) + pool_held(&b->centres) +
+               pool_held(&b->tables) + idtable_held(&b->by_key) + idtable_held(&b->centre_by_id) +
+               idtable_held(&b->table_by_key) + b->points.held_bytes + b->stacks.held_bytes + strings_held(&b->strings);
 }
 
 const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at)
@@ -186,7 +188,8 @@ static struct band_entry *follow(struct bands *b, struct band_entry *entry)
 
 static bool has_text(const struct band_entry *entry, const char *label, size_t size)
 {
-        return entry->kind == BAND_TEXT && entry->label_size == size && memcmp(entry->band.label, label, size) == 0;
+        return entry->kind == BAND_TEXT && strings_size(entry->band.label) == size &&
+               memcmp(entry->band.label, label, size) == 0;
 }
 
 static struct band_entry *of_table(struct model *m, struct info_table *table, uint64_t time_ns)
@@ -249,7 +252,6 @@ static struct band_entry *of_text(struct model *m, const char *label, size_t siz
         if (!entry)
                 return NULL;
         entry->band.label = text;
-        entry->label_size = (uint32_t)size;
         return finish_hashed(m, entry, hash);
 }
 
@@ -295,7 +297,7 @@ struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint
                 return NULL;
         entry->band.label = text;
         entry->band.stack = stack;
-        entry->band.depth = depth;
+        entry->band.depth = (uint16_t)depth;
         return finish_hashed(m, entry, hash);
 }
 
@@ -313,11 +315,24 @@ void bands_resolve(struct model *m, struct info_table *table)
                 m->sink.band(m->sink.ctx, &entry->band);
 }
 
-static void begin_sums(struct band_sums *s, uint64_t time_ns, double time_s, double v)
+/* Of the first sample alone. */
+static struct band_sums first_sums(const struct band *band)
 {
-        *s = (struct band_sums){
-                .n = 1, .first_s = time_s, .first = v, .min = v, .max = v, .last = v, .last_ns = time_ns,
+        double v = (double)band->first_bytes;
+
+        return (struct band_sums){
+                .n = 1, .first_s = (double)band->first_ns / 1e9, .first = v, .min = v, .max = v, .last = v,
+                .last_ns = band->first_ns,
         };
+}
+
+/* Most memory of a band: many bands of a first census never come again. */
+static __attribute__((noinline)) struct band_sums *new_sums(struct bands *b, struct band *band)
+{
+        band->sums = pool_add(&b->sums);
+        if (band->sums)
+                *band->sums = first_sums(band);
+        return band->sums;
 }
 
 static inline void add_to_sums(struct band_sums *s, uint64_t time_ns, double time_s, double v)
@@ -338,29 +353,35 @@ static inline void add_to_sums(struct band_sums *s, uint64_t time_ns, double tim
         }
 }
 
-static inline void take(struct band *band, const struct census *census, double time_s, uint64_t bytes)
+/* False when the sample found no memory. */
+static inline bool take(struct bands *b, struct band *band, const struct census *census, double time_s, uint64_t bytes)
 {
-        double v = (double)bytes;
-
         band->bytes = bytes;
-        band->census = census->number;
-        if (band->sums.n)
-                add_to_sums(&band->sums, census->time_ns, time_s, v);
-        else
-                begin_sums(&band->sums, census->time_ns, time_s, v);
         if (band->history)
-                band_history_add(band->history, census->time_ns, v);
+                band_history_add(band->history, census->time_ns, (double)bytes);
+        if (band->sampled) {
+                if (!band->sums && !new_sums(b, band))
+                        return false;
+                add_to_sums(band->sums, census->time_ns, time_s, (double)bytes);
+                return true;
+        }
+        band->sampled = true;
+        band->first_ns = census->time_ns;
+        band->first_bytes = bytes;
+        return true;
 }
 
-void bands_take(struct bands *b, const struct census *before, const struct census *census)
+uint32_t bands_take(struct bands *b, const struct census *before, const struct census *census)
 {
         double time_s = (double)census->time_ns / 1e9;
+        uint32_t lost = 0;
 
         for (uint32_t i = 0; i < before->n_rows; i++)
                 if (i >= census->n_rows || census->rows[i].band != before->rows[i].band)
                         bands_entry(b, before->rows[i].band)->band.bytes = 0;
         for (uint32_t i = 0; i < census->n_rows; i++)
-                take(&bands_entry(b, census->rows[i].band)->band, census, time_s, census->rows[i].bytes);
+                lost += !take(b, &bands_entry(b, census->rows[i].band)->band, census, time_s, census->rows[i].bytes);
+        return lost;
 }
 
 static double not_negative(double square)
@@ -370,11 +391,12 @@ static double not_negative(double square)
 
 struct bucket band_total(const struct band *band)
 {
-        const struct band_sums *s = &band->sums;
+        if (!band->sampled)
+                return (struct bucket){ 0 };
+        struct band_sums first = first_sums(band);
+        const struct band_sums *s = band->sums ? band->sums : &first;
         double n = (double)s->n;
 
-        if (!s->n)
-                return (struct bucket){ 0 };
         return (struct bucket){
                 .moments = {
                         .n = s->n,

@@ -120,7 +120,7 @@ void packer_sized_text(struct packer *p, unsigned field, const char *text, size_
 void packer_interned(struct packer *p, unsigned field, const char *text)
 {
         if (text && strings_head(text).ascii)
-                put_text(p, field, text, strings_head(text).size);
+                put_text(p, field, text, strings_size(text));
         else
                 packer_text(p, field, text);
 }

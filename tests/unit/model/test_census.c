@@ -75,9 +75,7 @@ static void test_rows_and_bands(void **unused)
         end(21 * SECOND);
         assert_int_equal(f.n_bands, 3);
         assert_int_equal(band(1)->bytes, 0); /* no row in the newest */
-        assert_int_equal(band(1)->census, 1);
         assert_int_equal(band(2)->bytes, 60);
-        assert_int_equal(band(2)->census, 2);
         assert_int_equal(band_total(band(2)).moments.n, 2);
         assert_int_equal(band_point(band(2)->history, 0)->count, 1);
         assert_null(band_point(band(2)->history, 1));
