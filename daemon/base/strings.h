@@ -58,4 +58,9 @@ static inline struct strings_head strings_head(const char *interned)
         return head;
 }
 
+static inline size_t strings_size(const char *interned)
+{
+        return strings_head(interned).size;
+}
+
 #endif

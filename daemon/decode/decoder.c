@@ -8,9 +8,9 @@
  * event: one byte of the id gives the whole size (quick[]), that is compared
  * with what is left, the time with the block's times, the view is stored, the
  * id counted. Short texts - every tenth event of a user's log, nearly all of a
- * heap profile - have their least size in that table, and a length. Everything else - markers, IPE, unknown or undeclared ids, whatever
- * is odd or cut - has size 0 in that table and goes to the slow path, one event
- * at a time.
+ * heap profile - have their least size in that table, and a length. Everything
+ * else - markers, IPE, unknown or undeclared ids, whatever is odd or cut - has
+ * size 0 in that table and goes to the slow path, one event at a time.
  *
  * What bounds the loop is the chain id -> size -> next id. A table of 256 whole
  * sizes instead of a word of flags under 16 bits of id took a byte swap, a mask

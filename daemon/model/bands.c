@@ -23,6 +23,7 @@ void bands_init(struct bands *b)
 {
         *b = (struct bands){ .seed = hash_seed(b) };
         pool_init(&b->entries, sizeof(struct band_entry), 5);
+        pool_init(&b->sums, sizeof(struct band_sums), 5);
         pool_init(&b->histories, sizeof(struct band_history), 4);
         arena_init(&b->points, 0);
         pool_init(&b->centres, sizeof(struct cost_centre), 6);
@@ -34,6 +35,7 @@ void bands_init(struct bands *b)
 void bands_done(struct bands *b)
 {
         pool_done(&b->entries);
+        pool_done(&b->sums);
         pool_done(&b->histories);
         pool_done(&b->centres);
         pool_done(&b->tables);
@@ -47,9 +49,9 @@ void bands_done(struct bands *b)
 
 size_t bands_held(const struct bands *b)
 {
-        return pool_held(&b->entries) + pool_held(&b->histories) + pool_held(&b->centres) + pool_held(&b->tables) +
-               idtable_held(&b->by_key) + idtable_held(&b->centre_by_id) + idtable_held(&b->table_by_key) +
-               b->points.held_bytes + b->stacks.held_bytes + strings_held(&b->strings);
+        return pool_held(&b->entries) + pool_held(&b->sums) + pool_held(&b->histories) + pool_held(&b->centres) +
+               pool_held(&b->tables) + idtable_held(&b->by_key) + idtable_held(&b->centre_by_id) +
+               idtable_held(&b->table_by_key) + b->points.held_bytes + b->stacks.held_bytes + strings_held(&b->strings);
 }
 
 const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at)
@@ -186,7 +188,8 @@ static struct band_entry *follow(struct bands *b, struct band_entry *entry)
 
 static bool has_text(const struct band_entry *entry, const char *label, size_t size)
 {
-        return entry->kind == BAND_TEXT && entry->label_size == size && memcmp(entry->band.label, label, size) == 0;
+        return entry->kind == BAND_TEXT && strings_size(entry->band.label) == size &&
+               memcmp(entry->band.label, label, size) == 0;
 }
 
 static struct band_entry *of_table(struct model *m, struct info_table *table, uint64_t time_ns)
@@ -249,7 +252,6 @@ static struct band_entry *of_text(struct model *m, const char *label, size_t siz
         if (!entry)
                 return NULL;
         entry->band.label = text;
-        entry->label_size = (uint32_t)size;
         return finish_hashed(m, entry, hash);
 }
 
@@ -295,7 +297,7 @@ struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint
                 return NULL;
         entry->band.label = text;
         entry->band.stack = stack;
-        entry->band.depth = depth;
+        entry->band.depth = (uint16_t)depth;
         return finish_hashed(m, entry, hash);
 }
 

@@ -74,15 +74,16 @@ struct band_sums {
 
 struct band {
         uint32_t id;
+        uint16_t depth;                 /* -hc: of the stack */
+        bool sampled;                   /* a finished census had a row */
         const char *label;              /* text of the census row; -hi: the name when defined, else the key's text */
         uint64_t key;                   /* -hi: the info table's number; else 0 */
         const uint32_t *stack;          /* -hc: cost-centre ids, innermost first */
-        uint32_t depth;
         const struct info_table *info_table; /* -hi; NULL when not defined (yet) */
         uint64_t first_seen_ns;
         uint64_t bytes;                 /* in the newest finished census; 0 when it had no row */
-        uint64_t census;                /* number of the newest census that had a row */
-        struct band_sums sums;          /* since first seen, absent rows not counted */
+        uint64_t first_ns, first_bytes; /* its first sample: time of the census, size; meaningful when sampled */
+        struct band_sums *sums;         /* of all samples, absent rows not counted; NULL while there is but one */
         struct band_history *history;   /* NULL for bands beyond LIMIT_FULL_BANDS */
 };
 

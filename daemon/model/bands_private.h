@@ -25,13 +25,13 @@ struct band_entry {
         uint64_t row_census;    /* number of the census that `row` belongs to */
         uint32_t row;           /* index of its row there */
         enum band_kind kind;
-        uint32_t label_size;    /* BAND_TEXT */
         struct band band;
 };
 
 struct bands {
         struct pool entries;            /* struct band_entry, by id */
         struct idtable by_key;          /* all but those that an info table knows */
+        struct pool sums;               /* struct band_sums, made with a band's second sample */
         struct pool histories;          /* struct band_history of the first bands, by id */
         struct arena points;            /* theirs, for BAND_STRIDE bands at a time */
         struct band_point *newest_points;
@@ -79,7 +79,7 @@ static inline struct band_entry *bands_take_expected(struct bands *b, const char
 {
         struct band_entry *entry = bands_expected(b);
 
-        if (!entry || entry->kind != BAND_TEXT || entry->label_size + 1 != size ||
+        if (!entry || entry->kind != BAND_TEXT || strings_size(entry->band.label) + 1 != size ||
             memcmp(entry->band.label, label, size) != 0)
                 return NULL;
         b->newest_row = entry;
@@ -95,8 +95,11 @@ static inline bool bands_growing(const struct bands *b)
 /* Fetches from memory what the row of a new -hi band will need. */
 void bands_prefetch(const struct bands *b, const char *label, size_t size);
 
-/* A census has finished. Bands with a row in the one before, but none in this, have 0 bytes now. */
-void bands_take(struct bands *b, const struct census *before, const struct census *census);
+/*
+ * A census has finished. Bands with a row in the one before, but none in this, have 0 bytes now. Returns how many
+ * samples found no memory.
+ */
+uint32_t bands_take(struct bands *b, const struct census *before, const struct census *census);
 
 /* An info table was defined: its band, if there is one already, gets its name (the sink is told). */
 void bands_resolve(struct model *m, struct info_table *table);

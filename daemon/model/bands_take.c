@@ -10,11 +10,24 @@
 #include "model/bands_private.h"
 #include "model/census.h"
 
-static void begin_sums(struct band_sums *s, uint64_t time_ns, double time_s, double v)
+/* Of the first sample alone. */
+static struct band_sums first_sums(const struct band *band)
 {
-        *s = (struct band_sums){
-                .n = 1, .first_s = time_s, .first = v, .min = v, .max = v, .last = v, .last_ns = time_ns,
+        double v = (double)band->first_bytes;
+
+        return (struct band_sums){
+                .n = 1, .first_s = (double)band->first_ns / 1e9, .first = v, .min = v, .max = v, .last = v,
+                .last_ns = band->first_ns,
         };
+}
+
+/* Most memory of a band: many bands of a first census never come again. */
+static __attribute__((noinline)) struct band_sums *new_sums(struct bands *b, struct band *band)
+{
+        band->sums = pool_add(&b->sums);
+        if (band->sums)
+                *band->sums = first_sums(band);
+        return band->sums;
 }
 
 static inline void add_to_sums(struct band_sums *s, uint64_t time_ns, double time_s, double v)
@@ -45,26 +58,38 @@ static void empty(struct pool entries, const struct census *before, const struct
         }
 }
 
-void bands_take(struct bands *b, const struct census *before, const struct census *now)
+/* False when the sample found no memory. */
+static inline bool take(struct bands *b, struct band *band, uint64_t time_ns, double time_s, uint64_t bytes)
+{
+        band->bytes = bytes;
+        if (band->history)
+                band_history_add(band->history, time_ns, (double)bytes);
+        if (!band->sampled) {
+                band->sampled = true;
+                band->first_ns = time_ns;
+                band->first_bytes = bytes;
+                return true;
+        }
+        if (!band->sums && !new_sums(b, band))
+                return false;
+        add_to_sums(band->sums, time_ns, time_s, (double)bytes);
+        return true;
+}
+
+uint32_t bands_take(struct bands *b, const struct census *before, const struct census *now)
 {
         const struct pool entries = b->entries; /* a copy: no store into a band can change it */
         const struct census census = *now;
         double time_s = (double)census.time_ns / 1e9;
+        uint32_t lost = 0;
 
         empty(entries, before, now);
         for (uint32_t i = 0; i < census.n_rows; i++) {
-                struct band *band = &((struct band_entry *)pool_at(&entries, census.rows[i].band))->band;
-                double v = (double)census.rows[i].bytes;
+                struct band_entry *entry = pool_at(&entries, census.rows[i].band);
 
-                band->bytes = census.rows[i].bytes;
-                band->census = census.number;
-                if (band->sums.n)
-                        add_to_sums(&band->sums, census.time_ns, time_s, v);
-                else
-                        begin_sums(&band->sums, census.time_ns, time_s, v);
-                if (band->history)
-                        band_history_add(band->history, census.time_ns, v);
+                lost += !take(b, &entry->band, census.time_ns, time_s, census.rows[i].bytes);
         }
+        return lost;
 }
 
 static double not_negative(double square)
@@ -74,11 +99,12 @@ static double not_negative(double square)
 
 struct bucket band_total(const struct band *band)
 {
-        const struct band_sums *s = &band->sums;
+        if (!band->sampled)
+                return (struct bucket){ 0 };
+        struct band_sums first = first_sums(band);
+        const struct band_sums *s = band->sums ? band->sums : &first;
         double n = (double)s->n;
 
-        if (!s->n)
-                return (struct bucket){ 0 };
         return (struct bucket){
                 .moments = {
                         .n = s->n,

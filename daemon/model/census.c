@@ -38,7 +38,7 @@ static void accept(struct model *m)
 {
         struct census_state *c = &m->census;
 
-        bands_take(&m->bands, &c->done, &c->open);
+        m->dropped_samples += bands_take(&m->bands, &c->done, &c->open);
         if (c->open.rows_left_out > m->bands.left_out)
                 m->bands.left_out = c->open.rows_left_out;
         c->done = c->open;

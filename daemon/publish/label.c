@@ -48,7 +48,7 @@ static size_t append(char *out, size_t n, size_t room, const char *text)
 
 static size_t append_interned(char *out, size_t n, size_t room, const char *text)
 {
-        return append_sized(out, n, room, text, strings_head(text).size);
+        return append_sized(out, n, room, text, strings_size(text));
 }
 
 static size_t append_qualified(char *out, size_t n, size_t room, const char *module, const char *label)

@@ -19,8 +19,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/strings.h"
 #include "publish/encode.h"
 
+#define PACKER_BYTES 2u                   /* of a field: texts, messages, arrays */
 #define PACKER_INTEGER_MAX 10u           /* bytes of one without its tag */
 
 struct packer {
@@ -47,9 +49,24 @@ void packer_known_u64(struct packer *p, unsigned field, uint64_t value);
 /* A text, made valid UTF-8; NULL: nothing. */
 void packer_text(struct packer *p, unsigned field, const char *text);
 
-/* The same, faster, of one whose length is known, and of one that the model has interned. */
+/* The same, when its length is known. */
 void packer_sized_text(struct packer *p, unsigned field, const char *text, size_t size);
-void packer_interned(struct packer *p, unsigned field, const char *text);
+
+/* The same, of one that the model has interned; field < 16. Nearly all are short and ASCII: two bytes and a copy. */
+static inline void packer_interned(struct packer *p, unsigned field, const char *text)
+{
+        struct strings_head head = text ? strings_head(text) : (struct strings_head){ 0 };
+
+        if (!head.ascii || head.size > 0x7f || head.size + 2u > p->at) {
+                packer_text(p, field, text);
+                return;
+        }
+        p->at -= head.size + 2u;
+        uint8_t *out = p->room + p->at;
+        out[0] = (uint8_t)(field << 3 | PACKER_BYTES);
+        out[1] = (uint8_t)head.size;
+        memcpy(out + 2, text, head.size);
+}
 
 /* Closes a message inside this one, of all that was put since packer_used() was `since`. */
 void packer_message(struct packer *p, unsigned field, size_t since);

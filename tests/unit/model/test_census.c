@@ -75,9 +75,7 @@ static void test_rows_and_bands(void **unused)
         end(21 * SECOND);
         assert_int_equal(f.n_bands, 3);
         assert_int_equal(band(1)->bytes, 0); /* no row in the newest */
-        assert_int_equal(band(1)->census, 1);
         assert_int_equal(band(2)->bytes, 60);
-        assert_int_equal(band(2)->census, 2);
         assert_int_equal(band_total(band(2)).moments.n, 2);
         assert_int_equal(band_point(band(2)->history, 0)->count, 1);
         assert_null(band_point(band(2)->history, 1));
@@ -263,8 +261,68 @@ static void test_info_tables(void **unused)
         row("0x777", 1);
         end(20);
         assert_string_equal(band(6)->label, "bind");
+        ipe(0x4ab3c8, "renamed"); /* another definition of the same table */
+        assert_string_equal(band(1)->label, "renamed");
+        begin(30);
+        row("0xdeadbeef", 7);
+        row("0x4ab3c8", 8);
+        end(31);
+        assert_true(f.rows[0].band == 2 && f.rows[1].band == 1); /* still the same bands */
+        assert_int_equal(bands_count(model_bands(f.m)), 6);
         assert_int_equal(bands_info_tables(model_bands(f.m)), 3);
         assert_int_equal(bands_info_tables_left_out(model_bands(f.m)), 0);
+}
+
+/* More of them than are asked for at once, each with a table, in two orders. */
+static void test_many_info_tables(void **unused)
+{
+        enum { MANY = 3000 };
+        char label[32];
+
+        (void)unused;
+        profile_begin(BREAKDOWN_INFO_TABLE);
+        for (uint32_t i = 0; i < MANY; i++)
+                if (i % 3)
+                        ipe(0x1000 + i, "table");
+        for (uint32_t n = 0; n < 2; n++) {
+                begin(10 + n);
+                for (uint32_t i = 0; i < MANY; i++) {
+                        uint32_t k = n ? MANY - 1 - i : i;
+                        snprintf(label, sizeof(label), "0x%x", (unsigned)(0x1000 + k));
+                        row(label, k);
+                }
+                end(10 + n);
+                assert_int_equal(f.census.n_rows, MANY);
+        }
+        assert_int_equal(bands_count(model_bands(f.m)), MANY);
+        for (uint32_t i = 0; i < MANY; i++) {
+                const struct band *b = band(i + 1);
+                assert_true(b->key == 0x1000 + i && b->bytes == i && !b->info_table == !(i % 3));
+                assert_int_equal(band_total(b).moments.n, 2);
+        }
+}
+
+/* First seen in a census that never ends: without a sample, until one that ends. */
+static void test_band_of_an_unfinished_census(void **unused)
+{
+        (void)unused;
+        begin(10);
+        row("a", 1);
+        end(10);
+        begin(20);
+        row("b", 2);
+        begin(30);
+        row("a", 3);
+        end(30);
+        assert_int_equal(band(2)->first_seen_ns, 20);
+        assert_int_equal(band_total(band(2)).moments.n, 0);
+        begin(40);
+        row("b", 4);
+        end(40);
+        struct bucket b = band_total(band(2));
+        assert_true(b.moments.n == 1 && b.min == 4 && b.max == 4 && b.last == 4 && b.last_time_ns == 40);
+        assert_true(b.moments.v_mean == 4 && b.moments.m_tt == 0 && b.moments.m_vv == 0);
+        assert_int_equal(band_total(band(1)).moments.n, 2);
 }
 
 /* GHC 9.4.3 wrote the address of the code behind the table; the releases around it did not. */
@@ -504,6 +562,8 @@ int main(void)
                 TEST(stacks),
                 TEST(a_deep_stack_is_cut),
                 TEST(info_tables),
+                TEST(many_info_tables),
+                TEST(band_of_an_unfinished_census),
                 TEST(info_tables_of_943),
                 TEST(texts_that_are_cut_short),
                 TEST(too_many_bands),
