@@ -129,16 +129,17 @@ static size_t band_points(const struct band *band, const Hw__HistoryRequest *req
         uint64_t to_ns = request->has_to_ns ? request->to_ns : UINT64_MAX;
         size_t n = 0;
 
-        for (unsigned i = 0; h && i < BAND_POINTS; i++) {
+        for (uint32_t i = 0; h && i < h->n; i++) {
+                const struct band_point *p = band_point(h, i);
                 uint64_t time_ns = (h->first + i) * h->width_ns;
-                if (h->points[i].count == 0 || time_ns < request->from_ns || time_ns >= to_ns)
+                if (!p || time_ns < request->from_ns || time_ns >= to_ns)
                         continue;
                 points[n] = (struct series_point){ .time_ns = time_ns, .width_ns = h->width_ns };
-                points[n].bucket.moments.n = h->points[i].count;
-                points[n].bucket.moments.v_mean = (double)h->points[i].mean;
-                points[n].bucket.min = (double)h->points[i].min;
-                points[n].bucket.max = (double)h->points[i].max;
-                points[n].bucket.last = (double)h->points[i].last;
+                points[n].bucket.moments.n = p->count;
+                points[n].bucket.moments.v_mean = (double)p->mean;
+                points[n].bucket.min = (double)p->min;
+                points[n].bucket.max = (double)p->max;
+                points[n].bucket.last = (double)p->last;
                 n++;
         }
         return n;

@@ -38,6 +38,13 @@ static inline uint32_t idtable_start(const struct idtable *t, uint64_t hash)
         return t->n_slots ? (uint32_t)hash & (t->n_slots - 1) : 0;
 }
 
+/* Fetches from memory what a look-up will need. */
+static inline void idtable_prefetch(const struct idtable *t, uint64_t hash)
+{
+        if (t->n_slots)
+                __builtin_prefetch(&t->slots[idtable_start(t, hash)]);
+}
+
 /* The next id stored under `hash`, or 0 when there are no more. */
 static inline uint32_t idtable_next(const struct idtable *t, uint64_t hash, uint32_t *at)
 {

@@ -4,28 +4,34 @@
  *
  * Equal bytes give the same pointer, valid until strings_clear. Embedded NULs
  * end a text. Bytes are kept as they came: they are sanitised where they leave.
+ * What is asked of a text each time that it leaves is kept in front of it.
  */
 #ifndef HW_BASE_STRINGS_H
 #define HW_BASE_STRINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/arena.h"
 
 struct strings_slot {
-        const char *text;               /* NULL: free */
-        uint32_t hash, size;
+        uint32_t hash, place;           /* place 0: free */
 };
 
 struct strings {
         struct arena arena;
         struct strings_slot *slots;     /* open addressing, a power of two */
         uint32_t n_slots, n_used;
-        char *chunk;                    /* free space at the end of the newest piece of text memory */
-        size_t chunk_left;
+        char **pieces;                  /* of text memory; a text of place p stands in piece p / STRINGS_PIECE_BYTES */
+        uint32_t n_pieces, pieces_room;
+        uint32_t piece;                 /* the one that is being filled, from `used` on; 0: none */
+        uint32_t used;
         uint64_t seed;
 };
+
+#define STRINGS_PIECE_BYTES 4096u
 
 /* `max_bytes` of text in all. Allocates nothing yet. */
 void strings_init(struct strings *s, size_t max_bytes);
@@ -37,5 +43,24 @@ const char *strings_intern(struct strings *s, const void *bytes, size_t size);
 
 /* Bytes held. */
 size_t strings_held(const struct strings *s);
+
+/* What stands in front of an interned text. */
+struct strings_head {
+        uint32_t size : 31;
+        uint32_t ascii : 1;             /* no byte above 127 */
+};
+
+static inline struct strings_head strings_head(const char *interned)
+{
+        struct strings_head head;
+
+        memcpy(&head, interned - sizeof(head), sizeof(head)); /* wherever the text before it ended */
+        return head;
+}
+
+static inline size_t strings_size(const char *interned)
+{
+        return strings_head(interned).size;
+}
 
 #endif

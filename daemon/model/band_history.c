@@ -1,77 +1,85 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: 64 points over the whole life of a band. points[0] is the stretch
+ * DESIGN: 64 points over the whole life of a band. Point 0 is the stretch
  * `first`; when a sample does not fit on either side, neighbours are merged,
  * the width doubles, and the question is asked again. So a band of ten minutes
  * has points of 16 s, one of a month points of 12 h, in the same 1.3 kB.
  */
-#include <string.h>
-
 #include "model/bands_private.h"
 
 #define FIRST_WIDTH_NS UINT64_C(1000000000)
 
-/* Index of the last point in use; `h` has at least one. */
-static unsigned last_point(const struct band_history *h)
+static struct band_point *at(const struct band_history *h, uint32_t i)
 {
-        unsigned i = BAND_POINTS - 1;
-
-        while (i && !h->points[i].count)
-                i--;
-        return i;
+        return &h->points[(size_t)i * BAND_STRIDE];
 }
 
-static void merge_point(struct band_history *h, unsigned to, unsigned from)
+/* Makes the points up to `i`. */
+static void reach(struct band_history *h, uint32_t i)
 {
-        if (!h->points[from].count || to == from)
+        while (h->n <= i)
+                at(h, h->n++)->count = 0;
+}
+
+/* *from is the later one. */
+static void merge_point(struct band_point *to, const struct band_point *from)
+{
+        float a = (float)to->count, b = (float)from->count;
+
+        if (!from->count)
                 return;
-        if (!h->points[to].count) {
-                h->points[to] = h->points[from];
+        if (!to->count) {
+                *to = *from;
                 return;
         }
-        float a = (float)h->points[to].count, b = (float)h->points[from].count;
-        if (h->points[from].min < h->points[to].min)
-                h->points[to].min = h->points[from].min;
-        if (h->points[from].max > h->points[to].max)
-                h->points[to].max = h->points[from].max;
-        h->points[to].mean += (h->points[from].mean - h->points[to].mean) * (b / (a + b));
-        h->points[to].last = h->points[from].last; /* `from` is the later one */
-        h->points[to].count += h->points[from].count;
+        if (from->min < to->min)
+                to->min = from->min;
+        if (from->max > to->max)
+                to->max = from->max;
+        to->mean += (from->mean - to->mean) * (b / (a + b));
+        to->last = from->last;
+        to->count += from->count;
 }
 
 static void widen(struct band_history *h)
 {
-        unsigned odd = h->first % 2, last = last_point(h);
+        uint32_t odd = h->first % 2, n = h->n;
 
-        for (unsigned i = 0; i <= last; i++) {
-                unsigned to = (i + odd) / 2;
+        for (uint32_t i = 0; i < n; i++) {
+                uint32_t to = (i + odd) / 2;
                 if (to == i)
                         continue;
-                merge_point(h, to, i);
-                h->points[i].count = 0;
+                merge_point(at(h, to), at(h, i));
+                at(h, i)->count = 0;
         }
+        h->n = (n - 1 + odd) / 2 + 1;
         h->first /= 2;
         h->width_ns *= 2;
 }
 
-/* Moves all points up, so that points[0] becomes the stretch `first`. */
+/* Moves all points up, so that point 0 becomes the stretch `first`. */
 static void lower(struct band_history *h, uint64_t first)
 {
-        unsigned by = (unsigned)(h->first - first), n = last_point(h) + 1;
+        uint32_t by = (uint32_t)(h->first - first), n = h->n;
 
-        memmove(&h->points[by], &h->points[0], n * sizeof(h->points[0]));
-        memset(&h->points[0], 0, by * sizeof(h->points[0]));
+        reach(h, n - 1 + by);
+        for (uint32_t i = n; i-- > 0;)
+                *at(h, i + by) = *at(h, i);
+        for (uint32_t i = 0; i < by; i++)
+                at(h, i)->count = 0;
         h->first = first;
 }
 
 /* The point of a time; made by widening when need be. The width stays below 2^63: times have 64 bits. */
-static unsigned point_of(struct band_history *h, uint64_t time_ns)
+static uint32_t point_of(struct band_history *h, uint64_t time_ns)
 {
         for (;;) {
                 uint64_t index = time_ns / h->width_ns;
-                if (index >= h->first && index - h->first < BAND_POINTS)
-                        return (unsigned)(index - h->first);
-                if (index < h->first && h->first - index + last_point(h) < BAND_POINTS) {
+                if (index >= h->first && index - h->first < BAND_POINTS) {
+                        reach(h, (uint32_t)(index - h->first));
+                        return (uint32_t)(index - h->first);
+                }
+                if (index < h->first && h->first - index + h->n - 1 < BAND_POINTS) {
                         lower(h, index);
                         return 0;
                 }
@@ -79,29 +87,13 @@ static unsigned point_of(struct band_history *h, uint64_t time_ns)
         }
 }
 
-void band_history_add(struct band_history *h, uint64_t time_ns, double value)
+struct band_point *band_history_point(struct band_history *h, uint64_t time_ns)
 {
-        float v = (float)value;
-
         if (!h->width_ns) {
                 h->width_ns = FIRST_WIDTH_NS;
                 h->first = time_ns / FIRST_WIDTH_NS;
-                h->newest_ns = UINT64_MAX;
         }
-        if (time_ns < h->newest_ns || time_ns - h->newest_ns >= h->width_ns) {
-                h->newest = point_of(h, time_ns);
-                h->newest_ns = (h->first + h->newest) * h->width_ns;
-        }
-        unsigned i = h->newest;
-        if (!h->points[i].count) {
-                h->points[i].min = h->points[i].max = h->points[i].mean = v;
-        } else {
-                if (v < h->points[i].min)
-                        h->points[i].min = v;
-                if (v > h->points[i].max)
-                        h->points[i].max = v;
-                h->points[i].mean += (v - h->points[i].mean) / (float)(h->points[i].count + 1);
-        }
-        h->points[i].last = v;
-        h->points[i].count++;
+        h->newest = point_of(h, time_ns);
+        h->newest_ns = (h->first + h->newest) * h->width_ns;
+        return at(h, h->newest);
 }

@@ -8,7 +8,9 @@
  *
  * A -hi label is a number as text ("0x4ab3c8", on Windows without the 0x). The
  * band's key is the number, so it meets its info table whatever the spelling;
- * its label is the table's name, which may come before or after the row.
+ * its label is the table's name, which may come before or after the row. A table
+ * knows its band, so a band whose table came first is found by it and needs no
+ * entry in the id table.
  */
 #include "model/bands_private.h"
 
@@ -21,7 +23,9 @@ void bands_init(struct bands *b)
 {
         *b = (struct bands){ .seed = hash_seed(b) };
         pool_init(&b->entries, sizeof(struct band_entry), 5);
-        pool_init(&b->histories, sizeof(struct band_history), 3);
+        pool_init(&b->sums, sizeof(struct band_sums), 5);
+        pool_init(&b->histories, sizeof(struct band_history), 4);
+        arena_init(&b->points, 0);
         pool_init(&b->centres, sizeof(struct cost_centre), 6);
         pool_init(&b->tables, sizeof(struct info_table), 7);
         arena_init(&b->stacks, LIMIT_STACK_BYTES);
@@ -31,21 +35,23 @@ void bands_init(struct bands *b)
 void bands_done(struct bands *b)
 {
         pool_done(&b->entries);
+        pool_done(&b->sums);
         pool_done(&b->histories);
         pool_done(&b->centres);
         pool_done(&b->tables);
         idtable_done(&b->by_key);
         idtable_done(&b->centre_by_id);
         idtable_done(&b->table_by_key);
+        arena_done(&b->points);
         arena_done(&b->stacks);
         strings_done(&b->strings);
 }
 
 size_t bands_held(const struct bands *b)
 {
-        return pool_held(&b->entries) + pool_held(&b->histories) + pool_held(&b->centres) + pool_held(&b->tables) +
-               idtable_held(&b->by_key) + idtable_held(&b->centre_by_id) + idtable_held(&b->table_by_key) +
-               b->stacks.held_bytes + strings_held(&b->strings);
+        return pool_held(&b->entries) + pool_held(&b->sums) + pool_held(&b->histories) + pool_held(&b->centres) +
+               pool_held(&b->tables) + idtable_held(&b->by_key) + idtable_held(&b->centre_by_id) +
+               idtable_held(&b->table_by_key) + b->points.held_bytes + b->stacks.held_bytes + strings_held(&b->strings);
 }
 
 const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at)
@@ -58,25 +64,50 @@ const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at)
         return strings_intern(&b->strings, text, size);
 }
 
-/* Makes a band of the fields already in *like; the label must be interned. */
-static struct band_entry *add(struct model *m, uint64_t hash, const struct band_entry *like)
+/* The history of the newest band; NULL when it gets none. Without memory none of the later ones gets any, either. */
+static struct band_history *new_history(struct bands *b)
 {
-        struct bands *b = &m->bands;
+        uint32_t place = b->histories.count % BAND_STRIDE;
+
+        if (b->entries.count > LIMIT_FULL_BANDS || b->histories.count + 1 != b->entries.count)
+                return NULL;
+        if (place == 0)
+                b->newest_points = arena_alloc(&b->points, sizeof(*b->newest_points) * BAND_STRIDE * BAND_POINTS);
+        struct band_history *h = b->newest_points ? pool_add(&b->histories) : NULL;
+        if (h)
+                h->points = b->newest_points + place;
+        return h;
+}
+
+/* A band of its kind, all else still to be set; NULL when there is no room for it. */
+static struct band_entry *new_band(struct bands *b, enum band_kind kind, uint64_t time_ns)
+{
         struct band_entry *entry = b->entries.count < LIMIT_BANDS ? pool_add(&b->entries) : NULL;
 
         if (!entry)
                 return NULL;
-        if (idtable_add(&b->by_key, hash, b->entries.count) < 0) {
-                pool_undo(&b->entries);
-                return NULL;
-        }
-        *entry = *like;
+        entry->kind = kind;
         entry->band.id = b->entries.count;
-        if (entry->band.id <= LIMIT_FULL_BANDS && b->histories.count + 1 == entry->band.id)
-                entry->band.history = pool_add(&b->histories);
+        entry->band.first_seen_ns = time_ns;
+        return entry;
+}
+
+/* A new band is complete. */
+static struct band_entry *finish(struct model *m, struct band_entry *entry)
+{
+        entry->band.history = new_history(&m->bands);
         if (m->sink.band)
                 m->sink.band(m->sink.ctx, &entry->band);
         return entry;
+}
+
+/* The same, and is found by its hash from now on. */
+static struct band_entry *finish_hashed(struct model *m, struct band_entry *entry, uint64_t hash)
+{
+        if (idtable_add(&m->bands.by_key, hash, entry->band.id) == 0)
+                return finish(m, entry);
+        pool_undo(&m->bands.entries);
+        return NULL;
 }
 
 static bool hex_digit(char c, uint64_t *ret)
@@ -112,8 +143,15 @@ static bool parse_key(const char *label, size_t size, uint64_t *ret)
         return true;
 }
 
-static struct band_entry *find_key(const struct bands *b, uint64_t hash, uint64_t key)
+static uint64_t key_hash(const struct bands *b, uint64_t key)
 {
+        return hash_u64(key, b->seed + BAND_KEY);
+}
+
+/* The band of a key that had no table when it was first seen. */
+static struct band_entry *find_lonely(const struct bands *b, uint64_t key)
+{
+        uint64_t hash = key_hash(b, key);
         uint32_t at = idtable_start(&b->by_key, hash), id;
 
         while ((id = idtable_next(&b->by_key, hash, &at))) {
@@ -124,11 +162,6 @@ static struct band_entry *find_key(const struct bands *b, uint64_t hash, uint64_
         return NULL;
 }
 
-static uint64_t key_hash(const struct bands *b, uint64_t key)
-{
-        return hash_u64(key, b->seed + BAND_KEY);
-}
-
 static const char *table_name(const struct info_table *table)
 {
         return table->name[0] ? table->name : table->label;
@@ -137,7 +170,7 @@ static const char *table_name(const struct info_table *table)
 /* The band that came after the newest row's the last time, if it is of this kind; NULL. */
 static struct band_entry *expected(const struct bands *b, enum band_kind kind)
 {
-        struct band_entry *entry = b->newest_row ? b->newest_row->follower : NULL;
+        struct band_entry *entry = bands_expected(b);
 
         return entry && entry->kind == kind ? entry : NULL;
 }
@@ -155,7 +188,35 @@ static struct band_entry *follow(struct bands *b, struct band_entry *entry)
 
 static bool has_text(const struct band_entry *entry, const char *label, size_t size)
 {
-        return entry->kind == BAND_TEXT && entry->label_size == size && memcmp(entry->band.label, label, size) == 0;
+        return entry->kind == BAND_TEXT && strings_size(entry->band.label) == size &&
+               memcmp(entry->band.label, label, size) == 0;
+}
+
+static struct band_entry *of_table(struct model *m, struct info_table *table, uint64_t time_ns)
+{
+        struct band_entry *entry = new_band(&m->bands, BAND_KEY, time_ns);
+
+        if (!entry)
+                return NULL;
+        entry->band.key = table->key;
+        entry->band.label = table_name(table);
+        entry->band.info_table = table;
+        table->band = entry->band.id;
+        return finish(m, entry);
+}
+
+/* A band without a table. */
+static struct band_entry *lonely(struct model *m, uint64_t key, const char *label, size_t size, uint64_t time_ns)
+{
+        struct bands *b = &m->bands;
+        const char *text = strings_intern(&b->strings, label, size);
+        struct band_entry *entry = text ? new_band(b, BAND_KEY, time_ns) : NULL;
+
+        if (!entry)
+                return NULL;
+        entry->band.key = key;
+        entry->band.label = text;
+        return finish_hashed(m, entry, key_hash(b, key));
 }
 
 static struct band_entry *of_key(struct model *m, uint64_t key, const char *label, size_t size, uint64_t time_ns)
@@ -165,18 +226,11 @@ static struct band_entry *of_key(struct model *m, uint64_t key, const char *labe
 
         if (entry && entry->band.key == key)
                 return entry;
-        uint64_t hash = key_hash(b, key);
-        entry = find_key(b, hash, key);
-        if (entry)
-                return entry;
-        const struct info_table *table = ipe_find(b, key);
-        const char *text = table ? table_name(table) : strings_intern(&b->strings, label, size);
-        if (!text)
-                return NULL;
-        return add(m, hash, &(struct band_entry){
-                .kind = BAND_KEY,
-                .band = { .key = key, .label = text, .info_table = table, .first_seen_ns = time_ns },
-        });
+        struct info_table *table = ipe_find(b, key);
+        if (table)
+                return table->band ? bands_entry(b, table->band) : of_table(m, table, time_ns);
+        entry = find_lonely(b, key);
+        return entry ? entry : lonely(m, key, label, size, time_ns);
 }
 
 static struct band_entry *of_text(struct model *m, const char *label, size_t size, uint64_t time_ns)
@@ -194,13 +248,11 @@ static struct band_entry *of_text(struct model *m, const char *label, size_t siz
                         return entry;
         }
         const char *text = strings_intern(&b->strings, label, size);
-        if (!text)
+        struct band_entry *entry = text ? new_band(b, BAND_TEXT, time_ns) : NULL;
+        if (!entry)
                 return NULL;
-        return add(m, hash, &(struct band_entry){
-                .kind = BAND_TEXT,
-                .label_size = (uint32_t)size,
-                .band = { .label = text, .first_seen_ns = time_ns },
-        });
+        entry->band.label = text;
+        return finish_hashed(m, entry, hash);
 }
 
 struct band_entry *bands_of_text(struct model *m, const char *label, size_t size, uint64_t time_ns)
@@ -209,6 +261,14 @@ struct band_entry *bands_of_text(struct model *m, const char *label, size_t size
         bool is_key = m->run.breakdown == BREAKDOWN_INFO_TABLE && parse_key(label, size, &key);
 
         return follow(&m->bands, is_key ? of_key(m, key, label, size, time_ns) : of_text(m, label, size, time_ns));
+}
+
+void bands_prefetch(const struct bands *b, const char *label, size_t size)
+{
+        uint64_t key;
+
+        if (parse_key(label, size, &key))
+                ipe_prefetch(b, key);
 }
 
 struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint32_t depth, uint64_t time_ns)
@@ -232,33 +292,27 @@ struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint
                 return NULL;
         memcpy(stack, centres, bytes);
         cost_centres_check(b, stack, depth);
-        return add(m, hash, &(struct band_entry){
-                .kind = BAND_STACK,
-                .band = { .label = text, .stack = stack, .depth = depth, .first_seen_ns = time_ns },
-        });
+        struct band_entry *entry = new_band(b, BAND_STACK, time_ns);
+        if (!entry)
+                return NULL;
+        entry->band.label = text;
+        entry->band.stack = stack;
+        entry->band.depth = (uint16_t)depth;
+        return finish_hashed(m, entry, hash);
 }
 
-void bands_resolve(struct model *m, const struct info_table *table)
+void bands_resolve(struct model *m, struct info_table *table)
 {
-        struct band_entry *entry = find_key(&m->bands, key_hash(&m->bands, table->key), table->key);
+        struct bands *b = &m->bands;
+        struct band_entry *entry = table->band ? bands_entry(b, table->band) : find_lonely(b, table->key);
 
         if (!entry)
                 return;
+        table->band = entry->band.id;
         entry->band.info_table = table;
         entry->band.label = table_name(table);
         if (m->sink.band)
                 m->sink.band(m->sink.ctx, &entry->band);
-}
-
-void bands_take(struct band_entry *entry, const struct census *census, double time_s, uint64_t bytes)
-{
-        struct band *band = &entry->band;
-
-        band->bytes = bytes;
-        band->census = census->number;
-        bucket_add_at(&band->total, census->time_ns, time_s, (double)bytes);
-        if (band->history)
-                band_history_add(band->history, census->time_ns, (double)bytes);
 }
 
 uint32_t bands_count(const struct bands *b)

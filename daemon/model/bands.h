@@ -27,29 +27,63 @@ struct cost_centre {
 struct info_table {
         uint64_t key;
         const char *name, *closure_type, *type, *label, *module, *source;
+        uint32_t band;                  /* its id; 0: none yet */
 };
 
-/* History of one band over the whole run: BAND_POINTS stretches whose width doubles when they are full. */
-#define BAND_POINTS 64
+struct band_point {
+        float min, max, mean, last;
+        uint32_t count;                 /* of samples; 0: the others mean nothing */
+};
+
+/*
+ * History of one band over the whole run: BAND_POINTS stretches whose width doubles when they are full. A census adds
+ * to the same point of most bands, so those of BAND_STRIDE bands stand side by side: memory fills up as time goes on.
+ */
+#define BAND_POINTS 64u
+#define BAND_STRIDE 16u
 struct band_history {
         uint64_t width_ns;              /* of each point; 1 s at first */
-        uint64_t first;                 /* index (time / width) of points[0] */
+        uint64_t first;                 /* index (time / width) of point 0 */
         uint64_t newest_ns;             /* start of the point that took the newest sample: mostly the next one's, too */
-        uint32_t newest;                /* its place in points */
-        struct { float min, max, mean, last; uint32_t count; } points[BAND_POINTS];
+        uint32_t newest;                /* its number */
+        uint32_t n;                     /* points up to the last one with a sample; those behind are not made */
+        struct band_point *points;      /* point i is BAND_STRIDE * i places on */
+};
+
+/* Point i, NULL when no sample fell into it. */
+static inline const struct band_point *band_point(const struct band_history *h, uint32_t i)
+{
+        const struct band_point *p = i < h->n ? &h->points[(size_t)i * BAND_STRIDE] : NULL;
+
+        return p && p->count ? p : NULL;
+}
+
+/*
+ * What a band had in all its censuses, as sums about its first sample. That takes a handful of additions a sample, and
+ * sums about the means follow without loss: the squares of n samples about their mean are at least 1/n of those of the
+ * largest deviation, so rounding takes n times 1e-16 of them at most.
+ */
+struct band_sums {
+        uint64_t n;
+        double first_s, first;          /* its time, in seconds since the run began, and its bytes */
+        double t, v, tt, tv, vv;        /* of deviations from these, and of their products */
+        double min, max;
+        double last;                    /* at last_ns */
+        uint64_t last_ns;
 };
 
 struct band {
         uint32_t id;
+        uint16_t depth;                 /* -hc: of the stack */
+        bool sampled;                   /* a finished census had a row */
         const char *label;              /* text of the census row; -hi: the name when defined, else the key's text */
         uint64_t key;                   /* -hi: the info table's number; else 0 */
         const uint32_t *stack;          /* -hc: cost-centre ids, innermost first */
-        uint32_t depth;
         const struct info_table *info_table; /* -hi; NULL when not defined (yet) */
         uint64_t first_seen_ns;
         uint64_t bytes;                 /* in the newest finished census; 0 when it had no row */
-        uint64_t census;                /* number of the newest census that had a row */
-        struct bucket total;            /* statistics since first seen, absent rows not counted */
+        uint64_t first_ns, first_bytes; /* its first sample: time of the census, size; meaningful when sampled */
+        struct band_sums *sums;         /* of all samples, absent rows not counted; NULL while there is but one */
         struct band_history *history;   /* NULL for bands beyond LIMIT_FULL_BANDS */
 };
 
@@ -62,6 +96,9 @@ uint32_t bands_count(const struct bands *b);
  * band.label may change once, when its info table is defined late.
  */
 const struct band *bands_get(const struct bands *b, uint32_t id);
+
+/* The band's samples since it was first seen; moments.n == 0: none. */
+struct bucket band_total(const struct band *band);
 
 /* A cost centre by its id; label is NULL when the log never defined it. */
 struct cost_centre bands_cost_centre(const struct bands *b, uint32_t id);

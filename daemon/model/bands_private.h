@@ -3,6 +3,8 @@
 #ifndef HW_MODEL_BANDS_PRIVATE_H
 #define HW_MODEL_BANDS_PRIVATE_H
 
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/idtable.h"
 #include "base/pool.h"
@@ -17,19 +19,22 @@ struct model;
 
 enum band_kind { BAND_TEXT, BAND_STACK, BAND_KEY };
 
+/* What each row asks for stands first, in one cache line. */
 struct band_entry {
-        struct band band;
-        enum band_kind kind;
-        uint32_t label_size;    /* BAND_TEXT */
+        struct band_entry *follower; /* of the row that came after its own; NULL: none yet */
         uint64_t row_census;    /* number of the census that `row` belongs to */
         uint32_t row;           /* index of its row there */
-        struct band_entry *follower; /* of the row that came after its own; NULL: none yet */
+        enum band_kind kind;
+        struct band band;
 };
 
 struct bands {
         struct pool entries;            /* struct band_entry, by id */
-        struct idtable by_key;
+        struct idtable by_key;          /* all but those that an info table knows */
+        struct pool sums;               /* struct band_sums, made with a band's second sample */
         struct pool histories;          /* struct band_history of the first bands, by id */
+        struct arena points;            /* theirs, for BAND_STRIDE bands at a time */
+        struct band_point *newest_points;
         struct arena stacks;            /* cost-centre ids of bands */
         struct strings strings;         /* all texts of bands, info tables, cost centres, ticky */
         uint64_t seed;
@@ -60,13 +65,64 @@ static inline struct band_entry *bands_entry(const struct bands *b, uint32_t id)
         return pool_at(&b->entries, id);
 }
 
-/* A finished census, at time_s in seconds, gave this band so many bytes. */
-void bands_take(struct band_entry *entry, const struct census *census, double time_s, uint64_t bytes);
+/* The band that came after the newest row's the last time; NULL: none. */
+static inline struct band_entry *bands_expected(const struct bands *b)
+{
+        return b->newest_row ? b->newest_row->follower : NULL;
+}
+
+/*
+ * The expected band, if the row's text, `size` bytes with the NUL that ends it, is its own; else NULL. Not where texts
+ * are keys. It is what bands_of_text() finds, without a call.
+ */
+static inline struct band_entry *bands_take_expected(struct bands *b, const char *label, size_t size)
+{
+        struct band_entry *entry = bands_expected(b);
+
+        if (!entry || entry->kind != BAND_TEXT || strings_size(entry->band.label) + 1 != size ||
+            memcmp(entry->band.label, label, size) != 0)
+                return NULL;
+        b->newest_row = entry;
+        return entry;
+}
+
+/* Whether the newest row brought a new band: the next ones mostly do, too. */
+static inline bool bands_growing(const struct bands *b)
+{
+        return b->newest_row && b->newest_row->band.id == b->entries.count;
+}
+
+/* Fetches from memory what the row of a new -hi band will need. */
+void bands_prefetch(const struct bands *b, const char *label, size_t size);
+
+/*
+ * A census has finished. Bands with a row in the one before, but none in this, have 0 bytes now. Returns how many
+ * samples found no memory.
+ */
+uint32_t bands_take(struct bands *b, const struct census *before, const struct census *census);
 
 /* An info table was defined: its band, if there is one already, gets its name (the sink is told). */
-void bands_resolve(struct model *m, const struct info_table *table);
+void bands_resolve(struct model *m, struct info_table *table);
 
-void band_history_add(struct band_history *h, uint64_t time_ns, double value);
+/* The point that a time falls into, which becomes the newest one. */
+struct band_point *band_history_point(struct band_history *h, uint64_t time_ns);
+
+/* Adds a sample: mostly it falls into the same point as the one before. */
+static inline void band_history_add(struct band_history *h, uint64_t time_ns, double value)
+{
+        bool same = time_ns - h->newest_ns < h->width_ns; /* before the first sample the width is 0 */
+        struct band_point *p = same ? &h->points[(size_t)h->newest * BAND_STRIDE] : band_history_point(h, time_ns);
+        float v = (float)value;
+
+        p->last = v;
+        if (p->count++ == 0) {
+                p->min = p->max = p->mean = v;
+                return;
+        }
+        p->min = v < p->min ? v : p->min;
+        p->max = v > p->max ? v : p->max;
+        p->mean += (v - p->mean) / (float)p->count;
+}
 
 /* cost_centres.c */
 void cost_centre_define(struct model *m, const struct hw_event *e);
@@ -85,7 +141,8 @@ const char *cost_centres_text(struct bands *b, const uint32_t *ids, uint32_t dep
 
 /* ipe.c */
 void ipe_define(struct model *m, const struct hw_event *e);
-const struct info_table *ipe_find(const struct bands *b, uint64_t key);
+struct info_table *ipe_find(const struct bands *b, uint64_t key);
+void ipe_prefetch(const struct bands *b, uint64_t key);
 
 /* Interns the NUL-terminated text at *at (to the payload's end without a NUL) and moves *at behind it. */
 const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at);

@@ -33,26 +33,15 @@ void census_done(struct census_state *c)
         *c = (struct census_state){ 0 };
 }
 
-static void add_sat(uint64_t *sum, uint64_t value)
-{
-        if (ckd_add(sum, *sum, value))
-                *sum = UINT64_MAX;
-}
-
-/* The finished census becomes the newest: bands without a row in it have 0 bytes now. */
+/* The finished census becomes the newest. */
 static void accept(struct model *m)
 {
         struct census_state *c = &m->census;
-        const struct census *open = &c->open;
-        double time_s = (double)open->time_ns / 1e9;
 
-        for (uint32_t i = 0; i < c->done.n_rows; i++)
-                bands_entry(&m->bands, c->done.rows[i].band)->band.bytes = 0;
-        for (uint32_t i = 0; i < open->n_rows; i++)
-                bands_take(bands_entry(&m->bands, open->rows[i].band), open, time_s, open->rows[i].bytes);
-        if (open->rows_left_out > m->bands.left_out)
-                m->bands.left_out = open->rows_left_out;
-        c->done = *open;
+        m->dropped_samples += bands_take(&m->bands, &c->done, &c->open);
+        if (c->open.rows_left_out > m->bands.left_out)
+                m->bands.left_out = c->open.rows_left_out;
+        c->done = c->open;
         c->writing = !c->writing;
 }
 
@@ -116,12 +105,17 @@ void census_close(struct model *m)
         finish(m, !old);
 }
 
-static bool make_room(struct census_rows *buffer, uint32_t n)
+static void add_sat(uint64_t *sum, uint64_t value)
 {
-        if (n < buffer->room)
-                return true;
-        uint32_t room = buffer->room ? buffer->room * 2 : FIRST_ROOM;
+        if (ckd_add(sum, *sum, value))
+                *sum = UINT64_MAX;
+}
+
+static __attribute__((noinline)) bool grow(struct census_rows *buffer)
+{
+        uint32_t room = buffer->room ? buffer->room * 4 : FIRST_ROOM;
         struct census_row *rows = realloc(buffer->rows, room * sizeof(*rows));
+
         if (!rows)
                 return false;
         buffer->rows = rows;
@@ -129,37 +123,67 @@ static bool make_room(struct census_rows *buffer, uint32_t n)
         return true;
 }
 
-/* Adds bytes to the row of a band; NULL: a band that is left out. */
-static void add_row(struct model *m, struct band_entry *entry, uint64_t bytes)
+static __attribute__((noinline)) void leave_out(struct census *open, uint64_t bytes)
 {
-        struct census_state *c = &m->census;
+        open->rows_left_out++;
+        add_sat(&open->bytes_left_out, bytes);
+}
+
+/* Adds bytes to the row of a band; NULL: a band that is left out. */
+static inline void add_row(struct census_state *c, struct band_entry *entry, uint64_t bytes)
+{
+        struct census *open = &c->open;
         struct census_rows *buffer = &c->buffers[c->writing];
 
-        add_sat(&c->open.total_bytes, bytes);
-        if (entry && entry->row_census == c->open.number) {
+        add_sat(&open->total_bytes, bytes);
+        if (entry && entry->row_census == open->number) {
                 add_sat(&buffer->rows[entry->row].bytes, bytes);
-                return;
+        } else if (!entry || (open->n_rows == buffer->room && !grow(buffer))) {
+                leave_out(open, bytes);
+        } else {
+                entry->row_census = open->number;
+                entry->row = open->n_rows;
+                buffer->rows[open->n_rows++] = (struct census_row){ .band = entry->band.id, .bytes = bytes };
         }
-        if (!entry || !make_room(buffer, c->open.n_rows)) {
-                c->open.rows_left_out++;
-                add_sat(&c->open.bytes_left_out, bytes);
-                return;
-        }
-        entry->row_census = c->open.number;
-        entry->row = c->open.n_rows;
-        buffer->rows[c->open.n_rows++] = (struct census_row){ .band = entry->band.id, .bytes = bytes };
+}
+
+/* How long a text is that ends with a NUL or with its room. */
+static size_t text_size(const char *text, size_t room)
+{
+        const char *nul = room ? memchr(text, '\0', room) : NULL;
+
+        return nul ? (size_t)(nul - text) : room;
+}
+
+/* The band of a label that is not the expected one. */
+static __attribute__((noinline)) struct band_entry *look_up(struct model *m, const char *label, size_t size)
+{
+        return bands_of_text(m, label, text_size(label, size), m->census.open.time_ns);
 }
 
 /* A row outside a sample belongs to one whose beginning was not seen: dropped. */
 void census_row_string(struct model *m, const struct hw_event *e)
 {
         const char *label = (const char *)e->payload + 9;
-        size_t left = e->size - 9;
-        const char *nul = left ? memchr(label, '\0', left) : NULL;
+        size_t size = e->size - 9;
 
-        if (m->census.is_open)
-                add_row(m, bands_of_text(m, label, nul ? (size_t)(nul - label) : left, m->census.open.time_ns),
-                        hw_event_u64(e, 1));
+        if (!m->census.is_open)
+                return;
+        bool keys = m->run.breakdown == BREAKDOWN_INFO_TABLE;
+        struct band_entry *entry = keys ? NULL : bands_take_expected(&m->bands, label, size);
+        add_row(&m->census, entry ? entry : look_up(m, label, size), hw_event_u64(e, 1));
+}
+
+void census_prefetch(const struct model *m, const struct hw_event *events, size_t n)
+{
+        if (!m->census.is_open || m->run.breakdown != BREAKDOWN_INFO_TABLE || !bands_growing(&m->bands))
+                return;
+        for (size_t i = 0; i < n; i++) {
+                if (events[i].id != HW_HEAP_PROF_SAMPLE_STRING)
+                        continue;
+                const char *label = (const char *)events[i].payload + 9;
+                bands_prefetch(&m->bands, label, text_size(label, events[i].size - 9));
+        }
 }
 
 void census_row_stack(struct model *m, const struct hw_event *e)
@@ -167,5 +191,5 @@ void census_row_stack(struct model *m, const struct hw_event *e)
         uint32_t ids[MAX_STACK], depth;
 
         if (m->census.is_open && cost_centre_stack(e, 9, ids, &depth))
-                add_row(m, bands_of_stack(m, ids, depth, m->census.open.time_ns), hw_event_u64(e, 1));
+                add_row(&m->census, bands_of_stack(m, ids, depth, m->census.open.time_ns), hw_event_u64(e, 1));
 }

@@ -30,6 +30,9 @@ void census_done(struct census_state *c);
 void census_begin(struct model *m, const struct hw_event *e);
 void census_bio_begin(struct model *m, const struct hw_event *e);
 void census_row_string(struct model *m, const struct hw_event *e);
+
+/* Of events that come next: memory is asked for what rows of new bands will need, all at once and not one by one. */
+void census_prefetch(const struct model *m, const struct hw_event *events, size_t n);
 void census_row_stack(struct model *m, const struct hw_event *e);
 void census_end(struct model *m, const struct hw_event *e);
 

@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "model/state.h"
 
-static struct info_table *find(const struct bands *b, uint64_t key)
+struct info_table *ipe_find(const struct bands *b, uint64_t key)
 {
         uint64_t hash = hash_u64(key, b->seed);
         uint32_t at = idtable_start(&b->table_by_key, hash), i;
@@ -28,9 +28,9 @@ static struct info_table *find(const struct bands *b, uint64_t key)
         return NULL;
 }
 
-const struct info_table *ipe_find(const struct bands *b, uint64_t key)
+void ipe_prefetch(const struct bands *b, uint64_t key)
 {
-        return find(b, key);
+        idtable_prefetch(&b->table_by_key, hash_u64(key, b->seed));
 }
 
 static struct info_table *make(struct bands *b, uint64_t key)
@@ -81,7 +81,7 @@ void ipe_define(struct model *m, const struct hw_event *e)
 {
         struct bands *b = &m->bands;
         uint64_t key = table_address(&m->run, e);
-        struct info_table table, *known = find(b, key);
+        struct info_table table, *known = ipe_find(b, key);
 
         if (!known && b->tables.count >= LIMIT_INFO_TABLES) {
                 b->tables_left_out++;
@@ -93,6 +93,7 @@ void ipe_define(struct model *m, const struct hw_event *e)
         }
         if (same(known, &table))
                 return;
+        table.band = known->band;
         *known = table;
         if (b->entries.count)
                 bands_resolve(m, known);

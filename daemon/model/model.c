@@ -131,6 +131,7 @@ void model_events(struct model *m, const struct hw_event *events, size_t n)
 {
         struct hw_event corrected;
 
+        census_prefetch(m, events, n);
         for (size_t i = 0; i < n; i++) {
                 const struct hw_event *e = &events[i];
                 if (e->id == HW_BLOCK_MARKER) { /* its time may be from before the run */

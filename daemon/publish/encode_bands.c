@@ -49,9 +49,9 @@ static void pack_centre(struct packer *p, const struct bands *bands, uint32_t id
 
         if (cc.label) { /* else never defined: the id is all there is */
                 packer_u64(p, CENTRE_CAF, cc.caf);
-                packer_text(p, CENTRE_SOURCE, cc.source);
-                packer_text(p, CENTRE_MODULE, cc.module);
-                packer_text(p, CENTRE_LABEL, cc.label);
+                packer_interned(p, CENTRE_SOURCE, cc.source);
+                packer_interned(p, CENTRE_MODULE, cc.module);
+                packer_interned(p, CENTRE_LABEL, cc.label);
         }
         packer_u64(p, CENTRE_ID, id);
         packer_message(p, BAND_STACK_CENTRES, since);
@@ -61,12 +61,12 @@ static void pack_info_table(struct packer *p, const struct info_table *it)
 {
         size_t since = packer_used(p);
 
-        packer_text(p, TABLE_SOURCE, it->source);
-        packer_text(p, TABLE_MODULE, it->module);
-        packer_text(p, TABLE_LABEL, it->label);
-        packer_text(p, TABLE_TYPE, it->type);
-        packer_text(p, TABLE_CLOSURE_TYPE, it->closure_type);
-        packer_text(p, TABLE_NAME, it->name);
+        packer_interned(p, TABLE_SOURCE, it->source);
+        packer_interned(p, TABLE_MODULE, it->module);
+        packer_interned(p, TABLE_LABEL, it->label);
+        packer_interned(p, TABLE_TYPE, it->type);
+        packer_interned(p, TABLE_CLOSURE_TYPE, it->closure_type);
+        packer_interned(p, TABLE_NAME, it->name);
         packer_message(p, BAND_INFO_TABLE, since);
 }
 
@@ -76,7 +76,7 @@ static void pack_display_label(struct packer *p, const struct bands *bands, cons
         size_t size = label_band(label, bands, band);
 
         if (size)
-                packer_text(p, BAND_LABEL, label);
+                packer_sized_text(p, BAND_LABEL, label, size);
         else
                 packer_text(p, BAND_LABEL, band->stack ? "MAIN" : band->label); /* "MAIN": the empty stack */
 }

@@ -6,23 +6,34 @@
 #define CENSUS_BAND 4u
 #define CENSUS_BYTES 5u
 
+static bool put_bytes(struct packer *p, const struct census *census)
+{
+        uint8_t *out = packer_array(p, census->n_rows);
+
+        for (uint32_t i = 0; out && i < census->n_rows; i++)
+                out = packer_put(out, census->rows[i].bytes);
+        if (out)
+                packer_array_end(p, CENSUS_BYTES, out);
+        return out;
+}
+
+static bool put_bands(struct packer *p, const struct census *census)
+{
+        uint8_t *out = packer_array(p, census->n_rows);
+
+        for (uint32_t i = 0; out && i < census->n_rows; i++)
+                out = packer_put(out, census->rows[i].band);
+        if (out)
+                packer_array_end(p, CENSUS_BAND, out);
+        return out;
+}
+
 static bool put_rows(struct encoder *e, const struct census *census, Hw__Census *out)
 {
         struct packer p;
 
         packer_init(&p, e, (size_t)census->n_rows * PACKER_INTEGER_MAX * 2 + 64);
-        if (!packer_reserve(&p, census->n_rows))
-                return false;
-        for (uint32_t i = census->n_rows; i-- > 0;)
-                packer_element(&p, census->rows[i].bytes);
-        packer_message(&p, CENSUS_BYTES, 0);
-        size_t since = packer_used(&p);
-        if (!packer_reserve(&p, census->n_rows))
-                return false;
-        for (uint32_t i = census->n_rows; i-- > 0;)
-                packer_element(&p, census->rows[i].band);
-        packer_message(&p, CENSUS_BAND, since);
-        return packer_attach(&p, CENSUS_BAND, &out->base);
+        return put_bytes(&p, census) && put_bands(&p, census) && packer_attach(&p, CENSUS_BAND, &out->base);
 }
 
 Hw__Census *encode_census(struct encoder *e, const struct census *census)

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/strings.h"
 
 #define CUT ";..."
 
@@ -26,9 +27,9 @@ static bool is_continuation(char byte)
 }
 
 /* Copies `text` to out[n], whole or cut at a character so that it ends before `room`. Returns the new length. */
-static size_t append(char *out, size_t n, size_t room, const char *text)
+static size_t append_sized(char *out, size_t n, size_t room, const char *text, size_t size)
 {
-        size_t size = strlen(text), left = room - n - 1;
+        size_t left = room - n - 1;
 
         if (size > left) {
                 size = left;
@@ -40,13 +41,23 @@ static size_t append(char *out, size_t n, size_t room, const char *text)
         return n + size;
 }
 
+static size_t append(char *out, size_t n, size_t room, const char *text)
+{
+        return append_sized(out, n, room, text, strlen(text));
+}
+
+static size_t append_interned(char *out, size_t n, size_t room, const char *text)
+{
+        return append_sized(out, n, room, text, strings_size(text));
+}
+
 static size_t append_qualified(char *out, size_t n, size_t room, const char *module, const char *label)
 {
-        if (is_text(module) && strcmp(module, label) != 0) { /* MAIN of module MAIN is just MAIN */
-                n = append(out, n, room, module);
-                n = append(out, n, room, ".");
+        if (is_text(module) && module != label) { /* MAIN of module MAIN is just MAIN; equal texts are one */
+                n = append_interned(out, n, room, module);
+                n = append_sized(out, n, room, ".", 1);
         }
-        return append(out, n, room, label);
+        return append_interned(out, n, room, label);
 }
 
 static void name_centre(char out[LABEL_MAX], const struct bands *bands, uint32_t id)

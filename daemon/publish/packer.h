@@ -13,12 +13,16 @@
 #ifndef HW_PUBLISH_PACKER_H
 #define HW_PUBLISH_PACKER_H
 
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "base/strings.h"
 #include "publish/encode.h"
 
+#define PACKER_BYTES 2u                   /* of a field: texts, messages, arrays */
 #define PACKER_INTEGER_MAX 10u           /* bytes of one without its tag */
 
 struct packer {
@@ -45,21 +49,55 @@ void packer_known_u64(struct packer *p, unsigned field, uint64_t value);
 /* A text, made valid UTF-8; NULL: nothing. */
 void packer_text(struct packer *p, unsigned field, const char *text);
 
+/* The same, when its length is known. */
+void packer_sized_text(struct packer *p, unsigned field, const char *text, size_t size);
+
+/* The same, of one that the model has interned; field < 16. Nearly all are short and ASCII: two bytes and a copy. */
+static inline void packer_interned(struct packer *p, unsigned field, const char *text)
+{
+        struct strings_head head = text ? strings_head(text) : (struct strings_head){ 0 };
+
+        if (!head.ascii || head.size > 0x7f || head.size + 2u > p->at) {
+                packer_text(p, field, text);
+                return;
+        }
+        p->at -= head.size + 2u;
+        uint8_t *out = p->room + p->at;
+        out[0] = (uint8_t)(field << 3 | PACKER_BYTES);
+        out[1] = (uint8_t)head.size;
+        memcpy(out + 2, text, head.size);
+}
+
 /* Closes a message inside this one, of all that was put since packer_used() was `since`. */
 void packer_message(struct packer *p, unsigned field, size_t since);
 
-/* A packed array: room for n integers, then these, the last one first, then packer_message(). */
-bool packer_reserve(struct packer *p, size_t n);
+/*
+ * A packed array of at most n integers: they are put where this says, the first one first, with packer_put(), and
+ * closed with the place behind the last. NULL when memory is short.
+ */
+uint8_t *packer_array(struct packer *p, size_t n);
+void packer_array_end(struct packer *p, unsigned field, const uint8_t *end);
 
-/* Seven bits a byte, the lowest first. There must be room. */
-static inline void packer_element(struct packer *p, uint64_t v)
+/*
+ * Seven bits a byte, the lowest first. Returns the place behind it. What fits into four bytes is spread over them
+ * without a loop, and one store writes all four: there must be room for them.
+ */
+static inline uint8_t *packer_put(uint8_t *out, uint64_t v)
 {
-        unsigned more = (unsigned)(63 - __builtin_clzll(v | 1)) / 7;
-        uint8_t *out = p->room + (p->at -= more + 1);
+        static const uint32_t more_follow[] = { 0, 0x80, 0x8080, 0x808080 };
 
+        if (v < UINT64_C(1) << 28) {
+                uint32_t x = (uint32_t)v, more = (x >= 1u << 7) + (x >= 1u << 14) + (x >= 1u << 21);
+                uint32_t four = (x & 0x7f) | (x & 0x3f80) << 1 | (x & 0x1fc000) << 2 | (x & 0xfe00000) << 3;
+
+                four = htole32(four | more_follow[more]);
+                memcpy(out, &four, sizeof(four));
+                return out + more + 1;
+        }
         for (; v > 0x7f; v >>= 7)
                 *out++ = (uint8_t)(v | 0x80);
-        *out = (uint8_t)v;
+        *out++ = (uint8_t)v;
+        return out;
 }
 
 #define BANDS_BANDS 1u                  /* hw.Bands.bands */

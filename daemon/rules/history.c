@@ -133,27 +133,32 @@ double history_integral(const struct series *s, uint64_t from_ns, uint64_t to_ns
 
 /* ---------------------------------------------------------------------- bands */
 
-/* A point as a bucket: its mean in the middle of its time, which is all that is kept. */
-static struct bucket bucket_of(const struct band_history *h, unsigned i)
+/* A point as a bucket: its mean in the middle of its time, which is all that is kept. Empty when it has no sample. */
+static struct bucket bucket_of(const struct band_history *h, uint32_t i)
 {
+        const struct band_point *p = band_point(h, i);
         uint64_t start = (h->first + i) * h->width_ns;
-        struct bucket b = { .min = (double)h->points[i].min, .max = (double)h->points[i].max,
-                            .last = (double)h->points[i].last, .last_time_ns = start + h->width_ns - 1 };
+        struct bucket b = { 0 };
 
-        b.moments.n = h->points[i].count;
+        if (!p)
+                return b;
+        b.min = (double)p->min;
+        b.max = (double)p->max;
+        b.last = (double)p->last;
+        b.last_time_ns = start + h->width_ns - 1;
+        b.moments.n = p->count;
         b.moments.t_mean = ((double)start + (double)h->width_ns / 2) / SECOND_NS;
-        b.moments.v_mean = (double)h->points[i].mean;
+        b.moments.v_mean = (double)p->mean;
         return b;
 }
 
 static void walk_band(const struct band_history *h, uint64_t from_ns, uint64_t to_ns, visit_fn *visit, void *ctx)
 {
-        for (unsigned i = 0; h && i < BAND_POINTS; i++) {
+        for (uint32_t i = 0; h && i < h->n; i++) {
                 uint64_t start = (h->first + i) * h->width_ns;
-                if (!h->points[i].count || start < from_ns || start >= to_ns)
-                        continue;
                 struct bucket b = bucket_of(h, i);
-                visit(ctx, &b);
+                if (b.moments.n && start >= from_ns && start < to_ns)
+                        visit(ctx, &b);
         }
 }
 
@@ -174,8 +179,8 @@ bool history_band_oldest(const struct band_history *h, uint64_t from_ns, uint64_
 bool history_band_newest(const struct band_history *h, uint64_t before_ns, struct bucket *ret)
 {
         *ret = (struct bucket){ 0 };
-        for (unsigned i = 0; h && i < BAND_POINTS && (h->first + i + 1) * h->width_ns <= before_ns; i++)
-                if (h->points[i].count)
+        for (uint32_t i = 0; h && i < h->n && (h->first + i + 1) * h->width_ns <= before_ns; i++)
+                if (band_point(h, i))
                         *ret = bucket_of(h, i);
         return ret->moments.n > 0;
 }

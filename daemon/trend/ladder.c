@@ -17,6 +17,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 void ladder_init(struct ladder *l)
 {
@@ -45,6 +46,18 @@ static unsigned place(const struct ladder *l, unsigned rung, unsigned age)
 double ladder_floor(const struct ladder *l, unsigned rung, unsigned age)
 {
         return l->floors[rung][place(l, rung, age)];
+}
+
+void ladder_newest(const struct ladder *l, unsigned rung, unsigned n, double *ret)
+{
+        const double *floors = l->floors[rung];
+
+        if (n == 0)
+                return;
+        unsigned first = place(l, rung, n - 1), to_end = LADDER_BUCKETS - first;
+        unsigned head = n < to_end ? n : to_end;
+        memcpy(ret, floors + first, head * sizeof(*ret));
+        memcpy(ret + head, floors, (n - head) * sizeof(*ret));
 }
 
 double ladder_high(const struct ladder *l, unsigned rung, unsigned age)

@@ -60,6 +60,9 @@ unsigned ladder_kept(const struct ladder *l, unsigned rung);
 /* The bucket `age` places before the newest (0 = newest); age < ladder_kept(). NaN = empty. */
 double ladder_floor(const struct ladder *l, unsigned rung, unsigned age);
 
+/* The n newest, oldest first; n <= ladder_kept(). */
+void ladder_newest(const struct ladder *l, unsigned rung, unsigned n, double *ret);
+
 /* Its highest floor. rung < LADDER_PLAIN_RUNGS + LADDER_HIGH_RUNGS. */
 double ladder_high(const struct ladder *l, unsigned rung, unsigned age);
 

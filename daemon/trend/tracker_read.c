@@ -94,7 +94,7 @@ static bool band_statistics(const struct tracker *t, uint32_t id, uint64_t from_
                 return false;
         const struct band_slice *waiting = tracker_band_waiting(t, id, &room);
         if (from_ns == 0 && to_ns > t->bands_newest_ns) {
-                b = band->total; /* before the band had a ladder, too */
+                b = band_total(band); /* before the band had a ladder, too */
                 area = state->windows.area + (waiting ? (double)waiting->area : 0);
                 if (!b.moments.n)
                         return false;

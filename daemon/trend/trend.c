@@ -110,11 +110,13 @@ static int deciding_window(const struct trend *t, enum trend_basis *basis)
 static void place_onset(struct trend *t)
 {
         enum trend_basis basis;
-        int i = deciding_window(t, &basis);
 
         if (t->verdict.now < TREND_GROWING) {
                 t->onset_ns = UINT64_MAX;
-        } else if (i >= 0 && basis != TREND_BASIS_RECENT) {
+                return;
+        }
+        int i = deciding_window(t, &basis);
+        if (i >= 0 && basis != TREND_BASIS_RECENT) {
                 uint64_t minute = onset_minute(&t->ladder, (unsigned)i, &t->windows.results[i]);
                 uint64_t ns = end_of_minute_ns(t, minute);
 

@@ -14,10 +14,10 @@
  * Where a bound shows that the rise is lost in the noise there is no fit at all:
  * without a rise no set of tests can pass. (446 bands, 120 steps: 290 ms without
  * this, 90 ms with it.) The halves, the last third and the pace, which are asked
- * for behind it, wait for a rise that stands out, too.
+ * for behind it, wait for a rise that stands out, too, or for a series that grows.
  *
- * Only the window that speaks for a series that does not grow is always looked
- * at in full: the widest recent one with a result. Judging from the widest down
+ * Only the window that speaks for a series that does not grow always gets its
+ * line: the widest recent one with a result. Judging from the widest down
  * finds it: whenever a window is judged, so are the shorter ones that could take
  * its place.
  */
@@ -45,7 +45,8 @@ static const struct {
 
 void windows_init(struct windows *w, uint64_t leak_after_minutes)
 {
-        *w = (struct windows){ .leak_after = leak_after_minutes };
+        assert(leak_after_minutes <= LADDER_MINUTES);
+        *w = (struct windows){ .leak_after = (uint32_t)leak_after_minutes };
 }
 
 unsigned window_points(unsigned index)
@@ -68,11 +69,17 @@ double window_sure_rise(unsigned index, const struct window_result *r)
         return (r->slope - 2 * (double)r->se) * window_points(index);
 }
 
+/* Of the windows that may pass: a handful of bits instead of 24 results in as many cache lines. */
 int windows_widest(const struct windows *w, uint32_t tests, unsigned below)
 {
-        for (int i = (int)below - 1; i >= 0; i--)
+        uint32_t left = (tests & TEST_BIT(TEST_RISES) ? w->rising : w->known) & ((UINT32_C(1) << below) - 1);
+
+        while (left) {
+                int i = 31 - __builtin_clz(left);
                 if (window_has(&w->results[i], tests))
                         return i;
+                left &= ~(UINT32_C(1) << i);
+        }
         return -1;
 }
 
@@ -91,14 +98,12 @@ static double mean_of_pair(double a, double b)
 /* Oldest first. Returns the number of filled points. */
 static unsigned gather(const struct ladder *l, unsigned rung, unsigned n, unsigned pair, double *p)
 {
+        double floors[LADDER_BUCKETS];
         unsigned filled = 0;
 
+        ladder_newest(l, rung, n * pair, floors);
         for (unsigned i = 0; i < n; i++) {
-                unsigned age = (n - 1 - i) * pair;
-
-                p[i] = ladder_floor(l, rung, age);
-                if (pair == 2)
-                        p[i] = mean_of_pair(ladder_floor(l, rung, age + 1), p[i]);
+                p[i] = pair == 2 ? mean_of_pair(floors[2 * i], floors[2 * i + 1]) : floors[i];
                 filled += !isnan(p[i]);
         }
         return filled;
@@ -194,10 +199,7 @@ static void look_at_shape(struct window_result *r, const double *p, unsigned n)
 /* Where no window supports a verdict that stays for a while, the widest recent one speaks of slope and limit. */
 static bool speaks_for_all(const struct windows *w, unsigned index)
 {
-        for (unsigned i = index + 1; i < WINDOWS_RECENT; i++)
-                if (w->results[i].filled > 0)
-                        return false;
-        return index < WINDOWS_RECENT;
+        return index < WINDOWS_RECENT && windows_widest(w, 0, WINDOWS_RECENT) <= (int)index;
 }
 
 static struct window_result not_looked_at(unsigned filled, uint64_t minutes)
@@ -219,31 +221,41 @@ static struct window_result not_looked_at(unsigned filled, uint64_t minutes)
         };
 }
 
-static void judge(struct windows *w, const struct ladder *l, const struct life *life, unsigned index, bool growing)
+void windows_put(struct windows *w, unsigned index, const struct window_result *result)
 {
-        struct window_result *r = &w->results[index];
+        uint32_t bit = UINT32_C(1) << index;
+
+        w->results[index] = *result;
+        w->known = result->filled ? w->known | bit : w->known & ~bit;
+        w->rising = window_has(result, TEST_BIT(TEST_RISES)) ? w->rising | bit : w->rising & ~bit;
+}
+
+/* What the window says now. */
+static struct window_result look(const struct windows *w, const struct ladder *l, const struct life *life,
+                                 unsigned index, bool growing)
+{
         unsigned n = window_points(index), pair = shapes[index % WINDOWS_PER_RUNG].pair;
-        bool told = growing || speaks_for_all(w, index);
         double p[THEIL_SEN_MAX];
+        unsigned filled = gather(l, index / WINDOWS_PER_RUNG, n, pair, p);
+        bool told = growing || speaks_for_all(w, index);
         struct theil_sen fit;
 
-        r->filled = 0;
-        unsigned filled = gather(l, index / WINDOWS_PER_RUNG, n, pair, p);
         if (3 * filled < 2 * n)
-                return;
-        *r = not_looked_at(filled, l->minutes);
+                return (struct window_result){ 0 };
+        struct window_result r = not_looked_at(filled, l->minutes);
         if ((!told && theil_sen_lost(p, n, Z_LEAST)) || !theil_sen_fit(p, n, &fit))
-                return;
-        r->slope = fit.slope;
-        r->end = fit.intercept + fit.slope * (n - 1);
-        r->record = record_before(l, index);
-        r->se = (float)fit.se;
-        r->sd = (float)fit.sd;
-        r->life = (float)life_ratio(life);
-        r->sxx = (float)fit.sxx;
-        if (told || fit.slope / fit.se >= Z_LEAST)
-                look_at_shape(r, p, n);
-        r->passed = run_tests(r, index, w->leak_after);
+                return r;
+        r.slope = fit.slope;
+        r.end = fit.intercept + fit.slope * (n - 1);
+        r.record = record_before(l, index);
+        r.se = (float)fit.se;
+        r.sd = (float)fit.sd;
+        r.life = (float)life_ratio(life);
+        r.sxx = (float)fit.sxx;
+        if (growing || fit.slope / fit.se >= Z_LEAST)
+                look_at_shape(&r, p, n);
+        r.passed = run_tests(&r, index, w->leak_after);
+        return r;
 }
 
 void windows_judge(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained,
@@ -256,8 +268,12 @@ void windows_judge(struct windows *w, const struct ladder *ladder, const struct 
                 for (unsigned k = WINDOWS_PER_RUNG; k-- > 0;) {
                         unsigned pair = shapes[k].pair;
 
-                        if (count % pair == 0 && count >= shapes[k].points * pair)
-                                judge(w, ladder, life, rung * WINDOWS_PER_RUNG + k, growing);
+                        if (count % pair == 0 && count >= shapes[k].points * pair) {
+                                unsigned index = rung * WINDOWS_PER_RUNG + k;
+                                struct window_result r = look(w, ladder, life, index, growing);
+
+                                windows_put(w, index, &r);
+                        }
                 }
         }
 }

@@ -77,18 +77,23 @@ struct window_result {
 
 struct windows {
         struct window_result results[WINDOWS];
-        uint64_t leak_after;            /* minutes that growth must last to be a leak */
+        uint32_t known;                 /* bit i: window i has a result */
+        uint32_t rising;                /* of these, what passes TEST_RISES, as all of the sets above demand */
+        uint32_t leak_after;            /* minutes that growth must last to be a leak */
 };
 
 void windows_init(struct windows *w, uint64_t leak_after_minutes);
 
 /*
  * Judges the windows of the `gained` lowest rungs, right after ladder_push() and life_push(). A window whose rise is
- * lost in the noise (TEST_Z3) decides nothing: unless `growing`, or when it is the widest recent one with a result, its
- * shape or even all of its numbers are not looked at and NaN.
+ * lost in the noise (TEST_Z3) decides nothing: unless `growing`, its shape is not looked at and NaN, and so are all
+ * of its numbers unless it is the widest recent one with a result.
  */
 void windows_judge(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained,
                    bool growing);
+
+/* The window says this from now on; filled == 0: nothing. */
+void windows_put(struct windows *w, unsigned index, const struct window_result *result);
 
 static inline bool window_has(const struct window_result *r, uint32_t tests)
 {

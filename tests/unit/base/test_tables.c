@@ -51,6 +51,30 @@ static void test_strings(void **unused)
         strings_done(&s);
 }
 
+/* A text's size and whether it is ASCII stand in front of it, wherever it lies. */
+static void test_strings_head(void **unused)
+{
+        struct strings s;
+        char text[3000];
+
+        (void)unused;
+        strings_init(&s, 0);
+        for (unsigned n = 0; n <= sizeof(text); n = n < 40 ? n + 1 : n * 5 / 4) {
+                for (unsigned high = 0; high <= n; high += 1 + n / 20) { /* where the byte above 127 is; n: nowhere */
+                        memset(text, 'a' + (int)(n % 26), n);
+                        if (high < n)
+                                text[high] = '\x80';
+                        const char *p = strings_intern(&s, text, n);
+                        assert_non_null(p);
+                        assert_int_equal(strings_size(p), n);
+                        assert_memory_equal(p, text, n);
+                        assert_int_equal(strings_head(p).ascii, !memchr(text, '\x80', n));
+                        assert_ptr_equal(p, strings_intern(&s, text, n));
+                }
+        }
+        strings_done(&s);
+}
+
 static void test_strings_cap(void **unused)
 {
         struct strings s;
@@ -127,6 +151,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_strings),
+                cmocka_unit_test(test_strings_head),
                 cmocka_unit_test(test_strings_cap),
                 cmocka_unit_test(test_pool),
                 cmocka_unit_test(test_idtable),

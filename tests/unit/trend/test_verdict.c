@@ -27,8 +27,8 @@ static void begin(void)
 /* Window `index` says this from now on; filled == 0: it has no result. */
 static void say(unsigned index, uint32_t passed, unsigned filled)
 {
-        w.results[index] = (struct window_result){ .slope = 10, .end = 1000, .passed = (uint16_t)passed,
-                                                   .filled = (uint16_t)filled };
+        windows_put(&w, index, &(struct window_result){ .slope = 10, .end = 1000, .passed = (uint16_t)passed,
+                                                        .filled = (uint16_t)filled });
 }
 
 static enum trend_verdict step(void)

@@ -152,23 +152,36 @@ static void missing_numbers(void **state)
         assert_int_equal(result(1)->filled, 0); /* 15 of 24 */
 }
 
-/* In a calm series only the window that would speak of the limit has its halves looked at. */
-static void the_widest_recent_one_has_a_shape(void **state)
+/* In a calm series the window that would speak of the limit has its line; its shape waits for a clear rise. */
+static void the_widest_recent_one_has_a_line(void **state)
 {
+        unsigned without = 0;
+
         (void)state;
         begin();
         growing = false;
         for (unsigned m = 0; m < 1000; m++) {
                 minute(1e9 + (double)(m * 7919 % 101) * 1e6);
                 int widest = windows_widest(&windows, 0, WINDOWS_RECENT);
-                if (widest >= 0)
-                        assert_false(isnan(result((unsigned)widest)->old_slope));
+                if (widest < 0)
+                        continue;
+                assert_false(isnan(result((unsigned)widest)->slope));
+                assert_true(isnan(result((unsigned)widest)->new_slope) != passes((unsigned)widest, TEST_Z3));
+                without += isnan(result((unsigned)widest)->new_slope);
         }
         assert_int_equal(windows_widest(&windows, 0, WINDOWS_RECENT), WINDOWS_RECENT - 1);
-        assert_false(isnan(result(WINDOWS_RECENT - 1)->new_slope));
+        assert_true(without > 100);
         assert_false(passes(0, TEST_Z3));
-        assert_true(isnan(result(0)->new_slope));
+        assert_true(isnan(result(0)->slope));
         growing = true;
+}
+
+/* Without the shape, which is not looked at where the rise is lost in the noise. */
+static bool same_line(const struct window_result *a, const struct window_result *b)
+{
+        return a->slope == b->slope && a->end == b->end && a->record == b->record && a->se == b->se &&
+               a->sd == b->sd && a->sxx == b->sxx && a->life == b->life && a->ended == b->ended &&
+               a->filled == b->filled;
 }
 
 /* Judged calmly, what decides is the same: the tests that sets ask for, and the widest recent result. */
@@ -195,7 +208,7 @@ static void calm_like_growing(void **state)
                 int told = windows_widest(&calm, 0, WINDOWS_RECENT);
                 assert_int_equal(told, windows_widest(&windows, 0, WINDOWS_RECENT));
                 if (told >= 0)
-                        assert_memory_equal(&calm.results[told], &windows.results[told], sizeof(calm.results[told]));
+                        assert_true(same_line(&calm.results[told], &windows.results[told]));
                 for (unsigned i = 0; i < WINDOWS; i++) {
                         const struct window_result *a = &calm.results[i], *b = &windows.results[i];
 
@@ -395,7 +408,7 @@ int main(void)
                 cmocka_unit_test(two_thirds),
                 cmocka_unit_test(half_pairs),
                 cmocka_unit_test(missing_numbers),
-                cmocka_unit_test(the_widest_recent_one_has_a_shape),
+                cmocka_unit_test(the_widest_recent_one_has_a_line),
                 cmocka_unit_test(calm_like_growing),
                 cmocka_unit_test(record_like_the_model),
                 cmocka_unit_test(held_before),
