@@ -6,7 +6,7 @@ import re
 import pytest
 
 from fake_daemon import MIB, FakeDaemon, leaky
-from harness import LOGS, Daemon, client, pb, piped, private_directory, wait_for
+from harness import LOGS, VALGRIND, Daemon, client, pb, piped, private_directory, wait_for
 from terminal import top
 
 LEAKY = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
@@ -183,6 +183,7 @@ def test_saves_what_it_shows(directory):
         assert (directory / name).read_text().startswith("<svg ")
 
 
+@pytest.mark.skipif(VALGRIND, reason="at its speed a click is lost now and then; tests/unit/client/test_console clicks too")
 def test_mouse(directory):
     def click(row, column):
         for end in "Mm":
