@@ -31,7 +31,7 @@ DECODE := $(addprefix daemon/decode/, event_table.c view.c header.c decoder.c ip
 SOURCE := $(addprefix daemon/source/, uri.c source.c watch.c tail.c fifo.c stdin.c address.c backoff.c connect.c \
           listen.c read.c kernel_file.c cgroup.c procfs.c log_length.c)
 MODEL := $(addprefix daemon/model/, model.c clock.c run.c sched.c heap.c gc.c nonmoving.c cost_centres.c ipe.c bands.c \
-         band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
+         bands_take.c band_history.c census.c notes.c profile.c ticky.c window.c series.c histogram.c advice.c)
 # One series alone (what the leak lab scores), then all trends of a target.
 VERDICT := $(addprefix daemon/trend/, median.c ladder.c life.c theil_sen.c shape.c windows.c verdict.c onset.c \
            time_to_limit.c trend.c)

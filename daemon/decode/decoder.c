@@ -7,10 +7,10 @@
  * and wholly in the current block, so that bounds are those of the block. Per
  * event: one byte of the id gives the whole size (quick[]), that is compared
  * with what is left, the time with the block's times, the view is stored, the
- * id counted. Short texts need one look more: in a user's log every tenth event
- * is one. Everything else - markers, IPE, unknown or undeclared ids, whatever
- * is odd or cut - has size 0 in that table and goes to the slow path, one event
- * at a time.
+ * id counted. Short texts - every tenth event of a user's log, nearly all of a
+ * heap profile - have their least size in that table, and a length. Everything
+ * else - markers, IPE, unknown or undeclared ids, whatever is odd or cut - has
+ * size 0 in that table and goes to the slow path, one event at a time.
  *
  * What bounds the loop is the chain id -> size -> next id. A table of 256 whole
  * sizes instead of a word of flags under 16 bits of id took a byte swap, a mask
@@ -51,13 +51,11 @@
 /* -------------------------------------------------------------- fast path */
 
 /* The whole size of a plain event with a length, if it is short and its first `left` bytes are here; else 0. */
-static inline uint32_t short_text(const struct hw_eventlog *log, const uint8_t *p, size_t left)
+static inline uint32_t short_text(const uint8_t *p, size_t left, uint32_t least)
 {
-        uint32_t kind = log->kinds[be16(p)];
-        if ((kind & (KIND_PLAIN | KIND_VARIABLE)) != (KIND_PLAIN | KIND_VARIABLE) || left < EVENT_HEAD_VARIABLE_BYTES)
-                return 0;
-        uint32_t size = be16(p + EVENT_HEAD_BYTES);
-        return size < (kind & KIND_SIZE) || size >= LONG_PAYLOAD ? 0 : EVENT_HEAD_VARIABLE_BYTES + size;
+        uint32_t size = left < EVENT_HEAD_VARIABLE_BYTES ? 0 : be16(p + EVENT_HEAD_BYTES);
+
+        return size < least || size >= LONG_PAYLOAD ? 0 : EVENT_HEAD_VARIABLE_BYTES + size;
 }
 
 /* The events at `p` that are plain, in view and in the block; stops at the first that is not, or at `max`. */
@@ -76,10 +74,11 @@ static size_t read_block(struct hw_eventlog *log, struct hw_event *events, size_
         const uint8_t *p = start;
         struct hw_event *e = events, *const full = events + max;
         while (e < full && left >= EVENT_HEAD_BYTES) {
-                uint32_t bytes = p[0] == 0 ? log->quick[p[1]] : 0, head = EVENT_HEAD_BYTES;
+                const uint8_t id = p[1];
+                uint32_t bytes = p[0] == 0 ? log->quick[id] : 0, head = EVENT_HEAD_BYTES;
                 uint64_t time_ns = be64(p + 2);
-                if (bytes == 0) {
-                        bytes = short_text(log, p, left);
+                if (bytes & QUICK_VARIABLE) {
+                        bytes = short_text(p, left, bytes & QUICK_SIZE);
                         head = EVENT_HEAD_VARIABLE_BYTES;
                 }
                 if (bytes == 0 || bytes > left || time_ns - begin_ns > span_ns)
@@ -89,10 +88,10 @@ static size_t read_block(struct hw_eventlog *log, struct hw_event *events, size_
                         .offset = offset + (uint64_t)(p - start),
                         .payload = p + head,
                         .size = bytes - head,
-                        .id = be16(p),
+                        .id = id,
                         .cap = cap,
                 };
-                log->counts[be16(p)]++;
+                log->counts[id]++;
                 p += bytes;
                 left -= bytes;
         }

@@ -126,13 +126,21 @@ static uint32_t kind_of(uint16_t id, uint16_t size)
         return kind | size | (info ? KIND_PLAIN : 0);
 }
 
+/* What the fast path needs to know of a kind. */
+static uint16_t quick_of(uint32_t kind)
+{
+        uint32_t size = kind & KIND_SIZE;
+
+        if (!(kind & KIND_PLAIN) || size > QUICK_SIZE - EVENT_HEAD_VARIABLE_BYTES)
+                return 0;
+        return (uint16_t)(kind & KIND_VARIABLE ? QUICK_VARIABLE | size : EVENT_HEAD_BYTES + size);
+}
+
 static void declare(struct hw_eventlog *log, uint16_t id, uint32_t kind)
 {
-        uint32_t bytes = EVENT_HEAD_BYTES + (kind & KIND_SIZE);
-        bool quick = kind & KIND_PLAIN && !(kind & KIND_VARIABLE) && bytes <= UINT16_MAX;
         log->kinds[id] = kind;
         if (id < HW_QUICK_IDS)
-                log->quick[id] = quick ? (uint16_t)bytes : 0;
+                log->quick[id] = quick_of(kind);
 }
 
 /* Logs whose headers are known to lie: sizes cannot be trusted, so nothing can. */

@@ -47,6 +47,10 @@
 #define KIND_IPE 0x400000u              /* announces a wrong length */
 #define KIND_EARLY 0x800000u            /* carries a time of its own, older than its block's start maybe */
 
+/* Of struct hw_eventlog, quick[]. */
+#define QUICK_SIZE 0x7fffu
+#define QUICK_VARIABLE 0x8000u          /* a length follows the time; QUICK_SIZE is the least payload then */
+
 #define HW_QUICK_IDS 256u               /* plain ids are below it */
 
 enum stage {
@@ -133,7 +137,7 @@ struct hw_eventlog {
         bool input_ended;               /* no more bytes will come */
 
         struct hw_eventlog_stats stats;
-        uint16_t quick[HW_QUICK_IDS];   /* whole size of plain events of fixed size; 0: any other id */
+        uint16_t quick[HW_QUICK_IDS];   /* plain events: the whole size, or QUICK_VARIABLE; 0: any other id */
         uint32_t kinds[HW_EVENT_IDS];
         uint64_t counts[HW_EVENT_IDS];
 };

@@ -87,29 +87,13 @@ static uint32_t point_of(struct band_history *h, uint64_t time_ns)
         }
 }
 
-void band_history_add(struct band_history *h, uint64_t time_ns, double value)
+struct band_point *band_history_point(struct band_history *h, uint64_t time_ns)
 {
-        float v = (float)value;
-
         if (!h->width_ns) {
                 h->width_ns = FIRST_WIDTH_NS;
                 h->first = time_ns / FIRST_WIDTH_NS;
-                h->newest_ns = UINT64_MAX;
         }
-        if (time_ns < h->newest_ns || time_ns - h->newest_ns >= h->width_ns) {
-                h->newest = point_of(h, time_ns);
-                h->newest_ns = (h->first + h->newest) * h->width_ns;
-        }
-        struct band_point *p = at(h, h->newest);
-        if (!p->count) {
-                p->min = p->max = p->mean = v;
-        } else {
-                if (v < p->min)
-                        p->min = v;
-                if (v > p->max)
-                        p->max = v;
-                p->mean += (v - p->mean) / (float)(p->count + 1);
-        }
-        p->last = v;
-        p->count++;
+        h->newest = point_of(h, time_ns);
+        h->newest_ns = (h->first + h->newest) * h->width_ns;
+        return at(h, h->newest);
 }

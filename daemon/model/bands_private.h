@@ -104,7 +104,25 @@ uint32_t bands_take(struct bands *b, const struct census *before, const struct c
 /* An info table was defined: its band, if there is one already, gets its name (the sink is told). */
 void bands_resolve(struct model *m, struct info_table *table);
 
-void band_history_add(struct band_history *h, uint64_t time_ns, double value);
+/* The point that a time falls into, which becomes the newest one. */
+struct band_point *band_history_point(struct band_history *h, uint64_t time_ns);
+
+/* Adds a sample: mostly it falls into the same point as the one before. */
+static inline void band_history_add(struct band_history *h, uint64_t time_ns, double value)
+{
+        bool same = time_ns - h->newest_ns < h->width_ns; /* before the first sample the width is 0 */
+        struct band_point *p = same ? &h->points[(size_t)h->newest * BAND_STRIDE] : band_history_point(h, time_ns);
+        float v = (float)value;
+
+        p->last = v;
+        if (p->count++ == 0) {
+                p->min = p->max = p->mean = v;
+                return;
+        }
+        p->min = v < p->min ? v : p->min;
+        p->max = v > p->max ? v : p->max;
+        p->mean += (v - p->mean) / (float)p->count;
+}
 
 /* cost_centres.c */
 void cost_centre_define(struct model *m, const struct hw_event *e);

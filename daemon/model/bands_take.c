@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bands_take.c - a finished census, into its bands: what each has now, had in
+ * all, and when.
+ *
+ * DESIGN: hundreds of rows come with every census, so a row takes a handful of
+ * additions and one division, in the lines of its band and of its point of
+ * history, which it shares with those of its neighbours.
+ */
+#include "model/bands_private.h"
+#include "model/census.h"
+
+/* Of the first sample alone. */
+static struct band_sums first_sums(const struct band *band)
+{
+        double v = (double)band->first_bytes;
+
+        return (struct band_sums){
+                .n = 1, .first_s = (double)band->first_ns / 1e9, .first = v, .min = v, .max = v, .last = v,
+                .last_ns = band->first_ns,
+        };
+}
+
+/* Most memory of a band: many bands of a first census never come again. */
+static __attribute__((noinline)) struct band_sums *new_sums(struct bands *b, struct band *band)
+{
+        band->sums = pool_add(&b->sums);
+        if (band->sums)
+                *band->sums = first_sums(band);
+        return band->sums;
+}
+
+static inline void add_to_sums(struct band_sums *s, uint64_t time_ns, double time_s, double v)
+{
+        double dt = time_s - s->first_s, dv = v - s->first;
+
+        s->n++;
+        s->t += dt;
+        s->v += dv;
+        s->tt += dt * dt;
+        s->tv += dt * dv;
+        s->vv += dv * dv;
+        s->min = v < s->min ? v : s->min;
+        s->max = v > s->max ? v : s->max;
+        if (time_ns >= s->last_ns) {
+                s->last = v;
+                s->last_ns = time_ns;
+        }
+}
+
+/* Bands with a row before, but none now. Those in the same place of both get their new bytes anyway. */
+static void empty(struct pool entries, const struct census *before, const struct census *now)
+{
+        for (uint32_t i = 0; i < before->n_rows; i++) {
+                uint32_t id = before->rows[i].band;
+                if (i >= now->n_rows || now->rows[i].band != id)
+                        ((struct band_entry *)pool_at(&entries, id))->band.bytes = 0;
+        }
+}
+
+/* False when the sample found no memory. */
+static inline bool take(struct bands *b, struct band *band, uint64_t time_ns, double time_s, uint64_t bytes)
+{
+        band->bytes = bytes;
+        if (band->history)
+                band_history_add(band->history, time_ns, (double)bytes);
+        if (!band->sampled) {
+                band->sampled = true;
+                band->first_ns = time_ns;
+                band->first_bytes = bytes;
+                return true;
+        }
+        if (!band->sums && !new_sums(b, band))
+                return false;
+        add_to_sums(band->sums, time_ns, time_s, (double)bytes);
+        return true;
+}
+
+uint32_t bands_take(struct bands *b, const struct census *before, const struct census *now)
+{
+        const struct pool entries = b->entries; /* a copy: no store into a band can change it */
+        const struct census census = *now;
+        double time_s = (double)census.time_ns / 1e9;
+        uint32_t lost = 0;
+
+        empty(entries, before, now);
+        for (uint32_t i = 0; i < census.n_rows; i++) {
+                struct band_entry *entry = pool_at(&entries, census.rows[i].band);
+
+                lost += !take(b, &entry->band, census.time_ns, time_s, census.rows[i].bytes);
+        }
+        return lost;
+}
+
+static double not_negative(double square)
+{
+        return square > 0 ? square : 0;
+}
+
+struct bucket band_total(const struct band *band)
+{
+        if (!band->sampled)
+                return (struct bucket){ 0 };
+        struct band_sums first = first_sums(band);
+        const struct band_sums *s = band->sums ? band->sums : &first;
+        double n = (double)s->n;
+
+        return (struct bucket){
+                .moments = {
+                        .n = s->n,
+                        .t_mean = s->first_s + s->t / n,
+                        .v_mean = s->first + s->v / n,
+                        .m_tt = not_negative(s->tt - s->t * s->t / n),
+                        .m_tv = s->tv - s->t * s->v / n,
+                        .m_vv = not_negative(s->vv - s->v * s->v / n),
+                },
+                .min = s->min,
+                .max = s->max,
+                .last = s->last,
+                .last_time_ns = s->last_ns,
+        };
+}
