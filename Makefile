@@ -266,7 +266,7 @@ help:
 	@echo '  bench    speed and memory, in one table'
 	@echo '  bench-page  how soon the browser page shows its first picture; bench-streams: what ten open pages cost'
 	@echo '  asan     all tests under AddressSanitizer and UBSan'
-	@echo '  valgrind the unit tests under valgrind'
+	@echo '  valgrind all tests under valgrind; VALGRIND=unit/decode for those whose names begin so'
 	@echo '  leaklab  score the leak verdict on labelled series'
 	@echo '  install  to DESTDIR/PREFIX'
 	@echo '  deps     install build and test dependencies (Debian)'
@@ -291,8 +291,8 @@ fuzz: $(BUILD)/bench/make_census_log
 	$(Q)$(MAKE) --no-print-directory MODE=fuzz CC=clang CFLAGS='-O1 -g' fuzzers
 	$(Q)BUILD='$(BUILD)' FUZZ_S='$(FUZZ_S)' scripts/fuzz $(FUZZERS)
 
-# The unit tests without a sanitizer, every access and leak watched. VALGRIND='base decode' for some folders only.
-valgrind: unit
+# All tests without a sanitizer, every access and leak watched. VALGRIND='unit/decode e2e/test_web' for some only.
+valgrind: all unit
 	$(Q)BUILD='$(O)' scripts/valgrind $(VALGRIND)
 
 # Measurements: never part of check. BENCH_ARGS go to scripts/bench.

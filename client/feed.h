@@ -27,7 +27,7 @@ struct feed *feed_files(const char *const *paths, size_t n, const char *const *d
 void feed_close(struct feed **feed);
 
 enum feed_event {
-        FEED_NOTHING,           /* the time is up */
+        FEED_NOTHING,           /* the time is up, or a signal came */
         FEED_UPDATE,            /* *ret_update, borrowed until the next call */
         FEED_RESET,             /* forget the targets of daemon feed_daemon() */
         FEED_READY,             /* of daemon feed_daemon(): all that was before is there; what follows is new */

@@ -240,8 +240,8 @@ static enum feed_event deliver(struct feed_files *f, const Hw__Update **ret_upda
         return FEED_UPDATE;
 }
 
-/* Waits for a message or the child's end, at most until `until_ms`. */
-static void wait_for_either(struct feed_files *f, uint64_t until_ms)
+/* Waits for a message or the child's end, at most until `until_ms`. False when a signal came first. */
+static bool wait_for_either(struct feed_files *f, uint64_t until_ms)
 {
         zmq_pollitem_t items[2] = {
                 { .socket = f->socket, .events = ZMQ_POLLIN },
@@ -251,7 +251,8 @@ static void wait_for_either(struct feed_files *f, uint64_t until_ms)
 
         if (f->child && f->child_fd < 0 && until_ms > now + LOOK_MS)
                 until_ms = now + LOOK_MS;
-        (void)zmq_poll(items, f->child && f->child_fd >= 0 ? 2 : 1, until_ms > now ? (long)(until_ms - now) : 0);
+        long wait_ms = until_ms == UINT64_MAX ? -1 : until_ms > now ? (long)(until_ms - now) : 0;
+        return zmq_poll(items, f->child && f->child_fd >= 0 ? 2 : 1, wait_ms) >= 0 || errno != EINTR;
 }
 
 /* One step: what has come, or what the child's end means by now. FEED_NOTHING: wait on. */
@@ -292,13 +293,12 @@ static enum feed_event files_next(struct feed *feed, int timeout_ms, const Hw__U
         enum feed_event event;
 
         forget_update(f);
-        event = step(f, ret_update);
-        if (event != FEED_NOTHING || timeout_ms == 0)
-                return event;
-        if (f->stage != READING && f->deadline_ms < until_ms)
-                until_ms = f->deadline_ms;
-        wait_for_either(f, until_ms == UINT64_MAX ? clock_mono_ms() + 1000 : until_ms);
-        return step(f, ret_update);
+        while ((event = step(f, ret_update)) == FEED_NOTHING && clock_mono_ms() < until_ms) {
+                uint64_t due_ms = f->stage != READING && f->deadline_ms < until_ms ? f->deadline_ms : until_ms;
+                if (!wait_for_either(f, due_ms))
+                        break;
+        }
+        return event;
 }
 
 /* -------------------------------------------------------------- open, close */

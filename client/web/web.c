@@ -20,8 +20,10 @@
 #include "client/signals.h"
 #include "client/web/assets.h"
 #include "client/web/server.h"
+#include "clock.h"
 
 #define UPDATES_PER_TURN 256
+#define TURN_MS 20      /* and no longer, for large ones */
 #define HISTORY_CELLS ((size_t)1 << 20)         /* 32 MiB at most, for bands finer than the daemons keep them */
 #define HISTORY_COLUMNS 1024
 #define HISTORY_FILE_CELLS ((size_t)4 << 20)    /* files: there is nobody to ask */
@@ -203,12 +205,13 @@ static void on_feed(evutil_socket_t fd, short what, void *arg)
 {
         static const struct timeval now = { 0, 0 };
         struct web *w = arg;
+        uint64_t until_ms = clock_mono_ms() + TURN_MS;
         int budget = UPDATES_PER_TURN;
 
         (void)fd;
         (void)what;
         while (take_event(w)) {
-                if (--budget == 0) {
+                if (--budget == 0 || clock_mono_ms() >= until_ms) {
                         (void)event_add(w->again, &now);
                         return;
                 }

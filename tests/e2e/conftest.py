@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Fixtures that several files use."""
+"""Fixtures that several files use, and fewer cases where all of them take too long.
+
+HEAPWATCH_THIN=N: of the functions of a file marked `many`, every Nth case, and of the next function other ones.
+scripts/valgrind sets it.
+"""
+import os
 import shutil
 import subprocess
 
@@ -8,6 +13,30 @@ import pytest
 from harness import ROOT, private_directory
 
 SOURCES, FLUSH = "tests/programs", "scripts/demo"
+THIN = int(os.environ.get("HEAPWATCH_THIN", "1"))
+thinned = set()
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "many: has many cases, of which HEAPWATCH_THIN=N takes every Nth")
+
+
+def pytest_collection_modifyitems(config, items):
+    functions, kept, dropped = {}, [], []
+    for item in items:
+        cases = functions.setdefault(item.function, [])
+        first = len(functions) % THIN
+        keep = item.get_closest_marker("many") is None or not hasattr(item, "callspec") or len(cases) % THIN == first
+        cases.append(item)
+        (kept if keep else dropped).append(item)
+    thinned.update(item.path.name for item in dropped)
+    config.hook.pytest_deselected(items=dropped)
+    items[:] = kept
+
+
+def pytest_terminal_summary(terminalreporter):
+    for name in sorted(thinned):
+        terminalreporter.write_line(f"thinned: one in {THIN} of the cases of {name}")
 
 
 @pytest.fixture

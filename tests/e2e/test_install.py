@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from harness import BUILD, DEADLINE_S, LOGS, ROOT, Daemon, wait_for
+from harness import BUILD, DEADLINE_S, LOGS, ROOT, WATCHED, Daemon, wait_for
 
 FOLLOW = """
 #include <heapwatch/subscriber.h>
@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    if BUILD.name in ("asan", "ubsan"):
+    if WATCHED:
         pytest.skip("a library with a sanitizer is not for strangers")
     root = tmp_path_factory.mktemp("root")
     # The build folder in the words of the build itself: other words are other flags, and all is compiled anew.

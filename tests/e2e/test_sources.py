@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from harness import BUILD, DEADLINE_S, LOGS, Daemon, pb, rss_bytes, wait_for
+from harness import DEADLINE_S, LOGS, WATCHED, Daemon, pb, rss_bytes, wait_for
 from subscriber import Follower
 
 LEAKY = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()
@@ -231,7 +231,7 @@ def test_fifty_targets_at_once_in_little_memory(directory):
         sizes = {f"t{i}": (LOGS / run / "run.eventlog").stat().st_size for i, run in enumerate(runs)}
         wait_for(lambda: all(u.health.bytes == sizes[u.target] for u in d.status().targets
                              if u.WhichOneof("body") == "health"), "all bytes")
-        if BUILD.name not in ("asan", "ubsan"):     # a sanitizer keeps freed memory and shadows the rest
+        if not WATCHED:
             assert rss_bytes(d.process.pid) < 24 << 20
         snapshot = d.snapshot()
         assert len({u.target for u in snapshot["target_state"]}) == 50

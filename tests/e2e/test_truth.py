@@ -18,6 +18,8 @@ import pytest
 
 from harness import LOGS, client, piped
 
+pytestmark = pytest.mark.many
+
 RUNS = sorted(p.parent.name for p in LOGS.glob("*/run.eventlog"))
 MASK = (1 << 64) - 1
 

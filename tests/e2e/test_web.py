@@ -13,7 +13,7 @@ import urllib.parse
 import pytest
 
 from fake_daemon import FakeDaemon
-from harness import BUILD, CLIENT, DEADLINE_S, LOGS, Daemon, client, pb, piped, private_directory, rss_bytes, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, VALGRIND, WATCHED, Daemon, client, pb, piped, private_directory, rss_bytes, wait_for
 from live_log import LiveLog
 
 LEAKY = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
@@ -93,7 +93,9 @@ class Stream:
         """(name, data) of the next event; comments are passed over."""
         name, data = None, []
         while True:
-            line = self.response.readline().decode().rstrip("\n")
+            line = self.response.readline().decode()
+            assert line, "the server has ended the stream"
+            line = line.rstrip("\n")
             if line.startswith("event: "):
                 name = line[7:]
             elif line.startswith("data: "):
@@ -451,6 +453,7 @@ def numbers(data):
             for n in u["update"].get("notes", {}).get("notes", [])]
 
 
+@pytest.mark.skipif(VALGRIND, reason="a flood is too much for it: a browser that gets nothing for 30 s is let go")
 def test_a_stalled_browser_is_skipped_to_the_newest():
     """It reads nothing while tens of megabytes happen; others are served, and then it gets the newest state."""
     flooding = threading.Event()
@@ -473,7 +476,7 @@ def test_a_stalled_browser_is_skipped_to_the_newest():
         while newest < first + 600:  # 30 MB
             newest = max([newest, *numbers(reader.event()[1])])
         flooding.clear()
-        if BUILD.name not in ("asan", "ubsan"):     # a sanitizer keeps freed memory and shadows the rest
+        if not WATCHED:
             assert rss_bytes(web.process.pid) < 400 << 20
         # It gets the state as often as it has room for it, the newest at last, and not all that happened between.
         states, served, reached = 0, set(), 0

@@ -14,7 +14,7 @@ import xml.etree.ElementTree as tree
 import pytest
 
 from fake_daemon import MIB, FakeDaemon, leaky
-from harness import BUILD, LOGS, Daemon, client, pb, piped, private_directory, wait_for
+from harness import BUILD, LOGS, VALGRIND, Daemon, client, pb, piped, private_directory, wait_for
 from web_browser import Browser, Web
 
 PAGES = ["overview", "heap", "detail", "gc", "time", "threads", "notes", "alerts", "stream", "compare"]
@@ -576,6 +576,7 @@ def many(schema, tick):
     return updates + [census]
 
 
+@pytest.mark.skipif(VALGRIND, reason="a flood is too much for it: 50,000 values a second")
 def test_ten_thousand_bands(browser, directory):
     with FakeDaemon(pb, directory, {"many": many}) as d, Web("--connect", d.endpoint) as web, browser.tab() as tab:
         tab.go(view(web, "detail", target="many"))

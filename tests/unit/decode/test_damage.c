@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Damage of every sort: nothing crashes, little is lost, events far away come as before. */
 #include "logs.h"
+#include "tests/unit/thin.h"
 
 #include <inttypes.h>
 
@@ -76,8 +77,8 @@ static void test_every_byte_changed(void **state)
         struct hw_eventlog *log = fresh();
         collect(log, b.p, b.size, &want);
         static const uint8_t changes[] = {0x01, 0x80, 0xff, 0x10};
-        size_t worst = 0, worst_at = 0, total = 0, silent = 0, n = 0;
-        for (size_t at = header_size(&b); at < b.size; at++)
+        size_t worst = 0, worst_at = 0, total = 0, silent = 0, n = 0, step = thin(1, "bytes changed");
+        for (size_t at = header_size(&b); at < b.size; at += step)
                 for (size_t c = 0; c < sizeof changes; c++) {
                         b.p[at] ^= changes[c];
                         hw_eventlog_reset(log);
@@ -111,12 +112,12 @@ static void test_every_header_byte_changed(void **state)
         struct hw_eventlog *log = fresh();
         collect(log, b.p, b.size, &want);
         size_t header = header_size(&b);
-        size_t size = 2 * b.size + FILLER_BYTES;
+        size_t size = 2 * b.size + FILLER_BYTES, step = thin(1, "bytes of a header changed");
         uint8_t *twice = malloc(size);
         assert_non_null(twice);
         memset(twice, ' ', size);
         memcpy(twice + b.size + FILLER_BYTES, b.p, b.size);
-        for (size_t at = 0; at < header; at++)
+        for (size_t at = 0; at < header; at += step)
                 for (unsigned c = 1; c < 256; c = c * 2 + 1) {
                         memcpy(twice, b.p, b.size);
                         twice[at] ^= (uint8_t)c;
@@ -159,7 +160,8 @@ static void test_garbage_inserted(void **state)
         memset(junk[1], 0xff, sizeof junk[1]);
         for (size_t i = 0; i < sizeof junk[2]; i++)
                 junk[2][i] = (uint8_t)mix(i);
-        for (size_t at = header_size(&b) + 30; at < b.size - 400; at += 61)
+        size_t step = thin(61, "places of garbage");
+        for (size_t at = header_size(&b) + 30; at < b.size - 400; at += step)
                 for (size_t kind = 0; kind < 3; kind++) {
                         check_insertion(&b, junk[kind], 64, at);
                         check_insertion(&b, junk[kind], sizeof junk[kind], at);
@@ -175,8 +177,8 @@ static void test_bytes_removed(void **state)
         collect(log, b.p, b.size, &want);
         uint8_t *torn = malloc(b.size);
         assert_non_null(torn);
-        size_t worst = 0;
-        for (size_t at = header_size(&b) + 24; at + 100 < b.size; at += 7) {
+        size_t worst = 0, step = thin(7, "places of removed bytes");
+        for (size_t at = header_size(&b) + 24; at + 100 < b.size; at += step) {
                 memcpy(torn, b.p, at);
                 memcpy(torn + at, b.p + at + 100, b.size - at - 100);
                 hw_eventlog_reset(log);
@@ -198,7 +200,8 @@ static void test_truncation(void **state)
         struct bytes b = load_run("parallel-ghc9103");
         struct hw_eventlog *log = fresh();
         collect(log, b.p, b.size, &want);
-        for (size_t size = 0; size < b.size; size++) {
+        size_t step = thin(1, "cuts");
+        for (size_t size = 0; size < b.size; size += step) {
                 uint64_t left;
                 hw_eventlog_reset(log);
                 collect(log, b.p, size, &got);

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * thin.h - fewer cases of tests that try very many. Under valgrind a program
+ * is some thirty times slower, so scripts/valgrind sets HEAPWATCH_THIN=N: every
+ * Nth case then, N odd or not, and the output says so. Unset, all are tried.
+ */
+#ifndef HW_TESTS_THIN_H
+#define HW_TESTS_THIN_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+/* How far to go from one case to the next: `step`, or N times as far. `what` names the cases, in the plural. */
+static inline size_t thin(size_t step, const char *what)
+{
+        const char *text = getenv("HEAPWATCH_THIN");
+        size_t n = text ? strtoul(text, NULL, 10) : 1;
+
+        if (n <= 1)
+                return step;
+        print_message("thinned: one in %zu of %s\n", n, what);
+        return step * n;
+}
+
+#endif
