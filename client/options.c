@@ -71,6 +71,13 @@ int options_kinds(const struct command *c, struct kind_list *list, char *text)
         return 0;
 }
 
+int options_of_trend(const struct command *c, struct text_list *list, int option, const char *value)
+{
+        const char *name = option == 'R' ? "--resolution" : option == 'L' ? "--leak-after" : "--limit";
+
+        return options_pass_on(c, list, name, value);
+}
+
 int options_duration(const struct command *c, const char *option, const char *text, uint64_t *ret_ns)
 {
         if (hw_parse_duration(text, ret_ns))

@@ -126,13 +126,18 @@ static bool take_trend(struct config *c, const struct file_trend *f, const char 
 {
         struct config_trend from_file = { 0 };
         char error[160], what[192];
+        const char *wrong = NULL;
 
         if (!f)
                 return true;
-        if ((f->resolution && !config_trend_resolution(&from_file, f->resolution, error, sizeof(error))) ||
-            (f->leak_after && !config_trend_leak_after(&from_file, f->leak_after, error, sizeof(error))) ||
-            (f->limit && !config_trend_limit(&from_file, f->limit, error, sizeof(error)))) {
-                snprintf(what, sizeof(what), "trend: %s", error);
+        if (f->resolution && !config_trend_resolution(&from_file, f->resolution, error, sizeof(error)))
+                wrong = "resolution";
+        else if (f->leak_after && !config_trend_leak_after(&from_file, f->leak_after, error, sizeof(error)))
+                wrong = "leak_after";
+        else if (f->limit && !config_trend_limit(&from_file, f->limit, error, sizeof(error)))
+                wrong = "limit";
+        if (wrong) {
+                snprintf(what, sizeof(what), "trend: %s: %s", wrong, error);
                 return report(path, what);
         }
         if (!c->trend.resolution_ns)

@@ -3,14 +3,15 @@
 
 #include <stdio.h>
 
+#include "base/limits.h"
 #include "heapwatch/text.h"
 #include "trend/tracker.h"
 
 #define STEPS_OF_A_LOG 400u     /* more than the 200 after which a leak can be told */
 
-static bool bad(char *error, size_t size, const char *what, const char *value, const char *expected)
+static bool bad(char *error, size_t size, const char *value, const char *expected)
 {
-        snprintf(error, size, "%s: '%.40s'; expected %s", what, value, expected);
+        snprintf(error, size, "'%.40s'; expected %s", value, expected);
         return false;
 }
 
@@ -18,8 +19,8 @@ bool config_trend_resolution(struct config_trend *c, const char *value, char *er
 {
         uint64_t ns;
 
-        if (!hw_parse_duration(value, &ns) || ns < TREND_RESOLUTION_LEAST_NS || ns > TREND_RESOLUTION_MOST_NS)
-                return bad(error, error_size, "resolution", value, "a time from 100ms to 1h, such as 1s or 1m");
+        if (!hw_parse_duration(value, &ns) || ns < LIMIT_RESOLUTION_LEAST_NS || ns > LIMIT_RESOLUTION_MOST_NS)
+                return bad(error, error_size, value, "a time from 100ms to 1h, such as 1s or 1m");
         c->resolution_ns = ns;
         return true;
 }
@@ -29,7 +30,7 @@ bool config_trend_leak_after(struct config_trend *c, const char *value, char *er
         uint64_t ns;
 
         if (!hw_parse_duration(value, &ns) || ns == 0)
-                return bad(error, error_size, "leak_after", value, "a time such as 3m or 3h");
+                return bad(error, error_size, value, "a time such as 3m or 3h");
         c->leak_after_ns = ns;
         return true;
 }
@@ -39,7 +40,7 @@ bool config_trend_limit(struct config_trend *c, const char *value, char *error, 
         uint64_t bytes;
 
         if (!hw_parse_bytes(value, &bytes) || bytes == 0)
-                return bad(error, error_size, "limit", value, "an amount of memory such as 512MiB or 2GiB");
+                return bad(error, error_size, value, "an amount of memory such as 512MiB or 2GiB");
         c->limit_bytes = bytes;
         return true;
 }
@@ -49,8 +50,8 @@ static uint64_t resolution_for(uint64_t leak_after_ns)
 {
         uint64_t ns = leak_after_ns / TREND_LEAK_AFTER_MINUTES;
 
-        return ns < TREND_RESOLUTION_LEAST_NS  ? TREND_RESOLUTION_LEAST_NS
-               : ns > TREND_RESOLUTION_MOST_NS ? TREND_RESOLUTION_MOST_NS
+        return ns < LIMIT_RESOLUTION_LEAST_NS  ? LIMIT_RESOLUTION_LEAST_NS
+               : ns > LIMIT_RESOLUTION_MOST_NS ? LIMIT_RESOLUTION_MOST_NS
                                                : ns;
 }
 
@@ -78,7 +79,7 @@ static uint64_t step_of_log(uint64_t length_ns)
         for (size_t i = 0; i < n; i++)
                 if (length_ns / STEPS_OF_A_LOG >= steps_ms[i] * UINT64_C(1000000))
                         return steps_ms[i] * UINT64_C(1000000);
-        return TREND_RESOLUTION_LEAST_NS;
+        return LIMIT_RESOLUTION_LEAST_NS;
 }
 
 struct tracker_config config_trend_tracker(const struct config_trend *c, uint64_t length_ns)

@@ -12,9 +12,6 @@
 
 struct tracker_config;
 
-#define TREND_RESOLUTION_LEAST_NS UINT64_C(100000000)           /* 100 ms */
-#define TREND_RESOLUTION_MOST_NS UINT64_C(3600000000000)        /* 1 h */
-
 /* 0: not given. */
 struct config_trend {
         uint64_t resolution_ns;
@@ -22,7 +19,7 @@ struct config_trend {
         uint64_t limit_bytes;
 };
 
-/* Takes one setting as typed, `what` being its name in the message. False with a sentence in `error`. */
+/* Takes one setting as typed. False with what is wrong in `error`, to stand behind the setting's name. */
 bool config_trend_resolution(struct config_trend *c, const char *value, char *error, size_t error_size);
 bool config_trend_leak_after(struct config_trend *c, const char *value, char *error, size_t error_size);
 bool config_trend_limit(struct config_trend *c, const char *value, char *error, size_t error_size);

@@ -276,8 +276,8 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
         }
         if (request->name && request->name[0])
                 snprintf(name, sizeof(name), "%s", request->name);
-        if (request->has_resolution_ns && (request->resolution_ns < TREND_RESOLUTION_LEAST_NS ||
-                                           request->resolution_ns > TREND_RESOLUTION_MOST_NS)) {
+        if (request->has_resolution_ns && (request->resolution_ns < LIMIT_RESOLUTION_LEAST_NS ||
+                                           request->resolution_ns > LIMIT_RESOLUTION_MOST_NS)) {
                 reply_error(client, "resolution_ns: expected 100 ms to 1 h");
                 return;
         }

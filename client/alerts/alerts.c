@@ -90,11 +90,9 @@ static int parse_option(struct alerts *a, int o)
         case 'r':
                 return options_pass_on(&command_alerts, &a->daemon_args, "--rules", optarg);
         case 'R':
-                return options_pass_on(&command_alerts, &a->daemon_args, "--resolution", optarg);
         case 'L':
-                return options_pass_on(&command_alerts, &a->daemon_args, "--leak-after", optarg);
-        case 'l':
-                return options_pass_on(&command_alerts, &a->daemon_args, "--limit", optarg);
+        case 'M':
+                return options_of_trend(&command_alerts, &a->daemon_args, o, optarg);
         default:
                 return command_usage_error(&command_alerts, "unknown option or missing value");
         }
@@ -106,9 +104,7 @@ static int parse(struct alerts *a, int argc, char **argv)
                 { "follow", no_argument, NULL, 'f' },        { "format", required_argument, NULL, 'o' },
                 { "fail-on", required_argument, NULL, 's' }, { "target", required_argument, NULL, 't' },
                 { "connect", required_argument, NULL, 'c' }, { "rules", required_argument, NULL, 'r' },
-                { "resolution", required_argument, NULL, 'R' }, { "leak-after", required_argument, NULL, 'L' },
-                { "limit", required_argument, NULL, 'l' },
-                { NULL, 0, NULL, 0 },
+                OPTIONS_OF_TREND,                            { NULL, 0, NULL, 0 },
         };
         int o, bad = 0;
 

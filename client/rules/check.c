@@ -158,11 +158,9 @@ static int parse_option(struct check *c, int o)
         case 'r':
                 return options_pass_on(&command_check, &c->daemon_args, "--rules", optarg);
         case 'R':
-                return options_pass_on(&command_check, &c->daemon_args, "--resolution", optarg);
         case 'L':
-                return options_pass_on(&command_check, &c->daemon_args, "--leak-after", optarg);
-        case 'l':
-                return options_pass_on(&command_check, &c->daemon_args, "--limit", optarg);
+        case 'M':
+                return options_of_trend(&command_check, &c->daemon_args, o, optarg);
         case 'j':
                 c->junit = optarg;
                 return 0;
@@ -177,8 +175,7 @@ static int parse(struct check *c, int argc, char **argv)
 {
         static const struct option options[] = {
                 { "rules", required_argument, NULL, 'r' },      { "fail-on", required_argument, NULL, 'f' },
-                { "junit", required_argument, NULL, 'j' },      { "resolution", required_argument, NULL, 'R' },
-                { "leak-after", required_argument, NULL, 'L' }, { "limit", required_argument, NULL, 'l' },
+                { "junit", required_argument, NULL, 'j' },      OPTIONS_OF_TREND,
                 { NULL, 0, NULL, 0 },
         };
         int o, bad = 0;

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "advice.h"
+#include "base/limits.h"
 #include "base/process.h"
 #include "client/command.h"
 #include "client/inquire.h"
@@ -26,8 +27,6 @@
 #include "client/run/session.h"
 #include "heapwatch/text.h"
 
-#define RESOLUTION_LEAST_NS UINT64_C(100000000) /* as the daemon takes them */
-#define RESOLUTION_MOST_NS UINT64_C(3600000000000)
 #define SENTENCE 1024
 #define SEEN_MS 3000                    /* for the daemon to notice the end of the log */
 
@@ -154,8 +153,8 @@ static int set_option(struct options *o, int which, const char *value)
                 return seconds_parse(value, &o->end_hung_ms) ? 0
                         : command_usage_error(&command_run, "--end-hung: expected seconds from 0 to 86400");
         case OPT_RESOLUTION:
-                return hw_parse_duration(value, &o->resolution_ns) && o->resolution_ns >= RESOLUTION_LEAST_NS &&
-                               o->resolution_ns <= RESOLUTION_MOST_NS ? 0
+                return hw_parse_duration(value, &o->resolution_ns) && o->resolution_ns >= LIMIT_RESOLUTION_LEAST_NS &&
+                               o->resolution_ns <= LIMIT_RESOLUTION_MOST_NS ? 0
                         : command_usage_error(&command_run, "--resolution: expected a time from 100ms to 1h");
         case OPT_FORCE:
                 o->force = true;

@@ -126,11 +126,9 @@ static int take_option(struct request *r, int o)
         case 'c':
                 return options_add(&command_trend, &r->endpoints, optarg);
         case 'R':
-                return options_pass_on(&command_trend, &r->daemon_args, "--resolution", optarg);
         case 'L':
-                return options_pass_on(&command_trend, &r->daemon_args, "--leak-after", optarg);
         case 'M':
-                return options_pass_on(&command_trend, &r->daemon_args, "--limit", optarg);
+                return options_of_trend(&command_trend, &r->daemon_args, o, optarg);
         default:
                 return command_usage_error(&command_trend, "unknown option or missing value");
         }
@@ -150,8 +148,7 @@ static int parse(struct request *r, int argc, char **argv)
                 { "connect", required_argument, NULL, 'c' },   { "format", required_argument, NULL, 'f' },
                 { "sort", required_argument, NULL, 's' },      { "bands", required_argument, NULL, 'b' },
                 { "windows", no_argument, NULL, 'w' },         { "fail-on", required_argument, NULL, 'x' },
-                { "resolution", required_argument, NULL, 'R' }, { "leak-after", required_argument, NULL, 'L' },
-                { "limit", required_argument, NULL, 'M' },     { NULL, 0, NULL, 0 },
+                OPTIONS_OF_TREND,                              { NULL, 0, NULL, 0 },
         };
         int o, bad = 0;
 

@@ -32,6 +32,10 @@
 #define LIMIT_CAPS 4096u                /* capabilities: events of others go without one */
 #define LIMIT_DAMAGES 16u               /* newest damaged places kept for newcomers */
 
+/* trend */
+#define LIMIT_RESOLUTION_LEAST_NS UINT64_C(100000000) /* step in which growth is judged: others are refused */
+#define LIMIT_RESOLUTION_MOST_NS UINT64_C(3600000000000)
+
 /* publish */
 #define LIMIT_SAMPLES_PER_UPDATE 512u   /* samples of one series in one message: a full one is sent early */
 #define LIMIT_COLLECTIONS_PER_UPDATE 256u

@@ -123,8 +123,7 @@ static bool hex_digit(char c, uint64_t *ret)
         return true;
 }
 
-/* The number that a -hi label spells. */
-static bool parse_key(const char *label, size_t size, uint64_t *ret)
+bool bands_key(const char *label, size_t size, uint64_t *ret)
 {
         uint64_t key = 0, digit;
 
@@ -164,7 +163,7 @@ static struct band_entry *find_lonely(const struct bands *b, uint64_t key)
 
 static const char *table_name(const struct info_table *table)
 {
-        return table->name[0] ? table->name : table->label;
+        return table->named ? table->name : table->label;
 }
 
 /* The band that came after the newest row's the last time, if it is of this kind; NULL. */
@@ -258,17 +257,9 @@ static struct band_entry *of_text(struct model *m, const char *label, size_t siz
 struct band_entry *bands_of_text(struct model *m, const char *label, size_t size, uint64_t time_ns)
 {
         uint64_t key;
-        bool is_key = m->run.breakdown == BREAKDOWN_INFO_TABLE && parse_key(label, size, &key);
+        bool is_key = m->run.breakdown == BREAKDOWN_INFO_TABLE && bands_key(label, size, &key);
 
         return follow(&m->bands, is_key ? of_key(m, key, label, size, time_ns) : of_text(m, label, size, time_ns));
-}
-
-void bands_prefetch(const struct bands *b, const char *label, size_t size)
-{
-        uint64_t key;
-
-        if (parse_key(label, size, &key))
-                ipe_prefetch(b, key);
 }
 
 struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint32_t depth, uint64_t time_ns)

@@ -28,6 +28,7 @@ struct info_table {
         uint64_t key;
         const char *name, *closure_type, *type, *label, *module, *source;
         uint32_t band;                  /* its id; 0: none yet */
+        bool named;                     /* the name is not empty */
 };
 
 struct band_point {

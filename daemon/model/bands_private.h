@@ -92,8 +92,8 @@ static inline bool bands_growing(const struct bands *b)
         return b->newest_row && b->newest_row->band.id == b->entries.count;
 }
 
-/* Fetches from memory what the row of a new -hi band will need. */
-void bands_prefetch(const struct bands *b, const char *label, size_t size);
+/* The key that the text of a -hi row spells; false when it is none. */
+bool bands_key(const char *label, size_t size, uint64_t *ret);
 
 /*
  * A census has finished. Bands with a row in the one before, but none in this, have 0 bytes now. Returns how many
@@ -142,7 +142,9 @@ const char *cost_centres_text(struct bands *b, const uint32_t *ids, uint32_t dep
 /* ipe.c */
 void ipe_define(struct model *m, const struct hw_event *e);
 struct info_table *ipe_find(const struct bands *b, uint64_t key);
-void ipe_prefetch(const struct bands *b, uint64_t key);
+
+/* Asks memory for the tables of these keys: first for what says where they are, of all of them, then for themselves. */
+void ipe_prefetch(const struct bands *b, const uint64_t *keys, uint32_t n);
 
 /* Interns the NUL-terminated text at *at (to the payload's end without a NUL) and moves *at behind it. */
 const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at);

@@ -174,16 +174,23 @@ void census_row_string(struct model *m, const struct hw_event *e)
         add_row(&m->census, entry ? entry : look_up(m, label, size), hw_event_u64(e, 1));
 }
 
+bool census_grows(const struct model *m)
+{
+        return m->census.is_open && m->run.breakdown == BREAKDOWN_INFO_TABLE && bands_growing(&m->bands);
+}
+
 void census_prefetch(const struct model *m, const struct hw_event *events, size_t n)
 {
-        if (!m->census.is_open || m->run.breakdown != BREAKDOWN_INFO_TABLE || !bands_growing(&m->bands))
-                return;
+        uint64_t keys[CENSUS_AHEAD];
+        uint32_t n_keys = 0;
+
         for (size_t i = 0; i < n; i++) {
                 if (events[i].id != HW_HEAP_PROF_SAMPLE_STRING)
                         continue;
                 const char *label = (const char *)events[i].payload + 9;
-                bands_prefetch(&m->bands, label, text_size(label, events[i].size - 9));
+                n_keys += bands_key(label, text_size(label, events[i].size - 9), &keys[n_keys]);
         }
+        ipe_prefetch(&m->bands, keys, n_keys);
 }
 
 void census_row_stack(struct model *m, const struct hw_event *e)

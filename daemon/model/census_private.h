@@ -31,7 +31,11 @@ void census_begin(struct model *m, const struct hw_event *e);
 void census_bio_begin(struct model *m, const struct hw_event *e);
 void census_row_string(struct model *m, const struct hw_event *e);
 
-/* Of events that come next: memory is asked for what rows of new bands will need, all at once and not one by one. */
+/* Whether rows of new -hi bands come: their info tables are spread over megabytes. */
+bool census_grows(const struct model *m);
+
+/* Memory is asked for what rows among these events, CENSUS_AHEAD at most, will need: all at once and not one by one. */
+#define CENSUS_AHEAD 32u
 void census_prefetch(const struct model *m, const struct hw_event *events, size_t n);
 void census_row_stack(struct model *m, const struct hw_event *e);
 void census_end(struct model *m, const struct hw_event *e);

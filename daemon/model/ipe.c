@@ -28,9 +28,23 @@ struct info_table *ipe_find(const struct bands *b, uint64_t key)
         return NULL;
 }
 
-void ipe_prefetch(const struct bands *b, uint64_t key)
+/* Both of its lines. */
+static void prefetch(const struct info_table *table)
 {
-        idtable_prefetch(&b->table_by_key, hash_u64(key, b->seed));
+        __builtin_prefetch(&table->key);
+        __builtin_prefetch(&table->band);
+}
+
+void ipe_prefetch(const struct bands *b, const uint64_t *keys, uint32_t n)
+{
+        for (uint32_t i = 0; i < n; i++)
+                idtable_prefetch(&b->table_by_key, hash_u64(keys[i], b->seed));
+        for (uint32_t i = 0; i < n; i++) {
+                uint64_t hash = hash_u64(keys[i], b->seed);
+                uint32_t at = idtable_start(&b->table_by_key, hash), id = idtable_next(&b->table_by_key, hash, &at);
+                if (id)
+                        prefetch(pool_at(&b->tables, id));
+        }
 }
 
 static struct info_table *make(struct bands *b, uint64_t key)
@@ -68,6 +82,7 @@ static bool read_table(struct bands *b, const struct hw_event *e, uint64_t key, 
         for (unsigned i = 0; i < 6; i++)
                 if (!(*fields[i] = bands_string(b, e, &at)))
                         return false;
+        ret->named = ret->name[0];
         return true;
 }
 

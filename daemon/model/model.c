@@ -127,11 +127,10 @@ static void refresh(struct model *m)
                 m->changes |= MODEL_GC;
 }
 
-void model_events(struct model *m, const struct hw_event *events, size_t n)
+static void take(struct model *m, const struct hw_event *events, size_t n)
 {
         struct hw_event corrected;
 
-        census_prefetch(m, events, n);
         for (size_t i = 0; i < n; i++) {
                 const struct hw_event *e = &events[i];
                 if (e->id == HW_BLOCK_MARKER) { /* its time may be from before the run */
@@ -143,6 +142,19 @@ void model_events(struct model *m, const struct hw_event *events, size_t n)
                 if (!sched_hot(m, e))
                         one_event(m, e);
         }
+}
+
+void model_events(struct model *m, const struct hw_event *events, size_t n)
+{
+        while (n > 0 && census_grows(m)) {
+                size_t part = n < CENSUS_AHEAD ? n : CENSUS_AHEAD;
+
+                census_prefetch(m, events, part);
+                take(m, events, part);
+                events += part;
+                n -= part;
+        }
+        take(m, events, n);
 }
 
 void model_sample(struct model *m, enum series_id id, uint64_t time_ns, uint64_t value)

@@ -81,6 +81,19 @@ static void pack_display_label(struct packer *p, const struct bands *bands, cons
                 packer_text(p, BAND_LABEL, band->stack ? "MAIN" : band->label); /* "MAIN": the empty stack */
 }
 
+/* Those that every table has of its own, and the second half of the longest: they are spread over megabytes. */
+void prefetch_band(const struct band *band)
+{
+        const struct info_table *it = band ? band->info_table : NULL;
+
+        if (!it)
+                return;
+        __builtin_prefetch(it->name - sizeof(struct strings_head));
+        __builtin_prefetch(it->label - sizeof(struct strings_head));
+        __builtin_prefetch(it->source - sizeof(struct strings_head));
+        __builtin_prefetch(it->source + 32);
+}
+
 void pack_band(struct packer *p, const struct bands *bands, const struct band *band)
 {
         size_t since = packer_used(p);

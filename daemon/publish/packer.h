@@ -102,6 +102,9 @@ static inline uint8_t *packer_put(uint8_t *out, uint64_t v)
 
 #define BANDS_BANDS 1u                  /* hw.Bands.bands */
 
+/* Asks memory for the texts of a band (NULL: none) that is packed in a moment. */
+void prefetch_band(const struct band *band);
+
 /* A band's definition, one of hw.Bands. */
 void pack_band(struct packer *p, const struct bands *bands, const struct band *band);
 

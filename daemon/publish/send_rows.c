@@ -10,6 +10,7 @@
 #include "publish/send.h"
 
 #define BAND_BYTES 256u                  /* a definition takes about so many */
+#define BANDS_AHEAD 8u                   /* memory is asked for the texts of the band so many places on */
 
 static bool is_part_full(size_t rows, size_t entries)
 {
@@ -46,6 +47,8 @@ static bool fill_bands(struct publisher *p, Hw__Bands *out, const uint32_t *ids,
         packer_init(&rows, &p->encoder, (size_t)(end - *at) * BAND_BYTES);
         for (uint32_t i = end; i-- > *at;) {
                 const struct band *band = bands_get(bands, ids ? ids[i] : i + 1);
+                if (i >= *at + BANDS_AHEAD)
+                        prefetch_band(bands_get(bands, ids ? ids[i - BANDS_AHEAD] : i - BANDS_AHEAD + 1));
                 if (band)
                         pack_band(&rows, bands, band);
         }

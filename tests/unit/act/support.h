@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "act/notice.h"
+#include "clock.h"
 
 #define WALL 1700000000000000000u       /* 2023-11-14T22:13:20Z */
 
@@ -41,22 +42,14 @@ static inline struct notice *made_up_notice(enum notice_state state)
         return notice_copy(&n);
 }
 
-static inline uint64_t mono_ns(void)
-{
-        struct timespec t;
-
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Runs the loop until *done is at least `wanted`; fails after two minutes. */
 static inline void run_until(struct event_base *base, const unsigned *done, unsigned wanted)
 {
         struct timeval step = { .tv_usec = 20000 };
-        uint64_t end = mono_ns() + 120000000000u;
+        uint64_t end = clock_mono_ns() + 120000000000u;
 
         while (*done < wanted) {
-                assert_true(mono_ns() < end);
+                assert_true(clock_mono_ns() < end);
                 event_base_loopexit(base, &step);
                 event_base_loop(base, EVLOOP_ONCE);
         }

@@ -298,13 +298,13 @@ static void cancel_kills(void **state)
         (void)state;
         snprintf(script, sizeof(script), "setsid sleep 600 & echo $! > %s; wait", path);
         struct exec *e = exec_start(base, argv, n, LONG, on_done, &seen, error, sizeof(error));
-        for (uint64_t end = mono_ns() + 120000000000u; !strchr(text, '\n');) {
-                assert_true(mono_ns() < end);
+        for (uint64_t end = clock_mono_ns() + 120000000000u; !strchr(text, '\n');) {
+                assert_true(clock_mono_ns() < end);
                 event_base_loop(base, EVLOOP_NONBLOCK);
                 assert_true(pread(fd, text, sizeof(text) - 1, 0) >= 0);
         }
-        for (uint64_t end = mono_ns() + 120000000000u; !runs(strtol(text, NULL, 10));)
-                assert_true(mono_ns() < end); /* between fork and exec it has no command line for a moment */
+        for (uint64_t end = clock_mono_ns() + 120000000000u; !runs(strtol(text, NULL, 10));)
+                assert_true(clock_mono_ns() < end); /* between fork and exec it has no command line for a moment */
         exec_cancel(&e);
         assert_null(e);
         assert_int_equal(seen.done, 0);

@@ -18,36 +18,10 @@
 #include "base/limits.h"
 #include "pipeline.h"
 #include "tests/bench/repeat.h"
+#include "tests/unit/base/short_memory.h"
 
 #define WARM_UP 550u    /* repetitions: each tells a note at least, and the ring of 512 notes has gone round */
 #define MEASURED 50u
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-static unsigned long calls;
-
-void *__wrap_malloc(size_t size)
-{
-        calls++;
-        return __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-        calls++;
-        return __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-        calls++;
-        return __real_realloc(old, size);
-}
 
 struct said {
         uint64_t messages, censuses, collections, notes, stacks;
@@ -93,7 +67,9 @@ static void check(const char *run, struct said *said)
         size_t size = fread(bytes, 1, sizeof(bytes), f);
         fclose(f);
         assert_true(repeat_init(&r, bytes, size));
+        counting = true; /* none is to fail */
         struct pipeline *p = new_pipeline(path, said);
+        assert_true(calls > 0);
         assert_int_equal(pipeline_bytes(p, r.bytes, r.first), 0);
         for (unsigned i = 0; i < WARM_UP + MEASURED; i++) {
                 if (i == WARM_UP) {
@@ -104,6 +80,7 @@ static void check(const char *run, struct said *said)
                 repeat_shift(&r);
         }
         unsigned long counted = calls;
+        counting = false;
         print_message("%s: %lu allocations for %zu events, %lu messages\n", run, counted, MEASURED * r.n_times,
                       (unsigned long)said->messages);
         assert_true(said->messages > 0);

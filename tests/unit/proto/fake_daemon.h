@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "clock.h"
 #include "heapwatch/subscriber.h"
 
 struct fake_daemon {
@@ -22,14 +23,6 @@ struct fake_daemon {
         size_t n_targets;       /* that it names */
         char first_target[65];
 };
-
-static uint64_t fake_now_ms(void)
-{
-        struct timespec t;
-
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 static void fake_bind(struct fake_daemon *d)
 {

@@ -27,10 +27,10 @@ static struct hw_subscriber *follow(struct fake_daemon *a, struct fake_daemon *b
 /* Runs the subscriber until the daemon has a request; events before it must be RESET or STALE or ALIVE. */
 static void expect_request(struct hw_subscriber *s, struct fake_daemon *d, const char *target)
 {
-        uint64_t until = fake_now_ms() + DEADLINE_MS;
+        uint64_t until = clock_mono_ms() + DEADLINE_MS;
         const Hw__Update *u;
 
-        while (fake_now_ms() < until) {
+        while (clock_mono_ms() < until) {
                 Hw__Request *r = fake_take_request(d);
 
                 if (r) {
@@ -50,13 +50,13 @@ static void expect_request(struct hw_subscriber *s, struct fake_daemon *d, const
 
 static const Hw__Update *expect(struct hw_subscriber *s, int event)
 {
-        uint64_t until = fake_now_ms() + DEADLINE_MS;
+        uint64_t until = clock_mono_ms() + DEADLINE_MS;
         const Hw__Update *u = NULL;
         int e = HW_SUBSCRIBER_NOTHING;
 
         /* A daemon that this test left alone for too long on a busy machine is stale, and alive again. */
         while ((e == HW_SUBSCRIBER_NOTHING || e == HW_SUBSCRIBER_STALE || e == HW_SUBSCRIBER_ALIVE) && e != event &&
-               fake_now_ms() < until)
+               clock_mono_ms() < until)
                 e = hw_subscriber_next(s, 50, &u);
         assert_int_equal(e, event);
         return u;
@@ -90,12 +90,12 @@ static void expect_quiet(struct hw_subscriber *s)
 /* The daemon waits until the subscriber's subscriptions have arrived. */
 static void wait_subscribed(struct hw_subscriber *s, struct fake_daemon *d)
 {
-        uint64_t until = fake_now_ms() + DEADLINE_MS;
+        uint64_t until = clock_mono_ms() + DEADLINE_MS;
         const Hw__Update *u;
         char byte[128];
         int n = 0, kinds = 0;
 
-        while (kinds < 13 && fake_now_ms() < until) {
+        while (kinds < 13 && clock_mono_ms() < until) {
                 n = zmq_recv(d->publish, byte, sizeof byte, ZMQ_DONTWAIT);
                 if (n > 0 && byte[0] == 1)
                         kinds++;
@@ -157,7 +157,7 @@ static void test_gap_heals(void **state)
         (void)state;
         fake_start(&d, 77);
         struct hw_subscriber *s = ready(&d);
-        uint64_t begin = fake_now_ms();
+        uint64_t begin = clock_mono_ms();
         fake_heap(&d, "a", 9, 900, false);
         expect_live(s, "a", 900);
         assert_int_equal(hw_subscriber_stats(s)->gaps, 1);
@@ -174,7 +174,7 @@ static void test_gap_heals(void **state)
         fake_heap(&d, "a", 12, 1200, false);
         expect_live(s, "a", 1200);
         expect_request(s, &d, "a");
-        assert_true(fake_now_ms() - begin >= 990);
+        assert_true(clock_mono_ms() - begin >= 990);
         assert_int_equal(hw_subscriber_stats(s)->gaps, 2);
         assert_int_equal(hw_subscriber_stats(s)->lost, 4);
         hw_subscriber_destroy(&s);
@@ -354,7 +354,7 @@ static void test_removed(void **state)
 static void test_descriptor(void **state)
 {
         struct fake_daemon d;
-        uint64_t until = fake_now_ms() + DEADLINE_MS, got = 0;
+        uint64_t until = clock_mono_ms() + DEADLINE_MS, got = 0;
 
         (void)state;
         fake_start(&d, 77);
@@ -362,7 +362,7 @@ static void test_descriptor(void **state)
         expect_quiet(s);
         for (uint64_t i = 6; i < 1006; i++)
                 fake_heap(&d, "a", i, i, false);
-        while (got < 1000 && fake_now_ms() < until) {
+        while (got < 1000 && clock_mono_ms() < until) {
                 struct pollfd p = { .fd = hw_subscriber_fd(s), .events = POLLIN };
                 const Hw__Update *u;
                 int e;
@@ -401,7 +401,7 @@ static void test_filters(void **state)
         static const char *const expected[] = { "\1hw1/daemon//", "\1hw1/target/api-1/", "\1hw1/gc/api-1/" };
         unsigned seen = 0;
         int n = 0;
-        for (uint64_t until = fake_now_ms() + DEADLINE_MS; n < 3 && fake_now_ms() < until;) {
+        for (uint64_t until = clock_mono_ms() + DEADLINE_MS; n < 3 && clock_mono_ms() < until;) {
                 char topic[64] = "";
                 const Hw__Update *u;
 
@@ -438,7 +438,7 @@ static void *answer(void *arg)
         struct answering *a = arg;
         Hw__Request *r = NULL;
 
-        for (uint64_t until = fake_now_ms() + DEADLINE_MS; !r && fake_now_ms() < until;) {
+        for (uint64_t until = clock_mono_ms() + DEADLINE_MS; !r && clock_mono_ms() < until;) {
                 zmq_pollitem_t item = { .socket = a->d.request, .events = ZMQ_POLLIN };
 
                 zmq_poll(&item, 1, 100);

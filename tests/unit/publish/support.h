@@ -18,17 +18,10 @@
 #include <event2/event.h>
 #include <zmq.h>
 
+#include "clock.h"
 #include "heapwatch/wire.h"
 
 #define DEADLINE_MS 120000
-
-static inline uint64_t now_ms(void)
-{
-        struct timespec t;
-
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* A directory of mode 0700 under TMPDIR or /tmp; rm_dir removes it when it is empty. */
 static inline void make_dir(char path[64])
@@ -40,9 +33,9 @@ static inline void make_dir(char path[64])
 /* Turns the loop until *done or the deadline; fails then. */
 #define TURN_UNTIL(base, condition) \
         do { \
-                uint64_t end_ms_ = now_ms() + DEADLINE_MS; \
+                uint64_t end_ms_ = clock_mono_ms() + DEADLINE_MS; \
                 while (!(condition)) { \
-                        assert_true(now_ms() < end_ms_); \
+                        assert_true(clock_mono_ms() < end_ms_); \
                         (void)event_base_loop((base), EVLOOP_NONBLOCK); \
                         struct timespec pause_ = { .tv_nsec = 200000 }; \
                         (void)nanosleep(&pause_, NULL); \

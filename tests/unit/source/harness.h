@@ -23,6 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "source/source.h"
 
 #define DEADLINE_S 120.0
@@ -93,10 +94,7 @@ __attribute__((unused, format(printf, 2, 3))) static void hear(struct heard *h, 
 
 static double now_s(void)
 {
-        struct timespec t;
-
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+        return (double)clock_mono_ns() / 1e9;
 }
 
 /* Runs the loop until the condition holds; fails when it does not in time. */
