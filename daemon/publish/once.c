@@ -40,7 +40,7 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#define HIGH_WATER_MARK 64      /* messages; the largest are some hundred KiB */
+#define HIGH_WATER_MARK 128     /* messages; the largest are some hundred KiB */
 #define BURST_MESSAGES 32u      /* held back until there are so many ... */
 #define BURST_BYTES ((size_t)128 * 1024) /* ... or they have this size */
 #define POLL_MS 100

@@ -7,7 +7,9 @@
  *      u16 18 | u64 begin | u32 size, marker included | u64 end | u16 capability
  *
  * so the file can be walked marker by marker. What is not a marker ends the
- * walk, unless it is the log's end mark with another header behind it.
+ * walk, unless it is the log's end mark with another header behind it. Many
+ * blocks are small: a piece of the file is read at a time, as long as a short
+ * read takes, and often has the next markers, too.
  */
 #include "source/log_length.h"
 
@@ -31,35 +33,55 @@ static uint64_t number(const uint8_t *p, unsigned bytes)
         return v;
 }
 
+struct piece {
+        int fd;
+        uint64_t from;
+        size_t n;                       /* bytes of it, from `from` on */
+        uint8_t bytes[PIECE];
+};
+
+/* What stands at a place of the file: *ret_n bytes, PIECE at most, and fewer than `least` only at its end. */
+static const uint8_t *look(struct piece *p, uint64_t at, size_t least, size_t *ret_n)
+{
+        if (at < p->from || at - p->from > p->n || p->n - (at - p->from) < least) {
+                ssize_t n = pread(p->fd, p->bytes, sizeof(p->bytes), (off_t)at);
+                p->from = at;
+                p->n = n > 0 ? (size_t)n : 0;
+        }
+        *ret_n = p->n - (at - p->from);
+        return p->bytes + (at - p->from);
+}
+
 /* The place behind the end of a header that begins at `at`; 0 when there is none. */
-static uint64_t behind_header(int fd, uint64_t at)
+static uint64_t behind_header(struct piece *p, uint64_t at)
 {
         static const uint8_t end[8] = "hdredatb";
-        uint8_t piece[PIECE];
 
         for (uint64_t seen = 0; seen < HEADER_MOST; seen += PIECE - sizeof(end)) {
-                ssize_t n = pread(fd, piece, sizeof(piece), (off_t)(at + seen));
-                if (n < (ssize_t)sizeof(end) || (seen == 0 && memcmp(piece, "hdrb", 4) != 0))
+                size_t n;
+                const uint8_t *bytes = look(p, at + seen, PIECE, &n);
+                if (n < sizeof(end) || (seen == 0 && memcmp(bytes, "hdrb", 4) != 0))
                         return 0;
-                const uint8_t *found = memmem(piece, (size_t)n, end, sizeof(end));
+                const uint8_t *found = memmem(bytes, n, end, sizeof(end));
                 if (found)
-                        return at + seen + (uint64_t)(found - piece) + sizeof(end);
+                        return at + seen + (uint64_t)(found - bytes) + sizeof(end);
         }
         return 0;
 }
 
 uint64_t log_length_ns(int fd)
 {
-        uint64_t at = behind_header(fd, 0), longest = 0;
-        uint8_t m[MARKER_BYTES];
+        struct piece p = { .fd = fd };
+        uint64_t at = behind_header(&p, 0), longest = 0;
 
         for (unsigned hops = 0; at && hops < HOPS_MOST; hops++) {
-                ssize_t n = pread(fd, m, sizeof(m), (off_t)at);
+                size_t n;
+                const uint8_t *m = look(&p, at, MARKER_BYTES, &n);
                 if (n >= 2 && number(m, 2) == END_ID) {
-                        at = behind_header(fd, at + 2);
+                        at = behind_header(&p, at + 2);
                         continue;
                 }
-                if (n < (ssize_t)sizeof(m) || number(m, 2) != MARKER_ID)
+                if (n < MARKER_BYTES || number(m, 2) != MARKER_ID)
                         break;
                 uint64_t begin = number(m + 2, 8), size = number(m + 10, 4), end = number(m + 14, 8);
                 if (size < MARKER_BYTES || end < begin)
