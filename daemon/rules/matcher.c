@@ -3,8 +3,10 @@
  * DESIGN: POSIX regular expressions of the C library, wrapped in ^( )$ so that
  * they match whole texts as in Prometheus. glibc's compiler takes time and
  * memory that grow with nested counts ("((a{255}){255}){255}"), so counts are
- * bounded in size and to one level, and the pattern in length. Back references
- * make matching exponential: they are refused.
+ * bounded in size and to one level, and the pattern in length. It copies what
+ * stands before a +, so nested ones double it each ("a++++"): few are allowed,
+ * wherever they stand. Back references make matching exponential: they are
+ * refused.
  */
 #include "rules/matcher.h"
 
@@ -24,7 +26,7 @@ const char *band_text_name(enum band_text which)
 
 static const char *danger(const char *pattern)
 {
-        int counts = 0;
+        int counts = 0, pluses = 0;
 
         for (const char *p = pattern; *p; p++) {
                 if (*p == '\\') {
@@ -32,6 +34,8 @@ static const char *danger(const char *pattern)
                                 return "back references are not allowed";
                         if (p[1])
                                 p++;
+                } else if (*p == '+') {
+                        pluses++;
                 } else if (*p == '{') {
                         counts++;
                         if (strtoul(p + 1, NULL, 10) > MATCHER_REPEAT_MAX || counts > 1)
@@ -41,6 +45,8 @@ static const char *danger(const char *pattern)
                                 return "at most one count in braces, of at most 255";
                 }
         }
+        if (pluses > (counts ? MATCHER_PLUS_COUNT_MAX : MATCHER_PLUS_MAX))
+                return "at most 8 of +, and 2 beside a count in braces";
         return NULL;
 }
 

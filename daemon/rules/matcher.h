@@ -17,6 +17,8 @@
 #define MATCHER_MAX 8           /* conditions of one band{...} */
 #define MATCHER_PATTERN_MAX 256 /* bytes of one regular expression */
 #define MATCHER_REPEAT_MAX 255  /* largest count in {}: more could take seconds to compile */
+#define MATCHER_PLUS_MAX 8      /* +: each may double what is compiled, 12 MB with so many, */
+#define MATCHER_PLUS_COUNT_MAX 2 /* and beside a count in {}: 23 MB */
 
 enum band_text { BAND_LABEL, BAND_MODULE, BAND_SOURCE, BAND_TYPE_NAME, BAND_NAME, BAND_TEXTS };
 

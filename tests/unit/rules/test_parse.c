@@ -104,6 +104,8 @@ static void mistakes_have_a_column_and_a_hint(void **state)
                 { "band{label=x} > 0", 12, "double quotes" },
                 { "band{label=~\"(\"} > 0", 13, "no regular expression" },
                 { "band{label=~\"(a)\\\\1\"} > 0", 13, "back references" },
+                { "band{label=~\"a+++++++++\"} > 0", 13, "at most 8 of +" },
+                { "band{label=~\"((a{9})+)+x+\"} > 0", 13, "at most 8 of +" },
                 { "band{label=~\"a{256}\"} > 0", 13, "at most 255" },
                 { "band{label=\"x} > 0", 12, "no closing quote" },
                 { "quantile(2, live, 1h) > 0", 10, "from 0 to 1" },
