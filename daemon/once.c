@@ -23,7 +23,6 @@
 #include "trend/tracker.h"
 
 #define ONCE_EPOCH 1u   /* finished logs give the same messages every time */
-#define ONCE_READ_BYTES (64u * 1024) /* a quarter of what the second-level cache holds: all else has to stay in it */
 
 /* Reads the whole file into the pipeline. Returns 0, or -errno of open or read, or the outlet's error. */
 static int read_through(struct pipeline *p, const char *path, uint8_t *buffer)
@@ -34,7 +33,7 @@ static int read_through(struct pipeline *p, const char *path, uint8_t *buffer)
 
         if (fd < 0)
                 return -errno;
-        while (r == 0 && (n = read(fd, buffer, ONCE_READ_BYTES)) != 0) {
+        while (r == 0 && (n = read(fd, buffer, READ_BUFFER_BYTES)) != 0) {
                 if (n > 0)
                         r = pipeline_bytes(p, buffer, (size_t)n);
                 else if (errno != EINTR)
@@ -116,7 +115,7 @@ static void say_finished(const struct outlet *outlet, uint64_t sequence)
 int once_run(const struct config *config, const struct ruleset *rules)
 {
         char error[256];
-        uint8_t *buffer = malloc(ONCE_READ_BYTES);
+        uint8_t *buffer = malloc(READ_BUFFER_BYTES);
         struct once *once = once_new(config->push_endpoint, error, sizeof(error));
         int failed = 0;
 

@@ -9,8 +9,8 @@
 #define LIMIT_BLOCK_BYTES (64u << 20)   /* one block (the RTS uses 2 MiB): LIMIT, resynchronise */
 
 /* source */
-#define READ_BUFFER_BYTES (256u * 1024) /* one read(2) of a finished log */
-#define READ_TURN_BYTES READ_BUFFER_BYTES /* one turn of the loop per source: then others, and requests, get theirs */
+#define READ_BUFFER_BYTES (64u * 1024) /* one read(2) of a finished log: small, so that all else stays in the cache */
+#define READ_TURN_BYTES (256u * 1024) /* one turn of the loop per source: then others, and requests, get theirs */
 #define LOOP_PRIORITIES 2       /* of the daemon's event loop: events are LOOP_PRIORITIES / 2 unless they say ... */
 #define LOOP_FIRST 0            /* ... that they go before: requests, signals, the heartbeat */
 #define READ_PIECE_BYTES (16u * 1024) /* a turn reads so much at a time ... */

@@ -57,10 +57,10 @@ size_t bands_held(const struct bands *b)
 const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at)
 {
         size_t left = e->size - *at;
-        const uint8_t *text = e->payload + *at, *nul = left ? memchr(text, '\0', left) : NULL;
-        size_t size = nul ? (size_t)(nul - text) : left;
+        const uint8_t *text = e->payload + *at;
+        size_t size = bands_text_size(text, left);
 
-        *at += nul ? size + 1 : size;
+        *at += size < left ? size + 1 : size;
         return strings_intern(&b->strings, text, size);
 }
 
@@ -166,14 +166,6 @@ static const char *table_name(const struct info_table *table)
         return table->named ? table->name : table->label;
 }
 
-/* The band that came after the newest row's the last time, if it is of this kind; NULL. */
-static struct band_entry *expected(const struct bands *b, enum band_kind kind)
-{
-        struct band_entry *entry = bands_expected(b);
-
-        return entry && entry->kind == kind ? entry : NULL;
-}
-
 /* A row of this band came. */
 static struct band_entry *follow(struct bands *b, struct band_entry *entry)
 {
@@ -221,9 +213,9 @@ static struct band_entry *lonely(struct model *m, uint64_t key, const char *labe
 static struct band_entry *of_key(struct model *m, uint64_t key, const char *label, size_t size, uint64_t time_ns)
 {
         struct bands *b = &m->bands;
-        struct band_entry *entry = expected(b, BAND_KEY);
+        struct band_entry *entry = bands_expected(b);
 
-        if (entry && entry->band.key == key)
+        if (entry && entry->kind == BAND_KEY && entry->band.key == key)
                 return entry;
         struct info_table *table = ipe_find(b, key);
         if (table)
@@ -235,12 +227,9 @@ static struct band_entry *of_key(struct model *m, uint64_t key, const char *labe
 static struct band_entry *of_text(struct model *m, const char *label, size_t size, uint64_t time_ns)
 {
         struct bands *b = &m->bands;
-        struct band_entry *like_before = expected(b, BAND_TEXT);
-
-        if (like_before && has_text(like_before, label, size))
-                return like_before;
         uint64_t hash = hash_bytes(label, size, b->seed + BAND_TEXT);
         uint32_t at = idtable_start(&b->by_key, hash), id;
+
         while ((id = idtable_next(&b->by_key, hash, &at))) {
                 struct band_entry *entry = bands_entry(b, id);
                 if (has_text(entry, label, size))

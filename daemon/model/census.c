@@ -147,18 +147,10 @@ static inline void add_row(struct census_state *c, struct band_entry *entry, uin
         }
 }
 
-/* How long a text is that ends with a NUL or with its room. */
-static size_t text_size(const char *text, size_t room)
-{
-        const char *nul = room ? memchr(text, '\0', room) : NULL;
-
-        return nul ? (size_t)(nul - text) : room;
-}
-
 /* The band of a label that is not the expected one. */
 static __attribute__((noinline)) struct band_entry *look_up(struct model *m, const char *label, size_t size)
 {
-        return bands_of_text(m, label, text_size(label, size), m->census.open.time_ns);
+        return bands_of_text(m, label, bands_text_size(label, size), m->census.open.time_ns);
 }
 
 /* A row outside a sample belongs to one whose beginning was not seen: dropped. */
@@ -188,7 +180,7 @@ void census_prefetch(const struct model *m, const struct hw_event *events, size_
                 if (events[i].id != HW_HEAP_PROF_SAMPLE_STRING)
                         continue;
                 const char *label = (const char *)events[i].payload + 9;
-                n_keys += bands_key(label, text_size(label, events[i].size - 9), &keys[n_keys]);
+                n_keys += bands_key(label, bands_text_size(label, events[i].size - 9), &keys[n_keys]);
         }
         ipe_prefetch(&m->bands, keys, n_keys);
 }

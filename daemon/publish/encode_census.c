@@ -6,25 +6,26 @@
 #define CENSUS_BAND 4u
 #define CENSUS_BYTES 5u
 
-static bool put_bytes(struct packer *p, const struct census *census)
+static inline uint64_t bytes_of(const struct census_row *row)
 {
-        uint8_t *out = packer_array(p, census->n_rows);
-
-        for (uint32_t i = 0; out && i < census->n_rows; i++)
-                out = packer_put(out, census->rows[i].bytes);
-        if (out)
-                packer_array_end(p, CENSUS_BYTES, out);
-        return out;
+        return row->bytes;
 }
 
-static bool put_bands(struct packer *p, const struct census *census)
+static inline uint64_t band_of(const struct census_row *row)
+{
+        return row->band;
+}
+
+/* One number of each row; `of` is known where this is called, so that it is no call. */
+static inline bool put_column(struct packer *p, unsigned field, const struct census *census,
+                              uint64_t (*of)(const struct census_row *row))
 {
         uint8_t *out = packer_array(p, census->n_rows);
 
         for (uint32_t i = 0; out && i < census->n_rows; i++)
-                out = packer_put(out, census->rows[i].band);
+                out = packer_put(out, of(&census->rows[i]));
         if (out)
-                packer_array_end(p, CENSUS_BAND, out);
+                packer_array_end(p, field, out);
         return out;
 }
 
@@ -33,7 +34,8 @@ static bool put_rows(struct encoder *e, const struct census *census, Hw__Census 
         struct packer p;
 
         packer_init(&p, e, (size_t)census->n_rows * PACKER_INTEGER_MAX * 2 + 64);
-        return put_bytes(&p, census) && put_bands(&p, census) && packer_attach(&p, CENSUS_BAND, &out->base);
+        return put_column(&p, CENSUS_BYTES, census, bytes_of) && put_column(&p, CENSUS_BAND, census, band_of) &&
+               packer_attach(&p, CENSUS_BAND, &out->base);
 }
 
 Hw__Census *encode_census(struct encoder *e, const struct census *census)

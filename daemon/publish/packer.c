@@ -58,11 +58,8 @@ static inline bool ensure(struct packer *p, size_t n)
 static inline uint8_t *put_integer(uint8_t *end, uint64_t v)
 {
         if (v > 0x7f) {
-                unsigned more = (unsigned)(63 - __builtin_clzll(v)) / 7;
-                uint8_t *out = end -= more + 1;
-                for (; v > 0x7f; v >>= 7)
-                        *out++ = (uint8_t)(v | 0x80);
-                *out = (uint8_t)v;
+                end -= (unsigned)(63 - __builtin_clzll(v)) / 7 + 1;
+                (void)packer_put_bytewise(end, v);
                 return end;
         }
         *--end = (uint8_t)v;

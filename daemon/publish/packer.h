@@ -78,9 +78,18 @@ void packer_message(struct packer *p, unsigned field, size_t since);
 uint8_t *packer_array(struct packer *p, size_t n);
 void packer_array_end(struct packer *p, unsigned field, const uint8_t *end);
 
+/* Seven bits a byte, the lowest first. Returns the place behind it. */
+static inline uint8_t *packer_put_bytewise(uint8_t *out, uint64_t v)
+{
+        for (; v > 0x7f; v >>= 7)
+                *out++ = (uint8_t)(v | 0x80);
+        *out++ = (uint8_t)v;
+        return out;
+}
+
 /*
- * Seven bits a byte, the lowest first. Returns the place behind it. What fits into four bytes is spread over them
- * without a loop, and one store writes all four: there must be room for them.
+ * The same. What fits into four bytes is spread over them without a loop, and one store writes all four: there must
+ * be room for them.
  */
 static inline uint8_t *packer_put(uint8_t *out, uint64_t v)
 {
@@ -94,10 +103,7 @@ static inline uint8_t *packer_put(uint8_t *out, uint64_t v)
                 memcpy(out, &four, sizeof(four));
                 return out + more + 1;
         }
-        for (; v > 0x7f; v >>= 7)
-                *out++ = (uint8_t)(v | 0x80);
-        *out++ = (uint8_t)v;
-        return out;
+        return packer_put_bytewise(out, v);
 }
 
 #define BANDS_BANDS 1u                  /* hw.Bands.bands */

@@ -41,6 +41,7 @@
 
 #define BATCH 256u              /* as pipeline.c */
 #define POLL_MS 20
+#define BUFFER_BYTES (256u * 1024) /* of each way but the process, which has its own */
 
 extern char **environ;
 
@@ -77,7 +78,7 @@ static int open_log(const char *path)
 /* read(2) of the next piece; 0 at the end. */
 static size_t read_piece(int fd, uint8_t *buffer, struct result *r)
 {
-        ssize_t n = read(fd, buffer, READ_BUFFER_BYTES);
+        ssize_t n = read(fd, buffer, BUFFER_BYTES);
 
         if (n < 0)
                 die("read");
@@ -89,7 +90,7 @@ static size_t read_piece(int fd, uint8_t *buffer, struct result *r)
 
 static void way_read(const char *path, struct result *r)
 {
-        static uint8_t buffer[READ_BUFFER_BYTES];
+        static uint8_t buffer[BUFFER_BYTES];
         int fd = open_log(path);
         size_t n;
 
@@ -135,7 +136,7 @@ static const uint8_t *skip(const uint8_t *p, const uint8_t *end, const uint16_t 
 
 static void way_skip(const char *path, struct result *r)
 {
-        static uint8_t buffer[HW_EVENT_MAX_BYTES + READ_BUFFER_BYTES];
+        static uint8_t buffer[HW_EVENT_MAX_BYTES + BUFFER_BYTES];
         static uint16_t sizes[65536];
         int fd = open_log(path);
         size_t left = 0, n;
@@ -179,7 +180,7 @@ static void drain(struct hw_eventlog *log, struct model *m, struct result *r)
 
 static void decode(const char *path, struct model *m, struct result *r)
 {
-        static uint8_t buffer[READ_BUFFER_BYTES];
+        static uint8_t buffer[BUFFER_BYTES];
         struct hw_eventlog *log = hw_eventlog_new();
         int fd = open_log(path);
         size_t n;
@@ -251,7 +252,7 @@ static struct pipeline *new_pipeline(const char *path, struct result *r)
 
 static void way_publish(const char *path, struct result *r)
 {
-        static uint8_t buffer[READ_BUFFER_BYTES];
+        static uint8_t buffer[BUFFER_BYTES];
         struct pipeline *p = new_pipeline(path, r);
         int fd = open_log(path), status = 0;
         size_t n;
