@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* main.c - heapwatch: subcommands only. Each is one line of the table. */
-#include "client/command.h"
+#include "client/cli/command.h"
 
 #include <locale.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "proto/base/nearest.h"
 
 static const struct command *const commands[] = {
         &command_run,

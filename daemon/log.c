@@ -8,7 +8,7 @@
  * now, the line is dropped and counted, and the count is told before the next
  * line that fits.
  */
-#include "log.h"
+#include "daemon/log.h"
 
 #include <errno.h>
 #include <event2/event.h>

@@ -6,8 +6,8 @@
  * changes of state. debug: developers. Pure stages do not log; their callers
  * do. Bytes from outside must be passed through text_escape first.
  */
-#ifndef HW_LOG_H
-#define HW_LOG_H
+#ifndef HW_DAEMON_LOG_H
+#define HW_DAEMON_LOG_H
 
 #include <stdbool.h>
 

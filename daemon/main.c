@@ -8,18 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "act/act.h"
-#include "alert_actions.h"
-#include "base/limits.h"
-#include "config.h"
-#include "log.h"
-#include "once.h"
-#include "publish/bus.h"
-#include "reload.h"
-#include "requests.h"
-#include "rules_tool.h"
-#include "source/procfs.h"
-#include "targets.h"
+#include "daemon/act/act.h"
+#include "daemon/alerting/alert_actions.h"
+#include "daemon/transport/limits.h"
+#include "daemon/config/config.h"
+#include "daemon/log.h"
+#include "daemon/target/once.h"
+#include "daemon/transport/bus.h"
+#include "daemon/control/reload.h"
+#include "daemon/control/requests.h"
+#include "daemon/rules/test/tool.h"
+#include "daemon/source/procfs.h"
+#include "daemon/target/targets.h"
 
 #define LOOP_ROUND_US 10000     /* 10 ms */
 

@@ -7,7 +7,7 @@
  * each change is a line. Finished logs are read to their end: then everything
  * that fired in them is listed.
  */
-#include "client/command.h"
+#include "client/cli/command.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -18,10 +18,10 @@
 #include "client/alerts/known.h"
 #include "client/alerts/print.h"
 #include "client/alerts/severity.h"
-#include "client/feed.h"
-#include "client/options.h"
-#include "client/signals.h"
-#include "clock.h"
+#include "client/feed/feed.h"
+#include "client/cli/options.h"
+#include "client/cli/signals.h"
+#include "proto/base/clock.h"
 
 struct alerts {
         struct text_list endpoints, files, targets;

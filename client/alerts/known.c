@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "client/alerts/severity.h"
-#include "client/message_copy.h"
+#include "client/state/message_copy.h"
 
 static bool same_text(const char *a, const char *b)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "client/alerts/outcome.h"
-#include "client/json_out.h"
+#include "client/cli/json_out.h"
 #include "heapwatch/text.h"
 
 #define INDENT "          "

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/nearest.h"
+#include "proto/base/nearest.h"
 
 static const char *const names[SEVERITIES] = { "info", "warning", "critical" };
 

@@ -3,7 +3,7 @@
 #ifndef HW_CLIENT_ALERTS_SEVERITY_H
 #define HW_CLIENT_ALERTS_SEVERITY_H
 
-#include "client/command.h"
+#include "client/cli/command.h"
 
 enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL, SEVERITIES };
 

@@ -34,7 +34,7 @@ static bool view_init(struct shown_view *v, const struct console_view *class)
                 if (!v->state)
                         return false;
         }
-        while (v->n_tables < VIEW_TABLES && class->tables[v->n_tables]) {
+        while (v->n_tables < WORLD_TABLES && class->tables[v->n_tables]) {
                 table_init(&v->tables[v->n_tables], class->tables[v->n_tables]);
                 v->n_tables++;
         }
@@ -50,7 +50,7 @@ static void view_done(struct shown_view *v)
         free(v->state);
 }
 
-struct console *console_new(const struct view *view, bool live)
+struct console *console_new(const struct world *view, bool live)
 {
         struct console *c = calloc(1, sizeof(*c));
         bool ok = c != NULL;
@@ -79,7 +79,7 @@ void console_destroy(struct console **c)
                 return;
         for (size_t i = 0; i < VIEWS_MAX && (*c)->views[i].class; i++)
                 view_done(&(*c)->views[i]);
-        view_destroy(&(*c)->frozen);
+        world_destroy(&(*c)->frozen);
         recall_destroy(&(*c)->recall);
         past_destroy(&(*c)->scene.past);
         free(*c);
@@ -123,23 +123,23 @@ void *console_state(const struct console *c)
 }
 
 /* The chosen target, the first one when it is gone; NULL when there are none. */
-static const struct view_target *find_target(const struct console *c, size_t *ret_index)
+static const struct world_target *find_target(const struct console *c, size_t *ret_index)
 {
-        size_t n = view_targets(c->scene.view);
+        size_t n = world_targets(c->scene.view);
 
         *ret_index = 0;
         for (size_t i = 0; i < n; i++) {
-                const struct view_target *t = view_target(c->scene.view, i);
+                const struct world_target *t = world_target(c->scene.view, i);
 
                 if (!strcmp(t->name, c->target) && (t->daemon == c->daemon || c->daemon == SIZE_MAX)) {
                         *ret_index = i;
                         return t;
                 }
         }
-        return view_target(c->scene.view, 0);
+        return world_target(c->scene.view, 0);
 }
 
-void console_choose(struct console *c, const struct view_target *t)
+void console_choose(struct console *c, const struct world_target *t)
 {
         (void)snprintf(c->target, sizeof(c->target), "%s", t->name);
         c->daemon = t->daemon;
@@ -149,12 +149,12 @@ void console_choose(struct console *c, const struct view_target *t)
 
 void console_step_target(struct console *c, int by)
 {
-        size_t index, n = view_targets(c->scene.view);
+        size_t index, n = world_targets(c->scene.view);
 
         if (!n)
                 return;
         (void)find_target(c, &index);
-        console_choose(c, view_target(c->scene.view, (index + n + (size_t)by) % n));
+        console_choose(c, world_target(c->scene.view, (index + n + (size_t)by) % n));
 }
 
 void console_prepare(struct console *c, uint64_t now_wall_ns)
@@ -185,7 +185,7 @@ void console_watch(struct console *c, size_t daemon, const Hw__Update *update)
 
 void console_forget(struct console *c, size_t daemon)
 {
-        if (view_targets(c->live))
+        if (world_targets(c->live))
                 journal_daemon(&c->journal, c->live, daemon, "the daemon was restarted");
         if (c->scene.past)
                 past_forget(c->scene.past, daemon);
@@ -206,7 +206,7 @@ void console_say(struct console *c, bool bad, const char *format, ...)
 static void draw_nothing(const struct console *c, struct canvas *canvas, struct area area)
 {
         const struct scene *s = &c->scene;
-        const struct view_daemon *d = view_daemon(s->view, 0);
+        const struct world_daemon *d = world_daemon(s->view, 0);
         char line[600];
 
         if (c->trouble[0] || !s->live)
@@ -275,10 +275,10 @@ static void step_cursor(struct console *c, int by)
 static void toggle_freeze(struct console *c)
 {
         if (c->frozen) {
-                view_destroy(&c->frozen);
+                world_destroy(&c->frozen);
                 return;
         }
-        c->frozen = view_copy(c->live);
+        c->frozen = world_copy(c->live);
         if (!c->frozen)
                 console_say(c, true, "out of memory: the picture cannot be frozen");
 }
@@ -286,7 +286,7 @@ static void toggle_freeze(struct console *c)
 /* -------------------------------------------------------------------- keys */
 
 /* The view of a digit, F-key or letter, or NULL. */
-static const struct console_view *view_of_key(int key)
+static const struct console_view *world_of_key(int key)
 {
         for (size_t i = 0; console_views[i]; i++) {
                 const struct console_view *v = console_views[i];
@@ -316,7 +316,7 @@ static void toggle_help(struct console *c)
 /* Keys with the same meaning in every view. */
 static void common_key(struct console *c, int key)
 {
-        const struct console_view *v = view_of_key(key);
+        const struct console_view *v = world_of_key(key);
 
         if (v)
                 console_show(c, v);

@@ -11,17 +11,17 @@
  * Every number on the screen stands in a struct column, as part of a table or
  * of the view's figures: so it is explained by `?`, and is in CSV and JSON.
  */
-#ifndef HW_CLIENT_CONSOLE_H
-#define HW_CLIENT_CONSOLE_H
+#ifndef HW_CLIENT_CONSOLE_CONSOLE_H
+#define HW_CLIENT_CONSOLE_CONSOLE_H
 
-#include "client/console/chart.h"
+#include "client/console/draw/chart.h"
 #include "client/console/journal.h"
 #include "client/console/past.h"
 #include "client/console/recall.h"
 #include "client/console/scene.h"
-#include "client/console/table.h"
+#include "client/console/table/table.h"
 
-enum { VIEWS_MAX = 12, VIEW_TABLES = 3, HITS_MAX = 1024 };
+enum { VIEWS_MAX = 12, WORLD_TABLES = 3, HITS_MAX = 1024 };
 
 struct console;
 
@@ -34,7 +34,7 @@ struct console_view {
         int letter;                     /* key that shows it; 0: not among the tabs */
         const char *about;              /* what it answers, for the help */
         const struct console_key *keys; /* its own; ends with a NULL key; may be NULL */
-        const struct table_class *tables[VIEW_TABLES]; /* the first is what keys move in */
+        const struct table_class *tables[WORLD_TABLES]; /* the first is what keys move in */
         const struct column *figures;   /* numbers outside tables; their row is the target */
         size_t n_figures;
         size_t state_size;              /* of what it remembers; zeroed at first; 0: nothing */
@@ -68,20 +68,20 @@ enum entry { ENTRY_NONE, ENTRY_SEARCH, ENTRY_FILTER };
 /* A view as it is on this screen. */
 struct shown_view {
         const struct console_view *class;
-        struct table tables[VIEW_TABLES];
+        struct table tables[WORLD_TABLES];
         size_t n_tables;
         void *state;
 };
 
 struct console {
         struct scene scene;             /* what is drawn: its view is the live one or the frozen copy */
-        const struct view *live;        /* goes on while the picture is frozen */
-        struct view *frozen;            /* owned copy, or NULL */
+        const struct world *live;        /* goes on while the picture is frozen */
+        struct world *frozen;            /* owned copy, or NULL */
         struct shown_view views[VIEWS_MAX];
         size_t n_views;
         struct shown_view *shown, *under; /* under: where help and one band return to */
         struct table *table;            /* that keys move in; NULL: none */
-        char target[VIEW_NAME_MAX + 1]; /* the chosen target: by name, for the list moves */
+        char target[WORLD_NAME_MAX + 1]; /* the chosen target: by name, for the list moves */
         size_t daemon;                  /* and its daemon; SIZE_MAX: any */
         bool chosen;                    /* a target was asked for or opened */
         uint32_t band;                  /* the one that is open, by id */
@@ -104,7 +104,7 @@ struct console {
 };
 
 /* NULL when memory is short. `view` is borrowed, and read only. */
-struct console *console_new(const struct view *view, bool live);
+struct console *console_new(const struct world *view, bool live);
 void console_destroy(struct console **c);
 
 /* An update that the view is about to take in, and a daemon that the view is about to forget. */
@@ -128,7 +128,7 @@ void console_click(struct console *c, int row, int column, bool twice);
 void console_wheel(struct console *c, int by);
 
 /* The chosen target becomes the index-th. */
-void console_choose(struct console *c, const struct view_target *t);
+void console_choose(struct console *c, const struct world_target *t);
 void console_step_target(struct console *c, int by);
 
 /* Name of the window: "10 min". */
@@ -156,7 +156,7 @@ int figures_rows(const struct column *figures, size_t n, int width);
 /* timeline.c: a chart of the window with cursor and notes; add lines, then draw it (and have it clicked). */
 void timeline_begin(const struct console *c, struct chart *chart, const char *title, enum unit unit);
 /* A band of the chosen target over the whole run, as far as it is known; the daemon is asked for what is not. */
-const struct view_ring *timeline_band(const struct console *c, const struct view_band *b);
+const struct world_ring *timeline_band(const struct console *c, const struct world_band *b);
 /* Asks for the series that charts show. */
 void timeline_recall(const struct console *c);
 void timeline_draw(struct console *c, struct canvas *canvas, struct area area, const struct chart *chart);

@@ -7,7 +7,7 @@
 
 #include "client/console/console.h"
 #include "client/console/trends.h"
-#include "client/console/widgets.h"
+#include "client/console/draw/widgets.h"
 #include "heapwatch/text.h"
 
 enum { LINE = 512 };
@@ -49,7 +49,7 @@ static int draw_moment(struct console *c, struct canvas *canvas, struct area are
 }
 
 /* "leak" and "2 alerts": what one must know in any view. */
-static int draw_trend(struct canvas *canvas, struct area area, int at, int most, const struct view_target *t)
+static int draw_trend(struct canvas *canvas, struct area area, int at, int most, const struct world_target *t)
 {
         const Hw__Trend *trend = target_trend(t);
         struct value verdict = trend_verdict(trend), firing = alerts_firing(t);
@@ -68,8 +68,8 @@ static int draw_trend(struct canvas *canvas, struct area area, int at, int most,
 
 static int draw_target(const struct console *c, struct canvas *canvas, struct area area, int right)
 {
-        const struct view_target *t = c->scene.target;
-        char safe[8 * VIEW_NAME_MAX], text[SCENE_TEXT];
+        const struct world_target *t = c->scene.target;
+        char safe[8 * WORLD_NAME_MAX], text[SCENE_TEXT];
         int most = area.width - right - 2, at = 1;
 
         at += canvas_put(canvas, area, 0, at, most < 24 ? most : most / 2, TINT_STRONG,
@@ -90,7 +90,7 @@ static void draw_top(struct console *c, struct canvas *canvas)
 {
         struct area area = canvas_area(canvas);
         char text[64], count[HW_NUMBER_MAX];
-        size_t n = view_targets(c->scene.view);
+        size_t n = world_targets(c->scene.view);
         int right;
 
         canvas_rule(canvas, area, 0, 0, area.width, TINT_PLAIN, " ");

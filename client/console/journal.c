@@ -27,10 +27,10 @@ static void add(struct journal *j, const char *target, size_t daemon, uint64_t t
         j->count += j->count < JOURNAL_ENTRIES;
 }
 
-static const struct view_target *known(const struct view *view, size_t daemon, const char *name)
+static const struct world_target *known(const struct world *view, size_t daemon, const char *name)
 {
-        for (size_t i = 0; i < view_targets(view); i++) {
-                const struct view_target *t = view_target(view, i);
+        for (size_t i = 0; i < world_targets(view); i++) {
+                const struct world_target *t = world_target(view, i);
 
                 if (t->daemon == daemon && !strcmp(t->name, name))
                         return t;
@@ -38,10 +38,10 @@ static const struct view_target *known(const struct view *view, size_t daemon, c
         return NULL;
 }
 
-static void watch_state(struct journal *j, const struct view_target *t, const Hw__Update *u)
+static void watch_state(struct journal *j, const struct world_target *t, const Hw__Update *u)
 {
         const Hw__Target *now = u->target_state;
-        struct view_target shown = { .target = u->target_state };
+        struct world_target shown = { .target = u->target_state };
 
         if (t->target && now->has_state && t->target->state == now->state && (!u->has_run || u->run == t->run))
                 return;
@@ -52,7 +52,7 @@ static void watch_state(struct journal *j, const struct view_target *t, const Hw
                     now->detail ? now->detail : "");
 }
 
-static void watch_health(struct journal *j, const struct view_target *t, const Hw__Update *u)
+static void watch_health(struct journal *j, const struct world_target *t, const Hw__Update *u)
 {
         const Hw__Health *now = u->health, *before = t->health;
 
@@ -67,9 +67,9 @@ static void watch_health(struct journal *j, const struct view_target *t, const H
                 add(j, t->name, t->daemon, t->event_time_ns, "samples begin to come too late for their second");
 }
 
-void journal_watch(struct journal *j, const struct view *before, size_t daemon, const Hw__Update *u)
+void journal_watch(struct journal *j, const struct world *before, size_t daemon, const Hw__Update *u)
 {
-        const struct view_target *t;
+        const struct world_target *t;
 
         if (!u->target || (u->body_case != HW__UPDATE__BODY_TARGET_STATE && u->body_case != HW__UPDATE__BODY_HEALTH))
                 return;
@@ -80,12 +80,12 @@ void journal_watch(struct journal *j, const struct view *before, size_t daemon, 
                 watch_health(j, t, u);
 }
 
-void journal_daemon(struct journal *j, const struct view *view, size_t daemon, const char *text)
+void journal_daemon(struct journal *j, const struct world *view, size_t daemon, const char *text)
 {
         uint64_t time_ns = 0;
 
-        for (size_t i = 0; i < view_targets(view); i++) {
-                const struct view_target *t = view_target(view, i);
+        for (size_t i = 0; i < world_targets(view); i++) {
+                const struct world_target *t = world_target(view, i);
 
                 if (t->daemon == daemon && t->event_time_ns > time_ns)
                         time_ns = t->event_time_ns;
@@ -100,7 +100,7 @@ const struct journal_entry *journal_entry(const struct journal *j, size_t i)
         return &j->entries[(j->next + JOURNAL_ENTRIES - j->count + i) % JOURNAL_ENTRIES];
 }
 
-bool journal_is_about(const struct journal_entry *e, const struct view_target *t)
+bool journal_is_about(const struct journal_entry *e, const struct world_target *t)
 {
         return e->daemon == t->daemon && (!e->target[0] || !strcmp(e->target, t->name));
 }

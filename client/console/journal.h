@@ -4,15 +4,15 @@
  * reconnections, losses, daemons that went and came back. The newest
  * JOURNAL_ENTRIES are kept.
  */
-#ifndef HW_CLIENT_JOURNAL_H
-#define HW_CLIENT_JOURNAL_H
+#ifndef HW_CLIENT_CONSOLE_JOURNAL_H
+#define HW_CLIENT_CONSOLE_JOURNAL_H
 
-#include "client/view.h"
+#include "client/state/world.h"
 
 enum { JOURNAL_ENTRIES = 256, JOURNAL_TEXT = 200 };
 
 struct journal_entry {
-        char target[VIEW_NAME_MAX + 1]; /* "": about the daemon, so about all its targets */
+        char target[WORLD_NAME_MAX + 1]; /* "": about the daemon, so about all its targets */
         size_t daemon;
         uint64_t time_ns;       /* event time of the target then; 0 when not known */
         char text[JOURNAL_TEXT];
@@ -24,13 +24,13 @@ struct journal {
 };
 
 /* Looks at an update before the view takes it in: what changes with it? */
-void journal_watch(struct journal *j, const struct view *before, size_t daemon, const Hw__Update *update);
+void journal_watch(struct journal *j, const struct world *before, size_t daemon, const Hw__Update *update);
 
 /* The daemon went or came back. */
-void journal_daemon(struct journal *j, const struct view *view, size_t daemon, const char *text);
+void journal_daemon(struct journal *j, const struct world *view, size_t daemon, const char *text);
 
 /* The i-th, oldest first; NULL after the last. */
 const struct journal_entry *journal_entry(const struct journal *j, size_t i);
-bool journal_is_about(const struct journal_entry *e, const struct view_target *t);
+bool journal_is_about(const struct journal_entry *e, const struct world_target *t);
 
 #endif

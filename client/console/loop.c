@@ -16,18 +16,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/command.h"
+#include "client/cli/command.h"
 #include "client/console/console.h"
 #include "client/console/screen.h"
-#include "client/signals.h"
-#include "clock.h"
+#include "client/cli/signals.h"
+#include "proto/base/clock.h"
 
 #define AGE_NS UINT64_C(1000000000)     /* ages are redrawn this often */
 #define TURN_UPDATES 2000               /* updates taken before keys are looked at again */
 
 struct loop {
         struct feed *feed;
-        struct view *view;
+        struct world *view;
         struct console *console;
         uint64_t interval_ns;           /* least time between pictures */
         uint64_t drawn_ns;
@@ -91,23 +91,23 @@ static void take_event(struct loop *l, enum feed_event event, const Hw__Update *
         switch (event) {
         case FEED_UPDATE:
                 console_watch(c, daemon, update);
-                if (view_apply(l->view, daemon, update) < 0)
+                if (world_apply(l->view, daemon, update) < 0)
                         (void)snprintf(c->trouble, sizeof(c->trouble), "out of memory: the picture is incomplete");
                 break;
         case FEED_RESET:
                 console_forget(c, daemon);
-                view_reset(l->view, daemon);
+                world_reset(l->view, daemon);
                 break;
         case FEED_STALE:
                 journal_daemon(&c->journal, l->view, daemon, "the daemon is silent");
-                view_set_stale(l->view, daemon, true);
+                world_set_stale(l->view, daemon, true);
                 break;
         case FEED_ALIVE:
                 journal_daemon(&c->journal, l->view, daemon, "the daemon is back");
-                view_set_stale(l->view, daemon, false);
+                world_set_stale(l->view, daemon, false);
                 break;
         case FEED_READY:
-                view_set_stale(l->view, daemon, false);
+                world_set_stale(l->view, daemon, false);
                 break;
         case FEED_END:
                 c->ended = true;
@@ -139,7 +139,7 @@ static void choose_view(struct loop *l)
 {
         if (l->pressed || l->console->chosen)
                 l->settled = true;
-        if (!l->settled && view_targets(l->view) > 1) {
+        if (!l->settled && world_targets(l->view) > 1) {
                 console_show(l->console, &view_targets_list);
                 l->settled = true;
         }
@@ -192,7 +192,7 @@ static const char *endpoint_of(const void *feed, size_t daemon)
         return feed_endpoint(feed, daemon);
 }
 
-int console_run(struct feed *feed, struct view *view, const char *view_name, const char *target, uint64_t interval_ns)
+int console_run(struct feed *feed, struct world *view, const char *view_name, const char *target, uint64_t interval_ns)
 {
         struct loop l = { .feed = feed, .view = view, .dirty = true, .interval_ns = interval_ns };
         int status = EXIT_USAGE;

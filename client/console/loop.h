@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* loop.h - the console on the terminal. */
-#ifndef HW_CLIENT_LOOP_H
-#define HW_CLIENT_LOOP_H
+#ifndef HW_CLIENT_CONSOLE_LOOP_H
+#define HW_CLIENT_CONSOLE_LOOP_H
 
-#include "client/feed.h"
-#include "client/view.h"
+#include "client/feed/feed.h"
+#include "client/state/world.h"
 
 /*
  * Runs until the user leaves; returns the exit status. Begins with the view of
  * that name (a known one) and the target of that name; either may be NULL.
  * Takes neither feed nor view.
  */
-int console_run(struct feed *feed, struct view *view, const char *view_name, const char *target, uint64_t interval_ns);
+int console_run(struct feed *feed, struct world *view, const char *view_name, const char *target, uint64_t interval_ns);
 
 #endif

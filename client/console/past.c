@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "proto/base/limits.h"
 
 #define FIRST_WIDTH_NS UINT64_C(1000000)
 
@@ -15,15 +15,15 @@ struct history {
         double *slots;          /* NULL until the first point */
         size_t n_slots;
         uint64_t width_ns;      /* of a slot */
-        struct view_ring ring;  /* made by past_ring */
+        struct world_ring ring;  /* made by past_ring */
 };
 
 struct past_target {
-        char name[VIEW_NAME_MAX + 1];
+        char name[WORLD_NAME_MAX + 1];
         size_t daemon;
         uint32_t run;
         uint64_t first_ns;
-        struct history series[VIEW_SERIES];
+        struct history series[WORLD_SERIES];
         struct history **bands; /* by id - 1 */
         size_t n_bands;
 };
@@ -85,7 +85,7 @@ struct past *past_new(void)
 
 static void forget(struct past_target *t)
 {
-        for (size_t i = 0; i < VIEW_SERIES; i++)
+        for (size_t i = 0; i < WORLD_SERIES; i++)
                 history_done(&t->series[i]);
         for (size_t i = 0; i < t->n_bands; i++) {
                 if (t->bands[i])
@@ -175,7 +175,7 @@ static struct history *band_of(struct past_target *t, uint32_t id)
 
 static int add_series(struct past_target *t, Hw__Series series, uint64_t time_ns, double value)
 {
-        if (series <= 0 || series >= VIEW_SERIES)
+        if (series <= 0 || series >= WORLD_SERIES)
                 return 0;
         if (time_ns < t->first_ns)
                 t->first_ns = time_ns;
@@ -233,7 +233,7 @@ int past_watch(struct past *p, size_t daemon, const Hw__Update *u)
 {
         struct past_target *t;
 
-        if (!u->target || !u->has_run || strlen(u->target) > VIEW_NAME_MAX)
+        if (!u->target || !u->has_run || strlen(u->target) > WORLD_NAME_MAX)
                 return 0;
         if (u->body_case != HW__UPDATE__BODY_HEAP && u->body_case != HW__UPDATE__BODY_GC &&
             u->body_case != HW__UPDATE__BODY_CENSUS)
@@ -265,7 +265,7 @@ int past_add(struct past *p, size_t daemon, const char *target, uint32_t run, Hw
         return band ? add_band(t, band, time_ns, value) : add_series(t, series, time_ns, value);
 }
 
-uint64_t past_first_ns(const struct past *p, const struct view_target *t)
+uint64_t past_first_ns(const struct past *p, const struct world_target *t)
 {
         const struct past_target *found = find(p, t->daemon, t->name);
 
@@ -274,7 +274,7 @@ uint64_t past_first_ns(const struct past *p, const struct view_target *t)
 
 /* -------------------------------------------------------------------- rings */
 
-static struct history *history_of(const struct past *p, const struct view_target *t, Hw__Series series, uint32_t band)
+static struct history *history_of(const struct past *p, const struct world_target *t, Hw__Series series, uint32_t band)
 {
         struct past_target *found = find(p, t->daemon, t->name);
 
@@ -285,31 +285,31 @@ static struct history *history_of(const struct past *p, const struct view_target
         return band <= found->n_bands ? found->bands[band - 1] : NULL;
 }
 
-static uint64_t oldest_of(const struct view_ring *r)
+static uint64_t oldest_of(const struct world_ring *r)
 {
         uint64_t oldest_ns = UINT64_MAX;
 
         for (size_t i = 0; i < r->count; i++) {
-                uint64_t t = view_ring_newest(r, i)->time_ns;
+                uint64_t t = world_ring_newest(r, i)->time_ns;
 
                 oldest_ns = t < oldest_ns ? t : oldest_ns;
         }
         return oldest_ns;
 }
 
-const struct view_ring *past_ring(struct past *p, const struct view_target *t, Hw__Series series, uint32_t band,
-                                  const struct view_ring *newest)
+const struct world_ring *past_ring(struct past *p, const struct world_target *t, Hw__Series series, uint32_t band,
+                                  const struct world_ring *newest)
 {
         struct history *h = history_of(p, t, series, band);
         uint64_t oldest_ns = oldest_of(newest);
-        struct view_ring *r;
+        struct world_ring *r;
 
         if (!h || !h->slots)
                 return newest;
         r = &h->ring;
         if (r->capacity < h->n_slots + newest->count) {
                 size_t capacity = h->n_slots + 2 * newest->count;
-                struct view_point *points = reallocarray(r->points, capacity, sizeof(*points));
+                struct world_point *points = reallocarray(r->points, capacity, sizeof(*points));
 
                 if (!points)
                         return newest;
@@ -321,10 +321,10 @@ const struct view_ring *past_ring(struct past *p, const struct view_target *t, H
                 uint64_t time_ns = i * h->width_ns + h->width_ns / 2;
 
                 if (!isnan(h->slots[i]) && time_ns + h->width_ns / 2 <= oldest_ns)
-                        r->points[r->count++] = (struct view_point){ .time_ns = time_ns, .value = h->slots[i] };
+                        r->points[r->count++] = (struct world_point){ .time_ns = time_ns, .value = h->slots[i] };
         }
         for (size_t i = newest->count; i > 0; i--)
-                r->points[r->count++] = *view_ring_newest(newest, i - 1);
+                r->points[r->count++] = *world_ring_newest(newest, i - 1);
         r->next = r->count % r->capacity;
         return r;
 }

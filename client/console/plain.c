@@ -75,7 +75,7 @@ static void json_target(FILE *to, const struct console *c)
 
 /* ------------------------------------------------------------------ report */
 
-static bool named(const struct view_target *t, const struct plain_options *o)
+static bool named(const struct world_target *t, const struct plain_options *o)
 {
         for (size_t i = 0; i < o->n_targets; i++) {
                 if (!strcmp(t->name, o->targets[i]))
@@ -110,12 +110,12 @@ static int report_target(FILE *to, struct console *c, const struct plain_options
 
 static int report_each(FILE *to, struct console *c, const struct plain_options *o, uint64_t now_wall_ns)
 {
-        const struct view *view = c->scene.view;
+        const struct world *view = c->scene.view;
         bool first = true;
         int r = 0;
 
-        for (size_t i = 0; i < view_targets(view) && r == 0; i++) {
-                const struct view_target *t = view_target(view, i);
+        for (size_t i = 0; i < world_targets(view) && r == 0; i++) {
+                const struct world_target *t = world_target(view, i);
 
                 if (!named(t, o))
                         continue;
@@ -124,7 +124,7 @@ static int report_each(FILE *to, struct console *c, const struct plain_options *
                 first = false;
         }
         for (size_t i = 0; i < o->n_targets && !o->json; i++) {
-                if (!view_find(view, o->targets[i]))
+                if (!world_find(view, o->targets[i]))
                         (void)fprintf(to, " %s: no such target\n\n", o->targets[i]);
         }
         return r;
@@ -141,14 +141,14 @@ static int report_all(FILE *to, struct console *c, const struct plain_options *o
 
 static void choose_view(struct console *c, const struct plain_options *o)
 {
-        bool list = !o->view && o->brief && o->n_targets == 0 && view_targets(c->scene.view) > 1;
+        bool list = !o->view && o->brief && o->n_targets == 0 && world_targets(c->scene.view) > 1;
 
         console_show(c, list ? &view_targets_list : o->view ? console_view_of(c, o->view)->class : &view_overview);
 }
 
 int plain_report(FILE *to, struct console *c, const struct plain_options *o, uint64_t now_wall_ns)
 {
-        size_t n = view_targets(c->scene.view);
+        size_t n = world_targets(c->scene.view);
         char time[HW_NUMBER_MAX];
         int (*report)(FILE *, struct console *, const struct plain_options *, uint64_t);
         bool list;

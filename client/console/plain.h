@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* plain.h - the console's views as text and as JSON, for pipes, logs and tests. */
-#ifndef HW_CLIENT_PLAIN_H
-#define HW_CLIENT_PLAIN_H
+#ifndef HW_CLIENT_CONSOLE_PLAIN_H
+#define HW_CLIENT_CONSOLE_PLAIN_H
 
 #include <stdio.h>
 

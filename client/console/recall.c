@@ -24,12 +24,12 @@ enum { QUESTIONS = 256, TIMEOUT_MS = 1000, ENDPOINT = 256 };
 struct question {
         size_t daemon;
         char endpoint[ENDPOINT];
-        char target[VIEW_NAME_MAX + 1];
+        char target[WORLD_NAME_MAX + 1];
         uint32_t run, band;
         Hw__Series series;
         uint64_t asked_ns;      /* event time */
         enum { FREE, WAITING, ASKED, ANSWERED, TAKEN } state;
-        struct view_point *points; /* of the answer */
+        struct world_point *points; /* of the answer */
         size_t n;
 };
 
@@ -49,7 +49,7 @@ static void take_reply(void *ctx, const Hw__Reply *reply)
 {
         struct question *q = ctx;
         const Hw__History *h = reply->what_case == HW__REPLY__WHAT_HISTORY ? reply->history : NULL;
-        struct view_point *grown;
+        struct world_point *grown;
 
         if (!h || !h->n_points || (h->has_run && h->run != q->run))
                 return;
@@ -61,7 +61,7 @@ static void take_reply(void *ctx, const Hw__Reply *reply)
                 const Hw__Point *p = h->points[i];
 
                 if (p->has_time_ns && p->has_max)
-                        q->points[q->n++] = (struct view_point){ p->time_ns + p->width_ns / 2, p->max };
+                        q->points[q->n++] = (struct world_point){ p->time_ns + p->width_ns / 2, p->max };
         }
 }
 
@@ -155,14 +155,14 @@ void recall_destroy(struct recall **r)
 
 /* ---------------------------------------------------------------- questions */
 
-static bool same(const struct question *q, const struct view_target *t, Hw__Series series, uint32_t band)
+static bool same(const struct question *q, const struct world_target *t, Hw__Series series, uint32_t band)
 {
         return q->state != FREE && q->daemon == t->daemon && q->run == t->run && q->series == series &&
                q->band == band && !strcmp(q->target, t->name);
 }
 
 /* A place for a new question, or for one that is to be asked again; NULL: not now. */
-static struct question *place(struct recall *r, const struct view_target *t, Hw__Series series, uint32_t band)
+static struct question *place(struct recall *r, const struct world_target *t, Hw__Series series, uint32_t band)
 {
         struct question *q;
 
@@ -178,7 +178,7 @@ static struct question *place(struct recall *r, const struct view_target *t, Hw_
         return q->state == TAKEN ? q : NULL;
 }
 
-void recall_ask(struct recall *r, const char *endpoint, const struct view_target *t, Hw__Series series, uint32_t band)
+void recall_ask(struct recall *r, const char *endpoint, const struct world_target *t, Hw__Series series, uint32_t band)
 {
         struct question *q;
 

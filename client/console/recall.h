@@ -4,8 +4,8 @@
  * histories of series and bands. A thread asks, for the daemon may be slow or
  * gone, and the picture must not wait; answers are collected by the owner.
  */
-#ifndef HW_CLIENT_RECALL_H
-#define HW_CLIENT_RECALL_H
+#ifndef HW_CLIENT_CONSOLE_RECALL_H
+#define HW_CLIENT_CONSOLE_RECALL_H
 
 #include "client/console/past.h"
 
@@ -19,7 +19,7 @@ void recall_destroy(struct recall **r);
  * Asks for a series (band 0) or a band of a target, unless that was asked for
  * lately, or too much is under way.
  */
-void recall_ask(struct recall *r, const char *endpoint, const struct view_target *t, Hw__Series series, uint32_t band);
+void recall_ask(struct recall *r, const char *endpoint, const struct world_target *t, Hw__Series series, uint32_t band);
 
 /* Waits until every question is answered, or the time is up. For reports, which have no next picture. */
 void recall_wait(struct recall *r, int timeout_ms);

@@ -4,15 +4,15 @@
 
 #include <stdio.h>
 
-#include "client/console/widgets.h"
+#include "client/console/draw/widgets.h"
 #include "heapwatch/text.h"
 
-static Hw__Target__State state_of(const struct view_target *t)
+static Hw__Target__State state_of(const struct world_target *t)
 {
         return t->target && t->target->has_state ? t->target->state : HW__TARGET__STATE__STATE_UNKNOWN;
 }
 
-const char *state_word(const struct view_target *t)
+const char *state_word(const struct world_target *t)
 {
         switch (state_of(t)) {
         case HW__TARGET__STATE__STATE_WAITING:
@@ -34,7 +34,7 @@ const char *state_word(const struct view_target *t)
         }
 }
 
-enum tint state_tint(const struct view_target *t)
+enum tint state_tint(const struct world_target *t)
 {
         switch (state_of(t)) {
         case HW__TARGET__STATE__STATE_RUNNING:
@@ -50,15 +50,15 @@ enum tint state_tint(const struct view_target *t)
         }
 }
 
-bool scene_stale(const struct scene *s, const struct view_target *t, uint64_t *ret_age_ns)
+bool scene_stale(const struct scene *s, const struct world_target *t, uint64_t *ret_age_ns)
 {
-        const struct view_daemon *d = view_daemon(s->view, t->daemon);
+        const struct world_daemon *d = world_daemon(s->view, t->daemon);
 
         *ret_age_ns = d && s->now_wall_ns > d->heard_wall_ns ? s->now_wall_ns - d->heard_wall_ns : 0;
         return d && d->stale;
 }
 
-uint64_t scene_now_ns(const struct scene *s, const struct view_target *t)
+uint64_t scene_now_ns(const struct scene *s, const struct world_target *t)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
         uint64_t age_ns, wall_ns = s->now_wall_ns;
@@ -73,13 +73,13 @@ uint64_t scene_now_ns(const struct scene *s, const struct view_target *t)
 }
 
 /* The earliest sample of any series; UINT64_MAX when there is none. A client that joined late knows nothing before. */
-static uint64_t first_sample_ns(const struct view_target *t)
+static uint64_t first_sample_ns(const struct world_target *t)
 {
         uint64_t first_ns = UINT64_MAX;
 
-        for (size_t i = 0; i < VIEW_SERIES; i++) {
-                const struct view_ring *r = &t->series[i];
-                const struct view_point *oldest = r->count ? view_ring_newest(r, r->count - 1) : NULL;
+        for (size_t i = 0; i < WORLD_SERIES; i++) {
+                const struct world_ring *r = &t->series[i];
+                const struct world_point *oldest = r->count ? world_ring_newest(r, r->count - 1) : NULL;
 
                 if (oldest && oldest->time_ns < first_ns)
                         first_ns = oldest->time_ns;
@@ -87,7 +87,7 @@ static uint64_t first_sample_ns(const struct view_target *t)
         return first_ns;
 }
 
-void scene_span(const struct scene *s, const struct view_target *t, uint64_t *ret_from_ns, uint64_t *ret_to_ns)
+void scene_span(const struct scene *s, const struct world_target *t, uint64_t *ret_from_ns, uint64_t *ret_to_ns)
 {
         uint64_t first_ns = first_sample_ns(t);
 
@@ -99,7 +99,7 @@ void scene_span(const struct scene *s, const struct view_target *t, uint64_t *re
                 *ret_from_ns = first_ns;
 }
 
-const struct view_ring *scene_ring(const struct scene *s, const struct view_target *t, Hw__Series series)
+const struct world_ring *scene_ring(const struct scene *s, const struct world_target *t, Hw__Series series)
 {
         return s->past ? past_ring(s->past, t, series, 0, &t->series[series]) : &t->series[series];
 }
@@ -130,7 +130,7 @@ char *rate_or_unknown(char *out, bool known, double bytes_per_s)
         return known ? hw_rate_text(out, SCENE_TEXT, bytes_per_s) : unknown(out);
 }
 
-bool memory_limit(const struct view_target *t, uint64_t *ret_bytes, const char **ret_what)
+bool memory_limit(const struct world_target *t, uint64_t *ret_bytes, const char **ret_what)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
         const Hw__Process *process = t->heap ? t->heap->process : NULL;
@@ -150,7 +150,7 @@ bool memory_limit(const struct view_target *t, uint64_t *ret_bytes, const char *
         return found;
 }
 
-bool worst_pause(const struct view_target *t, uint64_t *ret_p99_ns, uint64_t *ret_max_ns)
+bool worst_pause(const struct world_target *t, uint64_t *ret_p99_ns, uint64_t *ret_max_ns)
 {
         *ret_p99_ns = *ret_max_ns = 0;
         for (size_t i = 0; t->gc && i < t->gc->n_generations; i++) {

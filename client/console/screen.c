@@ -21,7 +21,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "clock.h"
+#include "proto/base/clock.h"
 
 static attr_t attributes[TINTS];
 static short pairs[TINTS];

@@ -6,12 +6,12 @@
  * reads files, too) is held back and printed after screen_close, so that it
  * cannot tear the picture.
  */
-#ifndef HW_CLIENT_SCREEN_H
-#define HW_CLIENT_SCREEN_H
+#ifndef HW_CLIENT_CONSOLE_SCREEN_H
+#define HW_CLIENT_CONSOLE_SCREEN_H
 
 #include <stdbool.h>
 
-#include "client/console/canvas.h"
+#include "client/console/draw/canvas.h"
 
 enum screen_key {
         SCREEN_NONE = 0,

@@ -4,7 +4,7 @@
 
 void timeline_begin(const struct console *c, struct chart *chart, const char *title, enum unit unit)
 {
-        const struct view_target *t = c->scene.target;
+        const struct world_target *t = c->scene.target;
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
 
         *chart = (struct chart){ .title = title, .unit = unit, .from_zero = true };
@@ -14,7 +14,7 @@ void timeline_begin(const struct console *c, struct chart *chart, const char *ti
         chart->has_cursor = c->has_cursor && !c->printing;
         chart->cursor_ns = c->cursor_ns;
         for (uint64_t n = t->notes_last; n && n >= t->notes_first; n--) {
-                const Hw__Note *note = view_note(t, n);
+                const Hw__Note *note = world_note(t, n);
 
                 if (note && note->has_time_ns && note->text &&
                     (note->what == HW__NOTE__WHAT__WHAT_MARKER || note->what == HW__NOTE__WHAT__WHAT_MESSAGE))
@@ -41,7 +41,7 @@ void timeline_recall(const struct console *c)
                 recall(c, charted[i], 0);
 }
 
-const struct view_ring *timeline_band(const struct console *c, const struct view_band *b)
+const struct world_ring *timeline_band(const struct console *c, const struct world_band *b)
 {
         if (!c->scene.past)
                 return &b->history;

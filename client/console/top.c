@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* top.c - `heapwatch top`: options, then the screen (loop.c) or text (plain.c). */
-#include "client/command.h"
+#include "client/cli/command.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -13,10 +13,10 @@
 #include "client/console/loop.h"
 #include "client/console/plain.h"
 #include "client/console/screen.h"
-#include "base/nearest.h"
-#include "client/options.h"
-#include "client/signals.h"
-#include "clock.h"
+#include "proto/base/nearest.h"
+#include "client/cli/options.h"
+#include "client/cli/signals.h"
+#include "proto/base/clock.h"
 #include "heapwatch/text.h"
 
 #define PICTURE_NS UINT64_C(100000000)  /* the screen: at most ten pictures a second */
@@ -28,7 +28,7 @@ struct top {
         const char *view_name;          /* NULL: the usual one */
         uint64_t interval_ns;           /* 0: the default */
         struct feed *feed;
-        struct view *view;
+        struct world *view;
         struct console *console;        /* of reports */
 };
 
@@ -222,18 +222,18 @@ static void take(const struct top *t, int timeout_ms, struct progress *p)
 
         if (event == FEED_UPDATE)
                 console_watch(t->console, daemon, update);
-        if (event == FEED_UPDATE && view_apply(t->view, daemon, update) < 0) {
+        if (event == FEED_UPDATE && world_apply(t->view, daemon, update) < 0) {
                 command_error(&command_top, "out of memory");
                 p->over = true;
                 p->status = EXIT_USAGE;
         } else if (event == FEED_RESET) {
                 console_forget(t->console, daemon);
-                view_reset(t->view, daemon);
+                world_reset(t->view, daemon);
         } else if (event == FEED_STALE || event == FEED_ALIVE) {
-                view_set_stale(t->view, daemon, event == FEED_STALE);
+                world_set_stale(t->view, daemon, event == FEED_STALE);
                 p->complete = p->complete || feed_complete(t->feed);
         } else if (event == FEED_READY) {
-                view_set_stale(t->view, daemon, false);
+                world_set_stale(t->view, daemon, false);
                 p->complete = feed_complete(t->feed);
         } else if (event == FEED_END) {
                 p->complete = p->over = true;
@@ -330,10 +330,10 @@ static int run(int argc, char **argv)
 
         if (t && !parse(t, argc, argv)) {
                 signals_catch();
-                t->view = view_new();
+                t->view = world_new();
                 if (t->view)
                         status = show(t);
-                view_destroy(&t->view);
+                world_destroy(&t->view);
         }
         free(t);
         signals_die();

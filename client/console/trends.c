@@ -88,28 +88,28 @@ const Hw__WindowStatistics *trend_window(const Hw__Trend *trend, uint64_t window
         return best;
 }
 
-const Hw__Trend *target_trend(const struct view_target *t)
+const Hw__Trend *target_trend(const struct world_target *t)
 {
         const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
 
         return live && live->has_verdict ? live : t->trends[HW__SERIES__SERIES_RSS];
 }
 
-const char *growth_sentence(const struct view_target *t)
+const char *growth_sentence(const struct world_target *t)
 {
         const Hw__Growth *growth = t->trend_state ? t->trend_state->growth : NULL;
 
         return growth ? growth->sentence : NULL;
 }
 
-const char *limit_sentence(const struct view_target *t)
+const char *limit_sentence(const struct world_target *t)
 {
         const Hw__TimeToLimit *limit = t->trend_state ? t->trend_state->time_to_limit : NULL;
 
         return limit ? limit->sentence : NULL;
 }
 
-size_t alerts_in(const struct view_target *t, Hw__Alert__State state)
+size_t alerts_in(const struct world_target *t, Hw__Alert__State state)
 {
         size_t n = 0;
 
@@ -118,7 +118,7 @@ size_t alerts_in(const struct view_target *t, Hw__Alert__State state)
         return n;
 }
 
-struct value alerts_firing(const struct view_target *t)
+struct value alerts_firing(const struct world_target *t)
 {
         return value_number(t->alerts != NULL, (double)alerts_in(t, HW__ALERT__STATE__STATE_FIRING));
 }

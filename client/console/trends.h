@@ -3,10 +3,10 @@
  * trends.h - trends and alerts as values of columns. Everything is absent until
  * the daemon has said it.
  */
-#ifndef HW_CLIENT_TRENDS_H
-#define HW_CLIENT_TRENDS_H
+#ifndef HW_CLIENT_CONSOLE_TRENDS_H
+#define HW_CLIENT_CONSOLE_TRENDS_H
 
-#include "client/console/value.h"
+#include "client/console/table/value.h"
 
 /* `trend` may be NULL. */
 struct value trend_verdict(const Hw__Trend *trend);     /* "leak", "growing", "steady", "unknown" */
@@ -22,14 +22,14 @@ const char *trend_arrow(const Hw__Trend *trend);        /* by the sign of the sl
 const Hw__WindowStatistics *trend_window(const Hw__Trend *trend, uint64_t window_ns);
 
 /* The trend that judges a target: of live bytes, else of RSS; NULL when there is none. */
-const Hw__Trend *target_trend(const struct view_target *t);
+const Hw__Trend *target_trend(const struct world_target *t);
 
 /* The two sentences about a target, NULL when they are not known. */
-const char *growth_sentence(const struct view_target *t);
-const char *limit_sentence(const struct view_target *t);
+const char *growth_sentence(const struct world_target *t);
+const char *limit_sentence(const struct world_target *t);
 
 /* Alerts of a target in a state. */
-size_t alerts_in(const struct view_target *t, Hw__Alert__State state);
-struct value alerts_firing(const struct view_target *t); /* absent while alerts are not published */
+size_t alerts_in(const struct world_target *t, Hw__Alert__State state);
+struct value alerts_firing(const struct world_target *t); /* absent while alerts are not published */
 
 #endif

@@ -6,7 +6,7 @@
  * does not depend on the log's length. A file is written beside its name and
  * renamed when it is whole: a failed conversion leaves the old one as it was.
  */
-#include "client/command.h"
+#include "client/cli/command.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "client/convert/format.h"
-#include "client/feed.h"
-#include "base/nearest.h"
-#include "client/signals.h"
+#include "client/feed/feed.h"
+#include "proto/base/nearest.h"
+#include "client/cli/signals.h"
 
 static const struct format *const formats[] = {
         &format_hp,

@@ -26,9 +26,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/limits.h"
-#include "client/message_copy.h"
-#include "utf8.h"
+#include "client/state/message_copy.h"
+#include "proto/base/utf8.h"
 
 #define LABEL_BYTES 1000u
 #define EARLY_BYTES (16u << 20) /* kept while the header waits; then it is written with what is known */

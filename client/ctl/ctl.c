@@ -5,7 +5,7 @@
  * Each verb is a line of a table: how many arguments it takes and how it makes
  * its request. Printing is print.c's.
  */
-#include "client/command.h"
+#include "client/cli/command.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -15,8 +15,8 @@
 
 #include "client/ctl/print.h"
 #include "client/ctl/silence.h"
-#include "base/nearest.h"
-#include "client/options.h"
+#include "proto/base/nearest.h"
+#include "client/cli/options.h"
 #include "heapwatch/subscriber.h"
 
 #define TIMEOUT_MS 5000

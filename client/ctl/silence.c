@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/options.h"
+#include "client/cli/options.h"
 #include "heapwatch/text.h"
 
 static int parse_silence(const struct command *c, struct silence_words *s, char *const *words, int n, const char *why)

@@ -3,7 +3,7 @@
 #ifndef HW_CLIENT_CTL_SILENCE_H
 #define HW_CLIENT_CTL_SILENCE_H
 
-#include "client/command.h"
+#include "client/cli/command.h"
 #include "heapwatch/wire.h"
 
 /* Room for whichever request it becomes; texts are borrowed from the words. */

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "client/command.h"
+#include "client/cli/command.h"
 #include "client/doctor/features.h"
 #include "client/doctor/stream.h"
-#include "client/feed.h"
-#include "client/inquire.h"
+#include "client/feed/feed.h"
+#include "client/program/inquire.h"
 #include "heapwatch/subscriber.h"
 #include "heapwatch/text.h"
 

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "advice.h"
-#include "client/inquire.h"
+#include "proto/eventlog/advice.h"
+#include "client/program/inquire.h"
 #include "heapwatch/text.h"
 
 struct wanted {

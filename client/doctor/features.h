@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "client/json_out.h"
-#include "client/rtsinfo.h"
+#include "client/cli/json_out.h"
+#include "client/program/rtsinfo.h"
 
 #define FEATURES_MAX 32
 

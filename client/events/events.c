@@ -5,7 +5,7 @@
  * DESIGN: `heapwatchd --once --events` decodes and sends, we choose and print.
  * Only for a count of the whole log no event travels: the decoder has counted.
  */
-#include "client/command.h"
+#include "client/cli/command.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -16,10 +16,10 @@
 
 #include "client/events/print.h"
 #include "client/events/types.h"
-#include "client/feed.h"
-#include "base/nearest.h"
-#include "client/options.h"
-#include "client/signals.h"
+#include "client/feed/feed.h"
+#include "proto/base/nearest.h"
+#include "client/cli/options.h"
+#include "client/cli/signals.h"
 #include "heapwatch/eventlog.h"
 
 static const char help[] =

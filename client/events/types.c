@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "client/message_copy.h"
+#include "client/state/message_copy.h"
 
 int event_types_define(struct event_types *t, const Hw__Events *e)
 {

@@ -4,8 +4,8 @@
  * When there are more, the longer one of each two neighbours stays, a major
  * one before any other: what a chart of pauses must not lose.
  */
-#ifndef HW_CLIENT_COLLECTIONS_H
-#define HW_CLIENT_COLLECTIONS_H
+#ifndef HW_CLIENT_HISTORY_COLLECTIONS_H
+#define HW_CLIENT_HISTORY_COLLECTIONS_H
 
 #include "heapwatch/wire.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* document.h - a text that is written as a stream and used when it is whole. */
-#ifndef HW_CLIENT_DOCUMENT_H
-#define HW_CLIENT_DOCUMENT_H
+#ifndef HW_CLIENT_HISTORY_DOCUMENT_H
+#define HW_CLIENT_HISTORY_DOCUMENT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "proto/base/limits.h"
 
 #define GRID_LEAST_COLUMNS 16   /* never merged below that for want of cells */
 

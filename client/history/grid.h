@@ -11,8 +11,8 @@
  * A census that the log's end cut (unfinished) is not taken: its missing rows
  * are unknown, not 0. Nor is one that goes back in time.
  */
-#ifndef HW_CLIENT_GRID_H
-#define HW_CLIENT_GRID_H
+#ifndef HW_CLIENT_HISTORY_GRID_H
+#define HW_CLIENT_HISTORY_GRID_H
 
 #include "client/history/past.h"
 #include "client/history/stats.h"

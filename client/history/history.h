@@ -7,8 +7,8 @@
  * It holds one run of each target, the newest. Memory is bounded by the
  * options; what does not fit is thinned, never dropped.
  */
-#ifndef HW_CLIENT_HISTORY_H
-#define HW_CLIENT_HISTORY_H
+#ifndef HW_CLIENT_HISTORY_HISTORY_H
+#define HW_CLIENT_HISTORY_HISTORY_H
 
 #include "client/history/collections.h"
 #include "client/history/grid.h"

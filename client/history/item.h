@@ -3,8 +3,8 @@
  * item.h - one past as JSON, in the form of docs/WEB.md ("History"): the same
  * for the page's API and for reports.
  */
-#ifndef HW_CLIENT_ITEM_H
-#define HW_CLIENT_ITEM_H
+#ifndef HW_CLIENT_HISTORY_ITEM_H
+#define HW_CLIENT_HISTORY_ITEM_H
 
 #include <stdio.h>
 

@@ -6,8 +6,8 @@
  * Thinning merges neighbours; minima and maxima are kept, means are weighted
  * by the number of samples. Times are event time in ns.
  */
-#ifndef HW_CLIENT_PAST_H
-#define HW_CLIENT_PAST_H
+#ifndef HW_CLIENT_HISTORY_PAST_H
+#define HW_CLIENT_HISTORY_PAST_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/json_out.h"
-#include "decimal.h"
+#include "client/cli/json_out.h"
+#include "proto/base/decimal.h"
 
 void put_text(FILE *to, const char *text)
 {

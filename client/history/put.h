@@ -3,8 +3,8 @@
  * put.h - what the page's data are made of, as JSON onto a stream. A
  * failure of the stream stays in it (ferror); shortage of memory sets it, too.
  */
-#ifndef HW_CLIENT_PUT_H
-#define HW_CLIENT_PUT_H
+#ifndef HW_CLIENT_HISTORY_PUT_H
+#define HW_CLIENT_HISTORY_PUT_H
 
 #include <stdint.h>
 #include <stdio.h>

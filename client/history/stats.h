@@ -9,8 +9,8 @@
  * deviation, and not at all in the line: that is eventlog2html's definition
  * (its Eventlog.Total). docs/WEB.md has the formulas.
  */
-#ifndef HW_CLIENT_STATS_H
-#define HW_CLIENT_STATS_H
+#ifndef HW_CLIENT_HISTORY_STATS_H
+#define HW_CLIENT_HISTORY_STATS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -173,12 +173,12 @@ static void gc_rows(struct csv_text *out, const struct origin *o, const Hw__Upda
                 real_row(out, o, u, "gc_share", "1", u->gc->gc_share);
 }
 
-static void census_rows(struct csv_text *out, const struct origin *o, const struct view_target *t,
+static void census_rows(struct csv_text *out, const struct origin *o, const struct world_target *t,
                         const Hw__Census *c)
 {
         for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++) {
                 uint32_t id = c->band[i];
-                const struct view_band *b = id > 0 && id <= t->n_bands ? t->bands[id - 1] : NULL;
+                const struct world_band *b = id > 0 && id <= t->n_bands ? t->bands[id - 1] : NULL;
 
                 begin_row(out, o, c->has_time_ns, c->time_ns);
                 series_and_unit(out, "band", "B");
@@ -215,10 +215,10 @@ static void health_rows(struct csv_text *out, const struct origin *o, const Hw__
 }
 
 /* The view's target of an update; NULL when the view has none or is in a later run. */
-static const struct view_target *target_of(const struct view *view, size_t daemon, const Hw__Update *u)
+static const struct world_target *target_of(const struct world *view, size_t daemon, const Hw__Update *u)
 {
-        for (size_t i = 0; i < view_targets(view); i++) {
-                const struct view_target *t = view_target(view, i);
+        for (size_t i = 0; i < world_targets(view); i++) {
+                const struct world_target *t = world_target(view, i);
 
                 if (t->daemon == daemon && !strcmp(t->name, u->target))
                         return !u->has_run || t->run == u->run ? t : NULL;
@@ -226,9 +226,9 @@ static const struct view_target *target_of(const struct view *view, size_t daemo
         return NULL;
 }
 
-void csv_update(struct csv_text *out, const struct view *view, size_t daemon, const Hw__Update *u)
+void csv_update(struct csv_text *out, const struct world *view, size_t daemon, const Hw__Update *u)
 {
-        const struct view_target *t = u->target ? target_of(view, daemon, u) : NULL;
+        const struct world_target *t = u->target ? target_of(view, daemon, u) : NULL;
         struct origin o = { .target = u->target, .has_run = u->has_run, .run = u->run };
 
         if (!t)

@@ -6,12 +6,12 @@
  * Text is quoted as RFC 4180 says, its control characters are made visible,
  * so a row is one line. Does no output itself: it appends to a buffer.
  */
-#ifndef HW_CLIENT_CSV_H
-#define HW_CLIENT_CSV_H
+#ifndef HW_CLIENT_PIPE_CSV_H
+#define HW_CLIENT_PIPE_CSV_H
 
 #include <stddef.h>
 
-#include "client/view.h"
+#include "client/state/world.h"
 
 #define CSV_HEADER "target,run,time_s,wall_time,series,unit,value,band,label\n"
 
@@ -26,7 +26,7 @@ struct csv_text {
 void csv_field(struct csv_text *out, const char *text);
 
 /* Appends the rows of an update that `view` (borrowed) has already taken in; none for kinds without numbers. */
-void csv_update(struct csv_text *out, const struct view *view, size_t daemon, const Hw__Update *update);
+void csv_update(struct csv_text *out, const struct world *view, size_t daemon, const Hw__Update *update);
 
 void csv_clear(struct csv_text *out);
 void csv_done(struct csv_text *out);

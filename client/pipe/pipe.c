@@ -6,7 +6,7 @@
  * program of the pipe sees it live. A reader that went away ends us quietly:
  * that is how `| head` works.
  */
-#include "client/command.h"
+#include "client/cli/command.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/feed.h"
-#include "client/options.h"
+#include "client/feed/feed.h"
+#include "client/cli/options.h"
 #include "client/pipe/csv.h"
-#include "client/signals.h"
+#include "client/cli/signals.h"
 
 enum format { FORMAT_NONE, FORMAT_JSON, FORMAT_CSV };
 
@@ -27,7 +27,7 @@ struct pipe {
         struct kind_list followed;      /* to ask for; empty: all */
         enum format format;
         bool numbers;
-        struct view *view;              /* CSV only */
+        struct world *view;              /* CSV only */
         struct csv_text rows;
 };
 
@@ -196,7 +196,7 @@ static int print_update(struct pipe *p, size_t daemon, const Hw__Update *u)
 {
         if (p->format == FORMAT_JSON)
                 return wanted(p, u) ? print_json(p, u) : 0;
-        if (view_apply(p->view, daemon, u) < 0)
+        if (world_apply(p->view, daemon, u) < 0)
                 return -ENOMEM;
         if (!wanted(p, u))
                 return 0;
@@ -223,7 +223,7 @@ static bool handle(struct pipe *p, struct feed *feed, int *ret_status)
                 r = print_update(p, feed_daemon(feed), update);
                 break;
         case FEED_RESET:
-                view_reset(p->view, feed_daemon(feed));
+                world_reset(p->view, feed_daemon(feed));
                 break;
         case FEED_STALE:
                 say(feed, "is silent; waiting for it");
@@ -274,11 +274,11 @@ static int run(int argc, char **argv)
 
         if (p && !parse(p, argc, argv)) {
                 choose_followed(p);
-                p->view = view_new();
+                p->view = world_new();
                 signals_catch();
                 if (p->view)
                         status = follow(p);
-                view_destroy(&p->view);
+                world_destroy(&p->view);
                 csv_done(&p->rows);
         }
         free(p);

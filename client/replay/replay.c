@@ -15,10 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/command.h"
+#include "client/cli/command.h"
 #include "client/replay/output.h"
 #include "client/replay/schedule.h"
-#include "clock.h"
+#include "proto/base/clock.h"
 
 #define CHUNK_BYTES 65536
 #define TIMING_BYTES (16u << 20)        /* a timing file may be this long */

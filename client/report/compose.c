@@ -17,7 +17,7 @@
 #include "client/history/document.h"
 #include "client/history/item.h"
 #include "client/history/put.h"
-#include "clock.h"
+#include "proto/base/clock.h"
 #include "heapwatch/text.h"
 
 #define SERIES_POINTS 2000u     /* of one series, all logs together */
@@ -73,7 +73,7 @@ struct writer {
 };
 
 /* No label: it stands in the band's definition. */
-static void open_item(struct writer *w, const struct view_target *t, Hw__Series series, uint32_t band)
+static void open_item(struct writer *w, const struct world_target *t, Hw__Series series, uint32_t band)
 {
         struct item item = { .daemon = t->daemon, .target = t->name, .run = t->run, .series = series, .band = band };
 
@@ -82,7 +82,7 @@ static void open_item(struct writer *w, const struct view_target *t, Hw__Series 
         item_open(w->to, &item);
 }
 
-static void put_series(struct writer *w, const struct view_target *t, struct history_target *h, struct tally *tally)
+static void put_series(struct writer *w, const struct world_target *t, struct history_target *h, struct tally *tally)
 {
         size_t most = SERIES_POINTS / w->logs > 256 ? SERIES_POINTS / w->logs : 256;
 
@@ -112,7 +112,7 @@ static size_t put_grid(struct writer *w, const struct grid *g)
 }
 
 /* A band with points as long as the ration lasts; with its statistics in any case. */
-static void put_band(struct writer *w, const struct view_target *t, const struct grid *g, uint32_t id, size_t grid,
+static void put_band(struct writer *w, const struct world_target *t, const struct grid *g, uint32_t id, size_t grid,
                      size_t *ration, struct tally *tally)
 {
         const struct grid_band *b = grid_band(g, id);
@@ -138,7 +138,7 @@ static size_t clamp(size_t value, size_t least, size_t most)
         return value < least ? least : value > most ? most : value;
 }
 
-static void put_bands(struct writer *w, const struct view_target *t, struct grid *g, struct tally *tally)
+static void put_bands(struct writer *w, const struct world_target *t, struct grid *g, struct tally *tally)
 {
         size_t n = 0, first, columns, ration = BANDS_NUMBERS / w->logs, grid = 0;
         struct ranked *order = rank(g, &n);
@@ -165,12 +165,12 @@ static void put_bands(struct writer *w, const struct view_target *t, struct grid
 
 static void put_history(struct writer *w)
 {
-        const struct view *v = w->report->state->view;
+        const struct world *v = w->report->state->view;
 
         document_open(&w->grid_list);
         (void)fputs("{\"items\":[", w->to);
-        for (size_t i = 0; i < view_targets(v); i++) {
-                const struct view_target *t = view_target(v, i);
+        for (size_t i = 0; i < world_targets(v); i++) {
+                const struct world_target *t = world_target(v, i);
                 struct history_target *h = history_find(w->report->history, t->daemon, t->name);
 
                 if (!h || h->run != t->run)
@@ -212,7 +212,7 @@ static void put_options(FILE *to, const struct report_options *o)
 }
 
 /* The file's name without its folders: where a log lay is nobody's business. */
-static const char *file_name(const struct view_target *t)
+static const char *file_name(const struct world_target *t)
 {
         const char *uri = t->target && t->target->uri ? t->target->uri : t->name;
         const char *slash = strrchr(uri, '/');
@@ -234,7 +234,7 @@ static void put_thinning(FILE *to, const struct tally *t)
         (void)fputc('"', to);
 }
 
-static void put_log(struct writer *w, const struct view_target *t, const struct tally *tally)
+static void put_log(struct writer *w, const struct world_target *t, const struct tally *tally)
 {
         (void)fprintf(w->to, "{\"daemon\":%zu,\"target\":\"%s\",\"file\":", t->daemon, t->name);
         put_text(w->to, file_name(t));
@@ -250,16 +250,16 @@ static void put_log(struct writer *w, const struct view_target *t, const struct 
 
 static void put_meta(struct writer *w)
 {
-        const struct view *v = w->report->state->view;
+        const struct world *v = w->report->state->view;
 
         (void)fprintf(w->to, "{\"version\":\"%s\",\"madeWallNs\":", HEAPWATCH_VERSION);
         put_u64(w->to, clock_wall_ns());
         (void)fputs(",\n\"options\":", w->to);
         put_options(w->to, w->report->options);
         (void)fputs(",\n\"logs\":[", w->to);
-        for (size_t i = 0; i < view_targets(v); i++) {
+        for (size_t i = 0; i < world_targets(v); i++) {
                 (void)fputs(i ? ",\n" : "", w->to);
-                put_log(w, view_target(v, i), &w->tallies[i]);
+                put_log(w, world_target(v, i), &w->tallies[i]);
         }
         (void)fputs("]}", w->to);
 }
@@ -267,7 +267,7 @@ static void put_meta(struct writer *w)
 void compose(FILE *to, const struct report *r)
 {
         static const struct detail all = { .all = true };
-        size_t logs = view_targets(r->state->view);
+        size_t logs = world_targets(r->state->view);
         struct writer w = { .to = to, .report = r, .logs = logs ? logs : 1, .comma = "" };
 
         w.tallies = calloc(w.logs, sizeof(*w.tallies));

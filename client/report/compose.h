@@ -3,15 +3,15 @@
  * compose.h - the data of a report as one JSON object (docs/WEB.md, "The
  * report's data"), within a bound of numbers: the file stays below 10 MB.
  */
-#ifndef HW_CLIENT_COMPOSE_H
-#define HW_CLIENT_COMPOSE_H
+#ifndef HW_CLIENT_REPORT_COMPOSE_H
+#define HW_CLIENT_REPORT_COMPOSE_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
 #include "client/history/history.h"
-#include "client/options.h"
-#include "client/web/state.h"
+#include "client/cli/options.h"
+#include "client/api/state_json.h"
 
 struct report_options {
         unsigned bands;                 /* drawn first; 0: all */

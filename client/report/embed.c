@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "client/web/assets.h"
+#include "client/page/assets.h"
 
 /* The JSON inside a script element: '<' must not stand in it. */
 static void put_embedded(FILE *to, const char *text)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* embed.h - the built page with data in it. */
-#ifndef HW_CLIENT_EMBED_H
-#define HW_CLIENT_EMBED_H
+#ifndef HW_CLIENT_REPORT_EMBED_H
+#define HW_CLIENT_REPORT_EMBED_H
 
 #include <stdio.h>
 

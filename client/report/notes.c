@@ -10,7 +10,7 @@
 
 struct kept {
         struct kept *next;
-        char target[VIEW_NAME_MAX + 1];
+        char target[WORLD_NAME_MAX + 1];
         uint32_t run;
         char text[];
 };
@@ -19,7 +19,7 @@ struct share { size_t n, bytes; };
 
 struct dropped {
         struct dropped *next;
-        char target[VIEW_NAME_MAX + 1];
+        char target[WORLD_NAME_MAX + 1];
         uint32_t run;
         uint64_t n;
 };
@@ -116,7 +116,7 @@ int report_notes_take(struct report_notes *n, const Hw__Update *u)
         return 0;
 }
 
-bool report_notes_put(void *notes, FILE *to, const char *comma, const struct view_target *t)
+bool report_notes_put(void *notes, FILE *to, const char *comma, const struct world_target *t)
 {
         const struct report_notes *n = notes;
         const char *separator = "";

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "client/view.h"
+#include "client/state/world.h"
 
 #define REPORT_NOTES 8000               /* of a kind (messages, or all others), all targets together */
 #define REPORT_NOTES_BYTES (768u << 10) /* likewise, as JSON */
@@ -24,6 +24,6 @@ void report_notes_destroy(struct report_notes **n);
 int report_notes_take(struct report_notes *n, const Hw__Update *update);
 
 /* Writes them as one update, `comma` first. False: there are none. */
-bool report_notes_put(void *notes, FILE *to, const char *comma, const struct view_target *t);
+bool report_notes_put(void *notes, FILE *to, const char *comma, const struct world_target *t);
 
 #endif

@@ -6,7 +6,7 @@
  * past is gathered within bounds, then the built page is written with its data
  * in it. The file is written beside its place and moved there when it is whole.
  */
-#include "client/command.h"
+#include "client/cli/command.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -17,13 +17,13 @@
 #include <unistd.h>
 
 #include "client/history/document.h"
-#include "base/nearest.h"
+#include "proto/base/nearest.h"
 #include "client/report/compose.h"
 #include "client/report/embed.h"
 #include "client/report/notes.h"
-#include "client/signals.h"
-#include "client/web/assets.h"
-#include "clock.h"
+#include "client/cli/signals.h"
+#include "client/page/assets.h"
+#include "proto/base/clock.h"
 #include "heapwatch/text.h"
 
 #define HISTORY_POINTS 8192             /* of a series, while reading */
@@ -36,7 +36,7 @@ struct reporter {
         const char *out;                /* NULL: made from the first file's name */
         bool json;
         struct feed *feed;
-        struct view *view;
+        struct world *view;
         struct history *history;
         struct report_notes *notes;
         uint64_t total_bytes;           /* of all files */
@@ -193,8 +193,8 @@ static void show_progress(struct reporter *r)
         if (!r->terminal || now - r->shown_ms < 100)
                 return;
         r->shown_ms = now;
-        for (size_t i = 0; i < view_targets(r->view); i++)
-                done += view_target(r->view, i)->health ? view_target(r->view, i)->health->bytes : 0;
+        for (size_t i = 0; i < world_targets(r->view); i++)
+                done += world_target(r->view, i)->health ? world_target(r->view, i)->health->bytes : 0;
         (void)fprintf(stderr, "\rheapwatch report: read %s of %s (%u %%)\x1b[K",
                       hw_bytes_text(done_text, sizeof(done_text), (double)done),
                       hw_bytes_text(total_text, sizeof(total_text), (double)r->total_bytes),
@@ -213,7 +213,7 @@ static bool take(struct reporter *r, const Hw__Update *u)
 {
         size_t daemon = feed_daemon(r->feed);
 
-        if (view_apply(r->view, daemon, u) < 0 || history_take(r->history, daemon, u) < 0 ||
+        if (world_apply(r->view, daemon, u) < 0 || history_take(r->history, daemon, u) < 0 ||
             report_notes_take(r->notes, u) < 0) {
                 command_error(&command_report, "memory is short");
                 return false;
@@ -253,8 +253,8 @@ static void warn(const struct reporter *r)
 {
         char text[HW_NUMBER_MAX];
 
-        for (size_t i = 0; i < view_targets(r->view); i++) {
-                const struct view_target *t = view_target(r->view, i);
+        for (size_t i = 0; i < world_targets(r->view); i++) {
+                const struct world_target *t = world_target(r->view, i);
 
                 if (t->health && t->health->lost_bytes)
                         command_error(&command_report, "%s: %s of it could not be read", t->name,
@@ -350,7 +350,7 @@ static int report(struct reporter *r)
         char error[512];
         int status = EXIT_USAGE;
 
-        r->view = view_new();
+        r->view = world_new();
         r->history = history_new(&h);
         r->notes = report_notes_new();
         r->terminal = isatty(STDERR_FILENO);
@@ -363,7 +363,7 @@ static int report(struct reporter *r)
         feed_close(&r->feed);
         report_notes_destroy(&r->notes);
         history_destroy(&r->history);
-        view_destroy(&r->view);
+        world_destroy(&r->view);
         return status;
 }
 

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/command.h"
-#include "client/feed.h"
-#include "client/options.h"
+#include "client/cli/command.h"
+#include "client/feed/feed.h"
+#include "client/cli/options.h"
 #include "client/rules/findings.h"
 #include "client/rules/junit.h"
 #include "heapwatch/text.h"

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "client/command.h"
-#include "client/find_daemon.h"
-#include "base/nearest.h"
+#include "client/cli/command.h"
+#include "client/feed/find_daemon.h"
+#include "proto/base/nearest.h"
 
 static const char help[] =
         "usage: heapwatch rules check FILE...\n"

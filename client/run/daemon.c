@@ -22,10 +22,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/process.h"
+#include "proto/base/process.h"
 #include "heapwatch/subscriber.h"
-#include "client/find_daemon.h"
-#include "client/inquire.h"
+#include "client/feed/find_daemon.h"
+#include "client/program/inquire.h"
 #include "heapwatch/text.h"
 
 #define REQUEST_MS 2000

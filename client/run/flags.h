@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "client/rtsinfo.h"
+#include "client/program/rtsinfo.h"
 
 struct flags_request {
         const struct rtsinfo *info;

@@ -34,7 +34,7 @@
 #include <unistd.h>
 
 #include "client/run/blocks.h"
-#include "clock.h"
+#include "proto/base/clock.h"
 
 #define RELAY_READ_BYTES 65536u         /* one read of the FIFO */
 #define RELAY_TURN_READS 64             /* then the sender has its turn */

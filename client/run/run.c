@@ -16,11 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "advice.h"
-#include "base/limits.h"
-#include "base/process.h"
-#include "client/command.h"
-#include "client/inquire.h"
+#include "proto/eventlog/advice.h"
+#include "proto/base/limits.h"
+#include "proto/base/process.h"
+#include "client/cli/command.h"
+#include "client/program/inquire.h"
 #include "client/run/daemon.h"
 #include "client/run/flags.h"
 #include "client/run/relay.h"

@@ -26,7 +26,7 @@
 #include <unistd.h>
 
 #include "client/run/hung.h"
-#include "clock.h"
+#include "proto/base/clock.h"
 
 #define TICK_MS 500
 #define KILL_AFTER_MS 5000              /* from SIGTERM to SIGKILL for a hung program */

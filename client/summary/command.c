@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/command.h"
-#include "client/feed.h"
-#include "client/options.h"
-#include "client/signals.h"
+#include "client/cli/command.h"
+#include "client/feed/feed.h"
+#include "client/cli/options.h"
+#include "client/cli/signals.h"
 #include "client/summary/summary.h"
 
 static const char help[] =
@@ -47,7 +47,7 @@ struct request {
 /* What is being gathered; `view` is NULL before the first message. */
 struct gathering {
         const struct request *request;
-        struct view *view;
+        struct world *view;
         char *target;
         uint32_t run;
         struct summary summary;
@@ -131,7 +131,7 @@ static void print(struct gathering *g, bool last)
 {
         struct summary *s = &g->summary;
 
-        s->t = g->view && g->target ? view_find(g->view, g->target) : NULL;
+        s->t = g->view && g->target ? world_find(g->view, g->target) : NULL;
         s->last = last;
         if (!s->t || !s->t->run)
                 return;
@@ -147,12 +147,12 @@ static void print(struct gathering *g, bool last)
 static int begin_log(struct gathering *g, const char *target)
 {
         print(g, true);
-        view_destroy(&g->view);
+        world_destroy(&g->view);
         free(g->target);
         g->summary = (struct summary){ .t = NULL };
         g->run = 0;
         g->target = strdup(target);
-        g->view = view_new();
+        g->view = world_new();
         return g->target && g->view ? 0 : -ENOMEM;
 }
 
@@ -172,7 +172,7 @@ static int take(struct gathering *g, const Hw__Update *u)
         if (r)
                 return r;
         summary_count(&g->summary, u);
-        return view_apply(g->view, 0, u);
+        return world_apply(g->view, 0, u);
 }
 
 static int read_logs(const struct request *r)
@@ -202,7 +202,7 @@ static int read_logs(const struct request *r)
         if (status && status != -EPIPE) /* -EPIPE: the reader has seen enough */
                 command_error(&command_summary, "%s", strerror(-status));
         feed_close(&feed);
-        view_destroy(&g.view);
+        world_destroy(&g.view);
         free(g.target);
         return event == FEED_FAILED || (status && status != -EPIPE) ? EXIT_USAGE : EXIT_OK;
 }

@@ -48,8 +48,8 @@ static uint64_t count_bands(const struct summary *s)
 
 static void print_bands(FILE *to, const struct summary *s)
 {
-        const struct view_band *top[SUMMARY_BANDS];
-        size_t n = view_top_bands(s->t, top, SUMMARY_BANDS);
+        const struct world_band *top[SUMMARY_BANDS];
+        size_t n = world_top_bands(s->t, top, SUMMARY_BANDS);
         char last[HW_NUMBER_MAX], max[HW_NUMBER_MAX], share[HW_NUMBER_MAX], label[LABEL];
         uint64_t total = s->t->census ? s->t->census->total_bytes : 0;
 
@@ -96,7 +96,7 @@ void profile_json(struct json_out *j, const struct summary *s)
         json_key(j, "bands");
         json_open(j, '[');
         for (uint32_t i = 0; i < s->t->n_bands; i++) {
-                const struct view_band *b = s->t->bands[i];
+                const struct world_band *b = s->t->bands[i];
                 if (!b || !b->max_bytes)
                         continue;
                 json_open(j, '{');

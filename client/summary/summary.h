@@ -8,21 +8,21 @@
  *
  * To add a section: two functions and a line of the table in sections.c.
  */
-#ifndef HW_CLIENT_SUMMARY_H
-#define HW_CLIENT_SUMMARY_H
+#ifndef HW_CLIENT_SUMMARY_SUMMARY_H
+#define HW_CLIENT_SUMMARY_SUMMARY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "client/json_out.h"
-#include "client/view.h"
+#include "client/cli/json_out.h"
+#include "client/state/world.h"
 
 #define SUMMARY_BANDS 10        /* largest ones shown in text */
 #define NOTE_SORTS 6            /* indexed by Hw__Note__What */
 
 struct summary {
-        const struct view_target *t;    /* borrowed */
+        const struct world_target *t;    /* borrowed */
         uint64_t notes[NOTE_SORTS];
         uint64_t censuses;              /* whole ones; the unfinished last one is not counted */
         bool census_unfinished;

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "client/command.h"
-#include "client/feed.h"
-#include "client/options.h"
-#include "client/signals.h"
+#include "client/cli/command.h"
+#include "client/feed/feed.h"
+#include "client/cli/options.h"
+#include "client/cli/signals.h"
 #include "client/trend/trend.h"
 
 #define WAIT_MS 5000    /* for a daemon's snapshot */
@@ -58,7 +58,7 @@ struct request {
 
 struct reading {
         const struct request *request;
-        struct view *view;
+        struct world *view;
         size_t printed;
         Hw__Verdict worst;
 };
@@ -168,7 +168,7 @@ static int parse(struct request *r, int argc, char **argv)
 
 /* --------------------------------------------------------------- output */
 
-static void print(struct reading *r, const struct view_target *t)
+static void print(struct reading *r, const struct world_target *t)
 {
         Hw__Verdict worst = trend_worst(t);
 
@@ -194,9 +194,9 @@ static bool wanted(const struct request *r, const char *name)
 
 static void print_all(struct reading *r)
 {
-        for (size_t i = 0; i < view_targets(r->view); i++)
-                if (wanted(r->request, view_target(r->view, i)->name))
-                        print(r, view_target(r->view, i));
+        for (size_t i = 0; i < world_targets(r->view); i++)
+                if (wanted(r->request, world_target(r->view, i)->name))
+                        print(r, world_target(r->view, i));
 }
 
 /* ------------------------------------------------------------- messages */
@@ -204,11 +204,11 @@ static void print_all(struct reading *r)
 static int take(struct reading *r, size_t daemon, const Hw__Update *u)
 {
         if (r->request->files.n && u->has_run && u->target) {
-                const struct view_target *t = view_find(r->view, u->target);
+                const struct world_target *t = world_find(r->view, u->target);
                 if (t && t->run && u->run > t->run)
                         print(r, t);
         }
-        return view_apply(r->view, daemon, u);
+        return world_apply(r->view, daemon, u);
 }
 
 static struct feed *open_feed(const struct request *r, char *error, size_t size)
@@ -242,7 +242,7 @@ static bool read_all(struct reading *r, struct feed *feed)
                         command_error(&command_trend, "out of memory");
                         return false;
                 case FEED_RESET:
-                        view_reset(r->view, feed_daemon(feed));
+                        world_reset(r->view, feed_daemon(feed));
                         break;
                 case FEED_READY:
                 case FEED_END:
@@ -265,14 +265,14 @@ static bool read_all(struct reading *r, struct feed *feed)
 
 static int show(const struct request *request)
 {
-        struct reading r = { .request = request, .view = view_new() };
+        struct reading r = { .request = request, .view = world_new() };
         char error[512] = "out of memory";
         struct feed *feed = r.view ? open_feed(request, error, sizeof(error)) : NULL;
         int status = EXIT_USAGE;
 
         if (!feed) {
                 command_error(&command_trend, "%s", error);
-                view_destroy(&r.view);
+                world_destroy(&r.view);
                 return EXIT_USAGE;
         }
         bool good = read_all(&r, feed);
@@ -284,7 +284,7 @@ static int show(const struct request *request)
         else if (good)
                 status = request->fail_on && r.worst >= request->fail_on ? EXIT_FINDING : EXIT_OK;
         feed_close(&feed);
-        view_destroy(&r.view);
+        world_destroy(&r.view);
         return status;
 }
 

@@ -2,10 +2,10 @@
 /* json.c - DESIGN: the wire's message put together again from the view, and beside it what bands are called. */
 #include <stdlib.h>
 
-#include "client/json_out.h"
+#include "client/cli/json_out.h"
 #include "client/trend/trend.h"
 
-static void put_labels(struct json_out *j, const struct view_target *t)
+static void put_labels(struct json_out *j, const struct world_target *t)
 {
         json_key(j, "labels");
         json_open(j, '{');
@@ -20,17 +20,17 @@ static void put_labels(struct json_out *j, const struct view_target *t)
         json_close(j, '}');
 }
 
-static void put_trends(struct json_out *j, const struct view_target *t)
+static void put_trends(struct json_out *j, const struct world_target *t)
 {
         Hw__Trends message = HW__TRENDS__INIT;
-        Hw__Trend **all = calloc(VIEW_SERIES + (size_t)t->n_bands, sizeof(*all));
+        Hw__Trend **all = calloc(WORLD_SERIES + (size_t)t->n_bands, sizeof(*all));
         char *text = NULL;
 
         if (t->trend_state)
                 message = *t->trend_state;
         message.trends = all;
         message.n_trends = 0;
-        for (size_t i = 0; all && i < VIEW_SERIES; i++)
+        for (size_t i = 0; all && i < WORLD_SERIES; i++)
                 if (t->trends[i])
                         all[message.n_trends++] = t->trends[i];
         for (uint32_t i = 0; all && i < t->n_bands; i++)
@@ -45,7 +45,7 @@ static void put_trends(struct json_out *j, const struct view_target *t)
         free(all);
 }
 
-void trend_json(FILE *to, const struct view_target *t)
+void trend_json(FILE *to, const struct world_target *t)
 {
         struct json_out j = { .to = to };
 
@@ -65,11 +65,11 @@ static Hw__Verdict stronger(Hw__Verdict worst, const Hw__Trend *t)
         return t && t->has_verdict && t->verdict > worst ? t->verdict : worst;
 }
 
-Hw__Verdict trend_worst(const struct view_target *t)
+Hw__Verdict trend_worst(const struct world_target *t)
 {
         Hw__Verdict worst = HW__VERDICT__VERDICT_UNKNOWN;
 
-        for (size_t i = 0; i < VIEW_SERIES; i++)
+        for (size_t i = 0; i < WORLD_SERIES; i++)
                 worst = stronger(worst, t->trends[i]);
         for (uint32_t i = 0; i < t->n_bands; i++)
                 worst = stronger(worst, t->bands[i] ? t->bands[i]->trend : NULL);

@@ -99,9 +99,9 @@ static bool newest(const Hw__Trend *t, double *ret)
         return false;
 }
 
-static void print_series(FILE *to, const struct view_target *t, const struct trend_show *show)
+static void print_series(FILE *to, const struct world_target *t, const struct trend_show *show)
 {
-        for (size_t i = 1; i < VIEW_SERIES; i++) {
+        for (size_t i = 1; i < WORLD_SERIES; i++) {
                 const Hw__Trend *trend = t->trends[i];
                 double now = 0;
                 if (!trend || (!trend->has_verdict && !show->windows))
@@ -117,12 +117,12 @@ static void print_series(FILE *to, const struct view_target *t, const struct tre
 
 static enum trend_order order_now;      /* qsort has no context */
 
-static double gained(const struct view_band *b)
+static double gained(const struct world_band *b)
 {
         return b->trend->has_gained_low_bytes ? b->trend->gained_low_bytes : -INFINITY;
 }
 
-static double slope(const struct view_band *b)
+static double slope(const struct world_band *b)
 {
         return b->trend->has_slope ? b->trend->slope : -INFINITY;
 }
@@ -134,8 +134,8 @@ static int descending(double a, double b)
 
 static int compare(const void *left, const void *right)
 {
-        const struct view_band *a = *(const struct view_band *const *)left;
-        const struct view_band *b = *(const struct view_band *const *)right;
+        const struct world_band *a = *(const struct world_band *const *)left;
+        const struct world_band *b = *(const struct world_band *const *)right;
         int order = 0;
 
         if (order_now == ORDER_GAINED)
@@ -151,9 +151,9 @@ static int compare(const void *left, const void *right)
         return order ? order : a->id < b->id ? -1 : 1;
 }
 
-static void print_bands(FILE *to, const struct view_target *t, const struct trend_show *show)
+static void print_bands(FILE *to, const struct world_target *t, const struct trend_show *show)
 {
-        const struct view_band **bands = calloc(t->n_bands + 1u, sizeof(*bands));
+        const struct world_band **bands = calloc(t->n_bands + 1u, sizeof(*bands));
         size_t n = 0;
 
         for (uint32_t i = 0; bands && i < t->n_bands; i++)
@@ -194,7 +194,7 @@ static void print_note(FILE *to, const char *label, const Hw__Note *note)
         fprintf(to, "  %-6s %s at %s\n", label, safe, duration(text, note->has_time_ns, note->time_ns));
 }
 
-void trend_text(FILE *to, const struct view_target *t, const struct trend_show *show)
+void trend_text(FILE *to, const struct world_target *t, const struct trend_show *show)
 {
         const Hw__Trends *s = t->trend_state;
         const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* trend.h - how a target's trends are shown: which rows, in which order, as text or JSON. */
-#ifndef HW_CLIENT_TREND_H
-#define HW_CLIENT_TREND_H
+#ifndef HW_CLIENT_TREND_TREND_H
+#define HW_CLIENT_TREND_TREND_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#include "client/view.h"
+#include "client/state/world.h"
 
 enum trend_order {
         ORDER_GAINED,                   /* most gained for sure first */
@@ -23,12 +23,12 @@ struct trend_show {
 };
 
 /* For people. */
-void trend_text(FILE *to, const struct view_target *t, const struct trend_show *show);
+void trend_text(FILE *to, const struct world_target *t, const struct trend_show *show);
 
 /* One object on one line: target, run, trends (the wire's message, all of them), labels of bands by id. */
-void trend_json(FILE *to, const struct view_target *t);
+void trend_json(FILE *to, const struct world_target *t);
 
 /* The strongest verdict on live data, heap and RSS, or on a band. */
-Hw__Verdict trend_worst(const struct view_target *t);
+Hw__Verdict trend_worst(const struct world_target *t);
 
 #endif

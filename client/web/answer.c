@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "client/history/put.h"
-#include "client/web/assets.h"
+#include "client/page/assets.h"
 
 static const struct { const char *name, *value; } headers[] = {
         { "Cache-Control", "no-store" },

@@ -16,10 +16,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
-#include "clock.h"
-#include "proto/endpoints.h"
-#include "proto/zparts.h"
+#include "proto/wire/limits.h"
+#include "proto/base/clock.h"
+#include "proto/wire/endpoints.h"
+#include "proto/follow/zparts.h"
 
 #define SLOTS 4096u             /* a power of two above ASKER_WAITING */
 #define REPLIES_PER_TURN 64

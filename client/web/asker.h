@@ -3,8 +3,8 @@
  * asker.h - requests to one daemon inside a libevent loop, any number under
  * way, nothing blocks. For requests that have one reply (history, control).
  */
-#ifndef HW_CLIENT_ASKER_H
-#define HW_CLIENT_ASKER_H
+#ifndef HW_CLIENT_WEB_ASKER_H
+#define HW_CLIENT_WEB_ASKER_H
 
 #include <event2/event.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* control.h - POST /api/control: what changes a daemon. Only where the server was started with --allow-control. */
-#ifndef HW_CLIENT_CONTROL_H
-#define HW_CLIENT_CONTROL_H
+#ifndef HW_CLIENT_WEB_CONTROL_H
+#define HW_CLIENT_WEB_CONTROL_H
 
 #include <event2/http.h>
 

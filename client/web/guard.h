@@ -7,8 +7,8 @@
  * (DNS rebinding): then the Host header has its name. Addresses cannot be
  * rebound, so Host may be an address, localhost, or a name that was given.
  */
-#ifndef HW_CLIENT_GUARD_H
-#define HW_CLIENT_GUARD_H
+#ifndef HW_CLIENT_WEB_GUARD_H
+#define HW_CLIENT_WEB_GUARD_H
 
 #include <stdbool.h>
 #include <stddef.h>

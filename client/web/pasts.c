@@ -19,7 +19,7 @@
 #include "client/history/put.h"
 #include "client/web/answer.h"
 #include "client/web/question.h"
-#include "clock.h"
+#include "proto/base/clock.h"
 
 #define CACHE_MS 1000
 #define CACHE_ENTRIES 32

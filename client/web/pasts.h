@@ -3,19 +3,19 @@
  * pasts.h - answers /api/history: from daemons, asked in one go, or from what
  * was gathered (files). The same question within a second gets the same answer.
  */
-#ifndef HW_CLIENT_PASTS_H
-#define HW_CLIENT_PASTS_H
+#ifndef HW_CLIENT_WEB_PASTS_H
+#define HW_CLIENT_WEB_PASTS_H
 
 #include <event2/http.h>
 
 #include "client/history/history.h"
-#include "client/view.h"
+#include "client/state/world.h"
 #include "client/web/asker.h"
 
 struct pasts;
 
 struct pasts_source {
-        const struct view *view;
+        const struct world *view;
         const struct history *history;
         struct asker **askers;          /* by daemon; NULL: files, `history` has all */
         size_t n_askers;

@@ -20,7 +20,7 @@ struct piece {
         size_t daemon;
         Hw__Kind kind;
         bool instead;           /* for those who do not want this target's large messages */
-        char target[VIEW_NAME_MAX + 1];
+        char target[WORLD_NAME_MAX + 1];
         size_t size;
         char text[];
 };
@@ -94,7 +94,7 @@ bool pieces_add(struct pieces *p, size_t daemon, const Hw__Update *update)
         return good;
 }
 
-bool pieces_print(const struct pieces *all, FILE *to, const struct detail *detail, const struct view *v)
+bool pieces_print(const struct pieces *all, FILE *to, const struct detail *detail, const struct world *v)
 {
         bool any = false;
 

@@ -3,10 +3,10 @@
  * pieces.h - updates printed once, gathered until they go out to all browsers
  * that want them. Knows no connection.
  */
-#ifndef HW_CLIENT_PIECES_H
-#define HW_CLIENT_PIECES_H
+#ifndef HW_CLIENT_WEB_PIECES_H
+#define HW_CLIENT_WEB_PIECES_H
 
-#include "client/web/state.h"
+#include "client/api/state_json.h"
 
 struct piece;
 
@@ -24,6 +24,6 @@ void pieces_clear(struct pieces *p);
 bool pieces_add(struct pieces *p, size_t daemon, const Hw__Update *update);
 
 /* Writes what `detail` wants as a JSON array. False: there is nothing in it, and nothing was written. */
-bool pieces_print(const struct pieces *p, FILE *to, const struct detail *detail, const struct view *v);
+bool pieces_print(const struct pieces *p, FILE *to, const struct detail *detail, const struct world *v);
 
 #endif

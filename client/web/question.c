@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "proto/base/limits.h"
 
 #define SECONDS_MOST 1e9        /* 31 years of event time */
 
@@ -30,7 +30,7 @@ static bool add_series(struct question *q, const char *name)
 {
         Hw__Series s = hw_series_parse(name);
 
-        if (s == HW__SERIES__SERIES_NONE || q->n_series == VIEW_SERIES)
+        if (s == HW__SERIES__SERIES_NONE || q->n_series == WORLD_SERIES)
                 return false;
         q->series[q->n_series++] = s;
         return true;
@@ -145,12 +145,12 @@ bool question_parse(struct question *q, const struct evkeyvalq *all, char *error
 
 /* ---------------------------------------------------------------- resolving */
 
-static const struct view_target *find(const struct view *v, const struct detail *d, size_t i)
+static const struct world_target *find(const struct world *v, const struct detail *d, size_t i)
 {
         if (d->targets[i].any_daemon)
-                return view_find(v, d->targets[i].name);
-        for (size_t t = 0; t < view_targets(v); t++) {
-                const struct view_target *target = view_target(v, t);
+                return world_find(v, d->targets[i].name);
+        for (size_t t = 0; t < world_targets(v); t++) {
+                const struct world_target *target = world_target(v, t);
 
                 if (target->daemon == d->targets[i].daemon && !strcmp(target->name, d->targets[i].name))
                         return target;
@@ -164,7 +164,7 @@ static uint64_t ns(double s)
 }
 
 /* What the pasts of one target have in common. */
-static struct wanted frame(const struct question *q, size_t i, const struct view_target *t)
+static struct wanted frame(const struct question *q, size_t i, const struct world_target *t)
 {
         struct wanted w = { .daemon = t ? t->daemon : q->targets.targets[i].daemon, .known = t != NULL,
                             .run = t ? t->run : 0, .to_ns = q->has_to ? ns(q->to_s) : UINT64_MAX,
@@ -201,16 +201,16 @@ static void put(struct resolved *r, const struct wanted *frame_, Hw__Series seri
         r->n++;
 }
 
-static const char *label_of(const struct view_target *t, uint32_t id)
+static const char *label_of(const struct world_target *t, uint32_t id)
 {
         return t && id <= t->n_bands && t->bands[id - 1] ? t->bands[id - 1]->def->label : NULL;
 }
 
-static void put_target(struct resolved *r, const struct question *q, size_t i, const struct view_target *t)
+static void put_target(struct resolved *r, const struct question *q, size_t i, const struct world_target *t)
 {
-        const struct view_band *top[QUESTION_TOP];
+        const struct world_band *top[QUESTION_TOP];
         struct wanted w = frame(q, i, t);
-        size_t n_top = t && q->top ? view_top_bands(t, top, q->top) : 0;
+        size_t n_top = t && q->top ? world_top_bands(t, top, q->top) : 0;
 
         for (size_t s = 0; s < q->n_series; s++)
                 put(r, &w, q->series[s], 0, NULL);
@@ -220,7 +220,7 @@ static void put_target(struct resolved *r, const struct question *q, size_t i, c
                 put(r, &w, HW__SERIES__SERIES_NONE, top[b]->id, top[b]->def->label);
 }
 
-bool question_resolve(const struct question *q, const struct view *v, struct wanted *list, size_t *ret_n, char *error,
+bool question_resolve(const struct question *q, const struct world *v, struct wanted *list, size_t *ret_n, char *error,
                       size_t size)
 {
         struct resolved r = { .list = list };

@@ -3,13 +3,13 @@
  * question.h - what /api/history is asked for: the parameters of docs/WEB.md
  * read and checked, then resolved against a view into single pasts.
  */
-#ifndef HW_CLIENT_QUESTION_H
-#define HW_CLIENT_QUESTION_H
+#ifndef HW_CLIENT_WEB_QUESTION_H
+#define HW_CLIENT_WEB_QUESTION_H
 
 #include <event2/keyvalq_struct.h>
 
-#include "client/view.h"
-#include "client/web/state.h"
+#include "client/state/world.h"
+#include "client/api/state_json.h"
 
 #define QUESTION_TARGETS 32
 #define QUESTION_BANDS 400
@@ -19,7 +19,7 @@
 
 struct question {
         struct detail targets;          /* the names; `all` is not used */
-        Hw__Series series[VIEW_SERIES];
+        Hw__Series series[WORLD_SERIES];
         size_t n_series;
         uint32_t bands[QUESTION_BANDS];
         size_t n_bands;
@@ -36,7 +36,7 @@ bool question_parse(struct question *q, const struct evkeyvalq *parameters, char
 /* One past that is wanted. Strings are its own. */
 struct wanted {
         size_t daemon;
-        char target[VIEW_NAME_MAX + 1];
+        char target[WORLD_NAME_MAX + 1];
         uint32_t run;
         bool known;                     /* the view has this target */
         Hw__Series series;              /* SERIES_NONE: a band */
@@ -46,7 +46,7 @@ struct wanted {
 };
 
 /* Fills `list` (QUESTION_ITEMS). False with a sentence when there would be more, or memory is short. */
-bool question_resolve(const struct question *q, const struct view *v, struct wanted *list, size_t *ret_n, char *error,
+bool question_resolve(const struct question *q, const struct world *v, struct wanted *list, size_t *ret_n, char *error,
                       size_t size);
 
 void wanted_done(struct wanted *list, size_t n);

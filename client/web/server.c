@@ -23,9 +23,9 @@
 
 #include "client/history/put.h"
 #include "client/web/answer.h"
-#include "client/web/assets.h"
+#include "client/page/assets.h"
 #include "client/web/control.h"
-#include "client/web/metrics.h"
+#include "client/metrics/metrics.h"
 
 struct server {
         struct server_options options;

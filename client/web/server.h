@@ -3,15 +3,15 @@
  * server.h - the HTTP server: libevent's evhttp with guards in front and the
  * addresses of docs/WEB.md behind.
  */
-#ifndef HW_CLIENT_SERVER_H
-#define HW_CLIENT_SERVER_H
+#ifndef HW_CLIENT_WEB_SERVER_H
+#define HW_CLIENT_WEB_SERVER_H
 
 #include <event2/event.h>
 
 #include "client/web/asker.h"
 #include "client/web/guard.h"
 #include "client/web/pasts.h"
-#include "client/web/state.h"
+#include "client/api/state_json.h"
 #include "client/web/stream.h"
 
 #define CONNECTIONS_MOST 256            /* more wait in the kernel's queue until one ends */

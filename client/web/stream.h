@@ -7,13 +7,13 @@
  * too far behind misses what comes meanwhile and gets the whole state when it
  * has caught up; one that reads nothing at all is closed.
  */
-#ifndef HW_CLIENT_STREAM_H
-#define HW_CLIENT_STREAM_H
+#ifndef HW_CLIENT_WEB_STREAM_H
+#define HW_CLIENT_WEB_STREAM_H
 
 #include <event2/event.h>
 #include <event2/http.h>
 
-#include "client/web/state.h"
+#include "client/api/state_json.h"
 
 #define STREAMS_MOST 64
 #define STREAM_BEHIND_BYTES ((size_t)8 << 20)   /* waiting for one browser: then it misses updates */

@@ -6,7 +6,7 @@
  * The feed is read with a budget per turn and gone on with through a
  * zero-delay timer, so that browsers are answered while a flood comes in.
  */
-#include "client/command.h"
+#include "client/cli/command.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -16,11 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/options.h"
-#include "client/signals.h"
-#include "client/web/assets.h"
+#include "client/cli/options.h"
+#include "client/cli/signals.h"
+#include "client/page/assets.h"
 #include "client/web/server.h"
-#include "clock.h"
+#include "proto/base/clock.h"
 
 #define UPDATES_PER_TURN 256
 #define TURN_MS 20      /* and no longer, for large ones */
@@ -36,7 +36,7 @@ struct web {
         struct event_base *base;
         struct event *readable, *again, *beat, *signals[3];
         struct feed *feed;
-        struct view *view;
+        struct world *view;
         struct history *history;
         struct asker **askers;
         size_t n_askers;
@@ -157,7 +157,7 @@ static void stop(struct web *w, int status)
 
 static void take_update(struct web *w, size_t daemon, const Hw__Update *u)
 {
-        if (view_apply(w->view, daemon, u) < 0 || history_take(w->history, daemon, u) < 0) {
+        if (world_apply(w->view, daemon, u) < 0 || history_take(w->history, daemon, u) < 0) {
                 command_error(&command_web, "memory is short");
                 stop(w, EXIT_USAGE);
                 return;
@@ -177,14 +177,14 @@ static bool take_event(struct web *w)
                 take_update(w, daemon, update);
                 return true;
         case FEED_RESET:
-                view_reset(w->view, daemon);
+                world_reset(w->view, daemon);
                 history_reset(w->history, daemon);
                 streams_forget(w->streams, daemon);
                 return true;
         case FEED_STALE:
         case FEED_ALIVE:
         case FEED_READY: /* its snapshot is in: a restarted daemon is back */
-                view_set_stale(w->view, daemon, event == FEED_STALE);
+                world_set_stale(w->view, daemon, event == FEED_STALE);
                 streams_daemon(w->streams, daemon);
                 return true;
         case FEED_END:
@@ -271,7 +271,7 @@ static bool open_memory(struct web *w)
                 .max_cells = w->files.n ? HISTORY_FILE_CELLS : HISTORY_CELLS,
         };
 
-        w->view = view_new();
+        w->view = world_new();
         w->history = history_new(&h);
         w->state = (struct state_source){
                 .view = w->view,
@@ -349,7 +349,7 @@ static void close_all(struct web *w)
         for (size_t i = 0; i < 3; i++)
                 free_event(w->signals[i]);
         history_destroy(&w->history);
-        view_destroy(&w->view);
+        world_destroy(&w->view);
         if (w->feed)
                 feed_close(&w->feed);
         free(w->askers);

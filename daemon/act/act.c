@@ -5,7 +5,7 @@
  * at most once a TICK and never two writes at a time, so that a hundred
  * alerts at once are one file.
  */
-#include "act/act.h"
+#include "daemon/act/act.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -15,13 +15,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "act/file.h"
-#include "act/state.h"
-#include "act/worker.h"
-#include "base/hash.h"
-#include "clock.h"
+#include "daemon/act/file.h"
+#include "daemon/act/state.h"
+#include "daemon/act/worker.h"
+#include "proto/base/hash.h"
+#include "proto/base/clock.h"
 #include "heapwatch/wire.h"
-#include "log.h"
+#include "daemon/log.h"
 
 #define STATE_PATH_MAX 4096u
 

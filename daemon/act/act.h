@@ -7,18 +7,18 @@
  * No call ever waits: decisions are made here, work is done in the worker's
  * thread. Belongs to the daemon's loop. docs/ACTIONS.md is the users' page.
  */
-#ifndef HW_ACT_ACT_H
-#define HW_ACT_ACT_H
+#ifndef HW_DAEMON_ACT_ACT_H
+#define HW_DAEMON_ACT_ACT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "act/desk.h"
-#include "act/notice.h"
-#include "act/plan.h"
-#include "act/report.h"
-#include "act/silence.h"
+#include "daemon/act/desk.h"
+#include "daemon/rules/notice.h"
+#include "daemon/act/plan.h"
+#include "daemon/act/report.h"
+#include "daemon/act/silence.h"
 
 struct event_base;
 struct act;

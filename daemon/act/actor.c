@@ -8,7 +8,7 @@
  * Waiting orders stand in one list in order of coming. Whenever a job ends the
  * list is searched for the first whose alert no job is busy with.
  */
-#include "act/actor.h"
+#include "daemon/act/actor.h"
 
 #include <event2/event.h>
 #include <inttypes.h>
@@ -16,13 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "act/exec.h"
-#include "act/http.h"
-#include "act/json.h"
-#include "act/resend.h"
-#include "clock.h"
+#include "daemon/act/exec.h"
+#include "daemon/act/http.h"
+#include "daemon/act/json.h"
+#include "daemon/act/resend.h"
+#include "proto/base/clock.h"
 #include "heapwatch/text.h"
-#include "log.h"
+#include "daemon/log.h"
 
 struct job {
         struct actor *actor;

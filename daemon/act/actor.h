@@ -10,13 +10,13 @@
  * alerts run side by side, ACTOR_JOBS_MAX at once. A step that is tried again
  * after a pause keeps its place. Belongs to one event loop.
  */
-#ifndef HW_ACT_ACTOR_H
-#define HW_ACT_ACTOR_H
+#ifndef HW_DAEMON_ACT_ACTOR_H
+#define HW_DAEMON_ACT_ACTOR_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "act/report.h"
+#include "daemon/act/report.h"
 
 #define ACTOR_JOBS_MAX 16u              /* at work at once */
 #define ACTOR_WAITING_MAX 1000u         /* orders that wait: beyond, they are dropped, reported and counted */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* curl_library.c - by the name that its Debian and other packages have had since 2006: libcurl.so.4. */
-#include "act/curl_library.h"
+#include "daemon/act/curl_library.h"
 
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -5,8 +5,8 @@
  * With what it needs for TLS it takes 6 MB of memory in every process that is
  * linked with it; most daemons have no such rule.
  */
-#ifndef HW_ACT_CURL_LIBRARY_H
-#define HW_ACT_CURL_LIBRARY_H
+#ifndef HW_DAEMON_ACT_CURL_LIBRARY_H
+#define HW_DAEMON_ACT_CURL_LIBRARY_H
 
 #include <curl/curl.h>
 #include <stddef.h>

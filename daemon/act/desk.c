@@ -12,15 +12,15 @@
  * Most actions are done once and stay done. An Alertmanager keeps a state that
  * is told to it again and again: only that can be, and is, WITHDRAWN.
  */
-#include "act/desk.h"
+#include "daemon/act/desk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "act/desk_table.h"
-#include "act/limits.h"
-#include "act/withdrawal.h"
+#include "daemon/act/desk_table.h"
+#include "daemon/act/limits.h"
+#include "daemon/act/withdrawal.h"
 
 struct desk {
         struct desk_handler handler;

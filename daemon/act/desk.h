@@ -15,18 +15,18 @@
  *
  * Pure: time is an argument, Unix time in ns.
  */
-#ifndef HW_ACT_DESK_H
-#define HW_ACT_DESK_H
+#ifndef HW_DAEMON_ACT_DESK_H
+#define HW_DAEMON_ACT_DESK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "act/done.h"
-#include "act/notice.h"
-#include "act/plan.h"
-#include "act/report.h"
-#include "act/silence.h"
+#include "daemon/act/done.h"
+#include "daemon/rules/notice.h"
+#include "daemon/act/plan.h"
+#include "daemon/act/report.h"
+#include "daemon/act/silence.h"
 
 #define DESK_OLD_NS 60000000000u        /* began longer ago than this when it is heard of ... */
 #define DESK_SETTLE_NS 5000000000u      /* ... then it waits this long */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* desk_table.c - chains by fingerprint: alerts come and go singly, and are walked through once a second. */
-#include "act/desk_table.h"
+#include "daemon/act/desk_table.h"
 
 #include <stdlib.h>
 
-#include "base/hash.h"
+#include "proto/base/hash.h"
 
 static struct desk_alert **bucket_of(const struct desk_table *t, uint64_t fingerprint)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* desk_table.h - the alerts that the desk keeps, by fingerprint. Pure; private to the desk. */
-#ifndef HW_ACT_DESK_TABLE_H
-#define HW_ACT_DESK_TABLE_H
+#ifndef HW_DAEMON_ACT_DESK_TABLE_H
+#define HW_DAEMON_ACT_DESK_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "act/notice.h"
-#include "act/plan.h"
-#include "act/report.h"
+#include "daemon/rules/notice.h"
+#include "daemon/act/plan.h"
+#include "daemon/act/report.h"
 
 #define DESK_ALERTS_MAX 8192u           /* kept; further ones are not acted on, and counted */
 #define DESK_BUCKETS 4096u

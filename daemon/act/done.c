@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* done.c - an array, searched from its newest end: alerts are few, and asked about when they change only. */
-#include "act/done.h"
+#include "daemon/act/done.h"
 
 #include <string.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* done.h - which alerts were acted on: what must not be forgotten over a restart. The newest DESK_DONE_MAX. Pure. */
-#ifndef HW_ACT_DONE_H
-#define HW_ACT_DONE_H
+#ifndef HW_DAEMON_ACT_DONE_H
+#define HW_DAEMON_ACT_DONE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "act/notice.h"
+#include "daemon/rules/notice.h"
 
 #define DESK_DONE_MAX 4096u             /* the oldest goes */
 

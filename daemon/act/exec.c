@@ -10,7 +10,7 @@
  * within GRACE is killed itself. Output is read at most READ_TURN bytes a turn;
  * a program that prints without end is soon over EXEC_FLOOD_BYTES.
  */
-#include "act/exec.h"
+#include "daemon/act/exec.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -24,9 +24,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "act/exec_child.h"
-#include "act/exec_env.h"
-#include "act/json.h"
+#include "daemon/act/exec_child.h"
+#include "daemon/act/exec_env.h"
+#include "daemon/act/json.h"
 #include "heapwatch/text.h"
 
 #define READ_TURN 65536u

@@ -10,14 +10,14 @@
  *
  * Belongs to one event loop.
  */
-#ifndef HW_ACT_EXEC_H
-#define HW_ACT_EXEC_H
+#ifndef HW_DAEMON_ACT_EXEC_H
+#define HW_DAEMON_ACT_EXEC_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "act/notice.h"
+#include "daemon/rules/notice.h"
 
 #define EXEC_OUTPUT_BYTES 4096u         /* of its output: kept */
 #define EXEC_FLOOD_BYTES (1u << 20)     /* of its output: then it is killed */

@@ -6,7 +6,7 @@
  * forks faster than it is killed meets the bound of rounds; then the process
  * group is all that was tried, and the daemon counts the action as failed.
  */
-#include "act/exec_child.h"
+#include "daemon/act/exec_child.h"
 
 #include <errno.h>
 #include <fcntl.h>

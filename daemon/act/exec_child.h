@@ -11,8 +11,8 @@
  *
  * Only async-signal-safe calls: heapwatchd has threads.
  */
-#ifndef HW_ACT_EXEC_CHILD_H
-#define HW_ACT_EXEC_CHILD_H
+#ifndef HW_DAEMON_ACT_EXEC_CHILD_H
+#define HW_DAEMON_ACT_EXEC_CHILD_H
 
 #include <stdnoreturn.h>
 

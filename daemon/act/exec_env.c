@@ -5,7 +5,7 @@
  * block behind it. A label becomes HEAPWATCH_LABEL_<NAME>: letters in upper case,
  * everything that is no letter or digit as '_'.
  */
-#include "act/exec_env.h"
+#include "daemon/act/exec_env.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "act/file.h"
+#include "daemon/act/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* file.h - small files that must be whole: written beside and renamed, mode 0600. May wait for the disk. */
-#ifndef HW_ACT_FILE_H
-#define HW_ACT_FILE_H
+#ifndef HW_DAEMON_ACT_FILE_H
+#define HW_DAEMON_ACT_FILE_H
 
 #include <stddef.h>
 

@@ -8,15 +8,15 @@
  * CURLOPT_QUICK_EXIT: without it libcurl waits for the thread that looks up a
  * name when the request's time is over, as long as that takes.
  */
-#include "act/http.h"
+#include "daemon/act/http.h"
 
 #include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "act/curl_library.h"
-#include "act/token.h"
+#include "daemon/act/curl_library.h"
+#include "daemon/act/token.h"
 
 #define CONNECTIONS_MAX 32L
 #define HOST_CONNECTIONS_MAX 4L

@@ -9,8 +9,8 @@
  *
  * Looking up a name happens in a thread of libcurl's and can delay nobody.
  */
-#ifndef HW_ACT_HTTP_H
-#define HW_ACT_HTTP_H
+#ifndef HW_DAEMON_ACT_HTTP_H
+#define HW_DAEMON_ACT_HTTP_H
 
 #include <stdbool.h>
 #include <stddef.h>

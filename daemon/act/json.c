@@ -8,7 +8,7 @@
  * The webhook body follows Alertmanager's notification documentation, version
  * "4"; alerts follow its OpenAPI v2 (postableAlerts).
  */
-#include "act/json.h"
+#include "daemon/act/json.h"
 
 #include <inttypes.h>
 #include <jansson.h>

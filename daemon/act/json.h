@@ -7,13 +7,13 @@
  * A number that is not known, or is no finite number, is left out.
  * docs/ACTIONS.md shows each of them.
  */
-#ifndef HW_ACT_JSON_H
-#define HW_ACT_JSON_H
+#ifndef HW_DAEMON_ACT_JSON_H
+#define HW_DAEMON_ACT_JSON_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "act/notice.h"
+#include "daemon/rules/notice.h"
 
 /* heapwatch's own form, which `exec` gets on standard input. One line. */
 char *json_notice(const struct notice *notice);

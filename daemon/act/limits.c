@@ -4,7 +4,7 @@
  * that the question needs: it may act again when the oldest of them is outside
  * of the window, and one alert's share is counted among them.
  */
-#include "act/limits.h"
+#include "daemon/act/limits.h"
 
 #include <stdlib.h>
 

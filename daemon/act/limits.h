@@ -6,12 +6,12 @@
  * Counted are alerts that began to fire and were acted on; the end of such an
  * alert is always told. Pure: time is an argument, Unix time in ns.
  */
-#ifndef HW_ACT_LIMITS_H
-#define HW_ACT_LIMITS_H
+#ifndef HW_DAEMON_ACT_LIMITS_H
+#define HW_DAEMON_ACT_LIMITS_H
 
 #include <stdint.h>
 
-#include "act/plan.h"
+#include "daemon/act/plan.h"
 
 #define LIMITS_RULES_MAX 4096u          /* rules with a memory; beyond, the one not acted on for longest is forgotten */
 

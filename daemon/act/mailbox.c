@@ -4,7 +4,7 @@
  * waits. The receiver takes one message at a time out of the lock, at most a
  * TURN of them before it lets its loop do other things.
  */
-#include "act/mailbox.h"
+#include "daemon/act/mailbox.h"
 
 #include <errno.h>
 #include <event2/event.h>

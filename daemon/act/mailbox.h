@@ -5,8 +5,8 @@
  * Bounded; posting never waits for the receiver (a lock is held for a few
  * instructions by either side). Messages come out in order, in the receiver's loop.
  */
-#ifndef HW_ACT_MAILBOX_H
-#define HW_ACT_MAILBOX_H
+#ifndef HW_DAEMON_ACT_MAILBOX_H
+#define HW_DAEMON_ACT_MAILBOX_H
 
 #include <stddef.h>
 

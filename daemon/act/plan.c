@@ -9,7 +9,7 @@
  * The count of references is atomic, because the last one may be dropped by the
  * thread that runs the actions.
  */
-#include "act/plan.h"
+#include "daemon/act/plan.h"
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
  * is shared by reference, because a reload may drop a rule whose actions still
  * run. docs/ACTIONS.md says what each field means to users.
  */
-#ifndef HW_ACT_PLAN_H
-#define HW_ACT_PLAN_H
+#ifndef HW_DAEMON_ACT_PLAN_H
+#define HW_DAEMON_ACT_PLAN_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* report.h - what became of one action: goes back to the loop, and from there onto the alert's message. Plain data. */
-#ifndef HW_ACT_REPORT_H
-#define HW_ACT_REPORT_H
+#ifndef HW_DAEMON_ACT_REPORT_H
+#define HW_DAEMON_ACT_REPORT_H
 
 #include <stdint.h>
 
-#include "act/notice.h"
-#include "act/plan.h"
+#include "daemon/rules/notice.h"
+#include "daemon/act/plan.h"
 
 #define REPORT_DETAIL_MAX 256u
 

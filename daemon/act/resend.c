@@ -5,16 +5,16 @@
  * timer rings, the list is sent in batches, one request after the other, so
  * that one peer never has more than one connection busy with it.
  */
-#include "act/resend.h"
+#include "daemon/act/resend.h"
 
 #include <event2/event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "act/json.h"
-#include "clock.h"
-#include "log.h"
+#include "daemon/act/json.h"
+#include "proto/base/clock.h"
+#include "daemon/log.h"
 
 static const char path[] = "/api/v2/alerts";
 

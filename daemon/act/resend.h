@@ -8,14 +8,14 @@
  * Alertmanager go in one request. A request that fails is not repeated: the
  * next interval is soon enough. It is logged once, and once when it works again.
  */
-#ifndef HW_ACT_RESEND_H
-#define HW_ACT_RESEND_H
+#ifndef HW_DAEMON_ACT_RESEND_H
+#define HW_DAEMON_ACT_RESEND_H
 
 #include <stdint.h>
 
-#include "act/http.h"
-#include "act/notice.h"
-#include "act/plan.h"
+#include "daemon/act/http.h"
+#include "daemon/rules/notice.h"
+#include "daemon/act/plan.h"
 
 #define RESEND_LIVES 4u
 #define RESEND_OPEN_MAX 4096u           /* open alerts in all: later ones are sent once only, and counted */

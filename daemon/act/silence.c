@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* silence.c - a short array: people make silences, so there are few, and a scan is enough. */
-#include "act/silence.h"
+#include "daemon/act/silence.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

@@ -6,8 +6,8 @@
  * matches both is published as before, but nothing is done about it. Pure:
  * time is an argument, Unix time in ns.
  */
-#ifndef HW_ACT_SILENCE_H
-#define HW_ACT_SILENCE_H
+#ifndef HW_DAEMON_ACT_SILENCE_H
+#define HW_DAEMON_ACT_SILENCE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
  *       "silences": [{"id": 1, "rule": "leak", "target": "*", "why": "...", "created": ns, "until": ns}],
  *       "done": [{"alert": "0123456789abcdef", "fired": ns, "resolved": false}]}
  */
-#include "act/state.h"
+#include "daemon/act/state.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,15 +4,15 @@
  * which alerts were acted on. JSON; everything in it is checked when it is read.
  * Pure: files are file.h's business.
  */
-#ifndef HW_ACT_STATE_H
-#define HW_ACT_STATE_H
+#ifndef HW_DAEMON_ACT_STATE_H
+#define HW_DAEMON_ACT_STATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "act/desk.h"
-#include "act/silence.h"
+#include "daemon/act/desk.h"
+#include "daemon/act/silence.h"
 
 #define STATE_BYTES_MAX (4u << 20)      /* of the text */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "act/token.h"
+#include "daemon/act/token.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* token.h - a secret from a file of one line: printable ASCII without blanks. May wait for the disk. */
-#ifndef HW_ACT_TOKEN_H
-#define HW_ACT_TOKEN_H
+#ifndef HW_DAEMON_ACT_TOKEN_H
+#define HW_DAEMON_ACT_TOKEN_H
 
 #include <stdbool.h>
 #include <stddef.h>

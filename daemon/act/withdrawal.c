@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "act/withdrawal.h"
+#include "daemon/act/withdrawal.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,11 +4,11 @@
  * when it is silenced: that it is over, and in the annotation `silenced` that
  * this is a silence and not the end. Pure.
  */
-#ifndef HW_ACT_WITHDRAWAL_H
-#define HW_ACT_WITHDRAWAL_H
+#ifndef HW_DAEMON_ACT_WITHDRAWAL_H
+#define HW_DAEMON_ACT_WITHDRAWAL_H
 
-#include "act/notice.h"
-#include "act/silence.h"
+#include "daemon/rules/notice.h"
+#include "daemon/act/silence.h"
 
 /* From the notice of the alert that fires. A copy, to free(); NULL when memory is short. */
 struct notice *withdrawal_new(const struct notice *firing, const struct silence *silence, uint64_t now_wall_ns);

@@ -5,7 +5,7 @@
  * was posted before it has been begun by then. Signals are for the main
  * thread: the worker starts with all of them blocked.
  */
-#include "act/worker.h"
+#include "daemon/act/worker.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -16,10 +16,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "act/actor.h"
-#include "act/file.h"
-#include "act/mailbox.h"
-#include "log.h"
+#include "daemon/act/actor.h"
+#include "daemon/act/file.h"
+#include "daemon/act/mailbox.h"
+#include "daemon/log.h"
 
 enum what { WHAT_ORDER, WHAT_FILE, WHAT_STOP, WHAT_REPORT, WHAT_WRITTEN };
 

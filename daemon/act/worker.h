@@ -9,13 +9,13 @@
  * or a fork: so none of them is done in it. The worker has an event loop of its
  * own; between the two go messages only (mailbox.h).
  */
-#ifndef HW_ACT_WORKER_H
-#define HW_ACT_WORKER_H
+#ifndef HW_DAEMON_ACT_WORKER_H
+#define HW_DAEMON_ACT_WORKER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "act/report.h"
+#include "daemon/act/report.h"
 
 #define WORKER_ORDERS_MAX 2000u         /* on the way to it: beyond, they are refused */
 #define WORKER_REPORTS_MAX 20000u       /* on the way back: beyond, they are lost and counted */

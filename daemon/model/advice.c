@@ -4,10 +4,10 @@
  * did not do (collect, say, write) is only advice after enough event time, so
  * that a young or idle program is not blamed; an ended run has had its time.
  */
-#include "model/advice.h"
+#include "daemon/model/advice.h"
 
-#include "base/ckd.h"
-#include "model/state.h"
+#include "proto/base/ckd.h"
+#include "daemon/model/state.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define SETTLED_NS (2 * SECOND_NS)       /* identity, class g and profile events have come by then */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* advice.h - what this stream lacks, from what has and has not been seen. Texts: proto/advice.h. Pure. */
-#ifndef HW_MODEL_ADVICE_H
-#define HW_MODEL_ADVICE_H
+/* advice.h - what this stream lacks, from what has and has not been seen. Texts: proto/eventlog/advice.h. Pure. */
+#ifndef HW_DAEMON_MODEL_ADVICE_H
+#define HW_DAEMON_MODEL_ADVICE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/advice.h"
+#include "proto/eventlog/advice.h"
 
 struct model;
 

@@ -5,7 +5,7 @@
  * the width doubles, and the question is asked again. So a band of ten minutes
  * has points of 16 s, one of a month points of 12 h, in the same 1.3 kB.
  */
-#include "model/bands_private.h"
+#include "daemon/model/bands_private.h"
 
 #define FIRST_WIDTH_NS UINT64_C(1000000000)
 

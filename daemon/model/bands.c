@@ -12,12 +12,14 @@
  * knows its band, so a band whose table came first is found by it and needs no
  * entry in the id table.
  */
-#include "model/bands_private.h"
+#include "daemon/model/bands_private.h"
 
 #include <string.h>
 
-#include "base/hash.h"
-#include "model/state.h"
+#include "daemon/model/limits.h"
+#include "proto/base/hash.h"
+#include "daemon/model/state.h"
+#include "proto/base/limits.h"
 
 void bands_init(struct bands *b)
 {

@@ -7,14 +7,16 @@
  * The first LIMIT_FULL_BANDS bands have a short history of their own; the
  * others keep totals. Beyond LIMIT_BANDS a band is left out, and counted.
  */
-#ifndef HW_MODEL_BANDS_H
-#define HW_MODEL_BANDS_H
+#ifndef HW_DAEMON_MODEL_BANDS_H
+#define HW_DAEMON_MODEL_BANDS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/window.h"
+#include "daemon/model/limits.h"
+#include "daemon/model/window.h"
+#include "proto/base/limits.h"
 
 struct cost_centre {
         uint32_t id;

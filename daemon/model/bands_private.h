@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* bands_private.h - bands and the definitions that they lean on, and how both are taken in. */
-#ifndef HW_MODEL_BANDS_PRIVATE_H
-#define HW_MODEL_BANDS_PRIVATE_H
+#ifndef HW_DAEMON_MODEL_BANDS_PRIVATE_H
+#define HW_DAEMON_MODEL_BANDS_PRIVATE_H
 
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/idtable.h"
-#include "base/pool.h"
-#include "base/strings.h"
+#include "proto/base/arena.h"
+#include "proto/base/idtable.h"
+#include "proto/base/pool.h"
+#include "proto/base/strings.h"
 #include "heapwatch/eventlog.h"
-#include "model/bands.h"
+#include "daemon/model/bands.h"
 
 struct census;
 struct model;

@@ -7,8 +7,8 @@
  * additions and one division, in the lines of its band and of its point of
  * history, which it shares with those of its neighbours.
  */
-#include "model/bands_private.h"
-#include "model/census.h"
+#include "daemon/model/bands_private.h"
+#include "daemon/model/census.h"
 
 /* Of the first sample alone. */
 static struct band_sums first_sums(const struct band *band)

@@ -8,13 +8,13 @@
  * closes without it is unfinished: passed on as such, and no band is changed.
  * Before, the next sample's beginning or the end of the log is its end.
  */
-#include "model/census.h"
+#include "daemon/model/census.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ckd.h"
-#include "model/state.h"
+#include "proto/base/ckd.h"
+#include "daemon/model/state.h"
 
 #define FIRST_ROOM 64u
 #define WITH_SAMPLE_END 810u    /* GHC 8.10 */

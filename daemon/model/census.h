@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* census.h - one heap profile sample: bytes per band at one moment. Duplicate rows of one band are added. */
-#ifndef HW_MODEL_CENSUS_H
-#define HW_MODEL_CENSUS_H
+#ifndef HW_DAEMON_MODEL_CENSUS_H
+#define HW_DAEMON_MODEL_CENSUS_H
 
 #include <stdbool.h>
 #include <stdint.h>

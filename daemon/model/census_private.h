@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* census_private.h - how heap profile samples are taken in. */
-#ifndef HW_MODEL_CENSUS_PRIVATE_H
-#define HW_MODEL_CENSUS_PRIVATE_H
+#ifndef HW_DAEMON_MODEL_CENSUS_PRIVATE_H
+#define HW_DAEMON_MODEL_CENSUS_PRIVATE_H
 
 #include "heapwatch/eventlog.h"
-#include "model/census.h"
+#include "daemon/model/census.h"
 
 struct model;
 

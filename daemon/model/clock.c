@@ -9,10 +9,10 @@
  * which the next block's begin tells; the watermark is the least T over all
  * buffers, when each of them has told something.
  */
-#include "model/clock.h"
+#include "daemon/model/clock.h"
 
-#include "base/ckd.h"
-#include "model/state.h"
+#include "proto/base/ckd.h"
+#include "daemon/model/state.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* clock.h - event time of a run: its range, blocks, watermark, and the mapping to Unix time. Private to the model. */
-#ifndef HW_MODEL_CLOCK_H
-#define HW_MODEL_CLOCK_H
+#ifndef HW_DAEMON_MODEL_CLOCK_H
+#define HW_DAEMON_MODEL_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>

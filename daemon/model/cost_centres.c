@@ -2,8 +2,9 @@
 /* DESIGN: definitions by id; a repeated one replaces. A stack that uses an undefined centre is shown as cc#N. */
 #include <string.h>
 
-#include "base/hash.h"
-#include "model/state.h"
+#include "daemon/model/limits.h"
+#include "proto/base/hash.h"
+#include "daemon/model/state.h"
 
 #define TEXT_BYTES 512  /* of a stack: longer ones are cut with "..." */
 

@@ -10,13 +10,13 @@
  * that it is over, without a pause. Generations are made (zeroed) when they are
  * first seen: their histograms are large and most programs use two.
  */
-#include "model/gc_private.h"
+#include "daemon/model/gc_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/ckd.h"
-#include "model/state.h"
+#include "proto/base/ckd.h"
+#include "daemon/model/state.h"
 
 #define SHARE_SPAN_NS UINT64_C(10000000000)
 #define WITH_BALANCED 58        /* payload of GC_STATS_GHC since 8.4 */

@@ -7,14 +7,14 @@
  * the capability whose block holds GC_STATS_GHC. Pairs are matched per
  * capability, because blocks of different capabilities come out of time order.
  */
-#ifndef HW_MODEL_GC_H
-#define HW_MODEL_GC_H
+#ifndef HW_DAEMON_MODEL_GC_H
+#define HW_DAEMON_MODEL_GC_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/process.h"
-#include "model/histogram.h"
+#include "proto/base/process.h"
+#include "daemon/model/histogram.h"
 
 #define GC_MAX_GENERATIONS 16   /* of higher ones the last entry takes all */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* gc_private.h - how collections are taken in. */
-#ifndef HW_MODEL_GC_PRIVATE_H
-#define HW_MODEL_GC_PRIVATE_H
+#ifndef HW_DAEMON_MODEL_GC_PRIVATE_H
+#define HW_DAEMON_MODEL_GC_PRIVATE_H
 
 #include "heapwatch/eventlog.h"
-#include "model/gc.h"
+#include "daemon/model/gc.h"
 
 struct model;
 

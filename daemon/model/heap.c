@@ -8,10 +8,10 @@
  * all). The rate is the sum of every capability's own rate, each from its own
  * points: blocks that have not come yet then delay a part, and bend nothing.
  */
-#include "model/heap_private.h"
+#include "daemon/model/heap_private.h"
 
-#include "base/ckd.h"
-#include "model/state.h"
+#include "proto/base/ckd.h"
+#include "daemon/model/state.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define RATE_SPAN_NS (10 * SECOND_NS)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* heap.h - gauges of the heap and the process. UNKNOWN_U64 means not known. Meanings: eventlog events 49-51, 90, 91. */
-#ifndef HW_MODEL_HEAP_H
-#define HW_MODEL_HEAP_H
+#ifndef HW_DAEMON_MODEL_HEAP_H
+#define HW_DAEMON_MODEL_HEAP_H
 
 #include <stdint.h>
 
-#include "base/process.h"
+#include "proto/base/process.h"
 
 struct heap {
         uint64_t live_bytes;            /* after the last major collection */

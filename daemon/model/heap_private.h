@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* heap_private.h - how heap gauges are taken in: of several blocks, the value with the newest time stands. */
-#ifndef HW_MODEL_HEAP_PRIVATE_H
-#define HW_MODEL_HEAP_PRIVATE_H
+#ifndef HW_DAEMON_MODEL_HEAP_PRIVATE_H
+#define HW_DAEMON_MODEL_HEAP_PRIVATE_H
 
 #include <stdbool.h>
 
 #include "heapwatch/eventlog.h"
-#include "model/heap.h"
+#include "daemon/model/heap.h"
 
 struct model;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: the index is the value's floating-point form: five bits of mantissa under the exponent. */
-#include "model/histogram.h"
+#include "daemon/model/histogram.h"
 
 #define SUB_BITS 5
 #define MAX_BITS 42

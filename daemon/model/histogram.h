@@ -8,8 +8,8 @@
  *   index(v) = v                                   for v < 32
  *            = 32 * (e - 4) + (v >> (e - 5)) - 32  else, e = floor(log2 v)
  */
-#ifndef HW_MODEL_HISTOGRAM_H
-#define HW_MODEL_HISTOGRAM_H
+#ifndef HW_DAEMON_MODEL_HISTOGRAM_H
+#define HW_DAEMON_MODEL_HISTOGRAM_H
 
 #include <stdint.h>
 

@@ -12,8 +12,9 @@
  */
 #include <string.h>
 
-#include "base/hash.h"
-#include "model/state.h"
+#include "daemon/model/limits.h"
+#include "proto/base/hash.h"
+#include "daemon/model/state.h"
 
 struct info_table *ipe_find(const struct bands *b, uint64_t key)
 {

@@ -13,12 +13,12 @@
  * Rates and shares look back over event time and so change even when nothing
  * is told; they are worked out once a call, not once an event.
  */
-#include "model/model.h"
+#include "daemon/model/model.h"
 
 #include <stdlib.h>
 
-#include "model/sched_hot.h"
-#include "model/state.h"
+#include "daemon/model/sched_hot.h"
+#include "daemon/model/state.h"
 
 #define IDENTITY_BYTES ((size_t)1 << 20)
 #define REFRESH_NS UINT64_C(1000000000)

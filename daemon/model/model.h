@@ -10,24 +10,24 @@
  * Events of different capabilities come out of time order. Nothing is held
  * back: buckets are keyed by event time and accept late samples.
  */
-#ifndef HW_MODEL_MODEL_H
-#define HW_MODEL_MODEL_H
+#ifndef HW_DAEMON_MODEL_MODEL_H
+#define HW_DAEMON_MODEL_MODEL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/process.h"
+#include "proto/base/process.h"
 #include "heapwatch/eventlog.h"
-#include "model/bands.h"
-#include "model/census.h"
-#include "model/gc.h"
-#include "model/heap.h"
-#include "model/notes.h"
-#include "model/profile.h"
-#include "model/run.h"
-#include "model/sched.h"
-#include "model/series.h"
+#include "daemon/model/bands.h"
+#include "daemon/model/census.h"
+#include "daemon/model/gc.h"
+#include "daemon/model/heap.h"
+#include "daemon/model/notes.h"
+#include "daemon/model/profile.h"
+#include "daemon/model/run.h"
+#include "daemon/model/sched.h"
+#include "daemon/model/series.h"
 
 struct model;
 

@@ -5,8 +5,8 @@
  * its begin counts no time. Mark may repeat within a cycle; a cycle is finished
  * with its sweep. Only the sync is a pause; mark and sweep run beside the program.
  */
-#include "base/ckd.h"
-#include "model/state.h"
+#include "proto/base/ckd.h"
+#include "daemon/model/state.h"
 
 void nonmoving_clear(struct model *m)
 {

@@ -4,12 +4,13 @@
  * much costs no allocation once the ring has gone round. When memory is short a
  * note loses its text, which its size then shows, but is still numbered.
  */
-#include "model/notes.h"
+#include "daemon/model/notes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/state.h"
+#include "daemon/model/limits.h"
+#include "daemon/model/state.h"
 
 #define ROUND 64u       /* text memory comes in multiples of it */
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* notes.h - what the program said: the newest LIMIT_NOTES messages, markers and labels. */
-#ifndef HW_MODEL_NOTES_H
-#define HW_MODEL_NOTES_H
+#ifndef HW_DAEMON_MODEL_NOTES_H
+#define HW_DAEMON_MODEL_NOTES_H
 
 #include <stdint.h>
+
+#include "daemon/model/limits.h"
 
 enum note_what {                        /* numbers of the wire */
         NOTE_MESSAGE = 1,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* notes_private.h - how notes are taken in. */
-#ifndef HW_MODEL_NOTES_PRIVATE_H
-#define HW_MODEL_NOTES_PRIVATE_H
+#ifndef HW_DAEMON_MODEL_NOTES_PRIVATE_H
+#define HW_DAEMON_MODEL_NOTES_PRIVATE_H
 
 #include <stddef.h>
 
+#include "daemon/model/limits.h"
 #include "heapwatch/eventlog.h"
-#include "model/notes.h"
+#include "daemon/model/notes.h"
 
 struct model;
 

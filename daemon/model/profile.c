@@ -4,12 +4,14 @@
  * ids, one compare, one addition. Gaps in the tick counter are time without
  * sampling, not samples, so events alone are counted.
  */
-#include "model/profile.h"
+#include "daemon/model/profile.h"
 
 #include <string.h>
 
-#include "base/hash.h"
-#include "model/state.h"
+#include "daemon/model/limits.h"
+#include "proto/base/hash.h"
+#include "daemon/model/state.h"
+#include "proto/base/limits.h"
 
 void profile_init(struct profile *p)
 {

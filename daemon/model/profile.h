@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* profile.h - time profile: ticks per stack of cost centres, over all capabilities; and ticky counters. */
-#ifndef HW_MODEL_PROFILE_H
-#define HW_MODEL_PROFILE_H
+#ifndef HW_DAEMON_MODEL_PROFILE_H
+#define HW_DAEMON_MODEL_PROFILE_H
 
 #include <stdint.h>
+
+#include "proto/base/limits.h"
 
 struct profile_stack {
         uint32_t id;                    /* dense, from 1 */

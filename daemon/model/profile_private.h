@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* profile_private.h - how time-profile ticks and ticky counters are taken in. */
-#ifndef HW_MODEL_PROFILE_PRIVATE_H
-#define HW_MODEL_PROFILE_PRIVATE_H
+#ifndef HW_DAEMON_MODEL_PROFILE_PRIVATE_H
+#define HW_DAEMON_MODEL_PROFILE_PRIVATE_H
 
-#include "base/arena.h"
-#include "base/idtable.h"
-#include "base/pool.h"
+#include "proto/base/arena.h"
+#include "proto/base/idtable.h"
+#include "proto/base/pool.h"
 #include "heapwatch/eventlog.h"
-#include "model/profile.h"
+#include "daemon/model/profile.h"
 
 struct model;
 

@@ -7,11 +7,11 @@
  * RTS options are found as the runtime finds them (rts/RtsFlags.c): between
  * +RTS and -RTS or the end; --RTS and -- end the search.
  */
-#include "model/run.h"
+#include "daemon/model/run.h"
 
 #include <string.h>
 
-#include "model/state.h"
+#include "daemon/model/state.h"
 
 void run_clear(struct run *run, uint32_t ordinal)
 {

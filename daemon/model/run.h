@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run.h - who runs: the identity of one life of a target, from its log's first events. Pure. */
-#ifndef HW_MODEL_RUN_H
-#define HW_MODEL_RUN_H
+#ifndef HW_DAEMON_MODEL_RUN_H
+#define HW_DAEMON_MODEL_RUN_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* run_private.h - how the identity of a run is taken in. */
-#ifndef HW_MODEL_RUN_PRIVATE_H
-#define HW_MODEL_RUN_PRIVATE_H
+#ifndef HW_DAEMON_MODEL_RUN_PRIVATE_H
+#define HW_DAEMON_MODEL_RUN_PRIVATE_H
 
-#include "model/run.h"
+#include "daemon/model/run.h"
 
 struct model;
 

@@ -6,13 +6,14 @@
  * additions an event; nine of ten events of a log are of the three kinds in
  * sched_hot.h, which the loop in model.c has inline.
  */
-#include "model/sched.h"
+#include "daemon/model/sched.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/sched_hot.h"
-#include "model/state.h"
+#include "proto/eventlog/limits.h"
+#include "daemon/model/sched_hot.h"
+#include "daemon/model/state.h"
 
 enum {
         STATUS_READ_MVAR_782 = 8,

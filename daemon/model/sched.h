@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sched.h - the scheduler, counted rather than stored: it writes most of a log's events. */
-#ifndef HW_MODEL_SCHED_H
-#define HW_MODEL_SCHED_H
+#ifndef HW_DAEMON_MODEL_SCHED_H
+#define HW_DAEMON_MODEL_SCHED_H
 
 #include <stdbool.h>
 #include <stdint.h>

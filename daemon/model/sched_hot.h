@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sched_hot.h - the events that a busy program writes most, inline for the loop in model.c. */
-#ifndef HW_MODEL_SCHED_HOT_H
-#define HW_MODEL_SCHED_HOT_H
+#ifndef HW_DAEMON_MODEL_SCHED_HOT_H
+#define HW_DAEMON_MODEL_SCHED_HOT_H
 
-#include "base/ckd.h"
-#include "model/state.h"
+#include "proto/base/ckd.h"
+#include "daemon/model/state.h"
 
 #define STATUS_FINISHED 5u
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* sched_private.h - how scheduler events are taken in, and what is kept of each capability beside sched.h. */
-#ifndef HW_MODEL_SCHED_PRIVATE_H
-#define HW_MODEL_SCHED_PRIVATE_H
+#ifndef HW_DAEMON_MODEL_SCHED_PRIVATE_H
+#define HW_DAEMON_MODEL_SCHED_PRIVATE_H
 
+#include "proto/eventlog/limits.h"
 #include "heapwatch/eventlog.h"
-#include "model/gc.h"
-#include "model/sched.h"
+#include "daemon/model/gc.h"
+#include "daemon/model/sched.h"
 
 struct model;
 

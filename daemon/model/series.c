@@ -10,7 +10,7 @@
  * several stretches in every second of a log: catching up with two days of one
  * target spent 40 % of its time in merges.
  */
-#include "model/series.h"
+#include "daemon/model/series.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,10 +6,10 @@
  * 6 h, 48 h): a young series takes 1.3 kB, an old one 107 kB, none more. When
  * memory is short a ring stays as it is and forgets sooner.
  */
-#ifndef HW_MODEL_SERIES_H
-#define HW_MODEL_SERIES_H
+#ifndef HW_DAEMON_MODEL_SERIES_H
+#define HW_DAEMON_MODEL_SERIES_H
 
-#include "model/window.h"
+#include "daemon/model/window.h"
 
 #define SERIES_WIDTHS 4
 

@@ -3,21 +3,20 @@
  * state.h - the inside of struct model: one part per concept. Private to the
  * model; other stages read through the functions of model.h.
  */
-#ifndef HW_MODEL_STATE_H
-#define HW_MODEL_STATE_H
+#ifndef HW_DAEMON_MODEL_STATE_H
+#define HW_DAEMON_MODEL_STATE_H
 
-#include "base/limits.h"
-#include "base/strings.h"
-#include "model/bands_private.h"
-#include "model/census_private.h"
-#include "model/clock.h"
-#include "model/gc_private.h"
-#include "model/heap_private.h"
-#include "model/model.h"
-#include "model/notes_private.h"
-#include "model/profile_private.h"
-#include "model/run_private.h"
-#include "model/sched_private.h"
+#include "proto/base/strings.h"
+#include "daemon/model/bands_private.h"
+#include "daemon/model/census_private.h"
+#include "daemon/model/clock.h"
+#include "daemon/model/gc_private.h"
+#include "daemon/model/heap_private.h"
+#include "daemon/model/model.h"
+#include "daemon/model/notes_private.h"
+#include "daemon/model/profile_private.h"
+#include "daemon/model/run_private.h"
+#include "daemon/model/sched_private.h"
 
 struct model {
         /* What every event touches comes first. */

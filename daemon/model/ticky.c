@@ -2,8 +2,9 @@
 /* DESIGN: a batch holds counts since the batch before, so all are added up; definitions come at exit, after them. */
 #include <string.h>
 
-#include "base/hash.h"
-#include "model/state.h"
+#include "proto/base/limits.h"
+#include "proto/base/hash.h"
+#include "daemon/model/state.h"
 
 void ticky_init(struct ticky *t)
 {

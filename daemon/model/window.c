@@ -12,7 +12,7 @@
  * So memory need not be zeroed, clearing costs nothing, and a jump of any
  * length, from hostile or from forked clocks, costs one pass at most.
  */
-#include "model/window.h"
+#include "daemon/model/window.h"
 
 void moments_add(struct moments *m, double t_s, double v)
 {

@@ -8,8 +8,8 @@
  * bucket is still in the ring; what comes later than that is the caller's to
  * count. Pure: time is an argument. Nothing is allocated.
  */
-#ifndef HW_MODEL_WINDOW_H
-#define HW_MODEL_WINDOW_H
+#ifndef HW_DAEMON_MODEL_WINDOW_H
+#define HW_DAEMON_MODEL_WINDOW_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,12 +5,12 @@
  * message is packed before the model moves on. `failed` is sticky, so that
  * encoders need not check every text they ask for.
  */
-#include "publish/encode.h"
+#include "daemon/publish/encode.h"
 
 #include <string.h>
 
-#include "base/ckd.h"
-#include "base/limits.h"
+#include "proto/base/ckd.h"
+#include "daemon/publish/limits.h"
 #include "heapwatch/text.h"
 
 #define REPLACEMENT_BYTES 3     /* U+FFFD in UTF-8: the most that one bad byte becomes */

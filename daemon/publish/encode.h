@@ -9,18 +9,19 @@
  * Functions that return a pointer return NULL when memory is short;
  * encoder->failed then is true, also when only a text inside is missing.
  */
-#ifndef HW_PUBLISH_ENCODE_H
-#define HW_PUBLISH_ENCODE_H
+#ifndef HW_DAEMON_PUBLISH_ENCODE_H
+#define HW_DAEMON_PUBLISH_ENCODE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "daemon/publish/limits.h"
+#include "proto/base/arena.h"
 #include "heapwatch/wire.h"
-#include "model/model.h"
-#include "publish/health.h"
-#include "publish/publisher.h"
+#include "daemon/model/model.h"
+#include "daemon/publish/health.h"
+#include "daemon/publish/publisher.h"
 
 struct encoder {
         struct arena arena;

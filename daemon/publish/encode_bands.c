@@ -4,8 +4,8 @@
  * for programs. A first census may bring 10,000 of them at once: they are packed
  * by hand (packer.h), in falling order of the fields.
  */
-#include "publish/label.h"
-#include "publish/packer.h"
+#include "daemon/publish/label.h"
+#include "daemon/publish/packer.h"
 
 /* Numbers of fields in heapwatch.proto. */
 enum { BAND_ID = 1, BAND_LABEL, BAND_STACK_CENTRES, BAND_INFO_TABLE, BAND_FIRST_SEEN_NS, BAND_TABLE_KEY };

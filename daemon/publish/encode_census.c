@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: rows as two packed arrays, band[i] holding bytes[i], in the census's own order; packed by hand (packer.h). */
-#include "publish/packer.h"
+#include "daemon/publish/packer.h"
 
 /* Numbers of fields in heapwatch.proto. */
 #define CENSUS_BAND 4u

@@ -5,7 +5,7 @@
  * and two quantiles ready made. Without a single measured pause all of it is
  * absent: a pause of 0 would be a lie.
  */
-#include "publish/encode.h"
+#include "daemon/publish/encode.h"
 
 static bool put_buckets(struct encoder *e, Hw__Generation *out, const struct histogram *h)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: gauges one to one. The process part is there as soon as one of its numbers is known. */
-#include "publish/encode.h"
+#include "daemon/publish/encode.h"
 
 static bool is_process_known(const struct process_sample *p)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: what the program said may hold anything: it leaves as valid UTF-8, controls and all; screens escape it. */
-#include "publish/encode.h"
+#include "daemon/publish/encode.h"
 
 Hw__Note *encode_note(struct encoder *e, const struct note *note)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: one row of the time profile, one ticky counter; which rows go out is send_rows.c's business. */
-#include "publish/encode.h"
+#include "daemon/publish/encode.h"
 
 Hw__Stack *encode_stack(struct encoder *e, const struct bands *bands, const struct profile_stack *stack)
 {

@@ -4,7 +4,7 @@
  * secrets and go out only when the user asked for it; RTS options are needed to
  * read the numbers and always go out. The environment is never even here.
  */
-#include "publish/encode.h"
+#include "daemon/publish/encode.h"
 
 /* Copies options as they come; more than RUN_MAX_ARGS there cannot be. */
 struct options {

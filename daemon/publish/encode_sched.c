@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: totals; the reasons that occurred; sparks as the sum of the capabilities that told theirs. */
-#include "publish/encode.h"
+#include "daemon/publish/encode.h"
 
 static bool put_stops(struct encoder *e, Hw__Sched *out, const struct sched *sched)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: the tracker's answers one to one; a NaN is absent. Sentences are made here, where text may be made. */
-#include "publish/encode_trend.h"
+#include "daemon/publish/encode_trend.h"
 
 #include <math.h>
 
-#include "publish/sentences.h"
+#include "daemon/publish/sentences.h"
 
 #define MINUTE_NS UINT64_C(60000000000)
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* encode_trend.h - the tracker's answers as structs of the wire; as in encode.h, NULL when memory is short. */
-#ifndef HW_PUBLISH_ENCODE_TREND_H
-#define HW_PUBLISH_ENCODE_TREND_H
+#ifndef HW_DAEMON_PUBLISH_ENCODE_TREND_H
+#define HW_DAEMON_PUBLISH_ENCODE_TREND_H
 
-#include "publish/encode.h"
-#include "trend/tracker.h"
+#include "daemon/publish/encode.h"
+#include "daemon/trend/tracker.h"
 
 /* With its windows, up to the newest event. */
 Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subject subject);

@@ -9,15 +9,15 @@
  * A message is sent when a column of it is full. The text column is the only
  * one that grows: one event of arguments may have very many of them.
  */
-#include "publish/event_stream.h"
+#include "daemon/publish/event_stream.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/limits.h"
-#include "publish/encode.h"
+#include "proto/base/arena.h"
+#include "daemon/publish/limits.h"
+#include "daemon/publish/encode.h"
 
 #define NUMBERS_OF_ONE 512u     /* no event has more: at most 255 ids and 9 others */
 #define NUMBERS_ROOM (LIMIT_EVENT_NUMBERS_PER_UPDATE + NUMBERS_OF_ONE)

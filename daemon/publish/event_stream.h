@@ -10,15 +10,15 @@
  * A live daemon has none of these. Sequence numbers are the topic's own; the
  * target's heads do not name it, because its one reader loses nothing.
  */
-#ifndef HW_PUBLISH_EVENT_STREAM_H
-#define HW_PUBLISH_EVENT_STREAM_H
+#ifndef HW_DAEMON_PUBLISH_EVENT_STREAM_H
+#define HW_DAEMON_PUBLISH_EVENT_STREAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "heapwatch/eventlog.h"
-#include "publish/outlet.h"
+#include "daemon/publish/outlet.h"
 
 enum event_wish {
         EVENTS_NOT_WANTED,

@@ -4,10 +4,12 @@
  * message. Most series have a few samples a second and never grow further, so
  * a target costs some KiB, not the sum of all caps.
  */
-#include "publish/gather.h"
+#include "daemon/publish/gather.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "daemon/publish/limits.h"
 
 #define FIRST_CAPACITY 16u
 #define SLIM_CAPACITY 64u /* larger arrays are of a burst */

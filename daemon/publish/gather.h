@@ -7,16 +7,16 @@
  * message and stay until gathered_slim. Bands and notes are only remembered by
  * number: the model keeps them. Every "full" means: send, then go on.
  */
-#ifndef HW_PUBLISH_GATHER_H
-#define HW_PUBLISH_GATHER_H
+#ifndef HW_DAEMON_PUBLISH_GATHER_H
+#define HW_DAEMON_PUBLISH_GATHER_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/limits.h"
-#include "model/gc.h"
-#include "model/series.h"
+#include "daemon/publish/limits.h"
+#include "daemon/model/gc.h"
+#include "daemon/model/series.h"
 
 /* Samples of one series, ready to be packed. */
 struct gathered_samples {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* health.h - how the stream itself is: gathered by the pipeline from every stage, UNKNOWN_U64 = not known. */
-#ifndef HW_PUBLISH_HEALTH_H
-#define HW_PUBLISH_HEALTH_H
+#ifndef HW_DAEMON_PUBLISH_HEALTH_H
+#define HW_DAEMON_PUBLISH_HEALTH_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "proto/advice.h"
-#include "base/limits.h"
+#include "proto/eventlog/advice.h"
+#include "daemon/publish/limits.h"
 #include "heapwatch/eventlog.h"
 
 struct health {

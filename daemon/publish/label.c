@@ -4,15 +4,15 @@
  * fit, always leaving room for the mark of a cut. Only the first entry may be
  * cut inside (at a character): a label that says nothing would be worse.
  */
-#include "publish/label.h"
+#include "daemon/publish/label.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/strings.h"
+#include "proto/base/hash.h"
+#include "proto/base/strings.h"
 
 #define CUT ";..."
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* label.h - what a band is called on a screen. Pure. */
-#ifndef HW_PUBLISH_LABEL_H
-#define HW_PUBLISH_LABEL_H
+#ifndef HW_DAEMON_PUBLISH_LABEL_H
+#define HW_DAEMON_PUBLISH_LABEL_H
 
 #include <stddef.h>
 
-#include "model/bands.h"
+#include "daemon/model/bands.h"
 
 #define LABEL_MAX 128           /* bytes of a built label, NUL included */
 

@@ -6,8 +6,8 @@
  * high-water mark. once (once.h): PUSH to the one client that started us;
  * loses nothing and waits instead.
  */
-#ifndef HW_PUBLISH_OUTLET_H
-#define HW_PUBLISH_OUTLET_H
+#ifndef HW_DAEMON_PUBLISH_OUTLET_H
+#define HW_DAEMON_PUBLISH_OUTLET_H
 
 #include "heapwatch/wire.h"
 

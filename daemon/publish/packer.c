@@ -9,11 +9,11 @@
  * The room doubles when it is full; the old bytes stay in the arena until it is
  * reset. 64 bits take at most 10 bytes, seven bits in each.
  */
-#include "publish/packer.h"
+#include "daemon/publish/packer.h"
 
 #include <string.h>
 
-#include "base/ckd.h"
+#include "proto/base/ckd.h"
 #include "heapwatch/text.h"
 
 #define ROOM_LEAST 256u

@@ -10,8 +10,8 @@
  *
  * Memory that is short shows in encoder->failed; the bytes are useless then.
  */
-#ifndef HW_PUBLISH_PACKER_H
-#define HW_PUBLISH_PACKER_H
+#ifndef HW_DAEMON_PUBLISH_PACKER_H
+#define HW_DAEMON_PUBLISH_PACKER_H
 
 #include <endian.h>
 #include <stdbool.h>
@@ -19,8 +19,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/strings.h"
-#include "publish/encode.h"
+#include "proto/base/strings.h"
+#include "daemon/publish/encode.h"
 
 #define PACKER_BYTES 2u                   /* of a field: texts, messages, arrays */
 #define PACKER_INTEGER_MAX 10u           /* bytes of one without its tag */

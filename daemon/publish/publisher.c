@@ -13,13 +13,14 @@
  * The sink runs in the middle of model_events: a message that is sent early
  * tells the state of that moment, which is as good as any.
  */
-#include "publish/publisher.h"
+#include "daemon/publish/publisher.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "publish/send.h"
-#include "trend/tracker.h"
+#include "daemon/publish/limits.h"
+#include "daemon/publish/send.h"
+#include "daemon/trend/tracker.h"
 
 /* --------------------------------------------------------------- sink */
 

@@ -17,14 +17,14 @@
  *
  * Everything a message needs lives in an arena that is reset after sending.
  */
-#ifndef HW_PUBLISH_PUBLISHER_H
-#define HW_PUBLISH_PUBLISHER_H
+#ifndef HW_DAEMON_PUBLISH_PUBLISHER_H
+#define HW_DAEMON_PUBLISH_PUBLISHER_H
 
 #include "heapwatch/wire.h"
-#include "model/model.h"
-#include "publish/alert_extra.h"
-#include "publish/health.h"
-#include "publish/outlet.h"
+#include "daemon/model/model.h"
+#include "daemon/publish/alert_extra.h"
+#include "daemon/publish/health.h"
+#include "daemon/publish/outlet.h"
 
 struct alerts;                          /* rules/alerts.h */
 struct publisher;

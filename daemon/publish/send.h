@@ -9,12 +9,12 @@
  *
  * All return false when memory is short; what was sent until then stays sent.
  */
-#ifndef HW_PUBLISH_SEND_H
-#define HW_PUBLISH_SEND_H
+#ifndef HW_DAEMON_PUBLISH_SEND_H
+#define HW_DAEMON_PUBLISH_SEND_H
 
-#include "publish/encode.h"
-#include "publish/gather.h"
-#include "publish/publisher.h"
+#include "daemon/publish/encode.h"
+#include "daemon/publish/gather.h"
+#include "daemon/publish/publisher.h"
 
 #define KINDS (HW__KIND__KIND_ALERT + 1)
 

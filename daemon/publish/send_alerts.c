@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: alerts one to one, in the rules' order; texts are cleaned by encoder_text. */
-#include "publish/encode.h"
-#include "publish/send.h"
-#include "rules/alerts.h"
+#include "daemon/publish/encode.h"
+#include "daemon/publish/send.h"
+#include "daemon/rules/alerts.h"
 
 static Hw__Label **encode_pairs(struct encoder *e, const struct notice_pair *pairs, size_t n, size_t *ret_n)
 {

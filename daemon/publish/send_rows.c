@@ -6,8 +6,9 @@
  * a row that is sent twice does no harm, and after a failure simply all that
  * changed is sent again.
  */
-#include "publish/packer.h"
-#include "publish/send.h"
+#include "daemon/publish/limits.h"
+#include "daemon/publish/packer.h"
+#include "daemon/publish/send.h"
 
 #define BAND_BYTES 256u                  /* a definition takes about so many */
 #define BANDS_AHEAD 8u                   /* memory is asked for the texts of the band so many places on */

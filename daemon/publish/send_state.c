@@ -3,7 +3,7 @@
  * DESIGN: messages that are one piece: full state of a kind, or one census.
  * The update itself lives on the stack, everything below it in the encoder.
  */
-#include "publish/send.h"
+#include "daemon/publish/send.h"
 
 bool send_update(struct publisher *p, Hw__Update *update, bool made, const struct newcomer *to)
 {

@@ -4,8 +4,9 @@
  * stands beside them is full state and is made once and put into every part, so
  * that each part says the same.
  */
-#include "publish/encode_trend.h"
-#include "publish/send.h"
+#include "daemon/publish/encode_trend.h"
+#include "daemon/publish/limits.h"
+#include "daemon/publish/send.h"
 
 struct trend_state {
         struct growth growth;

@@ -3,7 +3,7 @@
  * DESIGN: short clauses put one behind the other. Every number in them is one
  * that the message carries too.
  */
-#include "publish/sentences.h"
+#include "daemon/publish/sentences.h"
 
 #include <math.h>
 #include <stdarg.h>

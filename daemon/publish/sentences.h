@@ -6,12 +6,12 @@
  *
  * All write at most `size` bytes, always terminated, and return `out`.
  */
-#ifndef HW_PUBLISH_SENTENCES_H
-#define HW_PUBLISH_SENTENCES_H
+#ifndef HW_DAEMON_PUBLISH_SENTENCES_H
+#define HW_DAEMON_PUBLISH_SENTENCES_H
 
 #include <stddef.h>
 
-#include "trend/tracker.h"
+#include "daemon/trend/tracker.h"
 
 #define SENTENCE_MAX 1024
 

@@ -7,8 +7,8 @@
  */
 #include <errno.h>
 
-#include "publish/publisher.h"
-#include "publish/send.h"
+#include "daemon/publish/publisher.h"
+#include "daemon/publish/send.h"
 
 static bool is_wanted(const Hw__Kind *kinds, size_t n, Hw__Kind kind)
 {

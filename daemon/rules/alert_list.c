@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: an array of pointers; alerts are few and change seldom, so that moving them costs nothing. */
-#include "rules/alert_list.h"
+#include "daemon/rules/alert_list.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/process.h"
-#include "base/text_out.h"
-#include "rules/alert_text.h"
+#include "proto/base/process.h"
+#include "proto/base/text_out.h"
+#include "daemon/rules/alert_text.h"
 
 static void free_alert(struct alert *alert)
 {

@@ -12,10 +12,10 @@
  *
  * Pure. Bounded by LIMIT_ALERTS.
  */
-#ifndef HW_RULES_ALERT_LIST_H
-#define HW_RULES_ALERT_LIST_H
+#ifndef HW_DAEMON_RULES_ALERT_LIST_H
+#define HW_DAEMON_RULES_ALERT_LIST_H
 
-#include "rules/alerts.h"
+#include "daemon/rules/alerts.h"
 
 struct alert_list {
         struct alert **items;           /* zeroed: empty */

@@ -4,18 +4,18 @@
  * the characters behind it. They are written into a scratch buffer first, whose
  * size is the bound of what one alert can say, then copied.
  */
-#include "rules/alert_text.h"
+#include "daemon/rules/alert_text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ckd.h"
-#include "base/process.h"
-#include "base/text_out.h"
+#include "proto/base/ckd.h"
+#include "proto/base/process.h"
+#include "proto/base/text_out.h"
 #include "heapwatch/text.h"
-#include "rules/eval.h"
-#include "rules/template.h"
+#include "daemon/rules/eval.h"
+#include "daemon/rules/template.h"
 
 #define PLACE_MAX RULE_WORDS_MAX
 

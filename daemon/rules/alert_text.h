@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* alert_text.h - the words of an alert: value, threshold, sentence, annotations. Private to the alerts. */
-#ifndef HW_RULES_ALERT_TEXT_H
-#define HW_RULES_ALERT_TEXT_H
+#ifndef HW_DAEMON_RULES_ALERT_TEXT_H
+#define HW_DAEMON_RULES_ALERT_TEXT_H
 
-#include "rules/alerts.h"
+#include "daemon/rules/alerts.h"
 
 /* Works out all texts of an alert anew. Without memory the old ones stay. */
 void alert_text_refresh(struct alert *alert, const char *target, const struct rule_data *data,

@@ -9,18 +9,18 @@
  * Texts are written when a state changes and when somebody asks for news
  * (alerts_refresh), never at each judging.
  */
-#include "rules/alerts.h"
+#include "daemon/rules/alerts.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ckd.h"
-#include "base/limits.h"
-#include "base/process.h"
-#include "rules/alert_list.h"
-#include "rules/alert_text.h"
-#include "rules/eval.h"
+#include "proto/base/ckd.h"
+#include "proto/base/limits.h"
+#include "proto/base/process.h"
+#include "daemon/rules/alert_list.h"
+#include "daemon/rules/alert_text.h"
+#include "daemon/rules/eval.h"
 
 enum meant { MEANT_UNASKED, MEANT_NO, MEANT_YES };
 

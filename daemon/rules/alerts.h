@@ -12,17 +12,17 @@
  * Pure. Alerts are bounded (LIMIT_ALERTS), what does not fit is counted.
  * Resolved ones are kept for ALERT_KEEP_NS so that newcomers see them.
  */
-#ifndef HW_RULES_ALERTS_H
-#define HW_RULES_ALERTS_H
+#ifndef HW_DAEMON_RULES_ALERTS_H
+#define HW_DAEMON_RULES_ALERTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "act/notice.h"
-#include "rules/data.h"
-#include "rules/rule.h"
-#include "rules/state.h"
+#include "daemon/rules/notice.h"
+#include "daemon/rules/data.h"
+#include "daemon/rules/rule.h"
+#include "daemon/rules/state.h"
 
 #define LIMIT_ALERTS 1000u              /* of one target: further ones are counted as left out */
 #define ALERT_KEEP_NS (UINT64_C(900) * 1000000000)

@@ -3,8 +3,9 @@
  * DESIGN: text, read by the one parser that reads files, so a user's rule can
  * say everything that these do. docs/RULES.md gives the reason of each number.
  */
-#include "rules/builtin.h"
+#include "daemon/rules/builtin.h"
 
+/* clang-format off */
 #define RULE "      - alert: "
 #define LINE "        "
 #define NOTES LINE "annotations:\n" LINE "  summary: "
@@ -108,3 +109,4 @@ const char builtin_rules[] =
         LINE "expr: increase(lost_bytes, 10m) > 0\n"
         LINE "labels: {severity: warning}\n"
         NOTES "'{{value}} of the log of {{target}} were damaged and skipped'\n";
+/* clang-format on */

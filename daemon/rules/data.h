@@ -7,17 +7,17 @@
  * runtime began. Series about the target itself (SERIES_OF_TARGET) are on the
  * target's own clock, which goes on from run to run.
  */
-#ifndef HW_RULES_DATA_H
-#define HW_RULES_DATA_H
+#ifndef HW_DAEMON_RULES_DATA_H
+#define HW_DAEMON_RULES_DATA_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "model/window.h"
-#include "rules/matcher.h"
-#include "rules/vocabulary.h"
-#include "trend/trend.h"
+#include "daemon/model/window.h"
+#include "daemon/rules/matcher.h"
+#include "daemon/rules/vocabulary.h"
+#include "daemon/trend/trend.h"
 
 #define RULE_WORDS_MAX 1024
 

@@ -10,12 +10,12 @@
  * standard errors either way; it takes samples for independent, which those of a
  * heap are not: slope_low(x) without a window is the robust one.
  */
-#include "rules/eval.h"
+#include "daemon/rules/eval.h"
 
 #include <math.h>
 
-#include "base/ckd.h"
-#include "base/process.h"
+#include "proto/base/ckd.h"
+#include "proto/base/process.h"
 
 #define SECOND_NS 1e9
 #define UNKNOWN ((double)NAN)

@@ -6,11 +6,11 @@
  * the other; `or` is 1 when one side is 1; everything else with an unknown
  * part is unknown. So is a division by 0.
  */
-#ifndef HW_RULES_EVAL_H
-#define HW_RULES_EVAL_H
+#ifndef HW_DAEMON_RULES_EVAL_H
+#define HW_DAEMON_RULES_EVAL_H
 
-#include "rules/data.h"
-#include "rules/expr.h"
+#include "daemon/rules/data.h"
+#include "daemon/rules/expr.h"
 
 /* `band` is 0 for expressions that are not of bands. */
 double expr_eval(const struct expr *e, const struct rule_data *data, const struct rule_moment *at, uint32_t band);

@@ -10,15 +10,15 @@
  * The tree is bounded: EXPR_TEXT_MAX bytes of text, EXPR_DEPTH_MAX levels.
  * It is immutable once made and lives until expr_destroy.
  */
-#ifndef HW_RULES_EXPR_H
-#define HW_RULES_EXPR_H
+#ifndef HW_DAEMON_RULES_EXPR_H
+#define HW_DAEMON_RULES_EXPR_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "rules/type.h"
-#include "rules/vocabulary.h"
+#include "daemon/rules/type.h"
+#include "daemon/rules/vocabulary.h"
 
 #define EXPR_TEXT_MAX 4096u
 #define EXPR_DEPTH_MAX 50u

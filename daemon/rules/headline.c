@@ -6,8 +6,8 @@
  */
 #include <math.h>
 
-#include "rules/eval.h"
-#include "rules/operators.h"
+#include "daemon/rules/eval.h"
+#include "daemon/rules/operators.h"
 
 struct search {
         const struct rule_data *data;

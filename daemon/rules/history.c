@@ -7,7 +7,7 @@
  *
  *      |    10 min    |    10 min    |1m|1m|1m|10s|1s|1s| to
  */
-#include "rules/history.h"
+#include "daemon/rules/history.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -8,14 +8,14 @@
  * older end is that of a bucket of the ring that reaches so far back, so a
  * stretch may be a little longer than asked.
  */
-#ifndef HW_RULES_HISTORY_H
-#define HW_RULES_HISTORY_H
+#ifndef HW_DAEMON_RULES_HISTORY_H
+#define HW_DAEMON_RULES_HISTORY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/bands.h"
-#include "model/series.h"
+#include "daemon/model/bands.h"
+#include "daemon/model/series.h"
 
 #define HISTORY_STEP_NS UINT64_C(1000000000)
 

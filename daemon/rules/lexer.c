@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rules/lexer.h"
+#include "daemon/rules/lexer.h"
 
 #include <string.h>
 

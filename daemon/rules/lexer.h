@@ -2,8 +2,8 @@
 /*
  * lexer.h - an expression's text as tokens. Borrows the text; allocates nothing.
  */
-#ifndef HW_RULES_LEXER_H
-#define HW_RULES_LEXER_H
+#ifndef HW_DAEMON_RULES_LEXER_H
+#define HW_DAEMON_RULES_LEXER_H
 
 #include <stdint.h>
 

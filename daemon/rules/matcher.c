@@ -8,12 +8,12 @@
  * wherever they stand. Back references make matching exponential: they are
  * refused.
  */
-#include "rules/matcher.h"
+#include "daemon/rules/matcher.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text_out.h"
+#include "proto/base/text_out.h"
 
 #define MATCH_TEXT_MAX 1024     /* of a band's text only so much is matched */
 

@@ -7,8 +7,8 @@
  * matches as empty. =~ takes a POSIX extended
  * regular expression that must match the whole text.
  */
-#ifndef HW_RULES_MATCHER_H
-#define HW_RULES_MATCHER_H
+#ifndef HW_DAEMON_RULES_MATCHER_H
+#define HW_DAEMON_RULES_MATCHER_H
 
 #include <regex.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rules/operators.h"
+#include "daemon/rules/operators.h"
 
 static const struct { const char *name, *words; enum level level; } operators[OPERATORS] = {
         [OP_OR] = { "or", "or", LEVEL_OR },

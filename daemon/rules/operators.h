@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* operators.h - names and binding of the operators, for parser and printer alike. */
-#ifndef HW_RULES_OPERATORS_H
-#define HW_RULES_OPERATORS_H
+#ifndef HW_DAEMON_RULES_OPERATORS_H
+#define HW_DAEMON_RULES_OPERATORS_H
 
-#include "rules/expr.h"
+#include "daemon/rules/expr.h"
 
 /* From loose to tight. */
 enum level { LEVEL_OR = 1, LEVEL_AND, LEVEL_NOT, LEVEL_COMPARE, LEVEL_ADD, LEVEL_MULTIPLY, LEVEL_SIGN, LEVEL_PRIMARY };

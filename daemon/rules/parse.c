@@ -5,13 +5,13 @@
  * shows it. Depth and text are bounded. The first error stays; every function
  * returns NULL from then on.
  */
-#include "rules/parser.h"
+#include "daemon/rules/parser.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules/matcher.h"
-#include "rules/operators.h"
+#include "daemon/rules/matcher.h"
+#include "daemon/rules/operators.h"
 
 #define ARENA_MAX (256u * 1024)
 

@@ -4,14 +4,14 @@
  * token of its own, so "10 m" is read as "10m". A call looks at one series by
  * name: windows are kept of series, not of sums of them.
  */
-#include "rules/parser.h"
+#include "daemon/rules/parser.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
-#include "rules/matcher.h"
-#include "rules/unit.h"
+#include "proto/base/nearest.h"
+#include "daemon/rules/matcher.h"
+#include "daemon/rules/unit.h"
 
 #define WINDOW_MAX_S 172800.0           /* how far back a series reaches: 48 h */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rules/parser.h"
+#include "daemon/rules/parser.h"
 
 const struct node *parser_nothing(const char *text)
 {

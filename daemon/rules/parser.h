@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* parser.h - what the two halves of the parser share: parse.c (operators) and parse_term.c (what they join). */
-#ifndef HW_RULES_PARSER_H
-#define HW_RULES_PARSER_H
+#ifndef HW_DAEMON_RULES_PARSER_H
+#define HW_DAEMON_RULES_PARSER_H
 
 #include <stdbool.h>
 
-#include "base/arena.h"
-#include "base/text_out.h"
-#include "rules/expr.h"
-#include "rules/lexer.h"
+#include "proto/base/arena.h"
+#include "proto/base/text_out.h"
+#include "daemon/rules/expr.h"
+#include "daemon/rules/lexer.h"
 
 #define MATCHERS_MAX 16u                /* band{...} with conditions in one expression */
 

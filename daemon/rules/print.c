@@ -3,11 +3,11 @@
  * DESIGN: one walk for both forms. Parentheses stand only where the parser
  * needs them. Numbers keep their own text, so no digit changes.
  */
-#include "rules/expr.h"
+#include "daemon/rules/expr.h"
 
-#include "base/text_out.h"
-#include "rules/matcher.h"
-#include "rules/operators.h"
+#include "proto/base/text_out.h"
+#include "daemon/rules/matcher.h"
+#include "daemon/rules/operators.h"
 
 struct printer {
         struct text_out out;

@@ -5,17 +5,17 @@
  * of a file in which only spaces, words for people or actions changed keeps
  * the state of its alerts.
  */
-#include "rules/rule.h"
+#include "daemon/rules/rule.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/nearest.h"
-#include "base/text_out.h"
+#include "proto/base/hash.h"
+#include "proto/base/nearest.h"
+#include "proto/base/text_out.h"
 #include "heapwatch/text.h"
-#include "rules/template.h"
+#include "daemon/rules/template.h"
 
 #define RULE_ARENA_MAX (256u * 1024)
 

@@ -5,16 +5,16 @@
  * A rule is made from texts (a file's or the built-in pack's) and never changed
  * afterwards. A ruleset owns its rules; alerts borrow from it.
  */
-#ifndef HW_RULES_RULE_H
-#define HW_RULES_RULE_H
+#ifndef HW_DAEMON_RULES_RULE_H
+#define HW_DAEMON_RULES_RULE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "act/notice.h"
-#include "base/arena.h"
-#include "rules/expr.h"
+#include "daemon/rules/notice.h"
+#include "proto/base/arena.h"
+#include "daemon/rules/expr.h"
 
 #define RULE_NAME_MAX 63u
 #define RULE_PAIRS_MAX 32u              /* labels, and annotations, of one rule */

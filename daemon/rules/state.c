@@ -3,11 +3,11 @@
  * DESIGN: the time that was unknown is not subtracted; the two "since" times
  * are moved on by it, so that "so long has it held" is always now - held_ns.
  */
-#include "rules/state.h"
+#include "daemon/rules/state.h"
 
 #include <math.h>
 
-#include "base/ckd.h"
+#include "proto/base/ckd.h"
 
 void state_init(struct state *s)
 {

@@ -14,8 +14,8 @@
  *
  * Pure: time is an argument, on whatever clock the rule is judged by.
  */
-#ifndef HW_RULES_STATE_H
-#define HW_RULES_STATE_H
+#ifndef HW_DAEMON_RULES_STATE_H
+#define HW_DAEMON_RULES_STATE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rules/template.h"
+#include "daemon/rules/template.h"
 
 #include <string.h>
 
-#include "base/nearest.h"
-#include "base/text_out.h"
+#include "proto/base/nearest.h"
+#include "proto/base/text_out.h"
 
 static const struct { const char *name, *meaning; } places[PLACES] = {
         [PLACE_TARGET] = { "target", "name of the target" },

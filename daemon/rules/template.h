@@ -2,8 +2,8 @@
 /*
  * template.h - annotations: text with {{names}} that are filled in when an alert is told.
  */
-#ifndef HW_RULES_TEMPLATE_H
-#define HW_RULES_TEMPLATE_H
+#ifndef HW_DAEMON_RULES_TEMPLATE_H
+#define HW_DAEMON_RULES_TEMPLATE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,14 +4,14 @@
  * three sorts of plain numbers exist for people: a share is shown with %, and
  * nobody means to compare one with a count.
  */
-#include "rules/type.h"
+#include "daemon/rules/type.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "base/text_out.h"
+#include "proto/base/text_out.h"
 #include "heapwatch/text.h"
-#include "proto/decimal.h"
+#include "proto/base/decimal.h"
 
 #define POWER_MAX 4
 

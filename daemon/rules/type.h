@@ -7,8 +7,8 @@
  * (%) or a count. A plain number goes with either; a share and a count do not
  * go together: `threads > 5%` is a mistake.
  */
-#ifndef HW_RULES_TYPE_H
-#define HW_RULES_TYPE_H
+#ifndef HW_DAEMON_RULES_TYPE_H
+#define HW_DAEMON_RULES_TYPE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "rules/unit.h"
+#include "daemon/rules/unit.h"
 
 #include <string.h>
 
-#include "base/nearest.h"
+#include "proto/base/nearest.h"
 
 #define KI 1024.0
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* unit.h - the units that a number in an expression may have. */
-#ifndef HW_RULES_UNIT_H
-#define HW_RULES_UNIT_H
+#ifndef HW_DAEMON_RULES_UNIT_H
+#define HW_DAEMON_RULES_UNIT_H
 
 #include <stddef.h>
 
-#include "rules/type.h"
+#include "daemon/rules/type.h"
 
 struct unit {
         const char *name;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: two tables. docs/RULES.md has the same ones; a test compares them. */
-#include "rules/vocabulary.h"
+#include "daemon/rules/vocabulary.h"
 
 #include <string.h>
 
-#include "base/nearest.h"
+#include "proto/base/nearest.h"
 
 #define W SERIES_HAS_WINDOWS
 #define WV (SERIES_HAS_WINDOWS | SERIES_HAS_VERDICT)

@@ -3,14 +3,14 @@
  * vocabulary.h - the names that an expression may use: series, facts and
  * functions, each with its type and what it means in words.
  */
-#ifndef HW_RULES_VOCABULARY_H
-#define HW_RULES_VOCABULARY_H
+#ifndef HW_DAEMON_RULES_VOCABULARY_H
+#define HW_DAEMON_RULES_VOCABULARY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "model/series.h"
-#include "rules/type.h"
+#include "daemon/model/series.h"
+#include "daemon/rules/type.h"
 
 /* What a rule can look at. The first are the model's series, by their own numbers. */
 enum rule_series {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "source/address.h"
+#include "daemon/source/address.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* address.h - a socket URI as a socket address. No names are looked up. */
-#ifndef HW_SOURCE_ADDRESS_H
-#define HW_SOURCE_ADDRESS_H
+#ifndef HW_DAEMON_SOURCE_ADDRESS_H
+#define HW_DAEMON_SOURCE_ADDRESS_H
 
 #include <stdbool.h>
 #include <sys/socket.h>
 
-#include "source/uri.h"
+#include "daemon/source/uri.h"
 
 struct address {
         struct sockaddr_storage storage;

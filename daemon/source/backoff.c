@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "source/backoff.h"
+#include "daemon/source/backoff.h"
 
 #include <event2/util.h>
 

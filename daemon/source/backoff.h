@@ -4,8 +4,8 @@
  * BACKOFF_FIRST_MS to BACKOFF_MAX_MS, and is spread over its upper half, so that
  * many targets that lost one host do not all come back in the same instant.
  */
-#ifndef HW_SOURCE_BACKOFF_H
-#define HW_SOURCE_BACKOFF_H
+#ifndef HW_DAEMON_SOURCE_BACKOFF_H
+#define HW_DAEMON_SOURCE_BACKOFF_H
 
 #include <stdint.h>
 #include <sys/time.h>

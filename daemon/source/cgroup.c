@@ -14,14 +14,14 @@
  * that part. It is believed only if it has a limit, because otherwise it may as
  * well be the whole machine.
  */
-#include "source/cgroup.h"
+#include "daemon/source/cgroup.h"
 
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/process.h"
-#include "source/kernel_file.h"
+#include "proto/base/process.h"
+#include "daemon/source/kernel_file.h"
 
 #define UNLIMITED_V1 ((uint64_t)1 << 62) /* the first generation writes a huge number instead of "max" */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* cgroup.h - the memory limit that a process lives under, of both generations of control groups. */
-#ifndef HW_SOURCE_CGROUP_H
-#define HW_SOURCE_CGROUP_H
+#ifndef HW_DAEMON_SOURCE_CGROUP_H
+#define HW_DAEMON_SOURCE_CGROUP_H
 
 #include <stdint.h>
 

@@ -17,9 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "source/address.h"
-#include "source/backoff.h"
-#include "source/medium.h"
+#include "daemon/source/address.h"
+#include "daemon/source/backoff.h"
+#include "daemon/source/medium.h"
 
 struct connection {
         struct source source;

@@ -21,9 +21,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/limits.h"
-#include "source/medium.h"
-#include "source/watch.h"
+#include "daemon/source/limits.h"
+#include "daemon/source/medium.h"
+#include "daemon/source/watch.h"
 
 struct fifo {
         struct source source;

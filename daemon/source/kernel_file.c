@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "source/kernel_file.h"
+#include "daemon/source/kernel_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/ckd.h"
+#include "proto/base/ckd.h"
 
 static int read_all(int fd, char *buffer, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* kernel_file.h - small text files that the kernel makes up when they are read. */
-#ifndef HW_SOURCE_KERNEL_FILE_H
-#define HW_SOURCE_KERNEL_FILE_H
+#ifndef HW_DAEMON_SOURCE_KERNEL_FILE_H
+#define HW_DAEMON_SOURCE_KERNEL_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

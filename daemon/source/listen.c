@@ -18,9 +18,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "log.h"
-#include "source/address.h"
-#include "source/medium.h"
+#include "daemon/log.h"
+#include "daemon/source/address.h"
+#include "daemon/source/medium.h"
 
 #define BACKLOG 8
 #define ACCEPTS_PER_TURN 16

@@ -11,7 +11,7 @@
  * blocks are small: a piece of the file is read at a time, as long as a short
  * read takes, and often has the next markers, too.
  */
-#include "source/log_length.h"
+#include "daemon/source/log_length.h"
 
 #include <stdbool.h>
 #include <string.h>

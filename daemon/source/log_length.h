@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* log_length.h - how long a finished log is in event time, without decoding it. */
-#ifndef HW_SOURCE_LOG_LENGTH_H
-#define HW_SOURCE_LOG_LENGTH_H
+#ifndef HW_DAEMON_SOURCE_LOG_LENGTH_H
+#define HW_DAEMON_SOURCE_LOG_LENGTH_H
 
 #include <stdint.h>
 

@@ -6,15 +6,15 @@
  * `struct source` as its first member. It finds bytes with its own events and
  * tells what it meets through the functions here; source.c talks to the sink.
  */
-#ifndef HW_SOURCE_MEDIUM_H
-#define HW_SOURCE_MEDIUM_H
+#ifndef HW_DAEMON_SOURCE_MEDIUM_H
+#define HW_DAEMON_SOURCE_MEDIUM_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "source/source.h"
+#include "daemon/source/source.h"
 
 #define WHY_BYTES (SOURCE_PATH_MAX + 256)
 

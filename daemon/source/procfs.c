@@ -7,17 +7,17 @@
  * In /proc/PID/stat the program's name is in parentheses and may contain blanks
  * and parentheses itself, so the fields are counted from the last ')'.
  */
-#include "source/procfs.h"
+#include "daemon/source/procfs.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/ckd.h"
-#include "clock.h"
-#include "source/cgroup.h"
-#include "source/kernel_file.h"
+#include "proto/base/ckd.h"
+#include "proto/base/clock.h"
+#include "daemon/source/cgroup.h"
+#include "daemon/source/kernel_file.h"
 
 #define NS_PER_S 1000000000u
 #define SAME_START_NS (10ull * NS_PER_S) /* clocks step, and /proc/stat knows whole seconds */

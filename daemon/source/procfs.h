@@ -5,13 +5,13 @@
  * Small reads of kernel files: they do not block. `root` exists so that tests
  * can show a made-up tree; it is "" in the daemon.
  */
-#ifndef HW_SOURCE_PROCFS_H
-#define HW_SOURCE_PROCFS_H
+#ifndef HW_DAEMON_SOURCE_PROCFS_H
+#define HW_DAEMON_SOURCE_PROCFS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/process.h"
+#include "proto/base/process.h"
 
 /*
  * Whether the process `pid` began within 10 s of `start_wall_ns` (Unix time):

@@ -12,9 +12,9 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "base/limits.h"
-#include "clock.h"
-#include "source/medium.h"
+#include "daemon/source/limits.h"
+#include "proto/base/clock.h"
+#include "daemon/source/medium.h"
 
 static uint8_t buffer[READ_PIECE_BYTES];
 

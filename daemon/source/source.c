@@ -7,7 +7,7 @@
  * A medium arms its first event in start(), so that the sink hears nothing
  * before source_open has returned.
  */
-#include "source/source.h"
+#include "daemon/source/source.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "source/medium.h"
+#include "daemon/source/medium.h"
 
 static const struct medium *const media[] = {
         [SOURCE_FILE] = &medium_file,

@@ -10,14 +10,14 @@
  * never after source_close. A sink must not close the source from inside a
  * callback.
  */
-#ifndef HW_SOURCE_SOURCE_H
-#define HW_SOURCE_SOURCE_H
+#ifndef HW_DAEMON_SOURCE_SOURCE_H
+#define HW_DAEMON_SOURCE_SOURCE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "source/uri.h"
+#include "daemon/source/uri.h"
 
 struct event_base;
 

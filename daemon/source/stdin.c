@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "source/medium.h"
+#include "daemon/source/medium.h"
 
 struct standard_input {
         struct source source;

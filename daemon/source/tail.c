@@ -34,9 +34,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/limits.h"
-#include "source/medium.h"
-#include "source/watch.h"
+#include "daemon/source/limits.h"
+#include "daemon/source/medium.h"
+#include "daemon/source/watch.h"
 
 #define LAST_BYTES 64           /* kept of what was read last */
 

@@ -7,7 +7,7 @@
  *
  * Control characters are refused, so that a URI can stand in any message.
  */
-#include "source/uri.h"
+#include "daemon/source/uri.h"
 
 #include <arpa/inet.h>
 #include <stdarg.h>

@@ -10,8 +10,8 @@
  * names up. tcp-listen: takes only loopback addresses.
  * Pure: text in, struct out.
  */
-#ifndef HW_SOURCE_URI_H
-#define HW_SOURCE_URI_H
+#ifndef HW_DAEMON_SOURCE_URI_H
+#define HW_DAEMON_SOURCE_URI_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@
  * many entries as there are files, and kernel events come once per write(2) of
  * a runtime system that writes 64 KiB or a flush at a time.
  */
-#include "source/watch.h"
+#include "daemon/source/watch.h"
 
 #include <errno.h>
 #include <event2/event.h>
@@ -20,8 +20,8 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "log.h"
-#include "source/uri.h"
+#include "daemon/log.h"
+#include "daemon/source/uri.h"
 
 #define EVENTS_BYTES 8192 /* kernel events of one read(2) */
 

@@ -6,8 +6,8 @@
  * and then without being woken, because inotify knows nothing of what happens
  * on the far side of a network file system, and can run out of watches.
  */
-#ifndef HW_SOURCE_WATCH_H
-#define HW_SOURCE_WATCH_H
+#ifndef HW_DAEMON_SOURCE_WATCH_H
+#define HW_DAEMON_SOURCE_WATCH_H
 
 #include <stdbool.h>
 #include <stdint.h>

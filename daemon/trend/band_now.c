@@ -9,7 +9,7 @@
  * loss: the squares of n samples about their mean are at least 1/n of those of
  * the largest deviation, so rounding takes n times 1e-16 of them at most.
  */
-#include "trend/band_now.h"
+#include "daemon/trend/band_now.h"
 
 #include <math.h>
 

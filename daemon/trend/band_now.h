@@ -8,13 +8,13 @@
  * band to band is one cache line of it, so that a sample costs a few additions.
  * Sums are about the first value: they keep their digits at any level.
  */
-#ifndef HW_TREND_BAND_NOW_H
-#define HW_TREND_BAND_NOW_H
+#ifndef HW_DAEMON_TREND_BAND_NOW_H
+#define HW_DAEMON_TREND_BAND_NOW_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trend/band_windows.h"
+#include "daemon/trend/band_windows.h"
 
 struct band_stretch {
         uint64_t begin_ns;              /* time of the first sample */

@@ -8,7 +8,7 @@
  * merged into the four rings and the total, as in band_windows.c. To read, all
  * cells of a stretch, each with its own width, are sorted by their middles.
  */
-#include "trend/band_spread.h"
+#include "daemon/trend/band_spread.h"
 
 #include <math.h>
 

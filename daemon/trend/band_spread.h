@@ -17,14 +17,14 @@
  *
  * All bytes 0 is the empty state. Pure.
  */
-#ifndef HW_TREND_BAND_SPREAD_H
-#define HW_TREND_BAND_SPREAD_H
+#ifndef HW_DAEMON_TREND_BAND_SPREAD_H
+#define HW_DAEMON_TREND_BAND_SPREAD_H
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "trend/band_windows.h"
+#include "daemon/trend/band_windows.h"
 
 #define BAND_CELLS 20u
 

@@ -5,7 +5,7 @@
  * one, so a slice never lies across two. Those that come late find their place
  * in the rings that still have it.
  */
-#include "trend/band_windows.h"
+#include "daemon/trend/band_windows.h"
 
 const uint32_t band_ring_fans[BAND_RINGS] = { 1, 6, 36, 144 };
 

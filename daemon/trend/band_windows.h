@@ -6,13 +6,13 @@
  * A slice keeps co-moments about its own start, so single precision is enough
  * for their sums; means and levels are kept or restored in double.
  */
-#ifndef HW_TREND_BAND_WINDOWS_H
-#define HW_TREND_BAND_WINDOWS_H
+#ifndef HW_DAEMON_TREND_BAND_WINDOWS_H
+#define HW_DAEMON_TREND_BAND_WINDOWS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/window.h"
+#include "daemon/model/window.h"
 
 #define BAND_RINGS 4u
 #define BAND_SLICES 7u

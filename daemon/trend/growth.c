@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "trend/growth.h"
+#include "daemon/trend/growth.h"
 
 static bool rises(const struct growth_series *s)
 {

@@ -11,13 +11,13 @@
  * "Flat" is a verdict of steady. With a verdict still unknown the rows that need
  * it are not chosen: the answer is unknown rather than wrong.
  */
-#ifndef HW_TREND_GROWTH_H
-#define HW_TREND_GROWTH_H
+#ifndef HW_DAEMON_TREND_GROWTH_H
+#define HW_DAEMON_TREND_GROWTH_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trend/trend.h"
+#include "daemon/trend/trend.h"
 
 enum growth_where {             /* numbers of the wire (hw.Growth.Where) */
         GROWTH_UNKNOWN = 0,

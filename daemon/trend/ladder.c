@@ -12,7 +12,7 @@
  * leave no trace) and still averages noise, which a minimum over hours does
  * not: its scatter would not shrink with the width.
  */
-#include "trend/ladder.h"
+#include "daemon/trend/ladder.h"
 
 #include <assert.h>
 #include <math.h>

@@ -9,8 +9,8 @@
  * time. 48 x 1024 minutes are 34 days. Fixed size, no pointers: copying the
  * struct copies the history.
  */
-#ifndef HW_TREND_LADDER_H
-#define HW_TREND_LADDER_H
+#ifndef HW_DAEMON_TREND_LADDER_H
+#define HW_DAEMON_TREND_LADDER_H
 
 #include <stdint.h>
 

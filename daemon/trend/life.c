@@ -7,12 +7,12 @@
  * its newer half, whatever T is; the first quarter is left out because of
  * warm-ups. Increments are clipped (shape.h), so that one step is no trend.
  */
-#include "trend/life.h"
+#include "daemon/trend/life.h"
 
 #include <math.h>
 #include <stddef.h>
 
-#include "trend/shape.h"
+#include "daemon/trend/shape.h"
 
 #define LIFE_LEAST 16u          /* buckets; with fewer the ratio says nothing */
 #define LIFE_LEAST_FILLED 5u    /* increments */

@@ -7,8 +7,8 @@
  * the run grow as fast lately as it did before? A logarithm (a cache that fills
  * ever more slowly) does not, whatever the run's age; a line does.
  */
-#ifndef HW_TREND_LIFE_H
-#define HW_TREND_LIFE_H
+#ifndef HW_DAEMON_TREND_LIFE_H
+#define HW_DAEMON_TREND_LIFE_H
 
 #include <stdint.h>
 

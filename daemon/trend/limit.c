@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "trend/limit.h"
+#include "daemon/trend/limit.h"
 
 struct memory_limit limit_least(struct memory_limit a, struct memory_limit b)
 {

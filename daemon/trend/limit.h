@@ -8,13 +8,13 @@
  * holds two to three times the live bytes, so live bytes are multiplied by the
  * heap/live ratio of this very run before they are compared.
  */
-#ifndef HW_TREND_LIMIT_H
-#define HW_TREND_LIMIT_H
+#ifndef HW_DAEMON_TREND_LIMIT_H
+#define HW_DAEMON_TREND_LIMIT_H
 
 #include <stdint.h>
 
-#include "base/process.h"
-#include "model/series.h"
+#include "proto/base/process.h"
+#include "daemon/model/series.h"
 
 enum limit_source {             /* numbers of the wire (hw.TimeToLimit.Source) */
         LIMIT_SOURCE_UNKNOWN = 0,

@@ -9,7 +9,7 @@
  * that branch took more than all the rest), and no store is read again in the
  * same pass (swapping in place waited for its own stores).
  */
-#include "trend/median.h"
+#include "daemon/trend/median.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* median.h - the middle of a few hundred numbers, found without sorting them all. */
-#ifndef HW_TREND_MEDIAN_H
-#define HW_TREND_MEDIAN_H
+#ifndef HW_DAEMON_TREND_MEDIAN_H
+#define HW_DAEMON_TREND_MEDIAN_H
 
 #include <stddef.h>
 

@@ -7,7 +7,7 @@
  * Coarse buckets that begin before the onset but are centred behind it overlap
  * what has been walked already and are passed over.
  */
-#include "trend/onset.h"
+#include "daemon/trend/onset.h"
 
 #include <math.h>
 

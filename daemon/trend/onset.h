@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* onset.h - when growth began: the window's line, followed back for as long as the past lies on it. */
-#ifndef HW_TREND_ONSET_H
-#define HW_TREND_ONSET_H
+#ifndef HW_DAEMON_TREND_ONSET_H
+#define HW_DAEMON_TREND_ONSET_H
 
 #include <stdint.h>
 
-#include "trend/windows.h"
+#include "daemon/trend/windows.h"
 
 /*
  * The minute of the run (0 = its first) at which the growth of window `index`

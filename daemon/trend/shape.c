@@ -4,13 +4,13 @@
  * the increments on both its sides. With at most eight blocks there is nothing
  * to make fast here.
  */
-#include "trend/shape.h"
+#include "daemon/trend/shape.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "trend/ladder.h"
-#include "trend/median.h"
+#include "daemon/trend/ladder.h"
+#include "daemon/trend/median.h"
 
 static double median_of_filled(const double *p, unsigned n)
 {

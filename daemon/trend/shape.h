@@ -6,8 +6,8 @@
  * nothing to a sum. Each is clipped to +-2 times the median of their sizes, so
  * that a single step cannot stand for a trend.
  */
-#ifndef HW_TREND_SHAPE_H
-#define HW_TREND_SHAPE_H
+#ifndef HW_DAEMON_TREND_SHAPE_H
+#define HW_DAEMON_TREND_SHAPE_H
 
 #define SHAPE_BLOCKS 8u         /* at most */
 

@@ -5,7 +5,7 @@
  * another one and late values find their slices. A slot that is taken over by
  * a new slice keeps the memory of its cells.
  */
-#include "trend/spread.h"
+#include "daemon/trend/spread.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -12,8 +12,8 @@
  * The area is that under the line through the samples as they came, in the
  * slice of the later one; a sample older than the one before adds nothing.
  */
-#ifndef HW_TREND_SPREAD_H
-#define HW_TREND_SPREAD_H
+#ifndef HW_DAEMON_TREND_SPREAD_H
+#define HW_DAEMON_TREND_SPREAD_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "trend/statistics.h"
+#include "daemon/trend/statistics.h"
 
 #include <math.h>
 

@@ -11,12 +11,12 @@
  * value. That only scales the line, so it is worked out from the plain one;
  * its intercept is therefore at event time 0.
  */
-#ifndef HW_TREND_STATISTICS_H
-#define HW_TREND_STATISTICS_H
+#ifndef HW_DAEMON_TREND_STATISTICS_H
+#define HW_DAEMON_TREND_STATISTICS_H
 
 #include <stdint.h>
 
-#include "model/window.h"
+#include "daemon/model/window.h"
 
 struct statistics {
         uint64_t from_ns, to_ns;        /* what was asked, cut to what is kept */

@@ -24,12 +24,12 @@
  * slopes of all pairs is below that root when less than half of them are above
  * it, and counting those takes no division and no median: 0.2 us, a fit 2 us.
  */
-#include "trend/theil_sen.h"
+#include "daemon/trend/theil_sen.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "trend/median.h"
+#include "daemon/trend/median.h"
 
 #define PAIRS_MAX (THEIL_SEN_MAX * (THEIL_SEN_MAX - 1) / 2)
 #define RHO_MAX 0.95

@@ -10,8 +10,8 @@
  *
  * Points stand at places 0, 1, 2 ...; NaN = no point there. Slopes are per place.
  */
-#ifndef HW_TREND_THEIL_SEN_H
-#define HW_TREND_THEIL_SEN_H
+#ifndef HW_DAEMON_TREND_THEIL_SEN_H
+#define HW_DAEMON_TREND_THEIL_SEN_H
 
 #include <stdbool.h>
 

@@ -8,7 +8,7 @@
  *
  *      gap = s t + acc t^2 / 2   =>   t = (sqrt(s^2 + 2 acc gap) - s) / acc
  */
-#include "trend/time_to_limit.h"
+#include "daemon/trend/time_to_limit.h"
 
 #include <math.h>
 

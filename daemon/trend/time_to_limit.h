@@ -5,10 +5,10 @@
  * The early end supposes the highest level, the steepest slope and, when growth
  * speeds up, that it goes on doing so; the late end the opposite.
  */
-#ifndef HW_TREND_TIME_TO_LIMIT_H
-#define HW_TREND_TIME_TO_LIMIT_H
+#ifndef HW_DAEMON_TREND_TIME_TO_LIMIT_H
+#define HW_DAEMON_TREND_TIME_TO_LIMIT_H
 
-#include "trend/windows.h"
+#include "daemon/trend/windows.h"
 
 /* Running average of the series over about 64 minutes: what fills a limit is the average, not the floor. */
 struct recent_average {

@@ -8,15 +8,15 @@
  * behind it, so whoever judges on ticks sees the same at the same tick however
  * the bytes arrived.
  */
-#include "trend/tracker.h"
+#include "daemon/trend/tracker.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/ckd.h"
-#include "base/limits.h"
-#include "trend/tracker_private.h"
+#include "proto/base/ckd.h"
+#include "daemon/model/limits.h"
+#include "daemon/trend/tracker_private.h"
 
 #define SECOND UINT64_C(1000000000)
 #define CALM_BAND_MINUTES 16u           /* a steady band is published so often */

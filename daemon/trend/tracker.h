@@ -27,17 +27,18 @@
  * series already; they are not in that window, except within the bucket that T
  * cuts where a window is so long that its buckets are wider than a second.
  */
-#ifndef HW_TREND_TRACKER_H
-#define HW_TREND_TRACKER_H
+#ifndef HW_DAEMON_TREND_TRACKER_H
+#define HW_DAEMON_TREND_TRACKER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "model/model.h"
-#include "trend/growth.h"
-#include "trend/limit.h"
-#include "trend/statistics.h"
-#include "trend/trend.h"
+#include "daemon/model/limits.h"
+#include "daemon/model/model.h"
+#include "daemon/trend/growth.h"
+#include "daemon/trend/limit.h"
+#include "daemon/trend/statistics.h"
+#include "daemon/trend/trend.h"
 
 struct tracker;
 

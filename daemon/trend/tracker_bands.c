@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trend/tracker_private.h"
+#include "daemon/trend/tracker_private.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define BORN_BYTES (64u * 1024)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tracker_private.h - the inside of struct tracker, shared by the files of the tracker alone. */
-#ifndef HW_TREND_TRACKER_PRIVATE_H
-#define HW_TREND_TRACKER_PRIVATE_H
+#ifndef HW_DAEMON_TREND_TRACKER_PRIVATE_H
+#define HW_DAEMON_TREND_TRACKER_PRIVATE_H
 
-#include "trend/band_now.h"
-#include "trend/band_spread.h"
-#include "trend/band_windows.h"
-#include "trend/spread.h"
-#include "trend/tracker.h"
+#include "daemon/trend/band_now.h"
+#include "daemon/trend/band_spread.h"
+#include "daemon/trend/band_windows.h"
+#include "daemon/trend/spread.h"
+#include "daemon/trend/tracker.h"
 
 /* What was last published of a subject. */
 struct told {

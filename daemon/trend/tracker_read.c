@@ -7,8 +7,8 @@
  */
 #include <math.h>
 
-#include "base/ckd.h"
-#include "trend/tracker_private.h"
+#include "proto/base/ckd.h"
+#include "daemon/trend/tracker_private.h"
 
 #define HOUR_NS UINT64_C(3600000000000)
 #define SEGMENT_BYTES (UINT64_C(1) << 15)       /* of the nonmoving collector (rts/include: NONMOVING_SEGMENT_BITS) */

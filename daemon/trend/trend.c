@@ -14,12 +14,12 @@
  * instead of closing millions of empty minutes the series begins anew: the work
  * that one time stamp can cause is bounded.
  */
-#include "trend/trend.h"
+#include "daemon/trend/trend.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "trend/onset.h"
+#include "daemon/trend/onset.h"
 
 _Static_assert(sizeof(struct trend) < 8192, "the whole state of a series stays below 8 kB");
 

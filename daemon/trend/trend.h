@@ -16,17 +16,17 @@
  * A new run of the program begins with trend_init(): a restart is not a release
  * of memory.
  */
-#ifndef HW_TREND_TREND_H
-#define HW_TREND_TREND_H
+#ifndef HW_DAEMON_TREND_TREND_H
+#define HW_DAEMON_TREND_TREND_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trend/ladder.h"
-#include "trend/life.h"
-#include "trend/time_to_limit.h"
-#include "trend/verdict.h"
-#include "trend/windows.h"
+#include "daemon/trend/ladder.h"
+#include "daemon/trend/life.h"
+#include "daemon/trend/time_to_limit.h"
+#include "daemon/trend/verdict.h"
+#include "daemon/trend/windows.h"
 
 #define TREND_MINUTE_NS 60000000000u    /* resolution for services */
 #define TREND_LEAK_AFTER_MINUTES 180u   /* growth of this length that has not slowed down is a leak */

@@ -12,7 +12,7 @@
  * "Some window" may be another one at each minute: growth moves from the short
  * windows to the long ones as it lasts.
  */
-#include "trend/verdict.h"
+#include "daemon/trend/verdict.h"
 
 #define LEAK_FOR 16u            /* minutes before the word is said */
 #define GROWING_FOR 4u

@@ -6,13 +6,13 @@
  * it is said and keeps it for a while after: one bucket of a rung that decides,
  * so that a single bucket cannot.
  */
-#ifndef HW_TREND_VERDICT_H
-#define HW_TREND_VERDICT_H
+#ifndef HW_DAEMON_TREND_VERDICT_H
+#define HW_DAEMON_TREND_VERDICT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trend/windows.h"
+#include "daemon/trend/windows.h"
 
 enum trend_verdict {            /* in rising order of alarm; the numbers never change */
         TREND_UNKNOWN = 0,      /* too little data */

@@ -21,13 +21,13 @@
  * finds it: whenever a window is judged, so are the shorter ones that could take
  * its place.
  */
-#include "trend/windows.h"
+#include "daemon/trend/windows.h"
 
 #include <assert.h>
 #include <math.h>
 
-#include "trend/shape.h"
-#include "trend/theil_sen.h"
+#include "daemon/trend/shape.h"
+#include "daemon/trend/theil_sen.h"
 
 #define RECORD_RUNG_FIRST 1u
 #define RECORD_RUNG_LAST 4u

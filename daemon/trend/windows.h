@@ -11,14 +11,14 @@
  * What a window says are the tests that it passes. A test with a number that is
  * missing (NaN) fails.
  */
-#ifndef HW_TREND_WINDOWS_H
-#define HW_TREND_WINDOWS_H
+#ifndef HW_DAEMON_TREND_WINDOWS_H
+#define HW_DAEMON_TREND_WINDOWS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trend/ladder.h"
-#include "trend/life.h"
+#include "daemon/trend/ladder.h"
+#include "daemon/trend/life.h"
 
 #define WINDOWS_PER_RUNG 4u
 #define WINDOWS (LADDER_RUNGS * WINDOWS_PER_RUNG)

@@ -33,11 +33,11 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#include "base/limits.h"
-#include "decode/bytes.h"
+#include "proto/wire/limits.h"
+#include "proto/eventlog/bytes.h"
 #include "heapwatch/eventlog.h"
-#include "model/model.h"
-#include "pipeline.h"
+#include "daemon/model/model.h"
+#include "daemon/target/pipeline.h"
 
 #define BATCH 256u              /* as pipeline.c */
 #define POLL_MS 20

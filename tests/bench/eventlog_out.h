@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* eventlog_out.h - an eventlog written by hand: what the benches need to make logs that no program wrote. */
-#ifndef HW_BENCH_EVENTLOG_OUT_H
-#define HW_BENCH_EVENTLOG_OUT_H
+#ifndef HW_TESTS_BENCH_EVENTLOG_OUT_H
+#define HW_TESTS_BENCH_EVENTLOG_OUT_H
 
 #include <stdint.h>
 #include <stdio.h>

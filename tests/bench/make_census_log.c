@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/run.h"
+#include "daemon/model/run.h"
 #include "tests/bench/eventlog_out.h"
 
 #define MS UINT64_C(1000000)

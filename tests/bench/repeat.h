@@ -6,8 +6,8 @@
  * Cumulative numbers (HEAP_ALLOCATED) start anew with each repetition; nothing
  * that is measured with such a log depends on them.
  */
-#ifndef HW_BENCH_REPEAT_H
-#define HW_BENCH_REPEAT_H
+#ifndef HW_TESTS_BENCH_REPEAT_H
+#define HW_TESTS_BENCH_REPEAT_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -35,7 +35,7 @@ def load_schema():
     out = BUILD / "python"
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out) as fresh:     # another run may be reading the old one
-        subprocess.run(["protoc", f"-I{ROOT / 'proto'}", f"--python_out={fresh}", "heapwatch.proto"], check=True)
+        subprocess.run(["protoc", f"-I{ROOT / 'proto' / 'wire'}", f"--python_out={fresh}", "heapwatch.proto"], check=True)
         os.replace(f"{fresh}/heapwatch_pb2.py", out / "heapwatch_pb2.py")
     if str(out) not in sys.path:
         sys.path.insert(0, str(out))

@@ -25,9 +25,9 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 @functools.lru_cache(maxsize=None)
 def schema():
-    """The module that protoc makes of proto/heapwatch.proto."""
+    """The module that protoc makes of proto/wire/heapwatch.proto."""
     folder = tempfile.mkdtemp(prefix="hw-proto-")
-    subprocess.run(["protoc", "-I" + os.path.join(ROOT, "proto"), "--python_out=" + folder, "heapwatch.proto"],
+    subprocess.run(["protoc", "-I" + os.path.join(ROOT, "proto", "wire"), "--python_out=" + folder, "heapwatch.proto"],
                    check=True)
     sys.path.insert(0, folder)
     try:

@@ -183,7 +183,7 @@ def test_saves_what_it_shows(directory):
         assert (directory / name).read_text().startswith("<svg ")
 
 
-@pytest.mark.skipif(VALGRIND, reason="at its speed a click is lost now and then; tests/unit/client/test_console clicks too")
+@pytest.mark.skipif(VALGRIND, reason="at its speed a click is lost now and then; tests/unit/console/test_console clicks too")
 def test_mouse(directory):
     def click(row, column):
         for end in "Mm":

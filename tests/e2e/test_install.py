@@ -83,7 +83,7 @@ def test_bash_completes_commands_options_and_targets(installed, directory):
 def test_what_services_and_other_languages_need(installed):
     unit = (installed / "lib" / "systemd" / "system" / "heapwatchd.service").read_text()
     assert "ExecStart=/opt/hw/bin/heapwatchd --config /etc/heapwatch/heapwatchd.yaml" in unit and "@" not in unit
-    assert (installed / "share" / "heapwatch" / "heapwatch.proto").read_bytes() == (ROOT / "proto" / "heapwatch.proto").read_bytes()
+    assert (installed / "share" / "heapwatch" / "heapwatch.proto").read_bytes() == (ROOT / "proto" / "wire" / "heapwatch.proto").read_bytes()
 
 
 def test_a_program_of_ones_own(installed, directory):

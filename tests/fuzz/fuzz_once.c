@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "heapwatch/wire.h"
-#include "log.h"
-#include "pipeline.h"
+#include "daemon/log.h"
+#include "daemon/target/pipeline.h"
 
 #define SEED_BYTES 4u
 #define MESSAGE_BYTES ((size_t)1 << 22)

@@ -14,13 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "act/act.h"
-#include "base/limits.h"
+#include "daemon/act/act.h"
+#include "proto/wire/limits.h"
 #include "heapwatch/wire.h"
-#include "log.h"
-#include "pipeline.h"
-#include "reload.h"
-#include "requests.h"
+#include "daemon/log.h"
+#include "daemon/target/pipeline.h"
+#include "daemon/control/reload.h"
+#include "daemon/control/requests.h"
 
 #define TARGETS 2u
 

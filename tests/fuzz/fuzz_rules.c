@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules/eval.h"
-#include "rules_file.h"
+#include "daemon/rules/eval.h"
+#include "daemon/rules/file/rule_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "heapwatch/wire.h"
-#include "pipeline.h"
+#include "daemon/target/pipeline.h"
 
 enum { WIRE_UPDATE = 0, WIRE_REQUEST = 1 };
 

@@ -4,8 +4,8 @@
  * is some thirty times slower, so scripts/valgrind sets HEAPWATCH_THIN=N: every
  * Nth case then, N odd or not, and the output says so. Unset, all are tried.
  */
-#ifndef HW_TESTS_THIN_H
-#define HW_TESTS_THIN_H
+#ifndef HW_TESTS_UNIT_THIN_H
+#define HW_TESTS_UNIT_THIN_H
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,10 +9,10 @@
 #include "client/alerts/outcome.h"
 #include "client/console/console.h"
 #include "client/console/trends.h"
-#include "client/console/widgets.h"
+#include "client/console/draw/widgets.h"
 
 /* A row. Both are borrowed from the view until the next filling. */
-struct alert_row { const struct view_target *target; const Hw__Alert *alert; };
+struct alert_row { const struct world_target *target; const Hw__Alert *alert; };
 
 struct alerts {
         struct alert_row *rows;
@@ -24,7 +24,7 @@ static const Hw__Alert *alert(const void *row)
         return ((const struct alert_row *)row)->alert;
 }
 
-static const struct view_target *target(const void *row)
+static const struct world_target *target(const void *row)
 {
         return ((const struct alert_row *)row)->target;
 }
@@ -141,6 +141,7 @@ static struct value evidence(const struct scene *s, const void *row)
         return value_text(alert(row)->sentence);
 }
 
+/* clang-format off */
 static const struct column columns[] = {
         { .title = "", .name = "gravity", .unit = UNIT_COUNT, .width = 1, .value = gravity, .draw = draw_gravity,
           .help = NULL },
@@ -164,6 +165,7 @@ static const struct column columns[] = {
         { .title = "evidence", .name = "evidence", .width = -20, .rank = 8, .value = evidence,
           .help = "why, in words" },
 };
+/* clang-format on */
 
 /* -------------------------------------------------------------------- rows */
 
@@ -171,8 +173,8 @@ static size_t count(const struct console *c)
 {
         size_t n = 0;
 
-        for (size_t i = 0; i < view_targets(c->scene.view); i++) {
-                const struct view_target *t = view_target(c->scene.view, i);
+        for (size_t i = 0; i < world_targets(c->scene.view); i++) {
+                const struct world_target *t = world_target(c->scene.view, i);
 
                 n += t->alerts ? t->alerts->n_alerts : 0;
         }
@@ -194,7 +196,7 @@ static bool reserve(struct alerts *a, size_t n)
 }
 
 /* FNV-1a of what tells instances apart. */
-static uint64_t identity(const struct view_target *t, const Hw__Alert *a)
+static uint64_t identity(const struct world_target *t, const Hw__Alert *a)
 {
         const char *texts[] = { t->name, a->group, a->rule };
         uint64_t h = UINT64_C(0xcbf29ce484222325) ^ t->daemon ^ (uint64_t)a->band << 32;
@@ -215,8 +217,8 @@ static void rows(const struct console *c, struct table *t)
                 t->short_of_memory = true;
                 return;
         }
-        for (size_t i = 0; i < view_targets(c->scene.view); i++) {
-                const struct view_target *from = view_target(c->scene.view, i);
+        for (size_t i = 0; i < world_targets(c->scene.view); i++) {
+                const struct world_target *from = world_target(c->scene.view, i);
 
                 for (size_t k = 0; from->alerts && k < from->alerts->n_alerts; k++) {
                         state_of->rows[n] = (struct alert_row){ from, from->alerts->alerts[k] };
@@ -301,9 +303,9 @@ static int actions(struct canvas *canvas, struct area area, int row, const Hw__A
         return row;
 }
 
-static void draw_words(struct canvas *canvas, struct area area, const struct view_target *t, const Hw__Alert *a)
+static void draw_words(struct canvas *canvas, struct area area, const struct world_target *t, const Hw__Alert *a)
 {
-        char name[8 * VIEW_NAME_MAX], title[9 * VIEW_NAME_MAX];
+        char name[8 * WORLD_NAME_MAX], title[9 * WORLD_NAME_MAX];
         const Hw__Trend *trend = target_trend(t);
         int row = 1;
 
@@ -357,9 +359,11 @@ static void done(void *state_of)
         free(((struct alerts *)state_of)->rows);
 }
 
+/* clang-format off */
 static const struct console_key keys[] = {
         { "↑ ↓", "move" }, { "enter", "open its memory or band" }, { "< >", "sort" }, { NULL, NULL },
 };
+/* clang-format on */
 
 const struct console_view view_alerts = {
         .name = "alerts",

@@ -9,12 +9,12 @@
 #include "client/console/console.h"
 #include "client/console/screen.h"
 #include "client/console/trends.h"
-#include "client/console/widgets.h"
+#include "client/console/draw/widgets.h"
 
 /* The open band; NULL when the run that had it is over. */
-static const struct view_band *band(const struct console *c)
+static const struct world_band *band(const struct console *c)
 {
-        const struct view_target *t = c->scene.target;
+        const struct world_target *t = c->scene.target;
 
         return t && c->band && c->band <= t->n_bands ? t->bands[c->band - 1] : NULL;
 }
@@ -50,6 +50,7 @@ static struct value caf(const struct scene *s, const void *row)
         return centre(row)->has_caf ? value_text(centre(row)->caf ? "CAF" : "no") : no_value;
 }
 
+/* clang-format off */
 static const struct column columns[] = {
         { .title = "cost centre", .name = "label", .width = -24, .value = label,
           .help = "of the band's cost-centre stack, the innermost first" },
@@ -58,10 +59,11 @@ static const struct column columns[] = {
         { .title = "CAF", .name = "caf", .width = 3, .rank = 2, .value = caf,
           .help = "whether it is a constant that lives as long as it is referred to" },
 };
+/* clang-format on */
 
 static void rows(const struct console *c, struct table *t)
 {
-        const struct view_band *b = band(c);
+        const struct world_band *b = band(c);
 
         for (size_t i = 0; b && i < b->def->n_stack; i++)
                 table_add(t, i, b->def->stack[i]);
@@ -108,7 +110,7 @@ static int number(struct canvas *canvas, struct area area, int row, int at, cons
 }
 
 static void draw_numbers(const struct console *c, struct canvas *canvas, struct area area, int row,
-                         const struct view_band *b)
+                         const struct world_band *b)
 {
         const Hw__Census *census = c->scene.target->census;
         bool has_share = census && census->has_total_bytes && census->total_bytes;
@@ -131,7 +133,7 @@ static void draw_numbers(const struct console *c, struct canvas *canvas, struct 
         (void)number(canvas, area, row + 1, at, "since", UNIT_NS, trend_onset(b->trend), TINT_PLAIN);
 }
 
-static int draw_facts(struct canvas *canvas, struct area area, int row, const struct view_band *b)
+static int draw_facts(struct canvas *canvas, struct area area, int row, const struct world_band *b)
 {
         const Hw__InfoTable *info = b->def->info_table;
         char key[32];
@@ -157,7 +159,7 @@ static int draw_facts(struct canvas *canvas, struct area area, int row, const st
 
 static bool chart(struct console *c, struct chart *chart)
 {
-        const struct view_band *b = band(c);
+        const struct world_band *b = band(c);
 
         if (!b)
                 return false;
@@ -168,7 +170,7 @@ static bool chart(struct console *c, struct chart *chart)
 
 static void draw(struct console *c, struct canvas *canvas, struct area area)
 {
-        const struct view_band *b = band(c);
+        const struct world_band *b = band(c);
         struct area part = area;
         struct chart drawn;
         char safe[4096];
@@ -193,9 +195,11 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
                 table_draw(c, canvas, part, &c->shown->tables[0]);
 }
 
+/* clang-format off */
 static const struct console_key keys[] = {
         { "esc", "back to the bands" }, { "↑ ↓", "frames" }, { NULL, NULL },
 };
+/* clang-format on */
 
 const struct console_view view_band = {
         .name = "band",

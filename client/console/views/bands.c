@@ -2,9 +2,9 @@
 /* views/bands.c - what the heap is made of: a line for each band of the newest census. */
 #include "client/console/console.h"
 #include "client/console/trends.h"
-#include "client/console/widgets.h"
+#include "client/console/draw/widgets.h"
 
-static const struct view_band *band(const void *row)
+static const struct world_band *band(const void *row)
 {
         return row;
 }
@@ -38,12 +38,12 @@ static struct value share(const struct scene *s, const void *row)
 
 static struct value change(const struct scene *s, const void *row)
 {
-        const struct view_ring *r = &band(row)->history;
+        const struct world_ring *r = &band(row)->history;
 
         (void)s;
         if (r->count < 2)
                 return no_value;
-        return value_number(true, (double)band(row)->bytes - view_ring_newest(r, r->count - 1)->value);
+        return value_number(true, (double)band(row)->bytes - world_ring_newest(r, r->count - 1)->value);
 }
 
 static enum tint change_colour(const struct scene *s, const void *row)
@@ -125,12 +125,13 @@ static void draw_history(struct canvas *c, struct area area, int row, int column
         bool known[SPARK_MAX];
 
         (void)s;
-        if (width > VIEW_BAND_POINTS)
-                width = VIEW_BAND_POINTS;
+        if (width > WORLD_BAND_POINTS)
+                width = WORLD_BAND_POINTS;
         spark_newest(&band(data)->history, width, values, known);
         draw_spark(c, area, row, column, width, values, known);
 }
 
+/* clang-format off */
 static const struct column columns[] = {
         { .title = "history", .name = "max_bytes", .unit = UNIT_BYTES, .width = 16, .rank = 5, .value = bytes,
           .draw = draw_history, .help = "the newest censuses, one column each" },
@@ -159,13 +160,14 @@ static const struct column columns[] = {
         { .title = "band", .name = "label", .width = -30, .value = label,
           .help = "what the heap profile breaks memory down by: closure type, cost-centre stack, module ..." },
 };
+/* clang-format on */
 
 /* -------------------------------------------------------------------- rows */
 
 /* Definitions without any row in a census are not shown. */
 static void rows(const struct console *c, struct table *t)
 {
-        const struct view_target *target = c->scene.target;
+        const struct world_target *target = c->scene.target;
 
         for (uint32_t i = 0; target && i < target->n_bands; i++) {
                 if (target->bands[i] && target->bands[i]->history.count)

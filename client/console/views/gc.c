@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "client/console/console.h"
-#include "client/console/widgets.h"
+#include "client/console/draw/widgets.h"
 
 static const Hw__Generation *generation(const void *row)
 {
@@ -16,7 +16,7 @@ static const Hw__Generation *generation(const void *row)
 
 static const Hw__Gc *gc(const void *row)
 {
-        return ((const struct view_target *)row)->gc;
+        return ((const struct world_target *)row)->gc;
 }
 
 /* ------------------------------------------------------------- generations */
@@ -80,6 +80,7 @@ static void draw_distribution(struct canvas *c, struct area area, int row, int c
         draw_bars(c, area, row, column, width, counts, known);
 }
 
+/* clang-format off */
 static const struct column generation_columns[] = {
         { .title = "gen", .name = "generation", .unit = UNIT_COUNT, .width = 3, .value = number, .rising = true,
           .help = "generation; the oldest is the major one" },
@@ -99,10 +100,11 @@ static const struct column generation_columns[] = {
           .value = count, .draw = draw_distribution,
           .help = "how pauses are distributed: left 1 us, right 10 s, both scales logarithmic" },
 };
+/* clang-format on */
 
 static void rows(const struct console *c, struct table *t)
 {
-        const struct view_target *target = c->scene.target;
+        const struct world_target *target = c->scene.target;
 
         for (size_t i = 0; target && target->gc && i < target->gc->n_generations; i++)
                 table_add(t, i, target->gc->generations[i]);
@@ -139,7 +141,7 @@ GC_VALUE(pause_total, pause_total_ns)
 #define HEAP_VALUE(function, field)                                                                                    \
         static struct value function(const struct scene *s, const void *row)                                           \
         {                                                                                                              \
-                const Hw__Heap *h = ((const struct view_target *)row)->heap;                                           \
+                const Hw__Heap *h = ((const struct world_target *)row)->heap;                                           \
                                                                                                                        \
                 (void)s;                                                                                               \
                 return value_number(h && h->has_##field, h ? (double)h->field : 0);                                    \
@@ -172,6 +174,7 @@ static struct value mutator(const struct scene *s, const void *row)
 }
 
 /* Those of the nonmoving collector come last: they are left out for programs without it. */
+/* clang-format off */
 static const struct column figures[] = {
         { .title = "GC, last 10 s", .name = "gc_share", .unit = UNIT_SHARE, .value = share,
           .help = "share of elapsed time that went into collections" },
@@ -210,6 +213,7 @@ static const struct column figures[] = {
         { .title = "nonmoving sweep", .name = "nonmoving_sweep_ns", .unit = UNIT_NS, .value = sweep,
           .help = "time of concurrent sweeping" },
 };
+/* clang-format on */
 
 enum { FIGURES = sizeof(figures) / sizeof(figures[0]), NONMOVING = 5 };
 

@@ -120,7 +120,7 @@ static void write_all(struct pen *p, const struct console_view *v)
         }
         heading(p, "Numbers");
         columns(p, v->figures, v->n_figures);
-        for (size_t i = 0; i < VIEW_TABLES && v->tables[i]; i++)
+        for (size_t i = 0; i < WORLD_TABLES && v->tables[i]; i++)
                 columns(p, v->tables[i]->columns, v->tables[i]->n_columns);
         entry(p, TINT_STRONG, UNKNOWN_TEXT, "not known: never the same as 0");
         heading(p, "Keys everywhere");

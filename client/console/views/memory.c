@@ -8,7 +8,7 @@
 
 #include "client/console/console.h"
 #include "client/console/trends.h"
-#include "client/console/widgets.h"
+#include "client/console/draw/widgets.h"
 
 struct memory {
         bool zoomed;            /* the axis begins near the least value */
@@ -27,7 +27,7 @@ static const struct series all_series[] = {
 
 enum { SERIES = sizeof(all_series) / sizeof(all_series[0]), ALWAYS = 4 };
 
-static const struct view_ring *ring(const struct scene *s, const void *row)
+static const struct world_ring *ring(const struct scene *s, const void *row)
 {
         return &s->target->series[((const struct series *)row)->series];
 }
@@ -42,7 +42,7 @@ static const Hw__Trend *trend(const struct scene *s, const void *row)
 struct summary { size_t n; double min, max, mean; };
 
 /* What the chart shows, too. */
-static const struct view_ring *whole_ring(const struct scene *s, const void *row)
+static const struct world_ring *whole_ring(const struct scene *s, const void *row)
 {
         return scene_ring(s, s->target, ((const struct series *)row)->series);
 }
@@ -50,7 +50,7 @@ static const struct view_ring *whole_ring(const struct scene *s, const void *row
 /* The mean weighs each sample by the time it held; samples that came late hold no time. */
 static struct summary summarise(const struct scene *s, const void *row)
 {
-        const struct view_ring *r = whole_ring(s, row);
+        const struct world_ring *r = whole_ring(s, row);
         struct summary m = { .n = 0 };
         double held_ns = 0, area = 0;
         uint64_t from_ns, to_ns, until_ns;
@@ -58,7 +58,7 @@ static struct summary summarise(const struct scene *s, const void *row)
         scene_span(s, s->target, &from_ns, &to_ns);
         until_ns = to_ns;
         for (size_t i = 0; i < r->count; i++) {
-                const struct view_point *p = view_ring_newest(r, i);
+                const struct world_point *p = world_ring_newest(r, i);
 
                 if (p->time_ns < from_ns || p->time_ns > to_ns)
                         continue;
@@ -83,7 +83,7 @@ static struct value name(const struct scene *s, const void *row)
 
 static struct value now(const struct scene *s, const void *row)
 {
-        const struct view_point *p = view_ring_newest(whole_ring(s, row), 0);
+        const struct world_point *p = world_ring_newest(whole_ring(s, row), 0);
 
         return value_number(p != NULL, p ? p->value : 0);
 }
@@ -141,6 +141,7 @@ static enum tint strong(const struct scene *s, const void *row)
         return TINT_STRONG;
 }
 
+/* clang-format off */
 static const struct column columns[] = {
         { .title = "series", .name = "series", .width = 13, .value = name,
           .help = "live: what major collections found in use; blocks: in blocks of the heap; heap: held from the "
@@ -162,6 +163,7 @@ static const struct column columns[] = {
         { .title = "verdict", .name = "verdict", .width = 8, .rank = 1, .value = verdict, .tint = verdict_colour,
           .help = "steady, growing or leak; unknown: too little data" },
 };
+/* clang-format on */
 
 /* The four that everybody looks at, and those that have samples. */
 static void rows(const struct console *c, struct table *t)

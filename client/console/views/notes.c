@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "client/console/console.h"
-#include "client/console/widgets.h"
+#include "client/console/draw/widgets.h"
 
 enum { TEXT = 256 };
 
@@ -100,6 +100,7 @@ static struct value capability(const struct scene *s, const void *row)
         return value_number(n && n->has_capability, n ? n->capability : 0);
 }
 
+/* clang-format off */
 static const struct column columns[] = {
         { .title = "time", .name = "time_ns", .unit = UNIT_NS, .width = 9, .value = time_of, .rising = true,
           .help = "event time: since the program started" },
@@ -111,6 +112,7 @@ static const struct column columns[] = {
         { .title = "text", .name = "text", .width = -30, .value = said, .tint = said_colour,
           .help = "as the program wrote it; control characters are made visible" },
 };
+/* clang-format on */
 
 /* -------------------------------------------------------------------- rows */
 
@@ -146,7 +148,7 @@ static void add_note(struct notes *n, const Hw__Note *note)
 }
 
 /* The places of damage are in the order of the stream, but their time is not known. */
-static void add_damages(struct notes *n, const struct view_target *t)
+static void add_damages(struct notes *n, const struct world_target *t)
 {
         for (size_t i = 0; t->health && i < t->health->n_damages; i++) {
                 const Hw__Damage *d = t->health->damages[i];
@@ -158,7 +160,7 @@ static void add_damages(struct notes *n, const struct view_target *t)
         }
 }
 
-static void add_journal(struct notes *n, const struct console *c, const struct view_target *t)
+static void add_journal(struct notes *n, const struct console *c, const struct world_target *t)
 {
         const struct journal_entry *e;
 
@@ -188,7 +190,7 @@ static int by_time(const void *a, const void *b)
 static void rows(const struct console *c, struct table *t)
 {
         struct notes *n = console_state(c);
-        const struct view_target *target = c->scene.target;
+        const struct world_target *target = c->scene.target;
 
         n->n = 0;
         if (!target)
@@ -196,7 +198,7 @@ static void rows(const struct console *c, struct table *t)
         add_damages(n, target);
         add_journal(n, c, target);
         for (uint64_t i = target->notes_first; i && i <= target->notes_last; i++) {
-                const Hw__Note *note = view_note(target, i);
+                const Hw__Note *note = world_note(target, i);
 
                 if (note)
                         add_note(n, note);

@@ -35,9 +35,11 @@ static bool key(struct console *c, int k)
         }
 }
 
+/* clang-format off */
 static const struct console_key keys[] = {
         { "↑ ↓", "target" }, { "enter", "all targets" }, { NULL, NULL },
 };
+/* clang-format on */
 
 const struct console_view view_overview = {
         .name = "overview",

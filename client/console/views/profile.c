@@ -14,7 +14,7 @@
 
 #include "client/console/console.h"
 #include "client/console/views/ticky.h"
-#include "client/console/widgets.h"
+#include "client/console/draw/widgets.h"
 
 enum { NONE = -1, DEPTH_SHOWN = 40 };
 
@@ -122,7 +122,7 @@ static void sort_children(struct profile *p, int parent)
         p->nodes[parent].child = sorted;
 }
 
-static void build(struct profile *p, const struct view_target *t)
+static void build(struct profile *p, const struct world_target *t)
 {
         p->n = 0;
         if (!t->n_stacks || add_node(p, NULL, 1, 0) == NONE)
@@ -212,6 +212,7 @@ static void draw_name(struct canvas *c, struct area area, int row, int column, i
                          safe_text(name, sizeof(name), label(s, data).text));
 }
 
+/* clang-format off */
 static const struct column tree_columns[] = {
         { .title = "inherited", .name = "inherited_share", .unit = UNIT_SHARE, .width = 9, .value = inherited,
           .help = "share of all ticks, those of what it calls included" },
@@ -226,6 +227,7 @@ static const struct column tree_columns[] = {
         { .title = "module", .name = "module", .width = 20, .rank = 1, .value = module, .help = "that it stands in" },
         { .title = "source", .name = "source", .width = -16, .rank = 2, .value = source, .help = "file and place" },
 };
+/* clang-format on */
 
 /* Depth first, what is open only. A node knows its children, the walk the parents. */
 static void walk(struct profile *p, struct table *t, bool all)
@@ -253,7 +255,7 @@ static void walk(struct profile *p, struct table *t, bool all)
 
 static void tree_rows(const struct console *c, struct table *t)
 {
-        const struct view_target *target = c->scene.target;
+        const struct world_target *target = c->scene.target;
         struct profile *p = console_state(c);
 
         if (!target)

@@ -5,7 +5,7 @@
 #include "client/console/console.h"
 #include "client/console/trends.h"
 
-static const struct view_target *target(const void *row)
+static const struct world_target *target(const void *row)
 {
         return row;
 }
@@ -73,7 +73,7 @@ static struct value limit(const struct scene *s, const void *row)
 /* The part of the least limit that is used, by what that limit counts. */
 static struct value limit_share(const struct scene *s, const void *row)
 {
-        const struct view_target *t = row;
+        const struct world_target *t = row;
         const Hw__Process *p = t->heap ? t->heap->process : NULL;
         uint64_t bytes;
         const char *what;
@@ -212,6 +212,7 @@ static void draw_history(struct canvas *c, struct area area, int row, int column
         draw_spark(c, area, row, column, width, values, known);
 }
 
+/* clang-format off */
 static const struct column columns[] = {
         { .title = "target", .name = "target", .help = "name of the monitored program", .width = -14, .value = name },
         { .title = "state", .name = "state", .width = 9, .value = state, .tint = state_colour,
@@ -249,11 +250,12 @@ static const struct column columns[] = {
         { .title = "live history", .name = "live_max_bytes", .unit = UNIT_BYTES, .width = -12, .rank = 8,
           .value = live, .draw = draw_history, .help = "live bytes over the window" },
 };
+/* clang-format on */
 
 /* -------------------------------------------------------------------- rows */
 
 /* FNV-1a of name and daemon: what tells targets apart. */
-static uint64_t identity(const struct view_target *t)
+static uint64_t identity(const struct world_target *t)
 {
         uint64_t h = UINT64_C(0xcbf29ce484222325) ^ t->daemon;
 
@@ -264,8 +266,8 @@ static uint64_t identity(const struct view_target *t)
 
 static void rows(const struct console *c, struct table *t)
 {
-        for (size_t i = 0; i < view_targets(c->scene.view); i++) {
-                const struct view_target *row = view_target(c->scene.view, i);
+        for (size_t i = 0; i < world_targets(c->scene.view); i++) {
+                const struct world_target *row = world_target(c->scene.view, i);
 
                 table_add(t, identity(row), row);
         }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* views/threads.c - Haskell threads, why they stop, sparks, and how each capability is used. */
 #include "client/console/console.h"
-#include "client/console/widgets.h"
+#include "client/console/draw/widgets.h"
 
 static const Hw__Sched *sched(const void *row)
 {
-        return ((const struct view_target *)row)->sched;
+        return ((const struct world_target *)row)->sched;
 }
 
 static double elapsed_ns(const struct scene *s)
@@ -65,6 +65,7 @@ static void draw_use(struct canvas *c, struct area area, int row, int column, in
         canvas_rule(c, area, row, column + running + gc, width - running - gc, TINT_FAINT, "·");
 }
 
+/* clang-format off */
 static const struct column capability_columns[] = {
         { .title = "capability", .name = "capability", .unit = UNIT_COUNT, .width = 10, .value = number,
           .rising = true, .help = "number of the capability" },
@@ -80,6 +81,7 @@ static const struct column capability_columns[] = {
         { .title = "use", .name = "busy_share", .unit = UNIT_SHARE, .width = -16, .rank = 1, .value = used,
           .draw = draw_use, .help = "of the whole run: full blocks ran Haskell, shaded ones collected, dots are idle" },
 };
+/* clang-format on */
 
 static void capability_rows(const struct console *c, struct table *t)
 {
@@ -141,6 +143,7 @@ static struct value per_second(const struct scene *s, const void *row)
         return value_number(ns > 0, ns > 0 ? (double)stop(row)->count / ns * 1e9 : 0);
 }
 
+/* clang-format off */
 static const struct column stop_columns[] = {
         { .title = "threads stopped because", .name = "reason", .width = -28, .value = reason,
           .help = "why threads stopped running: blocked, out of time, heap check, finished ..." },
@@ -150,6 +153,7 @@ static const struct column stop_columns[] = {
         { .title = "a second", .name = "per_second", .unit = UNIT_RATIO, .width = 12, .rank = 1, .value = per_second,
           .help = "mean over the run" },
 };
+/* clang-format on */
 
 static void stop_rows(const struct console *c, struct table *t)
 {
@@ -213,6 +217,7 @@ static struct value alive(const struct scene *s, const void *row)
                             made.number - done.number);
 }
 
+/* clang-format off */
 static const struct column figures[] = {
         { .title = "threads made", .name = "threads_created", .unit = UNIT_COUNT, .value = created,
           .help = "Haskell threads since the run began" },
@@ -239,6 +244,7 @@ static const struct column figures[] = {
         { .title = "sparks waiting", .name = "sparks_remaining", .unit = UNIT_COUNT, .value = sparks_remaining,
           .help = "in the pools now" },
 };
+/* clang-format on */
 
 enum { FIGURES = sizeof(figures) / sizeof(figures[0]) };
 
@@ -273,9 +279,11 @@ static int wanted(struct console *c, int width)
                table_rows(&c->shown->tables[1]) + 20;
 }
 
+/* clang-format off */
 static const struct console_key keys[] = {
         { "tab", "other table" }, { "< >", "sort" }, { NULL, NULL },
 };
+/* clang-format on */
 
 const struct console_view view_threads = {
         .name = "threads",

@@ -3,7 +3,7 @@
 #include "client/console/views/ticky.h"
 
 #include "client/console/console.h"
-#include "client/console/widgets.h"
+#include "client/console/draw/widgets.h"
 
 static const Hw__TickyCounter *counter(const void *row)
 {
@@ -34,6 +34,7 @@ static struct value kinds(const struct scene *s, const void *row)
         return value_text(counter(row)->argument_kinds);
 }
 
+/* clang-format off */
 static const struct column ticky_columns[] = {
         { .title = "entries", .name = "entries", .unit = UNIT_COUNT, .width = 14, .value = entries,
           .help = "how often this code was entered, since the run began" },
@@ -48,10 +49,11 @@ static const struct column ticky_columns[] = {
         { .title = "ticky counter", .name = "name", .width = -30, .value = name,
           .help = "closure; names come at the program's end only" },
 };
+/* clang-format on */
 
 static void ticky_rows(const struct console *c, struct table *t)
 {
-        const struct view_target *target = c->scene.target;
+        const struct world_target *target = c->scene.target;
 
         for (uint32_t i = 0; target && i < target->n_ticky; i++)
                 table_add(t, target->ticky[i]->id, target->ticky[i]);

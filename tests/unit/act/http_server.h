@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* http_server.h - a bad HTTP server in the test's own loop: says what the test wants, in bytes, or nothing at all. */
-#ifndef HW_TESTS_ACT_HTTP_SERVER_H
-#define HW_TESTS_ACT_HTTP_SERVER_H
+#ifndef HW_TESTS_UNIT_ACT_HTTP_SERVER_H
+#define HW_TESTS_UNIT_ACT_HTTP_SERVER_H
 
 #include <arpa/inet.h>
 #include <event2/buffer.h>
@@ -10,7 +10,7 @@
 #include <netinet/in.h>
 #include <stdio.h>
 
-#include "support.h"
+#include "tests/unit/act/support.h"
 
 struct server {
         struct evconnlistener *listener;

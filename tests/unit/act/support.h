@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* support.h - a made-up notice, and an event loop that runs until a condition holds or half a minute is over. */
-#ifndef HW_TESTS_ACT_SUPPORT_H
-#define HW_TESTS_ACT_SUPPORT_H
+#ifndef HW_TESTS_UNIT_ACT_SUPPORT_H
+#define HW_TESTS_UNIT_ACT_SUPPORT_H
 
 #include <event2/event.h>
 #include <stdarg.h>
@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "act/notice.h"
-#include "clock.h"
+#include "daemon/rules/notice.h"
+#include "proto/base/clock.h"
 
 #define WALL 1700000000000000000u       /* 2023-11-14T22:13:20Z */
 

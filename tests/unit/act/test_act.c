@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* All of it together, with the worker's thread: orders, results, the state file over restarts. */
-#include "http_server.h"
+#include "tests/unit/act/http_server.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "act/act.h"
-#include "act/file.h"
+#include "daemon/act/act.h"
+#include "daemon/act/file.h"
 
 static struct event_base *base;
 static struct act *act;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Orders become steps in order; failing, retried, hanging and too many ones are all reported, and nothing overtakes. */
-#include "http_server.h"
+#include "tests/unit/act/http_server.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "act/actor.h"
-#include "log.h"
+#include "daemon/act/actor.h"
+#include "daemon/log.h"
 
 #define SEEN_MAX 4096u
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which alerts are acted on, and when: silences, limits, restarts, the past. Time is made up. */
-#include "support.h"
+#include "tests/unit/act/support.h"
 
 #include <stdio.h>
 
-#include "act/desk.h"
-#include "act/limits.h"
-#include "act/state.h"
+#include "daemon/act/desk.h"
+#include "daemon/act/limits.h"
+#include "daemon/act/state.h"
 
 #define S 1000000000u
 #define NOW (WALL + 1000 * (uint64_t)S)

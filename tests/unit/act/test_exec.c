@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* exec: what the program gets, and that none of hanging, forking, flooding and dying does harm. */
-#include "support.h"
+#include "tests/unit/act/support.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "act/exec.h"
+#include "daemon/act/exec.h"
 
 struct seen {
         unsigned done;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* HTTP out against servers that are right, slow, gone, wrong, or never stop talking. */
-#include "http_server.h"
+#include "tests/unit/act/http_server.h"
 
 #include <signal.h>
 #include <unistd.h>
 
-#include "act/http.h"
+#include "daemon/act/http.h"
 
 static struct event_base *base;
 static struct http *http;

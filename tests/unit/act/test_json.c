@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The three JSON forms: read back with a parser; nothing unknown is written; text from outside is escaped. */
-#include "support.h"
+#include "tests/unit/act/support.h"
 
 #include <jansson.h>
 #include <math.h>
 
-#include "act/json.h"
+#include "daemon/act/json.h"
 
 static json_t *parse(char *text)
 {

@@ -4,8 +4,8 @@
  * is on, and with `ever_after` all behind it too. One test program includes it,
  * linked with --wrap for the three allocating functions.
  */
-#ifndef HW_TEST_SHORT_MEMORY_H
-#define HW_TEST_SHORT_MEMORY_H
+#ifndef HW_TESTS_UNIT_BASE_SHORT_MEMORY_H
+#define HW_TESTS_UNIT_BASE_SHORT_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "base/hash.h"
-#include "base/idtable.h"
-#include "base/pool.h"
-#include "base/strings.h"
+#include "proto/base/hash.h"
+#include "proto/base/idtable.h"
+#include "proto/base/pool.h"
+#include "proto/base/strings.h"
 
 #define MANY 20000
 

@@ -4,8 +4,8 @@
  * includes this one includes the target first; a finding that comes back ends
  * the program, and its name is the last that was printed.
  */
-#ifndef HW_TEST_FUZZ_REPLAY_H
-#define HW_TEST_FUZZ_REPLAY_H
+#ifndef HW_TESTS_UNIT_FUZZ_REPLAY_H
+#define HW_TESTS_UNIT_FUZZ_REPLAY_H
 
 #include <dirent.h>
 #include <setjmp.h>

@@ -10,8 +10,8 @@
  * The layout is one character a field: 1 2 4 8 for that many bytes of a U(),
  * t for a text without, z for one with a NUL at its end.
  */
-#ifndef HW_TESTS_MODEL_EVENTS_H
-#define HW_TESTS_MODEL_EVENTS_H
+#ifndef HW_TESTS_UNIT_MODEL_EVENTS_H
+#define HW_TESTS_UNIT_MODEL_EVENTS_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,8 +22,7 @@
 
 #include <cmocka.h>
 
-#include "base/limits.h"
-#include "model/model.h"
+#include "daemon/model/model.h"
 
 #define U(x) ((uint64_t)(x))
 #define NONE HW_CAP_NONE

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* small_log.h - a short run that makes use of every part of the model. */
-#ifndef HW_TESTS_MODEL_SMALL_LOG_H
-#define HW_TESTS_MODEL_SMALL_LOG_H
+#ifndef HW_TESTS_UNIT_MODEL_SMALL_LOG_H
+#define HW_TESTS_UNIT_MODEL_SMALL_LOG_H
 
 #include <stdio.h>
 

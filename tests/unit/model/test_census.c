@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Censuses, bands and what they are named by, told by hand. */
+#include "daemon/model/limits.h"
+#include "proto/base/limits.h"
 #include "tests/unit/model/events.h"
 
 #include <math.h>

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "model/histogram.h"
+#include "daemon/model/histogram.h"
 
 static void test_buckets_tile_the_line(void **unused)
 {

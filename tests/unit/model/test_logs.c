@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "heapwatch/eventlog.h"
-#include "model/model.h"
+#include "daemon/model/model.h"
 
 #define LOGS "tests/data/logs"
 #define MAX_CENSUSES 200

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every concept of the model but censuses, told by hand. */
+#include "daemon/model/limits.h"
 #include "tests/unit/model/events.h"
 
-#include "model/advice.h"
+#include "daemon/model/advice.h"
+#include "proto/base/limits.h"
+#include "proto/eventlog/limits.h"
 
 static struct feed f;
 

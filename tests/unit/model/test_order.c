@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "heapwatch/eventlog.h"
-#include "model/model.h"
+#include "daemon/model/model.h"
 
 #define MAX_EVENTS 40000
 #define MAX_BLOCKS 3000

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "model/series.h"
+#include "daemon/model/series.h"
 
 #define SECOND UINT64_C(1000000000)
 #define MAX_SAMPLES 4000

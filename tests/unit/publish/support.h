@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* support.h - what the tests of the publish stage share: private directories, deadlines, plain sockets, updates. */
-#ifndef HW_TEST_PUBLISH_SUPPORT_H
-#define HW_TEST_PUBLISH_SUPPORT_H
+#ifndef HW_TESTS_UNIT_PUBLISH_SUPPORT_H
+#define HW_TESTS_UNIT_PUBLISH_SUPPORT_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@
 #include <event2/event.h>
 #include <zmq.h>
 
-#include "clock.h"
+#include "proto/base/clock.h"
 #include "heapwatch/wire.h"
 
 #define DEADLINE_MS 120000

@@ -7,7 +7,8 @@
 
 #include <cmocka.h>
 
-#include "publish/gather.h"
+#include "daemon/publish/gather.h"
+#include "daemon/publish/limits.h"
 
 static void gather(struct gathered *g, unsigned n)
 {

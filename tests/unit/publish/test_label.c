@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What bands are called, and what tells those of one label apart: the same in every run of the same program. */
-#include "../model/events.h"
+#include "tests/unit/model/events.h"
 
 #include <stdio.h>
 
-#include "publish/label.h"
+#include "daemon/publish/label.h"
 
 static struct feed f;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages packed by hand, read back by protobuf-c: every number of any size, texts of any kind, messages inside. */
-#include "support.h"
+#include "tests/unit/publish/support.h"
 
-#include "publish/packer.h"
+#include "daemon/publish/packer.h"
 
 static struct encoder encoder;
 

@@ -4,13 +4,15 @@
  * checks its sequence and keeps the state; at the end a newcomer who got the
  * snapshot must hold the very same.
  */
-#include "support.h"
+#include "daemon/model/limits.h"
+#include "daemon/publish/limits.h"
+#include "tests/unit/publish/support.h"
 
 #include <errno.h>
 
 #include "heapwatch/eventlog.h"
-#include "model/model.h"
-#include "publish/publisher.h"
+#include "daemon/model/model.h"
+#include "daemon/publish/publisher.h"
 
 #define KINDS (HW__KIND__KIND_ALERT + 1)
 #define MAX_ROWS 4096

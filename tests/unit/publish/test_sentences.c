@@ -2,7 +2,7 @@
 /* Each verdict, each place of growth, each kind of limit in words: the sentence whole, and never beyond its end. */
 #include <math.h>
 
-#include "publish/sentences.h"
+#include "daemon/publish/sentences.h"
 #include "tests/unit/model/events.h"
 
 #define MIB 1048576.0

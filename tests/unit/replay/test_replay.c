@@ -21,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "client/command.h"
+#include "client/cli/command.h"
 
 #define LOG_BYTES 300000
 #define DEADLINE_S 60

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* made_up.h - data for rules that the test makes up: series, verdicts, facts, bands; and the alerts that come of it. */
-#ifndef HW_TESTS_RULES_MADE_UP_H
-#define HW_TESTS_RULES_MADE_UP_H
+#ifndef HW_TESTS_UNIT_RULES_MADE_UP_H
+#define HW_TESTS_UNIT_RULES_MADE_UP_H
 
 #include <math.h>
 #include <setjmp.h>
@@ -13,10 +13,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "base/process.h"
-#include "rules/alerts.h"
-#include "rules/history.h"
-#include "rules_file.h"
+#include "proto/base/process.h"
+#include "daemon/rules/alerts.h"
+#include "daemon/rules/history.h"
+#include "daemon/rules/file/rule_file.h"
 
 #define S UINT64_C(1000000000)
 #define MIB 1048576.0

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Alerts of one target: one per band, ends with the run, reload keeps what has not changed, texts, bounds. */
-#include "made_up.h"
+#include "tests/unit/rules/made_up.h"
 
 struct world {
         struct made_up *data;

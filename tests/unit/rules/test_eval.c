@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Values of expressions over series that are known, and three-valued logic. */
-#include "made_up.h"
-#include "rules/eval.h"
+#include "tests/unit/rules/made_up.h"
+#include "daemon/rules/eval.h"
 
 static double value_at(struct made_up *m, const char *text, uint64_t seconds)
 {

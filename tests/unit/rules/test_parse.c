@@ -9,8 +9,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "rules/expr.h"
-#include "rules/template.h"
+#include "daemon/rules/expr.h"
+#include "daemon/rules/template.h"
 
 static void good_ones_print_in_normal_form(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The machine of one alert, over scripts of answers: 1 holds, 0 does not, ? unknown, one a second. */
-#include "made_up.h"
+#include "tests/unit/rules/made_up.h"
 
 static const char letters[] = { 'i', 'P', 'F', 'r' };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* harness.h - a real event loop, a private directory, and a sink that remembers what it was told. */
-#ifndef HW_TEST_SOURCE_HARNESS_H
-#define HW_TEST_SOURCE_HARNESS_H
+#ifndef HW_TESTS_UNIT_SOURCE_HARNESS_H
+#define HW_TESTS_UNIT_SOURCE_HARNESS_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,8 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "clock.h"
-#include "source/source.h"
+#include "proto/base/clock.h"
+#include "daemon/source/source.h"
 
 #define DEADLINE_S 120.0
 #define KEEP_BYTES 65536

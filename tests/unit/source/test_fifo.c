@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "harness.h"
+#include "tests/unit/source/harness.h"
 
 static struct heard a;
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "harness.h"
+#include "tests/unit/source/harness.h"
 
 #include <sys/wait.h>
 
-#include "source/procfs.h"
+#include "daemon/source/procfs.h"
 
 /* Writes a file of the made-up tree, and the directories on the way. */
 static void tree(const char *path, const char *text)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "harness.h"
+#include "tests/unit/source/harness.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "source/backoff.h"
+#include "daemon/source/backoff.h"
 
 static struct heard a, b;
 

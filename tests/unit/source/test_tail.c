@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "harness.h"
+#include "tests/unit/source/harness.h"
 
-#include "base/limits.h"
+#include "daemon/source/limits.h"
 
 static struct heard a, b;
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "source/uri.h"
+#include "daemon/source/uri.h"
 
 #define N_OF(a) (sizeof(a) / sizeof *(a))
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* one_band.h - samples of one band on their way into its windows, as tracker_bands.c sends them. */
-#ifndef HW_TESTS_TREND_ONE_BAND_H
-#define HW_TESTS_TREND_ONE_BAND_H
+#ifndef HW_TESTS_UNIT_TREND_ONE_BAND_H
+#define HW_TESTS_UNIT_TREND_ONE_BAND_H
 
-#include "trend/band_now.h"
+#include "daemon/trend/band_now.h"
 
 #define ONE_BAND_RESOLUTION_NS UINT64_C(60000000000)
 

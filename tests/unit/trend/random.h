@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* random.h - the same random numbers on every machine. */
-#ifndef HW_TESTS_TREND_RANDOM_H
-#define HW_TESTS_TREND_RANDOM_H
+#ifndef HW_TESTS_UNIT_TREND_RANDOM_H
+#define HW_TESTS_UNIT_TREND_RANDOM_H
 
 #include <math.h>
 #include <stdint.h>

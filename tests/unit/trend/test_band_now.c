@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "random.h"
-#include "trend/band_now.h"
+#include "tests/unit/trend/random.h"
+#include "daemon/trend/band_now.h"
 
 #define SECOND UINT64_C(1000000000)
 #define MINUTE (60 * SECOND)

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "random.h"
-#include "trend/band_spread.h"
+#include "tests/unit/trend/random.h"
+#include "daemon/trend/band_spread.h"
 
 #define SECOND UINT64_C(1000000000)
 #define SAMPLES_MAX 60000u

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "one_band.h"
+#include "tests/unit/trend/one_band.h"
 
 #define SECOND UINT64_C(1000000000)
 #define SAMPLES 4000u

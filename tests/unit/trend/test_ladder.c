@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "random.h"
-#include "trend/ladder.h"
+#include "tests/unit/trend/random.h"
+#include "daemon/trend/ladder.h"
 
 #define MINUTES 60000u
 

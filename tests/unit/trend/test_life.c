@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "random.h"
-#include "trend/life.h"
+#include "tests/unit/trend/random.h"
+#include "daemon/trend/life.h"
 
 #define PLACES 5000u
 

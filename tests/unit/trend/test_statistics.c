@@ -12,11 +12,11 @@
 #include <gsl/gsl_fit.h>
 #include <gsl/gsl_statistics_double.h>
 
-#include "model/series.h"
+#include "daemon/model/series.h"
 #include "tests/unit/trend/random.h"
-#include "one_band.h"
-#include "trend/spread.h"
-#include "trend/statistics.h"
+#include "tests/unit/trend/one_band.h"
+#include "daemon/trend/spread.h"
+#include "daemon/trend/statistics.h"
 
 #define SECOND UINT64_C(1000000000)
 #define HOUR (3600 * SECOND)

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "random.h"
-#include "trend/theil_sen.h"
+#include "tests/unit/trend/random.h"
+#include "daemon/trend/theil_sen.h"
 
 static void assert_near(double got, double want, double relative)
 {

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "tests/unit/model/events.h"
-#include "trend/tracker.h"
+#include "daemon/trend/tracker.h"
 
 #define MIB ((uint64_t)1 << 20)
 #define TICKS_MAX 4096

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "random.h"
-#include "trend/trend.h"
+#include "tests/unit/trend/random.h"
+#include "daemon/trend/trend.h"
 
 #define MIN TREND_MINUTE_NS
 

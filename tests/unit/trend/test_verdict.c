@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "trend/verdict.h"
+#include "daemon/trend/verdict.h"
 
 static struct verdict v;
 static struct windows w;

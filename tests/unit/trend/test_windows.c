@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "random.h"
-#include "trend/windows.h"
+#include "tests/unit/trend/random.h"
+#include "daemon/trend/windows.h"
 
 #define X 180u
 

@@ -84,7 +84,7 @@ static void lists_are_bounded(void **state)
 static void resolving(void **state)
 {
         static struct wanted list[QUESTION_ITEMS];
-        struct view *v = view_new();
+        struct world *v = world_new();
         Hw__Update u = HW__UPDATE__INIT;
         Hw__Heap heap = HW__HEAP__INIT;
         struct question q;
@@ -98,7 +98,7 @@ static void resolving(void **state)
         u.event_time_ns = UINT64_C(100000000000);
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
-        assert_int_equal(view_apply(v, 1, &u), 0);
+        assert_int_equal(world_apply(v, 1, &u), 0);
         assert_true(parse("target=api&target=gone&series=live&band=7&from=-60", &q, error, sizeof(error)));
         assert_true(question_resolve(&q, v, list, &n, error, sizeof(error)));
         assert_int_equal(n, 4);
@@ -108,7 +108,7 @@ static void resolving(void **state)
         assert_int_equal(list[1].band, 7);
         assert_false(list[2].known);
         wanted_done(list, n);
-        view_destroy(&v);
+        world_destroy(&v);
 }
 
 int main(void)

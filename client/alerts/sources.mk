@@ -1,0 +1,1 @@
+sources := severity.c known.c print.c alerts.c

@@ -1,0 +1,1 @@
+sources := detail_json.c state_json.c

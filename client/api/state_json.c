@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * state_json.c - a view as updates.
+ *
+ * DESIGN: each kept message is put back into an Update and printed by
+ * reflection, so a new field of the schema needs no line here. Lists are
+ * arrays of borrowed pointers.
+ */
+#include "client/api/state_json.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "client/history/put.h"
+#include "proto/base/clock.h"
+
+#define SPARK_SAMPLES 240       /* newest samples of a series in its heap message */
+
+/* ---------------------------------------------------------------- printing */
+
+struct printer {
+        FILE *to;
+        const struct state_source *source;
+        const struct detail *detail;
+        const char *comma;
+};
+
+static void print(struct printer *p, size_t daemon, const Hw__Update *u)
+{
+        (void)fputs(p->comma, p->to);
+        put_tagged(p->to, daemon, u);
+        p->comma = ",\n";
+}
+
+static bool wanted(const struct printer *p, const struct world_target *t, Hw__Kind kind)
+{
+        return detail_wants(p->detail, p->source->view, t->daemon, t->name, kind);
+}
+
+/* An update of this target without a body. */
+static Hw__Update frame(const struct world_target *t)
+{
+        Hw__Update u = HW__UPDATE__INIT;
+
+        u.target = (char *)t->name;
+        u.has_run = t->run > 0;
+        u.run = t->run;
+        u.has_event_time_ns = t->event_time_ns > 0;
+        u.event_time_ns = t->event_time_ns;
+        u.has_published_wall_ns = t->published_wall_ns > 0;
+        u.published_wall_ns = t->published_wall_ns;
+        return u;
+}
+
+#define PRINT_BODY(p, t, CASE, field, message)                                                                         \
+        do {                                                                                                           \
+                Hw__Update body_update = frame(t);                                                                     \
+                                                                                                                       \
+                body_update.body_case = HW__UPDATE__BODY_##CASE;                                                       \
+                body_update.field = (message);                                                                         \
+                print(p, (t)->daemon, &body_update);                                                                   \
+        } while (0)
+
+static void print_bands(struct printer *p, const struct world_target *t)
+{
+        Hw__Bands bands = HW__BANDS__INIT;
+
+        bands.bands = t->n_bands ? calloc(t->n_bands, sizeof(*bands.bands)) : NULL;
+        for (uint32_t i = 0; bands.bands && i < t->n_bands; i++) {
+                if (t->bands[i])
+                        bands.bands[bands.n_bands++] = t->bands[i]->def;
+        }
+        if (bands.n_bands)
+                PRINT_BODY(p, t, BANDS, bands, &bands);
+        free(bands.bands);
+}
+
+/* The newest samples of one series, oldest first. False when there are none, or memory is short. */
+static bool newest_samples(const struct world_ring *r, Hw__Series series, Hw__Samples *s)
+{
+        size_t n = r->count < SPARK_SAMPLES ? r->count : SPARK_SAMPLES;
+
+        hw__samples__init(s);
+        if (!n)
+                return false;
+        s->has_series = 1;
+        s->series = series;
+        s->times_ns = calloc(n, sizeof(*s->times_ns));
+        s->values = calloc(n, sizeof(*s->values));
+        for (size_t i = 0; s->times_ns && s->values && i < n; i++) {
+                const struct world_point *point = world_ring_newest(r, n - 1 - i);
+
+                s->times_ns[i] = point->time_ns;
+                s->values[i] = (uint64_t)point->value;
+                s->n_times_ns = s->n_values = i + 1;
+        }
+        return s->n_values > 0;
+}
+
+static void print_heap(struct printer *p, const struct world_target *t)
+{
+        Hw__Samples samples[WORLD_SERIES], *list[WORLD_SERIES];
+        Hw__Heap heap = *t->heap;
+
+        heap.samples = list;
+        for (int i = 1; i < WORLD_SERIES; i++) {
+                if (newest_samples(&t->series[i], (Hw__Series)i, &samples[i]))
+                        list[heap.n_samples++] = &samples[i];
+        }
+        PRINT_BODY(p, t, HEAP, heap, &heap);
+        for (int i = 1; i < WORLD_SERIES; i++) {
+                free(samples[i].times_ns);
+                free(samples[i].values);
+        }
+}
+
+Hw__Trends trends_of_series(const Hw__Trends *trends, Hw__Trend **list)
+{
+        Hw__Trends small = *trends;
+
+        small.trends = list;
+        small.n_trends = 0;
+        for (size_t i = 0; i < trends->n_trends; i++) {
+                if (!trends->trends[i]->has_band)
+                        list[small.n_trends++] = trends->trends[i];
+        }
+        return small;
+}
+
+/* The trends of series, then those of bands when wanted; the rest of the newest message with them. */
+static void print_trends(struct printer *p, const struct world_target *t)
+{
+        Hw__Trends trends = HW__TRENDS__INIT;
+
+        if (t->trend_state)
+                trends = *t->trend_state;
+        trends.n_trends = 0;
+        trends.trends = calloc((size_t)WORLD_SERIES + t->n_bands, sizeof(*trends.trends));
+        for (size_t i = 0; trends.trends && i < WORLD_SERIES; i++) {
+                if (t->trends[i])
+                        trends.trends[trends.n_trends++] = t->trends[i];
+        }
+        for (uint32_t i = 0; trends.trends && wanted(p, t, HW__KIND__KIND_TREND) && i < t->n_bands; i++) {
+                if (t->bands[i] && t->bands[i]->trend)
+                        trends.trends[trends.n_trends++] = t->bands[i]->trend;
+        }
+        if (trends.n_trends || t->trend_state)
+                PRINT_BODY(p, t, TRENDS, trends, &trends);
+        free(trends.trends);
+}
+
+static void print_notes(struct printer *p, const struct world_target *t)
+{
+        const struct state_source *source = p->source;
+        Hw__Notes notes = HW__NOTES__INIT;
+        Hw__Note *list[WORLD_NOTES];
+
+        if (source->put_notes) {
+                if (source->put_notes(source->ctx, p->to, p->comma, t))
+                        p->comma = ",\n";
+                return;
+        }
+        notes.notes = list;
+        for (uint64_t i = t->notes_first; t->notes_last && i <= t->notes_last; i++) {
+                const Hw__Note *note = world_note(t, i);
+
+                if (note && notes.n_notes < WORLD_NOTES)
+                        list[notes.n_notes++] = (Hw__Note *)note;
+        }
+        if (notes.n_notes)
+                PRINT_BODY(p, t, NOTES, notes, &notes);
+}
+
+static void print_gc(struct printer *p, const struct world_target *t)
+{
+        const struct history *h = p->source->history;
+        const struct history_target *past = h ? history_find(h, t->daemon, t->name) : NULL;
+        Hw__Gc gc = *t->gc;
+
+        if (past && past->run == t->run && past->collections.n) {
+                gc.collections = calloc(past->collections.n, sizeof(*gc.collections));
+                for (size_t i = 0; gc.collections && i < past->collections.n; i++)
+                        gc.collections[gc.n_collections++] = &past->collections.list[i];
+                gc.has_collections_dropped = past->collections.left_out > 0;
+                gc.collections_dropped = past->collections.left_out;
+        }
+        PRINT_BODY(p, t, GC, gc, &gc);
+        if (gc.n_collections)
+                free(gc.collections);
+}
+
+static void print_profile(struct printer *p, const struct world_target *t)
+{
+        Hw__Profile profile = HW__PROFILE__INIT;
+
+        profile.has_ticks = t->ticks > 0;
+        profile.ticks = t->ticks;
+        profile.stacks = t->n_stacks ? calloc(t->n_stacks, sizeof(*profile.stacks)) : NULL;
+        for (uint32_t i = 0; profile.stacks && i < t->n_stacks; i++) {
+                if (t->stacks[i])
+                        profile.stacks[profile.n_stacks++] = t->stacks[i];
+        }
+        if (profile.n_stacks)
+                PRINT_BODY(p, t, PROFILE, profile, &profile);
+        free(profile.stacks);
+}
+
+static void print_ticky(struct printer *p, const struct world_target *t)
+{
+        Hw__Ticky ticky = HW__TICKY__INIT;
+
+        ticky.counters = t->ticky;
+        ticky.n_counters = t->n_ticky;
+        if (t->n_ticky)
+                PRINT_BODY(p, t, TICKY, ticky, &ticky);
+}
+
+static void print_target(struct printer *p, const struct world_target *t)
+{
+        if (t->target)
+                PRINT_BODY(p, t, TARGET_STATE, target_state, t->target);
+        if (t->health)
+                PRINT_BODY(p, t, HEALTH, health, t->health);
+        if (wanted(p, t, HW__KIND__KIND_BAND))
+                print_bands(p, t);
+        if (t->census && wanted(p, t, HW__KIND__KIND_CENSUS))
+                PRINT_BODY(p, t, CENSUS, census, t->census);
+        if (t->heap)
+                print_heap(p, t);
+        if (t->gc)
+                print_gc(p, t);
+        if (t->sched)
+                PRINT_BODY(p, t, SCHED, sched, t->sched);
+        print_trends(p, t);
+        if (t->alerts)
+                PRINT_BODY(p, t, ALERTS, alerts, t->alerts);
+        if (wanted(p, t, HW__KIND__KIND_NOTE))
+                print_notes(p, t);
+        if (wanted(p, t, HW__KIND__KIND_PROFILE))
+                print_profile(p, t);
+        if (wanted(p, t, HW__KIND__KIND_TICKY))
+                print_ticky(p, t);
+}
+
+static void print_updates(struct printer *p)
+{
+        const struct world *v = p->source->view;
+
+        for (size_t i = 0; i < p->source->n_daemons; i++) {
+                const struct world_daemon *d = world_daemon(v, i);
+                Hw__Update u = HW__UPDATE__INIT;
+
+                if (!d || !d->state)
+                        continue;
+                u.has_published_wall_ns = d->heard_wall_ns > 0;
+                u.published_wall_ns = d->heard_wall_ns;
+                u.body_case = HW__UPDATE__BODY_DAEMON;
+                u.daemon = d->state;
+                print(p, i, &u);
+        }
+        for (size_t i = 0; i < world_targets(v); i++)
+                print_target(p, world_target(v, i));
+}
+
+/* ------------------------------------------------------------------- state */
+
+void state_print_daemon(FILE *to, const struct state_source *s, size_t daemon)
+{
+        const struct world_daemon *d = world_daemon(s->view, daemon);
+
+        (void)fprintf(to, "{\"daemon\":%zu,\"endpoint\":", daemon);
+        put_text(to, feed_endpoint(s->feed, daemon));
+        (void)fprintf(to, ",\"stale\":%s", s->live && (!d || d->stale || !d->heard_wall_ns) ? "true" : "false");
+        if (d && d->heard_wall_ns) {
+                (void)fputs(",\"heardWallNs\":", to);
+                put_u64(to, d->heard_wall_ns);
+        }
+        (void)fputc('}', to);
+}
+
+void state_print(FILE *to, const struct state_source *s, const struct detail *detail)
+{
+        struct printer p = { .to = to, .source = s, .detail = detail, .comma = "" };
+
+        (void)fprintf(to, "{\"server\":{\"version\":\"%s\",\"live\":%s,\"control\":%s,\"nowWallNs\":",
+                      HEAPWATCH_VERSION, s->live ? "true" : "false", s->control ? "true" : "false");
+        put_u64(to, clock_wall_ns());
+        (void)fputs("},\n\"daemons\":[", to);
+        for (size_t i = 0; i < s->n_daemons; i++) {
+                (void)fputs(i ? "," : "", to);
+                state_print_daemon(to, s, i);
+        }
+        (void)fputs("],\n\"updates\":[", to);
+        print_updates(&p);
+        (void)fputs("]}\n", to);
+}
+
+static void print_short(FILE *to, const struct world_target *t)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        const ProtobufCEnumValue *state = NULL;
+
+        if (t->target && t->target->has_state)
+                state = protobuf_c_enum_descriptor_get_value(&hw__target__state__descriptor, (int)t->target->state);
+        (void)fprintf(to, "{\"daemon\":%zu,\"target\":\"%s\"", t->daemon, t->name);
+        if (state)
+                (void)fprintf(to, ",\"state\":\"%s\"", state->name);
+        if (t->run)
+                (void)fprintf(to, ",\"run\":%u", t->run);
+        if (run && run->program) {
+                (void)fputs(",\"program\":", to);
+                put_text(to, run->program);
+        }
+        if (t->heap && t->heap->has_live_bytes)
+                (void)fprintf(to, ",\"liveBytes\":\"%" PRIu64 "\"", t->heap->live_bytes);
+        (void)fputc('}', to);
+}
+
+void state_print_targets(FILE *to, const struct state_source *s)
+{
+        (void)fputc('[', to);
+        for (size_t i = 0; i < world_targets(s->view); i++) {
+                (void)fputs(i ? ",\n" : "", to);
+                print_short(to, world_target(s->view, i));
+        }
+        (void)fputs("]\n", to);
+}

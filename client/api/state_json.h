@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * state_json.h - everything a view knows, as one JSON object in the form of
+ * docs/WEB.md ("The state"): the messages that would make the same view.
+ */
+#ifndef HW_CLIENT_API_STATE_JSON_H
+#define HW_CLIENT_API_STATE_JSON_H
+
+#include <stdio.h>
+
+#include "client/feed/feed.h"
+#include "client/history/history.h"
+#include "client/state/world.h"
+
+#define DETAIL_MAX 32
+
+/* Of which targets the large bodies (bands, census, notes, profile, ticky, trends of bands) are wanted. */
+struct detail {
+        bool all;
+        bool series_trends;     /* trends of bands are left out everywhere: they are by far the largest */
+        size_t n;
+        struct { bool any_daemon; size_t daemon; char name[WORLD_NAME_MAX + 1]; } targets[DETAIL_MAX];
+};
+
+/* "D:NAME" or "NAME" into the list. False: not a target, or too many. */
+bool detail_add(struct detail *d, const char *text);
+
+/* ?detail=A&detail=B. Without: all. &trends=series: no trends of bands. False: not understood. */
+bool detail_parse(struct detail *ret, const char *query);
+
+/* Whether an update of this kind and target belongs to what is wanted. */
+bool detail_wants(const struct detail *d, const struct world *v, size_t daemon, const char *target, Hw__Kind kind);
+
+/* The trends of `update` that are no bands', in a copy that borrows from it; `list` has room for all of them. */
+Hw__Trends trends_of_series(const Hw__Trends *trends, Hw__Trend **list);
+
+struct state_source {
+        const struct world *view;
+        const struct feed *feed;        /* names of the daemons */
+        size_t n_daemons;               /* endpoints that are followed */
+        bool live, control;
+        const struct history *history;  /* of files: their single collections; NULL: none */
+        /* Unless NULL: writes an update of all notes of a target in place of the view's newest, `comma` before it;
+           false when there is none. */
+        bool (*put_notes)(void *ctx, FILE *to, const char *comma, const struct world_target *t);
+        void *ctx;
+};
+
+/* A short list for scripts. */
+void state_print_targets(FILE *to, const struct state_source *s);
+
+void state_print(FILE *to, const struct state_source *s, const struct detail *detail);
+
+/* {"daemon":0,"endpoint":...,"stale":...,"heardWallNs":...} */
+void state_print_daemon(FILE *to, const struct state_source *s, size_t daemon);
+
+#endif

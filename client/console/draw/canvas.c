@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * canvas.c - cells.
+ *
+ * DESIGN: a cell holds its character as UTF-8, so that the terminal and plain
+ * text need no conversion. Columns are counted with wcwidth; combining marks
+ * join the cell before them, as many as fit. For terminals without UTF-8 the
+ * few signs that heapwatch itself draws have ASCII twins here, in one table.
+ */
+#include "client/console/draw/canvas.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+struct canvas *canvas_new(int height, int width, bool ascii)
+{
+        struct canvas *c = calloc(1, sizeof(*c));
+
+        if (!c)
+                return NULL;
+        c->height = height < 1 ? 1 : height > CANVAS_MAX ? CANVAS_MAX : height;
+        c->width = width < 1 ? 1 : width > CANVAS_MAX ? CANVAS_MAX : width;
+        c->ascii = ascii;
+        c->cells = calloc((size_t)c->height * (size_t)c->width, sizeof(*c->cells));
+        if (!c->cells) {
+                free(c);
+                return NULL;
+        }
+        for (size_t i = 0; i < (size_t)c->height * (size_t)c->width; i++)
+                c->cells[i].text[0] = ' ';
+        return c;
+}
+
+void canvas_destroy(struct canvas **c)
+{
+        if (!*c)
+                return;
+        free((*c)->cells);
+        free(*c);
+        *c = NULL;
+}
+
+struct area canvas_area(const struct canvas *c)
+{
+        return (struct area){ .height = c->height, .width = c->width };
+}
+
+struct area area_below(struct area area, int rows)
+{
+        area.row += rows;
+        area.height -= rows;
+        return area;
+}
+
+static struct cell *cell_at(const struct canvas *c, int row, int column)
+{
+        return &c->cells[(size_t)row * (size_t)c->width + (size_t)column];
+}
+
+const struct cell *canvas_cell(const struct canvas *c, int row, int column)
+{
+        return cell_at(c, row, column);
+}
+
+/* -------------------------------------------------------------- characters */
+
+struct glyph {
+        char bytes[5];
+        size_t length;          /* in the source text */
+        int columns;            /* 0: joins the one before */
+};
+
+/* The signs that heapwatch draws, and their twins where there is no UTF-8. */
+static const struct { uint32_t code; char twin; } twins[] = {
+        { 0x2013, '-' }, { 0x2026, '~' }, { 0x00b7, '|' }, { 0x25cf, '*' }, { 0x25cb, 'o' }, { 0x2500, '-' },
+        { 0x2581, '_' }, { 0x2582, '.' }, { 0x2583, ':' }, { 0x2584, '-' }, { 0x2585, '=' }, { 0x2586, '+' },
+        { 0x2587, '*' }, { 0x2588, '#' }, { 0x2591, '.' }, { 0x25b8, '>' }, { 0x00d7, 'x' }, { 0x25b2, '^' },
+        { 0x25b5, ',' }, { 0x25be, 'v' }, { 0x2502, '|' }, { 0x2508, '.' }, { 0x254c, '-' }, { 0x2534, '+' },
+        { 0x25a0, '#' }, { 0x2590, '#' }, { 0x2190, '<' }, { 0x2191, '^' }, { 0x2192, '>' }, { 0x2193, 'v' },
+        { 0x2197, '/' }, { 0x2198, '\\' }, { 0x2514, '`' }, { 0x251c, '|' }, { 0x00b1, '~' }, { 0x2592, '%' },
+};
+
+/* By the first byte; 0 when none begins with it. */
+static size_t sequence_length(unsigned char first)
+{
+        if (first < 0x80)
+                return 1;
+        if (first < 0xc0 || first >= 0xf8)
+                return 0;
+        return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
+/* Code point at `s` and its length; a byte that is no UTF-8 counts as U+FFFD. */
+static uint32_t decode(const unsigned char *s, size_t *ret_length)
+{
+        static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+        size_t n = sequence_length(*s);
+        uint32_t code = n == 1 ? *s : n ? *s & (0x7fu >> n) : 0;
+
+        *ret_length = 1;
+        for (size_t i = 1; i < n; i++) {
+                if ((s[i] & 0xc0) != 0x80)
+                        return 0xfffd;
+                code = code << 6 | (s[i] & 0x3fu);
+        }
+        if (!n || code < least[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+                return 0xfffd;
+        *ret_length = n;
+        return code;
+}
+
+static char twin(uint32_t code)
+{
+        for (size_t i = 0; i < sizeof(twins) / sizeof(twins[0]); i++) {
+                if (twins[i].code == code)
+                        return twins[i].twin;
+        }
+        return '?';
+}
+
+/* Columns of a character: those of our own signs are 1 whatever the locale says. */
+static int columns_of(uint32_t code)
+{
+        if (code < 0x20 || code == 0x7f)
+                return -1;
+        if (code < 0x7f || twin(code) != '?')
+                return 1;
+        return wcwidth((wchar_t)code);
+}
+
+static struct glyph next_glyph(const char *text, bool ascii)
+{
+        struct glyph g = { .columns = 1 };
+        uint32_t code = decode((const unsigned char *)text, &g.length);
+        int columns = columns_of(code);
+
+        if (ascii && code >= 0x80) {
+                g.bytes[0] = twin(code);
+                g.columns = columns == 0 ? 0 : 1;
+        } else if (columns < 0 || (code == 0xfffd && g.length == 1)) {
+                g.bytes[0] = '?';
+        } else {
+                memcpy(g.bytes, text, g.length);
+                g.columns = columns;
+        }
+        return g;
+}
+
+int text_columns(const char *text)
+{
+        int columns = 0;
+
+        while (*text) {
+                struct glyph g = next_glyph(text, false);
+
+                columns += g.columns;
+                text += g.length;
+        }
+        return columns;
+}
+
+size_t text_wrap(const char *text, int width)
+{
+        size_t at = 0, word = 0;
+        int columns = 0;
+
+        while (text[at]) {
+                struct glyph g = next_glyph(text + at, false);
+
+                if (columns + g.columns > width)
+                        return word ? word : at ? at : g.length;
+                columns += g.columns;
+                at += g.length;
+                if (text[at - 1] == ' ')
+                        word = at;
+        }
+        return at;
+}
+
+/* ----------------------------------------------------------------- drawing */
+
+static void set_cell(struct cell *cell, const char *text, enum tint tint)
+{
+        size_t n = strlen(text);
+
+        memset(cell->text, 0, sizeof(cell->text));
+        memcpy(cell->text, text, n < sizeof(cell->text) ? n : sizeof(cell->text) - 1);
+        cell->tint = (uint8_t)tint;
+}
+
+static void join(struct cell *cell, const struct glyph *g)
+{
+        size_t used = strlen(cell->text), n = strlen(g->bytes);
+
+        if (used + n < sizeof(cell->text))
+                memcpy(cell->text + used, g->bytes, n + 1);
+}
+
+/* Columns from `column` on, within the area and the canvas, at most `width`. */
+static int room(const struct canvas *c, struct area area, int row, int column, int width)
+{
+        int most = area.width - column;
+
+        if (row < 0 || row >= area.height || area.row + row < 0 || area.row + row >= c->height || column < 0)
+                return 0;
+        if (area.column + column + most > c->width)
+                most = c->width - area.column - column;
+        return width < most ? width : most;
+}
+
+static int draw(struct canvas *c, int row, int column, int width, enum tint tint, const char *text)
+{
+        int used = 0;
+
+        while (*text) {
+                struct glyph g = next_glyph(text, c->ascii);
+
+                if (used + g.columns > width)
+                        break;
+                if (g.columns == 0 && used > 0 && !c->ascii)
+                        join(cell_at(c, row, column + used - 1), &g);
+                if (g.columns > 0)
+                        set_cell(cell_at(c, row, column + used), g.bytes, tint);
+                if (g.columns == 2)
+                        set_cell(cell_at(c, row, column + used + 1), "", tint);
+                used += g.columns;
+                text += g.length;
+        }
+        return used;
+}
+
+int canvas_put(struct canvas *c, struct area area, int row, int column, int width, enum tint tint, const char *text)
+{
+        int most = room(c, area, row, column, width);
+        bool cut;
+        int used;
+
+        if (most <= 0)
+                return 0;
+        cut = text_columns(text) > most;
+        used = draw(c, area.row + row, area.column + column, cut ? most - 1 : most, tint, text);
+        if (cut)
+                used += draw(c, area.row + row, area.column + column + used, 1, tint, "…");
+        return used;
+}
+
+int canvas_put_right(struct canvas *c, struct area area, int row, int column, int width, enum tint tint,
+                     const char *text)
+{
+        int columns = text_columns(text);
+
+        if (columns < width)
+                return canvas_put(c, area, row, column + width - columns, columns, tint, text);
+        return canvas_put(c, area, row, column, width, tint, text);
+}
+
+void canvas_rule(struct canvas *c, struct area area, int row, int column, int width, enum tint tint,
+                 const char *glyph)
+{
+        int most = room(c, area, row, column, width);
+
+        for (int i = 0; i < most; i++)
+                (void)draw(c, area.row + row, area.column + column + i, 1, tint, glyph);
+}
+
+void canvas_tint_row(struct canvas *c, struct area area, int row, enum tint tint)
+{
+        int most = room(c, area, row, 0, area.width);
+
+        for (int i = 0; i < most; i++)
+                cell_at(c, area.row + row, area.column + i)->tint = (uint8_t)tint;
+}
+
+char *canvas_row_text(const struct canvas *c, int row)
+{
+        char *text = malloc((size_t)c->width * sizeof(c->cells[0].text) + 1);
+        size_t n = 0, end = 0;
+
+        if (!text)
+                return NULL;
+        for (int i = 0; i < c->width; i++) {
+                const char *cell = cell_at(c, row, i)->text;
+                size_t length = strlen(cell);
+
+                memcpy(text + n, cell, length);
+                n += length;
+                if (length && strcmp(cell, " "))
+                        end = n;
+        }
+        text[end] = '\0';
+        return text;
+}

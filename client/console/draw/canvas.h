@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * canvas.h - a grid of character cells that pictures are drawn on.
+ *
+ * The same drawing serves the screen (screen.c copies cells to the terminal)
+ * and plain text (plain.c prints the lines), and tests look at it directly.
+ * It knows no terminal. Text given to it must already be free of control
+ * characters (hw_terminal_text); what is not printable becomes '?'.
+ */
+#ifndef HW_CLIENT_CONSOLE_DRAW_CANVAS_H
+#define HW_CLIENT_CONSOLE_DRAW_CANVAS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a cell means; screen.c makes colours of it. */
+enum tint {
+        TINT_PLAIN,
+        TINT_STRONG,    /* titles, names */
+        TINT_DIM,       /* units, rules, what is secondary */
+        TINT_GOOD,
+        TINT_WARN,
+        TINT_BAD,
+        TINT_GRAPH,
+        TINT_SELECTED,
+        TINT_HEADING,           /* bars: headings of columns, the tabs */
+        TINT_HEADING_STRONG,    /* the column of order */
+        TINT_HEADING_KEY,       /* a key within a bar */
+        TINT_KEY,               /* a key elsewhere */
+        TINT_LINE_1,            /* lines of a chart */
+        TINT_LINE_2,
+        TINT_LINE_3,
+        TINT_LINE_4,
+        TINT_MARK,              /* notes in a chart */
+        TINT_FAINT,             /* lines behind a chart */
+        TINTS
+};
+
+struct cell {
+        char text[15];          /* one character with its combining marks, UTF-8; "" = right half of a wide one */
+        uint8_t tint;
+};
+
+struct canvas {
+        int height, width;
+        bool ascii;             /* everything is drawn with ASCII */
+        struct cell *cells;     /* height * width */
+};
+
+/* A rectangle to draw in; rows and columns of the calls below are relative to it. */
+struct area {
+        int row, column, height, width;
+};
+
+#define CANVAS_MAX 2000         /* rows and columns are at most this */
+
+/* NULL when memory is short. Blank. */
+struct canvas *canvas_new(int height, int width, bool ascii);
+void canvas_destroy(struct canvas **c);
+
+/* The whole canvas. */
+struct area canvas_area(const struct canvas *c);
+
+/* `area` without its first `rows` rows. */
+struct area area_below(struct area area, int rows);
+
+const struct cell *canvas_cell(const struct canvas *c, int row, int column);
+
+/*
+ * Draws text into at most `width` columns from `column`; text that is too long
+ * ends in an ellipsis. What lies outside the area is not drawn. Returns the
+ * columns used.
+ */
+int canvas_put(struct canvas *c, struct area area, int row, int column, int width, enum tint tint, const char *text);
+
+/* The same, ending at the right edge of those columns. */
+int canvas_put_right(struct canvas *c, struct area area, int row, int column, int width, enum tint tint,
+                     const char *text);
+
+/* Draws a line of `glyph` (one column wide). */
+void canvas_rule(struct canvas *c, struct area area, int row, int column, int width, enum tint tint,
+                 const char *glyph);
+
+/* Gives a whole row a tint. */
+void canvas_tint_row(struct canvas *c, struct area area, int row, enum tint tint);
+
+/* One row as text without trailing blanks; to free(). NULL when memory is short. */
+char *canvas_row_text(const struct canvas *c, int row);
+
+/* Columns that text takes. */
+int text_columns(const char *text);
+
+/* Bytes of `text` that make a line of at most `width` columns, cut after a word where there is one. */
+size_t text_wrap(const char *text, int width);
+
+#endif

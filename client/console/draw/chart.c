@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* chart.c - what a chart shows, and round numbers for its axes. */
+#include "client/console/draw/chart.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "heapwatch/text.h"
+
+#define S UINT64_C(1000000000)
+
+void chart_line(struct chart *c, const char *name, const struct world_ring *ring, enum spark_mode mode, enum tint tint)
+{
+        if (c->n_lines < CHART_LINES)
+                c->lines[c->n_lines++] = (struct chart_line){ name, ring, mode, tint };
+}
+
+void chart_mark(struct chart *c, uint64_t time_ns, const char *text, bool strong)
+{
+        if (c->n_marks < CHART_MARKS && time_ns >= c->from_ns && time_ns <= c->to_ns)
+                c->marks[c->n_marks++] = (struct chart_mark){ time_ns, text, strong };
+}
+
+bool chart_value(const struct chart_line *line, uint64_t time_ns, double *ret_value)
+{
+        const struct world_point *best = NULL;
+
+        if (line->mode == SPARK_RATE)
+                return false;
+        for (size_t i = 0; i < line->ring->count; i++) {
+                const struct world_point *p = world_ring_newest(line->ring, i);
+
+                if (p->time_ns <= time_ns && (!best || p->time_ns > best->time_ns))
+                        best = p;
+        }
+        if (best)
+                *ret_value = best->value;
+        return best != NULL;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+        return a > b ? a - b : b - a;
+}
+
+const struct chart_mark *chart_mark_at(const struct chart *c, uint64_t time_ns, uint64_t reach_ns)
+{
+        const struct chart_mark *best = NULL;
+
+        for (size_t i = 0; i < c->n_marks; i++) {
+                uint64_t d = distance(c->marks[i].time_ns, time_ns);
+
+                if (d > reach_ns || (best && best->strong && !c->marks[i].strong))
+                        continue;
+                if (!best || c->marks[i].strong > best->strong || d < distance(best->time_ns, time_ns))
+                        best = &c->marks[i];
+        }
+        return best;
+}
+
+/* -------------------------------------------------------------------- axes */
+
+/* The least of 1, 2, 5 times a power of ten that is not below `least`; bytes: a power of two. */
+static double round_step(enum unit unit, double least)
+{
+        double base;
+
+        if (!(least > 0) || !isfinite(least))
+                return 1;
+        if (unit == UNIT_BYTES || unit == UNIT_RATE)
+                return exp2(ceil(log2(least)));
+        base = pow(10, floor(log10(least)));
+        return least <= base ? base : least <= 2 * base ? 2 * base : least <= 5 * base ? 5 * base : 10 * base;
+}
+
+struct chart_axis chart_axis(enum unit unit, double low, double high, int steps)
+{
+        struct chart_axis a;
+
+        if (high - low < high / 50)
+                low = high - high / 50; /* noise around a constant looks flat */
+        if (!(high > low))
+                high = low + 1;
+        a.step = round_step(unit, (high - low) / (steps > 0 ? steps : 1));
+        a.low = floor(low / a.step) * a.step;
+        a.high = ceil(high / a.step) * a.step;
+        return a;
+}
+
+uint64_t chart_time_step(uint64_t span_ns, int most)
+{
+        static const uint64_t steps[] = { S, 2 * S, 5 * S, 10 * S, 15 * S, 30 * S, 60 * S, 120 * S, 300 * S, 600 * S,
+                900 * S, 1800 * S, 3600 * S, 7200 * S, 10800 * S, 21600 * S, 43200 * S, 86400 * S };
+        const size_t n = sizeof(steps) / sizeof(steps[0]);
+        uint64_t least = span_ns / (uint64_t)(most > 0 ? most : 1), step = steps[n - 1];
+
+        if (least < S) { /* 1, 2, 5 ... of a second, downwards */
+                double round = round_step(UNIT_NS, (double)least);
+
+                return round < 1 ? 1 : (uint64_t)round;
+        }
+        for (size_t i = 0; i < n; i++) {
+                if (steps[i] >= least)
+                        return steps[i];
+        }
+        while (step < least && step <= UINT64_MAX / 2)
+                step *= 2;
+        return step;
+}
+
+uint64_t chart_first_time(const struct chart *c, uint64_t step_ns)
+{
+        uint64_t past = (c->from_ns % step_ns + c->start_wall_ns % step_ns) % step_ns;
+
+        return past && c->from_ns <= UINT64_MAX - step_ns ? c->from_ns + (step_ns - past) : c->from_ns;
+}
+
+char *chart_time_text(char *out, size_t size, const struct chart *c, uint64_t time_ns)
+{
+        uint64_t wall_ns = c->start_wall_ns + time_ns;
+        time_t seconds = (time_t)(wall_ns / S);
+        struct tm t;
+
+        if (!c->start_wall_ns || !localtime_r(&seconds, &t))
+                return hw_duration_text(out, size, (double)time_ns);
+        if (!strftime(out, size, "%H:%M:%S", &t))
+                *out = '\0';
+        if (c->to_ns - c->from_ns < 10 * S && strlen(out) + 3 < size)
+                (void)snprintf(out + strlen(out), 3, ".%d", (int)(wall_ns % S / (S / 10)));
+        return out;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * chart.h - lines over time with axes in human units: as braille dots on a
+ * canvas (ASCII where there is no UTF-8), as SVG, as CSV.
+ *
+ * A chart borrows its rings and texts; it owns nothing.
+ */
+#ifndef HW_CLIENT_CONSOLE_DRAW_CHART_H
+#define HW_CLIENT_CONSOLE_DRAW_CHART_H
+
+#include "client/console/draw/canvas.h"
+#include "client/console/table/value.h"
+#include "client/console/draw/widgets.h"
+
+enum { CHART_LINES = 6, CHART_MARKS = WORLD_NOTES };
+
+struct chart_line {
+        const char *name;
+        const struct world_ring *ring;
+        enum spark_mode mode;
+        enum tint tint;
+};
+
+/* A strong mark is seen from afar; the others are only there to be found by the cursor. */
+struct chart_mark { uint64_t time_ns; const char *text; bool strong; };
+
+struct chart {
+        const char *title;
+        enum unit unit;
+        uint64_t from_ns, to_ns;        /* event time */
+        uint64_t start_wall_ns;         /* Unix time of event time 0: axis labels are the time of day; 0: event time */
+        bool from_zero;                 /* the axis begins at 0 */
+        struct chart_line lines[CHART_LINES]; /* the first is drawn on top */
+        size_t n_lines;
+        const char *limit_name;         /* NULL: no limit */
+        double limit;
+        const struct world_ring *ticks;  /* each point is a small mark under the axis; NULL: none */
+        struct chart_mark marks[CHART_MARKS];
+        size_t n_marks;
+        bool has_cursor;
+        uint64_t cursor_ns;
+};
+
+void chart_line(struct chart *c, const char *name, const struct world_ring *ring, enum spark_mode mode, enum tint tint);
+void chart_mark(struct chart *c, uint64_t time_ns, const char *text, bool strong);
+
+/* Rows and columns of the axes around the plot. */
+enum { CHART_LEFT = 11, CHART_ABOVE = 1, CHART_BELOW = 3, CHART_RIGHT = 1 };
+
+/* The part of `area` that spans from_ns to to_ns. */
+struct area chart_plot(struct area area);
+void chart_draw(struct canvas *canvas, struct area area, const struct chart *c);
+
+/* The newest value of a line not after a time; false when there is none. A rate has none. */
+bool chart_value(const struct chart_line *line, uint64_t time_ns, double *ret_value);
+
+/* The mark nearest to a time within `reach_ns`; NULL when there is none. */
+const struct chart_mark *chart_mark_at(const struct chart *c, uint64_t time_ns, uint64_t reach_ns);
+
+/* The values between and around which the axis runs: multiples of a round step. (chart.c) */
+struct chart_axis { double low, high, step; };
+struct chart_axis chart_axis(enum unit unit, double low, double high, int steps);
+
+/* A round distance of time marks, at most `most` of them in a span. */
+uint64_t chart_time_step(uint64_t span_ns, int most);
+
+/* The first time mark at or after `from_ns`, for marks that fall on round times of day. */
+uint64_t chart_first_time(const struct chart *c, uint64_t step_ns);
+
+/* "14:02:30", or "2m 30s" of event time. */
+char *chart_time_text(char *out, size_t size, const struct chart *c, uint64_t time_ns);
+
+void chart_svg(FILE *to, const struct chart *c);
+void chart_csv(FILE *to, const struct chart *c);
+
+#endif

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * chart_draw.c - a chart on a canvas.
+ *
+ *   row 0        the lines' names and values: at the cursor, else the newest
+ *   ...          the plot, two by four dots a cell, its axis at the left
+ *   height - 3   marks: notes, and small ticks
+ *   height - 2   times
+ *   height - 1   what the cursor points at
+ *
+ * DESIGN: dots of all lines gather in a grid of bits, a cell keeps the tint of
+ * the line that came last: so lines are drawn from the last to the first. A
+ * line is joined from column to column, so that a step is a wall and not two
+ * dots.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/console/draw/chart.h"
+#include "heapwatch/text.h"
+
+struct plot {
+        struct canvas *canvas;
+        struct area area;
+        const struct chart *chart;
+        struct chart_axis axis;
+        int columns, rows;              /* in dots */
+        uint8_t *bits;                  /* of each cell */
+        uint8_t *tints;
+        double *values;                 /* scratch, `columns` of them */
+        bool *known;
+};
+
+struct area chart_plot(struct area area)
+{
+        area.row += CHART_ABOVE;
+        area.height -= CHART_ABOVE + CHART_BELOW;
+        area.column += CHART_LEFT;
+        area.width -= CHART_LEFT + CHART_RIGHT;
+        return area;
+}
+
+/* -------------------------------------------------------------------- dots */
+
+static void sample(struct plot *p, const struct chart_line *line)
+{
+        spark_sample(line->ring, p->chart->from_ns, p->chart->to_ns, line->mode, p->columns, p->values, p->known);
+        for (int i = 0; i < p->columns && line->mode == SPARK_RATE; i++)
+                p->values[i] /= (double)(p->chart->to_ns - p->chart->from_ns) / 1e9 / p->columns;
+}
+
+/* A limit far above all lines would flatten them: then it is only named. */
+static void find_axis(struct plot *p)
+{
+        const struct chart *c = p->chart;
+        double low = INFINITY, high = 0;
+
+        for (size_t i = 0; i < c->n_lines; i++) {
+                sample(p, &c->lines[i]);
+                for (int x = 0; x < p->columns; x++) {
+                        if (p->known[x]) {
+                                low = fmin(low, p->values[x]);
+                                high = fmax(high, p->values[x]);
+                        }
+                }
+        }
+        if (c->limit_name && c->limit <= 2 * high)
+                high = fmax(high, c->limit);
+        if (c->from_zero || isinf(low))
+                low = 0;
+        p->axis = chart_axis(c->unit, low, high, p->area.height / 3 > 6 ? 6 : p->area.height / 3);
+}
+
+static int height_of(const struct plot *p, double value)
+{
+        double y = (value - p->axis.low) / (p->axis.high - p->axis.low) * (p->rows - 1);
+
+        return y < 0 ? 0 : y > p->rows - 1 ? p->rows - 1 : (int)(y + 0.5);
+}
+
+/* y counts from below. */
+static void dot(struct plot *p, int x, int y, enum tint tint)
+{
+        static const uint8_t dots[4][2] = { { 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 } };
+        int row = p->rows - 1 - y;
+        size_t cell = (size_t)(row / 4) * (size_t)p->area.width + (size_t)(x / 2);
+
+        p->bits[cell] |= dots[row % 4][x % 2];
+        p->tints[cell] = (uint8_t)tint;
+}
+
+static void draw_line(struct plot *p, const struct chart_line *line)
+{
+        int before = -1;
+
+        sample(p, line);
+        for (int x = 0; x < p->columns; x++) {
+                int y, from;
+
+                if (!p->known[x]) {
+                        if (line->mode != SPARK_EVENTS)
+                                before = -1;
+                        continue;
+                }
+                y = height_of(p, p->values[x]);
+                from = line->mode == SPARK_EVENTS ? 0 : before < 0 ? y : before;
+                for (int i = from < y ? from : y; i <= (from < y ? y : from); i++)
+                        dot(p, x, i, line->tint);
+                before = y;
+        }
+}
+
+/* One cell's dots: a braille character, or the nearest of ASCII. */
+static const char *glyph(char out[4], uint8_t bits, bool ascii)
+{
+        if (ascii)
+                return bits & 0x1b && bits & 0xe4 ? ":" : bits & 0x1b ? "'" : ".";
+        out[0] = (char)0xe2;
+        out[1] = (char)(0xa0 | bits >> 6);
+        out[2] = (char)(0x80 | (bits & 0x3f));
+        out[3] = '\0';
+        return out;
+}
+
+static void show_dots(struct plot *p)
+{
+        char out[4];
+
+        for (int row = 0; row < p->area.height; row++) {
+                for (int i = 0; i < p->area.width; i++) {
+                        size_t cell = (size_t)row * (size_t)p->area.width + (size_t)i;
+
+                        if (p->bits[cell])
+                                (void)canvas_put(p->canvas, p->area, row, i, 1, (enum tint)p->tints[cell],
+                                                 glyph(out, p->bits[cell], p->canvas->ascii));
+                }
+        }
+}
+
+/* -------------------------------------------------------------------- axes */
+
+static void draw_values(struct plot *p, struct area area)
+{
+        char text[SCENE_TEXT];
+
+        for (double v = p->axis.low; v <= p->axis.high + p->axis.step / 2; v += p->axis.step) {
+                int row = CHART_ABOVE + (p->rows - 1 - height_of(p, v)) / 4;
+
+                (void)canvas_put_right(p->canvas, area, row, 0, CHART_LEFT - 2, TINT_DIM,
+                                       value_show(text, sizeof(text), p->chart->unit, value_number(true, fabs(v))));
+                canvas_rule(p->canvas, p->area, row - CHART_ABOVE, 0, p->area.width, TINT_FAINT, "┈");
+        }
+}
+
+static int column_of(const struct plot *p, uint64_t time_ns)
+{
+        const struct chart *c = p->chart;
+
+        return (int)((double)(time_ns - c->from_ns) / ((double)(c->to_ns - c->from_ns) + 1) * p->area.width);
+}
+
+static void draw_times(struct plot *p, struct area area)
+{
+        const struct chart *c = p->chart;
+        uint64_t step = chart_time_step(c->to_ns - c->from_ns, p->area.width / 12);
+        uint64_t t = chart_first_time(c, step);
+        int row = area.height - 2, free_from = 0;
+        char text[SCENE_TEXT];
+
+        for (bool more = t <= c->to_ns; more; more = c->to_ns - t >= step, t += step) {
+                int at = column_of(p, t), width;
+
+                (void)chart_time_text(text, sizeof(text), c, t);
+                width = text_columns(text);
+                at -= width / 2;
+                if (CHART_LEFT + at < free_from || CHART_LEFT + at + width > area.width)
+                        continue;
+                (void)canvas_put(p->canvas, area, row, CHART_LEFT + at, width, TINT_DIM, text);
+                free_from = CHART_LEFT + at + width + 2;
+        }
+}
+
+static void draw_marks(struct plot *p, struct area area)
+{
+        const struct chart *c = p->chart;
+        int row = area.height - CHART_BELOW;
+
+        canvas_rule(p->canvas, area, row, CHART_LEFT, p->area.width, TINT_FAINT, "─");
+        for (size_t i = 0; c->ticks && i < c->ticks->count; i++) {
+                uint64_t t = world_ring_newest(c->ticks, i)->time_ns;
+
+                if (t >= c->from_ns && t <= c->to_ns)
+                        (void)canvas_put(p->canvas, area, row, CHART_LEFT + column_of(p, t), 1, TINT_DIM, "┴");
+        }
+        for (size_t i = 0; i < 2 * c->n_marks; i++) { /* the strong ones last: on top */
+                const struct chart_mark *m = &c->marks[i % c->n_marks];
+
+                if (m->strong == (i >= c->n_marks))
+                        (void)canvas_put(p->canvas, area, row, CHART_LEFT + column_of(p, m->time_ns), 1,
+                                         m->strong ? TINT_MARK : TINT_DIM, m->strong ? "▲" : "▵");
+        }
+}
+
+static void draw_limit(struct plot *p)
+{
+        const struct chart *c = p->chart;
+
+        if (c->limit_name && c->limit <= p->axis.high && c->limit >= p->axis.low)
+                canvas_rule(p->canvas, p->area, (p->rows - 1 - height_of(p, c->limit)) / 4, 0, p->area.width, TINT_BAD,
+                            "╌");
+}
+
+/* ------------------------------------------------------------------ legend */
+
+static int put(struct plot *p, struct area area, int row, int at, enum tint tint, const char *text)
+{
+        return at + canvas_put(p->canvas, area, row, at, area.width - at - 1, tint, text);
+}
+
+static void draw_legend(struct plot *p, struct area area)
+{
+        const struct chart *c = p->chart;
+        uint64_t when = c->has_cursor ? c->cursor_ns : c->to_ns;
+        char text[SCENE_TEXT];
+        int at = 1;
+
+        for (size_t i = 0; i < c->n_lines; i++) {
+                double value = 0;
+                bool known = chart_value(&c->lines[i], when, &value);
+
+                at = put(p, area, 0, at, c->lines[i].tint, "■ ");
+                at = put(p, area, 0, at, TINT_PLAIN, c->lines[i].name) + 1;
+                if (c->lines[i].mode != SPARK_RATE)
+                        at = put(p, area, 0, at, TINT_STRONG,
+                                 value_show(text, sizeof(text), c->unit, value_number(known, value)));
+                at += 3;
+        }
+        if (!c->limit_name)
+                return;
+        at = put(p, area, 0, at, TINT_BAD, "╌ ");
+        at = put(p, area, 0, at, TINT_PLAIN, c->limit_name) + 1;
+        (void)put(p, area, 0, at, TINT_STRONG, value_show(text, sizeof(text), c->unit, value_number(true, c->limit)));
+}
+
+static void draw_cursor(struct plot *p, struct area area)
+{
+        const struct chart *c = p->chart;
+        uint64_t reach_ns = (c->to_ns - c->from_ns) / (uint64_t)p->area.width;
+        const struct chart_mark *mark = chart_mark_at(c, c->cursor_ns, reach_ns);
+        char text[SCENE_TEXT], note[1024];
+        int row = area.height - 1, at = CHART_LEFT;
+
+        if (!c->has_cursor || c->cursor_ns < c->from_ns || c->cursor_ns > c->to_ns)
+                return;
+        for (int i = 0; i < p->area.height; i++)
+                (void)canvas_put(p->canvas, p->area, i, column_of(p, c->cursor_ns), 1, TINT_KEY, "│");
+        at = put(p, area, row, at, TINT_DIM, "at ");
+        at = put(p, area, row, at, TINT_STRONG, chart_time_text(text, sizeof(text), c, c->cursor_ns));
+        if (c->start_wall_ns) {
+                at = put(p, area, row, at, TINT_DIM, "  run ");
+                at = put(p, area, row, at, TINT_DIM, hw_duration_text(text, sizeof(text), (double)c->cursor_ns));
+        }
+        if (!mark)
+                return;
+        at = put(p, area, row, at + 2, mark->strong ? TINT_MARK : TINT_DIM, mark->strong ? "▲ " : "▵ ");
+        (void)put(p, area, row, at, TINT_PLAIN, safe_text(note, sizeof(note), mark->text));
+}
+
+static bool plot_init(struct plot *p, struct canvas *canvas, struct area area, const struct chart *c)
+{
+        size_t cells;
+
+        memset(p, 0, sizeof(*p));
+        p->canvas = canvas;
+        p->chart = c;
+        p->area = chart_plot(area);
+        if (p->area.height < 1 || p->area.width < 1)
+                return false;
+        p->columns = 2 * p->area.width;
+        p->rows = 4 * p->area.height;
+        cells = (size_t)p->area.height * (size_t)p->area.width;
+        p->bits = calloc(cells, 1);
+        p->tints = calloc(cells, 1);
+        p->values = calloc((size_t)p->columns, sizeof(*p->values));
+        p->known = calloc((size_t)p->columns, sizeof(*p->known));
+        return p->bits && p->tints && p->values && p->known;
+}
+
+void chart_draw(struct canvas *canvas, struct area area, const struct chart *c)
+{
+        struct plot p;
+
+        if (plot_init(&p, canvas, area, c)) {
+                find_axis(&p);
+                draw_values(&p, area);
+                draw_limit(&p);
+                for (size_t i = c->n_lines; i > 0; i--)
+                        draw_line(&p, &c->lines[i - 1]);
+                draw_legend(&p, area);
+                show_dots(&p);
+                draw_marks(&p, area);
+                draw_times(&p, area);
+                draw_cursor(&p, area);
+        }
+        free(p.bits);
+        free(p.tints);
+        free(p.values);
+        free(p.known);
+}

@@ -1,0 +1,1 @@
+sources := canvas.c widgets.c chart.c chart_draw.c chart_save.c

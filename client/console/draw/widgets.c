@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* widgets.c - small drawings. */
+#include "client/console/draw/widgets.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ------------------------------------------------------------ into columns */
+
+static void clear(int width, double *values, bool *known)
+{
+        memset(values, 0, (size_t)width * sizeof(*values));
+        memset(known, 0, (size_t)width * sizeof(*known));
+}
+
+/* The greatest value of each column; what came before the first column is the value to start from. */
+static bool greatest(const struct world_ring *ring, uint64_t from_ns, uint64_t to_ns, int width, double *values,
+                     bool *known, double *ret_before)
+{
+        double span = (double)(to_ns - from_ns) + 1;
+        uint64_t before_ns = 0;
+        bool before = false;
+
+        for (size_t i = 0; i < ring->count; i++) {
+                const struct world_point *p = world_ring_newest(ring, i);
+                int column;
+
+                if (p->time_ns > to_ns)
+                        continue;
+                if (p->time_ns < from_ns) {
+                        if (!before || p->time_ns > before_ns)
+                                *ret_before = p->value;
+                        before_ns = p->time_ns;
+                        before = true;
+                        continue;
+                }
+                column = (int)((double)(p->time_ns - from_ns) / span * width);
+                if (column >= width)
+                        column = width - 1;
+                if (!known[column] || p->value > values[column])
+                        values[column] = p->value;
+                known[column] = true;
+        }
+        return before;
+}
+
+/* A gauge keeps its value until the next sample. */
+static void hold(int width, double *values, bool *known, bool has_last, double last)
+{
+        for (int i = 0; i < width; i++) {
+                if (known[i]) {
+                        last = values[i];
+                        has_last = true;
+                } else if (has_last) {
+                        values[i] = last;
+                        known[i] = true;
+                }
+        }
+}
+
+/* From totals to their growth; the first known column has nothing to grow from. */
+static void differences(int width, double *values, bool *known, bool has_last, double last)
+{
+        for (int i = 0; i < width; i++) {
+                double total = values[i];
+
+                if (!known[i])
+                        continue;
+                known[i] = has_last;
+                values[i] = has_last && total > last ? total - last : 0;
+                last = total;
+                has_last = true;
+        }
+}
+
+void spark_sample(const struct world_ring *ring, uint64_t from_ns, uint64_t to_ns, enum spark_mode mode, int width,
+                  double *values, bool *known)
+{
+        double last = 0;
+        bool has_last;
+
+        clear(width, values, known);
+        if (to_ns <= from_ns)
+                return;
+        has_last = greatest(ring, from_ns, to_ns, width, values, known, &last);
+        if (mode == SPARK_EVENTS)
+                return;
+        hold(width, values, known, has_last, last);
+        if (mode == SPARK_RATE)
+                differences(width, values, known, has_last, last);
+}
+
+void spark_newest(const struct world_ring *ring, int width, double *values, bool *known)
+{
+        clear(width, values, known);
+        for (int i = 0; i < width && (size_t)i < ring->count; i++) {
+                values[width - 1 - i] = world_ring_newest(ring, (size_t)i)->value;
+                known[width - 1 - i] = true;
+        }
+}
+
+/* ----------------------------------------------------------------- drawing */
+
+/* Least and greatest of the axis; a flat line runs through its middle. */
+static void axis(int width, const double *values, const bool *known, double *ret_low, double *ret_high)
+{
+        double spare;
+        bool any = false;
+
+        *ret_low = *ret_high = 0;
+        for (int i = 0; i < width; i++) {
+                if (!known[i])
+                        continue;
+                if (!any || values[i] < *ret_low)
+                        *ret_low = values[i];
+                if (!any || values[i] > *ret_high)
+                        *ret_high = values[i];
+                any = true;
+        }
+        spare = *ret_high / 10 - (*ret_high - *ret_low);
+        if (spare > 0) {
+                *ret_low -= spare / 2;
+                *ret_high += spare / 2;
+        }
+}
+
+static const char *const blocks[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+
+void draw_spark(struct canvas *c, struct area area, int row, int column, int width, const double *values,
+                const bool *known)
+{
+        double low, high;
+
+        axis(width, values, known, &low, &high);
+        for (int i = 0; i < width; i++) {
+                int height = 0;
+
+                if (!known[i])
+                        continue;
+                if (high > low)
+                        height = (int)((values[i] - low) / (high - low) * 7 + 0.5); /* 0..7: low <= value <= high */
+                (void)canvas_put(c, area, row, column + i, 1, TINT_GRAPH, blocks[height]);
+        }
+}
+
+void draw_bars(struct canvas *c, struct area area, int row, int column, int width, const double *values,
+               const bool *known)
+{
+        double high = 0;
+
+        for (int i = 0; i < width; i++)
+                high = known[i] && values[i] > high ? values[i] : high;
+        for (int i = 0; i < width; i++) {
+                if (known[i])
+                        (void)canvas_put(c, area, row, column + i, 1, TINT_GRAPH,
+                                         blocks[high > 0 ? (int)(values[i] / high * 7 + 0.5) : 0]);
+        }
+}
+
+void draw_title(struct canvas *c, struct area area, int row, const char *title, const char *right)
+{
+        int end = area.width - 1 - (*right ? text_columns(right) + 1 : 0);
+        int column = 1 + canvas_put(c, area, row, 1, area.width - 2, TINT_STRONG, title) + 1;
+
+        if (*right && end > column)
+                (void)canvas_put(c, area, row, end + 1, area.width, TINT_DIM, right);
+        if (end > column)
+                canvas_rule(c, area, row, column, end - column, TINT_DIM, "─");
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * widgets.h - small drawings: sparklines and section titles. What is not
+ * known is blank in a picture and "–" in a number.
+ */
+#ifndef HW_CLIENT_CONSOLE_DRAW_WIDGETS_H
+#define HW_CLIENT_CONSOLE_DRAW_WIDGETS_H
+
+#include "client/console/draw/canvas.h"
+#include "client/state/world.h"
+
+#define SPARK_MAX 256           /* columns of the widest sparkline */
+#define UNKNOWN_TEXT "–"
+
+/* How samples become columns. */
+enum spark_mode {
+        SPARK_GAUGE,            /* greatest of a column; holds until the next sample */
+        SPARK_EVENTS,           /* greatest of a column; blank without samples */
+        SPARK_RATE              /* growth of a cumulative series */
+};
+
+/*
+ * Columns of a series over [from_ns, to_ns]: values[i] is valid where known[i].
+ * `width` is at most SPARK_MAX.
+ */
+void spark_sample(const struct world_ring *ring, uint64_t from_ns, uint64_t to_ns, enum spark_mode mode, int width,
+                  double *values, bool *known);
+
+/* The newest `width` points of a ring as they came, right-aligned. */
+void spark_newest(const struct world_ring *ring, int width, double *values, bool *known);
+
+/*
+ * Draws values as blocks of eight heights. The axis spans the values, but at
+ * least a tenth of the greatest: noise around a constant looks flat.
+ */
+void draw_spark(struct canvas *c, struct area area, int row, int column, int width, const double *values,
+                const bool *known);
+
+/* Heights from 0 on: the greatest is a full block. Blank where not known. */
+void draw_bars(struct canvas *c, struct area area, int row, int column, int width, const double *values,
+               const bool *known);
+
+/* "Title ───── right" over the whole width. */
+void draw_title(struct canvas *c, struct area area, int row, const char *title, const char *right);
+
+#endif

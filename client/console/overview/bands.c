@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bands.c - the largest bands of the newest census: bytes, share, change and
+ * history. Change and history cover the same censuses, so the number says what
+ * the picture shows; with one census the change is not known.
+ */
+#include "client/console/overview/sections.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "client/console/draw/widgets.h"
+#include "heapwatch/text.h"
+
+enum { MOST = 64, BYTES = 10, SHARE = 8, CHANGE = 12 };
+
+static int graph_width(int width)
+{
+        int graph = width / 6;
+
+        return graph > WORLD_BAND_POINTS ? WORLD_BAND_POINTS : graph;
+}
+
+static int shown_bands(const struct world_target *t)
+{
+        const struct world_band *bands[MOST];
+
+        return (int)world_top_bands(t, bands, MOST);
+}
+
+int bands_rows(const struct scene *s, const struct world_target *t, int width)
+{
+        (void)s;
+        (void)width;
+        return t->census ? 2 + shown_bands(t) : 2;
+}
+
+/* clang-format off */
+static const char *const subjects[] = {
+        "Bands", "Bands by cost centre stack", "Bands by module", "Bands by closure description", "Bands by type",
+        "Bands by retainer", "Bands by biography", "Bands by closure type", "Bands by info table", "Bands by era",
+};
+/* clang-format on */
+
+static const char *subject(const struct world_target *t)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+
+        if (!run || !run->has_breakdown || run->breakdown < 0 ||
+            (size_t)run->breakdown >= sizeof(subjects) / sizeof(subjects[0]))
+                return subjects[0];
+        return subjects[run->breakdown];
+}
+
+/* Growth over the censuses that the history shows. */
+static void draw_change(struct canvas *c, struct area area, int row, int column, const struct world_band *b)
+{
+        size_t width = (size_t)graph_width(area.width);
+        size_t shown = width < b->history.count ? width : b->history.count;
+        const struct world_point *oldest = world_ring_newest(&b->history, shown - 1);
+        double change = oldest ? (double)b->bytes - oldest->value : 0;
+        char text[SCENE_TEXT] = "0", number[SCENE_TEXT];
+
+        if (shown < 2)
+                (void)snprintf(text, sizeof(text), "%s", UNKNOWN_TEXT);
+        else if (change > 0 || change < 0)
+                (void)snprintf(text, sizeof(text), "%s%.40s", change > 0 ? "+" : "-",
+                               hw_bytes_text(number, sizeof(number), change < 0 ? -change : change));
+        (void)canvas_put_right(c, area, row, column, CHANGE, change > 0 ? TINT_WARN : TINT_DIM, text);
+}
+
+static void draw_band(struct canvas *c, struct area area, int row, const struct world_target *t,
+                      const struct world_band *b)
+{
+        int graph = graph_width(area.width), column = 1;
+        double values[SPARK_MAX], share = 0;
+        bool known[SPARK_MAX];
+        bool has_share = t->census->has_total_bytes && t->census->total_bytes > 0;
+        char text[SCENE_TEXT], label[1024];
+
+        if (has_share)
+                share = (double)b->bytes / (double)t->census->total_bytes;
+        (void)canvas_put_right(c, area, row, column, BYTES, TINT_STRONG, bytes_or_unknown(text, true, b->bytes));
+        column += BYTES;
+        (void)canvas_put_right(c, area, row, column, SHARE, TINT_PLAIN, share_or_unknown(text, has_share, share));
+        column += SHARE;
+        draw_change(c, area, row, column, b);
+        column += CHANGE + 2;
+        spark_newest(&b->history, graph, values, known);
+        draw_spark(c, area, row, column, graph, values, known);
+        column += graph + 2;
+        (void)canvas_put(c, area, row, column, area.width - column - 1, TINT_PLAIN,
+                         safe_text(label, sizeof(label), b->def->label));
+}
+
+static void draw_heading(struct canvas *c, struct area area, int row)
+{
+        int column = 1;
+
+        (void)canvas_put_right(c, area, row, column, BYTES, TINT_DIM, "bytes");
+        column += BYTES;
+        (void)canvas_put_right(c, area, row, column, SHARE, TINT_DIM, "share");
+        column += SHARE;
+        (void)canvas_put_right(c, area, row, column, CHANGE, TINT_DIM, "change");
+        column += CHANGE + 2;
+        (void)canvas_put(c, area, row, column, graph_width(area.width), TINT_DIM, "history");
+        column += graph_width(area.width) + 2;
+        (void)canvas_put(c, area, row, column, area.width - column - 1, TINT_DIM, "band");
+}
+
+static void draw_bands_title(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
+{
+        uint64_t now_ns = scene_now_ns(s, t);
+        char age[SCENE_TEXT], left[SCENE_TEXT], title[2 * SCENE_TEXT + 96];
+        const Hw__Census *census = t->census;
+        int n;
+
+        n = snprintf(title, sizeof(title), "census %" PRIu64 " · %s old", census->number,
+                     duration_or_unknown(age, true, now_ns > census->time_ns ? now_ns - census->time_ns : 0));
+        if (census->rows_left_out)
+                (void)snprintf(title + n, sizeof(title) - (size_t)n, " · %" PRIu64 " more bands hold %s",
+                               census->rows_left_out, bytes_or_unknown(left, true, census->bytes_left_out));
+        draw_title(c, area, 0, subject(t), title);
+}
+
+void draw_bands(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
+{
+        const struct world_band *bands[MOST];
+        bool heading = area.height >= 5;
+        int row = 1, n;
+
+        if (!t->census) {
+                draw_title(c, area, 0, subject(t), "");
+                (void)canvas_put(c, area, 1, 1, area.width - 2, TINT_DIM, UNKNOWN_TEXT "  no census yet");
+                return;
+        }
+        draw_bands_title(c, area, s, t);
+        if (heading)
+                draw_heading(c, area, row++);
+        n = area.height - row < MOST ? area.height - row : MOST;
+        n = n > 0 ? (int)world_top_bands(t, bands, (size_t)n) : 0;
+        for (int i = 0; i < n; i++)
+                draw_band(c, area, row + i, t, bands[i]);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* collections.c - what garbage collection costs: share of time, and pauses by generation. */
+#include "client/console/overview/sections.h"
+
+#include <stdio.h>
+
+#include "client/console/draw/widgets.h"
+#include "heapwatch/text.h"
+
+int gc_rows(const struct scene *s, const struct world_target *t, int width)
+{
+        (void)s;
+        (void)width;
+        if (!t->gc || !t->gc->n_generations)
+                return 2;
+        return 1 + (t->gc->n_generations < 4 ? (int)t->gc->n_generations : 4);
+}
+
+/* A labelled number in a column of its own. */
+static int pair(struct canvas *c, struct area area, int row, int column, const char *label, const char *value)
+{
+        int n = text_columns(label);
+
+        (void)canvas_put(c, area, row, column, n, TINT_DIM, label);
+        (void)canvas_put_right(c, area, row, column + n, 8, TINT_PLAIN, value);
+        return column + n + 8 + 2;
+}
+
+static void draw_generation(struct canvas *c, struct area area, int row, const Hw__Generation *g)
+{
+        char label[32], text[SCENE_TEXT];
+        int column = 10;
+
+        (void)snprintf(label, sizeof(label), "gen %u", g->generation);
+        (void)canvas_put(c, area, row, 1, 7, TINT_PLAIN, label);
+        (void)canvas_put_right(c, area, row, column, 10, TINT_STRONG,
+                               g->has_count ? hw_count_text(text, sizeof(text), g->count) : UNKNOWN_TEXT);
+        column += 12;
+        if (area.width >= 76)
+                column = pair(c, area, row, column, "p50",
+                              duration_or_unknown(text, g->has_pause_p50_ns, g->pause_p50_ns));
+        column = pair(c, area, row, column, "p99", duration_or_unknown(text, g->has_pause_p99_ns, g->pause_p99_ns));
+        column = pair(c, area, row, column, "max", duration_or_unknown(text, g->has_pause_max_ns, g->pause_max_ns));
+        if (area.width >= 92)
+                (void)pair(c, area, row, column, "total",
+                           duration_or_unknown(text, g->has_pause_total_ns, g->pause_total_ns));
+}
+
+static void draw_share(struct canvas *c, struct area area, const Hw__Gc *gc)
+{
+        char now[SCENE_TEXT], run[SCENE_TEXT], title[2 * SCENE_TEXT + 64];
+
+        (void)snprintf(title, sizeof(title), "%s of the last 10 s · %s of the run",
+                       share_or_unknown(now, gc->has_gc_share, gc->gc_share),
+                       share_or_unknown(run, gc->has_gc_share_run, gc->gc_share_run));
+        draw_title(c, area, 0, "Collections", title);
+}
+
+void draw_gc(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
+{
+        (void)s;
+        if (!t->gc) {
+                draw_title(c, area, 0, "Collections", "");
+                (void)canvas_put(c, area, 1, 1, area.width - 2, TINT_DIM, UNKNOWN_TEXT "  no collection seen yet");
+                return;
+        }
+        draw_share(c, area, t->gc);
+        if (!t->gc->n_generations)
+                (void)canvas_put(c, area, 1, 1, area.width - 2, TINT_DIM, UNKNOWN_TEXT "  no collection seen yet");
+        for (size_t i = 0; i < t->gc->n_generations && (int)i + 1 < area.height; i++)
+                draw_generation(c, area, (int)i + 1, t->gc->generations[i]);
+}

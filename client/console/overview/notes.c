@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* notes.c - the newest notes that fit, the newest at the bottom. */
+#include "client/console/overview/sections.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "client/console/draw/widgets.h"
+#include "heapwatch/text.h"
+
+enum { MOST = 20, TIME = 10 };
+
+int notes_rows(const struct scene *s, const struct world_target *t, int width)
+{
+        uint64_t n = t->notes_last ? t->notes_last - t->notes_first + 1 : 0;
+
+        (void)s;
+        (void)width;
+        return n ? 1 + (n < MOST ? (int)n : MOST) : 0;
+}
+
+static void note_text(const Hw__Note *n, char *out, size_t size)
+{
+        char safe[2048];
+
+        (void)safe_text(safe, sizeof(safe), n->text);
+        switch (n->what) {
+        case HW__NOTE__WHAT__WHAT_MARKER:
+                (void)snprintf(out, size, "▸ %s", safe);
+                break;
+        case HW__NOTE__WHAT__WHAT_THREAD_LABEL:
+                (void)snprintf(out, size, "thread %u is %s", n->thread, safe);
+                break;
+        case HW__NOTE__WHAT__WHAT_BINARY:
+                (void)snprintf(out, size, "%" PRIu64 " bytes of binary data", n->size_bytes);
+                break;
+        default:
+                (void)snprintf(out, size, "%s", safe);
+                break;
+        }
+}
+
+static void draw_note(struct canvas *c, struct area area, int row, const Hw__Note *n)
+{
+        char time[SCENE_TEXT], text[2200];
+        bool marker = n->has_what && n->what == HW__NOTE__WHAT__WHAT_MARKER;
+
+        note_text(n, text, sizeof(text));
+        (void)canvas_put_right(c, area, row, 1, TIME, TINT_DIM, duration_or_unknown(time, n->has_time_ns, n->time_ns));
+        (void)canvas_put(c, area, row, 1 + TIME + 2, area.width - TIME - 4, marker ? TINT_STRONG : TINT_PLAIN, text);
+}
+
+void draw_notes(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
+{
+        char title[64], count[HW_NUMBER_MAX];
+        int row = area.height - 1;
+
+        (void)s;
+        (void)snprintf(title, sizeof(title), "%s in this run", hw_count_text(count, sizeof(count), t->notes_last));
+        draw_title(c, area, 0, "Notes", title);
+        for (uint64_t number = t->notes_last; row > 0 && number && number >= t->notes_first; number--) {
+                const Hw__Note *n = world_note(t, number);
+
+                if (n)
+                        draw_note(c, area, row--, n);
+        }
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * overview.c - one target on one screen.
+ *
+ * DESIGN: the picture is a table of sections, top to bottom. Each says how many
+ * rows it needs at least and how many it would like, and draws itself into
+ * what it gets. Rows are dealt out in turns: first every section's least (from
+ * the top, until nothing is left), then the short sections' wishes, then air
+ * between sections, then bands and notes share the rest, two to one.
+ */
+#include "client/console/scene.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/console/overview/sections.h"
+
+static const struct section sections[] = {
+        { .least = 1, .rows = identity_rows, .draw = draw_identity },
+        { .least = 4, .rows = memory_rows, .draw = draw_memory, .air = true },
+        { .least = 2, .rows = gc_rows, .draw = draw_gc, .air = true },
+        { .least = 3, .rows = bands_rows, .draw = draw_bands, .air = true, .greedy = 2 },
+        { .least = 2, .rows = notes_rows, .draw = draw_notes, .air = true, .greedy = 1 },
+        { .least = 1, .rows = stream_rows, .draw = draw_stream, .air = true },
+};
+
+enum { SECTIONS = sizeof(sections) / sizeof(sections[0]) };
+
+struct layout {
+        int heights[SECTIONS], wishes[SECTIONS];
+        bool air[SECTIONS];             /* a blank row above */
+        int left;                       /* rows not dealt out yet */
+};
+
+static void take(struct layout *l, int i, int rows)
+{
+        if (rows > l->left)
+                rows = l->left;
+        if (rows > l->wishes[i] - l->heights[i])
+                rows = l->wishes[i] - l->heights[i];
+        if (rows > 0) {
+                l->heights[i] += rows;
+                l->left -= rows;
+        }
+}
+
+static void take_air(struct layout *l)
+{
+        for (int i = 0; i < SECTIONS; i++) {
+                if (sections[i].air && l->wishes[i] > 0 && l->left > 0) {
+                        l->air[i] = true;
+                        l->left--;
+                }
+        }
+}
+
+/* Bands and notes get what is left, in turns, until both have what they want. */
+static void take_rest(struct layout *l)
+{
+        int before;
+
+        do {
+                before = l->left;
+                for (int i = 0; i < SECTIONS; i++)
+                        take(l, i, sections[i].greedy);
+        } while (l->left > 0 && l->left < before);
+}
+
+static struct layout deal(const struct scene *s, const struct world_target *t, struct area area)
+{
+        struct layout l = { .left = area.height };
+
+        for (int i = 0; i < SECTIONS; i++)
+                l.wishes[i] = sections[i].rows(s, t, area.width);
+        for (int i = 0; i < SECTIONS; i++)
+                take(&l, i, sections[i].least);
+        for (int i = 0; i < SECTIONS; i++) {
+                if (!sections[i].greedy)
+                        take(&l, i, l.wishes[i]);
+        }
+        if (l.left >= SECTIONS)
+                take_air(&l);
+        take_rest(&l);
+        return l;
+}
+
+void draw_overview(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
+{
+        struct layout l = deal(s, t, area);
+        int row = 0;
+
+        for (int i = 0; i < SECTIONS; i++) {
+                struct area part = area_below(area, row + l.air[i]);
+
+                part.height = l.heights[i];
+                if (part.height > 0)
+                        sections[i].draw(c, part, s, t);
+                row += l.air[i] + l.heights[i];
+        }
+}
+
+int overview_rows(const struct scene *s, const struct world_target *t, int width)
+{
+        int rows = 0;
+
+        for (int i = 0; i < SECTIONS; i++)
+                rows += sections[i].rows(s, t, width) + sections[i].air;
+        return rows;
+}

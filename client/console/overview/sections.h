@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* sections.h - the parts of the overview. Each draws into exactly the area it is given, clipping itself. */
+#ifndef HW_CLIENT_CONSOLE_OVERVIEW_SECTIONS_H
+#define HW_CLIENT_CONSOLE_OVERVIEW_SECTIONS_H
+
+#include "client/console/scene.h"
+
+struct section {
+        int least;              /* rows below which it says nothing useful */
+        int greedy;             /* share of the rows that nobody else wants; 0: none */
+        bool air;               /* likes a blank row above */
+        int (*rows)(const struct scene *s, const struct world_target *t, int width); /* wanted; 0: nothing to say */
+        void (*draw)(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
+};
+
+/* identity.c: who it is and how it fares */
+int identity_rows(const struct scene *s, const struct world_target *t, int width);
+void draw_identity(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
+
+/* memory.c: live, heap, RSS, allocation */
+int memory_rows(const struct scene *s, const struct world_target *t, int width);
+void draw_memory(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
+
+/* collections.c: share of time, pauses by generation */
+int gc_rows(const struct scene *s, const struct world_target *t, int width);
+void draw_gc(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
+
+/* bands.c: the largest bands of the newest census */
+int bands_rows(const struct scene *s, const struct world_target *t, int width);
+void draw_bands(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
+
+/* notes.c: what the program said, newest at the bottom */
+int notes_rows(const struct scene *s, const struct world_target *t, int width);
+void draw_notes(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
+
+/* stream.c: health of the stream, and advice */
+int stream_rows(const struct scene *s, const struct world_target *t, int width);
+void draw_stream(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
+
+#endif

@@ -1,0 +1,1 @@
+sources := identity.c memory.c collections.c bands.c notes.c stream.c overview.c

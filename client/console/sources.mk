@@ -1,0 +1,2 @@
+sources := top.c loop.c screen.c plain.c console.c mouse.c frame.c entry.c save.c figures.c trends.c journal.c \
+           past.c recall.c timeline.c scene.c

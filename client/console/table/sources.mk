@@ -1,0 +1,1 @@
+sources := value.c table.c table_draw.c table_keys.c table_print.c

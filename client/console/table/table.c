@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * table.c - the rows of a table: filled, filtered, ordered, selected.
+ *
+ * DESIGN: rows are asked for anew for every picture. Each gets its key of
+ * order once, then they are sorted: ten thousand take a few milliseconds.
+ * Equal keys keep the order in which rows came, so that nothing jumps. Absent
+ * values stand last whichever way the order goes.
+ */
+#include "client/console/table/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/console/console.h"
+
+void table_init(struct table *t, const struct table_class *class)
+{
+        memset(t, 0, sizeof(*t));
+        t->class = class;
+        t->sort = class->sort;
+        t->follows_end = class->log;
+}
+
+void table_done(struct table *t)
+{
+        if (t->has_regex)
+                regfree(&t->regex);
+        free(t->rows);
+        memset(t, 0, sizeof(*t));
+}
+
+/* ------------------------------------------------------------------ filter */
+
+/* Without regard to the case of ASCII letters; an empty needle is found anywhere. */
+static bool contains(const char *text, const char *needle)
+{
+        return strcasestr(text, needle) != NULL;
+}
+
+static bool is_expression(const char *text)
+{
+        size_t n = strlen(text);
+
+        return n >= 2 && text[0] == '/' && text[n - 1] == '/';
+}
+
+const char *table_set_filter(struct table *t, const char *text)
+{
+        char expression[TABLE_TEXT];
+        regex_t regex;
+        bool is_regex = is_expression(text);
+
+        if (is_regex) {
+                (void)snprintf(expression, sizeof(expression), "%.*s", (int)strlen(text) - 2, text + 1);
+                if (regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB | REG_ICASE))
+                        return "not a regular expression";
+        }
+        if (t->has_regex)
+                regfree(&t->regex);
+        t->has_regex = is_regex;
+        if (is_regex)
+                t->regex = regex;
+        (void)snprintf(t->filter, sizeof(t->filter), "%s", text);
+        return NULL;
+}
+
+static const char *row_text(const struct table *t, const void *data)
+{
+        const char *text = t->class->text ? t->class->text(data) : NULL;
+
+        return text ? text : "";
+}
+
+static bool passes(const struct table *t, const void *data)
+{
+        if (!t->filter[0] || !t->class->text)
+                return true;
+        if (t->has_regex)
+                return regexec(&t->regex, row_text(t, data), 0, NULL, 0) == 0;
+        return contains(row_text(t, data), t->filter);
+}
+
+/* -------------------------------------------------------------------- rows */
+
+static bool grow(struct table *t)
+{
+        size_t capacity = t->capacity ? t->capacity * 2 : 64;
+        struct table_row *rows = reallocarray(t->rows, capacity, sizeof(*rows));
+
+        if (!rows) {
+                t->short_of_memory = true;
+                return false;
+        }
+        t->rows = rows;
+        t->capacity = capacity;
+        return true;
+}
+
+void table_add(struct table *t, uint64_t id, const void *data)
+{
+        t->n_all++;
+        if (!passes(t, data) || (t->n == t->capacity && !grow(t)))
+                return;
+        t->rows[t->n] = (struct table_row){ .id = id, .data = data, .place = t->n };
+        t->n++;
+}
+
+const struct column *table_sorted_by(const struct table *t)
+{
+        return t->sort < t->class->n_columns ? &t->class->columns[t->sort] : NULL;
+}
+
+/* Whether the column's least value stands first. */
+static bool rising(const struct column *column, bool reversed)
+{
+        return (column->rising || column->unit == UNIT_TEXT) != reversed;
+}
+
+/* Absent ones last, then the key, then the order in which they came. */
+static int compare(const struct table_row *a, const struct table_row *b, int sign)
+{
+        int order;
+
+        if ((a->key.is == VALUE_NONE) != (b->key.is == VALUE_NONE))
+                return a->key.is == VALUE_NONE ? 1 : -1;
+        order = sign * value_compare(a->key, b->key);
+        return order ? order : a->place < b->place ? -1 : 1;
+}
+
+static int compare_rising(const void *a, const void *b)
+{
+        return compare(a, b, 1);
+}
+
+static int compare_falling(const void *a, const void *b)
+{
+        return compare(a, b, -1);
+}
+
+static void sort_rows(struct table *t, const struct scene *s)
+{
+        const struct column *column = table_sorted_by(t);
+
+        if (!column)
+                return;
+        for (size_t i = 0; i < t->n; i++)
+                t->rows[i].key = column->value(s, t->rows[i].data);
+        if (t->n > 1)
+                qsort(t->rows, t->n, sizeof(*t->rows), rising(column, t->reversed) ? compare_rising : compare_falling);
+}
+
+/* --------------------------------------------------------------- selection */
+
+void table_settle(struct table *t)
+{
+        size_t page = t->page > 0 ? (size_t)t->page : 1;
+
+        if (t->n == 0)
+                t->at = t->first = 0;
+        else if (t->at >= t->n)
+                t->at = t->n - 1;
+        if (t->at < t->first)
+                t->first = t->at;
+        if (t->at >= t->first + page)
+                t->first = t->at - page + 1;
+        if (t->first + page > t->n)
+                t->first = t->n > page ? t->n - page : 0;
+}
+
+/* A row that nobody chose is not followed: the selection stays at its place, usually the first. */
+static void find_selected(struct table *t)
+{
+        if (t->follows_end && t->n)
+                t->at = t->n - 1;
+        else if (t->has_selected && !(t->at < t->n && t->rows[t->at].id == t->selected)) {
+                for (size_t i = 0; i < t->n; i++) {
+                        if (t->rows[i].id == t->selected) {
+                                t->at = i;
+                                break;
+                        }
+                }
+        }
+        table_settle(t);
+}
+
+void table_fill(const struct console *c, struct table *t)
+{
+        t->n = t->n_all = 0;
+        t->class->rows(c, t);
+        sort_rows(t, &c->scene);
+        find_selected(t);
+}
+
+const void *table_selected(const struct table *t)
+{
+        return t->at < t->n ? t->rows[t->at].data : NULL;
+}
+
+void table_select(struct table *t, size_t at)
+{
+        t->at = at;
+        table_settle(t);
+        t->has_selected = t->at < t->n;
+        if (t->has_selected)
+                t->selected = t->rows[t->at].id;
+        t->follows_end = t->class->log && t->n && t->at == t->n - 1;
+}
+
+void table_sort(struct table *t, size_t column)
+{
+        if (t->sort == column)
+                t->reversed = !t->reversed;
+        else
+                t->reversed = false;
+        t->sort = column;
+}
+
+bool table_find(struct table *t, int by, bool here)
+{
+        if (!t->search[0])
+                return false;
+        for (size_t i = here ? 0 : 1; i < t->n + !here; i++) {
+                size_t at = (t->at + (by > 0 ? i : t->n - i)) % t->n;
+
+                if (contains(row_text(t, t->rows[at].data), t->search)) {
+                        table_select(t, at);
+                        return true;
+                }
+        }
+        return false;
+}

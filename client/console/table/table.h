@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * table.h - rows in columns: sorted by any of them, searched, filtered,
+ * scrolled, one row selected.
+ *
+ * A table_class says what the rows are; a table is the state of one on the
+ * screen. A row is selected by its id, so the selection stays with it when
+ * rows move, come and go. Rows are borrowed from the view until the next
+ * table_fill.
+ */
+#ifndef HW_CLIENT_CONSOLE_TABLE_TABLE_H
+#define HW_CLIENT_CONSOLE_TABLE_TABLE_H
+
+#include <regex.h>
+
+#include "client/console/table/value.h"
+
+struct console;
+struct table;
+
+struct table_class {
+        const char *name;       /* in JSON and file names: "bands" */
+        const char *empty;      /* said when there are no rows */
+        const struct column *columns;
+        size_t n_columns;
+        size_t sort;            /* column that orders it at first; SIZE_MAX: as the rows come */
+        bool log;               /* the newest comes last: it begins there and stays there as rows come */
+        void (*rows)(const struct console *c, struct table *t); /* calls table_add for each */
+        const char *(*text)(const void *row); /* what search and filter look at; may be NULL */
+        void (*open)(struct console *c, const void *row); /* Enter, double click; may be NULL */
+        enum tint (*tint)(const struct scene *s, const void *row); /* of a whole row; NULL: none */
+};
+
+struct table_row {
+        uint64_t id;
+        const void *data;
+        struct value key;       /* what it is ordered by */
+        size_t place;           /* order in which it came */
+};
+
+#define TABLE_TEXT 128          /* bytes of a search or filter */
+
+struct table {
+        const struct table_class *class;
+        struct table_row *rows;
+        size_t n, capacity;
+        size_t n_all;           /* before the filter */
+        size_t sort;            /* column; SIZE_MAX: as they come */
+        bool reversed;
+        uint64_t selected;      /* id */
+        bool has_selected;
+        size_t at;              /* place of the selected row; where it was when it is gone */
+        size_t first;           /* first row on the screen */
+        int page;               /* rows on the screen */
+        char search[TABLE_TEXT];
+        char filter[TABLE_TEXT]; /* text, or /regular expression/ */
+        regex_t regex;
+        bool has_regex;
+        bool follows_end;       /* a log whose last row is selected: it stays so as rows come */
+        bool short_of_memory;   /* rows are missing */
+};
+
+void table_init(struct table *t, const struct table_class *class);
+void table_done(struct table *t);
+
+/* For table_class.rows. */
+void table_add(struct table *t, uint64_t id, const void *data);
+
+/* Asks for the rows anew, filters and sorts them, and finds the selected one again. */
+void table_fill(const struct console *c, struct table *t);
+
+/* Keeps the selected row within the rows and on the screen. */
+void table_settle(struct table *t);
+
+/* The selected row's data, or NULL. After table_fill. */
+const void *table_selected(const struct table *t);
+void table_select(struct table *t, size_t at);
+
+/* Sorts by a column; again: the other way round. */
+void table_sort(struct table *t, size_t column);
+const struct column *table_sorted_by(const struct table *t); /* NULL: as the rows come */
+
+/* The next (by > 0) or previous row whose text contains `search`, from the selected one, which counts when `here`. */
+bool table_find(struct table *t, int by, bool here);
+
+/* Sets the filter; returns NULL, or why the regular expression is refused (static). */
+const char *table_set_filter(struct table *t, const char *text);
+
+/* Keys that move, sort and open. True when it was one of them. (table_keys.c) */
+bool table_key(struct console *c, struct table *t, int key);
+
+/* Draws heading and rows into the area; registers what can be clicked. (table_draw.c) */
+void table_draw(struct console *c, struct canvas *canvas, struct area area, struct table *t);
+
+/* All rows: as text of `width` columns, as CSV, as JSON array of objects. 0 or -errno. (table_print.c) */
+int table_print(FILE *to, struct console *c, struct table *t, int width, bool ascii);
+void table_csv(FILE *to, const struct scene *s, const struct table *t);
+void table_json(FILE *to, const struct scene *s, const struct table *t);
+
+#endif

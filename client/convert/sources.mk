@@ -1,0 +1,1 @@
+sources := hp.c convert.c

@@ -1,0 +1,1 @@
+sources := ctl.c print.c silence.c

@@ -1,0 +1,1 @@
+sources := features.c stream.c doctor.c

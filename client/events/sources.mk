@@ -1,0 +1,1 @@
+sources := types.c print.c events.c

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * feed.h - updates for a client command, from running daemons or from finished
+ * files (by starting `heapwatchd --once`): the same messages either way.
+ */
+#ifndef HW_CLIENT_FEED_FEED_H
+#define HW_CLIENT_FEED_FEED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "heapwatch/subscriber.h"
+
+struct feed;
+
+/* Follows daemons. NULL with a sentence in `error`. */
+struct feed *feed_connect(const struct hw_subscriber_options *options, char *error, size_t error_size);
+
+/*
+ * Reads finished logs through `heapwatchd --once` (found beside this program,
+ * then in PATH). `daemon_args`: more arguments for it, NULL-terminated, or NULL.
+ */
+struct feed *feed_files(const char *const *paths, size_t n, const char *const *daemon_args, char *error,
+                        size_t error_size);
+
+/* Stops everything; the daemon it started is ended and waited for. */
+void feed_close(struct feed **feed);
+
+enum feed_event {
+        FEED_NOTHING,           /* the time is up, or a signal came */
+        FEED_UPDATE,            /* *ret_update, borrowed until the next call */
+        FEED_RESET,             /* forget the targets of daemon feed_daemon() */
+        FEED_READY,             /* of daemon feed_daemon(): all that was before is there; what follows is new */
+        FEED_STALE,             /* daemon feed_daemon() is silent */
+        FEED_ALIVE,
+        FEED_END,               /* files only: everything was delivered */
+        FEED_FAILED             /* see feed_error() */
+};
+
+enum feed_event feed_next(struct feed *feed, int timeout_ms, const Hw__Update **ret_update);
+size_t feed_daemon(const struct feed *feed);
+const char *feed_endpoint(const struct feed *feed, size_t daemon); /* for people: the endpoint, or "files" */
+int feed_fd(const struct feed *feed);   /* readable: call feed_next until NOTHING */
+
+/* Live feeds: every daemon has been READY or is silent, and not all are silent. */
+bool feed_complete(const struct feed *feed);
+const char *feed_error(const struct feed *feed);
+bool feed_is_live(const struct feed *feed);
+
+#endif

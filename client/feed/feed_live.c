@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* feed_live.c - updates from running daemons: libheapwatch's subscriber, with names for its endpoints. */
+#include "client/feed/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct feed_live {
+        struct feed feed;
+        struct hw_subscriber *subscriber;
+        char **endpoints;
+        bool *heard;            /* by endpoint: it has delivered what it had, or is silent */
+        size_t n_endpoints;
+        bool some;              /* at least one has delivered */
+};
+
+static struct feed_live *live(const struct feed *feed)
+{
+        return (struct feed_live *)feed;
+}
+
+static void hear(struct feed_live *f, bool delivered)
+{
+        f->heard[hw_subscriber_daemon(f->subscriber)] = true;
+        f->some = f->some || delivered;
+}
+
+static bool live_complete(const struct feed *feed)
+{
+        const struct feed_live *f = live(feed);
+
+        for (size_t i = 0; i < f->n_endpoints; i++) {
+                if (!f->heard[i])
+                        return false;
+        }
+        return f->some;
+}
+
+static enum feed_event live_next(struct feed *feed, int timeout_ms, const Hw__Update **ret_update)
+{
+        int r = hw_subscriber_next(live(feed)->subscriber, timeout_ms, ret_update);
+
+        switch (r) {
+        case HW_SUBSCRIBER_NOTHING:
+        case -EINTR:
+                return FEED_NOTHING;
+        case HW_SUBSCRIBER_UPDATE:
+                return FEED_UPDATE;
+        case HW_SUBSCRIBER_RESET:
+                return FEED_RESET;
+        case HW_SUBSCRIBER_READY:
+                hear(live(feed), true);
+                return FEED_READY;
+        case HW_SUBSCRIBER_STALE:
+                hear(live(feed), false);
+                return FEED_STALE;
+        case HW_SUBSCRIBER_ALIVE:
+                return FEED_ALIVE;
+        default:
+                return feed_fail(feed, "following the daemon failed: %s", strerror(r < 0 ? -r : EPROTO));
+        }
+}
+
+static void live_close(struct feed *feed)
+{
+        struct feed_live *f = live(feed);
+
+        hw_subscriber_destroy(&f->subscriber);
+        for (size_t i = 0; i < f->n_endpoints; i++)
+                free(f->endpoints[i]);
+        free(f->endpoints);
+        free(f->heard);
+        free(f);
+}
+
+static size_t live_daemon(const struct feed *feed)
+{
+        return hw_subscriber_daemon(live(feed)->subscriber);
+}
+
+static const char *live_endpoint(const struct feed *feed, size_t daemon)
+{
+        return daemon < live(feed)->n_endpoints ? live(feed)->endpoints[daemon] : "?";
+}
+
+static int live_fd(const struct feed *feed)
+{
+        return hw_subscriber_fd(live(feed)->subscriber);
+}
+
+static const struct feed_ops live_ops = {
+        .next = live_next,
+        .close = live_close,
+        .daemon = live_daemon,
+        .endpoint = live_endpoint,
+        .fd = live_fd,
+        .complete = live_complete,
+        .live = true,
+};
+
+/* Copies the endpoints for feed_endpoint; the default one when none is given. */
+static bool name_endpoints(struct feed_live *f, const struct hw_subscriber_options *o)
+{
+        char publish[256], request[256];
+        const char *only = publish;
+        const char *const *from = o->endpoints;
+        size_t n = o->n_endpoints;
+
+        if (!from || !n) {
+                if (hw_default_endpoints(publish, request, sizeof(publish)) < 0)
+                        return false;
+                from = &only;
+                n = 1;
+        }
+        f->endpoints = calloc(n, sizeof(*f->endpoints));
+        f->heard = calloc(n, sizeof(*f->heard));
+        if (!f->endpoints || !f->heard)
+                return false;
+        for (f->n_endpoints = 0; f->n_endpoints < n; f->n_endpoints++) {
+                f->endpoints[f->n_endpoints] = strdup(from[f->n_endpoints]);
+                if (!f->endpoints[f->n_endpoints])
+                        return false;
+        }
+        return true;
+}
+
+struct feed *feed_connect(const struct hw_subscriber_options *options, char *error, size_t error_size)
+{
+        struct feed_live *f = calloc(1, sizeof(*f));
+        struct feed *feed = f ? &f->feed : NULL;
+
+        if (!f) {
+                (void)snprintf(error, error_size, "out of memory");
+                return NULL;
+        }
+        f->feed.ops = &live_ops;
+        if (!name_endpoints(f, options)) {
+                (void)snprintf(error, error_size, "the default socket's path is too long; give --connect");
+                feed_close(&feed);
+                return NULL;
+        }
+        f->subscriber = hw_subscriber_new(options);
+        if (!f->subscriber) {
+                (void)snprintf(error, error_size, errno == EINVAL ? "an endpoint is malformed; expected ipc://PATH or "
+                                                                    "tcp://HOST:PORT" : "out of memory");
+                feed_close(&feed);
+        }
+        return feed;
+}

@@ -1,0 +1,1 @@
+sources := document.c put.c past.c stats.c grid.c collections.c history.c item.c

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * target.ts - one target: its newest messages and what they add up to. Mirrors client/state/world_target.c: gauges are the newest
+ * message, samples go into series, a newer run clears everything but the state and the health of the stream.
+ */
+import { Censuses } from "./census.ts";
+import { ProfileHistory } from "./profile.ts";
+import { Series } from "./series.ts";
+import * as w from "./wire.ts";
+import { num, seconds } from "./wire.ts";
+import { type AlertChange, type Alerts, Judgement, logChanges } from "./judge.ts";
+
+export const NOTES_MAX = 512; // newest notes kept live; a report keeps all that it brings
+const COLLECTIONS_MAX = 8192;
+
+export interface Band {
+    id: number;
+    def: w.BandDef;
+    bytes: number; // in the newest census
+    stats?: w.BandStats; // of the whole run, when the server knows it
+}
+
+export interface Collection { t: number; pause?: number; generation?: number; major: boolean; copied?: number; slop?: number;
+    fragmentation?: number; balance?: number }
+
+export class Target {
+    run = 0;
+    eventTime = 0; // seconds, newest
+    publishedWall: number | undefined = undefined; // Unix seconds, newest
+    state: w.TargetState | undefined = undefined;
+    health: w.Health | undefined = undefined;
+    heap: w.Heap | undefined = undefined;
+    gc: w.Gc | undefined = undefined;
+    census: w.Census | undefined = undefined;
+    sched: w.Sched | undefined = undefined;
+    series = new Map<string, Series>();
+    bands = new Map<number, Band>();
+    censuses = new Censuses();
+    collections: Collection[] = [];
+    notes: w.Note[] = [];
+    notesDropped: number | undefined = undefined;
+    stacks = new Map<number, w.Stack>();
+    labels = new Map<string, number>(); // bands of each label
+    profile: w.Profile | undefined = undefined;
+    profileHistory = new ProfileHistory();
+    ticky = new Map<string, w.TickyCounter>();
+    trends = new Judgement();
+    alerts: Alerts | undefined = undefined; // outlives runs
+    alertLog: AlertChange[] = [];
+    history: Set<string> = new Set(); // what was asked for: "series" names
+    change = 0; // rises with each change of anything
+    notesBound = NOTES_MAX;
+
+    constructor(readonly daemon: number, readonly name: string) {}
+
+    get key(): string {
+        return this.daemon ? `${this.daemon}:${this.name}` : this.name;
+    }
+
+    // Unix seconds of event time 0.
+    get start(): number | undefined {
+        return seconds(this.state?.runInfo?.startWallNs);
+    }
+
+    apply(u: w.Update): void {
+        if (u.run !== undefined && u.run < this.run) return;
+        if (u.run !== undefined && u.run > this.run) this.beginRun(u.run);
+        const t = seconds(u.eventTimeNs), wall = seconds(u.publishedWallNs);
+        if (t !== undefined && t > this.eventTime) this.eventTime = t;
+        if (wall !== undefined && !(wall < (this.publishedWall ?? 0))) this.publishedWall = wall;
+        this.change++;
+        this.body(u);
+    }
+
+    private body(u: w.Update): void {
+        if (u.targetState) this.state = u.targetState;
+        if (u.health) this.health = u.health;
+        if (u.heap) this.applyHeap(u.heap);
+        if (u.gc) this.applyGc(u.gc);
+        if (u.bands) for (const b of u.bands.bands ?? []) this.define(b);
+        if (u.census) this.applyCensus(u.census);
+        if (u.notes) this.applyNotes(u.notes);
+        if (u.profile) this.applyProfile(u.profile);
+        if (u.ticky) for (const c of u.ticky.counters ?? []) this.ticky.set(String(c.id ?? ""), c);
+        if (u.sched) this.sched = u.sched;
+        if (u.trends) this.trends.apply(u.trends);
+        if (u.alerts) {
+            this.alertLog = logChanges(this.alertLog, this.alerts, u.alerts, this.eventTime);
+            this.alerts = u.alerts;
+        }
+    }
+
+    // From the same target before a new state came: what this page alone has gathered.
+    inherit(old: Target): void {
+        const { run, collections, profileHistory, alertLog, alerts } = old;
+        Object.assign(this, { run, collections, profileHistory, alertLog, alerts });
+    }
+
+    private beginRun(run: number): void {
+        const fresh = new Target(this.daemon, this.name);
+        const { state, health, change, publishedWall, notesBound, alerts, alertLog } = this;
+        Object.assign(this, fresh, { state: state && { ...state, runInfo: undefined }, health, change: change + 1,
+            publishedWall, notesBound, alerts, alertLog, run });
+    }
+
+    seriesOf(name: string): Series {
+        let s = this.series.get(name);
+        if (!s) this.series.set(name, (s = new Series()));
+        return s;
+    }
+
+    private applyHeap(heap: w.Heap): void {
+        for (const s of heap.samples ?? []) {
+            if (!s.series) continue;
+            const to = this.seriesOf(seriesName(s.series));
+            const times = s.timesNs ?? [], values = s.values ?? [];
+            for (let i = 0; i < times.length && i < values.length; i++) to.push(Number(times[i]) / 1e9, Number(values[i]));
+        }
+        this.heap = { ...heap, samples: undefined };
+    }
+
+    private applyGc(gc: w.Gc): void {
+        for (const c of gc.collections ?? []) {
+            const t = seconds(c.endTimeNs);
+            if (t === undefined || this.toldTwice(t)) continue;
+            const copied = num(c.copiedBytes), threads = c.parallelThreads ?? 0, balanced = num(c.parallelBalancedCopiedBytes);
+            this.collections.push({ t, pause: num(c.pauseNs), generation: c.generation, major: c.major ?? false, copied,
+                slop: num(c.slopBytes), fragmentation: num(c.fragmentationBytes),
+                balance: threads > 1 && copied && balanced !== undefined ? balanced / copied : undefined });
+            if (c.pauseNs !== undefined) this.seriesOf("gc_pause").push(t, Number(c.pauseNs));
+        }
+        if (this.collections.length > COLLECTIONS_MAX) this.collections = thinCollections(this.collections);
+        this.gc = { ...gc, collections: undefined };
+    }
+
+    // A state repeats the newest collections.
+    private toldTwice(t: number): boolean {
+        for (let i = this.collections.length - 1; i >= 0 && i > this.collections.length - 300; i--) {
+            if (this.collections[i]!.t === t) return true;
+            if (this.collections[i]!.t < t - 10) return false;
+        }
+        return false;
+    }
+
+    private define(def: w.BandDef): void {
+        if (!def.id) return;
+        const old = this.bands.get(def.id), text = def.label ?? "";
+        if (old) this.labels.set(old.def.label ?? "", (this.labels.get(old.def.label ?? "") ?? 1) - 1);
+        this.labels.set(text, (this.labels.get(text) ?? 0) + 1);
+        this.bands.set(def.id, { id: def.id, def, bytes: old?.bytes ?? 0, stats: old?.stats });
+    }
+
+    private applyCensus(c: w.Census): void {
+        const t = seconds(c.timeNs), bands = c.band ?? [], bytes = (c.bytes ?? []).map(Number);
+        this.census = c;
+        if (t === undefined) return;
+        for (const b of this.bands.values()) b.bytes = 0;
+        bands.forEach((id, i) => {
+            let b = this.bands.get(id);
+            if (!b) this.bands.set(id, (b = { id, def: { id, label: `band ${id}` }, bytes: 0 }));
+            b.bytes = bytes[i] ?? 0;
+        });
+        if (c.unfinished) return; // counted short: shown as the newest, not part of the curves
+        const total = num(c.totalBytes) ?? bytes.reduce((a, b) => a + b, 0);
+        this.censuses.push(num(c.number) ?? this.censuses.n + 1, t, total, bands, bytes);
+    }
+
+    private applyNotes(n: w.Notes): void {
+        const newest = num(this.notes[this.notes.length - 1]?.number) ?? 0;
+        for (const note of n.notes ?? []) if ((num(note.number) ?? 0) > newest) this.notes.push(note);
+        if (this.notes.length > this.notesBound) this.notes = this.notes.slice(-this.notesBound);
+        this.notesDropped = num(n.dropped) ?? this.notesDropped;
+    }
+
+    private applyProfile(p: w.Profile): void {
+        for (const s of p.stacks ?? []) if (s.id) this.stacks.set(s.id, s);
+        this.profile = { ...p, stacks: undefined };
+        this.profileHistory.push(this.eventTime, this.stacks);
+    }
+
+    // Answers of /api/history for this target.
+    applyHistory(items: w.HistoryItem[], anew = false): void {
+        this.censuses.seed(items.filter((i) => i.band !== undefined || i.series === "census_total"), anew);
+        for (const i of items) {
+            if (i.error || (i.run !== undefined && i.run < this.run)) continue;
+            if (i.band !== undefined) {
+                const b = this.bands.get(i.band);
+                if (b && i.stats) b.stats = i.stats;
+            } else if (i.series && i.times) {
+                const p = pointsOf(i);
+                this.seriesOf(i.series).prepend(p.t, p.v);
+                this.eventTime = Math.max(this.eventTime, i.times[i.times.length - 1] ?? 0);
+            }
+        }
+        this.change++;
+    }
+
+    // A band's name in links: its label; with its number when several have that label.
+    bandKey(b: Band): string {
+        const text = b.def.label ?? `band ${b.id}`;
+        return (this.labels.get(b.def.label ?? "") ?? 0) > 1 ? `${text} #${b.id}` : text;
+    }
+
+    bandOf(key: string): Band | undefined {
+        const id = Number(/ #([0-9]+)$/.exec(key)?.[1] ?? NaN), named = this.bands.get(id);
+        if (named && this.bandKey(named) === key) return named;
+        for (const b of this.bands.values()) if (this.bandKey(b) === key) return b;
+        return undefined;
+    }
+
+    limit(): { bytes: number; what: string } | undefined {
+        const m = num(this.state?.runInfo?.maxHeapBytes), c = num(this.heap?.process?.cgroupMaxBytes);
+        if (m === undefined && c === undefined) return undefined;
+        return (m ?? Infinity) <= (c ?? Infinity) ? { bytes: m!, what: "-M" } : { bytes: c!, what: "cgroup" };
+    }
+}
+
+export function seriesName(wire: string): string {
+    return wire.replace(/^SERIES_/, "").toLowerCase();
+}
+
+// A point that stands for several samples becomes its least and its greatest.
+function pointsOf(item: w.HistoryItem): { t: number[]; v: number[] } {
+    const t: number[] = [], v: number[] = [], times = item.times!, last = item.last ?? [];
+    times.forEach((at, i) => {
+        const low = item.min?.[i], high = item.max?.[i];
+        if (low === undefined || high === undefined || low === high) {
+            t.push(at);
+            v.push(last[i]!);
+            return;
+        }
+        const next = times[i + 1] ?? at + (item.width ?? 0);
+        const rises = last[i]! - low >= high - last[i]!;
+        t.push(at, at + (next - at) / 2);
+        v.push(...(rises ? [low, high] : [high, low]));
+    });
+    return { t, v };
+}
+
+// The older half: of each two collections the longer one stays, majors always.
+function thinCollections(all: Collection[]): Collection[] {
+    const half = all.length >> 1, out: Collection[] = [];
+    for (let i = 0; i < half; i += 2) {
+        const a = all[i]!, b = all[i + 1]!;
+        if (a.major && b.major && out.length < half / 2) out.push(a, b);
+        else out.push((b.major && !a.major) || (a.major === b.major && (b.pause ?? 0) > (a.pause ?? 0)) ? b : a);
+    }
+    return out.concat(all.slice(half + (half % 2)));
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * view.ts - the state of the world rebuilt from messages: daemons and targets; which update goes where. Mirrors client/state/world.c.
+ */
+import { Target } from "./target.ts";
+import type { DaemonInfo, DaemonState, HistoryItem, StateMessage, Tagged } from "./wire.ts";
+
+const TARGETS_MAX = 10000;
+
+export interface Daemon extends DaemonInfo {
+    state?: DaemonState;
+}
+
+export class View {
+    daemons = new Map<number, Daemon>();
+    targets = new Map<string, Target>();
+    server: StateMessage["server"] = {};
+    change = 0;
+    notesBound: number | undefined;
+
+    // Takes a whole state in place of what was: curves are asked for anew, since they may have a hole now. What nobody else
+    // keeps stays with a target in the same run.
+    reset(state: StateMessage): void {
+        const old = this.targets;
+        this.server = state.server;
+        this.daemons = new Map(state.daemons.map((d) => [d.daemon, d]));
+        this.targets = new Map();
+        const runs = new Map(state.updates.filter((u) => u.update.targetState).map((u) => [key(u), u.update.run]));
+        for (const [k, t] of old) {
+            if (!runs.has(k) || runs.get(k) !== t.run) continue;
+            const fresh = this.born(t.daemon, t.name);
+            fresh.inherit(t);
+            this.targets.set(k, fresh);
+        }
+        this.apply(state.updates);
+    }
+
+    apply(updates: Tagged[]): void {
+        for (const u of updates) this.one(u);
+        this.change++;
+    }
+
+    forget(daemon: number): void {
+        for (const [k, t] of this.targets) if (t.daemon === daemon) this.targets.delete(k);
+        this.change++;
+    }
+
+    setDaemon(info: DaemonInfo): void {
+        this.daemons.set(info.daemon, { ...this.daemons.get(info.daemon), ...info });
+        this.change++;
+    }
+
+    private one(tagged: Tagged): void {
+        const u = tagged.update, daemon = tagged.daemon ?? 0;
+        if (u.daemon) {
+            this.daemons.set(daemon, { ...this.daemons.get(daemon), daemon, state: u.daemon });
+            return;
+        }
+        if (!u.target) return;
+        const k = key(tagged);
+        if (u.targetState?.state === "STATE_REMOVED") {
+            this.targets.delete(k);
+            return;
+        }
+        let t = this.targets.get(k);
+        if (!t) {
+            if (this.targets.size >= TARGETS_MAX) return;
+            t = this.born(daemon, u.target);
+            this.targets.set(k, t);
+        }
+        t.apply(u);
+    }
+
+    private born(daemon: number, name: string): Target {
+        const t = new Target(daemon, name);
+        if (this.notesBound) t.notesBound = this.notesBound;
+        return t;
+    }
+
+    // `anew`: in place of all that came before.
+    history(items: HistoryItem[], anew = false): void {
+        const by = new Map<string, HistoryItem[]>();
+        for (const i of items) {
+            const k = i.daemon ? `${i.daemon}:${i.target}` : i.target;
+            by.set(k, [...(by.get(k) ?? []), i]);
+        }
+        for (const [k, list] of by) this.targets.get(k)?.applyHistory(list, anew);
+        this.change++;
+    }
+
+    sorted(): Target[] {
+        return [...this.targets.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.daemon - b.daemon));
+    }
+}
+
+function key(u: Tagged): string {
+    return u.daemon ? `${u.daemon}:${u.update.target}` : u.update.target ?? "";
+}

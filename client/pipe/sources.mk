@@ -1,0 +1,1 @@
+sources := pipe.c csv.c

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * inquire.h - asks a program about its runtime system by starting it with
+ * `--info`, which makes the RTS print and exit before the program's main.
+ *
+ * No shell; standard input is /dev/null; bounded in time and output. A file
+ * that does not look like a GHC-compiled program is never started.
+ */
+#ifndef HW_CLIENT_PROGRAM_INQUIRE_H
+#define HW_CLIENT_PROGRAM_INQUIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "client/program/rtsinfo.h"
+
+enum inquiry {
+        INQUIRY_OK,
+        INQUIRY_NOT_FOUND,      /* no such program, or not executable */
+        INQUIRY_NOT_HASKELL,    /* not started: a script, or no trace of GHC's RTS in it */
+        INQUIRY_NO_RTSOPTS,     /* linked with -rtsopts=none: takes no RTS flags at all */
+        INQUIRY_IGNORED,        /* it ran as itself and was ended: -rtsopts=ignoreAll */
+        INQUIRY_FAILED          /* no answer in time, or it could not be started */
+};
+
+/* Finds a command as execvp would. False when there is none. */
+bool inquire_find(const char *command, char *ret_path, size_t size);
+
+/* Asks the program at `path`. `error` gets one plain sentence unless INQUIRY_OK. */
+enum inquiry inquire(const char *path, struct rtsinfo *ret_info, char *error, size_t error_size);
+
+/*
+ * Whether the program takes these RTS flags, given as GHCRTS. When not, `reason`
+ * gets the RTS's first line about it. Exact, because its own parser judges.
+ */
+bool inquire_accepts(const char *path, const char *flags, char *reason, size_t reason_size);
+
+#endif

@@ -1,0 +1,1 @@
+sources := rtsinfo.c inquire.c

@@ -1,0 +1,1 @@
+sources := schedule.c output.c replay.c

@@ -1,0 +1,1 @@
+sources := notes.c compose.c embed.c report.c

@@ -1,0 +1,1 @@
+sources := rules.c findings.c junit.c check.c

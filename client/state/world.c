@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * world.c - daemons and targets; which update goes where.
+ *
+ * DESIGN: targets stand in one array ordered by name, then daemon, and are
+ * found by bisection. A target is born with its first message and goes with
+ * STATE_REMOVED, with its daemon's epoch, or when its daemon lists its targets
+ * without it (the removal itself was lost). The content of a target is the
+ * business of world_target.c and its neighbours.
+ *
+ * Bounds: WORLD_TARGETS and WORLD_DAEMONS; what is beyond is not taken in, and
+ * counted.
+ */
+#include "client/state/world.h"
+#include "client/state/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct world {
+        struct target_state **targets;
+        uint32_t n_targets, cap_targets;
+        struct world_daemon **daemons;   /* by index; NULL when never heard */
+        uint32_t n_daemons, cap_daemons;
+};
+
+struct world *world_new(void)
+{
+        return calloc(1, sizeof(struct world));
+}
+
+static void daemon_forget_state(struct world_daemon *d)
+{
+        if (d->state)
+                hw__daemon_state__free_unpacked(d->state, NULL);
+        d->state = NULL;
+}
+
+void world_destroy(struct world **v)
+{
+        struct world *w = *v;
+
+        if (!w)
+                return;
+        for (uint32_t i = 0; i < w->n_targets; i++)
+                target_destroy(&w->targets[i]);
+        for (uint32_t i = 0; i < w->n_daemons; i++) {
+                if (w->daemons[i])
+                        daemon_forget_state(w->daemons[i]);
+                free(w->daemons[i]);
+        }
+        free(w->targets);
+        free(w->daemons);
+        free(w);
+        *v = NULL;
+}
+
+/* ----------------------------------------------------------------- daemons */
+
+/* The daemon's entry, made when it is new; NULL when memory is short. */
+static struct world_daemon *daemon_entry(struct world *v, size_t daemon)
+{
+        struct world_daemon **grown;
+
+        if (daemon >= v->n_daemons) {
+                grown = array_grow(v->daemons, &v->cap_daemons, (uint32_t)daemon + 1, sizeof(*grown));
+                if (!grown)
+                        return NULL;
+                v->daemons = grown;
+                v->n_daemons = (uint32_t)daemon + 1;
+        }
+        if (!v->daemons[daemon])
+                v->daemons[daemon] = calloc(1, sizeof(struct world_daemon));
+        return v->daemons[daemon];
+}
+
+const struct world_daemon *world_daemon(const struct world *v, size_t daemon)
+{
+        return daemon < v->n_daemons ? v->daemons[daemon] : NULL;
+}
+
+void world_set_stale(struct world *v, size_t daemon, bool stale)
+{
+        if (daemon < v->n_daemons && v->daemons[daemon])
+                v->daemons[daemon]->stale = stale;
+}
+
+/* ----------------------------------------------------------------- targets */
+
+static int compare(const struct world_target *t, const char *name, size_t daemon)
+{
+        int by_name = strcmp(t->name, name);
+
+        if (by_name)
+                return by_name;
+        return t->daemon < daemon ? -1 : t->daemon > daemon;
+}
+
+/* Where the target stands or would have to stand. */
+static uint32_t position(const struct world *v, const char *name, size_t daemon, bool *ret_found)
+{
+        uint32_t low = 0, high = v->n_targets;
+
+        *ret_found = false;
+        while (low < high) {
+                uint32_t middle = low + (high - low) / 2;
+                int order = compare(&v->targets[middle]->t, name, daemon);
+
+                if (!order) {
+                        *ret_found = true;
+                        return middle;
+                }
+                if (order < 0)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+static void remove_at(struct world *v, uint32_t at)
+{
+        target_destroy(&v->targets[at]);
+        v->n_targets--;
+        memmove(&v->targets[at], &v->targets[at + 1], (v->n_targets - at) * sizeof(*v->targets));
+}
+
+static struct target_state *insert_at(struct world *v, uint32_t at, size_t daemon, const char *name)
+{
+        struct target_state **grown = array_grow(v->targets, &v->cap_targets, v->n_targets + 1, sizeof(*grown));
+        struct target_state *ts;
+
+        if (!grown)
+                return NULL;
+        v->targets = grown;
+        ts = target_new(daemon, name);
+        if (!ts)
+                return NULL;
+        memmove(&grown[at + 1], &grown[at], (v->n_targets - at) * sizeof(*grown));
+        grown[at] = ts;
+        v->n_targets++;
+        return ts;
+}
+
+void world_reset(struct world *v, size_t daemon)
+{
+        for (uint32_t i = v->n_targets; i > 0; i--) {
+                if (v->targets[i - 1]->t.daemon == daemon)
+                        remove_at(v, i - 1);
+        }
+        if (daemon < v->n_daemons && v->daemons[daemon])
+                daemon_forget_state(v->daemons[daemon]);
+}
+
+size_t world_targets(const struct world *v)
+{
+        return v->n_targets;
+}
+
+const struct world_target *world_target(const struct world *v, size_t index)
+{
+        return index < v->n_targets ? &v->targets[index]->t : NULL;
+}
+
+const struct world_target *world_find(const struct world *v, const char *name)
+{
+        bool found;
+        uint32_t at = position(v, name, 0, &found);
+
+        if (at < v->n_targets && !strcmp(v->targets[at]->t.name, name))
+                return &v->targets[at]->t;
+        return NULL;
+}
+
+/* -------------------------------------------------------------------- copy */
+
+static bool copy_daemons(struct world *to, const struct world *from)
+{
+        for (uint32_t i = 0; i < from->n_daemons; i++) {
+                struct world_daemon *d;
+
+                if (!from->daemons[i])
+                        continue;
+                d = daemon_entry(to, i);
+                if (!d)
+                        return false;
+                d->stale = from->daemons[i]->stale;
+                d->heard_wall_ns = from->daemons[i]->heard_wall_ns;
+                d->left_out = from->daemons[i]->left_out;
+                if (!from->daemons[i]->state)
+                        continue;
+                d->state = message_copy(&from->daemons[i]->state->base);
+                if (!d->state)
+                        return false;
+        }
+        return true;
+}
+
+struct world *world_copy(const struct world *v)
+{
+        struct world *to = world_new();
+        bool ok = to && copy_daemons(to, v);
+
+        if (ok && v->n_targets) {
+                to->targets = array_grow(NULL, &to->cap_targets, v->n_targets, sizeof(*to->targets));
+                ok = to->targets != NULL;
+        }
+        for (uint32_t i = 0; ok && i < v->n_targets; i++) {
+                to->targets[i] = target_copy(&v->targets[i]->t);
+                ok = to->targets[i] != NULL;
+                to->n_targets += ok;
+        }
+        if (!ok && to)
+                world_destroy(&to);
+        return to;
+}
+
+/* ----------------------------------------------------------------- updates */
+
+static bool lists(const Hw__DaemonState *state, const char *name)
+{
+        for (size_t i = 0; i < state->n_targets; i++) {
+                if (!strcmp(state->targets[i], name))
+                        return true;
+        }
+        return false;
+}
+
+/* Targets that are older than the daemon's list and not in it are gone. */
+static void prune(struct world *v, size_t daemon, const Hw__Update *u)
+{
+        for (uint32_t i = v->n_targets; i > 0; i--) {
+                const struct world_target *t = &v->targets[i - 1]->t;
+
+                if (t->daemon == daemon && t->published_wall_ns < u->published_wall_ns && !lists(u->daemon, t->name))
+                        remove_at(v, i - 1);
+        }
+}
+
+static int apply_daemon(struct world *v, struct world_daemon *d, size_t daemon, const Hw__Update *u)
+{
+        Hw__DaemonState *copy = message_copy(&u->daemon->base);
+
+        if (!copy)
+                return -ENOMEM;
+        daemon_forget_state(d);
+        d->state = copy;
+        if (!copy->finished && copy->n_targets > 0)
+                prune(v, daemon, u);
+        return 0;
+}
+
+static bool is_removal(const Hw__Update *u)
+{
+        return u->body_case == HW__UPDATE__BODY_TARGET_STATE && u->target_state->has_state &&
+               u->target_state->state == HW__TARGET__STATE__STATE_REMOVED;
+}
+
+static int apply_target(struct world *v, struct world_daemon *d, size_t daemon, const Hw__Update *u)
+{
+        struct target_state *ts;
+        bool found;
+        uint32_t at = position(v, u->target, daemon, &found);
+
+        if (is_removal(u)) {
+                if (found)
+                        remove_at(v, at);
+                return 0;
+        }
+        if (!found && v->n_targets >= WORLD_TARGETS) {
+                d->left_out++;
+                return 0;
+        }
+        ts = found ? v->targets[at] : insert_at(v, at, daemon, u->target);
+        return ts ? target_apply(ts, u) : -ENOMEM;
+}
+
+int world_apply(struct world *v, size_t daemon, const Hw__Update *update)
+{
+        struct world_daemon *d;
+
+        if (daemon >= WORLD_DAEMONS)
+                return 0;
+        d = daemon_entry(v, daemon);
+        if (!d)
+                return -ENOMEM;
+        if (update->has_published_wall_ns && update->published_wall_ns > d->heard_wall_ns)
+                d->heard_wall_ns = update->published_wall_ns;
+        if (update->body_case == HW__UPDATE__BODY_DAEMON)
+                return apply_daemon(v, d, daemon, update);
+        if (!update->target || !update->target[0] || strlen(update->target) > WORLD_NAME_MAX)
+                return 0;
+        return apply_target(v, d, daemon, update);
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * world_bands.c - bands and censuses.
+ *
+ * DESIGN: ids are dense from 1, so a band is found by index; ids beyond the
+ * daemon's own cap (LIMIT_BANDS) are not believed. A band without a
+ * definition is called "band N" until its definition arrives. A band that
+ * once had a row gets a point with each census, 0 without a row, so that a
+ * band that vanished is seen to fall.
+ */
+#include "client/state/internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/limits.h"
+
+/* Gives a band a definition: a copy of `def`, with a label in any case. */
+static int define(struct world_band *b, const Hw__Band *def)
+{
+        Hw__Band labelled = *def;
+        char label[32];
+        Hw__Band *copy;
+
+        if (!labelled.label) {
+                (void)snprintf(label, sizeof(label), "band %u", b->id);
+                labelled.label = label;
+        }
+        copy = message_copy(&labelled.base);
+        if (!copy)
+                return -ENOMEM;
+        if (b->def)
+                hw__band__free_unpacked(b->def, NULL);
+        b->def = copy;
+        return 0;
+}
+
+static struct world_band *band_new(uint32_t id)
+{
+        Hw__Band nameless = HW__BAND__INIT;
+        struct world_band *b = calloc(1, sizeof(*b));
+
+        if (!b)
+                return NULL;
+        b->id = id;
+        nameless.has_id = 1;
+        nameless.id = id;
+        if (define(b, &nameless) < 0) {
+                free(b);
+                return NULL;
+        }
+        return b;
+}
+
+/* The band of an id that is within the cap, made when it is new; NULL when memory is short. */
+static struct world_band *band_entry(struct target_state *ts, uint32_t id)
+{
+        struct world_target *t = &ts->t;
+        struct world_band **grown = array_grow(t->bands, &ts->cap_bands, id, sizeof(*grown));
+
+        if (!grown)
+                return NULL;
+        t->bands = grown;
+        if (id > t->n_bands)
+                t->n_bands = id;
+        if (!grown[id - 1])
+                grown[id - 1] = band_new(id);
+        return grown[id - 1];
+}
+
+static bool id_believed(uint32_t id)
+{
+        return id > 0 && id <= LIMIT_BANDS;
+}
+
+int bands_define(struct target_state *ts, const Hw__Bands *bands)
+{
+        for (size_t i = 0; i < bands->n_bands; i++) {
+                const Hw__Band *def = bands->bands[i];
+                struct world_band *b;
+
+                if (!def->has_id || !id_believed(def->id))
+                        continue;
+                b = band_entry(ts, def->id);
+                if (!b || define(b, def) < 0)
+                        return -ENOMEM;
+        }
+        return 0;
+}
+
+static uint64_t add_saturating(uint64_t a, uint64_t b)
+{
+        return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+static int take_rows(struct target_state *ts, const Hw__Census *c)
+{
+        for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++) {
+                struct world_band *b;
+
+                if (!id_believed(c->band[i]))
+                        continue;
+                b = band_entry(ts, c->band[i]);
+                if (!b)
+                        return -ENOMEM;
+                b->bytes = add_saturating(b->bytes, c->bytes[i]);
+                b->census = c->number;
+        }
+        return 0;
+}
+
+/*
+ * After the rows: what each band's history, first and greatest value are now. A band that a census before this one
+ * did not have (before_ns is its time, if there was one) begins with that 0: it is seen to appear.
+ */
+static int settle(struct world_band *b, const Hw__Census *c, bool has_before, uint64_t before_ns)
+{
+        bool has_row = b->census == c->number;
+
+        if (!has_row && !b->history.count)
+                return 0;
+        if (!b->history.count) {
+                b->first_bytes = b->bytes;
+                if (has_before && ring_push(&b->history, WORLD_BAND_POINTS, before_ns, 0) < 0)
+                        return -ENOMEM;
+        }
+        if (b->bytes > b->max_bytes)
+                b->max_bytes = b->bytes;
+        return ring_push(&b->history, WORLD_BAND_POINTS, c->time_ns, (double)b->bytes);
+}
+
+static int take_total(struct target_state *ts, const Hw__Census *c)
+{
+        if (!c->has_total_bytes || ts->sampled[HW__SERIES__SERIES_CENSUS_TOTAL])
+                return 0;
+        return ring_push(&ts->t.series[HW__SERIES__SERIES_CENSUS_TOTAL], WORLD_POINTS, c->time_ns,
+                         (double)c->total_bytes);
+}
+
+int bands_census(struct target_state *ts, const Hw__Census *c)
+{
+        struct world_target *t = &ts->t;
+        bool has_before = t->census != NULL;
+        uint64_t before_ns = has_before ? t->census->time_ns : 0;
+        Hw__Census *copy;
+
+        if (!c->has_number || (t->census && c->number <= t->census->number))
+                return 0; /* a snapshot repeats the newest one */
+        copy = message_copy(&c->base);
+        if (!copy)
+                return -ENOMEM;
+        if (t->census)
+                hw__census__free_unpacked(t->census, NULL);
+        t->census = copy;
+        for (uint32_t i = 0; i < t->n_bands; i++) {
+                if (t->bands[i])
+                        t->bands[i]->bytes = 0;
+        }
+        if (take_rows(ts, c) < 0)
+                return -ENOMEM;
+        for (uint32_t i = 0; i < t->n_bands; i++) {
+                if (t->bands[i] && settle(t->bands[i], c, has_before, before_ns) < 0)
+                        return -ENOMEM;
+        }
+        return take_total(ts, c);
+}
+
+int bands_trend(struct target_state *ts, const Hw__Trend *trend)
+{
+        struct world_band *b;
+
+        if (!id_believed(trend->band))
+                return 0;
+        b = band_entry(ts, trend->band);
+        return b ? trend_keep(&b->trend, trend) : -ENOMEM;
+}
+
+void bands_done(struct target_state *ts)
+{
+        struct world_target *t = &ts->t;
+
+        for (uint32_t i = 0; i < t->n_bands; i++) {
+                if (!t->bands[i])
+                        continue;
+                hw__band__free_unpacked(t->bands[i]->def, NULL);
+                hw__trend__free_unpacked(t->bands[i]->trend, NULL);
+                ring_done(&t->bands[i]->history);
+                free(t->bands[i]);
+        }
+        free(t->bands);
+        t->bands = NULL;
+        t->n_bands = ts->cap_bands = 0;
+}
+
+static bool larger(const struct world_band *a, const struct world_band *b)
+{
+        return a->bytes != b->bytes ? a->bytes > b->bytes : a->id < b->id;
+}
+
+/* Insertion into a short sorted list: `max` is a screenful, the bands may be thousands. */
+size_t world_top_bands(const struct world_target *t, const struct world_band **bands, size_t max)
+{
+        size_t n = 0;
+
+        for (uint32_t i = 0; i < t->n_bands && max > 0; i++) {
+                const struct world_band *b = t->bands[i];
+                size_t at;
+
+                if (!b || !b->history.count || (n == max && !larger(b, bands[n - 1])))
+                        continue;
+                at = n < max ? n++ : max - 1;
+                for (; at > 0 && larger(b, bands[at - 1]); at--)
+                        bands[at] = bands[at - 1];
+                bands[at] = b;
+        }
+        return n;
+}

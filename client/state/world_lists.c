@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * world_lists.c - what gathers during a run: notes, time-profile stacks, ticky
+ * counters. A snapshot repeats them, so each is found by its number again.
+ */
+#include "client/state/internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/limits.h"
+
+/* ------------------------------------------------------------------- notes */
+
+static Hw__Note **note_slot(struct world_target *t, uint64_t number)
+{
+        return &t->notes[number % WORLD_NOTES];
+}
+
+static void drop_note(struct world_target *t, uint64_t number)
+{
+        Hw__Note **slot = note_slot(t, number);
+
+        if (*slot)
+                hw__note__free_unpacked(*slot, NULL);
+        *slot = NULL;
+}
+
+/* Moves the window of kept numbers so that it holds `number`. False: it is too old. */
+static bool notes_admit(struct world_target *t, uint64_t number)
+{
+        if (!t->notes_last) {
+                t->notes_first = t->notes_last = number;
+                return true;
+        }
+        if (number > t->notes_last) {
+                uint64_t steps = number - t->notes_last < WORLD_NOTES ? number - t->notes_last : WORLD_NOTES;
+
+                for (uint64_t i = 0; i < steps; i++)
+                        drop_note(t, number - i);
+                t->notes_last = number;
+                if (number - t->notes_first >= WORLD_NOTES)
+                        t->notes_first = number - WORLD_NOTES + 1;
+                return true;
+        }
+        if (t->notes_last - number >= WORLD_NOTES)
+                return false;
+        if (number < t->notes_first)
+                t->notes_first = number;
+        return true;
+}
+
+int notes_add(struct target_state *ts, const Hw__Notes *notes)
+{
+        struct world_target *t = &ts->t;
+
+        for (size_t i = 0; i < notes->n_notes; i++) {
+                const Hw__Note *note = notes->notes[i];
+                Hw__Note *copy;
+
+                if (!note->has_number || !note->number || !notes_admit(t, note->number))
+                        continue;
+                copy = message_copy(&note->base);
+                if (!copy)
+                        return -ENOMEM;
+                drop_note(t, note->number);
+                *note_slot(t, note->number) = copy;
+        }
+        return 0;
+}
+
+const Hw__Note *world_note(const struct world_target *t, uint64_t number)
+{
+        const Hw__Note *note = t->notes[number % WORLD_NOTES];
+
+        return note && note->number == number ? note : NULL;
+}
+
+/* ------------------------------------------------------------ time profile */
+
+int profile_add(struct target_state *ts, const Hw__Profile *profile)
+{
+        struct world_target *t = &ts->t;
+
+        if (profile->has_ticks)
+                t->ticks = profile->ticks;
+        for (size_t i = 0; i < profile->n_stacks; i++) {
+                const Hw__Stack *stack = profile->stacks[i];
+                Hw__Stack **grown, *copy;
+
+                if (!stack->has_id || !stack->id || stack->id > LIMIT_STACKS)
+                        continue;
+                grown = array_grow(t->stacks, &ts->cap_stacks, stack->id, sizeof(*grown));
+                if (!grown)
+                        return -ENOMEM;
+                t->stacks = grown;
+                if (stack->id > t->n_stacks)
+                        t->n_stacks = stack->id;
+                copy = message_copy(&stack->base);
+                if (!copy)
+                        return -ENOMEM;
+                if (grown[stack->id - 1])
+                        hw__stack__free_unpacked(grown[stack->id - 1], NULL);
+                grown[stack->id - 1] = copy;
+        }
+        return 0;
+}
+
+/* ------------------------------------------------------------------- ticky */
+
+/* Where the counter stands, its place made when it is new; UINT32_MAX beyond the cap. 0 or -ENOMEM. */
+static int ticky_place(struct target_state *ts, uint64_t id, uint32_t *ret_place)
+{
+        struct world_target *t = &ts->t;
+        Hw__TickyCounter **grown;
+
+        if (id_index_find(&ts->ticky_index, id, ret_place))
+                return 0;
+        *ret_place = UINT32_MAX;
+        if (t->n_ticky >= LIMIT_TICKY)
+                return 0;
+        grown = array_grow(t->ticky, &ts->cap_ticky, t->n_ticky + 1, sizeof(*grown));
+        if (!grown)
+                return -ENOMEM;
+        t->ticky = grown;
+        if (id_index_add(&ts->ticky_index, id, t->n_ticky) < 0)
+                return -ENOMEM;
+        *ret_place = t->n_ticky++;
+        return 0;
+}
+
+int ticky_add(struct target_state *ts, const Hw__Ticky *ticky)
+{
+        for (size_t i = 0; i < ticky->n_counters; i++) {
+                const Hw__TickyCounter *counter = ticky->counters[i];
+                Hw__TickyCounter *copy;
+                uint32_t place;
+                int r;
+
+                if (!counter->has_id)
+                        continue;
+                copy = message_copy(&counter->base);
+                if (!copy)
+                        return -ENOMEM;
+                r = ticky_place(ts, counter->id, &place);
+                if (r < 0 || place == UINT32_MAX) {
+                        hw__ticky_counter__free_unpacked(copy, NULL);
+                        if (r < 0)
+                                return r;
+                        continue;
+                }
+                if (ts->t.ticky[place])
+                        hw__ticky_counter__free_unpacked(ts->t.ticky[place], NULL);
+                ts->t.ticky[place] = copy;
+        }
+        return 0;
+}
+
+void lists_done(struct target_state *ts)
+{
+        struct world_target *t = &ts->t;
+
+        for (size_t i = 0; i < WORLD_NOTES; i++)
+                drop_note(t, i);
+        t->notes_first = t->notes_last = 0;
+        for (uint32_t i = 0; i < t->n_stacks; i++) {
+                if (t->stacks[i])
+                        hw__stack__free_unpacked(t->stacks[i], NULL);
+        }
+        for (uint32_t i = 0; i < t->n_ticky; i++)
+                hw__ticky_counter__free_unpacked(t->ticky[i], NULL);
+        free(t->stacks);
+        free(t->ticky);
+        t->stacks = NULL;
+        t->ticky = NULL;
+        t->ticks = 0;
+        t->n_stacks = t->n_ticky = ts->cap_stacks = ts->cap_ticky = 0;
+        id_index_done(&ts->ticky_index);
+}

@@ -1,0 +1,1 @@
+sources := rows.c json.c command.c

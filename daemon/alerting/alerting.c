@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a tick of the tracker is a moment of the run; the heartbeat, and in a
+ * finished log each tick too, is a moment of the target. At the end of a run
+ * one more moment takes in what the last, unfinished second holds; then the
+ * run's alerts end.
+ *
+ * Alerts are told when one has changed, after all rules of the moment have been
+ * judged, and once a heartbeat while there are any.
+ */
+#include "daemon/alerting/alerting.h"
+
+#include <stdlib.h>
+
+#include "daemon/alerting/internal.h"
+#include "proto/base/ckd.h"
+#include "proto/base/process.h"
+#include "proto/base/clock.h"
+#include "daemon/publish/publisher.h"
+#include "daemon/rules/history.h"
+
+/* --------------------------------------------------------------------- moments */
+
+/* The end of the second that a time lies in. */
+static uint64_t end_of_second(uint64_t time_ns)
+{
+        uint64_t end;
+
+        return ckd_add(&end, time_ns - time_ns % HISTORY_STEP_NS, HISTORY_STEP_NS) ? UINT64_MAX : end;
+}
+
+/* Moves the target's clock on: live by ours, in a finished log by the log's. */
+static void look_at_clock(struct alerting *a)
+{
+        uint64_t newest = model_time_ns(a->model), now = a->live ? clock_wall_ns() : model_wall_time(a->model, newest);
+
+        if (now == UNKNOWN_U64 && ckd_add(&now, a->base_ns, newest))
+                now = UINT64_MAX;
+        if (now > a->target_ns)
+                a->target_ns = now;
+        if (a->began_ns == UNKNOWN_U64)
+                a->began_ns = a->target_ns;
+}
+
+static struct rule_moment moment(struct alerting *a, uint64_t time_ns)
+{
+        look_at_clock(a);
+        return (struct rule_moment){
+                .time_ns = time_ns,
+                .target_ns = end_of_second(a->target_ns),
+                .wall_ns = time_ns == UNKNOWN_U64 ? (a->live ? a->target_ns : UNKNOWN_U64)
+                                                  : model_wall_time(a->model, time_ns),
+                .run = a->run,
+        };
+}
+
+/* ---------------------------------------------------------------------- telling */
+
+static void tell(struct alerting *a)
+{
+        uint64_t newest = model_wall_time(a->model, model_time_ns(a->model));
+
+        a->changed = false;
+        a->told_any = alerts_count(a->alerts) > 0;
+        publisher_alerts(a->publisher, a->live ? clock_wall_ns() : newest);
+}
+
+static void on_changed(void *ctx, const struct alert *alert, const struct notice *notice)
+{
+        struct alerting *a = ctx;
+
+        a->changed = true;
+        if (a->hooks.changed)
+                a->hooks.changed(a->hooks.ctx, notice, alert->rule->plan);
+}
+
+static void judge_target(struct alerting *a, uint64_t time_ns)
+{
+        struct rule_moment at = moment(a, time_ns);
+
+        alerting_sample_target(a);
+        alerts_judge_target(a->alerts, &at);
+}
+
+static void judge(struct alerting *a, uint64_t time_ns)
+{
+        struct rule_moment at = moment(a, time_ns);
+
+        alerting_sample_run(a, time_ns);
+        alerts_judge_run(a->alerts, &at);
+        if (!a->live)
+                judge_target(a, time_ns);
+        if (a->changed)
+                tell(a);
+}
+
+static void on_tick(void *ctx, uint64_t settled_ns)
+{
+        struct alerting *a = ctx;
+
+        if (a->in_run)
+                judge(a, settled_ns);
+}
+
+/* ------------------------------------------------------------------------- runs */
+
+void alerting_begin_run(struct alerting *a, uint32_t ordinal)
+{
+        for (unsigned i = RULE_ALLOCATION_RATE; i < RULE_STREAM_LAG; i++)
+                series_done(&a->gauges[GAUGE(i)]);
+        a->base_ns = a->target_ns;
+        look_at_clock(a);
+        a->run = ordinal;
+        a->in_run = true;
+        a->crashed = false;
+        a->gap_ns = 0;
+        a->cpu_at_bytes_ns = UNKNOWN_U64;
+        if (ordinal > 1)
+                a->restarts++;
+        alerts_begin_run(a->alerts);
+        judge_target(a, 0);
+        if (a->changed)
+                tell(a);
+}
+
+void alerting_end_run(struct alerting *a, bool crashed)
+{
+        struct rule_moment at = moment(a, end_of_second(model_time_ns(a->model)));
+
+        if (!a->in_run)
+                return;
+        judge(a, at.time_ns);
+        alerts_end_run(a->alerts, &at);
+        a->in_run = false;
+        a->crashed = crashed;
+        a->crashes += crashed;
+        judge_target(a, at.time_ns);
+        if (a->changed)
+                tell(a);
+}
+
+/* ----------------------------------------------------------------------- stream */
+
+void alerting_bytes(struct alerting *a, uint64_t wall_ns)
+{
+        uint64_t gap = a->last_bytes_wall_ns == UNKNOWN_U64 ? 0 : sub_sat(wall_ns, a->last_bytes_wall_ns);
+
+        if (a->in_run && gap > a->gap_ns)
+                a->gap_ns = gap;
+        a->last_bytes_wall_ns = wall_ns;
+        a->cpu_at_bytes_ns = a->in_run ? model_heap(a->model)->process.cpu_ns : UNKNOWN_U64;
+}
+
+void alerting_damage(struct alerting *a, uint64_t lost_bytes)
+{
+        look_at_clock(a);
+        alerting_sample_target(a); /* what was before: the counter's starting point */
+        if (ckd_add(&a->lost_bytes, a->lost_bytes, lost_bytes))
+                a->lost_bytes = UINT64_MAX;
+        alerting_sample_target(a);
+}
+
+void alerting_heartbeat(struct alerting *a, uint64_t wall_ns, uint64_t lag_ns)
+{
+        uint64_t time_ns = a->in_run ? model_event_time(a->model, wall_ns) : UNKNOWN_U64;
+        struct rule_moment at = moment(a, a->in_run ? tracker_settled_ns(a->tracker) : UNKNOWN_U64);
+
+        a->heartbeat_wall_ns = wall_ns;
+        a->lag_ns = lag_ns;
+        judge_target(a, time_ns);
+        alerts_refresh(a->alerts, &at);
+        if (a->changed || a->told_any || alerts_count(a->alerts) > 0)
+                tell(a);
+}
+
+void alerting_reload(struct alerting *a, const struct ruleset *rules)
+{
+        struct rule_moment at = moment(a, a->in_run ? tracker_settled_ns(a->tracker) : UNKNOWN_U64);
+
+        alerts_reload(a->alerts, rules, &at);
+        alerts_refresh(a->alerts, &at);
+        alerts_tell_firing(a->alerts, &at);
+        tell(a);
+}
+
+/* ------------------------------------------------------------------------- life */
+
+static void on_band(void *ctx, const struct band *band)
+{
+        alerts_band_changed(((struct alerting *)ctx)->alerts, band->id);
+}
+
+struct model_sink alerting_sink(struct alerting *a)
+{
+        return (struct model_sink){ .ctx = a, .band = on_band };
+}
+
+struct alerting *alerting_new(const struct alerting_options *options)
+{
+        struct alerting *a = calloc(1, sizeof(*a));
+        struct alerts_sink sink = { .ctx = a, .changed = on_changed };
+
+        if (!a)
+                return NULL;
+        a->model = options->model;
+        a->tracker = options->tracker;
+        a->publisher = options->publisher;
+        a->live = options->live;
+        a->told_any = a->live;          /* that there are none is told, too */
+        if (options->hooks)
+                a->hooks = *options->hooks;
+        a->began_ns = a->last_bytes_wall_ns = a->lag_ns = a->heartbeat_wall_ns = a->cpu_at_bytes_ns = UNKNOWN_U64;
+        struct rule_data data = alerting_data(a);
+        a->alerts = alerts_new(options->target, options->rules, &data, &sink);
+        if (!a->alerts) {
+                alerting_destroy(&a);
+                return NULL;
+        }
+        tracker_on_tick(a->tracker, on_tick, a);
+        publisher_set_alerts(a->publisher, a->alerts, a->hooks.extra, a->hooks.ctx);
+        return a;
+}
+
+void alerting_destroy(struct alerting **ap)
+{
+        struct alerting *a = *ap;
+
+        *ap = NULL;
+        if (!a)
+                return;
+        if (a->alerts) {
+                tracker_on_tick(a->tracker, NULL, NULL);
+                publisher_set_alerts(a->publisher, NULL, NULL, NULL);
+        }
+        alerts_destroy(&a->alerts);
+        for (unsigned i = 0; i < sizeof(a->gauges) / sizeof(a->gauges[0]); i++)
+                series_done(&a->gauges[i]);
+        free(a);
+}
+
+const struct alerts *alerting_alerts(const struct alerting *a)
+{
+        return a->alerts;
+}
+
+uint64_t alerting_held_bytes(const struct alerting *a)
+{
+        uint64_t bytes = sizeof(*a) + alerts_held_bytes(a->alerts);
+
+        for (unsigned i = 0; i < sizeof(a->gauges) / sizeof(a->gauges[0]); i++)
+                bytes += a->gauges[i].memory_bytes;
+        return bytes;
+}

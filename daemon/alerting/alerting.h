@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * alerting.h - judges the rules on one target: what a pipeline knows, brought
+ * before the rules at the right moments, and what comes of it told on.
+ *
+ *      model, tracker ─tick─▶ rules ─▶ alerts ─▶ publisher
+ *                                          └──▶ hooks (actions)
+ *
+ * Rules of runs are judged at each second of event time that the tracker has
+ * settled, so they depend on the log alone. Rules of the target are judged by
+ * the daemon's clock (live: in the heartbeat) or by the log's (finished logs).
+ */
+#ifndef HW_DAEMON_ALERTING_ALERTING_H
+#define HW_DAEMON_ALERTING_ALERTING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/rules/notice.h"
+#include "daemon/model/model.h"
+#include "daemon/publish/alert_extra.h"
+#include "daemon/rules/alerts.h"
+
+struct act_plan;
+struct alerting;
+struct publisher;
+struct tracker;
+
+/* Who else wants to know. All may be NULL. */
+struct alert_hooks {
+        void *ctx;
+        void (*changed)(void *ctx, const struct notice *notice, struct act_plan *plan); /* plan NULL: publish only */
+        alert_extra_fn *extra;
+};
+
+struct alerting_options {
+        const char *target;             /* copied */
+        const struct ruleset *rules;    /* borrowed until alerting_reload or _destroy, as all the rest */
+        const struct model *model;
+        struct tracker *tracker;
+        struct publisher *publisher;
+        const struct alert_hooks *hooks; /* copied; NULL: none */
+        bool live;
+};
+
+/* Registers itself with tracker and publisher. NULL when memory is short. */
+struct alerting *alerting_new(const struct alerting_options *options);
+void alerting_destroy(struct alerting **a);
+
+/* What it wants to hear from the model. */
+struct model_sink alerting_sink(struct alerting *a);
+
+void alerting_begin_run(struct alerting *a, uint32_t ordinal);
+
+/* After tracker_end_run. `crashed`: there was no end marker. */
+void alerting_end_run(struct alerting *a, bool crashed);
+
+/* Live: bytes have come. */
+void alerting_bytes(struct alerting *a, uint64_t wall_ns);
+
+void alerting_damage(struct alerting *a, uint64_t lost_bytes);
+
+/* Live: judges the rules of the target, writes texts anew and tells all alerts. `lag_ns` may be UNKNOWN_U64. */
+void alerting_heartbeat(struct alerting *a, uint64_t wall_ns, uint64_t lag_ns);
+
+/* Goes on with other rules; the old ones may be destroyed afterwards. */
+void alerting_reload(struct alerting *a, const struct ruleset *rules);
+
+const struct alerts *alerting_alerts(const struct alerting *a);
+uint64_t alerting_held_bytes(const struct alerting *a);
+
+#endif

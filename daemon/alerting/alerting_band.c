@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * alerting_band.c - what rules see of one band.
+ *
+ * DESIGN: from the tracker's windows where they know all of the stretch that is
+ * asked for (slices of a sixth of 10 min, 1 h, 6 h, 24 h), else from the model's
+ * history, which spans the whole run in at most 64 points.
+ *
+ * A band's newest size before the moment of judging is exact while the stream is
+ * but eight censuses, or eight seconds of them, ahead of what has settled. Where
+ * it is farther ahead, and before a window, it is the last of a slice that is
+ * over, never of one that reaches into the window: an increase would be 0.
+ */
+#include <math.h>
+
+#include "daemon/alerting/internal.h"
+#include "daemon/rules/history.h"
+
+#define AHEAD_NS UINT64_C(100000000000) /* a census that is newer than the moment by less stands for it */
+
+static const struct band_history *history_of(const struct alerting *a, uint32_t band)
+{
+        const struct band *b = bands_get(model_bands(a->model), band);
+
+        return b ? b->history : NULL;
+}
+
+bool alerting_band_span(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+{
+        bool known = tracker_band_knows(a->tracker, id, from_ns);
+        double area;
+
+        return (known && tracker_band_span(a->tracker, id, from_ns, to_ns, ret, &area)) ||
+               history_band_span(history_of(a, id), from_ns, to_ns, ret) ||
+               tracker_band_span(a->tracker, id, from_ns, to_ns, ret, &area);
+}
+
+bool alerting_band_oldest(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+{
+        bool known = tracker_band_knows(a->tracker, id, from_ns);
+
+        return (known && tracker_band_oldest(a->tracker, id, from_ns, to_ns, ret)) ||
+               history_band_oldest(history_of(a, id), from_ns, to_ns, ret) ||
+               tracker_band_oldest(a->tracker, id, from_ns, to_ns, ret);
+}
+
+double alerting_band_integral(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns)
+{
+        bool known = tracker_band_knows(a->tracker, id, from_ns);
+        struct bucket b;
+        double area;
+
+        if (known && tracker_band_span(a->tracker, id, from_ns, to_ns, &b, &area))
+                return area;
+        area = history_band_integral(history_of(a, id), from_ns, to_ns);
+        if (isnan(area) && !tracker_band_span(a->tracker, id, from_ns, to_ns, &b, &area))
+                return (double)NAN;
+        return area;
+}
+
+static struct bucket bucket_of(uint64_t time_ns, double value)
+{
+        struct bucket b = { .min = value, .max = value, .last = value, .last_time_ns = time_ns };
+
+        b.moments.n = 1;
+        b.moments.t_mean = (double)time_ns / 1e9;
+        b.moments.v_mean = value;
+        return b;
+}
+
+/* The last sample of the newest slice, of windows or history, that is over at a time. */
+static bool newest_over(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret)
+{
+        bool any = history_band_newest(history_of(a, id), before_ns, ret);
+        struct bucket b;
+
+        if (tracker_band_before(a->tracker, id, before_ns, &b) && (!any || b.last_time_ns > ret->last_time_ns)) {
+                *ret = b;
+                any = true;
+        }
+        return any;
+}
+
+bool alerting_band_newest(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret)
+{
+        const struct band *b = bands_get(model_bands(a->model), id);
+        const struct census *census = model_census(a->model);
+        struct bucket old;
+        uint64_t time_ns;
+        double bytes;
+
+        if (!b || census->number == 0)
+                return false;
+        *ret = bucket_of(census->time_ns, (double)b->bytes);
+        if (census->time_ns < before_ns)
+                return true;
+        if (tracker_band_newest(a->tracker, id, before_ns, &time_ns, &bytes)) {
+                *ret = bucket_of(time_ns, bytes);
+                return true;
+        }
+        uint64_t ahead_ns = before_ns >= tracker_settled_ns(a->tracker) ? ret->last_time_ns - before_ns : UINT64_MAX;
+        if (newest_over(a, id, before_ns, &old) && before_ns - old.last_time_ns <= ahead_ns) {
+                *ret = old;
+                return true;
+        }
+        return ahead_ns < AHEAD_NS;
+}

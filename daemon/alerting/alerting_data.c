@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: samples come from the model's series and the gauges, exact to the
+ * second before the moment; verdicts and limits from the tracker, which has
+ * settled just as far. Times of collections and of the processor are kept in ns
+ * and shown in seconds. Labels of bands are those that people see on screens.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "daemon/alerting/internal.h"
+#include "proto/base/ckd.h"
+#include "proto/base/process.h"
+#include "daemon/model/advice.h"
+#include "daemon/publish/label.h"
+#include "daemon/rules/history.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define RECENT_NS (10 * SECOND_NS)      /* of rates and shares */
+#define UNKNOWN ((double)NAN)
+
+static double number(uint64_t value)
+{
+        return value == UNKNOWN_U64 ? UNKNOWN : (double)value;
+}
+
+static double seconds(uint64_t ns)
+{
+        return ns == UNKNOWN_U64 ? UNKNOWN : (double)ns / 1e9; /* not times 1e-9: 120 s would be more than 120 */
+}
+
+/* --------------------------------------------------------------------- samples */
+
+static struct subject tracked(struct rule_subject s)
+{
+        return s.id == RULE_BAND ? subject_band(s.band) : subject_series((enum series_id)s.id);
+}
+
+static bool is_gauge(enum rule_series id)
+{
+        return (unsigned)id >= SERIES_COUNT && id != RULE_BAND;
+}
+
+static const struct series *series_of(const struct alerting *a, enum rule_series id)
+{
+        return is_gauge(id) ? &a->gauges[GAUGE(id)] : model_series(a->model, (enum series_id)id);
+}
+
+/* From ns, as the model keeps times, to seconds. */
+static void scale(enum rule_series id, struct bucket *b)
+{
+        const double k = 1e-9;
+
+        if (id != (enum rule_series)SERIES_GC_PAUSE && id != (enum rule_series)SERIES_CPU)
+                return;
+        b->min *= k;
+        b->max *= k;
+        b->last *= k;
+        b->moments.v_mean *= k;
+        b->moments.m_tv *= k;
+        b->moments.m_vv *= k * k;
+}
+
+static bool data_span(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+{
+        struct alerting *a = ctx;
+        bool any = s.id == RULE_BAND ? alerting_band_span(a, s.band, from_ns, to_ns, ret)
+                                     : history_span(series_of(a, s.id), from_ns, to_ns, ret);
+
+        scale(s.id, ret);
+        return any;
+}
+
+static bool data_newest(void *ctx, struct rule_subject s, uint64_t before_ns, struct bucket *ret)
+{
+        struct alerting *a = ctx;
+        bool any = s.id == RULE_BAND ? alerting_band_newest(a, s.band, before_ns, ret)
+                                     : history_newest(series_of(a, s.id), before_ns, ret);
+
+        if (any)
+                scale(s.id, ret);
+        return any;
+}
+
+static bool data_oldest(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+{
+        struct alerting *a = ctx;
+        bool any = s.id == RULE_BAND ? alerting_band_oldest(a, s.band, from_ns, to_ns, ret)
+                                     : history_oldest(series_of(a, s.id), from_ns, to_ns, ret);
+
+        scale(s.id, ret);
+        return any;
+}
+
+static double data_integral(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns)
+{
+        struct alerting *a = ctx;
+        struct bucket k = { .last = s.id == RULE_BAND ? alerting_band_integral(a, s.band, from_ns, to_ns)
+                                                      : history_integral(series_of(a, s.id), from_ns, to_ns) };
+
+        scale(s.id, &k);
+        return k.last;
+}
+
+/* Of the log's own series and of bands; gauges have none. */
+static double data_quantile(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, double q)
+{
+        struct alerting *a = ctx;
+        struct bucket k = { .last = UNKNOWN };
+
+        if (!is_gauge(s.id))
+                k.last = tracker_quantile(a->tracker, tracked(s), from_ns, to_ns, q);
+        scale(s.id, &k);
+        return k.last;
+}
+
+/* -------------------------------------------------------------------- verdicts */
+
+bool alerting_trend(void *ctx, struct rule_subject s, struct trend_result *ret)
+{
+        struct alerting *a = ctx;
+
+        return !is_gauge(s.id) && tracker_verdict(a->tracker, tracked(s), ret);
+}
+
+static bool is_judged(const struct alerting *a, enum series_id id)
+{
+        struct trend_result r;
+
+        return tracker_verdict(a->tracker, subject_series(id), &r) && r.verdict != TREND_UNKNOWN;
+}
+
+/* Never while nothing grows; unknown without a limit, or while nothing has a verdict. */
+static double time_to_limit_s(const struct alerting *a, bool late)
+{
+        struct limit_time l;
+
+        if (tracker_time_to_limit(a->tracker, &l)) {
+                double s = late ? l.high_s : l.low_s;
+                return isnan(s) ? (double)INFINITY : s;
+        }
+        if (tracker_limit(a->tracker).bytes == UNKNOWN_U64 ||
+            (!is_judged(a, SERIES_LIVE) && !is_judged(a, SERIES_HEAP_SIZE)))
+                return UNKNOWN;
+        return (double)INFINITY;
+}
+
+/* ----------------------------------------------------------------------- facts */
+
+static bool gc_events_missing(const struct model *m)
+{
+        enum hw_advice codes[HW_ADVICE_COUNT];
+        size_t n = model_advice(m, codes, HW_ADVICE_COUNT);
+
+        for (size_t i = 0; i < n; i++)
+                if (codes[i] == HW_ADVICE_NO_GC_EVENTS)
+                        return true;
+        return false;
+}
+
+static double data_fact(void *ctx, enum rule_series id, const struct rule_moment *at)
+{
+        struct alerting *a = ctx;
+
+        (void)at;
+        switch (id) {
+        case RULE_CRASHED:
+                return a->run > 0 ? a->crashed : UNKNOWN;
+        case RULE_GC_EVENTS_MISSING:
+                return a->run > 0 ? gc_events_missing(a->model) : UNKNOWN;
+        case RULE_STREAM_LAG:
+                return a->in_run ? seconds(a->lag_ns) : UNKNOWN;
+        case RULE_STREAM_GAP:
+                return a->live && a->in_run ? seconds(a->gap_ns) : UNKNOWN;
+        case RULE_STREAM_IDLE:
+                if (!a->live || a->heartbeat_wall_ns == UNKNOWN_U64)
+                        return UNKNOWN;
+                if (!a->in_run || a->last_bytes_wall_ns == UNKNOWN_U64)
+                        return 0; /* nothing is to come */
+                return seconds(sub_sat(a->heartbeat_wall_ns, a->last_bytes_wall_ns));
+        case RULE_TIME_TO_LIMIT:
+        case RULE_TIME_TO_LIMIT_LATE:
+                return time_to_limit_s(a, id == RULE_TIME_TO_LIMIT_LATE);
+        default:
+                return UNKNOWN;
+        }
+}
+
+static uint64_t data_began(void *ctx, bool of_target)
+{
+        const struct alerting *a = ctx;
+
+        return of_target ? a->began_ns : model_first_time_ns(a->model);
+}
+
+/* ----------------------------------------------------------------------- bands */
+
+static uint32_t data_bands(void *ctx)
+{
+        return bands_count(model_bands(((struct alerting *)ctx)->model));
+}
+
+/* The runtime writes FILE:SPAN, and ":" for what it knows no source of. */
+static const char *known_source(const char *source)
+{
+        return source && strcmp(source, ":") != 0 ? source : NULL;
+}
+
+static bool data_band(void *ctx, uint32_t id, const char *ret_texts[BAND_TEXTS])
+{
+        static char label[LABEL_MAX], name[LABEL_MAX]; /* until the next call; the daemon has one thread */
+        const struct bands *bands = model_bands(((struct alerting *)ctx)->model);
+        const struct band *b = bands_get(bands, id);
+
+        memset(ret_texts, 0, BAND_TEXTS * sizeof(*ret_texts));
+        if (!b)
+                return false;
+        ret_texts[BAND_LABEL] = label_band(label, bands, b) > 0 ? label : b->label;
+        ret_texts[BAND_NAME] = label_band_name(name, bands, b) > 0 ? name : NULL;
+        if (b->info_table) {
+                ret_texts[BAND_MODULE] = b->info_table->module;
+                ret_texts[BAND_SOURCE] = known_source(b->info_table->source);
+                ret_texts[BAND_TYPE_NAME] = b->info_table->type;
+        } else if (b->depth > 0) {
+                struct cost_centre top = bands_cost_centre(bands, b->stack[0]);
+                ret_texts[BAND_MODULE] = top.module;
+                ret_texts[BAND_SOURCE] = known_source(top.source);
+        }
+        return true;
+}
+
+struct rule_data alerting_data(struct alerting *a)
+{
+        return (struct rule_data){
+                .ctx = a,
+                .span = data_span,
+                .newest = data_newest,
+                .oldest = data_oldest,
+                .integral = data_integral,
+                .quantile = data_quantile,
+                .fact = data_fact,
+                .trend = alerting_trend,
+                .began_ns = data_began,
+                .bands = data_bands,
+                .band = data_band,
+                .words = alerting_words,
+                .note = alerting_note,
+        };
+}
+
+/* ---------------------------------------------------------------------- gauges */
+
+static void push(struct alerting *a, enum rule_series id, uint64_t time_ns, double value)
+{
+        struct series *s = &a->gauges[GAUGE(id)];
+
+        if (!isnan(value) && (s->memory_bytes || series_init(s) == 0)) /* without memory it stays unknown */
+                series_push(s, time_ns, value);
+}
+
+/* Bytes per second over the last RECENT_NS, from the counter of allocated bytes. */
+static double allocation_rate(const struct alerting *a, uint64_t time_ns)
+{
+        const struct series *s = model_series(a->model, SERIES_ALLOCATED);
+        struct bucket now, before;
+
+        if (!history_newest(s, time_ns, &now) || !history_newest(s, sub_sat(time_ns, RECENT_NS), &before) ||
+            now.last_time_ns <= before.last_time_ns)
+                return UNKNOWN;
+        return (now.last - before.last) / seconds(now.last_time_ns - before.last_time_ns);
+}
+
+/* Pauses that ended in the last RECENT_NS; unknown before the first and in a run younger than that. */
+static double gc_share(const struct alerting *a, uint64_t time_ns)
+{
+        uint64_t began = model_first_time_ns(a->model);
+        struct bucket b;
+
+        if (!model_gc(a->model)->collections || began == UNKNOWN_U64 || sub_sat(time_ns, began) < RECENT_NS)
+                return UNKNOWN;
+        if (!history_span(model_series(a->model, SERIES_GC_PAUSE), time_ns - RECENT_NS, time_ns, &b))
+                return 0;
+        return fmin(b.moments.v_mean * (double)b.moments.n / (double)RECENT_NS, 1);
+}
+
+static double need(const struct alerting *a, uint64_t time_ns)
+{
+        struct bucket b;
+
+        if (history_newest(model_series(a->model, SERIES_RSS), time_ns, &b) ||
+            history_newest(model_series(a->model, SERIES_HEAP_SIZE), time_ns, &b))
+                return b.last;
+        return UNKNOWN;
+}
+
+void alerting_sample_run(struct alerting *a, uint64_t time_ns)
+{
+        const struct sched *sched = model_sched(a->model);
+        uint64_t at = time_ns - 1; /* the end of the second before */
+
+        push(a, RULE_ALLOCATION_RATE, at, allocation_rate(a, time_ns));
+        push(a, RULE_GC_SHARE, at, gc_share(a, time_ns));
+        push(a, RULE_THREADS, at, sched->created ? (double)sub_sat(sched->created, sched->finished) : UNKNOWN);
+        push(a, RULE_LIMIT, at, number(tracker_limit(a->tracker).bytes));
+        push(a, RULE_NEED, at, need(a, time_ns));
+}
+
+void alerting_sample_target(struct alerting *a)
+{
+        push(a, RULE_LOST_BYTES, a->target_ns, (double)a->lost_bytes);
+        push(a, RULE_RESTARTS, a->target_ns, (double)a->restarts);
+        push(a, RULE_CRASHES, a->target_ns, (double)a->crashes);
+}

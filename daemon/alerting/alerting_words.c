@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* DESIGN: what explains an alert in words: the sentences that trends are told with, why a stream is silent, notes. */
+#include <stdio.h>
+
+#include "daemon/alerting/internal.h"
+#include "proto/base/ckd.h"
+#include "proto/base/process.h"
+#include "heapwatch/text.h"
+#include "daemon/publish/sentences.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+static void explain_stall(const struct alerting *a, char *out, size_t size)
+{
+        const struct run *run = model_run(a->model);
+        uint64_t cpu = model_heap(a->model)->process.cpu_ns, used;
+        bool flushes = run_has_rts_option(run, "--eventlog-flush-interval");
+        char text[HW_NUMBER_MAX];
+
+        if (cpu == UNKNOWN_U64 || a->cpu_at_bytes_ns == UNKNOWN_U64) {
+                snprintf(out, size, "%s",
+                         flushes ? "its process cannot be seen from here, so whether it is idle or hangs is not known"
+                                 : "it has no flush interval, so it writes only when a buffer is full");
+                return;
+        }
+        used = sub_sat(cpu, a->cpu_at_bytes_ns);
+        hw_duration_text(text, sizeof(text), (double)used);
+        if (used > SECOND_NS && flushes)
+                snprintf(out, size, "the process works (%s of CPU time since then) but does not write: its flush "
+                         "interval does not work, or the reader of its log was replaced", text);
+        else if (used > SECOND_NS)
+                snprintf(out, size, "the process works (%s of CPU time since then) and has no flush interval: it "
+                         "writes only when a 2 MiB buffer is full", text);
+        else if (flushes && run->threaded)
+                snprintf(out, size, "the process has used no CPU time since then: it is idle, or it hangs at its exit, "
+                         "which --eventlog-flush-interval is known to cause");
+        else
+                snprintf(out, size, "the process has used no CPU time since then: it is idle");
+}
+
+void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char out[RULE_WORDS_MAX])
+{
+        struct alerting *a = ctx;
+        struct limit_time limit;
+        struct trend_result trend;
+        struct growth growth;
+
+        out[0] = '\0';
+        switch (what) {
+        case WORDS_WHERE:
+                tracker_growth(a->tracker, &growth);
+                sentence_growth(out, RULE_WORDS_MAX, &growth, model_bands(a->model));
+                break;
+        case WORDS_TIME_TO_LIMIT:
+                if (tracker_time_to_limit(a->tracker, &limit))
+                        sentence_limit(out, RULE_WORDS_MAX, &limit);
+                break;
+        case WORDS_VERDICT:
+                if (alerting_trend(a, s, &trend))
+                        sentence_verdict(out, RULE_WORDS_MAX, &trend);
+                break;
+        case WORDS_STALL:
+                if (a->live && a->in_run)
+                        explain_stall(a, out, RULE_WORDS_MAX);
+                break;
+        }
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+        return a > b ? a - b : b - a;
+}
+
+const char *alerting_note(void *ctx, uint64_t time_ns, uint64_t *ret_time_ns)
+{
+        const struct alerting *a = ctx;
+        const struct note *before = tracker_note_before(a->tracker, time_ns);
+        const struct note *after = tracker_note_after(a->tracker, time_ns);
+        const struct note *nearest = before;
+
+        if (!before || (after && distance(after->time_ns, time_ns) < distance(before->time_ns, time_ns)))
+                nearest = after;
+        if (!nearest)
+                return NULL;
+        *ret_time_ns = nearest->time_ns;
+        return nearest->text;
+}

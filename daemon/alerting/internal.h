@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* internal.h - inside of the alerting: its moments (alerting.c), what rules see (_data.c), words (_words.c). */
+#ifndef HW_DAEMON_ALERTING_INTERNAL_H
+#define HW_DAEMON_ALERTING_INTERNAL_H
+
+#include "daemon/alerting/alerting.h"
+#include "daemon/model/series.h"
+#include "daemon/rules/data.h"
+#include "daemon/trend/tracker.h"
+
+struct alerting {
+        const struct model *model;
+        struct tracker *tracker;
+        struct publisher *publisher;
+        struct alert_hooks hooks;
+        struct alerts *alerts;
+        bool live, in_run;
+        bool told_any;                  /* the last list that was told had alerts: an empty one is still to be told */
+        bool changed;                   /* an alert has changed since they were told */
+        uint32_t run;
+
+        /* The target's clock: Unix time where it is known, else time of all runs together. */
+        uint64_t target_ns;             /* as last looked at; never goes back */
+        uint64_t base_ns;               /* of the run at hand, when its Unix time is not known */
+        uint64_t began_ns;              /* when the target began to be watched; UNKNOWN_U64 */
+
+        /* About the target. */
+        bool crashed;
+        uint64_t restarts, crashes, lost_bytes;
+        uint64_t last_bytes_wall_ns, gap_ns, lag_ns, heartbeat_wall_ns; /* UNKNOWN_U64; gap 0 at first */
+        uint64_t cpu_at_bytes_ns;       /* of the process, when bytes last came; UNKNOWN_U64 */
+
+        /* Numbers that the model has no history of: one sample a tick; born with their first one. */
+        struct series gauges[RULE_SERIES_COUNT - SERIES_COUNT];
+};
+
+#define GAUGE(id) ((unsigned)(id) - SERIES_COUNT)
+
+/* The table for the rules. */
+struct rule_data alerting_data(struct alerting *a);
+
+/* Of that table; ctx is the alerting. */
+bool alerting_trend(void *ctx, struct rule_subject s, struct trend_result *ret);
+void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char out[RULE_WORDS_MAX]);
+const char *alerting_note(void *ctx, uint64_t time_ns, uint64_t *ret_time_ns);
+
+/* What rules see of a band, likewise. */
+bool alerting_band_span(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+bool alerting_band_oldest(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+bool alerting_band_newest(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret);
+double alerting_band_integral(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns);
+
+/* Takes the gauges' samples of the second before time_ns, or the counters of the target at its clock. */
+void alerting_sample_run(struct alerting *a, uint64_t time_ns);
+void alerting_sample_target(struct alerting *a);
+
+#endif

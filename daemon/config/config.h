@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * config.h - what heapwatchd was asked to do: command line and config file in
+ * one struct, all values checked.
+ *
+ * The file is YAML; what stands on the command line wins over it. A mistake is
+ * reported with file, line and column before anything is started.
+ */
+#ifndef HW_DAEMON_CONFIG_CONFIG_H
+#define HW_DAEMON_CONFIG_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "daemon/config/config_trend.h"
+#include "daemon/log.h"
+#include "daemon/publish/event_stream.h"
+#include "daemon/source/uri.h"
+
+#define CONFIG_ENDPOINT_MAX 256
+#define CONFIG_RULES_MAX 64
+
+struct config_target {
+        char name[TARGET_NAME_MAX + 1];
+        struct source_uri uri;
+};
+
+/* What to do. Tasks with rules need no socket and no target. */
+enum config_task { TASK_WATCH, TASK_CHECK_RULES, TASK_LIST_RULES, TASK_EXPLAIN_RULES, TASK_TEST_RULES };
+
+struct config {
+        struct config_target *targets;
+        size_t n_targets;
+        char publish_endpoint[CONFIG_ENDPOINT_MAX];
+        char request_endpoint[CONFIG_ENDPOINT_MAX];
+        enum log_level log_level;
+        bool show_arguments;            /* publish the program's arguments, not only its RTS options */
+        struct config_trend trend;
+        char *rules[CONFIG_RULES_MAX];  /* rule files; owned */
+        size_t n_rules;
+        bool print_config;              /* show the effective configuration and end */
+
+        enum config_task task;
+        bool once;                      /* read finished files, then end */
+        char push_endpoint[CONFIG_ENDPOINT_MAX]; /* once: the client that started us */
+        enum event_wish events;         /* once: whether the events themselves are wanted */
+};
+
+enum config_result {
+        CONFIG_RUN,
+        CONFIG_DONE,                    /* --help, --version, --print-config: all said */
+        CONFIG_BAD                      /* reported on stderr: exit 2 */
+};
+
+enum config_result config_parse(struct config *c, int argc, char **argv);
+void config_done(struct config *c);
+
+/* Adds what a YAML file says; values already set by the command line stay. False after reporting on stderr. */
+bool config_read_file(struct config *c, const char *path);
+
+/* Adds a rule file. False with a sentence in `error`. */
+bool config_add_rules(struct config *c, const char *path, char *error, size_t error_size);
+
+/* Adds one `[NAME=]URI`. False with a sentence in `error`. */
+bool config_add_target(struct config *c, const char *name, const char *spec, char *error, size_t error_size);
+
+#endif

@@ -1,0 +1,1 @@
+sources := yaml_file.c config_trend.c config_file.c config.c

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: one function per request. Requests arrive checked for form
+ * (hw_request_unpack); what they name is checked here, and a wrong name gets a
+ * sentence that says what would be right. Replies borrow from the state and are
+ * packed by the bus before the next one is made.
+ */
+#include "daemon/control/requests.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/act/act.h"
+#include "daemon/publish/limits.h"
+#include "proto/base/limits.h"
+#include "daemon/config/config_trend.h"
+#include "daemon/log.h"
+#include "daemon/model/model.h"
+#include "daemon/target/pipeline.h"
+#include "daemon/control/reload.h"
+#include "daemon/control/silence_requests.h"
+
+static const char out_of_memory[] = "the daemon is short of memory; ask again later, or for less";
+
+/* ----------------------------------------------------------------- replies */
+
+static void reply_error(struct bus_client *client, const char *error)
+{
+        Hw__Reply reply = HW__REPLY__INIT;
+
+        reply.error = (char *)error;
+        bus_reply(client, &reply);
+}
+
+static void reply_done(struct bus_client *client, const char *target)
+{
+        Hw__Reply reply = HW__REPLY__INIT;
+        Hw__Done done = HW__DONE__INIT;
+
+        done.target = (char *)target;
+        reply.what_case = HW__REPLY__WHAT_DONE;
+        reply.done = &done;
+        bus_reply(client, &reply);
+}
+
+static void reply_no_target(struct bus_client *client, const char *name)
+{
+        char error[128 + TARGET_NAME_MAX];
+
+        snprintf(error, sizeof(error), "there is no target '%.64s'; a status request lists them", name ? name : "");
+        reply_error(client, error);
+}
+
+/* ---------------------------------------------------------------- snapshot */
+
+static void reply_update(void *ctx, const Hw__Update *update)
+{
+        Hw__Reply reply = HW__REPLY__INIT;
+
+        reply.has_more = reply.more = true;
+        reply.what_case = HW__REPLY__WHAT_UPDATE;
+        reply.update = (Hw__Update *)update;
+        bus_reply(ctx, &reply);
+}
+
+static bool wanted(const Hw__SnapshotRequest *request, const char *name)
+{
+        for (size_t i = 0; i < request->n_targets; i++)
+                if (strcmp(request->targets[i], name) == 0)
+                        return true;
+        return request->n_targets == 0;
+}
+
+static void handle_snapshot(struct requests *r, const Hw__SnapshotRequest *request, struct bus_client *client)
+{
+        Hw__Reply reply = HW__REPLY__INIT;
+        Hw__SnapshotEnd end = HW__SNAPSHOT_END__INIT;
+
+        reply_update(client, targets_daemon_state(r->targets));
+        for (size_t i = 0; i < targets_count(r->targets); i++) {
+                struct pipeline *p = targets_get(r->targets, i);
+                if (!wanted(request, pipeline_name(p)))
+                        continue;
+                if (pipeline_snapshot(p, request->kinds, request->n_kinds, reply_update, client) != 0) {
+                        reply_error(client, out_of_memory); /* no end: it is no whole snapshot */
+                        return;
+                }
+        }
+        end.has_epoch = true;
+        end.epoch = targets_epoch(r->targets);
+        reply.what_case = HW__REPLY__WHAT_SNAPSHOT_END;
+        reply.snapshot_end = &end;
+        bus_reply(client, &reply);
+}
+
+/* ----------------------------------------------------------------- history */
+
+/* Points of one series as messages: n of them, in one block to free(). */
+static Hw__Point **points_to_messages(const struct series_point *points, size_t n)
+{
+        Hw__Point **list = malloc(n * (sizeof(*list) + sizeof(**list)) + 1);
+        Hw__Point *messages = (Hw__Point *)(void *)(list + n);
+
+        if (!list)
+                return NULL;
+        for (size_t i = 0; i < n; i++) {
+                const struct bucket *b = &points[i].bucket;
+                list[i] = &messages[i];
+                hw__point__init(list[i]);
+                list[i]->has_time_ns = list[i]->has_width_ns = list[i]->has_count = true;
+                list[i]->has_min = list[i]->has_max = list[i]->has_mean = list[i]->has_last = true;
+                list[i]->time_ns = points[i].time_ns;
+                list[i]->width_ns = points[i].width_ns;
+                list[i]->count = b->moments.n;
+                list[i]->min = b->min;
+                list[i]->max = b->max;
+                list[i]->mean = b->moments.v_mean;
+                list[i]->last = b->last;
+        }
+        return list;
+}
+
+/* The history that a band keeps, as points inside the stretch asked for. */
+static size_t band_points(const struct band *band, const Hw__HistoryRequest *request, struct series_point *points)
+{
+        const struct band_history *h = band->history;
+        uint64_t to_ns = request->has_to_ns ? request->to_ns : UINT64_MAX;
+        size_t n = 0;
+
+        for (uint32_t i = 0; h && i < h->n; i++) {
+                const struct band_point *p = band_point(h, i);
+                uint64_t time_ns = (h->first + i) * h->width_ns;
+                if (!p || time_ns < request->from_ns || time_ns >= to_ns)
+                        continue;
+                points[n] = (struct series_point){ .time_ns = time_ns, .width_ns = h->width_ns };
+                points[n].bucket.moments.n = p->count;
+                points[n].bucket.moments.v_mean = (double)p->mean;
+                points[n].bucket.min = (double)p->min;
+                points[n].bucket.max = (double)p->max;
+                points[n].bucket.last = (double)p->last;
+                n++;
+        }
+        return n;
+}
+
+static void reply_history(const Hw__HistoryRequest *request, const struct model *m, const struct series_point *points,
+                          size_t n, struct bus_client *client)
+{
+        Hw__Reply reply = HW__REPLY__INIT;
+        Hw__History history = HW__HISTORY__INIT;
+
+        history.points = points_to_messages(points, n);
+        if (!history.points) {
+                reply_error(client, out_of_memory);
+                return;
+        }
+        history.n_points = n;
+        history.target = request->target;
+        history.has_run = true;
+        history.run = model_run(m)->ordinal;
+        history.has_series = request->has_series;
+        history.series = request->series;
+        history.has_band = request->has_band;
+        history.band = request->band;
+        reply.what_case = HW__REPLY__WHAT_HISTORY;
+        reply.history = &history;
+        bus_reply(client, &reply);
+        free(history.points);
+}
+
+static void handle_history(struct requests *r, const Hw__HistoryRequest *request, struct bus_client *client)
+{
+        struct pipeline *p = request->target ? targets_find(r->targets, request->target) : NULL;
+
+        if (!p) {
+                reply_no_target(client, request->target);
+                return;
+        }
+        const struct model *m = pipeline_model(p);
+        struct series_point *points = calloc(LIMIT_HISTORY_POINTS, sizeof(*points));
+        if (!points) {
+                reply_error(client, out_of_memory);
+                return;
+        }
+        uint64_t to_ns = request->has_to_ns ? request->to_ns : UINT64_MAX;
+        const struct band *band = request->has_band ? bands_get(model_bands(m), request->band) : NULL;
+        if (request->has_band && !band) {
+                reply_error(client, "there is no band of that number in the current run");
+        } else if (band) {
+                reply_history(request, m, points, band_points(band, request, points), client);
+        } else if (!request->has_series || request->series <= 0 || request->series >= (int)SERIES_COUNT) {
+                reply_error(client, "name a series or a band");
+        } else {
+                size_t n = series_history(model_series(m, (enum series_id)request->series), request->from_ns, to_ns,
+                                          request->step_ns, points, LIMIT_HISTORY_POINTS);
+                reply_history(request, m, points, n, client);
+        }
+        free(points);
+}
+
+/* ------------------------------------------------------------------ status */
+
+/* Copies of the updates of all targets, gathered for one reply. */
+struct gathered {
+        Hw__Update **updates;
+        size_t n, capacity;
+};
+
+static void gather(void *ctx, const Hw__Update *update)
+{
+        struct gathered *g = ctx;
+        size_t size = hw__update__get_packed_size(update);
+        uint8_t *packed = malloc(size + 1);
+
+        if (packed && g->n < g->capacity) {
+                hw__update__pack(update, packed);
+                Hw__Update *copy = hw__update__unpack(NULL, size, packed);
+                if (copy)
+                        g->updates[g->n++] = copy;
+        }
+        free(packed);
+}
+
+static void handle_status(struct requests *r, struct bus_client *client)
+{
+        static const Hw__Kind kinds[] = { HW__KIND__KIND_TARGET, HW__KIND__KIND_HEALTH };
+        struct gathered g = { .capacity = 2 * targets_count(r->targets) };
+        Hw__Reply reply = HW__REPLY__INIT;
+        Hw__Status status = HW__STATUS__INIT;
+        char *endpoints[] = { (char *)r->publish_endpoint };
+
+        g.updates = calloc(g.capacity + 1, sizeof(*g.updates));
+        if (!g.updates) {
+                reply_error(client, out_of_memory);
+                return;
+        }
+        for (size_t i = 0; i < targets_count(r->targets); i++)
+                (void)pipeline_snapshot(targets_get(r->targets, i), kinds, 2, gather, &g); /* a missing one shows */
+        status.daemon = targets_daemon_state(r->targets)->daemon;
+        status.targets = g.updates;
+        status.n_targets = g.n;
+        status.publish_endpoints = endpoints;
+        status.n_publish_endpoints = 1;
+        reply.what_case = HW__REPLY__WHAT_STATUS;
+        reply.status = &status;
+        bus_reply(client, &reply);
+        for (size_t i = 0; i < g.n; i++)
+                hw__update__free_unpacked(g.updates[i], NULL);
+        free(g.updates);
+}
+
+/* ----------------------------------------------------------------- targets */
+
+static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, struct bus_client *client)
+{
+        char name[TARGET_NAME_MAX + 1], error[SOURCE_PATH_MAX + 256];
+        struct source_uri uri;
+
+        if (!request->uri) {
+                reply_error(client, "add_target needs a uri");
+                return;
+        }
+        if (!target_spec_parse(request->uri, name, &uri, error, sizeof(error))) {
+                reply_error(client, error);
+                return;
+        }
+        if (uri.kind == SOURCE_STDIN) {
+                reply_error(client, "stdin: can be given on the daemon's command line only");
+                return;
+        }
+        if (request->name && request->name[0] && !target_name_valid(request->name)) {
+                reply_error(client, "a target's name is 1 to 64 of A-Z a-z 0-9 . _ - and does not start with . or -");
+                return;
+        }
+        if (request->name && request->name[0])
+                snprintf(name, sizeof(name), "%s", request->name);
+        if (request->has_resolution_ns && (request->resolution_ns < LIMIT_RESOLUTION_LEAST_NS ||
+                                           request->resolution_ns > LIMIT_RESOLUTION_MOST_NS)) {
+                reply_error(client, "resolution_ns: expected 100 ms to 1 h");
+                return;
+        }
+        if (targets_add(r->targets, name, &uri, request->resolution_ns, error, sizeof(error)) != 0)
+                reply_error(client, error);
+        else
+                reply_done(client, name);
+}
+
+static void handle_remove(struct requests *r, const Hw__RemoveTargetRequest *request, struct bus_client *client)
+{
+        if (!request->name || targets_remove(r->targets, request->name) != 0) {
+                reply_no_target(client, request->name);
+                return;
+        }
+        act_end_target(r->act, request->name);
+        reply_done(client, request->name);
+}
+
+/* ------------------------------------------------------------------- rules */
+
+static void handle_reload(struct requests *r, struct bus_client *client)
+{
+        struct complaints complaints;
+        Hw__Reply reply = HW__REPLY__INIT;
+        Hw__Reloaded reloaded = HW__RELOADED__INIT;
+
+        if (!reload_rules(r->rulebook, r->targets, &complaints)) {
+                reply_error(client, complaints.text);
+                return;
+        }
+        reloaded.has_rules = true;
+        reloaded.rules = (uint32_t)r->rulebook->rules->n;
+        reply.what_case = HW__REPLY__WHAT_RELOADED;
+        reply.reloaded = &reloaded;
+        bus_reply(client, &reply);
+}
+
+void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *client)
+{
+        struct requests *r = ctx;
+
+        switch (request->what_case) {
+        case HW__REQUEST__WHAT_SNAPSHOT:
+                handle_snapshot(r, request->snapshot, client);
+                break;
+        case HW__REQUEST__WHAT_HISTORY:
+                handle_history(r, request->history, client);
+                break;
+        case HW__REQUEST__WHAT_STATUS:
+                handle_status(r, client);
+                break;
+        case HW__REQUEST__WHAT_ADD_TARGET:
+                handle_add(r, request->add_target, client);
+                break;
+        case HW__REQUEST__WHAT_REMOVE_TARGET:
+                handle_remove(r, request->remove_target, client);
+                break;
+        case HW__REQUEST__WHAT_RELOAD:
+                handle_reload(r, client);
+                break;
+        case HW__REQUEST__WHAT_SILENCE:
+                silence_requests_add(r->act, r->rulebook->rules, request->silence, client);
+                break;
+        case HW__REQUEST__WHAT_UNSILENCE:
+                silence_requests_remove(r->act, request->unsilence, client);
+                break;
+        case HW__REQUEST__WHAT_SILENCES:
+                silence_requests_list(r->act, client);
+                break;
+        default:
+                reply_error(client, "this daemon (" HEAPWATCH_VERSION ") does not know that request");
+        }
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* requests.h - answers the requests of clients: snapshot, history, status, add and remove targets, silences. */
+#ifndef HW_DAEMON_CONTROL_REQUESTS_H
+#define HW_DAEMON_CONTROL_REQUESTS_H
+
+#include "daemon/transport/bus.h"
+#include "daemon/rules/file/rulebook.h"
+#include "daemon/target/targets.h"
+
+struct act;
+
+struct requests {
+        struct targets *targets;        /* set before the loop runs */
+        struct bus *bus;
+        struct act *act;
+        struct rulebook *rulebook;
+        const char *publish_endpoint;
+};
+
+/* A bus_handler's function; ctx is a struct requests. */
+void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *client);
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* silence_requests.h - answers the requests about silences. */
+#ifndef HW_DAEMON_CONTROL_SILENCE_REQUESTS_H
+#define HW_DAEMON_CONTROL_SILENCE_REQUESTS_H
+
+#include "daemon/transport/bus.h"
+
+struct act;
+struct ruleset;
+
+/* A name that no rule has is refused, with the nearest one: it would silence nothing. Patterns may be of any kind. */
+void silence_requests_add(struct act *act, const struct ruleset *rules, const Hw__SilenceRequest *request,
+                          struct bus_client *client);
+void silence_requests_remove(struct act *act, const Hw__UnsilenceRequest *request, struct bus_client *client);
+void silence_requests_list(struct act *act, struct bus_client *client);
+
+#endif

@@ -1,0 +1,1 @@
+sources := reload.c silence_requests.c requests.c

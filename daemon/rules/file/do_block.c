@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: an action is a word (`- log`) or a mapping of one word to what it
+ * needs: the short form of that (an argv, a URL) or all its settings. Values
+ * are checked by act_plan_add, which knows what they mean.
+ */
+#include "daemon/rules/file/do_block.h"
+
+#include <string.h>
+
+#include "daemon/act/plan.h"
+#include "proto/base/nearest.h"
+#include "heapwatch/text.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+/* ----------------------------------------------------------------- small values */
+
+static bool take_time(struct yaml_file *f, const yaml_node_t *node, uint64_t *ret_ns)
+{
+        const char *text = yaml_text(f, node, "a time such as 10s");
+
+        if (!node)
+                return true;
+        if (!text)
+                return false;
+        if (!hw_parse_duration(text, ret_ns))
+                return yaml_complain(f, node, 0, "'%s'; expected a time such as 30s, 5m or 2h", text);
+        return true;
+}
+
+static bool take_count(struct yaml_file *f, const yaml_node_t *node, uint32_t *ret)
+{
+        const char *text = yaml_text(f, node, "a number");
+        uint64_t number;
+
+        if (!node)
+                return true;
+        if (!text)
+                return false;
+        if (strspn(text, "0123456789") != strlen(text) || !hw_parse_bytes(text, &number) || number == 0 ||
+            number > 1000000)
+                return yaml_complain(f, node, 0, "'%s'; expected a number from 1 to 1000000", text);
+        *ret = (uint32_t)number;
+        return true;
+}
+
+static bool take_text(struct yaml_file *f, const yaml_node_t *node, const char *what, const char **ret)
+{
+        *ret = yaml_text(f, node, what);
+        return !node || *ret;
+}
+
+/* A list of words, or one word. `argv` has room for ACT_ARGV_MAX words and a NULL. */
+static bool take_argv(struct yaml_file *f, const yaml_node_t *node, const char **argv)
+{
+        static const char what[] = "a program and its arguments, such as [/usr/bin/logger, leak]";
+        const yaml_node_t *item;
+        size_t n = 0;
+
+        if (node->type == YAML_SCALAR_NODE) {
+                argv[n++] = yaml_text(f, node, what);
+                argv[n] = NULL;
+                return argv[0] != NULL;
+        }
+        if (!yaml_is_sequence(f, node, what))
+                return false;
+        for (size_t i = 0; (item = yaml_item_at(f, node, i)); i++) {
+                if (n == ACT_ARGV_MAX)
+                        return yaml_complain(f, item, 0, "a command has at most %u words", ACT_ARGV_MAX);
+                argv[n] = yaml_text(f, item, "a word of the command");
+                if (!argv[n++])
+                        return false;
+        }
+        argv[n] = NULL;
+        return true;
+}
+
+/* --------------------------------------------------------------------- one step */
+
+static bool take_common(struct yaml_file *f, const yaml_node_t *body, struct act_step *step)
+{
+        const yaml_node_t *resolved = yaml_get(f, body, "resolved");
+        bool too = true;
+
+        if (resolved && !yaml_boolean(f, resolved, &too))
+                return false;
+        step->firing_only = !too;
+        return take_time(f, yaml_get(f, body, "timeout"), &step->timeout_ns) &&
+               take_count(f, yaml_get(f, body, "attempts"), &step->attempts);
+}
+
+static bool take_exec(struct yaml_file *f, const yaml_node_t *body, struct act_step *step, const char **argv)
+{
+        static const char *const keys[] = { "command", "timeout", "attempts", "resolved" };
+        const yaml_node_t *command;
+
+        step->argv = argv;
+        if (body->type != YAML_MAPPING_NODE)
+                return take_argv(f, body, argv);
+        command = yaml_get(f, body, "command");
+        if (!yaml_check_keys(f, body, keys, COUNT(keys)))
+                return false;
+        if (!command)
+                return yaml_complain(f, body, 0, "exec needs command: [PROGRAM, ARGUMENT...]");
+        return take_argv(f, command, argv) && take_common(f, body, step);
+}
+
+static bool take_http(struct yaml_file *f, const yaml_node_t *body, struct act_step *step)
+{
+        static const char *const keys[] = { "url", "bearer_file", "ca_file", "timeout", "attempts", "resolved",
+                                            "resend" };
+        bool resends = step->kind == ACT_ALERTMANAGER;
+
+        if (body->type == YAML_SCALAR_NODE)
+                return take_text(f, body, "a URL", &step->url);
+        return yaml_is_mapping(f, body, "a URL, or url: and further settings") &&
+               yaml_check_keys(f, body, keys, COUNT(keys) - !resends) &&
+               take_text(f, yaml_get(f, body, "url"), "a URL", &step->url) &&
+               take_text(f, yaml_get(f, body, "bearer_file"), "a path", &step->bearer_file) &&
+               take_text(f, yaml_get(f, body, "ca_file"), "a path", &step->ca_file) &&
+               take_time(f, yaml_get(f, body, "resend"), &step->resend_ns) && take_common(f, body, step);
+}
+
+static bool unknown_kind(struct yaml_file *f, const yaml_node_t *at, const char *word)
+{
+        const char *names[ACT_KINDS], *meant;
+
+        for (unsigned i = 0; i < ACT_KINDS; i++)
+                names[i] = act_kind_name(i);
+        meant = nearest(word, names, ACT_KINDS);
+        if (meant)
+                return yaml_complain(f, at, 0, "unknown action '%s'; did you mean '%s'?", word, meant);
+        return yaml_complain(f, at, 0, "unknown action '%s'; expected publish, log, exec, webhook or alertmanager",
+                             word);
+}
+
+static bool add(struct yaml_file *f, struct act_plan *plan, const struct act_step *step, const yaml_node_t *at)
+{
+        char error[256];
+
+        return act_plan_add(plan, step, error, sizeof(error)) || yaml_complain(f, at, 0, "%s", error);
+}
+
+static bool take_step(struct yaml_file *f, struct act_plan *plan, const yaml_node_t *item)
+{
+        const char *argv[ACT_ARGV_MAX + 1] = { NULL };
+        struct act_step step = { .kind = ACT_KINDS };
+        struct yaml_entry e = { .key = "", .key_node = item }, second;
+
+        if (item->type == YAML_SCALAR_NODE)
+                e.key = yaml_text(f, item, "an action");
+        else if (!yaml_is_mapping(f, item, "an action such as log, or exec: [PROGRAM]"))
+                return false;
+        else if (!yaml_entry_at(f, item, 0, &e) || yaml_entry_at(f, item, 1, &second))
+                return yaml_complain(f, item, 0, "expected one action here; each begins with its own '-'");
+        step.kind = e.key ? act_kind_parse(e.key) : ACT_KINDS;
+        if (step.kind == ACT_KINDS)
+                return unknown_kind(f, e.key_node, e.key ? e.key : "");
+        if (!e.value)
+                return add(f, plan, &step, item);
+        bool good = true;
+        if (step.kind == ACT_EXEC)
+                good = take_exec(f, e.value, &step, argv);
+        else if (step.kind == ACT_WEBHOOK || step.kind == ACT_ALERTMANAGER)
+                good = take_http(f, e.value, &step);
+        else if (e.value->type != YAML_SCALAR_NODE || e.value->data.scalar.length > 0)
+                good = yaml_complain(f, e.value, 0, "%s takes no settings", e.key);
+        return good && add(f, plan, &step, e.value);
+}
+
+static bool take_limits(struct yaml_file *f, struct act_plan *plan, const yaml_node_t *node)
+{
+        static const char *const keys[] = { "count", "per_alert", "window" };
+        struct act_limits limits = { 0 };
+        char error[256];
+
+        if (!yaml_is_mapping(f, node, "limits such as count: 60") || !yaml_check_keys(f, node, keys, COUNT(keys)) ||
+            !take_count(f, yaml_get(f, node, "count"), &limits.count) ||
+            !take_count(f, yaml_get(f, node, "per_alert"), &limits.per_alert) ||
+            !take_time(f, yaml_get(f, node, "window"), &limits.window_ns))
+                return false;
+        return act_plan_limit(plan, &limits, error, sizeof(error)) || yaml_complain(f, node, 0, "%s", error);
+}
+
+bool rules_read_do(struct yaml_file *f, const yaml_node_t *todo, const yaml_node_t *limits, struct act_plan **ret_plan)
+{
+        const yaml_node_t *item;
+        bool good = true, good_list = true;
+
+        *ret_plan = NULL;
+        if (!todo && !limits)
+                return true;
+        struct act_plan *plan = act_plan_new();
+        if (!plan)
+                return yaml_complain(f, todo ? todo : limits, 0, "out of memory");
+        if (todo)
+                good = good_list = yaml_is_sequence(f, todo, "a list of actions");
+        for (size_t i = 0; todo && good_list && (item = yaml_item_at(f, todo, i)); i++)
+                good = take_step(f, plan, item) && good;
+        if (limits)
+                good = take_limits(f, plan, limits) && good;
+        if (good)
+                *ret_plan = plan;
+        else
+                act_plan_unref(&plan);
+        return good;
+}

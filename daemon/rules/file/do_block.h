@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* do_block.h - `do:` and `limits:` of a rule file as a plan of actions. The reference is docs/RULES.md. */
+#ifndef HW_DAEMON_RULES_FILE_DO_BLOCK_H
+#define HW_DAEMON_RULES_FILE_DO_BLOCK_H
+
+#include <stdbool.h>
+
+#include "daemon/config/yaml_file.h"
+
+struct act_plan;
+
+/*
+ * Either node may be NULL. *ret_plan: the plan, owned by the caller, or NULL when
+ * neither says anything. False after complaining.
+ */
+bool rules_read_do(struct yaml_file *f, const yaml_node_t *todo, const yaml_node_t *limits, struct act_plan **ret_plan);
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rule_file.h - rule files and the built-in pack, read into one ruleset.
+ *
+ * docs/RULES.md is the reference of the format. A rule that is called like one
+ * of the pack changes that one: what it does not say stays as it is;
+ * `enabled: false` switches it off. All mistakes of all files are told, each
+ * with file, line and column; with any of them there is no ruleset.
+ */
+#ifndef HW_DAEMON_RULES_FILE_RULE_FILE_H
+#define HW_DAEMON_RULES_FILE_RULE_FILE_H
+
+#include <stddef.h>
+
+#include "daemon/rules/rule.h"
+#include "daemon/config/yaml_file.h"
+
+/* NULL after complaining. Free with ruleset_destroy. n may be 0: the pack alone. */
+struct ruleset *rules_load(const char *const *paths, size_t n, const struct yaml_says *says);
+
+/* The same of one text. */
+struct ruleset *rules_load_text(const char *name, const char *text, const struct yaml_says *says);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/rules/file/rulebook.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/rules/file/rule_file.h"
+
+bool rulebook_open(struct rulebook *b, char *const *paths, size_t n, const struct yaml_says *says)
+{
+        *b = (struct rulebook){ .paths = paths, .n = n };
+        b->rules = rulebook_read(b, says);
+        return b->rules != NULL;
+}
+
+void rulebook_close(struct rulebook *b)
+{
+        ruleset_destroy(&b->rules);
+}
+
+struct ruleset *rulebook_read(const struct rulebook *b, const struct yaml_says *says)
+{
+        return rules_load((const char *const *)b->paths, b->n, says);
+}
+
+void rulebook_change(struct rulebook *b, struct ruleset *rules)
+{
+        ruleset_destroy(&b->rules);
+        b->rules = rules;
+}
+
+static void gather(void *ctx, const char *line)
+{
+        struct complaints *c = ctx;
+        size_t n = strlen(line);
+
+        if (n + 2 > sizeof(c->text) - c->used)
+                return;
+        if (c->used)
+                c->text[c->used++] = '\n';
+        memcpy(c->text + c->used, line, n + 1);
+        c->used += n;
+}
+
+struct yaml_says complaints_gather(struct complaints *c)
+{
+        c->text[0] = '\0';
+        c->used = 0;
+        return (struct yaml_says){ .say = gather, .ctx = c };
+}
+
+static void to_stderr(void *ctx, const char *line)
+{
+        (void)ctx;
+        fprintf(stderr, "heapwatchd: %s\n", line);
+}
+
+const struct yaml_says complaints_to_stderr = { .say = to_stderr };

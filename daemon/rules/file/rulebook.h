@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rulebook.h - the rule files of a daemon and the rules that are in force.
+ *
+ * Reading again is all or nothing: with a mistake in any file the old rules go on.
+ */
+#ifndef HW_DAEMON_RULES_FILE_RULEBOOK_H
+#define HW_DAEMON_RULES_FILE_RULEBOOK_H
+
+#include <stddef.h>
+
+#include "daemon/rules/rule.h"
+#include "daemon/config/yaml_file.h"
+
+struct rulebook {
+        char *const *paths;             /* borrowed */
+        size_t n;
+        struct ruleset *rules;          /* owned; NULL before rulebook_open */
+};
+
+/* Reads the files for the first time. False after complaining. */
+bool rulebook_open(struct rulebook *b, char *const *paths, size_t n, const struct yaml_says *says);
+void rulebook_close(struct rulebook *b);
+
+/* Reads them again. Returns the new rules, which are not in force yet, or NULL after complaining. */
+struct ruleset *rulebook_read(const struct rulebook *b, const struct yaml_says *says);
+
+/* Puts them in force and destroys the old ones: whoever borrows those must have changed over. */
+void rulebook_change(struct rulebook *b, struct ruleset *rules);
+
+/* Complaints as lines of one text, for a reply. */
+struct complaints {
+        char text[4096];
+        size_t used;
+};
+
+struct yaml_says complaints_gather(struct complaints *c);
+
+/* Complaints to standard error, behind "heapwatchd: ". */
+extern const struct yaml_says complaints_to_stderr;
+
+#endif

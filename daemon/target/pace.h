@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pace.h - when a live target is published next.
+ *
+ * DESIGN: at most every PACE_INTERVAL_NS, so that a flood of small writes does
+ * not become a flood of messages, and an event is still at the subscribers
+ * within that time of its arrival. While days of a log are caught up with every
+ * flush has much to say: publishing takes a fifth of the time at most, but is
+ * never put off by more than PACE_REST_MOST_NS. Times are of one steady clock.
+ */
+#ifndef HW_DAEMON_TARGET_PACE_H
+#define HW_DAEMON_TARGET_PACE_H
+
+#include <stdint.h>
+
+#define PACE_INTERVAL_NS 10000000u      /* 10 ms */
+#define PACE_REST 4u                    /* after a flush, so many times what it took without one, ... */
+#define PACE_REST_MOST_NS 1000000000u   /* ... but not more than this */
+
+struct pace {
+        uint64_t flushed_ns;            /* the end of the last flush */
+        uint64_t rest_ns;               /* from then until the next one */
+};
+
+void pace_flushed(struct pace *p, uint64_t began_ns, uint64_t ended_ns);
+
+/* Until the next flush may be; 0: now. */
+uint64_t pace_wait_ns(const struct pace *p, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: one struct holds the chain source -> decoder -> model -> publisher
+ * of a target and the few facts that belong to none of them: its state, its
+ * damaged places, when bytes last came. It is made and asked here; its other
+ * files are named in pipeline_parts.h.
+ */
+#include "daemon/target/pipeline.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "daemon/target/pipeline_internal.h"
+
+static int make_alerting(struct pipeline *p, const struct pipeline_options *given)
+{
+        struct alerting_options options = {
+                .target = p->name,
+                .rules = given->rules,
+                .model = p->model,
+                .tracker = p->tracker,
+                .publisher = p->publisher,
+                .hooks = given->alert_hooks,
+                .live = p->live,
+        };
+        struct model_sink sink;
+
+        p->alerting = alerting_new(&options);
+        if (!p->alerting)
+                return -ENOMEM;
+        sink = alerting_sink(p->alerting);
+        fanout_add(&p->fanout, &sink);
+        return 0;
+}
+
+/* The model, and who listens to it: the publisher first, so that a verdict comes behind the samples it rests on. */
+static int make_model(struct pipeline *p, const struct pipeline_options *given)
+{
+        struct tracker_config config = given->trend ? *given->trend : tracker_config_scaled(TREND_MINUTE_NS);
+        struct model_sink sink = publisher_sink(p->publisher), tracker;
+
+        p->tracker = tracker_new(&config);
+        if (!p->tracker)
+                return -ENOMEM;
+        tracker = tracker_sink(p->tracker);
+        fanout_add(&p->fanout, &sink);
+        fanout_add(&p->fanout, &tracker);
+        sink = fanout_sink(&p->fanout);
+        p->model = model_new(&sink);
+        if (!p->model)
+                return -ENOMEM;
+        tracker_set_model(p->tracker, p->model);
+        publisher_set_model(p->publisher, p->model);
+        publisher_set_tracker(p->publisher, p->tracker);
+        return given->rules ? make_alerting(p, given) : 0;
+}
+
+struct pipeline *pipeline_new(const struct pipeline_options *options, char *error, size_t error_size)
+{
+        struct pipeline *p = calloc(1, sizeof(*p));
+
+        if (!p)
+                goto no_memory;
+        snprintf(p->name, sizeof(p->name), "%s", options->name);
+        p->uri = *options->uri;
+        p->live = options->base != NULL;
+        p->show_arguments = options->show_arguments;
+        p->tell_events = options->events == EVENTS_TOLD;
+        p->last_bytes_wall_ns = UNKNOWN_U64;
+        p->process.root = "";
+        p->decoder = hw_eventlog_new();
+        p->publisher = publisher_new(p->name, options->epoch, &options->outlet);
+        if (options->events != EVENTS_NOT_WANTED)
+                p->event_stream = event_stream_new(p->name, options->epoch, &options->outlet, options->events,
+                                                   options->show_arguments);
+        if (!p->decoder || !p->publisher || (options->events != EVENTS_NOT_WANTED && !p->event_stream))
+                goto no_memory;
+        if (make_model(p, options) != 0)
+                goto no_memory;
+        if (p->live && pipeline_start_source(p, options->base, error, error_size) != 0)
+                goto fail;
+        return p;
+
+no_memory:
+        snprintf(error, error_size, "out of memory");
+fail:
+        pipeline_destroy(&p);
+        return NULL;
+}
+
+void pipeline_destroy(struct pipeline **pp)
+{
+        struct pipeline *p = *pp;
+
+        *pp = NULL;
+        if (!p)
+                return;
+        bool started = p->source != NULL;
+        source_close(&p->source);
+        if (started) {
+                if (p->in_run)
+                        pipeline_flush(p);
+                pipeline_set_state(p, HW__TARGET__STATE__STATE_REMOVED, "removed, or the daemon stops");
+        }
+        if (p->flush_timer)
+                event_free(p->flush_timer);
+        event_stream_destroy(&p->event_stream);
+        alerting_destroy(&p->alerting);
+        publisher_destroy(&p->publisher);
+        tracker_destroy(&p->tracker);
+        model_destroy(&p->model);
+        hw_eventlog_destroy(&p->decoder);
+        free(p);
+}
+
+const char *pipeline_name(const struct pipeline *p)
+{
+        return p->name;
+}
+
+const struct tracker *pipeline_tracker(const struct pipeline *p)
+{
+        return p->tracker;
+}
+
+const struct model *pipeline_model(const struct pipeline *p)
+{
+        return p->model;
+}
+
+void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns)
+{
+        pipeline_look_at_process(p, wall_ns);
+        pipeline_publish_state(p);
+        if (p->alerting)
+                alerting_heartbeat(p->alerting, wall_ns, pipeline_lag_ns(p));
+}
+
+void pipeline_reload(struct pipeline *p, const struct ruleset *rules)
+{
+        if (p->alerting)
+                alerting_reload(p->alerting, rules);
+}
+
+int pipeline_snapshot(struct pipeline *p, const Hw__Kind *kinds, size_t n_kinds,
+                      void (*each)(void *ctx, const Hw__Update *update), void *ctx)
+{
+        struct target_facts f = pipeline_facts(p);
+        struct health h = pipeline_health(p);
+
+        pipeline_flush(p);
+        return publisher_snapshot(p->publisher, &f, &h, pipeline_now_ns(p), kinds, n_kinds, each, ctx);
+}
+
+static int first_error(const struct pipeline *p)
+{
+        int r = publisher_error(p->publisher);
+
+        return r == 0 && p->event_stream ? event_stream_error(p->event_stream) : r;
+}
+
+int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size)
+{
+        pipeline_decode(p, data, size);
+        return first_error(p);
+}
+
+int pipeline_finish(struct pipeline *p)
+{
+        p->finished = true;
+        pipeline_finish_stream(p, "the file ends");
+        if (p->event_stream)
+                event_stream_finish(p->event_stream, p->decoder);
+        pipeline_publish_state(p);
+        return first_error(p);
+}
+
+bool pipeline_has_run(const struct pipeline *p)
+{
+        return p->runs > 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pipeline.h - the stages of one target, wired: bytes -> events -> model ->
+ * messages. The only file that sees them all.
+ *
+ * Live, a source feeds it and it publishes at once, at most every
+ * FLUSH_INTERVAL. For finished logs bytes are pushed in by pipeline_bytes and
+ * it publishes by event time, so that the messages depend on the log alone.
+ */
+#ifndef HW_DAEMON_TARGET_PIPELINE_H
+#define HW_DAEMON_TARGET_PIPELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heapwatch/wire.h"
+#include "daemon/publish/event_stream.h"
+#include "daemon/publish/outlet.h"
+#include "daemon/source/uri.h"
+
+struct alert_hooks;
+struct event_base;
+struct model;
+struct pipeline;
+struct ruleset;
+struct tracker;
+struct tracker_config;
+
+struct pipeline_options {
+        struct event_base *base;        /* NULL: a finished log, no source */
+        const char *name;               /* valid target name; copied */
+        const struct source_uri *uri;   /* copied */
+        uint64_t epoch;
+        struct outlet outlet;           /* copied */
+        bool show_arguments;
+        enum event_wish events;         /* finished logs only */
+        const struct tracker_config *trend; /* copied; NULL: services' scale, no limit known */
+        const struct ruleset *rules;    /* borrowed until pipeline_reload or _destroy; NULL: nothing is judged */
+        const struct alert_hooks *alert_hooks; /* copied; NULL: nobody */
+};
+
+/* Starts to read. NULL with a sentence in `error`. */
+struct pipeline *pipeline_new(const struct pipeline_options *options, char *error, size_t error_size);
+
+/* Live: says REMOVED to the subscribers. Frees, clears the pointer; NULL allowed. */
+void pipeline_destroy(struct pipeline **p);
+
+const char *pipeline_name(const struct pipeline *p);
+const struct model *pipeline_model(const struct pipeline *p);
+const struct tracker *pipeline_tracker(const struct pipeline *p);
+
+/* Goes on with other rules, if it was made with some. */
+void pipeline_reload(struct pipeline *p, const struct ruleset *rules);
+
+/* Once a second: looks at the process and repeats state, health and alerts. */
+void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns);
+
+/* Updates that bring a newcomer to the present state; see publisher_snapshot. */
+int pipeline_snapshot(struct pipeline *p, const Hw__Kind *kinds, size_t n_kinds,
+                      void (*each)(void *ctx, const Hw__Update *update), void *ctx);
+
+/* Finished logs: the next bytes, then the end. Returns 0 or the outlet's error. */
+int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size);
+int pipeline_finish(struct pipeline *p);
+
+/* Whether a header was ever found: otherwise it was no eventlog. */
+bool pipeline_has_run(const struct pipeline *p);
+
+#endif

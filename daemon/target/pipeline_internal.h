@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pipeline_internal.h - what the files of a pipeline share: its struct, and what
+ * each of them does for the others. pipeline.c makes and asks it,
+ * pipeline_live.c is its live source and process, pipeline_stream.c takes bytes
+ * to runs and events, pipeline_state.c says how it is and sends what is new.
+ */
+#ifndef HW_DAEMON_TARGET_PIPELINE_INTERNAL_H
+#define HW_DAEMON_TARGET_PIPELINE_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/alerting/alerting.h"
+#include "daemon/target/damages.h"
+#include "daemon/target/fanout.h"
+#include "heapwatch/eventlog.h"
+#include "daemon/model/model.h"
+#include "daemon/target/pace.h"
+#include "daemon/target/pipeline.h"
+#include "daemon/source/process_watch.h"
+#include "daemon/publish/health.h"
+#include "daemon/publish/publisher.h"
+#include "daemon/source/source.h"
+#include "daemon/trend/tracker.h"
+
+struct pipeline {
+        char name[TARGET_NAME_MAX + 1];
+        struct source_uri uri;
+        bool live, show_arguments, tell_events;
+
+        struct source *source;          /* NULL for finished logs */
+        struct hw_eventlog *decoder;
+        struct model *model;
+        struct tracker *tracker;
+        struct alerting *alerting;      /* NULL: no rules */
+        struct fanout fanout;           /* from the model to publisher, tracker and alerting */
+        struct publisher *publisher;
+        struct event_stream *event_stream; /* finished logs whose events are wanted; else NULL */
+        struct event *flush_timer;
+
+        Hw__Target__State state;
+        char detail[512];
+        uint64_t state_since_wall_ns;
+        uint32_t runs;
+        bool in_run;
+
+        struct pace pace;               /* live */
+        uint64_t next_tick_ns;          /* finished logs */
+        bool finished;                  /* finished logs: all bytes were given */
+        uint64_t last_bytes_wall_ns, last_bytes_mono_ns;
+        struct process_watch process;   /* live */
+        struct damages damages;
+};
+
+/* ------------------------------------------------------ pipeline_state.c */
+
+/* Live: the clock; finished logs: the newest event's Unix time. UNKNOWN_U64. */
+uint64_t pipeline_now_ns(const struct pipeline *p);
+
+/* How far the stream was behind the clock when bytes last came; UNKNOWN_U64. */
+uint64_t pipeline_lag_ns(const struct pipeline *p);
+
+struct target_facts pipeline_facts(const struct pipeline *p);
+struct health pipeline_health(struct pipeline *p);
+
+/* The newest damaged place may have grown since it was told. */
+void pipeline_measure_damage(struct pipeline *p);
+
+void pipeline_publish_state(struct pipeline *p);
+void pipeline_set_state(struct pipeline *p, Hw__Target__State state, const char *detail);
+
+/* Sends all that is new. */
+void pipeline_flush(struct pipeline *p);
+
+/* ----------------------------------------------------- pipeline_stream.c */
+
+void pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size);
+
+/* The stream is over: closes decoder and run, ready for another stream. */
+void pipeline_finish_stream(struct pipeline *p, const char *why);
+
+/* ------------------------------------------------------- pipeline_live.c */
+
+/* 0, -EINVAL or -ENOMEM with the error's text. */
+int pipeline_start_source(struct pipeline *p, struct event_base *base, char *error, size_t error_size);
+
+/* Once a second. */
+void pipeline_look_at_process(struct pipeline *p, uint64_t wall_ns);
+
+#endif

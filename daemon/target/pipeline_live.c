@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pipeline_live.c - what drives a live target: its source, the process behind
+ * it, and the timer that sends what came since the last message (pace.h).
+ */
+#include <errno.h>
+#include <event2/event.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "proto/base/clock.h"
+#include "daemon/target/pipeline_internal.h"
+
+#define GONE_AFTER_NS 1000000000u       /* process gone and no bytes for 1 s: the run is over */
+
+static void on_flush_timer(evutil_socket_t fd, short what, void *ctx)
+{
+        (void)fd;
+        (void)what;
+        pipeline_flush(ctx);
+}
+
+static void schedule_flush(struct pipeline *p)
+{
+        if (!publisher_pending(p->publisher) && !publisher_run_changed(p->publisher))
+                return;
+        if (evtimer_pending(p->flush_timer, NULL))
+                return;
+        uint64_t wait_us = pace_wait_ns(&p->pace, clock_mono_ns()) / 1000;
+        struct timeval wait = { .tv_sec = (time_t)(wait_us / 1000000), .tv_usec = (suseconds_t)(wait_us % 1000000) };
+        if (wait_us == 0 || evtimer_add(p->flush_timer, &wait) != 0)
+                pipeline_flush(p);
+}
+
+static void on_bytes(void *ctx, const uint8_t *data, size_t size)
+{
+        struct pipeline *p = ctx;
+
+        p->last_bytes_wall_ns = clock_wall_ns();
+        p->last_bytes_mono_ns = clock_mono_ns();
+        publisher_set_clock(p->publisher, p->last_bytes_wall_ns);
+        pipeline_decode(p, data, size);
+        if (p->alerting)
+                alerting_bytes(p->alerting, p->last_bytes_wall_ns);
+        schedule_flush(p);
+}
+
+static void on_cut(void *ctx, const char *why)
+{
+        pipeline_finish_stream(ctx, why);
+}
+
+static void on_source_state(void *ctx, enum source_state state, const char *why)
+{
+        struct pipeline *p = ctx;
+
+        switch (state) {
+        case SOURCE_WAITING:
+                /* How the last run ended says more than that the source is gone. */
+                if (p->state != HW__TARGET__STATE__STATE_ENDED && p->state != HW__TARGET__STATE__STATE_CRASHED)
+                        pipeline_set_state(p, HW__TARGET__STATE__STATE_WAITING, why);
+                break;
+        case SOURCE_OPEN:
+                if (!p->in_run)
+                        pipeline_set_state(p, HW__TARGET__STATE__STATE_CONNECTED, why);
+                break;
+        case SOURCE_ENDED:
+                pipeline_finish_stream(p, why);
+                break;
+        case SOURCE_FAILED:
+                if (!p->in_run)
+                        pipeline_set_state(p, HW__TARGET__STATE__STATE_FAILED, why);
+                break;
+        }
+}
+
+int pipeline_start_source(struct pipeline *p, struct event_base *base, char *error, size_t error_size)
+{
+        struct source_sink sink = { .ctx = p, .bytes = on_bytes, .cut = on_cut, .state = on_source_state };
+
+        p->flush_timer = evtimer_new(base, on_flush_timer, p);
+        if (!p->flush_timer) {
+                snprintf(error, error_size, "out of memory");
+                return -ENOMEM;
+        }
+        p->source = source_open(base, &p->uri, &sink, error, error_size);
+        return p->source ? 0 : -EINVAL;
+}
+
+/* --------------------------------------------------------------- process */
+
+static void process_gone(struct pipeline *p, uint32_t pid)
+{
+        char why[96];
+
+        if (clock_mono_ns() - p->last_bytes_mono_ns < GONE_AFTER_NS)
+                return;
+        snprintf(why, sizeof(why), "process %" PRIu32 " is gone and its log stopped", pid);
+        pipeline_finish_stream(p, why);
+}
+
+void pipeline_look_at_process(struct pipeline *p, uint64_t wall_ns)
+{
+        const struct run *run = model_run(p->model);
+        struct process_sample sample;
+
+        if (!p->in_run || run->pid == 0 || run->start_wall_ns == UNKNOWN_U64 || !source_is_local(p->source))
+                return;
+        switch (process_watch_look(&p->process, run->pid, run->start_wall_ns, wall_ns, &sample)) {
+        case PROCESS_NEVER_SEEN:
+                return;
+        case PROCESS_GONE:
+                process_gone(p, run->pid);
+                return;
+        case PROCESS_ALIVE:
+                break;
+        }
+        tracker_set_local(p->tracker, true);
+        uint64_t time_ns = model_event_time(p->model, wall_ns);
+        if (time_ns != UNKNOWN_U64)
+                model_process(p->model, time_ns, &sample);
+        schedule_flush(p);
+}

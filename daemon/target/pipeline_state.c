@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* pipeline_state.c - how a target is, and the moment when it is said. */
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/base/ckd.h"
+#include "proto/base/clock.h"
+#include "daemon/log.h"
+#include "daemon/model/advice.h"
+#include "daemon/target/pipeline_internal.h"
+
+uint64_t pipeline_now_ns(const struct pipeline *p)
+{
+        return p->live ? clock_wall_ns() : model_wall_time(p->model, model_time_ns(p->model));
+}
+
+struct target_facts pipeline_facts(const struct pipeline *p)
+{
+        return (struct target_facts){
+                .state = p->state,
+                .uri = p->uri.text,
+                .detail = p->detail,
+                .runs = p->runs,
+                .state_since_wall_ns = p->state_since_wall_ns,
+                .local = p->process.seen,
+                .show_arguments = p->show_arguments,
+        };
+}
+
+uint64_t pipeline_lag_ns(const struct pipeline *p)
+{
+        uint64_t newest = model_wall_time(p->model, model_time_ns(p->model));
+
+        if (!p->live || !p->in_run || newest == UNKNOWN_U64 || p->last_bytes_wall_ns == UNKNOWN_U64)
+                return UNKNOWN_U64;
+        return sub_sat(p->last_bytes_wall_ns, newest);
+}
+
+void pipeline_measure_damage(struct pipeline *p)
+{
+        damages_measure(&p->damages, hw_eventlog_damage(p->decoder));
+}
+
+struct health pipeline_health(struct pipeline *p)
+{
+        pipeline_measure_damage(p);
+
+        const struct bands *bands = model_bands(p->model);
+        struct health h = {
+                .decoder = *hw_eventlog_stats(p->decoder),
+                .n_damages = p->damages.n,
+                .late_samples = model_late_samples(p->model),
+                .time_anomalies = model_time_anomalies(p->model),
+                .last_bytes_wall_ns = p->live ? p->last_bytes_wall_ns : UNKNOWN_U64,
+                .lag_ns = pipeline_lag_ns(p),
+                .watermark_ns = model_watermark_ns(p->model),
+                .bands_left_out = bands_left_out(bands),
+                .info_tables = bands_info_tables(bands),
+                .info_tables_left_out = bands_info_tables_left_out(bands),
+                .cost_centres_left_out = bands_cost_centres_left_out(bands),
+                .state_bytes = model_held_bytes(p->model) + tracker_held_bytes(p->tracker) +
+                               (p->alerting ? alerting_held_bytes(p->alerting) : 0),
+        };
+
+        memcpy(h.damages, p->damages.places, p->damages.n * sizeof(*h.damages));
+        if (p->source)
+                h.reconnects = sub_sat(source_stats(p->source)->attaches, 1);
+        if (p->runs > 0)
+                h.n_advice = model_advice(p->model, h.advice, HW_ADVICE_COUNT);
+        return h;
+}
+
+/* In the middle of a finished log the decoder is some events ahead, how far depends on the pieces: health waits. */
+void pipeline_publish_state(struct pipeline *p)
+{
+        struct target_facts f = pipeline_facts(p);
+        struct health h = pipeline_health(p);
+
+        publisher_state(p->publisher, &f, p->live || p->finished ? &h : NULL, pipeline_now_ns(p));
+}
+
+/* "RUNNING" of STATE_RUNNING. */
+static const char *state_name(Hw__Target__State state)
+{
+        const ProtobufCEnumValue *v = protobuf_c_enum_descriptor_get_value(&hw__target__state__descriptor, (int)state);
+
+        return v ? v->name + strlen("STATE_") : "?";
+}
+
+void pipeline_set_state(struct pipeline *p, Hw__Target__State state, const char *detail)
+{
+        if (state == p->state && strcmp(detail, p->detail) == 0)
+                return;
+        if (state != p->state)
+                p->state_since_wall_ns = pipeline_now_ns(p);
+        p->state = state;
+        snprintf(p->detail, sizeof(p->detail), "%s", detail);
+        if (p->live)
+                log_info("target=%s state=%s detail=\"%s\"", p->name, state_name(state), detail);
+        pipeline_publish_state(p);
+}
+
+void pipeline_flush(struct pipeline *p)
+{
+        uint64_t began = p->live ? clock_mono_ns() : 0;
+
+        if (publisher_run_changed(p->publisher))
+                pipeline_publish_state(p);
+        publisher_flush(p->publisher, pipeline_now_ns(p));
+        if (p->event_stream)
+                event_stream_flush(p->event_stream);
+        if (!p->live)
+                return;
+        publisher_slim(p->publisher);
+        pace_flushed(&p->pace, began, clock_mono_ns());
+}

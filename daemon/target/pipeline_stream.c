@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pipeline_stream.c - from bytes to runs and events.
+ *
+ * DESIGN: a run begins with each header and ends with its end marker, with the
+ * cut of its stream, or when its process is gone. Events that still come after
+ * an end marker, without a header, show that it was damage: the run goes on.
+ *
+ * Finished logs are published whenever event time has passed the next tick of
+ * ONCE_TICK_NS, decided event by event, so that the size of the pieces changes
+ * nothing.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "proto/base/ckd.h"
+#include "daemon/log.h"
+#include "daemon/target/pipeline_internal.h"
+
+#define EVENTS_PER_READ 256
+#define ONCE_TICK_NS 100000000u         /* 100 ms of event time */
+
+static void end_run(struct pipeline *p, Hw__Target__State state, const char *detail)
+{
+        if (!p->in_run)
+                return;
+        model_end_run(p->model);
+        tracker_end_run(p->tracker);
+        pipeline_flush(p);
+        if (p->alerting)
+                alerting_end_run(p->alerting, state == HW__TARGET__STATE__STATE_CRASHED);
+        p->in_run = false;
+        pipeline_set_state(p, state, detail);
+}
+
+static void begin_run(struct pipeline *p)
+{
+        end_run(p, HW__TARGET__STATE__STATE_CRASHED, "a new header came before the end marker of the run before");
+        p->runs++;
+        p->in_run = true;
+        process_watch_begin(&p->process);
+        p->next_tick_ns = 0;
+        model_begin_run(p->model, p->runs);
+        tracker_begin_run(p->tracker);
+        publisher_begin_run(p->publisher, pipeline_now_ns(p));
+        pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, "");
+        if (p->alerting)
+                alerting_begin_run(p->alerting, p->runs);
+}
+
+static void note_damage(struct pipeline *p, const struct hw_eventlog_damage *damage)
+{
+        damages_add(&p->damages, damage);
+        log_warning("target=%s offset=%" PRIu64 " lost_bytes=%" PRIu64 " damaged stream: %s", p->name, damage->offset,
+                    damage->lost_bytes, damage->reason);
+        if (p->alerting)
+                alerting_damage(p->alerting, damage->lost_bytes);
+        if (p->runs == 0)
+                pipeline_set_state(p, HW__TARGET__STATE__STATE_FAILED, damage->reason);
+}
+
+/* ---------------------------------------------------------------- events */
+
+/* Finished logs: gives the events to the model piece by piece, publishing whenever a tick is passed. */
+static void take_ticked(struct pipeline *p, const struct hw_event *events, size_t n)
+{
+        size_t from = 0;
+
+        for (size_t i = 0; i < n; i++) {
+                if (events[i].time_ns < p->next_tick_ns)
+                        continue;
+                model_events(p->model, events + from, i - from);
+                from = i;
+                if (p->next_tick_ns > 0)
+                        pipeline_flush(p);
+                p->next_tick_ns = events[i].time_ns - events[i].time_ns % ONCE_TICK_NS;
+                if (ckd_add(&p->next_tick_ns, p->next_tick_ns, ONCE_TICK_NS))
+                        p->next_tick_ns = UINT64_MAX;
+        }
+        model_events(p->model, events + from, n - from);
+}
+
+/* Events and what the model makes of them, one by one: so the order of messages depends on the log alone. */
+static void take_told(struct pipeline *p, const struct hw_event *events, size_t n)
+{
+        for (size_t i = 0; i < n; i++) {
+                event_stream_add(p->event_stream, p->runs, &events[i]);
+                take_ticked(p, &events[i], 1);
+        }
+}
+
+/* Events without a new header after an end marker: damage looked like one, and the run goes on. */
+static void resume_run(struct pipeline *p)
+{
+        p->in_run = true;
+        model_resume_run(p->model);
+        pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, "");
+}
+
+static void take_events(struct pipeline *p, const struct hw_event *events, size_t n)
+{
+        if (n == 0 || p->runs == 0)
+                return;
+        if (!p->in_run)
+                resume_run(p);
+        if (p->tell_events)
+                take_told(p, events, n);
+        else if (p->live)
+                model_events(p->model, events, n);
+        else
+                take_ticked(p, events, n);
+}
+
+static void take_status(struct pipeline *p, enum hw_eventlog_status status)
+{
+        switch (status) {
+        case HW_EVENTLOG_RUN:
+                pipeline_measure_damage(p);
+                begin_run(p);
+                break;
+        case HW_EVENTLOG_END:
+                end_run(p, HW__TARGET__STATE__STATE_ENDED, "the log ended with its end marker");
+                break;
+        case HW_EVENTLOG_BAD:
+        case HW_EVENTLOG_LIMIT:
+                note_damage(p, hw_eventlog_damage(p->decoder));
+                break;
+        case HW_EVENTLOG_OK:
+        case HW_EVENTLOG_NEED_MORE:
+                break;
+        }
+}
+
+/* Takes all that the decoder can deliver by now. */
+static void drain(struct pipeline *p)
+{
+        struct hw_event events[EVENTS_PER_READ];
+        enum hw_eventlog_status status;
+        size_t n;
+
+        do {
+                status = hw_eventlog_read(p->decoder, events, EVENTS_PER_READ, &n);
+                take_events(p, events, n);
+                take_status(p, status);
+        } while (status != HW_EVENTLOG_NEED_MORE);
+}
+
+void pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size)
+{
+        hw_eventlog_input(p->decoder, data, size);
+        drain(p);
+}
+
+void pipeline_finish_stream(struct pipeline *p, const char *why)
+{
+        char detail[sizeof(p->detail)];
+        uint64_t left;
+
+        hw_eventlog_input_end(p->decoder);
+        drain(p);
+        bool clean = hw_eventlog_finish(p->decoder, &left);
+        pipeline_measure_damage(p);
+        if (hw_eventlog_stats(p->decoder)->resyncs > p->damages.all) /* the stream ends inside it */
+                note_damage(p, hw_eventlog_damage(p->decoder));
+        if (!clean && left > 0)
+                snprintf(detail, sizeof(detail), "%s, without an end marker and inside an event (%" PRIu64
+                         " bytes of it were there)", why, left);
+        else
+                snprintf(detail, sizeof(detail), "%s, without an end marker", why);
+        end_run(p, HW__TARGET__STATE__STATE_CRASHED, detail);
+        hw_eventlog_reset(p->decoder);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: an array in order of adding; there are at most LIMIT_TARGETS and
+ * names are looked up by people, so a scan is enough. The epoch is drawn once:
+ * subscribers tell by it that the daemon was restarted.
+ */
+#include "daemon/target/targets.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "daemon/act/act.h"
+#include "proto/base/limits.h"
+#include "daemon/transport/limits.h"
+#include "proto/base/clock.h"
+#include "daemon/log.h"
+#include "daemon/target/pipeline.h"
+#include "daemon/source/procfs.h"
+
+struct targets {
+        struct event_base *base;
+        struct bus *bus;
+        struct targets_options options;
+        struct event *heartbeat;
+        uint64_t epoch, sequence, started_wall_ns;
+        struct pipeline *pipelines[LIMIT_TARGETS];
+        size_t n;
+        char *names[LIMIT_TARGETS];     /* of the message below; borrowed from the pipelines */
+        Hw__Update update;
+        Hw__DaemonState state;
+};
+
+static void put_action_stats(struct targets *t)
+{
+        struct act_stats stats;
+
+        if (!t->options.act)
+                return;
+        act_stats(t->options.act, &stats);
+        t->state.has_actions_done = t->state.has_actions_failed = t->state.has_actions_dropped = true;
+        t->state.actions_done = stats.done;
+        t->state.actions_failed = stats.failed;
+        t->state.actions_dropped = stats.dropped + stats.desk.dropped;
+}
+
+const Hw__Update *targets_daemon_state(struct targets *t)
+{
+        const struct bus_stats *stats = bus_stats(t->bus);
+
+        for (size_t i = 0; i < t->n; i++)
+                t->names[i] = (char *)pipeline_name(t->pipelines[i]);
+        hw__daemon_state__init(&t->state);
+        t->state.version = (char *)HEAPWATCH_VERSION;
+        t->state.has_pid = true;
+        t->state.pid = (uint32_t)getpid();
+        t->state.has_started_wall_ns = true;
+        t->state.started_wall_ns = t->started_wall_ns;
+        t->state.targets = t->names;
+        t->state.n_targets = t->n;
+        t->state.rss_bytes = procfs_own_rss();
+        t->state.has_rss_bytes = t->state.rss_bytes > 0;
+        t->state.has_requests = t->state.has_bad_requests = true;
+        t->state.requests = stats->requests;
+        t->state.bad_requests = stats->bad_requests;
+
+        put_action_stats(t);
+
+        hw__update__init(&t->update);
+        t->update.has_epoch = t->update.has_sequence = t->update.has_published_wall_ns = true;
+        t->update.epoch = t->epoch;
+        t->update.sequence = t->sequence;
+        t->update.target = (char *)"";
+        t->update.published_wall_ns = clock_wall_ns();
+        t->update.body_case = HW__UPDATE__BODY_DAEMON;
+        t->update.daemon = &t->state;
+        return &t->update;
+}
+
+static void on_heartbeat(evutil_socket_t fd, short what, void *ctx)
+{
+        struct targets *t = ctx;
+        struct outlet out = bus_outlet(t->bus);
+
+        (void)fd;
+        (void)what;
+        t->sequence++;
+        (void)out.send(out.ctx, targets_daemon_state(t)); /* a lost heartbeat is followed by another */
+        uint64_t wall_ns = clock_wall_ns();
+        for (size_t i = 0; i < t->n; i++)
+                pipeline_heartbeat(t->pipelines[i], wall_ns);
+}
+
+struct targets *targets_new(struct event_base *base, struct bus *bus, const struct targets_options *options)
+{
+        struct targets *t = calloc(1, sizeof(*t));
+        struct timeval second = { .tv_sec = 1 };
+
+        if (!t)
+                return NULL;
+        t->base = base;
+        t->bus = bus;
+        t->options = *options;
+        t->started_wall_ns = clock_wall_ns();
+        if (getrandom(&t->epoch, sizeof(t->epoch), 0) != sizeof(t->epoch) || t->epoch == 0)
+                t->epoch = t->started_wall_ns;
+        t->heartbeat = event_new(base, -1, EV_PERSIST, on_heartbeat, t);
+        if (!t->heartbeat || event_priority_set(t->heartbeat, LOOP_FIRST) != 0 || event_add(t->heartbeat, &second) != 0)
+                targets_destroy(&t);
+        return t;
+}
+
+void targets_destroy(struct targets **tp)
+{
+        struct targets *t = *tp;
+
+        *tp = NULL;
+        if (!t)
+                return;
+        for (size_t i = 0; i < t->n; i++)
+                pipeline_destroy(&t->pipelines[i]);
+        if (t->heartbeat)
+                event_free(t->heartbeat);
+        free(t);
+}
+
+int targets_add(struct targets *t, const char *name, const struct source_uri *uri, uint64_t resolution_ns, char *error,
+                size_t error_size)
+{
+        struct tracker_config trend = t->options.trend;
+
+        if (targets_find(t, name)) {
+                snprintf(error, error_size, "there is a target '%s' already; remove it or give another name", name);
+                return -EEXIST;
+        }
+        if (t->n == LIMIT_TARGETS) {
+                snprintf(error, error_size, "%u targets are the most one daemon takes; start another", LIMIT_TARGETS);
+                return -ENOSPC;
+        }
+        if (resolution_ns)
+                trend.trend = trend_config_scaled(resolution_ns);
+        struct pipeline_options options = {
+                .base = t->base,
+                .name = name,
+                .uri = uri,
+                .epoch = t->epoch,
+                .outlet = bus_outlet(t->bus),
+                .show_arguments = t->options.show_arguments,
+                .trend = &trend,
+                .rules = t->options.rules,
+                .alert_hooks = &t->options.alert_hooks,
+        };
+        struct pipeline *p = pipeline_new(&options, error, error_size);
+        if (!p)
+                return -EINVAL;
+        t->pipelines[t->n++] = p;
+        log_info("target=%s source=%s added", name, uri->text);
+        return 0;
+}
+
+int targets_remove(struct targets *t, const char *name)
+{
+        for (size_t i = 0; i < t->n; i++) {
+                if (strcmp(pipeline_name(t->pipelines[i]), name) != 0)
+                        continue;
+                log_info("target=%s removed", name);
+                pipeline_destroy(&t->pipelines[i]);
+                memmove(t->pipelines + i, t->pipelines + i + 1, (t->n - i - 1) * sizeof(*t->pipelines));
+                t->n--;
+                return 0;
+        }
+        return -ENOENT;
+}
+
+void targets_reload(struct targets *t, const struct ruleset *rules)
+{
+        t->options.rules = rules;
+        for (size_t i = 0; i < t->n; i++)
+                pipeline_reload(t->pipelines[i], rules);
+}
+
+struct pipeline *targets_find(const struct targets *t, const char *name)
+{
+        for (size_t i = 0; i < t->n; i++)
+                if (strcmp(pipeline_name(t->pipelines[i]), name) == 0)
+                        return t->pipelines[i];
+        return NULL;
+}
+
+size_t targets_count(const struct targets *t)
+{
+        return t->n;
+}
+
+struct pipeline *targets_get(const struct targets *t, size_t index)
+{
+        return t->pipelines[index];
+}
+
+uint64_t targets_epoch(const struct targets *t)
+{
+        return t->epoch;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * targets.h - all targets of one daemon and their common heartbeat.
+ *
+ * Once a second the daemon says that it lives, and every target repeats its
+ * state and health, so that losing one of these costs nothing.
+ */
+#ifndef HW_DAEMON_TARGET_TARGETS_H
+#define HW_DAEMON_TARGET_TARGETS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heapwatch/wire.h"
+#include "daemon/alerting/alerting.h"
+#include "daemon/transport/bus.h"
+#include "daemon/source/uri.h"
+#include "daemon/trend/tracker.h"
+
+struct act;
+struct event_base;
+struct pipeline;
+struct targets;
+
+/* What holds for all targets. */
+struct targets_options {
+        bool show_arguments;
+        struct tracker_config trend;
+        const struct ruleset *rules;    /* borrowed until targets_reload or _destroy */
+        struct alert_hooks alert_hooks;
+        const struct act *act;          /* whose counters the daemon's state tells; NULL: none */
+};
+
+/* The bus is borrowed. NULL when memory is short. */
+struct targets *targets_new(struct event_base *base, struct bus *bus, const struct targets_options *options);
+
+/* Removes all targets, telling the subscribers. */
+void targets_destroy(struct targets **t);
+
+/*
+ * Its growth is judged in steps of resolution_ns (valid), 0: as of all targets.
+ * Returns 0, or -EEXIST, -ENOSPC, -EINVAL with a sentence in `error`.
+ */
+int targets_add(struct targets *t, const char *name, const struct source_uri *uri, uint64_t resolution_ns, char *error,
+                size_t error_size);
+
+/* Returns 0 or -ENOENT. */
+int targets_remove(struct targets *t, const char *name);
+
+/* Goes on with other rules; the old ones may be destroyed afterwards. */
+void targets_reload(struct targets *t, const struct ruleset *rules);
+
+/* NULL when there is none. */
+struct pipeline *targets_find(const struct targets *t, const char *name);
+
+size_t targets_count(const struct targets *t);
+struct pipeline *targets_get(const struct targets *t, size_t index); /* in order of adding */
+
+uint64_t targets_epoch(const struct targets *t);
+
+/* The daemon's own state as an update; valid until the next call. */
+const Hw__Update *targets_daemon_state(struct targets *t);
+
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: two sockets of one ZeroMQ context, each inside libevent through a
+ * zloop. Everything here runs on the loop's thread; ZeroMQ's own thread only
+ * moves bytes and runs free_packed.
+ *
+ * Updates. A message is packed once, not copied, shared by reference among all
+ * subscribers and freed by ZeroMQ when the last has it. What waits is bounded
+ * per subscriber by the high-water mark; beyond it XPUB drops for that
+ * subscriber alone. That mark counts messages, and a census may be large, so
+ * the bytes that wait are bounded too: beyond that, large updates are left out
+ * for everybody. A subscriber that keeps up sees the gap and takes the newest
+ * census from a snapshot; the daemon does not grow for one that is stopped.
+ *
+ * Requests. One frame behind the client's identity (and the empty frame that a
+ * REQ socket puts between). ROUTER_MANDATORY makes a client that is gone or
+ * does not read visible as an error of the send. After one reply is dropped,
+ * all others to the same request are dropped too: a client must never take a
+ * snapshot with a hole for a whole one because its last message got through.
+ * Replies that wait are bounded in bytes over all clients, so nobody can make
+ * the daemon grow by asking for snapshots and not reading them.
+ */
+#include "daemon/transport/bus.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zmq.h>
+
+#include "daemon/transport/limits.h"
+#include "daemon/transport/endpoint.h"
+#include "daemon/transport/zloop.h"
+#include "proto/wire/limits.h"
+
+#define DEFAULT_HIGH_WATER_MARK 4096
+#define LINGER_MS 200           /* for what waits when the daemon ends */
+#define MAX_FRAMES 8            /* of a request; more are read and dropped */
+
+struct bus {
+        void *context;
+        void *publish;                  /* XPUB */
+        void *request;                  /* ROUTER */
+        struct endpoint publish_endpoint;
+        struct endpoint request_endpoint;
+        struct zloop *publish_loop;
+        struct zloop *request_loop;
+        struct bus_handler handler;
+        struct bus_stats stats;
+        atomic_size_t updates_waiting_bytes; /* handed to ZeroMQ and not yet freed by it */
+        atomic_size_t replies_waiting_bytes; /* likewise */
+};
+
+struct bus_client {
+        struct bus *bus;
+        zmq_msg_t *identity;
+        bool delimiter;                 /* a REQ socket: an empty frame stands before the request */
+        bool has_id;
+        uint64_t id;
+        bool dropped;                   /* one reply was not taken: send no more */
+};
+
+/* ------------------------------------------------------------ packing */
+
+/* Runs on ZeroMQ's thread, when nobody waits for the message any more. In front of the bytes stands their number. */
+static void free_packed(void *data, void *waiting_bytes)
+{
+        size_t *block = (size_t *)data - 1;
+
+        atomic_fetch_sub((atomic_size_t *)waiting_bytes, *block);
+        free(block);
+}
+
+/* Packs into a message that counts in *waiting_bytes until it is delivered or dropped. Returns 0 or -ENOMEM. */
+static int pack(const ProtobufCMessage *message, size_t size, atomic_size_t *waiting_bytes, zmq_msg_t *ret_msg)
+{
+        size_t *block = malloc(sizeof(*block) + size);
+
+        if (!block)
+                return -ENOMEM;
+        *block = size;
+        (void)protobuf_c_message_pack(message, (uint8_t *)(block + 1));
+        if (zmq_msg_init_data(ret_msg, block + 1, size, free_packed, waiting_bytes)) {
+                free(block);
+                return -ENOMEM;
+        }
+        atomic_fetch_add(waiting_bytes, size);
+        return 0;
+}
+
+/* ------------------------------------------------------------ updates */
+
+/* Over the limit only small ones go on: their memory is bounded by their number. */
+static bool has_room(struct bus *bus, size_t size)
+{
+        return size <= LIMIT_SMALL_UPDATE_BYTES ||
+               atomic_load(&bus->updates_waiting_bytes) <= LIMIT_UPDATES_WAITING_BYTES;
+}
+
+static int send_update(void *ctx, const Hw__Update *update)
+{
+        struct bus *bus = ctx;
+        char topic[HW_TOPIC_MAX];
+        size_t topic_size = hw_topic(topic, hw_update_kind(update), update->target ? update->target : "");
+        size_t size = hw__update__get_packed_size(update);
+        zmq_msg_t msg;
+
+        if (!has_room(bus, size) || pack(&update->base, size, &bus->updates_waiting_bytes, &msg)) {
+                bus->stats.dropped++; /* its sequence number is used up: subscribers see a gap and ask */
+                return 0;
+        }
+        if (zmq_send(bus->publish, topic, topic_size, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0 ||
+            zmq_msg_send(&msg, bus->publish, ZMQ_DONTWAIT) < 0) {
+                bus->stats.dropped++;
+                (void)zmq_msg_close(&msg);
+        } else {
+                bus->stats.published++;
+                bus->stats.bytes += size;
+        }
+        zloop_pump(bus->publish_loop); /* the send may have swallowed the wake-up of a subscription */
+        return 0;
+}
+
+/* A subscription (1, prefix) or its end (0, prefix): ZeroMQ keeps them, we only count. */
+static int receive_subscription(void *ctx, void *socket)
+{
+        struct bus *bus = ctx;
+        zmq_msg_t msg;
+        bool first = true, more;
+
+        do {
+                (void)zmq_msg_init(&msg);
+                if (zmq_msg_recv(&msg, socket, ZMQ_DONTWAIT) < 0) {
+                        (void)zmq_msg_close(&msg);
+                        return 0;
+                }
+                const uint8_t *data = zmq_msg_data(&msg);
+                bool known = first && zmq_msg_size(&msg) > 0;
+                if (known && data[0] == 1)
+                        bus->stats.subscriptions++;
+                else if (known && data[0] == 0 && bus->stats.subscriptions > 0)
+                        bus->stats.subscriptions--;
+                more = zmq_msg_more(&msg);
+                first = false;
+                (void)zmq_msg_close(&msg);
+        } while (more);
+        return 1;
+}
+
+/* ------------------------------------------------------------ replies */
+
+/* The frames before the payload. ROUTER fails here, before anything is sent, when the client cannot take more. */
+static int send_envelope(struct bus_client *client)
+{
+        void *socket = client->bus->request;
+        zmq_msg_t identity;
+
+        (void)zmq_msg_init(&identity);
+        if (zmq_msg_copy(&identity, client->identity) ||
+            zmq_msg_send(&identity, socket, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0) {
+                int status = -errno;
+                (void)zmq_msg_close(&identity);
+                return status;
+        }
+        if (client->delimiter && zmq_send(socket, "", 0, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0)
+                return -errno;
+        return 0;
+}
+
+void bus_reply(struct bus_client *client, Hw__Reply *reply)
+{
+        struct bus *bus = client->bus;
+        zmq_msg_t msg;
+
+        reply->has_id = client->has_id;
+        reply->id = client->id;
+        size_t size = hw__reply__get_packed_size(reply), waiting = atomic_load(&bus->replies_waiting_bytes);
+        bool full = waiting > 0 && size > LIMIT_REPLIES_WAITING_BYTES - waiting;
+        if (client->dropped || full || pack(&reply->base, size, &bus->replies_waiting_bytes, &msg)) {
+                client->dropped = true;
+                bus->stats.replies_dropped++;
+                return;
+        }
+        if (send_envelope(client) || zmq_msg_send(&msg, bus->request, ZMQ_DONTWAIT) < 0) {
+                (void)zmq_msg_close(&msg);
+                client->dropped = true;
+                bus->stats.replies_dropped++;
+        }
+        zloop_pump(bus->request_loop); /* inside a handler the pump that called it looks again itself */
+}
+
+/* ----------------------------------------------------------- requests */
+
+static void refuse_request(struct bus_client *client, const char *reason)
+{
+        Hw__Reply reply = HW__REPLY__INIT;
+
+        client->bus->stats.bad_requests++;
+        reply.error = (char *)reason;
+        bus_reply(client, &reply);
+}
+
+static void take_request(struct bus_client *client, const void *bytes, size_t size)
+{
+        const char *reason = "the request could not be read";
+
+        if (size > LIMIT_REQUEST_BYTES) {
+                refuse_request(client, "the request is too large");
+                return;
+        }
+        Hw__Request *request = hw_request_unpack(bytes, size, &reason);
+        if (!request) {
+                refuse_request(client, reason);
+                return;
+        }
+        client->has_id = request->has_id;
+        client->id = request->id;
+        client->bus->stats.requests++;
+        client->bus->handler.request(client->bus->handler.ctx, request, client);
+        hw__request__free_unpacked(request, NULL);
+}
+
+/* frames[0] is the identity that ROUTER puts there itself. */
+static void take_message(struct bus *bus, zmq_msg_t *frames, size_t n)
+{
+        struct bus_client client = { .bus = bus, .identity = &frames[0] };
+
+        client.delimiter = n > 1 && zmq_msg_size(&frames[1]) == 0;
+        size_t payload = client.delimiter ? 2 : 1;
+        if (n != payload + 1)
+                refuse_request(&client, "a request is one frame");
+        else
+                take_request(&client, zmq_msg_data(&frames[payload]), zmq_msg_size(&frames[payload]));
+}
+
+static int receive_request(void *ctx, void *socket)
+{
+        zmq_msg_t frames[MAX_FRAMES];
+        size_t n = 0;
+        bool more = true, whole = true;
+
+        while (more) {
+                zmq_msg_t frame;
+                (void)zmq_msg_init(&frame);
+                if (zmq_msg_recv(&frame, socket, ZMQ_DONTWAIT) < 0) {
+                        (void)zmq_msg_close(&frame);
+                        whole = false;
+                        break;
+                }
+                more = zmq_msg_more(&frame);
+                if (n < MAX_FRAMES)
+                        (void)zmq_msg_init(&frames[n++]);
+                (void)zmq_msg_move(&frames[n - 1], &frame); /* of too many the last one stays */
+        }
+        if (whole)
+                take_message(ctx, frames, n);
+        for (size_t i = 0; i < n; i++)
+                (void)zmq_msg_close(&frames[i]);
+        return whole;
+}
+
+/* -------------------------------------------------------------- life */
+
+static int set_int(void *socket, int option, int value)
+{
+        return zmq_setsockopt(socket, option, &value, sizeof(value));
+}
+
+static int set_max_message(void *socket, int64_t bytes)
+{
+        return zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &bytes, sizeof(bytes));
+}
+
+static bool open_sockets(struct bus *bus, int high_water_mark)
+{
+        bus->context = zmq_ctx_new();
+        if (!bus->context)
+                return false;
+        bus->publish = zmq_socket(bus->context, ZMQ_XPUB);
+        bus->request = zmq_socket(bus->context, ZMQ_ROUTER);
+        if (!bus->publish || !bus->request)
+                return false;
+        /* ZeroMQ closes the connection of a peer that sends more; a request just too large still gets an answer. */
+        return !(set_int(bus->publish, ZMQ_SNDHWM, high_water_mark) || set_int(bus->publish, ZMQ_LINGER, LINGER_MS) ||
+                 set_int(bus->publish, ZMQ_IPV6, 1) || set_max_message(bus->publish, LIMIT_SUBSCRIPTION_BYTES) ||
+                 set_int(bus->request, ZMQ_SNDHWM, LIMIT_REPLIES_WAITING) ||
+                 set_int(bus->request, ZMQ_RCVHWM, LIMIT_REQUESTS_WAITING) ||
+                 set_int(bus->request, ZMQ_LINGER, LINGER_MS) || set_int(bus->request, ZMQ_IPV6, 1) ||
+                 set_int(bus->request, ZMQ_ROUTER_MANDATORY, 1) ||
+                 set_max_message(bus->request, 2 * (int64_t)LIMIT_REQUEST_BYTES));
+}
+
+static bool bind_socket(void *socket, struct endpoint *endpoint, const char *text, char *error, size_t error_size)
+{
+        if (endpoint_prepare(endpoint, text, error, error_size))
+                return false;
+        bool bound = zmq_bind(socket, endpoint->address) == 0;
+        if (!bound)
+                (void)snprintf(error, error_size, "%s: cannot listen there: %s", text, zmq_strerror(errno));
+        endpoint_bound(endpoint, bound);
+        return bound;
+}
+
+struct bus *bus_new(struct event_base *base, const struct bus_options *options, const struct bus_handler *handler,
+                    char *error, size_t error_size)
+{
+        struct bus *bus = calloc(1, sizeof(*bus));
+        int mark = options->high_water_mark > 0 ? options->high_water_mark : DEFAULT_HIGH_WATER_MARK;
+
+        if (!bus)
+                goto no_memory;
+        bus->publish_endpoint.directory = bus->request_endpoint.directory = -1;
+        bus->handler = *handler;
+        if (!open_sockets(bus, mark))
+                goto no_memory;
+        if (!bind_socket(bus->publish, &bus->publish_endpoint, options->publish_endpoint, error, error_size) ||
+            !bind_socket(bus->request, &bus->request_endpoint, options->request_endpoint, error, error_size))
+                goto failed;
+        bus->publish_loop = zloop_new(base, bus->publish, receive_subscription, bus);
+        bus->request_loop = zloop_new(base, bus->request, receive_request, bus);
+        if (bus->publish_loop && bus->request_loop)
+                return bus;
+no_memory:
+        (void)snprintf(error, error_size, "no memory or descriptors left for the daemon's sockets");
+failed:
+        bus_destroy(&bus);
+        return NULL;
+}
+
+void bus_destroy(struct bus **b)
+{
+        struct bus *bus = *b;
+
+        if (!bus)
+                return;
+        zloop_destroy(&bus->publish_loop);
+        zloop_destroy(&bus->request_loop);
+        endpoint_remove(&bus->publish_endpoint);
+        endpoint_remove(&bus->request_endpoint);
+        if (bus->publish)
+                (void)zmq_close(bus->publish);
+        if (bus->request)
+                (void)zmq_close(bus->request);
+        while (bus->context && zmq_ctx_term(bus->context) && errno == EINTR)
+                ;
+        free(bus); /* after the context: its thread counts in it */
+        *b = NULL;
+}
+
+struct outlet bus_outlet(struct bus *bus)
+{
+        return (struct outlet){ .ctx = bus, .send = send_update };
+}
+
+const struct bus_stats *bus_stats(const struct bus *bus)
+{
+        return &bus->stats;
+}

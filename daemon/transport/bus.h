@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bus.h - the daemon's two sockets: XPUB for updates, ROUTER for requests.
+ *
+ * Endpoints are checked before anything is bound: ipc in a directory that only
+ * the user can enter, or tcp on loopback; anything else is refused. A stale
+ * ipc socket file of a dead daemon is replaced, a living daemon's is not
+ * (-EADDRINUSE). Slow subscribers lose messages at the high-water mark and
+ * see it by the gap in the sequence.
+ */
+#ifndef HW_DAEMON_TRANSPORT_BUS_H
+#define HW_DAEMON_TRANSPORT_BUS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/publish/outlet.h"
+
+struct event_base;
+struct bus;
+struct bus_client;      /* whom to answer; valid inside the handler only */
+
+struct bus_handler {
+        void *ctx;
+        /* One checked request; answer with bus_reply any number of times before returning. */
+        void (*request)(void *ctx, const Hw__Request *request, struct bus_client *client);
+};
+
+struct bus_options {
+        const char *publish_endpoint;
+        const char *request_endpoint;
+        int high_water_mark;            /* messages per subscriber; 0: 4096 */
+};
+
+/* Binds both sockets. NULL with a sentence in `error`. */
+struct bus *bus_new(struct event_base *base, const struct bus_options *options, const struct bus_handler *handler,
+                    char *error, size_t error_size);
+
+/* Closes with a bounded linger and removes ipc socket files. */
+void bus_destroy(struct bus **bus);
+
+struct outlet bus_outlet(struct bus *bus);
+
+/* Sends one reply; the id of the request is filled in. */
+void bus_reply(struct bus_client *client, Hw__Reply *reply);
+
+struct bus_stats {
+        uint64_t published, bytes;
+        uint64_t requests, bad_requests;
+        uint64_t dropped;               /* memory was short, or too much waits: subscribers see a gap */
+        uint64_t subscriptions;         /* different prefixes subscribed to now */
+        uint64_t replies_dropped;       /* the client did not take them */
+};
+
+const struct bus_stats *bus_stats(const struct bus *bus);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: an ipc socket is as safe as its directory. The directory is opened
+ * without following a link at its end and all checks are made on the
+ * descriptor, so nothing can be swapped in between.
+ *
+ * Whether a socket file is stale is told by connecting to it: only a refused
+ * connection means that nobody listens. Two daemons that start at the same time
+ * would both find no socket, and the second bind would silently steal the
+ * first one's name (libzmq unlinks before it binds). An flock on the directory
+ * makes check and bind one step.
+ */
+#include "daemon/transport/endpoint.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOCK_TRIES 200          /* of 10 ms each */
+
+__attribute__((format(printf, 4, 5)))
+static int refuse(int status, char *error, size_t error_size, const char *format, ...)
+{
+        va_list args;
+
+        va_start(args, format);
+        (void)vsnprintf(error, error_size, format, args);
+        va_end(args);
+        return status;
+}
+
+/* ---------------------------------------------------------------- tcp */
+
+static bool is_port(const char *text)
+{
+        char *end;
+
+        if (*text < '1' || *text > '9')
+                return false;
+        errno = 0;
+        unsigned long port = strtoul(text, &end, 10);
+        return errno == 0 && *end == '\0' && port <= 65535;
+}
+
+static bool is_loopback(const char *host)
+{
+        struct in_addr v4;
+
+        if (inet_pton(AF_INET, host, &v4) == 1)
+                return (ntohl(v4.s_addr) >> 24) == 127;
+        return strcmp(host, "[::1]") == 0;
+}
+
+static int prepare_tcp(struct endpoint *e, const char *text, char *error, size_t error_size)
+{
+        const char *rest = text + strlen("tcp://"), *colon = strrchr(rest, ':');
+        char host[64] = "";
+
+        if (!colon || !is_port(colon + 1) || (size_t)(colon - rest) >= sizeof(host))
+                return refuse(-EINVAL, error, error_size, "%s: expected tcp://HOST:PORT with a port of 1 to 65535",
+                              text);
+        memcpy(host, rest, (size_t)(colon - rest));
+        if (strcmp(host, "localhost") == 0) /* libzmq looks no names up to bind */
+                (void)snprintf(host, sizeof(host), "127.0.0.1");
+        if (!is_loopback(host))
+                return refuse(-EACCES, error, error_size,
+                              "%s: only loopback (127.0.0.1, [::1], localhost) is allowed, because messages are "
+                              "neither encrypted nor authenticated; listen there and let other machines come "
+                              "through an ssh tunnel", text);
+        (void)snprintf(e->address, sizeof(e->address), "tcp://%s:%s", host, colon + 1);
+        return 0;
+}
+
+/* ---------------------------------------------------------------- ipc */
+
+/* A parent in which anyone may rename entries gives no safety to what is in it. */
+static bool parent_is_open(const char *directory)
+{
+        char parent[ENDPOINT_MAX];
+        struct stat st;
+
+        (void)snprintf(parent, sizeof(parent), "%s", directory);
+        char *slash = strrchr(parent, '/');
+        if (slash == parent)
+                slash++;
+        *slash = '\0';
+        return stat(parent, &st) == 0 && (st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX);
+}
+
+/* Opens the directory of the socket, made when it is missing, and checks it. A descriptor or -errno. */
+static int open_directory(const char *directory, char *error, size_t error_size)
+{
+        struct stat st;
+
+        if (mkdir(directory, 0700) && errno != EEXIST)
+                return refuse(-errno, error, error_size, "%s: cannot make this directory: %s", directory,
+                              strerror(errno));
+        int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+                return refuse(errno == ELOOP || errno == ENOTDIR ? -EACCES : -errno, error, error_size,
+                              "%s: must be a directory of your own, not a link or a file: %s", directory,
+                              strerror(errno));
+        const char *reason = fstat(fd, &st)            ? "cannot be examined"
+                             : st.st_uid != geteuid()  ? "belongs to another user"
+                             : st.st_mode & 077        ? "can be entered by others; chmod 700 it"
+                             : parent_is_open(directory) ? "stands in a directory where anyone may rename it"
+                                                       : NULL;
+        if (!reason)
+                return fd;
+        close(fd);
+        return refuse(-EACCES, error, error_size, "%s: %s, or choose a directory that only you can enter", directory,
+                      reason);
+}
+
+static int lock_directory(int fd, const char *directory, char *error, size_t error_size)
+{
+        static const struct timespec wait = { .tv_nsec = 10 * 1000 * 1000 };
+
+        for (int i = 0; i < LOCK_TRIES; i++) {
+                if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+                        return 0;
+                if (errno != EWOULDBLOCK && errno != EINTR)
+                        break;
+                (void)nanosleep(&wait, NULL);
+        }
+        return refuse(errno == EWOULDBLOCK ? -EADDRINUSE : -errno, error, error_size,
+                      "%s: another daemon that starts there does not get ready: %s", directory, strerror(errno));
+}
+
+/* Whether somebody accepts connections at this path. */
+static bool is_alive(const char *path)
+{
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+        if (fd < 0)
+                return true; /* not known: never take it away */
+        (void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+        int r = connect(fd, (const struct sockaddr *)&address, sizeof(address));
+        bool dead = r && (errno == ECONNREFUSED || errno == ENOENT);
+        close(fd);
+        return !dead;
+}
+
+static int clear_stale(const char *path, char *error, size_t error_size)
+{
+        struct stat st;
+
+        if (lstat(path, &st))
+                return errno == ENOENT ? 0 : refuse(-errno, error, error_size, "%s: %s", path, strerror(errno));
+        if (!S_ISSOCK(st.st_mode))
+                return refuse(-EACCES, error, error_size, "%s: exists and is not a socket; it is left alone", path);
+        if (is_alive(path))
+                return refuse(-EADDRINUSE, error, error_size, "%s: another daemon listens there", path);
+        if (unlink(path) && errno != ENOENT)
+                return refuse(-errno, error, error_size, "%s: cannot remove the socket of a dead daemon: %s", path,
+                              strerror(errno));
+        return 0;
+}
+
+static int prepare_ipc(struct endpoint *e, const char *text, char *error, size_t error_size)
+{
+        const char *path = text + strlen("ipc://"), *slash = strrchr(path, '/');
+        char directory[ENDPOINT_MAX];
+        struct sockaddr_un limit;
+
+        if (*path != '/' || slash == path || slash[1] == '\0')
+                return refuse(-EINVAL, error, error_size, "%s: expected ipc:///DIRECTORY/NAME with an absolute path",
+                              text);
+        if (strlen(path) >= sizeof(limit.sun_path))
+                return refuse(-EINVAL, error, error_size, "%s: a socket's path may have at most %zu bytes", text,
+                              sizeof(limit.sun_path) - 1);
+        (void)snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path), path);
+        int fd = open_directory(directory, error, error_size);
+        if (fd < 0)
+                return fd;
+        int r = lock_directory(fd, directory, error, error_size);
+        if (r == 0)
+                r = clear_stale(path, error, error_size);
+        if (r) {
+                close(fd);
+                return r;
+        }
+        (void)snprintf(e->address, sizeof(e->address), "ipc://%s", path);
+        e->path = e->address + strlen("ipc://");
+        e->directory = fd;
+        return 0;
+}
+
+/* --------------------------------------------------------------- both */
+
+int endpoint_prepare(struct endpoint *e, const char *text, char *error, size_t error_size)
+{
+        *e = (struct endpoint){ .directory = -1 };
+        if (strncmp(text, "ipc://", 6) == 0)
+                return prepare_ipc(e, text, error, error_size);
+        if (strncmp(text, "tcp://", 6) == 0)
+                return prepare_tcp(e, text, error, error_size);
+        return refuse(-EINVAL, error, error_size, "%s: expected ipc:///DIRECTORY/NAME or tcp://127.0.0.1:PORT", text);
+}
+
+void endpoint_bound(struct endpoint *e, bool success)
+{
+        struct stat st;
+
+        if (e->directory < 0)
+                return;
+        if (success && lstat(e->path, &st) == 0 && S_ISSOCK(st.st_mode)) {
+                e->device = st.st_dev;
+                e->inode = st.st_ino;
+        }
+        close(e->directory); /* unlocks */
+        e->directory = -1;
+}
+
+void endpoint_remove(struct endpoint *e)
+{
+        struct stat st;
+
+        if (!e->path || !e->inode)
+                return;
+        if (lstat(e->path, &st) == 0 && st.st_dev == e->device && st.st_ino == e->inode)
+                (void)unlink(e->path); /* fails: a dead socket stays, and the next daemon replaces it */
+        e->inode = 0;
+}

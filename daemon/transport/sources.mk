@@ -1,0 +1,1 @@
+sources := zloop.c endpoint.c bus.c push.c

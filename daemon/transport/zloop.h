@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * zloop.h - a ZeroMQ socket inside libevent.
+ *
+ * ZeroMQ's descriptor is edge-triggered and only a hint: it tells that
+ * ZMQ_EVENTS may have changed, not that a message waits. All handling is in one
+ * place, zloop_pump: read ZMQ_EVENTS; while readable and within budget receive
+ * whole messages; read ZMQ_EVENTS again; if still ready, come back through a
+ * zero-delay timer. It runs when the descriptor fires, once after
+ * registration, and must be called after every send or receive made elsewhere
+ * on the socket: an XPUB that publishes would otherwise sleep on a pending
+ * subscription.
+ */
+#ifndef HW_DAEMON_TRANSPORT_ZLOOP_H
+#define HW_DAEMON_TRANSPORT_ZLOOP_H
+
+struct event_base;
+struct zloop;
+
+/* Receives one message (all its parts, with ZMQ_DONTWAIT). Returns 1 when it took one, 0 when there is none. */
+typedef int zloop_receive(void *ctx, void *socket);
+
+/* Registers `socket` (borrowed). NULL when memory is short. */
+struct zloop *zloop_new(struct event_base *base, void *socket, zloop_receive *receive, void *ctx);
+void zloop_destroy(struct zloop **z);
+
+/* Handles what is pending; safe at any time but inside `receive`. */
+void zloop_pump(struct zloop *z);
+
+#endif

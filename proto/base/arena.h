@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * arena.h - memory that is given back all at once.
+ *
+ * Blocks are chained and kept over a reset, so a steady user allocates
+ * nothing. Not for objects with a life of their own.
+ */
+#ifndef HW_PROTO_BASE_ARENA_H
+#define HW_PROTO_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena_block;
+
+struct arena {
+        struct arena_block *first;   /* blocks in order of use */
+        struct arena_block *current;
+        size_t held_bytes;           /* of all blocks */
+        size_t max_bytes;            /* 0 = no limit: requests beyond give NULL */
+};
+
+/* Starts empty; allocates nothing. */
+void arena_init(struct arena *a, size_t max_bytes);
+
+/* Frees all blocks. */
+void arena_done(struct arena *a);
+
+/* Forgets all contents. Keeps the blocks for reuse. */
+void arena_reset(struct arena *a);
+
+/* `size` bytes of any contents, aligned for any type; NULL when memory is short or the limit is met. */
+void *arena_alloc(struct arena *a, size_t size);
+
+/* The same, zeroed. */
+void *arena_zalloc(struct arena *a, size_t size);
+
+/* A NUL-terminated copy of `size` bytes; NULL as above. */
+char *arena_strndup(struct arena *a, const void *bytes, size_t size);
+
+/* n objects of `size` bytes, zeroed; NULL also when the product overflows. */
+void *arena_calloc(struct arena *a, size_t n, size_t size);
+
+#endif

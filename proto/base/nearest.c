@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * nearest.c - edit distance where a swap of neighbours is one edit ("optimal
+ * string alignment"): `tpo` is one slip away from `top`. Words longer than WORD
+ * are nobody's slip.
+ */
+#include "proto/base/nearest.h"
+
+#include <string.h>
+
+enum { WORD = 32 };
+
+static size_t least(size_t a, size_t b)
+{
+        return a < b ? a : b;
+}
+
+static size_t distance(const char *a, size_t n, const char *b, size_t m)
+{
+        size_t d[WORD + 1][WORD + 1];
+
+        for (size_t i = 0; i <= n; i++)
+                d[i][0] = i;
+        for (size_t j = 0; j <= m; j++)
+                d[0][j] = j;
+        for (size_t i = 1; i <= n; i++) {
+                for (size_t j = 1; j <= m; j++) {
+                        size_t other = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
+
+                        d[i][j] = least(least(d[i - 1][j] + 1, d[i][j - 1] + 1), other);
+                        if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                                d[i][j] = least(d[i][j], d[i - 2][j - 2] + 1);
+                }
+        }
+        return d[n][m];
+}
+
+const char *nearest(const char *typed, const char *const *words, size_t n)
+{
+        size_t length = strlen(typed), best = length / 2 + 1;
+        const char *found = NULL;
+
+        if (length > WORD)
+                return NULL;
+        for (size_t i = 0; i < n; i++) {
+                size_t m = strlen(words[i]), d;
+
+                if (m > WORD)
+                        continue;
+                d = distance(typed, length, words[i], m);
+                if (d < best) {
+                        best = d;
+                        found = words[i];
+                }
+        }
+        return found;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: open addressing with linear probing; a slot's hash decides nearly
+ * always, so a probe rarely touches the text itself. Texts lie end to end in
+ * pieces of memory: names of info tables are short and many, and rounding each
+ * up would cost a third of their memory. A slot tells the place of its text in
+ * 32 bits, piece and offset: 100,000 info tables have 200,000 texts and half a
+ * million slots. A long text has a piece of its own.
+ */
+#include "proto/base/strings.h"
+
+#include <stdlib.h>
+
+#include "proto/base/hash.h"
+
+#define FIRST_SLOTS 64u
+#define FIRST_PIECES 8u
+#define MOST_PIECES (UINT32_MAX / STRINGS_PIECE_BYTES)
+#define LONG_BYTES (STRINGS_PIECE_BYTES / 4)
+#define HEAD_BYTES ((uint32_t)sizeof(struct strings_head))
+
+void strings_init(struct strings *s, size_t max_bytes)
+{
+        *s = (struct strings){ .seed = hash_seed(s) };
+        arena_init(&s->arena, max_bytes);
+}
+
+void strings_done(struct strings *s)
+{
+        free(s->slots);
+        free(s->pieces);
+        arena_done(&s->arena);
+        strings_init(s, s->arena.max_bytes);
+}
+
+void strings_clear(struct strings *s)
+{
+        strings_done(s);
+}
+
+static char *text_at(const struct strings *s, uint32_t place)
+{
+        return s->pieces[place / STRINGS_PIECE_BYTES] + place % STRINGS_PIECE_BYTES;
+}
+
+static bool is_text(const char *text, const void *bytes, uint32_t size)
+{
+        return strings_head(text).size == size && (!size || memcmp(text, bytes, size) == 0);
+}
+
+/* The slot of a text, or the free one where it is to go. */
+static struct strings_slot *find(const struct strings *s, const void *bytes, uint32_t size, uint32_t hash)
+{
+        uint32_t at = hash & (s->n_slots - 1);
+
+        while (s->slots[at].place) {
+                struct strings_slot *slot = &s->slots[at];
+                if (slot->hash == hash && is_text(text_at(s, slot->place), bytes, size))
+                        return slot;
+                at = (at + 1) & (s->n_slots - 1);
+        }
+        return &s->slots[at];
+}
+
+/* Makes room for one more at a load of at most 3/4. */
+static bool grow(struct strings *s)
+{
+        if (s->n_used < s->n_slots / 4 * 3)
+                return true;
+        if (s->n_slots > UINT32_MAX / 2)
+                return false;
+        uint32_t n_slots = s->n_slots ? s->n_slots * 2 : FIRST_SLOTS;
+        struct strings_slot *slots = calloc(n_slots, sizeof(*slots));
+        if (!slots)
+                return false;
+        for (uint32_t i = 0; i < s->n_slots; i++) {
+                const struct strings_slot *old = &s->slots[i];
+                uint32_t at = old->hash & (n_slots - 1);
+                if (!old->place)
+                        continue;
+                while (slots[at].place)
+                        at = (at + 1) & (n_slots - 1);
+                slots[at] = *old;
+        }
+        free(s->slots);
+        s->slots = slots;
+        s->n_slots = n_slots;
+        return true;
+}
+
+/* A new piece of `size` bytes: its number, from 1; 0 without memory. */
+static uint32_t add_piece(struct strings *s, size_t size)
+{
+        if (s->n_pieces + 1 >= s->pieces_room) {
+                uint32_t room = s->pieces_room ? s->pieces_room * 2 : FIRST_PIECES;
+                char **pieces = room <= MOST_PIECES ? realloc(s->pieces, room * sizeof(*pieces)) : NULL;
+                if (!pieces)
+                        return 0;
+                s->pieces = pieces;
+                s->pieces_room = room;
+        }
+        char *piece = arena_alloc(&s->arena, size);
+        if (!piece)
+                return 0;
+        s->pieces[++s->n_pieces] = piece;
+        return s->n_pieces;
+}
+
+/* A place for a text of `size` bytes, behind its head; 0 without memory. */
+static uint32_t find_room(struct strings *s, uint32_t size)
+{
+        uint32_t need = HEAD_BYTES + size + 1;
+
+        if (need > LONG_BYTES) {
+                uint32_t own = add_piece(s, need);
+                return own ? own * STRINGS_PIECE_BYTES + HEAD_BYTES : 0;
+        }
+        if (!s->piece || need > STRINGS_PIECE_BYTES - s->used) {
+                uint32_t piece = add_piece(s, STRINGS_PIECE_BYTES);
+                if (!piece)
+                        return 0;
+                s->piece = piece;
+                s->used = 0;
+        }
+        s->used += need;
+        return s->piece * STRINGS_PIECE_BYTES + s->used - size - 1;
+}
+
+static bool is_ascii(const uint8_t *bytes, uint32_t size)
+{
+        uint64_t all = 0, word;
+        uint32_t at = 0;
+
+        for (; size - at >= sizeof(word); at += sizeof(word)) {
+                memcpy(&word, bytes + at, sizeof(word));
+                all |= word;
+        }
+        while (at < size)
+                all |= bytes[at++];
+        return !(all & UINT64_C(0x8080808080808080));
+}
+
+/* A copy of the text: its place; 0 without memory. */
+static uint32_t copy(struct strings *s, const void *bytes, uint32_t size)
+{
+        struct strings_head head = { .size = size & INT32_MAX, .ascii = is_ascii(bytes, size) };
+        uint32_t place = find_room(s, size);
+
+        if (!place)
+                return 0;
+        char *text = text_at(s, place);
+        memcpy(text - HEAD_BYTES, &head, HEAD_BYTES);
+        if (size)
+                memcpy(text, bytes, size);
+        text[size] = '\0';
+        return place;
+}
+
+const char *strings_intern(struct strings *s, const void *bytes, size_t size)
+{
+        const char *nul = size ? memchr(bytes, '\0', size) : NULL;
+
+        if (nul)
+                size = (size_t)(nul - (const char *)bytes);
+        if (size >= INT32_MAX - HEAD_BYTES || !grow(s))
+                return NULL;
+        uint32_t hash = (uint32_t)hash_bytes(bytes, size, s->seed);
+        struct strings_slot *slot = find(s, bytes, (uint32_t)size, hash);
+        if (slot->place)
+                return text_at(s, slot->place);
+        uint32_t place = copy(s, bytes, (uint32_t)size);
+        if (!place)
+                return NULL;
+        *slot = (struct strings_slot){ .hash = hash, .place = place };
+        s->n_used++;
+        return text_at(s, place);
+}
+
+size_t strings_held(const struct strings *s)
+{
+        return s->arena.held_bytes + s->n_slots * sizeof(*s->slots) + s->pieces_room * sizeof(*s->pieces);
+}

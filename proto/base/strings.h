@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * strings.h - every text of a run once: interned, NUL-terminated, with a cap.
+ *
+ * Equal bytes give the same pointer, valid until strings_clear. Embedded NULs
+ * end a text. Bytes are kept as they came: they are sanitised where they leave.
+ * What is asked of a text each time that it leaves is kept in front of it.
+ */
+#ifndef HW_PROTO_BASE_STRINGS_H
+#define HW_PROTO_BASE_STRINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "proto/base/arena.h"
+
+struct strings_slot {
+        uint32_t hash, place;           /* place 0: free */
+};
+
+struct strings {
+        struct arena arena;
+        struct strings_slot *slots;     /* open addressing, a power of two */
+        uint32_t n_slots, n_used;
+        char **pieces;                  /* of text memory; a text of place p stands in piece p / STRINGS_PIECE_BYTES */
+        uint32_t n_pieces, pieces_room;
+        uint32_t piece;                 /* the one that is being filled, from `used` on; 0: none */
+        uint32_t used;
+        uint64_t seed;
+};
+
+#define STRINGS_PIECE_BYTES 4096u
+
+/* `max_bytes` of text in all. Allocates nothing yet. */
+void strings_init(struct strings *s, size_t max_bytes);
+void strings_done(struct strings *s);
+void strings_clear(struct strings *s);
+
+/* The interned copy, or NULL when memory is short or the cap is met. */
+const char *strings_intern(struct strings *s, const void *bytes, size_t size);
+
+/* Bytes held. */
+size_t strings_held(const struct strings *s);
+
+/* What stands in front of an interned text. */
+struct strings_head {
+        uint32_t size : 31;
+        uint32_t ascii : 1;             /* no byte above 127 */
+};
+
+static inline struct strings_head strings_head(const char *interned)
+{
+        struct strings_head head;
+
+        memcpy(&head, interned - sizeof(head), sizeof(head)); /* wherever the text before it ended */
+        return head;
+}
+
+static inline size_t strings_size(const char *interned)
+{
+        return strings_head(interned).size;
+}
+
+#endif

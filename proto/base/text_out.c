@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/base/text_out.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+void text_out_init(struct text_out *o, char *buffer, size_t size)
+{
+        *o = (struct text_out){ .at = buffer, .size = size };
+        buffer[0] = '\0';
+}
+
+void text_put_n(struct text_out *o, const char *text, size_t n)
+{
+        size_t room = o->size - o->used - 1;
+
+        if (n > room) {
+                n = room;
+                o->cut = true;
+        }
+        memcpy(o->at + o->used, text, n);
+        o->used += n;
+        o->at[o->used] = '\0';
+}
+
+void text_put(struct text_out *o, const char *text)
+{
+        text_put_n(o, text, strlen(text));
+}
+
+void text_put_u64(struct text_out *o, uint64_t number)
+{
+        char digits[20];
+        size_t n = sizeof(digits);
+
+        do {
+                digits[--n] = (char)('0' + number % 10);
+                number /= 10;
+        } while (number);
+        text_put_n(o, digits + n, sizeof(digits) - n);
+}
+
+char *text_join(char *buffer, size_t size, ...)
+{
+        struct text_out o;
+        const char *text;
+        va_list args;
+
+        text_out_init(&o, buffer, size);
+        va_start(args, size);
+        while ((text = va_arg(args, const char *)))
+                text_put(&o, text);
+        va_end(args);
+        return buffer;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * text_out.h - writes text piece by piece into a buffer of fixed size.
+ *
+ * The buffer is terminated after every call. What does not fit is cut; `cut`
+ * tells. For stages that may not use stdio.
+ */
+#ifndef HW_PROTO_BASE_TEXT_OUT_H
+#define HW_PROTO_BASE_TEXT_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct text_out {
+        char *at;
+        size_t size, used;      /* used: without the NUL */
+        bool cut;
+};
+
+/* `size` must not be 0; the buffer is borrowed. */
+void text_out_init(struct text_out *o, char *buffer, size_t size);
+
+void text_put_n(struct text_out *o, const char *text, size_t n);
+void text_put(struct text_out *o, const char *text);
+void text_put_u64(struct text_out *o, uint64_t number);
+
+/* All of a NULL-terminated list of texts into a fresh buffer; returns it. */
+char *text_join(char *buffer, size_t size, ...) __attribute__((sentinel));
+
+#endif

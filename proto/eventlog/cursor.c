@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN. While the cursor is the carry, its tail is a copy of the input's
+ * start:
+ *
+ *     carry   [ of earlier pieces | copied from the input ]
+ *             ^ origin     carried ^        p >= here: switch to the input
+ *     input                       [ copied | not at hand yet            ]
+ *                                           ^ input_next
+ *
+ * Only as much is copied as was asked for, so a cut event costs one copy of
+ * itself. Room: p stands inside the carried bytes (fewer than CURSOR_NEED_MAX,
+ * since a request of at most that was refused), and asks for at most
+ * CURSOR_NEED_MAX: twice that is enough, and nothing moves while events that
+ * point into the carry are in use.
+ */
+#include "proto/eventlog/cursor.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* The view becomes the lent piece, `skip` bytes into it. */
+static void cursor_direct(struct cursor *v, size_t skip, uint64_t input_offset)
+{
+        v->origin = v->input;
+        v->origin_offset = input_offset;
+        v->p = v->input + skip;
+        v->end = v->input_end;
+        v->input_next = v->input_end;
+        v->carried = 0;
+}
+
+void cursor_reset(struct cursor *v)
+{
+        v->p = v->end = v->origin = v->carry;
+        v->input = v->input_next = v->input_end = v->carry;
+        v->origin_offset = 0;
+        v->carried = 0;
+}
+
+void cursor_input(struct cursor *v, const uint8_t *data, size_t size)
+{
+        assert(v->input_next == v->input_end);
+        if (size == 0)
+                return;
+        v->input = v->input_next = data;
+        v->input_end = data + size;
+        if (v->carried == 0)
+                cursor_direct(v, 0, cursor_offset(v));
+}
+
+bool cursor_more(struct cursor *v, size_t n)
+{
+        assert(n <= CURSOR_NEED_MAX);
+        if (v->carried == 0)
+                return false;
+        size_t used = (size_t)(v->p - v->carry);
+        if (used >= v->carried) {
+                cursor_direct(v, used - v->carried, v->origin_offset + v->carried);
+                return (size_t)(v->end - v->p) >= n;
+        }
+        size_t have = (size_t)(v->end - v->p);
+        size_t left = (size_t)(v->input_end - v->input_next);
+        size_t take = n - have < left ? n - have : left;
+        memcpy(v->carry + used + have, v->input_next, take);
+        v->input_next += take;
+        v->end += take;
+        return have + take >= n;
+}
+
+void cursor_stash(struct cursor *v)
+{
+        size_t left = (size_t)(v->end - v->p);
+        uint64_t offset = cursor_offset(v);
+        assert(left < CURSOR_NEED_MAX && v->input_next == v->input_end);
+        memmove(v->carry, v->p, left);
+        v->p = v->origin = v->carry;
+        v->end = v->carry + left;
+        v->origin_offset = offset;
+        v->carried = left;
+        v->input = v->input_next = v->input_end = v->carry;
+}

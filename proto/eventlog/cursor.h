@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cursor.h - the bytes at hand, in one piece, whatever the pieces they came in.
+ *
+ * The decoder reads at `p`, up to `end`, and asks cursor_need() for more than is
+ * there. Normally these point into the lent input: nothing is copied. Only
+ * what is cut by a piece's end is carried over (cursor_stash) and completed
+ * from the next piece; as soon as `p` has left the carried bytes, the cursor is
+ * the input itself again.
+ */
+#ifndef HW_PROTO_EVENTLOG_CURSOR_H
+#define HW_PROTO_EVENTLOG_CURSOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heapwatch/eventlog.h"
+
+/* The most that cursor_need may be asked for: an event, and the start of the next one (a block marker is 24 bytes). */
+#define CURSOR_NEED_MAX (HW_EVENT_MAX_BYTES + 32u)
+
+struct cursor {
+        const uint8_t *p, *end;         /* bytes at hand */
+        const uint8_t *origin;          /* where `origin_offset` of the stream lies: start of the carry or the input */
+        uint64_t origin_offset;
+        const uint8_t *input;           /* the lent piece */
+        const uint8_t *input_next;      /* its bytes from here on are not at hand yet */
+        const uint8_t *input_end;
+        size_t carried;                 /* of earlier pieces, at the carry's start; 0: the cursor is the input */
+        uint8_t carry[2 * CURSOR_NEED_MAX];
+};
+
+/* Empty, at stream offset 0. */
+void cursor_reset(struct cursor *v);
+
+/* Lends the next piece. Only after cursor_stash. */
+void cursor_input(struct cursor *v, const uint8_t *data, size_t size);
+
+/* The slow half of cursor_need. */
+bool cursor_more(struct cursor *v, size_t n);
+
+/* Keeps the bytes at hand, for the input is about to go. Only after cursor_need was refused. Moves what `p` points to. */
+void cursor_stash(struct cursor *v);
+
+/* Whether `n` (at most CURSOR_NEED_MAX) bytes are at hand at `p`. May move `p`; earlier pointers stay readable. */
+static inline bool cursor_need(struct cursor *v, size_t n)
+{
+        return (size_t)(v->end - v->p) >= n || cursor_more(v, n);
+}
+
+/* Stream offset of `p`. */
+static inline uint64_t cursor_offset(const struct cursor *v)
+{
+        return v->origin_offset + (uint64_t)(v->p - v->origin);
+}
+
+#endif

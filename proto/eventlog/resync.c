@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN. After damage the stream is searched, byte by byte from the failing
+ * event on, for a place where it makes sense again:
+ *
+ *     a header begins (hdrb hetb), or
+ *     one ends (hete hdre datb): a program that is killed inside an event and
+ *     started again on the same FIFO has the start of its next header taken
+ *     for the rest of that event. Its table is the one that is known, for it
+ *     is the same program; or
+ *     a declared id, its time inside the block's (or within 30 s of the last
+ *     good event, and not before the run), its payload inside the block, and
+ *     after it the same again, or the block's end; of a block marker also its
+ *     own size, times and capability must be possible.
+ *
+ * Two times of 8 bytes each that fit make a wrong hit very unlikely. Each
+ * place costs one table look-up; only heads are read, so hostile lengths cost
+ * nothing. At most an event and the next one's head are held back undecided;
+ * when the input has ended, what needs more bytes is not there.
+ * Inside a block its size is believed before its times: a wrong hit whose
+ * length leads far away would hold back all that follows.
+ *
+ * One damage is reported per stretch, when it is over and its length is known;
+ * only a stream in which no event can be found until a header comes (it is no
+ * eventlog, or its header is damaged) is reported at once.
+ */
+#include "proto/eventlog/internal.h"
+
+#include <string.h>
+
+#include "proto/eventlog/bytes.h"
+
+#define NEAR_NS UINT64_C(30000000000)
+
+static const struct block no_block = {.cap = HW_CAP_NONE};
+
+bool frame_near(const struct hw_eventlog *log, const struct frame *frame)
+{
+        uint64_t away = frame->time_ns > log->last_ns ? frame->time_ns - log->last_ns : log->last_ns - frame->time_ns;
+        bool before_run = log->has_blocks && frame->time_ns < log->floor_ns;
+        return away <= NEAR_NS && !before_run;
+}
+
+/* Whether the frame alone can stand where it does; `block` may be closed. */
+static bool frame_fits(const struct hw_eventlog *log, const struct frame *frame, const struct block *block)
+{
+        if (frame->kind & KIND_VARIABLE && !(frame->kind & KIND_UNKNOWN) && frame->size < (frame->kind & KIND_SIZE))
+                return false;
+        if (frame->offset < block->end_offset)
+                return frame_in_block(block, frame);
+        return frame_near(log, frame);
+}
+
+/* Whether an event, a header or an end can begin `at` bytes after `p`, where `block` holds as far as it goes. */
+enum answer next_fits(struct hw_eventlog *log, size_t at, const struct block *block)
+{
+        struct cursor *v = &log->cursor;
+        uint64_t offset = cursor_offset(v) + at;
+        struct block opened;
+        struct frame frame;
+        if (block->end_offset > 0 && offset == block->end_offset)
+                return ANSWER_YES;
+        if (!cursor_need(v, at + 2))
+                return ANSWER_MORE;
+        if (be16(v->p + at) == DATA_END)
+                return offset > block->end_offset || block->end_offset - offset == 2 ? ANSWER_YES : ANSWER_NO;
+        enum answer known = frame_read(log, at, &frame);
+        if (known == ANSWER_YES && frame.kind & KIND_MARKER)
+                return marker_read(log, at, &frame, &opened);
+        if (known == ANSWER_YES)
+                return frame_fits(log, &frame, block) ? ANSWER_YES : ANSWER_NO;
+        if (known == ANSWER_MORE || be16(v->p + at) != HEADER_BEGIN >> 16)
+                return known;
+        if (!cursor_need(v, at + 4))
+                return ANSWER_MORE;
+        return be32(v->p + at) == HEADER_BEGIN ? ANSWER_YES : ANSWER_NO;
+}
+
+/* Whether the event at `p` and what follows it fit. IPE: its announced length may be one too long. */
+static enum answer chain_fits(struct hw_eventlog *log, const struct frame *frame, const struct block *block)
+{
+        if (!frame_fits(log, frame, block))
+                return ANSWER_NO;
+        size_t bytes = frame->head + frame->size;
+        if (frame->kind & KIND_IPE && frame->size > 0) {
+                enum answer shorter = next_fits(log, bytes - 1, block);
+                if (shorter != ANSWER_NO)
+                        return shorter;
+        }
+        return next_fits(log, bytes, block);
+}
+
+/* Whether the block marker at `p` opens a block whose first event fits. */
+static enum answer marker_fits(struct hw_eventlog *log, const struct frame *frame)
+{
+        struct block opened;
+        enum answer fits = marker_read(log, 0, frame, &opened);
+        if (fits != ANSWER_YES)
+                return fits;
+        if (log->has_blocks && frame->time_ns < log->floor_ns)
+                return ANSWER_NO;
+        return next_fits(log, frame->head + frame->size, &opened);
+}
+
+/* Whether an event of the present run begins at `p`. Settles in which block. */
+static enum answer event_found(struct hw_eventlog *log)
+{
+        struct frame frame;
+        enum answer fits = frame_read(log, 0, &frame);
+        if (fits != ANSWER_YES)
+                return fits;
+        bool inside = frame.offset < log->block.end_offset;
+        if (frame.kind & KIND_MARKER)
+                fits = marker_fits(log, &frame);
+        else if (inside && (fits = chain_fits(log, &frame, &log->block)) != ANSWER_NO)
+                return fits;
+        else if (inside && !frame_in_bytes(&log->block, &frame))
+                return ANSWER_NO;
+        else
+                fits = chain_fits(log, &frame, &no_block);
+        if (fits == ANSWER_YES) {
+                log->block = no_block;
+                log->adrift = log->has_blocks;
+        }
+        return fits;
+}
+
+static enum answer header_found(struct hw_eventlog *log)
+{
+        struct cursor *v = &log->cursor;
+        if (*v->p != HEADER_BEGIN >> 24)
+                return ANSWER_NO;
+        if (!cursor_need(v, 2))
+                return ANSWER_MORE;
+        if (be16(v->p) != HEADER_BEGIN >> 16)
+                return ANSWER_NO;
+        if (!cursor_need(v, 8))
+                return ANSWER_MORE;
+        return be32(v->p) == HEADER_BEGIN && be32(v->p + 4) == TYPES_BEGIN ? ANSWER_YES : ANSWER_NO;
+}
+
+/* Whether the types of a header end at `p`, whose start was taken for something else. */
+static enum answer header_end_found(struct hw_eventlog *log)
+{
+        struct cursor *v = &log->cursor;
+        if (!cursor_need(v, 4))
+                return *v->p == TYPES_END >> 24 ? ANSWER_MORE : ANSWER_NO;
+        if (be32(v->p) != TYPES_END || !log->has_table)
+                return ANSWER_NO;
+        if (!cursor_need(v, 12))
+                return ANSWER_MORE;
+        return be32(v->p + 4) == HEADER_END && be32(v->p + 8) == DATA_BEGIN ? ANSWER_YES : ANSWER_NO;
+}
+
+/* Without a table only headers count: on to the next byte that may begin one. */
+static void skip_to_header(struct cursor *v)
+{
+        const uint8_t *h = memchr(v->p, HEADER_BEGIN >> 24, (size_t)(v->end - v->p));
+        v->p = h ? h : v->end;
+}
+
+/* Bytes passed over since the last call are lost. */
+static void account(struct hw_eventlog *log, uint64_t until)
+{
+        if (until > log->lost_mark) {
+                log->stats.lost_bytes += until - log->lost_mark;
+                log->lost_mark = until;
+        }
+        log->damage.lost_bytes = until - log->damage.offset;
+}
+
+enum step lose(struct hw_eventlog *log, uint64_t offset, const char *reason, bool limit)
+{
+        log->damage = (struct hw_eventlog_damage){.offset = offset, .reason = reason};
+        log->lost_mark = offset;
+        log->lost_limit = limit;
+        log->lost_told = !log->has_table;
+        log->stats.resyncs++;
+        log->stage = STAGE_LOST;
+        if (cursor_offset(&log->cursor) == offset)
+                log->cursor.p++;
+        if (!log->lost_told)
+                return STEP_AGAIN;
+        account(log, cursor_offset(&log->cursor));
+        return limit ? STEP_LIMIT : STEP_BAD;
+}
+
+/* The stretch is over: `begin` takes what is there, NULL when that is an event. */
+static enum step found(struct hw_eventlog *log, void (*begin)(struct hw_eventlog *log))
+{
+        account(log, cursor_offset(&log->cursor));
+        log->stage = STAGE_EVENTS;
+        if (begin)
+                begin(log);
+        if (log->lost_told)
+                return STEP_AGAIN;
+        return log->lost_limit ? STEP_LIMIT : STEP_BAD;
+}
+
+enum step lost_step(struct hw_eventlog *log)
+{
+        struct cursor *v = &log->cursor;
+        for (;;) {
+                if (!cursor_need(v, 1))
+                        break;
+                if (!log->has_table)
+                        skip_to_header(v);
+                if (!cursor_need(v, 1))
+                        break;
+                enum answer header = header_found(log);
+                if (header == ANSWER_YES)
+                        return found(log, header_begin);
+                enum answer end = header_end_found(log);
+                if (end == ANSWER_YES)
+                        return found(log, header_resume);
+                enum answer event = log->has_table ? event_found(log) : ANSWER_NO;
+                if (log->input_ended) { /* what needs more bytes than there will be cannot stand here */
+                        header = header == ANSWER_MORE ? ANSWER_NO : header;
+                        end = end == ANSWER_MORE ? ANSWER_NO : end;
+                        event = event == ANSWER_MORE ? ANSWER_NO : event;
+                }
+                if (event == ANSWER_YES && header == ANSWER_NO && end == ANSWER_NO)
+                        return found(log, NULL);
+                if (header == ANSWER_MORE || end == ANSWER_MORE || event == ANSWER_MORE)
+                        break;
+                v->p++;
+        }
+        account(log, cursor_offset(v));
+        return STEP_MORE;
+}
+
+void lost_finish(struct hw_eventlog *log, uint64_t left)
+{
+        account(log, cursor_offset(&log->cursor) + left);
+}

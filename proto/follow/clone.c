@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a topic's sequence rises by 1, so what is missing is seen at the next
+ * message of the topic, or by the `heads` of the target's heartbeat when no next
+ * one comes. A hurt target is healed by a snapshot of that target; an unknown
+ * epoch by one of everything. While a snapshot is under way, live updates of
+ * what it covers are held; when it ends they are replayed, and those with a
+ * sequence that the snapshot includes are dropped.
+ *
+ * One snapshot at a time. A target that is hurt again soon is healed after a
+ * pause that doubles, so a reader that is always too slow asks seldom. A
+ * snapshot that stands still is asked for again, each time with more patience.
+ *
+ * The first request waits a moment: the subscription must be with the daemon
+ * before the snapshot is made, or what lies between the two is missed. (It
+ * would be noticed and healed; but it need not happen.)
+ */
+#include "proto/follow/clone.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/ckd.h"
+#include "proto/follow/limits.h"
+#include "proto/wire/limits.h"
+#include "proto/base/limits.h"
+
+#define MS UINT64_C(1000000)
+#define FIRST_REQUEST_NS (100 * MS)     /* subscribe first */
+#define UNCONNECTED_NS (250 * MS)       /* the request socket has no peer yet */
+#define STALE_NS (3000 * MS)
+#define PATIENCE_NS (2000 * MS)
+#define PATIENCE_MAX_NS (16000 * MS)
+#define REFUSED_NS (2000 * MS)          /* after an error reply */
+#define HEAL_PAUSE_NS (1000 * MS)
+#define HEAL_PAUSE_MAX_NS (30000 * MS)
+#define HEAL_CALM_NS (60000 * MS)       /* healthy for so long: the pause is short again */
+#define MAX_TARGETS (LIMIT_TARGETS * 4) /* of one daemon, whatever it claims */
+
+void clone_init(struct clone *c, uint32_t kinds, struct hw_subscriber_stats *stats, uint64_t now_ns)
+{
+        *c = (struct clone){
+                .kinds = kinds,
+                .stats = stats,
+                .heard_ns = now_ns,
+                .want_all = true,
+                .all_at_ns = now_ns + FIRST_REQUEST_NS,
+                .patience_ns = PATIENCE_NS,
+        };
+}
+
+void clone_done(struct clone *c)
+{
+        queue_clear(&c->held);
+        queue_clear(&c->out);
+        free(c->targets);
+        c->targets = NULL;
+        c->n_targets = c->max_targets = 0;
+}
+
+/* ------------------------------------------------------------------ targets */
+
+/* Where `name` is or belongs. */
+static size_t position(const struct clone *c, const char *name, bool *ret_found)
+{
+        size_t low = 0, high = c->n_targets;
+
+        *ret_found = false;
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                int order = strcmp(name, c->targets[middle].name);
+
+                if (order == 0) {
+                        *ret_found = true;
+                        return middle;
+                }
+                if (order < 0)
+                        high = middle;
+                else
+                        low = middle + 1;
+        }
+        return low;
+}
+
+static struct clone_target *find(struct clone *c, const char *name)
+{
+        bool found;
+        size_t at = position(c, name, &found);
+
+        return found ? &c->targets[at] : NULL;
+}
+
+static bool grow(struct clone *c)
+{
+        size_t max = c->max_targets ? c->max_targets * 2 : 16;
+
+        if (c->n_targets < c->max_targets)
+                return true;
+        if (c->n_targets >= MAX_TARGETS)
+                return false;
+        struct clone_target *targets = realloc(c->targets, max * sizeof *targets);
+        if (!targets)
+                return false;
+        c->targets = targets;
+        c->max_targets = max;
+        return true;
+}
+
+/* NULL when there is no room. */
+static struct clone_target *find_or_add(struct clone *c, const char *name)
+{
+        bool found;
+        size_t at = position(c, name, &found), n = strlen(name);
+
+        if (found)
+                return &c->targets[at];
+        if (n > LIMIT_TARGET_NAME_BYTES || !grow(c))
+                return NULL;
+        struct clone_target *t = &c->targets[at];
+        memmove(t + 1, t, (c->n_targets - at) * sizeof *t);
+        c->n_targets++;
+        *t = (struct clone_target){ .pause_ns = HEAL_PAUSE_NS };
+        memcpy(t->name, name, n + 1);
+        return t;
+}
+
+static void forget(struct clone *c, struct clone_target *t)
+{
+        size_t after = c->n_targets - (size_t)(t - c->targets) - 1;
+
+        memmove(t, t + 1, after * sizeof *t);
+        c->n_targets--;
+}
+
+/* --------------------------------------------------------- loss and healing */
+
+/* Messages of a topic up to `sequence` were missed. */
+static void missed(struct clone *c, struct clone_target *t, Hw__Kind kind, uint64_t sequence)
+{
+        c->stats->gaps++;
+        c->stats->lost += sequence - t->newest[kind];
+        t->newest[kind] = sequence;
+        t->hurt = *t->name != '\0'; /* the daemon's own topic is full state: the next message heals it */
+}
+
+static bool is_followed(const struct clone *c, Hw__Kind kind)
+{
+        return (unsigned)kind < CLONE_KINDS && (c->kinds >> (unsigned)kind & 1u);
+}
+
+/* A heartbeat tells how far the other topics are: what did not come by now was lost. */
+static void check_heads(struct clone *c, struct clone_target *t, const Hw__Target *state)
+{
+        for (size_t i = 0; i < state->n_heads; i++) {
+                const Hw__TopicHead *head = state->heads[i];
+
+                if (is_followed(c, head->kind) && head->kind != HW__KIND__KIND_TARGET &&
+                    head->sequence > t->newest[head->kind])
+                        missed(c, t, head->kind, head->sequence);
+        }
+}
+
+/* A snapshot covers its topics up to these numbers, also those it has nothing to say about. */
+static void cover_heads(struct clone_target *t, const Hw__Target *state)
+{
+        for (size_t i = 0; i < state->n_heads; i++) {
+                const Hw__TopicHead *head = state->heads[i];
+
+                if ((unsigned)head->kind < CLONE_KINDS && head->sequence > t->newest[head->kind])
+                        t->newest[head->kind] = head->sequence;
+        }
+}
+
+/* ------------------------------------------------------------------- events */
+
+static int deliver(struct clone *c, Hw__Update *update, size_t bytes)
+{
+        c->stats->updates++;
+        return queue_push(&c->out, HW_SUBSCRIBER_UPDATE, update, bytes);
+}
+
+static int tell(struct clone *c, enum hw_subscriber_event event)
+{
+        return queue_push(&c->out, event, NULL, 0);
+}
+
+/* The last message of a target got lost: make it up, so that the caller forgets the target as usual. */
+static int deliver_removal(struct clone *c, const struct clone_target *t)
+{
+        Hw__Update *u = malloc(sizeof *u);
+        Hw__Target *state = malloc(sizeof *state);
+        char *name = strdup(t->name);
+
+        if (!u || !state || !name) {
+                free(u);
+                free(state);
+                free(name);
+                return -ENOMEM;
+        }
+        hw__update__init(u);
+        hw__target__init(state);
+        state->has_state = true;
+        state->state = HW__TARGET__STATE__STATE_REMOVED;
+        u->has_epoch = true;
+        u->epoch = c->epoch;
+        u->target = name;
+        u->body_case = HW__UPDATE__BODY_TARGET_STATE;
+        u->target_state = state;
+        return deliver(c, u, 0);
+}
+
+static bool is_named(const Hw__DaemonState *daemon, const char *name)
+{
+        for (size_t i = 0; i < daemon->n_targets; i++)
+                if (strcmp(daemon->targets[i], name) == 0)
+                        return true;
+        return false;
+}
+
+/* Twice in a row not named by the daemon: removed. Once may be a heartbeat from before the target was added. */
+static int check_removed(struct clone *c, const Hw__DaemonState *daemon)
+{
+        for (size_t i = c->n_targets; i-- > 0;) {
+                struct clone_target *t = &c->targets[i];
+
+                if (*t->name == '\0')
+                        continue;
+                t->absent = is_named(daemon, t->name) ? 0 : t->absent + 1;
+                if (t->absent < 2)
+                        continue;
+                int r = deliver_removal(c, t);
+                if (r < 0)
+                        return r;
+                forget(c, t);
+        }
+        return 0;
+}
+
+/*
+ * A new life of the daemon: nothing of the old one holds. A snapshot of everything that is under way goes on
+ * only when the new life answers it: the first contact, or its own reply told the epoch.
+ */
+static int begin_epoch(struct clone *c, uint64_t epoch, bool by_reply, uint64_t now_ns)
+{
+        bool goes_on = c->asked_all && (by_reply || !c->known);
+
+        c->old_epoch = c->known ? c->epoch : epoch;
+        c->epoch = epoch;
+        c->known = true;
+        c->n_targets = 0;
+        queue_clear(&c->held);
+        c->want_all = true;
+        c->all_at_ns = now_ns;
+        c->patience_ns = PATIENCE_NS;
+        if (!goes_on)
+                c->active = c->asked_all = false;
+        return tell(c, HW_SUBSCRIBER_RESET);
+}
+
+/* Takes note of a sign of life. Returns 1 when it is of the present epoch, 0 when it is to be ignored, or -ENOMEM. */
+static int hear(struct clone *c, bool has_epoch, uint64_t epoch, bool by_reply, uint64_t now_ns)
+{
+        bool was_stale = c->stale;
+        int r;
+
+        if (has_epoch && c->known && epoch == c->old_epoch && epoch != c->epoch)
+                return 0; /* a straggler of the daemon that ended */
+        c->heard_ns = now_ns;
+        c->stale = false;
+        if (has_epoch && (!c->known || epoch != c->epoch)) {
+                r = begin_epoch(c, epoch, by_reply, now_ns);
+                return r < 0 ? r : 1;
+        }
+        r = was_stale && c->known ? tell(c, HW_SUBSCRIBER_ALIVE) : 0;
+        return r < 0 ? r : 1;
+}
+
+/* ------------------------------------------------------------- live updates */
+
+/* The daemon made the target anew: its topics count from 1 again. */
+static void restart(struct clone_target *t)
+{
+        memset(t->newest, 0, sizeof t->newest);
+        memset(t->live, 0, sizeof t->live);
+        t->hurt = true;
+}
+
+static int accept_live(struct clone *c, Hw__Update *u, size_t bytes)
+{
+        Hw__Kind kind = hw_update_kind(u);
+        struct clone_target *t = find_or_add(c, u->target ? u->target : "");
+        int r = 0;
+
+        if (!t) {
+                c->stats->bad++;
+                hw__update__free_unpacked(u, NULL);
+                return 0;
+        }
+        if (t->live[kind] && u->sequence <= t->live[kind])
+                restart(t);
+        t->live[kind] = u->sequence;
+        if (u->sequence <= t->newest[kind]) { /* the snapshot included it */
+                hw__update__free_unpacked(u, NULL);
+                return 0;
+        }
+        if (u->sequence - 1 > t->newest[kind])
+                missed(c, t, kind, u->sequence - 1);
+        t->newest[kind] = u->sequence;
+        if (kind == HW__KIND__KIND_TARGET && u->target_state->state == HW__TARGET__STATE__STATE_REMOVED)
+                forget(c, t);
+        else if (kind == HW__KIND__KIND_TARGET)
+                check_heads(c, t, u->target_state);
+        else if (kind == HW__KIND__KIND_DAEMON && !c->active)
+                r = check_removed(c, u->daemon);
+        if (r < 0) {
+                hw__update__free_unpacked(u, NULL);
+                return r;
+        }
+        return deliver(c, u, bytes);
+}
+
+/* Whether a snapshot under way (or due) covers this target, so that its updates must wait. */
+static bool must_wait(struct clone *c, const char *target)
+{
+        if (c->want_all)
+                return true;
+        const struct clone_target *t = c->active ? find(c, target) : NULL;
+        return t && t->asked;
+}
+
+static int hold(struct clone *c, Hw__Update *u, size_t bytes)
+{
+        if (c->held.count >= LIMIT_HELD_MESSAGES || c->held.bytes >= LIMIT_HELD_BYTES)
+                queue_clear(&c->held); /* seen as gaps when the next ones are replayed */
+        return queue_push(&c->held, HW_SUBSCRIBER_UPDATE, u, bytes);
+}
+
+int clone_live(struct clone *c, Hw__Update *u, size_t bytes, uint64_t now_ns)
+{
+        int r = hear(c, true, u->epoch, false, now_ns);
+
+        if (r <= 0 || hw_update_kind(u) == HW__KIND__KIND_NONE) { /* of no kind: from a newer version */
+                hw__update__free_unpacked(u, NULL);
+                return r < 0 ? r : 0;
+        }
+        if (must_wait(c, u->target ? u->target : ""))
+                return hold(c, u, bytes);
+        return accept_live(c, u, bytes);
+}
+
+/* ---------------------------------------------------------------- snapshots */
+
+static int replay(struct clone *c)
+{
+        struct queue held = c->held;
+        struct queue_item *item;
+        int r = 0;
+
+        if (!held.first)
+                return 0;
+        c->held = (struct queue){ 0 };
+        while (r == 0 && (item = queue_pop(&held))) {
+                r = accept_live(c, item->update, item->bytes);
+                item->update = NULL;
+                queue_item_free(item);
+        }
+        queue_clear(&held);
+        return r;
+}
+
+static int accept_snapshot(struct clone *c, Hw__Reply *reply)
+{
+        Hw__Update *u = reply->update;
+        Hw__Kind kind = hw_update_kind(u);
+        struct clone_target *t = kind == HW__KIND__KIND_NONE ? NULL : find_or_add(c, u->target ? u->target : "");
+
+        if (!t)
+                return 0;
+        if (u->sequence > t->newest[kind])
+                t->newest[kind] = u->sequence;
+        if (kind == HW__KIND__KIND_TARGET)
+                cover_heads(t, u->target_state);
+        reply->update = NULL;
+        reply->what_case = HW__REPLY__WHAT__NOT_SET;
+        return deliver(c, u, 0);
+}
+
+/* The snapshot under way is over. `healed`: what it covered is whole again. */
+static int finish(struct clone *c, bool healed)
+{
+        for (size_t i = 0; i < c->n_targets; i++) {
+                struct clone_target *t = &c->targets[i];
+
+                if (healed && (c->asked_all || t->asked))
+                        t->hurt = false;
+                t->asked = false;
+        }
+        c->active = false;
+        if (c->asked_all && healed)
+                c->want_all = false;
+        bool ready = c->asked_all && healed;
+        c->asked_all = false;
+        int r = ready ? tell(c, HW_SUBSCRIBER_READY) : 0;
+        return r < 0 || c->want_all ? r : replay(c);
+}
+
+/* An error: of everything, try again later; of some targets, they are not there (any more). */
+static int refused(struct clone *c, uint64_t now_ns)
+{
+        c->all_at_ns = now_ns + REFUSED_NS;
+        return finish(c, !c->asked_all);
+}
+
+int clone_reply(struct clone *c, Hw__Reply *reply, uint64_t now_ns)
+{
+        bool is_update = reply->what_case == HW__REPLY__WHAT_UPDATE;
+        bool is_end = reply->what_case == HW__REPLY__WHAT_SNAPSHOT_END;
+        int r;
+
+        if (!c->active || (reply->id != c->id && (reply->has_id || !reply->error)))
+                return 0; /* of a request that was given up */
+        if (is_update)
+                r = hear(c, reply->update->has_epoch, reply->update->epoch, true, now_ns);
+        else
+                r = hear(c, is_end && reply->snapshot_end->has_epoch, is_end ? reply->snapshot_end->epoch : 0, true,
+                         now_ns);
+        if (r <= 0 || !c->active)
+                return r < 0 ? r : 0;
+        c->progress_ns = now_ns;
+        if (reply->error)
+                return refused(c, now_ns);
+        if (is_update)
+                return accept_snapshot(c, reply);
+        if (!is_end)
+                return 0;
+        c->patience_ns = PATIENCE_NS;
+        return finish(c, true);
+}
+
+/* --------------------------------------------------------------------- time */
+
+int clone_tick(struct clone *c, uint64_t now_ns)
+{
+        int r = 0;
+
+        if (!c->stale && now_ns >= c->heard_ns + STALE_NS) {
+                c->stale = true;
+                r = tell(c, HW_SUBSCRIBER_STALE);
+        }
+        if (r == 0 && c->active && now_ns >= c->progress_ns + c->patience_ns) {
+                if (c->patience_ns < PATIENCE_MAX_NS)
+                        c->patience_ns *= 2;
+                r = finish(c, false);
+        }
+        return r;
+}
+
+uint64_t clone_deadline(const struct clone *c)
+{
+        uint64_t at = c->stale ? UINT64_MAX : c->heard_ns + STALE_NS;
+        uint64_t next = UINT64_MAX;
+
+        if (c->active)
+                next = c->progress_ns + c->patience_ns;
+        else if (c->want_all)
+                next = c->all_at_ns;
+        for (size_t i = 0; !c->active && !c->want_all && i < c->n_targets; i++)
+                if (c->targets[i].hurt && c->targets[i].heal_at_ns < next)
+                        next = c->targets[i].heal_at_ns;
+        return at < next ? at : next;
+}
+
+bool clone_want(struct clone *c, uint64_t now_ns, char **names, size_t *ret_n)
+{
+        size_t n = 0;
+
+        if (c->active)
+                return false;
+        *ret_n = 0;
+        if (c->want_all)
+                return now_ns >= c->all_at_ns;
+        for (size_t i = 0; i < c->n_targets && n < LIMIT_HEALED_TARGETS; i++) {
+                struct clone_target *t = &c->targets[i];
+
+                t->asked = t->hurt && now_ns >= t->heal_at_ns;
+                if (t->asked)
+                        names[n++] = t->name;
+        }
+        *ret_n = n;
+        return n > 0;
+}
+
+/* Healed lately: wait longer before the next time. */
+static void schedule(struct clone_target *t, uint64_t now_ns)
+{
+        if (t->healed_ns == 0 || now_ns - t->healed_ns > HEAL_CALM_NS)
+                t->pause_ns = HEAL_PAUSE_NS;
+        else if (t->pause_ns < HEAL_PAUSE_MAX_NS)
+                t->pause_ns = t->pause_ns * 2 < HEAL_PAUSE_MAX_NS ? t->pause_ns * 2 : HEAL_PAUSE_MAX_NS;
+        t->healed_ns = now_ns;
+        t->heal_at_ns = now_ns + t->pause_ns;
+}
+
+void clone_asked(struct clone *c, uint64_t id, uint64_t now_ns)
+{
+        c->stats->snapshots++;
+        c->active = true;
+        c->asked_all = c->want_all;
+        c->id = id;
+        c->progress_ns = now_ns;
+        for (size_t i = 0; !c->asked_all && i < c->n_targets; i++)
+                if (c->targets[i].asked)
+                        schedule(&c->targets[i], now_ns);
+}
+
+void clone_not_asked(struct clone *c, uint64_t now_ns)
+{
+        c->all_at_ns = now_ns + UNCONNECTED_NS;
+        for (size_t i = 0; i < c->n_targets; i++) {
+                if (c->targets[i].asked)
+                        c->targets[i].heal_at_ns = now_ns + UNCONNECTED_NS;
+                c->targets[i].asked = false;
+        }
+}

@@ -1,0 +1,1 @@
+sources := queue.c clone.c zparts.c subscriber.c request.c

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: per daemon a `link`: a SUB socket for updates, a DEALER for
+ * snapshots, and a clone (clone.h) that knows what they mean. This file only
+ * moves messages between sockets and clones.
+ *
+ * A turn takes at most one message from each socket and stops when a clone has
+ * an event to give, so memory stays with ZeroMQ's queues. hw_subscriber_next
+ * returns NOTHING only after every socket said EAGAIN: ZeroMQ's descriptors
+ * are edge-triggered, and only then will they become readable again. The
+ * descriptor for the caller is an epoll set of all of them and of a timer, set
+ * to the next thing that is due when NOTHING is returned.
+ *
+ * The DEALER is ZMQ_IMMEDIATE: a request never waits in a queue for a daemon
+ * that is not there; clone_not_asked lets it be asked again.
+ */
+#include "heapwatch/subscriber.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "proto/base/clock.h"
+#include "proto/follow/clone.h"
+#include "proto/follow/limits.h"
+#include "proto/wire/endpoints.h"
+#include "proto/follow/zparts.h"
+#include "proto/wire/limits.h"
+
+#define RECONNECT_MS 100
+#define RECONNECT_MAX_MS 2000
+#define RECEIVE_QUEUE 100000    /* messages of one daemon that wait for a slow reader: then the daemon drops */
+
+struct link {
+        void *updates;          /* SUB */
+        void *requests;         /* DEALER */
+        struct clone clone;
+};
+
+struct hw_subscriber {
+        void *zmq;
+        struct link *links;
+        size_t n_links;
+        zmq_pollitem_t *items;          /* two per link */
+        char **targets;                 /* followed; NULL: all */
+        size_t n_targets;
+        Hw__Kind *kinds;                /* followed; NULL: all */
+        size_t n_kinds;
+        uint64_t last_id;
+        struct queue_item *current;     /* lent to the caller */
+        size_t current_link, next_link;
+        int epoll, timer;
+        struct hw_subscriber_stats stats;
+};
+
+/* --------------------------------------------------------------- connecting */
+
+static void set_int(void *socket, int option, int value)
+{
+        (void)zmq_setsockopt(socket, option, &value, sizeof value); /* known options, values in range */
+}
+
+static void *open_socket(struct hw_subscriber *s, int type)
+{
+        void *socket = zmq_socket(s->zmq, type);
+        int64_t max = LIMIT_MESSAGE_BYTES;
+
+        if (!socket)
+                return NULL;
+        set_int(socket, ZMQ_LINGER, 0);
+        set_int(socket, ZMQ_RECONNECT_IVL, RECONNECT_MS);
+        set_int(socket, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX_MS);
+        set_int(socket, ZMQ_RCVHWM, RECEIVE_QUEUE);
+        set_int(socket, ZMQ_IPV6, 1);
+        (void)zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &max, sizeof max);
+        return socket;
+}
+
+static int subscribe(void *socket, Hw__Kind kind, const char *target)
+{
+        char topic[HW_TOPIC_MAX];
+        size_t n = hw_topic(topic, kind, target ? target : "");
+
+        if (!target && kind != HW__KIND__KIND_DAEMON)
+                n--; /* "hw1/heap//" without its last slash matches every target */
+        return zmq_setsockopt(socket, ZMQ_SUBSCRIBE, topic, n) < 0 ? -errno : 0;
+}
+
+static bool follows_kind(const struct hw_subscriber *s, Hw__Kind kind)
+{
+        if (!s->kinds || kind == HW__KIND__KIND_DAEMON || kind == HW__KIND__KIND_TARGET)
+                return true;
+        for (size_t i = 0; i < s->n_kinds; i++)
+                if (s->kinds[i] == kind)
+                        return true;
+        return false;
+}
+
+static uint32_t kind_bits(const struct hw_subscriber *s)
+{
+        uint32_t bits = 0;
+
+        for (unsigned k = 1; hw_kind_name((Hw__Kind)k); k++)
+                if (follows_kind(s, (Hw__Kind)k))
+                        bits |= 1u << k;
+        return bits;
+}
+
+/* One subscription per kind and target. */
+static int subscribe_all(const struct hw_subscriber *s, void *socket)
+{
+        int r = subscribe(socket, HW__KIND__KIND_DAEMON, NULL);
+
+        for (unsigned k = HW__KIND__KIND_TARGET; hw_kind_name((Hw__Kind)k) && r == 0; k++) {
+                if (!follows_kind(s, (Hw__Kind)k))
+                        continue;
+                if (!s->targets)
+                        r = subscribe(socket, (Hw__Kind)k, NULL);
+                for (size_t i = 0; i < s->n_targets && r == 0; i++)
+                        r = subscribe(socket, (Hw__Kind)k, s->targets[i]);
+        }
+        return r;
+}
+
+static int watch(struct hw_subscriber *s, int fd)
+{
+        struct epoll_event event = { .events = EPOLLIN };
+
+        return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+static int watch_socket(struct hw_subscriber *s, void *socket)
+{
+        int fd;
+        size_t size = sizeof fd;
+
+        return zmq_getsockopt(socket, ZMQ_FD, &fd, &size) < 0 ? -errno : watch(s, fd);
+}
+
+static int open_link(struct hw_subscriber *s, struct link *l, const char *publish)
+{
+        char request[ENDPOINT_MAX];
+        int r = endpoint_request(request, sizeof request, publish);
+
+        if (r < 0)
+                return -EINVAL;
+        l->updates = open_socket(s, ZMQ_SUB);
+        l->requests = open_socket(s, ZMQ_DEALER);
+        if (!l->updates || !l->requests)
+                return -ENOMEM;
+        set_int(l->requests, ZMQ_IMMEDIATE, 1);
+        clone_init(&l->clone, kind_bits(s), &s->stats, clock_mono_ns());
+        r = subscribe_all(s, l->updates);
+        if (r == 0 && (zmq_connect(l->updates, publish) < 0 || zmq_connect(l->requests, request) < 0))
+                r = -EINVAL;
+        if (r == 0)
+                r = watch_socket(s, l->updates);
+        return r == 0 ? watch_socket(s, l->requests) : r;
+}
+
+static int open_links(struct hw_subscriber *s, const char *const *endpoints, size_t n)
+{
+        char publish[ENDPOINT_MAX], request[ENDPOINT_MAX];
+        const char *one = publish;
+        int r = 0;
+
+        if (!endpoints || n == 0) {
+                r = hw_default_endpoints(publish, request, sizeof publish);
+                endpoints = &one;
+                n = 1;
+        }
+        if (r < 0)
+                return -EINVAL;
+        s->links = calloc(n, sizeof *s->links);
+        s->items = calloc(n * 2, sizeof *s->items);
+        if (!s->links || !s->items)
+                return -ENOMEM;
+        for (; s->n_links < n && r == 0; s->n_links++) {
+                struct link *l = &s->links[s->n_links];
+
+                r = open_link(s, l, endpoints[s->n_links]);
+                s->items[s->n_links * 2] = (zmq_pollitem_t){ .socket = l->updates, .events = ZMQ_POLLIN };
+                s->items[s->n_links * 2 + 1] = (zmq_pollitem_t){ .socket = l->requests, .events = ZMQ_POLLIN };
+        }
+        return r;
+}
+
+static int copy_filter(struct hw_subscriber *s, const struct hw_subscriber_options *o)
+{
+        if (o->targets && o->n_targets) {
+                s->targets = calloc(o->n_targets, sizeof *s->targets);
+                if (!s->targets)
+                        return -ENOMEM;
+                for (; s->n_targets < o->n_targets; s->n_targets++) {
+                        if (!hw_target_name_valid(o->targets[s->n_targets]))
+                                return -EINVAL;
+                        s->targets[s->n_targets] = strdup(o->targets[s->n_targets]);
+                        if (!s->targets[s->n_targets])
+                                return -ENOMEM;
+                }
+        }
+        if (o->kinds && o->n_kinds) {
+                s->kinds = calloc(o->n_kinds + 2, sizeof *s->kinds);
+                if (!s->kinds)
+                        return -ENOMEM;
+                memcpy(s->kinds, o->kinds, o->n_kinds * sizeof *s->kinds);
+                s->n_kinds = o->n_kinds;
+                s->kinds[s->n_kinds++] = HW__KIND__KIND_DAEMON; /* they always come */
+                s->kinds[s->n_kinds++] = HW__KIND__KIND_TARGET;
+        }
+        return 0;
+}
+
+static int open_all(struct hw_subscriber *s, const struct hw_subscriber_options *o)
+{
+        int r;
+
+        s->zmq = zmq_ctx_new();
+        s->epoll = epoll_create1(EPOLL_CLOEXEC);
+        s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+        if (!s->zmq)
+                return -ENOMEM;
+        if (s->epoll < 0 || s->timer < 0)
+                return -errno;
+        r = copy_filter(s, o);
+        if (r == 0)
+                r = watch(s, s->timer);
+        return r == 0 ? open_links(s, o->endpoints, o->n_endpoints) : r;
+}
+
+struct hw_subscriber *hw_subscriber_new(const struct hw_subscriber_options *options)
+{
+        static const struct hw_subscriber_options defaults;
+        struct hw_subscriber *s = calloc(1, sizeof *s);
+
+        if (!s)
+                return NULL;
+        s->epoll = s->timer = -1;
+        int r = open_all(s, options ? options : &defaults);
+        if (r < 0) {
+                hw_subscriber_destroy(&s);
+                errno = -r;
+        }
+        return s;
+}
+
+void hw_subscriber_destroy(struct hw_subscriber **subscriber)
+{
+        struct hw_subscriber *s = *subscriber;
+
+        if (!s)
+                return;
+        *subscriber = NULL;
+        queue_item_free(s->current);
+        for (size_t i = 0; i < s->n_links; i++) {
+                if (s->links[i].updates)
+                        zmq_close(s->links[i].updates);
+                if (s->links[i].requests)
+                        zmq_close(s->links[i].requests);
+                clone_done(&s->links[i].clone);
+        }
+        if (s->timer >= 0)
+                close(s->timer);
+        if (s->epoll >= 0)
+                close(s->epoll);
+        if (s->zmq)
+                zmq_ctx_term(s->zmq);
+        for (size_t i = 0; i < s->n_targets; i++)
+                free(s->targets[i]);
+        free(s->targets);
+        free(s->kinds);
+        free(s->items);
+        free(s->links);
+        free(s);
+}
+
+/* ---------------------------------------------------------------- receiving */
+
+/* The topic must be that of the update; an update of no kind that this version knows may have any. */
+static bool topic_matches(zmq_msg_t *frame, const Hw__Update *u)
+{
+        char topic[HW_TOPIC_MAX];
+        Hw__Kind kind = hw_update_kind(u);
+
+        if (kind == HW__KIND__KIND_NONE)
+                return true;
+        size_t n = hw_topic(topic, kind, u->target ? u->target : "");
+        return zmq_msg_size(frame) == n && memcmp(zmq_msg_data(frame), topic, n) == 0;
+}
+
+/* Unpacks an update with its topic, or counts it as bad and returns NULL. */
+static Hw__Update *take_update(struct hw_subscriber *s, int n_parts, zmq_msg_t parts[2])
+{
+        const char *reason;
+        Hw__Update *u = NULL;
+
+        if (n_parts == 2)
+                u = hw_update_unpack(zmq_msg_data(&parts[1]), zmq_msg_size(&parts[1]), &reason);
+        if (u && u->has_epoch && u->sequence > 0 && topic_matches(&parts[0], u))
+                return u;
+        s->stats.bad++;
+        hw__update__free_unpacked(u, NULL);
+        return NULL;
+}
+
+/* Each of these: 1 when it did something, 0 when there was nothing to do, or -errno. */
+static int receive_update(struct hw_subscriber *s, struct link *l, uint64_t now)
+{
+        zmq_msg_t parts[2];
+        int r = zparts_receive(l->updates, parts);
+
+        if (r > 0) {
+                size_t bytes = zmq_msg_size(&parts[1]);
+                Hw__Update *u = take_update(s, r, parts);
+
+                r = u ? clone_live(&l->clone, u, bytes, now) : 0;
+                r = r < 0 ? r : 1;
+        }
+        zparts_close(parts);
+        return r;
+}
+
+static int receive_reply(struct hw_subscriber *s, struct link *l, uint64_t now)
+{
+        zmq_msg_t parts[2];
+        int r = zparts_receive(l->requests, parts);
+
+        if (r > 0) {
+                const char *reason;
+                Hw__Reply *reply = NULL;
+
+                if (r == 1)
+                        reply = hw_reply_unpack(zmq_msg_data(&parts[0]), zmq_msg_size(&parts[0]), &reason);
+                s->stats.bad += !reply;
+                r = reply ? clone_reply(&l->clone, reply, now) : 0;
+                r = r < 0 ? r : 1;
+                hw__reply__free_unpacked(reply, NULL);
+        }
+        zparts_close(parts);
+        return r;
+}
+
+/* Asks for the snapshot that the clone wants, if any. */
+static int ask(struct hw_subscriber *s, struct link *l, uint64_t now)
+{
+        char *names[LIMIT_HEALED_TARGETS];
+        Hw__SnapshotRequest snapshot = HW__SNAPSHOT_REQUEST__INIT;
+        Hw__Request request = HW__REQUEST__INIT;
+        size_t n;
+
+        if (!clone_want(&l->clone, now, names, &n))
+                return 0;
+        request.has_id = true;
+        request.id = ++s->last_id;
+        request.what_case = HW__REQUEST__WHAT_SNAPSHOT;
+        request.snapshot = &snapshot;
+        snapshot.targets = n ? names : s->targets;
+        snapshot.n_targets = n ? n : s->n_targets;
+        snapshot.kinds = s->kinds;
+        snapshot.n_kinds = s->n_kinds;
+        int r = zparts_send(l->requests, &request.base);
+        if (r == 0)
+                clone_asked(&l->clone, request.id, now);
+        else if (r == -EAGAIN)
+                clone_not_asked(&l->clone, now);
+        else
+                return r;
+        return 1;
+}
+
+/* Returns more than 0 when it did something or an event waits, or -errno. */
+static int turn(struct hw_subscriber *s, struct link *l, uint64_t now)
+{
+        int r = clone_tick(&l->clone, now);
+        int asked = r < 0 ? r : ask(s, l, now);
+        int update = asked < 0 ? asked : receive_update(s, l, now);
+        int reply = update < 0 ? update : receive_reply(s, l, now);
+
+        return reply < 0 ? reply : asked + update + reply + (l->clone.out.first != NULL);
+}
+
+/* --------------------------------------------------------------- delivering */
+
+/* Takes the next event of any clone; links take turns. */
+static bool take_event(struct hw_subscriber *s)
+{
+        for (size_t i = 0; i < s->n_links; i++) {
+                size_t at = (s->next_link + i) % s->n_links;
+
+                s->current = queue_pop(&s->links[at].clone.out);
+                if (s->current) {
+                        s->current_link = at;
+                        s->next_link = at + 1;
+                        return true;
+                }
+        }
+        return false;
+}
+
+static uint64_t next_deadline(const struct hw_subscriber *s)
+{
+        uint64_t at = UINT64_MAX;
+
+        for (size_t i = 0; i < s->n_links; i++) {
+                uint64_t due = clone_deadline(&s->links[i].clone);
+
+                at = due < at ? due : at;
+        }
+        return at;
+}
+
+/* Waits for a message or `until`. False when a signal came. */
+static bool wait_until(struct hw_subscriber *s, uint64_t now, uint64_t until)
+{
+        uint64_t ms = until <= now ? 0 : (until - now) / 1000000u + 1;
+
+        return zmq_poll(s->items, (int)s->n_links * 2, ms > 60000 ? 60000 : (long)ms) >= 0 || errno != EINTR;
+}
+
+static void set_timer(struct hw_subscriber *s)
+{
+        uint64_t at = next_deadline(s);
+        struct itimerspec due = { .it_value = { 0, 0 } };
+
+        if (at != UINT64_MAX) {
+                due.it_value.tv_sec = (time_t)(at / 1000000000u);
+                due.it_value.tv_nsec = (long)(at % 1000000000u);
+        }
+        (void)timerfd_settime(s->timer, TFD_TIMER_ABSTIME, &due, NULL); /* a valid descriptor and time */
+}
+
+static int turn_all(struct hw_subscriber *s, uint64_t now)
+{
+        int r = 0;
+
+        for (size_t i = 0; i < s->n_links && r >= 0; i++) {
+                int did = turn(s, &s->links[i], now);
+
+                r = did < 0 ? did : r + did;
+        }
+        return r;
+}
+
+int hw_subscriber_next(struct hw_subscriber *s, int timeout_ms, const Hw__Update **ret_update)
+{
+        uint64_t now = clock_mono_ns();
+        uint64_t until = timeout_ms < 0 ? UINT64_MAX : now + (uint64_t)timeout_ms * 1000000u;
+
+        queue_item_free(s->current);
+        s->current = NULL;
+        for (;; now = clock_mono_ns()) {
+                if (take_event(s)) {
+                        *ret_update = s->current->update;
+                        return (int)s->current->event;
+                }
+                int r = turn_all(s, now);
+                if (r < 0)
+                        return r;
+                if (r > 0)
+                        continue;
+                uint64_t due = next_deadline(s);
+                if (due > now && (now >= until || !wait_until(s, now, due < until ? due : until)))
+                        break;
+        }
+        set_timer(s);
+        return HW_SUBSCRIBER_NOTHING;
+}
+
+size_t hw_subscriber_daemon(const struct hw_subscriber *s)
+{
+        return s->current_link;
+}
+
+int hw_subscriber_fd(const struct hw_subscriber *s)
+{
+        return s->epoll;
+}
+
+const struct hw_subscriber_stats *hw_subscriber_stats(const struct hw_subscriber *s)
+{
+        return &s->stats;
+}

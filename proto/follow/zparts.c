@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/follow/zparts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int receive_more(void *socket, zmq_msg_t *last)
+{
+        int n = 0;
+
+        while (zmq_msg_more(last)) {
+                if (zmq_msg_recv(last, socket, ZMQ_DONTWAIT) < 0)
+                        return -errno; /* parts of one message arrive together, so this is an error */
+                n++;
+        }
+        return n;
+}
+
+int zparts_receive(void *socket, zmq_msg_t parts[2])
+{
+        zmq_msg_t rest;
+        int n = 1;
+
+        zmq_msg_init(&parts[0]);
+        zmq_msg_init(&parts[1]);
+        if (zmq_msg_recv(&parts[0], socket, ZMQ_DONTWAIT) < 0)
+                return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+        if (!zmq_msg_more(&parts[0]))
+                return n;
+        if (zmq_msg_recv(&parts[1], socket, ZMQ_DONTWAIT) < 0)
+                return -errno;
+        n++;
+        if (!zmq_msg_more(&parts[1]))
+                return n;
+        zmq_msg_init(&rest);
+        int r = zmq_msg_recv(&rest, socket, ZMQ_DONTWAIT) < 0 ? -errno : receive_more(socket, &rest);
+        zmq_msg_close(&rest);
+        return r < 0 ? r : n + 1 + r;
+}
+
+void zparts_close(zmq_msg_t parts[2])
+{
+        zmq_msg_close(&parts[0]);
+        zmq_msg_close(&parts[1]);
+}
+
+int zparts_send(void *socket, const ProtobufCMessage *message)
+{
+        size_t size = protobuf_c_message_get_packed_size(message);
+        uint8_t *bytes = malloc(size ? size : 1);
+        int r;
+
+        if (!bytes)
+                return -ENOMEM;
+        protobuf_c_message_pack(message, bytes);
+        do
+                r = zmq_send(socket, bytes, size, ZMQ_DONTWAIT);
+        while (r < 0 && errno == EINTR);
+        r = r < 0 ? -errno : 0;
+        free(bytes);
+        return r;
+}

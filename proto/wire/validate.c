@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: two passes. The first walks the descriptors and holds for every
+ * field of every message: texts are UTF-8 and not too long, enum values are
+ * known. The second checks what descriptors cannot say: paired arrays, names,
+ * ids. Walking recurses by the schema, which has no cycles, not by the input.
+ */
+#include "proto/wire/validate.h"
+
+#include <string.h>
+
+#include "proto/wire/limits.h"
+#include "proto/wire/fields.h"
+#include "heapwatch/text.h"
+
+/* model/histogram.h's number of buckets; part of the protocol (docs/PROTOCOL.md). */
+#define PAUSE_BUCKETS 1216u
+
+#define EVENT_IDS 65536u        /* an eventlog's ids have 16 bits */
+
+/* ------------------------------------------------- every field of any message */
+
+static const char *walk(ProtobufCMessage *message, bool strict);
+
+static const char *check_text(const char *text)
+{
+        size_t n = strnlen(text, LIMIT_TEXT_BYTES + 1);
+
+        if (n > LIMIT_TEXT_BYTES)
+                return "a text is longer than 64 KiB";
+        return hw_utf8_valid(text, n) ? NULL : "a text is not UTF-8";
+}
+
+static const char *check_enum(ProtobufCMessage *message, const ProtobufCFieldDescriptor *field, bool strict)
+{
+        struct field_values v = field_values(message, field);
+
+        for (size_t i = v.count; i-- > 0;) {
+                int value;
+
+                memcpy(&value, v.at + i * v.step, sizeof value);
+                if (protobuf_c_enum_descriptor_get_value(field->descriptor, value))
+                        continue;
+                if (strict)
+                        return "a kind or series is not known";
+                field_drop_enum(message, field, i);
+                v = field_values(message, field);
+        }
+        return NULL;
+}
+
+static const char *check_values(const struct field_values *v, ProtobufCType type, bool strict)
+{
+        const char *reason = NULL;
+
+        for (size_t i = 0; i < v->count && !reason; i++) {
+                void *pointer;
+
+                memcpy(&pointer, v->at + i * v->step, sizeof pointer);
+                reason = type == PROTOBUF_C_TYPE_STRING ? check_text(pointer) : walk(pointer, strict);
+        }
+        return reason;
+}
+
+static const char *walk(ProtobufCMessage *message, bool strict)
+{
+        const ProtobufCMessageDescriptor *d = message->descriptor;
+        const char *reason = NULL;
+
+        for (unsigned i = 0; i < d->n_fields && !reason; i++) {
+                const ProtobufCFieldDescriptor *field = &d->fields[i];
+                struct field_values v = field_values(message, field);
+
+                if (field->type == PROTOBUF_C_TYPE_ENUM)
+                        reason = check_enum(message, field, strict);
+                else if (field->type == PROTOBUF_C_TYPE_STRING || field->type == PROTOBUF_C_TYPE_MESSAGE)
+                        reason = check_values(&v, field->type, strict);
+        }
+        return reason;
+}
+
+/* ------------------------------------------------------------------- bodies */
+
+static const char *check_names(char *const *names, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (!hw_target_name_valid(names[i]))
+                        return "a target's name is not [A-Za-z0-9._-]{1,64}";
+        return NULL;
+}
+
+static bool id_valid(bool has, uint32_t id)
+{
+        return has && id > 0 && id <= LIMIT_WIRE_ID;
+}
+
+static const char *check_heap(const Hw__Heap *heap)
+{
+        for (size_t i = 0; i < heap->n_samples; i++)
+                if (heap->samples[i]->n_times_ns != heap->samples[i]->n_values)
+                        return "samples: times and values differ in number";
+        return NULL;
+}
+
+static const char *check_generation(const Hw__Generation *g)
+{
+        if (g->n_bucket != g->n_bucket_count)
+                return "generation: buckets and counts differ in number";
+        for (size_t i = 0; i < g->n_bucket; i++)
+                if (g->bucket[i] >= PAUSE_BUCKETS || (i > 0 && g->bucket[i] <= g->bucket[i - 1]))
+                        return "generation: buckets do not rise, or are beyond the last";
+        return NULL;
+}
+
+static const char *check_gc(const Hw__Gc *gc)
+{
+        const char *reason = NULL;
+
+        for (size_t i = 0; i < gc->n_generations && !reason; i++)
+                reason = check_generation(gc->generations[i]);
+        return reason;
+}
+
+static const char *check_census(const Hw__Census *census)
+{
+        if (census->n_band != census->n_bytes)
+                return "census: bands and bytes differ in number";
+        for (size_t i = 0; i < census->n_band; i++)
+                if (!id_valid(true, census->band[i]))
+                        return "census: a band's id is 0 or too large";
+        return NULL;
+}
+
+static const char *check_bands(const Hw__Bands *bands)
+{
+        for (size_t i = 0; i < bands->n_bands; i++)
+                if (!id_valid(bands->bands[i]->has_id, bands->bands[i]->id))
+                        return "band: its id is missing, 0 or too large";
+        return NULL;
+}
+
+static const char *check_profile(const Hw__Profile *profile)
+{
+        for (size_t i = 0; i < profile->n_stacks; i++)
+                if (!id_valid(profile->stacks[i]->has_id, profile->stacks[i]->id))
+                        return "stack: its id is missing, 0 or too large";
+        return NULL;
+}
+
+static const char *check_trends(const Hw__Trends *trends)
+{
+        for (size_t i = 0; i < trends->n_trends; i++) {
+                const Hw__Trend *t = trends->trends[i];
+
+                if (t->has_band && !id_valid(true, t->band))
+                        return "trend: its band's id is 0 or too large";
+                if (t->has_band && t->has_series)
+                        return "trend: it names a series and a band";
+        }
+        return NULL;
+}
+
+static const char *check_alerts(const Hw__Alerts *alerts)
+{
+        for (size_t i = 0; i < alerts->n_alerts; i++)
+                if (!alerts->alerts[i]->rule || !alerts->alerts[i]->rule[0])
+                        return "alert: its rule is missing";
+        return NULL;
+}
+
+static const char *check_events(const Hw__Events *e)
+{
+        size_t n = e->n_type;
+
+        for (size_t i = 0; i < e->n_types; i++)
+                if (!e->types[i]->has_id || e->types[i]->id >= EVENT_IDS)
+                        return "event type: its id is missing or too large";
+        if (e->n_time_ns != n || e->n_offset != n || e->n_capability != n || e->n_size_bytes != n || e->n_fields != n)
+                return "events: the columns differ in number";
+        for (size_t i = 0; i < n; i++)
+                if (e->type[i] >= EVENT_IDS)
+                        return "events: a type's id is too large";
+        return NULL;
+}
+
+static const char *check_body(const Hw__Update *u)
+{
+        switch (u->body_case) {
+        case HW__UPDATE__BODY_DAEMON:
+                return check_names(u->daemon->targets, u->daemon->n_targets);
+        case HW__UPDATE__BODY_HEAP:
+                return check_heap(u->heap);
+        case HW__UPDATE__BODY_GC:
+                return check_gc(u->gc);
+        case HW__UPDATE__BODY_CENSUS:
+                return check_census(u->census);
+        case HW__UPDATE__BODY_BANDS:
+                return check_bands(u->bands);
+        case HW__UPDATE__BODY_PROFILE:
+                return check_profile(u->profile);
+        case HW__UPDATE__BODY_TRENDS:
+                return check_trends(u->trends);
+        case HW__UPDATE__BODY_ALERTS:
+                return check_alerts(u->alerts);
+        case HW__UPDATE__BODY_EVENTS:
+                return check_events(u->events);
+        default:
+                return NULL;
+        }
+}
+
+/* An update without a body is from a newer version: valid, and of no kind. */
+static const char *check_update(const Hw__Update *u)
+{
+        const char *target = u->target ? u->target : "";
+
+        if (u->body_case == HW__UPDATE__BODY_DAEMON && *target)
+                return "the daemon's own update names a target";
+        if (u->body_case != HW__UPDATE__BODY_DAEMON && u->body_case != HW__UPDATE__BODY__NOT_SET &&
+            !hw_target_name_valid(target))
+                return "a target's name is not [A-Za-z0-9._-]{1,64}";
+        return check_body(u);
+}
+
+/* ----------------------------------------------------------------- messages */
+
+const char *validate_update(Hw__Update *update)
+{
+        const char *reason = walk(&update->base, false);
+
+        return reason ? reason : check_update(update);
+}
+
+const char *validate_request(Hw__Request *request)
+{
+        const char *reason = walk(&request->base, true);
+
+        if (reason)
+                return reason;
+        switch (request->what_case) {
+        case HW__REQUEST__WHAT_SNAPSHOT:
+                return check_names(request->snapshot->targets, request->snapshot->n_targets);
+        case HW__REQUEST__WHAT_HISTORY:
+                return request->history->target ? check_names(&request->history->target, 1) : NULL;
+        case HW__REQUEST__WHAT_ADD_TARGET:
+                return request->add_target->name ? check_names(&request->add_target->name, 1) : NULL;
+        case HW__REQUEST__WHAT_REMOVE_TARGET:
+                return request->remove_target->name ? check_names(&request->remove_target->name, 1) : NULL;
+        default:
+                return NULL;
+        }
+}
+
+static const char *check_status(const Hw__Status *status)
+{
+        const char *reason = status->daemon ? check_names(status->daemon->targets, status->daemon->n_targets) : NULL;
+
+        for (size_t i = 0; i < status->n_targets && !reason; i++)
+                reason = check_update(status->targets[i]);
+        return reason;
+}
+
+const char *validate_reply(Hw__Reply *reply)
+{
+        const char *reason = walk(&reply->base, false);
+
+        if (reason)
+                return reason;
+        switch (reply->what_case) {
+        case HW__REPLY__WHAT_UPDATE:
+                return check_update(reply->update);
+        case HW__REPLY__WHAT_STATUS:
+                return check_status(reply->status);
+        case HW__REPLY__WHAT_HISTORY:
+                return reply->history->target ? check_names(&reply->history->target, 1) : NULL;
+        default:
+                return NULL;
+        }
+}

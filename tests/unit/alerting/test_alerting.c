@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A live target whose stream falls silent, by the built-in rules: the one of the
+ * pack that no log can show (the others: tests/data/rules/builtin-test.yaml).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/alerting/alerting.h"
+#include "proto/base/process.h"
+#include "daemon/target/fanout.h"
+#include "daemon/publish/publisher.h"
+#include "daemon/rules/file/rule_file.h"
+#include "daemon/trend/tracker.h"
+
+#define S UINT64_C(1000000000)
+#define BEGAN (UINT64_C(1700000000) * S)
+
+static struct ruleset *rules;
+static struct publisher *publisher;
+static struct tracker *tracker;
+static struct model *model;
+static struct alerting *alerting;
+static struct fanout fanout;
+
+static int throw_away(void *ctx, const Hw__Update *update)
+{
+        (void)ctx;
+        (void)update;
+        return 0;
+}
+
+static void say(void *ctx, const char *line)
+{
+        (void)ctx;
+        fail_msg("%s", line);
+}
+
+static int set_up(void **state)
+{
+        static const struct outlet nowhere = { .send = throw_away };
+        const struct yaml_says says = { .say = say };
+        struct tracker_config config = tracker_config_scaled(TREND_MINUTE_NS);
+        struct model_sink sinks[3];
+
+        (void)state;
+        fanout = (struct fanout){ .n = 0 };
+        rules = rules_load(NULL, 0, &says);
+        publisher = publisher_new("t", 1, &nowhere);
+        tracker = tracker_new(&config);
+        sinks[0] = publisher_sink(publisher);
+        sinks[1] = tracker_sink(tracker);
+        fanout_add(&fanout, &sinks[0]);
+        fanout_add(&fanout, &sinks[1]);
+        sinks[2] = fanout_sink(&fanout);
+        model = model_new(&sinks[2]);
+        tracker_set_model(tracker, model);
+        publisher_set_model(publisher, model);
+        struct alerting_options options = { .target = "t", .rules = rules, .model = model, .tracker = tracker,
+                                            .publisher = publisher, .live = true };
+        alerting = alerting_new(&options);
+        assert_non_null(alerting);
+        model_begin_run(model, 1);
+        tracker_begin_run(tracker);
+        alerting_begin_run(alerting, 1);
+        return 0;
+}
+
+static int tear_down(void **state)
+{
+        (void)state;
+        alerting_destroy(&alerting);
+        publisher_destroy(&publisher);
+        tracker_destroy(&tracker);
+        model_destroy(&model);
+        ruleset_destroy(&rules);
+        return 0;
+}
+
+/* The state after a heartbeat so many seconds after the beginning; all other rules are quiet. */
+static enum alert_state at(uint64_t s)
+{
+        const struct alerts *alerts = alerting_alerts(alerting);
+
+        alerting_heartbeat(alerting, BEGAN + s * S, UNKNOWN_U64);
+        if (alerts_count(alerts) == 0)
+                return ALERT_INACTIVE;
+        assert_int_equal(alerts_count(alerts), 1);
+        assert_string_equal(alerts_get(alerts, 0)->rule->name, "stream-stalled");
+        return alerts_get(alerts, 0)->state.now;
+}
+
+static void bytes(uint64_t s)
+{
+        alerting_bytes(alerting, BEGAN + s * S);
+}
+
+static void silence_of_two_minutes(void **state)
+{
+        (void)state;
+        assert_int_equal(at(0), ALERT_INACTIVE);
+        bytes(0);
+        bytes(10);
+        assert_int_equal(at(130), ALERT_INACTIVE);
+        assert_int_equal(at(131), ALERT_FIRING);
+        bytes(140);
+        assert_int_equal(at(140), ALERT_RESOLVED);
+}
+
+/* Five times the longest pause before. */
+static void a_program_with_long_pauses(void **state)
+{
+        (void)state;
+        bytes(0);
+        bytes(60);
+        assert_int_equal(at(60 + 300), ALERT_INACTIVE);
+        assert_int_equal(at(60 + 301), ALERT_FIRING);
+}
+
+static void nothing_is_to_come_after_the_end(void **state)
+{
+        (void)state;
+        bytes(0);
+        alerting_end_run(alerting, false);
+        assert_int_equal(at(1000), ALERT_INACTIVE);
+}
+
+static void process(uint64_t s, uint64_t cpu_s)
+{
+        const struct process_sample p = {
+                .rss_bytes = UNKNOWN_U64, .pss_bytes = UNKNOWN_U64, .swap_bytes = UNKNOWN_U64, .cpu_ns = cpu_s * S,
+                .threads = UNKNOWN_U64, .cgroup_current_bytes = UNKNOWN_U64, .cgroup_max_bytes = UNKNOWN_U64,
+                .wall_ns = BEGAN + s * S,
+        };
+
+        model_process(model, s * S, &p);
+}
+
+static void reason_is(const char *part)
+{
+        assert_int_equal(at(1000), ALERT_FIRING);
+        if (!strstr(alerts_get(alerting_alerts(alerting), 0)->sentence, part))
+                fail_msg("%s", alerts_get(alerting_alerts(alerting), 0)->sentence);
+}
+
+static void an_idle_program(void **state)
+{
+        (void)state;
+        process(0, 5);
+        bytes(0);
+        process(999, 5);
+        reason_is("no CPU time since then: it is idle");
+}
+
+static void a_program_that_works_and_does_not_flush(void **state)
+{
+        (void)state;
+        process(0, 5);
+        bytes(0);
+        process(999, 500);
+        reason_is("works (8m 15s of CPU time since then) and has no flush interval");
+}
+
+static void a_program_elsewhere(void **state)
+{
+        (void)state;
+        bytes(0);
+        reason_is("it has no flush interval, so it writes only when a buffer is full");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                TEST(silence_of_two_minutes), TEST(a_program_with_long_pauses), TEST(nothing_is_to_come_after_the_end),
+                TEST(an_idle_program), TEST(a_program_that_works_and_does_not_flush), TEST(a_program_elsewhere),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_config_trend.c - settings of the verdict, and the length of a log that they may come from. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "daemon/config/config_trend.h"
+#include "daemon/source/log_length.h"
+#include "daemon/trend/tracker.h"
+
+#define MS UINT64_C(1000000)
+#define MINUTE (60000 * MS)
+
+static void test_scales(void **state)
+{
+        struct config_trend c = { 0 };
+        char error[160];
+
+        (void)state;
+        assert_int_equal(config_trend_tracker(&c, 0).trend.resolution_ns, MINUTE);
+        assert_int_equal(config_trend_tracker(&c, 0).trend.leak_after_ns, 180 * MINUTE);
+        assert_false(config_trend_tracker(&c, 0).automatic);
+        assert_int_equal(config_trend_tracker(&c, 3000 * MS).trend.resolution_ns, 100 * MS);
+        assert_true(config_trend_tracker(&c, 3000 * MS).automatic);
+        assert_int_equal(config_trend_tracker(&c, 10 * MINUTE).trend.resolution_ns, 1000 * MS);
+        assert_int_equal(config_trend_tracker(&c, 48 * 60 * MINUTE).trend.resolution_ns, MINUTE);
+        for (uint64_t length = MS; length < 100 * 60 * MINUTE; length += length / 3 + 1)
+                assert_true(trend_config_valid(&(struct trend_config){
+                        .resolution_ns = config_trend_tracker(&c, length).trend.resolution_ns,
+                        .leak_after_ns = config_trend_tracker(&c, length).trend.leak_after_ns }));
+        assert_true(config_trend_leak_after(&c, "3m", error, sizeof(error)));
+        assert_int_equal(config_trend_tracker(&c, 10 * MINUTE).trend.resolution_ns, 1000 * MS);
+        assert_false(config_trend_tracker(&c, 10 * MINUTE).automatic);
+        assert_true(config_trend_resolution(&c, "500ms", error, sizeof(error)));
+        assert_int_equal(config_trend_tracker(&c, 10 * MINUTE).trend.resolution_ns, 500 * MS);
+        assert_int_equal(config_trend_tracker(&c, 10 * MINUTE).trend.leak_after_ns, 3 * MINUTE);
+        assert_true(config_trend_check(&c, error, sizeof(error)));
+        assert_true(config_trend_limit(&c, "2GiB", error, sizeof(error)));
+        assert_true(config_trend_tracker(&c, 0).given_limit_bytes == UINT64_C(2) << 30);
+}
+
+static void test_refused(void **state)
+{
+        static const char *const bad[] = { "", "0s", "99ms", "61m", "-1s", "1", "1 minute", "99999999999999999999s" };
+        struct config_trend c = { 0 };
+        char error[160];
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+                assert_false(config_trend_resolution(&c, bad[i], error, sizeof(error)));
+                assert_non_null(strstr(error, "100ms to 1h"));
+        }
+        assert_false(config_trend_leak_after(&c, "0s", error, sizeof(error)));
+        assert_false(config_trend_limit(&c, "0", error, sizeof(error)));
+        assert_true(config_trend_resolution(&c, "1m", error, sizeof(error)));
+        assert_true(config_trend_leak_after(&c, "19m", error, sizeof(error)));
+        assert_false(config_trend_check(&c, error, sizeof(error)));
+        assert_non_null(strstr(error, "20m 00s"));
+        assert_true(config_trend_leak_after(&c, "35d", error, sizeof(error)));
+        assert_false(config_trend_check(&c, error, sizeof(error)));
+        c = (struct config_trend){ 0 };
+        assert_true(config_trend_leak_after(&c, "100d", error, sizeof(error)));
+        assert_true(config_trend_check(&c, error, sizeof(error))); /* at a resolution of 1 h */
+}
+
+static uint64_t length_of(const uint8_t *bytes, size_t size)
+{
+        char path[] = "/tmp/hw-length-XXXXXX";
+        int fd = mkstemp(path);
+
+        assert_true(fd >= 0);
+        assert_int_equal(write(fd, bytes, size), size);
+        uint64_t length = log_length_ns(fd);
+        close(fd);
+        unlink(path);
+        return length;
+}
+
+static size_t put(uint8_t *to, uint64_t value, unsigned bytes)
+{
+        for (unsigned i = 0; i < bytes; i++)
+                to[i] = (uint8_t)(value >> (bytes - 1 - i) * 8);
+        return bytes;
+}
+
+static size_t put_block(uint8_t *to, uint64_t begin, uint32_t size, uint64_t end)
+{
+        size_t n = put(to, 18, 2);
+
+        n += put(to + n, begin, 8);
+        n += put(to + n, size, 4);
+        n += put(to + n, end, 8);
+        n += put(to + n, 0, 2);
+        memset(to + n, 0x55, size - n);
+        return size;
+}
+
+static void test_length(void **state)
+{
+        uint8_t log[9000];
+        size_t n = 0;
+
+        (void)state;
+        memset(log, 'x', sizeof(log));
+        memcpy(log, "hdrb", 4);
+        memcpy(log + 4090, "hdredatb", 8); /* across two pieces */
+        n = 4098;
+        assert_int_equal(length_of(log, n), 0);
+        n += put_block(log + n, 5, 100, 700);
+        n += put_block(log + n, 5, 24, 300);
+        assert_int_equal(length_of(log, n), 700);
+        assert_int_equal(length_of(log, n - 1), 700); /* cut in the last marker */
+        size_t cut = n;
+        n += put(log + n, 0xffff, 2);
+        memcpy(log + n, "hdrb1234hdredatb", 16);
+        n += 16;
+        n += put_block(log + n, 0, 50, 9000);
+        assert_int_equal(length_of(log, n), 9000); /* the longest run */
+        put(log + cut, 77, 2);
+        assert_int_equal(length_of(log, n), 700); /* an event outside of blocks: no further */
+        put(log + 4098 + 10, 23, 4); /* a block shorter than its own marker */
+        assert_int_equal(length_of(log, n), 0);
+        assert_int_equal(length_of((const uint8_t *)"hdrb", 4), 0);
+        assert_int_equal(length_of(log, 0), 0);
+        memset(log, 'x', sizeof(log));
+        assert_int_equal(length_of(log, sizeof(log)), 0);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_scales),
+                cmocka_unit_test(test_refused),
+                cmocka_unit_test(test_length),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_chart.c - axes, dots, marks; SVG and CSV. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "client/console/draw/chart.h"
+
+#define S UINT64_C(1000000000)
+#define MIB (1024.0 * 1024)
+
+static struct world_ring ring_of(struct world_point *points, size_t n)
+{
+        return (struct world_ring){ .points = points, .capacity = n, .count = n, .next = 0 };
+}
+
+static void axes_are_round(void **state)
+{
+        struct chart_axis a = chart_axis(UNIT_BYTES, 0, 100 * MIB, 4);
+
+        (void)state;
+        assert_true(a.low == 0 && a.high == 128 * MIB && a.step == 32 * MIB);
+        a = chart_axis(UNIT_NS, 0, 1234567, 5);
+        assert_true(a.low == 0 && a.step == 500000 && a.high == 1500000);
+        a = chart_axis(UNIT_BYTES, 0, 0, 5); /* nothing known */
+        assert_true(a.high > a.low && a.step > 0);
+        a = chart_axis(UNIT_BYTES, 100 * MIB, 100 * MIB, 5); /* a constant */
+        assert_true(a.low <= 100 * MIB && a.high >= 100 * MIB && a.high - a.low < 10 * MIB);
+        assert_int_equal(chart_time_step(600 * S, 10), 60 * S);
+        assert_int_equal(chart_time_step(601 * S, 10), 120 * S);
+        assert_int_equal(chart_time_step(S / 2, 10), 50000000);
+        assert_true(chart_time_step(UINT64_MAX / 2, 10) > 0);
+        assert_int_equal(chart_time_step(0, 0), 1);
+}
+
+static char *row_of(const struct canvas *c, int row)
+{
+        char *text = canvas_row_text(c, row);
+
+        assert_non_null(text);
+        return text;
+}
+
+/* A rising line begins low at the left and ends high at the right. */
+static void a_line_rises(void **state)
+{
+        struct world_point points[100];
+        struct world_ring r = ring_of(points, 100);
+        struct chart c = { .title = "t", .unit = UNIT_BYTES, .from_ns = 0, .to_ns = 100 * S, .from_zero = true };
+        struct canvas *canvas = canvas_new(16, 80, false);
+        struct area area = canvas_area(canvas), plot = chart_plot(area);
+        char *text;
+
+        (void)state;
+        for (uint64_t i = 0; i < 100; i++)
+                points[i] = (struct world_point){ i * S, (double)i * MIB };
+        chart_line(&c, "live", &r, SPARK_GAUGE, TINT_LINE_1);
+        chart_mark(&c, 50 * S, "half time", true);
+        chart_mark(&c, 50 * S + 1, "less important", false);
+        chart_mark(&c, 500 * S, "outside", true);
+        chart_draw(canvas, area, &c);
+        assert_int_equal(c.n_marks, 2);
+        assert_int_equal(canvas_cell(canvas, plot.row + plot.height - 1, plot.column)->tint, TINT_LINE_1);
+        assert_int_not_equal(canvas_cell(canvas, plot.row, plot.column)->tint, TINT_LINE_1);
+        assert_int_not_equal(canvas_cell(canvas, plot.row + plot.height - 1, plot.column + plot.width - 1)->tint,
+                             TINT_LINE_1);
+        text = row_of(canvas, 0);
+        assert_non_null(strstr(text, "live 99.0 MiB"));
+        free(text);
+        text = row_of(canvas, plot.row);
+        assert_non_null(strstr(text, "128 MiB"));
+        free(text);
+        text = row_of(canvas, plot.row + plot.height - 1);
+        assert_non_null(strstr(text, "0 B"));
+        free(text);
+        text = row_of(canvas, 13);
+        assert_non_null(strstr(text, "▲"));
+        free(text);
+        text = row_of(canvas, 14);
+        assert_non_null(strstr(text, "1m 00s")); /* event time, for the start is not known */
+        free(text);
+        c.has_cursor = true;
+        c.cursor_ns = 50 * S;
+        chart_draw(canvas, area, &c);
+        text = row_of(canvas, 15);
+        assert_non_null(strstr(text, "half time"));
+        free(text);
+        text = row_of(canvas, 0);
+        assert_non_null(strstr(text, "live 50.0 MiB"));
+        free(text);
+        canvas_destroy(&canvas);
+}
+
+static void limit_is_drawn_when_near(void **state)
+{
+        struct world_point points[] = { { 0, 60 * MIB }, { 10 * S, 60 * MIB } };
+        struct world_ring r = ring_of(points, 2);
+        struct chart c = { .title = "t", .unit = UNIT_BYTES, .to_ns = 10 * S, .from_zero = true, .limit_name = "-M" };
+        bool near[] = { true, false };
+        double limits[] = { 100 * MIB, 4000 * MIB };
+
+        (void)state;
+        chart_line(&c, "heap", &r, SPARK_GAUGE, TINT_LINE_1);
+        for (int i = 0; i < 2; i++) {
+                struct canvas *canvas = canvas_new(20, 80, false);
+                bool drawn = false;
+
+                c.limit = limits[i];
+                chart_draw(canvas, canvas_area(canvas), &c);
+                for (int row = 1; row < 17; row++)
+                        drawn = drawn || canvas_cell(canvas, row, 40)->tint == TINT_BAD;
+                assert_int_equal(drawn, near[i]);
+                char *text = row_of(canvas, 0);
+                assert_non_null(strstr(text, "-M"));
+                free(text);
+                canvas_destroy(&canvas);
+        }
+}
+
+static void nothing_breaks_it(void **state)
+{
+        struct world_point points[] = { { UINT64_MAX - 1, 1e300 }, { 0, -5 }, { 7, 0 } };
+        struct world_ring r = ring_of(points, 3), none = { .count = 0 };
+        static const int sizes[][2] = { { 1, 1 }, { 4, 12 }, { 5, 13 }, { 30, 100 }, { 100, 20 } };
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+                uint64_t ends[] = { 0, 1, UINT64_MAX };
+
+                for (size_t k = 0; k < 3; k++) {
+                        struct chart c = { .title = "t", .unit = UNIT_NS, .to_ns = ends[k], .has_cursor = true };
+                        struct canvas *canvas = canvas_new(sizes[i][0], sizes[i][1], k == 1);
+
+                        chart_line(&c, "a", &r, SPARK_EVENTS, TINT_LINE_1);
+                        chart_line(&c, "b", &none, SPARK_GAUGE, TINT_LINE_2);
+                        chart_line(&c, "c", &r, SPARK_RATE, TINT_LINE_2);
+                        chart_draw(canvas, canvas_area(canvas), &c);
+                        canvas_destroy(&canvas);
+                }
+        }
+}
+
+static char *written(void (*write)(FILE *, const struct chart *), const struct chart *c)
+{
+        char *text = NULL;
+        size_t size = 0;
+        FILE *f = open_memstream(&text, &size);
+
+        write(f, c);
+        assert_int_equal(fclose(f), 0);
+        return text;
+}
+
+static void files(void **state)
+{
+        struct world_point points[] = { { 1 * S, 10 }, { 2 * S, 20 }, { 50 * S, 99 } };
+        struct world_ring r = ring_of(points, 3);
+        struct chart c = { .title = "a < b & \"c\"\x1b[0m", .unit = UNIT_BYTES, .to_ns = 10 * S, .from_zero = true };
+        char *text;
+
+        (void)state;
+        chart_line(&c, "live", &r, SPARK_GAUGE, TINT_LINE_1);
+        chart_mark(&c, 1 * S, "<script>", true);
+        text = written(chart_csv, &c);
+        assert_string_equal(text, "time_s,line,value\n1.000000000,live,10\n2.000000000,live,20\n");
+        free(text);
+        text = written(chart_svg, &c);
+        assert_non_null(strstr(text, "<polyline"));
+        assert_non_null(strstr(text, "a &#60; b &#38; &#34;c&#34;"));
+        assert_null(strstr(text, "<script>"));
+        assert_null(strchr(text, '\x1b'));
+        free(text);
+}
+
+static void time_of_day(void **state)
+{
+        struct chart c = { .to_ns = 600 * S, .start_wall_ns = 1700000000 * S };
+        char text[64];
+
+        (void)state;
+        (void)setenv("TZ", "UTC", 1);
+        tzset();
+        assert_string_equal(chart_time_text(text, sizeof(text), &c, 60 * S), "22:14:20");
+        c.start_wall_ns = 0;
+        assert_string_equal(chart_time_text(text, sizeof(text), &c, 60 * S), "1m 00s");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(axes_are_round),    cmocka_unit_test(a_line_rises),
+                cmocka_unit_test(limit_is_drawn_when_near), cmocka_unit_test(nothing_breaks_it),
+                cmocka_unit_test(files),             cmocka_unit_test(time_of_day),
+        };
+
+        (void)setlocale(LC_ALL, "C.UTF-8");
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

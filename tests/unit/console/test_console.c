@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_console.c - every view, drawn without a terminal and used with keys and clicks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include <locale.h>
+
+#include "tests/unit/console/drawn.h"
+
+struct world { struct world *view; struct console *console; };
+
+/* One service with five bands over ten censuses: the second grows. */
+static void fill(struct world *v, const char *name)
+{
+        const char *labels[] = { "ARR_WORDS", "Main.sessions", "THUNK_1_0", "Main.cache", "TSO" };
+        uint32_t ids[] = { 1, 2, 3, 4, 5 };
+
+        assert_int_equal(send_state(v, 0, name, 1, HW__TARGET__STATE__STATE_RUNNING), 0);
+        for (uint32_t i = 0; i < 5; i++)
+                assert_int_equal(send_band(v, name, 1, ids[i], labels[i]), 0);
+        for (uint64_t n = 1; n <= 10; n++) {
+                uint64_t bytes[] = { 40 * MIB, n * 10 * MIB, 3 * MIB, 2 * MIB + n, 1000 };
+
+                assert_int_equal(send_census(v, name, 1, n, ids, bytes, 5), 0);
+                assert_int_equal(send_live(v, 0, name, 1, n * SECOND, n * 10 * MIB), 0);
+        }
+        assert_int_equal(send_note(v, name, 1, 1, "cache on"), 0);
+}
+
+static int setup(void **state)
+{
+        struct world *w = calloc(1, sizeof(*w));
+
+        w->view = world_new();
+        fill(w->view, "api-1");
+        w->console = console_new(w->view, true);
+        assert_non_null(w->console);
+        *state = w;
+        return 0;
+}
+
+static int teardown(void **state)
+{
+        struct world *w = *state;
+
+        console_destroy(&w->console);
+        world_destroy(&w->view);
+        free(w);
+        return 0;
+}
+
+static struct console *console_of(void **state)
+{
+        return ((struct world *)*state)->console;
+}
+
+/* ------------------------------------------------------------------- views */
+
+static void targets(void **state)
+{
+        struct console *c = console_of(state);
+
+        fill(((struct world *)*state)->view, "worker");
+        press(c, 't');
+        assert_true(shows(c, "2 targets"));
+        assert_true(row_shows(c, "api-1", "running"));
+        assert_true(row_shows(c, "api-1", "100 MiB"));
+        assert_true(row_shows(c, "api-1", "–")); /* RSS, GC, trend: not known, never 0 */
+        assert_true(place_of(c, "api-1") < place_of(c, "worker"));
+        press(c, 'r');
+        assert_true(place_of(c, "api-1") > place_of(c, "worker"));
+        press(c, SCREEN_END);
+        press(c, SCREEN_ENTER);
+        assert_string_equal(c->target, "api-1");
+        assert_string_equal(c->shown->class->name, "overview");
+}
+
+static void memory(void **state)
+{
+        struct console *c = console_of(state);
+
+        press(c, '2');
+        assert_true(shows(c, "live 100 MiB"));
+        assert_true(shows(c, "-M 512 MiB"));
+        assert_true(shows(c, "128 MiB")); /* the axis */
+        assert_true(row_shows(c, "live    ", "10.0 MiB")); /* min */
+        assert_true(shows(c, "▲"));
+        press(c, SCREEN_LEFT);
+        assert_true(shows(c, "│"));
+        for (int i = 0; i < 200; i++)
+                press(c, SCREEN_LEFT);
+        assert_true(shows(c, "cache on")); /* the note stands at the first sample */
+        assert_true(shows(c, "live 10.0 MiB")); /* values at the cursor */
+        press(c, SCREEN_ESCAPE);
+        assert_true(hides(c, "│"));
+        assert_string_equal(c->shown->class->name, "memory");
+}
+
+static void window_changes(void **state)
+{
+        struct console *c = console_of(state);
+
+        press(c, '2');
+        assert_true(shows(c, "window 10 min"));
+        press(c, '+');
+        assert_true(shows(c, "window 30 min"));
+        for (int i = 0; i < 20; i++)
+                press(c, '+');
+        assert_true(shows(c, "window all"));
+        for (int i = 0; i < 20; i++)
+                press(c, '-');
+        assert_true(shows(c, "window 10 s"));
+}
+
+static void bands(void **state)
+{
+        struct console *c = console_of(state);
+
+        press(c, 'b');
+        assert_int_equal(place_of(c, "Main.sessions"), 2); /* the greatest is on top */
+        assert_true(row_shows(c, "Main.sessions", "100 MiB"));
+        assert_true(row_shows(c, "Main.sessions", "69.0 %"));
+        assert_true(row_shows(c, "Main.sessions", "+90.0 MiB"));
+        assert_true(row_shows(c, "ARR_WORDS", "0 B")); /* no change */
+        assert_true(row_shows(c, "ARR_WORDS", "–")); /* no trend yet */
+        press(c, 'r');
+        assert_int_equal(place_of(c, "TSO"), 2);
+}
+
+static void band_opens(void **state)
+{
+        struct console *c = console_of(state);
+
+        press(c, '3');
+        press(c, SCREEN_DOWN);
+        press(c, SCREEN_ENTER);
+        assert_string_equal(c->shown->class->name, "band");
+        assert_true(shows(c, "ARR_WORDS"));
+        assert_true(shows(c, "now 40.0 MiB"));
+        press(c, SCREEN_ESCAPE);
+        assert_string_equal(c->shown->class->name, "bands");
+}
+
+static void search(void **state)
+{
+        struct console *c = console_of(state);
+
+        press(c, '3');
+        type(c, "/main.c");
+        assert_true(shows(c, "search: main.c"));
+        press(c, SCREEN_ENTER);
+        assert_string_equal(((const struct world_band *)table_selected(c->table))->def->label, "Main.cache");
+        type(c, "/main.");
+        press(c, SCREEN_ENTER);
+        press(c, 'n');
+        assert_string_equal(((const struct world_band *)table_selected(c->table))->def->label, "Main.sessions");
+        press(c, 'N');
+        assert_string_equal(((const struct world_band *)table_selected(c->table))->def->label, "Main.cache");
+        type(c, "/nothing here");
+        assert_true(shows(c, "not found"));
+}
+
+static void filter(void **state)
+{
+        struct console *c = console_of(state);
+
+        press(c, '3');
+        type(c, "fmain");
+        press(c, SCREEN_ENTER);
+        assert_true(shows(c, "2 of 5"));
+        assert_true(hides(c, "ARR_WORDS"));
+        press(c, 'f');
+        for (int i = 0; i < 10; i++)
+                press(c, SCREEN_BACKSPACE);
+        type(c, "/^T(SO|HUNK)/");
+        press(c, SCREEN_ENTER);
+        assert_true(shows(c, "THUNK_1_0"));
+        assert_true(shows(c, "TSO"));
+        assert_true(hides(c, "Main.cache"));
+        press(c, 'f');
+        press(c, SCREEN_ESCAPE);
+        assert_true(shows(c, "Main.cache"));
+        type(c, "f/(/");
+        assert_true(shows(c, "not a regular expression"));
+}
+
+static void selection_follows_its_row(void **state)
+{
+        struct world *w = *state;
+        struct console *c = w->console;
+        uint32_t ids[] = { 1, 2, 3, 4, 5 };
+        uint64_t bytes[] = { 1, 2, 900 * MIB, 4, 5 };
+
+        press(c, '3');
+        press(c, SCREEN_DOWN);
+        press(c, SCREEN_DOWN);
+        assert_string_equal(((const struct world_band *)table_selected(c->table))->def->label, "THUNK_1_0");
+        assert_int_equal(send_census(w->view, "api-1", 1, 11, ids, bytes, 5), 0);
+        assert_int_equal(place_of(c, "THUNK_1_0"), 2);
+        assert_string_equal(((const struct world_band *)table_selected(c->table))->def->label, "THUNK_1_0");
+}
+
+static void notes(void **state)
+{
+        struct world *w = *state;
+        struct console *c = w->console;
+
+        press(c, 'l');
+        assert_true(row_shows(c, "cache on", "1.00 s"));
+        for (uint64_t i = 2; i < 100; i++)
+                assert_int_equal(send_note(w->view, "api-1", 1, i, i == 99 ? "the newest" : "older"), 0);
+        assert_true(shows(c, "the newest")); /* it follows the end */
+        assert_true(hides(c, "cache on"));
+        press(c, SCREEN_HOME);
+        assert_true(shows(c, "cache on"));
+        assert_int_equal(send_note(w->view, "api-1", 1, 100, "still newer"), 0);
+        assert_true(hides(c, "still newer"));
+        press(c, SCREEN_END);
+        assert_true(shows(c, "still newer"));
+}
+
+static void absent_is_never_zero(void **state)
+{
+        struct console *c = console_of(state);
+
+        press(c, '4');
+        assert_true(shows(c, "no collection seen yet"));
+        assert_true(row_shows(c, "copied", "–"));
+        press(c, '5');
+        assert_true(shows(c, "no time profile"));
+        press(c, '6');
+        assert_true(row_shows(c, "threads made", "–"));
+        press(c, '8');
+        assert_true(shows(c, "no alert"));
+        press(c, '2');
+        assert_true(row_shows(c, "RSS     ", "–"));
+}
+
+static void trends_and_alerts(void **state)
+{
+        struct world *w = *state;
+        struct console *c = w->console;
+        Hw__Update u = update_of("api-1", 1, 10 * SECOND);
+        Hw__Trends trends = HW__TRENDS__INIT;
+        Hw__Trend live = HW__TREND__INIT, band = HW__TREND__INIT;
+        Hw__Trend *list[] = { &live, &band };
+        Hw__Growth growth = HW__GROWTH__INIT;
+        Hw__Alerts alerts = HW__ALERTS__INIT;
+        Hw__Alert alert = HW__ALERT__INIT;
+        Hw__Alert *alert_list[] = { &alert };
+
+        live.has_series = live.has_verdict = live.has_slope = live.has_slope_low = live.has_slope_high = 1;
+        live.series = HW__SERIES__SERIES_LIVE;
+        live.verdict = HW__VERDICT__VERDICT_LEAK;
+        live.slope = MIB / 60.0 * 1.5;
+        live.slope_low = MIB / 60.0;
+        live.slope_high = MIB / 60.0 * 2;
+        band = live;
+        band.has_series = 0;
+        band.has_band = 1;
+        band.band = 2;
+        growth.sentence = (char *)"live data grows 1.5 MiB/min since 14:02";
+        trends.n_trends = 2;
+        trends.trends = list;
+        trends.growth = &growth;
+        u.body_case = HW__UPDATE__BODY_TRENDS;
+        u.trends = &trends;
+        assert_int_equal(world_apply(w->view, 0, &u), 0);
+        alert.rule = (char *)"HeapLeak";
+        alert.has_state = 1;
+        alert.state = HW__ALERT__STATE__STATE_FIRING;
+        alert.value_text = (char *)"1.5 MiB/min";
+        alert.sentence = (char *)"it has grown for three hours";
+        alerts.n_alerts = 1;
+        alerts.alerts = alert_list;
+        u.body_case = HW__UPDATE__BODY_ALERTS;
+        u.alerts = &alerts;
+        assert_int_equal(world_apply(w->view, 0, &u), 0);
+
+        press(c, '2');
+        assert_true(shows(c, "↗ leak  1 alert"));
+        assert_true(row_shows(c, "live    ", "+1.50 MiB/min"));
+        assert_true(row_shows(c, "live    ", "leak"));
+        press(c, '3');
+        assert_true(row_shows(c, "Main.sessions", "leak"));
+        press(c, '8');
+        assert_true(row_shows(c, "HeapLeak", "firing"));
+        assert_true(row_shows(c, "HeapLeak", "1.5 MiB/min"));
+        assert_true(shows(c, "live data grows 1.5 MiB/min since 14:02"));
+        assert_true(shows(c, "it has grown for three hours"));
+        press(c, '1');
+        assert_true(row_shows(c, "running", "↗"));
+        assert_true(row_shows(c, "running", "leak"));
+}
+
+/* --------------------------------------------------------------- behaviour */
+
+static void frozen_picture_stands_still(void **state)
+{
+        struct world *w = *state;
+        struct console *c = w->console;
+
+        press(c, '2');
+        press(c, ' ');
+        assert_true(shows(c, "FROZEN"));
+        assert_int_equal(send_live(w->view, 0, "api-1", 1, 20 * SECOND, 300 * MIB), 0);
+        assert_true(shows(c, "live 100 MiB"));
+        press(c, '3'); /* other views of the same moment */
+        assert_true(shows(c, "Main.sessions"));
+        press(c, '2');
+        press(c, ' ');
+        assert_true(hides(c, "FROZEN"));
+        assert_true(shows(c, "live 300 MiB"));
+}
+
+static void stale_says_its_age(void **state)
+{
+        struct world *w = *state;
+        struct console *c = w->console;
+
+        world_set_stale(w->view, 0, true);
+        press(c, '2');
+        assert_true(shows(c, "STALE 1m 30s")); /* heard at 10 s, now is 100 s */
+        assert_true(shows(c, "live 100 MiB")); /* the last picture stays */
+}
+
+static void help_explains(void **state)
+{
+        struct console *c = console_of(state);
+
+        press(c, '3');
+        press(c, '?');
+        assert_true(shows(c, "in the newest census"));
+        assert_true(shows(c, "standard deviation over the window"));
+        for (int i = 0; i < 100; i++)
+                press(c, SCREEN_DOWN);
+        assert_true(shows(c, "freeze the picture"));
+        press(c, '?');
+        assert_string_equal(c->shown->class->name, "bands");
+}
+
+/* Each number has a help text, and a name that files can use, only once in its view. */
+static void every_column_is_explained(void **state)
+{
+        (void)state;
+        for (size_t i = 0; console_views[i]; i++) {
+                for (size_t k = 0; k < WORLD_TABLES && console_views[i]->tables[k]; k++) {
+                        const struct table_class *t = console_views[i]->tables[k];
+
+                        for (size_t n = 0; n < t->n_columns; n++) {
+                                assert_non_null(t->columns[n].name);
+                                assert_true(!t->columns[n].title[0] || t->columns[n].help);
+                                for (size_t m = 0; m < n; m++)
+                                        assert_string_not_equal(t->columns[m].name, t->columns[n].name);
+                        }
+                }
+                for (size_t n = 0; n < console_views[i]->n_figures; n++)
+                        assert_non_null(console_views[i]->figures[n].help);
+        }
+}
+
+static void mouse(void **state)
+{
+        struct console *c = console_of(state);
+        char *row;
+        int at;
+
+        free(drawn(c, 40, 140, false));
+        row = row_with(c, "3Bands");
+        at = (int)(strstr(row, "3Bands") - row);
+        free(row);
+        console_click(c, 39, at, false);
+        assert_string_equal(c->shown->class->name, "bands");
+        assert_int_equal(place_of(c, "ARR_WORDS"), 3);
+        console_prepare(c, NOW_NS);
+        console_click(c, 3, 20, false);
+        assert_string_equal(((const struct world_band *)table_selected(c->table))->def->label, "ARR_WORDS");
+        console_click(c, 3, 20, true);
+        assert_string_equal(c->shown->class->name, "band");
+        press(c, SCREEN_ESCAPE);
+        row = row_with(c, "history");
+        at = text_columns(row) - (int)strlen(strstr(row, "band"));
+        free(row);
+        console_click(c, 1, at, false);
+        assert_string_equal(table_sorted_by(c->table)->name, "label");
+}
+
+static void small_screens(void **state)
+{
+        struct console *c = console_of(state);
+        static const int sizes[][2] = { { 16, 60 }, { 24, 80 }, { 3, 20 }, { 1, 1 }, { 60, 300 }, { 2, 500 } };
+
+        for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+                for (size_t i = 0; console_views[i]; i++) {
+                        console_show(c, console_views[i]);
+                        free(drawn(c, sizes[s][0], sizes[s][1], false));
+                        free(drawn(c, sizes[s][0], sizes[s][1], true));
+                }
+        }
+        console_show(c, &view_bands);
+        char *all = drawn(c, 16, 60, false);
+        assert_non_null(strstr(all, "Main.sessions"));
+        assert_non_null(strstr(all, "100 MiB"));
+        free(all);
+        console_show(c, &view_memory);
+        all = drawn(c, 16, 60, false);
+        assert_non_null(strstr(all, "live 100 MiB"));
+        assert_non_null(strstr(all, "128 MiB"));
+        free(all);
+}
+
+static void ascii(void **state)
+{
+        struct console *c = console_of(state);
+
+        for (size_t i = 0; console_views[i]; i++) {
+                console_show(c, console_views[i]);
+                char *all = drawn(c, 30, 100, true);
+
+                for (char *p = all; *p; p++)
+                        assert_true((*p >= ' ' && *p < 0x7f) || *p == '\n');
+                free(all);
+        }
+}
+
+/* Escape sequences, wide, combining and very long labels, bidi overrides. */
+static void hostile_labels(void **state)
+{
+        struct world *w = *state;
+        struct console *c = w->console;
+        char wide[4000] = "";
+        uint32_t ids[] = { 1, 2, 3, 4 };
+        uint64_t bytes[] = { 4000, 3000, 2000, 1000 };
+
+        for (int i = 0; i < 1000; i++)
+                memcpy(wide + strlen(wide), "字", 4);
+        assert_int_equal(send_band(w->view, "api-1", 1, 1, "\x1b]0;title\x07\x1b[2J"), 0);
+        assert_int_equal(send_band(w->view, "api-1", 1, 2, wide), 0);
+        assert_int_equal(send_band(w->view, "api-1", 1, 3, "e\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81 joined"), 0);
+        assert_int_equal(send_band(w->view, "api-1", 1, 4, "\xe2\x80\xae" "desrever \n\r\t"), 0);
+        assert_int_equal(send_census(w->view, "api-1", 1, 11, ids, bytes, 4), 0);
+        press(c, '3');
+        for (int row = 0; row < 4; row++) {
+                char *all = drawn(c, 30, 100, row % 2);
+
+                for (char *p = all; *p; p++)
+                        assert_true((unsigned char)*p >= ' ' || *p == '\n');
+                assert_null(strstr(all, "\xe2\x80\xae"));
+                assert_null(strchr(all, 0x7f));
+                free(all);
+                press(c, SCREEN_ENTER);
+                free(drawn(c, 30, 100, false));
+                press(c, SCREEN_ESCAPE);
+                press(c, SCREEN_DOWN);
+        }
+        assert_true(shows(c, "\\x1B]0;title"));
+}
+
+static void ten_thousand_bands(void **state)
+{
+        struct world *w = *state;
+        struct console *c = w->console;
+        enum { N = 10000 };
+        uint32_t *ids = calloc(N, sizeof(*ids));
+        uint64_t *bytes = calloc(N, sizeof(*bytes));
+
+        for (uint32_t i = 0; i < N; i++) {
+                ids[i] = i + 1;
+                bytes[i] = (i * UINT64_C(7919)) % N + 1;
+        }
+        assert_int_equal(send_census(w->view, "api-1", 1, 11, ids, bytes, N), 0);
+        press(c, '3');
+        free(drawn(c, 40, 140, false));
+        press(c, SCREEN_END);
+        assert_int_equal(c->table->at, N - 1);
+        assert_int_equal(((const struct world_band *)table_selected(c->table))->bytes, 1);
+        for (int i = 0; i < 300; i++)
+                press(c, SCREEN_PAGE_UP);
+        assert_int_equal(c->table->at, 0);
+        assert_int_equal(((const struct world_band *)table_selected(c->table))->bytes, N);
+        for (size_t i = 1; i < N; i++)
+                assert_true(((const struct world_band *)c->table->rows[i - 1].data)->bytes >
+                            ((const struct world_band *)c->table->rows[i].data)->bytes);
+        free(ids);
+        free(bytes);
+}
+
+static void nothing_to_show(void **state)
+{
+        struct world *empty = world_new();
+        struct console *c = console_new(empty, true);
+
+        (void)state;
+        for (size_t i = 0; console_views[i]; i++) {
+                console_show(c, console_views[i]);
+                free(drawn(c, 24, 80, false));
+                press(c, SCREEN_ENTER);
+                press(c, SCREEN_DOWN);
+                press(c, ' ');
+                press(c, ' ');
+        }
+        console_show(c, &view_overview);
+        assert_true(shows(c, "Waiting for a daemon"));
+        console_destroy(&c);
+        world_destroy(&empty);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test_setup_teardown(targets, setup, teardown),
+                cmocka_unit_test_setup_teardown(memory, setup, teardown),
+                cmocka_unit_test_setup_teardown(window_changes, setup, teardown),
+                cmocka_unit_test_setup_teardown(bands, setup, teardown),
+                cmocka_unit_test_setup_teardown(band_opens, setup, teardown),
+                cmocka_unit_test_setup_teardown(search, setup, teardown),
+                cmocka_unit_test_setup_teardown(filter, setup, teardown),
+                cmocka_unit_test_setup_teardown(selection_follows_its_row, setup, teardown),
+                cmocka_unit_test_setup_teardown(notes, setup, teardown),
+                cmocka_unit_test_setup_teardown(absent_is_never_zero, setup, teardown),
+                cmocka_unit_test_setup_teardown(trends_and_alerts, setup, teardown),
+                cmocka_unit_test_setup_teardown(frozen_picture_stands_still, setup, teardown),
+                cmocka_unit_test_setup_teardown(stale_says_its_age, setup, teardown),
+                cmocka_unit_test_setup_teardown(help_explains, setup, teardown),
+                cmocka_unit_test(every_column_is_explained),
+                cmocka_unit_test_setup_teardown(mouse, setup, teardown),
+                cmocka_unit_test_setup_teardown(small_screens, setup, teardown),
+                cmocka_unit_test_setup_teardown(ascii, setup, teardown),
+                cmocka_unit_test_setup_teardown(hostile_labels, setup, teardown),
+                cmocka_unit_test_setup_teardown(ten_thousand_bands, setup, teardown),
+                cmocka_unit_test(nothing_to_show),
+        };
+
+        (void)setlocale(LC_ALL, "C.UTF-8");
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

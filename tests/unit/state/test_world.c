@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_world.c - the state of the world from messages: every kind, runs, resets, bounds. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "proto/base/limits.h"
+#include "tests/unit/console/made_up.h"
+
+static void gauges_and_samples(void **state)
+{
+        struct world *v = world_new();
+        const struct world_target *t;
+
+        (void)state;
+        assert_int_equal(send_state(v, 0, "a", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
+        assert_int_equal(send_live(v, 0, "a", 1, 1 * SECOND, 10), 0);
+        assert_int_equal(send_live(v, 0, "a", 1, 2 * SECOND, 20), 0);
+        t = world_find(v, "a");
+        assert_non_null(t);
+        assert_int_equal(t->target->state, HW__TARGET__STATE__STATE_RUNNING);
+        assert_string_equal(t->target->run_info->program, "service");
+        assert_int_equal(t->heap->live_bytes, 20);
+        assert_int_equal(t->heap->n_samples, 0);
+        assert_int_equal(t->event_time_ns, 2 * SECOND);
+        assert_int_equal(t->series[HW__SERIES__SERIES_LIVE].count, 2);
+        assert_int_equal(world_ring_newest(&t->series[HW__SERIES__SERIES_LIVE], 0)->value, 20);
+        assert_int_equal(world_ring_newest(&t->series[HW__SERIES__SERIES_LIVE], 1)->value, 10);
+        assert_null(world_ring_newest(&t->series[HW__SERIES__SERIES_LIVE], 2));
+        assert_null(world_find(v, "b"));
+        world_destroy(&v);
+        assert_null(v);
+}
+
+static void ring_keeps_the_newest(void **state)
+{
+        struct world *v = world_new();
+        const struct world_ring *r;
+
+        (void)state;
+        for (uint64_t i = 1; i <= WORLD_POINTS + 100; i++)
+                assert_int_equal(send_live(v, 0, "a", 1, i, i), 0);
+        r = &world_find(v, "a")->series[HW__SERIES__SERIES_LIVE];
+        assert_int_equal(r->count, WORLD_POINTS);
+        for (size_t i = 0; i < WORLD_POINTS; i++)
+                assert_int_equal(world_ring_newest(r, i)->time_ns, WORLD_POINTS + 100 - i);
+        world_destroy(&v);
+}
+
+static void new_run_clears_old_run_is_ignored(void **state)
+{
+        struct world *v = world_new();
+        uint32_t ids[] = { 1 };
+        uint64_t bytes[] = { 100 };
+        const struct world_target *t;
+
+        (void)state;
+        assert_int_equal(send_state(v, 0, "a", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
+        assert_int_equal(send_live(v, 0, "a", 1, SECOND, 10), 0);
+        assert_int_equal(send_band(v, "a", 1, 1, "old"), 0);
+        assert_int_equal(send_census(v, "a", 1, 1, ids, bytes, 1), 0);
+        assert_int_equal(send_note(v, "a", 1, 1, "old"), 0);
+        assert_int_equal(send_live(v, 0, "a", 2, 5, 77), 0);
+        t = world_find(v, "a");
+        assert_int_equal(t->run, 2);
+        assert_non_null(t->target);
+        assert_null(t->target->run_info);
+        assert_null(t->census);
+        assert_int_equal(t->n_bands, 0);
+        assert_int_equal(t->notes_last, 0);
+        assert_null(world_note(t, 1));
+        assert_int_equal(t->series[HW__SERIES__SERIES_LIVE].count, 1);
+        assert_int_equal(t->event_time_ns, 5);
+        assert_int_equal(send_live(v, 0, "a", 1, 9 * SECOND, 999), 0);
+        assert_int_equal(t->heap->live_bytes, 77);
+        assert_int_equal(world_targets(v), 1);
+        world_destroy(&v);
+}
+
+static void bands_follow_censuses(void **state)
+{
+        struct world *v = world_new();
+        uint32_t ids[] = { 2, 1 }, one[] = { 1 }, late[] = { 1, 3 };
+        uint64_t bytes[] = { 50, 100 }, less[] = { 70 }, more[] = { 80, 5 };
+        const struct world_band *top[3];
+        const struct world_target *t;
+
+        (void)state;
+        assert_int_equal(send_band(v, "a", 1, 2, "two"), 0);
+        assert_int_equal(send_census(v, "a", 1, 1, ids, bytes, 2), 0);
+        assert_int_equal(send_census(v, "a", 1, 1, ids, bytes, 2), 0); /* repeated by a snapshot */
+        t = world_find(v, "a");
+        assert_int_equal(world_top_bands(t, top, 3), 2);
+        assert_int_equal(top[0]->id, 1);
+        assert_string_equal(top[0]->def->label, "band 1");
+        assert_string_equal(top[1]->def->label, "two");
+        assert_int_equal(top[0]->history.count, 1);
+        assert_int_equal(send_census(v, "a", 1, 2, one, less, 1), 0);
+        assert_int_equal(t->bands[1]->bytes, 0);
+        assert_int_equal(t->bands[1]->census, 1);
+        assert_int_equal(t->bands[1]->history.count, 2);
+        assert_int_equal(world_ring_newest(&t->bands[1]->history, 0)->value, 0);
+        assert_int_equal(t->bands[0]->max_bytes, 100);
+        assert_int_equal(send_census(v, "a", 1, 3, late, more, 2), 0);
+        assert_int_equal(t->bands[2]->history.count, 2); /* seen to appear: 0, then 5 */
+        assert_int_equal(world_ring_newest(&t->bands[2]->history, 1)->value, 0);
+        assert_int_equal(t->bands[2]->first_bytes, 5);
+        assert_int_equal(t->series[HW__SERIES__SERIES_CENSUS_TOTAL].count, 3);
+        assert_int_equal(world_top_bands(t, top, 1), 1);
+        assert_int_equal(top[0]->id, 1);
+        world_destroy(&v);
+}
+
+static void hostile_ids_are_not_believed(void **state)
+{
+        struct world *v = world_new();
+        uint32_t ids[] = { 0, UINT32_MAX, LIMIT_BANDS + 1, 1, 1 };
+        uint64_t bytes[] = { 1, 2, 3, UINT64_MAX, 5 };
+        const struct world_target *t;
+
+        (void)state;
+        assert_int_equal(send_census(v, "a", 1, 1, ids, bytes, 5), 0);
+        assert_int_equal(send_band(v, "a", 1, UINT32_MAX, "far"), 0);
+        t = world_find(v, "a");
+        assert_int_equal(t->n_bands, 1);
+        assert_true(t->bands[0]->bytes == UINT64_MAX);
+        world_destroy(&v);
+}
+
+static void notes_keep_the_newest(void **state)
+{
+        struct world *v = world_new();
+        const struct world_target *t;
+
+        (void)state;
+        for (uint64_t i = 1; i <= WORLD_NOTES + 10; i++)
+                assert_int_equal(send_note(v, "a", 1, i, "n"), 0);
+        t = world_find(v, "a");
+        assert_int_equal(t->notes_first, 11);
+        assert_int_equal(t->notes_last, WORLD_NOTES + 10);
+        assert_null(world_note(t, 10));
+        assert_int_equal(world_note(t, 11)->number, 11);
+        assert_int_equal(send_note(v, "a", 1, 5, "too old"), 0);
+        assert_null(world_note(t, 5));
+        assert_int_equal(send_note(v, "a", 1, UINT64_MAX, "far"), 0);
+        assert_null(world_note(t, WORLD_NOTES + 10));
+        assert_string_equal(world_note(t, UINT64_MAX)->text, "far");
+        assert_true(t->notes_last == UINT64_MAX);
+        world_destroy(&v);
+}
+
+static void same_name_in_two_daemons(void **state)
+{
+        struct world *v = world_new();
+
+        (void)state;
+        assert_int_equal(send_live(v, 1, "a", 1, SECOND, 1), 0);
+        assert_int_equal(send_live(v, 0, "a", 1, SECOND, 2), 0);
+        assert_int_equal(send_live(v, 0, "B", 1, SECOND, 3), 0);
+        assert_int_equal(world_targets(v), 3);
+        assert_string_equal(world_target(v, 0)->name, "B");
+        assert_int_equal(world_target(v, 1)->daemon, 0);
+        assert_int_equal(world_target(v, 2)->daemon, 1);
+        assert_int_equal(world_target(v, 2)->heap->live_bytes, 1);
+        world_reset(v, 0);
+        assert_int_equal(world_targets(v), 1);
+        assert_int_equal(world_find(v, "a")->daemon, 1);
+        assert_null(world_target(v, 1));
+        world_destroy(&v);
+}
+
+static int send_daemon(struct world *v, uint64_t wall_ns, char **names, size_t n)
+{
+        Hw__Update u = HW__UPDATE__INIT;
+        Hw__DaemonState d = HW__DAEMON_STATE__INIT;
+
+        u.has_published_wall_ns = 1;
+        u.published_wall_ns = wall_ns;
+        d.n_targets = n;
+        d.targets = names;
+        u.body_case = HW__UPDATE__BODY_DAEMON;
+        u.daemon = &d;
+        return world_apply(v, 0, &u);
+}
+
+static void targets_go(void **state)
+{
+        struct world *v = world_new();
+        char *names[] = { (char *)"a" };
+
+        (void)state;
+        assert_int_equal(send_live(v, 0, "a", 1, SECOND, 1), 0);
+        assert_int_equal(send_live(v, 0, "b", 1, SECOND, 1), 0);
+        assert_int_equal(send_live(v, 0, "c", 1, SECOND, 1), 0);
+        assert_int_equal(send_state(v, 0, "c", 1, HW__TARGET__STATE__STATE_REMOVED), 0);
+        assert_null(world_find(v, "c"));
+        assert_int_equal(send_daemon(v, 1, names, 1), 0); /* an older list says nothing about b */
+        assert_non_null(world_find(v, "b"));
+        assert_int_equal(send_daemon(v, UINT64_MAX, names, 1), 0);
+        assert_null(world_find(v, "b"));
+        assert_non_null(world_find(v, "a"));
+        assert_int_equal(world_daemon(v, 0)->heard_wall_ns, UINT64_MAX);
+        assert_null(world_daemon(v, 1));
+        world_set_stale(v, 0, true);
+        assert_true(world_daemon(v, 0)->stale);
+        world_destroy(&v);
+}
+
+static void number_of_targets_is_bounded(void **state)
+{
+        struct world *v = world_new();
+        char name[32];
+
+        (void)state;
+        for (int i = 0; i < WORLD_TARGETS + 3; i++) {
+                (void)snprintf(name, sizeof(name), "t%06d", i);
+                assert_int_equal(send_live(v, 0, name, 1, SECOND, 1), 0);
+        }
+        assert_int_equal(world_targets(v), WORLD_TARGETS);
+        assert_int_equal(world_daemon(v, 0)->left_out, 3);
+        world_destroy(&v);
+}
+
+static void names_and_daemons_from_outside_are_checked(void **state)
+{
+        struct world *v = world_new();
+        char name[WORLD_NAME_MAX + 2];
+
+        (void)state;
+        memset(name, 'x', sizeof(name) - 1);
+        name[sizeof(name) - 1] = '\0';
+        assert_int_equal(send_live(v, 0, name, 1, SECOND, 1), 0);
+        assert_int_equal(send_live(v, 0, "", 1, SECOND, 1), 0);
+        assert_int_equal(send_live(v, WORLD_DAEMONS, "a", 1, SECOND, 1), 0);
+        assert_int_equal(world_targets(v), 0);
+        assert_int_equal(send_live(v, 0, name + 1, 1, SECOND, 1), 0);
+        assert_string_equal(world_target(v, 0)->name, name + 1);
+        world_destroy(&v);
+}
+
+/* Collections feed the pause series only as long as the daemon does not sample it itself. */
+static void pauses_are_derived(void **state)
+{
+        struct world *v = world_new();
+        Hw__Update u = update_of("a", 1, SECOND);
+        Hw__Gc gc = HW__GC__INIT;
+        Hw__Collection c = HW__COLLECTION__INIT;
+        Hw__Collection *list[] = { &c };
+        Hw__Heap heap = HW__HEAP__INIT;
+        Hw__Samples samples = HW__SAMPLES__INIT;
+        Hw__Samples *sampled[] = { &samples };
+        uint64_t time_ns = 3, value = 9;
+        const struct world_target *t;
+
+        (void)state;
+        c.has_end_time_ns = c.has_pause_ns = 1;
+        c.end_time_ns = 1;
+        c.pause_ns = 5;
+        gc.n_collections = 1;
+        gc.collections = list;
+        u.body_case = HW__UPDATE__BODY_GC;
+        u.gc = &gc;
+        assert_int_equal(world_apply(v, 0, &u), 0);
+        t = world_find(v, "a");
+        assert_int_equal(t->gc->n_collections, 0);
+        assert_int_equal(t->series[HW__SERIES__SERIES_GC_PAUSE].count, 1);
+        assert_int_equal(t->series[HW__SERIES__SERIES_SLOP].count, 0);
+        samples.has_series = 1;
+        samples.series = HW__SERIES__SERIES_GC_PAUSE;
+        samples.n_times_ns = samples.n_values = 1;
+        samples.times_ns = &time_ns;
+        samples.values = &value;
+        heap.n_samples = 1;
+        heap.samples = sampled;
+        u.body_case = HW__UPDATE__BODY_HEAP;
+        u.heap = &heap;
+        assert_int_equal(world_apply(v, 0, &u), 0);
+        u.body_case = HW__UPDATE__BODY_GC;
+        u.gc = &gc;
+        assert_int_equal(world_apply(v, 0, &u), 0);
+        assert_int_equal(t->series[HW__SERIES__SERIES_GC_PAUSE].count, 1);
+        assert_int_equal(world_ring_newest(&t->series[HW__SERIES__SERIES_GC_PAUSE], 0)->value, 9);
+        samples.series = (Hw__Series)1000000;
+        u.body_case = HW__UPDATE__BODY_HEAP;
+        u.heap = &heap;
+        assert_int_equal(world_apply(v, 0, &u), 0);
+        world_destroy(&v);
+}
+
+static void profile_ticky_sched_health(void **state)
+{
+        struct world *v = world_new();
+        Hw__Update u = update_of("a", 1, SECOND);
+        Hw__Profile profile = HW__PROFILE__INIT;
+        Hw__Stack stack = HW__STACK__INIT;
+        Hw__Stack *stacks[] = { &stack };
+        Hw__Ticky ticky = HW__TICKY__INIT;
+        Hw__TickyCounter counter = HW__TICKY_COUNTER__INIT;
+        Hw__TickyCounter *counters[] = { &counter };
+        Hw__Sched sched = HW__SCHED__INIT;
+        Hw__Health health = HW__HEALTH__INIT;
+        const struct world_target *t;
+
+        (void)state;
+        profile.has_ticks = stack.has_id = stack.has_ticks = 1;
+        profile.ticks = 7;
+        stack.id = 2;
+        stack.ticks = 3;
+        profile.n_stacks = 1;
+        profile.stacks = stacks;
+        u.body_case = HW__UPDATE__BODY_PROFILE;
+        u.profile = &profile;
+        assert_int_equal(world_apply(v, 0, &u), 0);
+        stack.id = UINT32_MAX;
+        assert_int_equal(world_apply(v, 0, &u), 0);
+        ticky.n_counters = 1;
+        ticky.counters = counters;
+        counter.has_id = counter.has_entries = 1;
+        u.body_case = HW__UPDATE__BODY_TICKY;
+        u.ticky = &ticky;
+        for (uint64_t i = 0; i < 300; i++) {
+                counter.id = (i % 150) << 40;
+                counter.entries = i;
+                assert_int_equal(world_apply(v, 0, &u), 0);
+        }
+        sched.has_migrations = 1;
+        sched.migrations = 4;
+        u.body_case = HW__UPDATE__BODY_SCHED;
+        u.sched = &sched;
+        assert_int_equal(world_apply(v, 0, &u), 0);
+        health.has_lost_bytes = 1;
+        health.lost_bytes = 12;
+        u.body_case = HW__UPDATE__BODY_HEALTH;
+        u.health = &health;
+        assert_int_equal(world_apply(v, 0, &u), 0);
+        t = world_find(v, "a");
+        assert_int_equal(t->ticks, 7);
+        assert_int_equal(t->n_stacks, 2);
+        assert_null(t->stacks[0]);
+        assert_int_equal(t->stacks[1]->ticks, 3);
+        assert_int_equal(t->n_ticky, 150);
+        assert_int_equal(t->ticky[149]->entries, 299);
+        assert_int_equal(t->sched->migrations, 4);
+        assert_int_equal(t->health->lost_bytes, 12);
+        world_destroy(&v);
+}
+
+static int send_trends(struct world *v, uint32_t run, Hw__Trend **list, size_t n, Hw__Growth *growth)
+{
+        Hw__Update u = update_of("a", run, SECOND);
+        Hw__Trends trends = HW__TRENDS__INIT;
+
+        trends.n_trends = n;
+        trends.trends = list;
+        trends.growth = growth;
+        u.body_case = HW__UPDATE__BODY_TRENDS;
+        u.trends = &trends;
+        return world_apply(v, 0, &u);
+}
+
+static void trends_are_kept_by_series_and_band(void **state)
+{
+        struct world *v = world_new();
+        Hw__Trend live = HW__TREND__INIT, band = HW__TREND__INIT, hostile = HW__TREND__INIT;
+        Hw__Trend *all[] = { &live, &band, &hostile };
+        Hw__Growth growth = HW__GROWTH__INIT;
+        const struct world_target *t;
+
+        (void)state;
+        live.has_series = live.has_verdict = band.has_band = band.has_slope = hostile.has_band = 1;
+        live.series = HW__SERIES__SERIES_LIVE;
+        live.verdict = HW__VERDICT__VERDICT_GROWING;
+        band.band = 3;
+        band.slope = 2.5;
+        hostile.band = LIMIT_BANDS + 1;
+        growth.has_where = 1;
+        growth.where = HW__GROWTH__WHERE__WHERE_LIVE;
+        assert_int_equal(send_trends(v, 1, all, 3, &growth), 0);
+        t = world_find(v, "a");
+        assert_int_equal(t->trends[HW__SERIES__SERIES_LIVE]->verdict, HW__VERDICT__VERDICT_GROWING);
+        assert_null(t->trends[HW__SERIES__SERIES_RSS]);
+        assert_int_equal(t->n_bands, 3);
+        assert_true(t->bands[2]->trend->slope == 2.5);
+        assert_string_equal(t->bands[2]->def->label, "band 3");
+        assert_int_equal(t->trend_state->growth->where, HW__GROWTH__WHERE__WHERE_LIVE);
+        assert_int_equal(t->trend_state->n_trends, 0);
+
+        live.verdict = HW__VERDICT__VERDICT_LEAK; /* only what changed is sent; the rest is full state */
+        assert_int_equal(send_trends(v, 1, all, 1, NULL), 0);
+        assert_int_equal(t->trends[HW__SERIES__SERIES_LIVE]->verdict, HW__VERDICT__VERDICT_LEAK);
+        assert_true(t->bands[2]->trend->slope == 2.5);
+        assert_null(t->trend_state->growth);
+
+        assert_int_equal(send_trends(v, 2, all, 0, NULL), 0); /* a new run knows nothing */
+        assert_null(t->trends[HW__SERIES__SERIES_LIVE]);
+        assert_int_equal(t->n_bands, 0);
+        world_destroy(&v);
+}
+
+static void alerts_are_replaced_and_outlive_runs(void **state)
+{
+        struct world *v = world_new();
+        Hw__Update u = update_of("a", 1, SECOND);
+        Hw__Alerts alerts = HW__ALERTS__INIT;
+        Hw__Alert leak = HW__ALERT__INIT, *list[] = { &leak };
+        const struct world_target *t;
+
+        (void)state;
+        leak.rule = (char *)"leak";
+        leak.has_state = 1;
+        leak.state = HW__ALERT__STATE__STATE_FIRING;
+        alerts.n_alerts = 1;
+        alerts.alerts = list;
+        u.body_case = HW__UPDATE__BODY_ALERTS;
+        u.alerts = &alerts;
+        assert_int_equal(world_apply(v, 0, &u), 0);
+        t = world_find(v, "a");
+        assert_int_equal(t->alerts->n_alerts, 1);
+        assert_string_equal(t->alerts->alerts[0]->rule, "leak");
+        assert_int_equal(send_live(v, 0, "a", 2, SECOND, 10), 0);
+        assert_int_equal(t->alerts->n_alerts, 1);
+        alerts.n_alerts = 0;
+        u.run = 2;
+        assert_int_equal(world_apply(v, 0, &u), 0);
+        assert_int_equal(t->alerts->n_alerts, 0);
+        world_destroy(&v);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(gauges_and_samples),
+                cmocka_unit_test(ring_keeps_the_newest),
+                cmocka_unit_test(new_run_clears_old_run_is_ignored),
+                cmocka_unit_test(bands_follow_censuses),
+                cmocka_unit_test(hostile_ids_are_not_believed),
+                cmocka_unit_test(notes_keep_the_newest),
+                cmocka_unit_test(same_name_in_two_daemons),
+                cmocka_unit_test(targets_go),
+                cmocka_unit_test(number_of_targets_is_bounded),
+                cmocka_unit_test(names_and_daemons_from_outside_are_checked),
+                cmocka_unit_test(pauses_are_derived),
+                cmocka_unit_test(profile_ticky_sched_health),
+                cmocka_unit_test(trends_are_kept_by_series_and_band),
+                cmocka_unit_test(alerts_are_replaced_and_outlive_runs),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

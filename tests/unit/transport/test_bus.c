@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The daemon's two sockets, spoken to by plain ZeroMQ sockets from outside. */
+#include "tests/unit/publish/support.h"
+
+#include <errno.h>
+#include <malloc.h>
+
+#include "proto/wire/limits.h"
+#include "daemon/transport/bus.h"
+
+struct fixture {
+        struct event_base *base;
+        struct bus *bus;
+        void *context;
+        char dir[64], publish[96], request[96], error[512];
+        unsigned handled;
+        unsigned replies;               /* sent to each request */
+        size_t reply_bytes;             /* of text in each */
+};
+
+static void on_request(void *ctx, const Hw__Request *request, struct bus_client *client)
+{
+        struct fixture *f = ctx;
+        char *text = calloc(1, f->reply_bytes + 1);
+
+        assert_non_null(request);
+        memset(text, 'x', f->reply_bytes);
+        f->handled++;
+        for (unsigned i = 0; i < f->replies; i++) {
+                Hw__Reply reply = HW__REPLY__INIT;
+                Hw__Done done = HW__DONE__INIT;
+                reply.has_more = 1;
+                reply.more = i + 1 < f->replies;
+                reply.what_case = HW__REPLY__WHAT_DONE;
+                reply.done = &done;
+                done.target = text;
+                bus_reply(client, &reply);
+        }
+        free(text);
+}
+
+static struct bus *open_bus(struct fixture *f, int high_water_mark)
+{
+        struct bus_options options = { f->publish, f->request, high_water_mark };
+        struct bus_handler handler = { f, on_request };
+
+        return bus_new(f->base, &options, &handler, f->error, sizeof(f->error));
+}
+
+static void open_fixture(struct fixture *f, int high_water_mark)
+{
+        memset(f, 0, sizeof(*f));
+        f->replies = 1;
+        make_dir(f->dir);
+        (void)snprintf(f->publish, sizeof(f->publish), "ipc://%s/publish", f->dir);
+        (void)snprintf(f->request, sizeof(f->request), "ipc://%s/request", f->dir);
+        f->base = event_base_new();
+        f->context = zmq_ctx_new();
+        f->bus = open_bus(f, high_water_mark);
+        assert_non_null(f->bus);
+}
+
+static void close_fixture(struct fixture *f)
+{
+        assert_int_equal(zmq_ctx_term(f->context), 0);
+        bus_destroy(&f->bus);
+        assert_null(f->bus);
+        event_base_free(f->base);
+        assert_int_equal(rmdir(f->dir), 0); /* the socket files are gone */
+}
+
+static bool is_readable(void *socket)
+{
+        zmq_pollitem_t item = { .socket = socket, .events = ZMQ_POLLIN };
+
+        return zmq_poll(&item, 1, 0) == 1;
+}
+
+static void *new_subscriber(struct fixture *f, const char *prefix)
+{
+        uint64_t before = bus_stats(f->bus)->subscriptions;
+        void *sub = new_socket(f->context, ZMQ_SUB, f->publish);
+
+        assert_int_equal(zmq_setsockopt(sub, ZMQ_SUBSCRIBE, prefix, strlen(prefix)), 0);
+        TURN_UNTIL(f->base, bus_stats(f->bus)->subscriptions == before + 1);
+        return sub;
+}
+
+static int send_live(struct fixture *f, uint64_t sequence)
+{
+        struct test_update u;
+        struct outlet outlet = bus_outlet(f->bus);
+
+        return outlet.send(outlet.ctx, test_update(&u, sequence, sequence * 10));
+}
+
+/* Receives one update; to be freed by the caller. */
+static Hw__Update *receive_update(void *sub, char *topic, size_t topic_size)
+{
+        uint8_t bytes[4096];
+        const char *reason = "";
+        int n = zmq_recv(sub, topic, topic_size - 1, 0);
+
+        assert_in_range(n, 1, topic_size - 1);
+        topic[n] = '\0';
+        n = zmq_recv(sub, bytes, sizeof(bytes), 0);
+        assert_in_range(n, 1, sizeof(bytes));
+        int more = 1;
+        size_t size = sizeof(more);
+        assert_int_equal(zmq_getsockopt(sub, ZMQ_RCVMORE, &more, &size), 0);
+        assert_int_equal(more, 0);
+        Hw__Update *u = hw_update_unpack(bytes, (size_t)n, &reason);
+        assert_non_null(u);
+        return u;
+}
+
+static void test_subscriber_gets_its_topics(void **state)
+{
+        struct fixture f;
+        char topic[HW_TOPIC_MAX];
+
+        (void)state;
+        open_fixture(&f, 0);
+        void *heap = new_subscriber(&f, "hw1/heap/t/"), *other = new_subscriber(&f, "hw1/heap/other/");
+        for (uint64_t i = 1; i <= 3; i++)
+                assert_int_equal(send_live(&f, i), 0);
+        for (uint64_t i = 1; i <= 3; i++) {
+                Hw__Update *u = receive_update(heap, topic, sizeof(topic));
+                assert_string_equal(topic, "hw1/heap/t/");
+                assert_int_equal(u->sequence, i);
+                assert_int_equal(u->heap->live_bytes, i * 10);
+                hw__update__free_unpacked(u, NULL);
+        }
+        assert_false(is_readable(other));
+        assert_int_equal(bus_stats(f.bus)->published, 3);
+        assert_true(bus_stats(f.bus)->bytes > 0);
+        zmq_close(other);
+        TURN_UNTIL(f.base, bus_stats(f.bus)->subscriptions == 1);
+        zmq_close(heap);
+        close_fixture(&f);
+}
+
+/* A daemon that publishes without rest still sees 100 subscriptions; each send may swallow a wake-up. */
+static void test_subscriptions_while_publishing(void **state)
+{
+        struct fixture f;
+
+        (void)state;
+        open_fixture(&f, 0);
+        void *sub = new_socket(f.context, ZMQ_SUB, f.publish);
+        for (int i = 0; i < 100; i++) {
+                char prefix[32];
+                int n = snprintf(prefix, sizeof(prefix), "hw1/heap/t%d/", i);
+                assert_int_equal(zmq_setsockopt(sub, ZMQ_SUBSCRIBE, prefix, (size_t)n), 0);
+        }
+        uint64_t end_ms = clock_mono_ms() + DEADLINE_MS;
+        for (uint64_t i = 1; bus_stats(f.bus)->subscriptions < 100; i++) { /* the loop does not turn at all */
+                assert_true(clock_mono_ms() < end_ms);
+                assert_int_equal(send_live(&f, i), 0);
+        }
+        zmq_close(sub);
+        close_fixture(&f);
+}
+
+/* Sequence of the next update, 0 when none comes. */
+static uint64_t receive_sequence(void *sub)
+{
+        char topic[HW_TOPIC_MAX];
+        uint8_t bytes[256];
+        const char *reason;
+
+        if (zmq_recv(sub, topic, sizeof(topic), 0) < 0)
+                return 0;
+        int n = zmq_recv(sub, bytes, sizeof(bytes), 0);
+        assert_in_range(n, 1, sizeof(bytes));
+        Hw__Update *u = hw_update_unpack(bytes, (size_t)n, &reason);
+        assert_non_null(u);
+        uint64_t sequence = u->sequence;
+        hw__update__free_unpacked(u, NULL);
+        return sequence;
+}
+
+/* 100000 updates to one that does not read: no send waits (it would for ever), and no more than the marks is kept. */
+static void test_slow_subscriber(void **state)
+{
+        enum { N = 100000, MARK = 100 };
+        struct fixture f;
+        uint64_t received = 0, last = 0, next = N, sequence;
+        bool gap = false;
+
+        (void)state;
+        open_fixture(&f, MARK);
+        void *slow = zmq_socket(f.context, ZMQ_SUB);
+        set_socket_int(slow, ZMQ_RCVHWM, MARK);
+        set_socket_int(slow, ZMQ_LINGER, 0);
+        set_socket_int(slow, ZMQ_RCVTIMEO, 200);
+        assert_int_equal(zmq_connect(slow, f.publish), 0);
+        assert_int_equal(zmq_setsockopt(slow, ZMQ_SUBSCRIBE, "", 0), 0);
+        TURN_UNTIL(f.base, bus_stats(f.bus)->subscriptions == 1);
+        size_t before = mallinfo2().uordblks;
+        for (uint64_t i = 1; i <= N; i++)
+                assert_int_equal(send_live(&f, i), 0);
+        assert_true(mallinfo2().uordblks < before + (4u << 20)); /* all of them would be more than 8 MiB */
+        assert_int_equal(bus_stats(f.bus)->published, N);
+        /* It reads again: what comes shows the gap. */
+        for (uint64_t end_ms = clock_mono_ms() + DEADLINE_MS; last <= N;) {
+                assert_true(clock_mono_ms() < end_ms);
+                while ((sequence = receive_sequence(slow))) {
+                        assert_true(sequence > last); /* with holes, but in order and never a half */
+                        gap = gap || sequence > last + 1;
+                        last = sequence;
+                        received++;
+                }
+                assert_int_equal(send_live(&f, ++next), 0);
+        }
+        assert_true(gap);
+        assert_in_range(received, 1, N / 2 + (next - N));
+        zmq_close(slow);
+        close_fixture(&f);
+}
+
+/* ----------------------------------------------------------- requests */
+
+static size_t pack_status(uint8_t bytes[64], uint64_t id)
+{
+        Hw__Request request = HW__REQUEST__INIT;
+        Hw__StatusRequest status = HW__STATUS_REQUEST__INIT;
+
+        request.has_id = 1;
+        request.id = id;
+        request.what_case = HW__REQUEST__WHAT_STATUS;
+        request.status = &status;
+        return hw__request__pack(&request, bytes);
+}
+
+static Hw__Reply *receive_reply(struct fixture *f, void *socket)
+{
+        zmq_msg_t msg;
+        const char *reason = "";
+
+        TURN_UNTIL(f->base, is_readable(socket));
+        zmq_msg_init(&msg);
+        assert_true(zmq_msg_recv(&msg, socket, 0) >= 0);
+        Hw__Reply *reply = hw_reply_unpack(zmq_msg_data(&msg), zmq_msg_size(&msg), &reason);
+        assert_non_null(reply);
+        zmq_msg_close(&msg);
+        return reply;
+}
+
+/* 100 requests at once, from a DEALER: each handled, each answered by its id, all replies in order. */
+static void test_requests_of_a_dealer(void **state)
+{
+        struct fixture f;
+        uint8_t bytes[64];
+
+        (void)state;
+        open_fixture(&f, 0);
+        f.replies = 3;
+        void *dealer = new_socket(f.context, ZMQ_DEALER, f.request);
+        for (uint64_t id = 1; id <= 100; id++) {
+                size_t n = pack_status(bytes, id);
+                assert_int_equal(zmq_send(dealer, bytes, n, 0), (int)n);
+        }
+        for (unsigned i = 0; i < 300; i++) {
+                Hw__Reply *reply = receive_reply(&f, dealer);
+                assert_int_equal(reply->id, i / 3 + 1);
+                assert_int_equal(reply->more, i % 3 != 2);
+                hw__reply__free_unpacked(reply, NULL);
+        }
+        assert_int_equal(f.handled, 100);
+        assert_int_equal(bus_stats(f.bus)->requests, 100);
+        assert_int_equal(bus_stats(f.bus)->bad_requests, 0);
+        assert_int_equal(bus_stats(f.bus)->replies_dropped, 0);
+        zmq_close(dealer);
+        close_fixture(&f);
+}
+
+/* REQ puts an empty frame before its request and wants it back. */
+static void test_request_of_a_req(void **state)
+{
+        struct fixture f;
+        uint8_t bytes[64];
+
+        (void)state;
+        open_fixture(&f, 0);
+        void *req = new_socket(f.context, ZMQ_REQ, f.request);
+        size_t n = pack_status(bytes, 7);
+        assert_int_equal(zmq_send(req, bytes, n, 0), (int)n);
+        Hw__Reply *reply = receive_reply(&f, req);
+        assert_int_equal(reply->id, 7);
+        hw__reply__free_unpacked(reply, NULL);
+        zmq_close(req);
+        close_fixture(&f);
+}
+
+static void expect_refused(struct fixture *f, void *dealer, unsigned bad)
+{
+        Hw__Reply *reply = receive_reply(f, dealer);
+
+        assert_non_null(reply->error);
+        assert_true(strlen(reply->error) > 0);
+        assert_int_equal(reply->what_case, HW__REPLY__WHAT__NOT_SET);
+        hw__reply__free_unpacked(reply, NULL);
+        assert_int_equal(bus_stats(f->bus)->bad_requests, bad);
+}
+
+static void test_malformed_requests(void **state)
+{
+        struct fixture f;
+        static uint8_t large[LIMIT_REQUEST_BYTES + 1];
+        uint8_t bytes[64];
+
+        (void)state;
+        open_fixture(&f, 0);
+        void *dealer = new_socket(f.context, ZMQ_DEALER, f.request);
+        assert_int_equal(zmq_send(dealer, "\xff\xff\xff\xff garbage", 12, 0), 12);
+        expect_refused(&f, dealer, 1);
+        for (int i = 0; i < 20; i++) /* far too many frames */
+                assert_int_equal(zmq_send(dealer, "x", 1, i < 19 ? ZMQ_SNDMORE : 0), 1);
+        expect_refused(&f, dealer, 2);
+        assert_int_equal(zmq_send(dealer, large, sizeof(large), 0), (int)sizeof(large));
+        expect_refused(&f, dealer, 3);
+        assert_int_equal(f.handled, 0);
+        size_t n = pack_status(bytes, 1);
+        assert_int_equal(zmq_send(dealer, bytes, n, 0), (int)n);
+        Hw__Reply *reply = receive_reply(&f, dealer);
+        assert_null(reply->error);
+        hw__reply__free_unpacked(reply, NULL);
+        assert_int_equal(f.handled, 1);
+        zmq_close(dealer);
+        close_fixture(&f);
+}
+
+/* A client asks and leaves: its replies are dropped and counted; others are served. */
+static void test_client_gone(void **state)
+{
+        struct fixture f;
+        uint8_t bytes[64];
+        size_t n = pack_status(bytes, 1);
+
+        (void)state;
+        open_fixture(&f, 0);
+        void *rude = new_socket(f.context, ZMQ_DEALER, f.request), *nice = NULL;
+        uint64_t end_ms = clock_mono_ms() + DEADLINE_MS;
+        set_socket_int(rude, ZMQ_LINGER, 1000);
+        assert_int_equal(zmq_send(rude, bytes, n, 0), (int)n);
+        zmq_close(rude);
+        while (bus_stats(f.bus)->replies_dropped == 0) { /* ask until one reply meets a closed client */
+                assert_true(clock_mono_ms() < end_ms);
+                (void)event_base_loop(f.base, EVLOOP_NONBLOCK);
+                if (f.handled == 0)
+                        continue;
+                f.handled = 0;
+                rude = new_socket(f.context, ZMQ_DEALER, f.request);
+                set_socket_int(rude, ZMQ_LINGER, 1000);
+                assert_int_equal(zmq_send(rude, bytes, n, 0), (int)n);
+                zmq_close(rude);
+                (void)nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+        }
+        nice = new_socket(f.context, ZMQ_DEALER, f.request);
+        assert_int_equal(zmq_send(nice, bytes, n, 0), (int)n);
+        Hw__Reply *reply = receive_reply(&f, nice);
+        assert_null(reply->error);
+        hw__reply__free_unpacked(reply, NULL);
+        zmq_close(nice);
+        close_fixture(&f);
+}
+
+/*
+ * A client asks for much and does not read: what waits is bounded, the rest is
+ * dropped, and no last reply follows a hole.
+ */
+static void test_client_that_does_not_read(void **state)
+{
+        struct fixture f;
+        uint8_t bytes[64];
+
+        (void)state;
+        open_fixture(&f, 0);
+        f.replies = 200;
+        f.reply_bytes = 1 << 20; /* 200 MiB in all */
+        void *dealer = zmq_socket(f.context, ZMQ_DEALER);
+        set_socket_int(dealer, ZMQ_RCVHWM, 1);
+        set_socket_int(dealer, ZMQ_LINGER, 0);
+        set_socket_int(dealer, ZMQ_RCVTIMEO, DEADLINE_MS);
+        assert_int_equal(zmq_connect(dealer, f.request), 0);
+        size_t n = pack_status(bytes, 1);
+        assert_int_equal(zmq_send(dealer, bytes, n, 0), (int)n);
+        TURN_UNTIL(f.base, f.handled == 1);
+        assert_in_range(bus_stats(f.bus)->replies_dropped, 100, 199);
+        unsigned taken = 200 - (unsigned)bus_stats(f.bus)->replies_dropped;
+        zmq_msg_t msg;
+        zmq_msg_init(&msg);
+        for (unsigned i = 0; i < taken; i++) {
+                assert_true(zmq_msg_recv(&msg, dealer, 0) >= 0);
+                Hw__Reply *reply = hw__reply__unpack(NULL, zmq_msg_size(&msg), zmq_msg_data(&msg));
+                assert_non_null(reply);
+                assert_true(reply->more); /* the last one was dropped */
+                hw__reply__free_unpacked(reply, NULL);
+        }
+        set_socket_int(dealer, ZMQ_RCVTIMEO, 300);
+        assert_int_equal(zmq_msg_recv(&msg, dealer, 0), -1);
+        zmq_msg_close(&msg);
+        zmq_close(dealer);
+        close_fixture(&f);
+}
+
+/* ---------------------------------------------------------- endpoints */
+
+static void test_living_daemon_is_left(void **state)
+{
+        struct fixture f;
+
+        (void)state;
+        open_fixture(&f, 0);
+        assert_null(open_bus(&f, 0));
+        assert_non_null(strstr(f.error, "another daemon listens there"));
+        void *sub = new_subscriber(&f, ""); /* it still serves */
+        zmq_close(sub);
+        close_fixture(&f);
+}
+
+static void test_refused_endpoint(void **state)
+{
+        struct fixture f;
+
+        (void)state;
+        open_fixture(&f, 0);
+        bus_destroy(&f.bus);
+        char request[96];
+        (void)snprintf(request, sizeof(request), "%s", f.request);
+        (void)snprintf(f.request, sizeof(f.request), "tcp://0.0.0.0:5555");
+        assert_null(open_bus(&f, 0));
+        assert_non_null(strstr(f.error, "only loopback"));
+        (void)snprintf(f.request, sizeof(f.request), "%s", request);
+        f.bus = open_bus(&f, 0); /* what the failed one had bound is free again */
+        assert_non_null(f.bus);
+        close_fixture(&f);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_subscriber_gets_its_topics),
+                cmocka_unit_test(test_subscriptions_while_publishing),
+                cmocka_unit_test(test_slow_subscriber),
+                cmocka_unit_test(test_requests_of_a_dealer),
+                cmocka_unit_test(test_request_of_a_req),
+                cmocka_unit_test(test_malformed_requests),
+                cmocka_unit_test(test_client_gone),
+                cmocka_unit_test(test_client_that_does_not_read),
+                cmocka_unit_test(test_living_daemon_is_left),
+                cmocka_unit_test(test_refused_endpoint),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The traps of ZeroMQ's edge-triggered descriptor: many messages behind one
+ * wake-up, wake-ups swallowed by our own sends, and timers that must go on
+ * under a flood.
+ */
+#include "tests/unit/publish/support.h"
+
+#include "daemon/transport/limits.h"
+#include "daemon/transport/zloop.h"
+
+struct sink {
+        struct zloop *loop;
+        unsigned received;
+        bool pump_inside;
+        long work_ns;                   /* each message takes this long: libevent's clock is coarse */
+};
+
+static int receive_one(void *ctx, void *socket)
+{
+        struct sink *s = ctx;
+        char buffer[256];
+
+        if (zmq_recv(socket, buffer, sizeof(buffer), ZMQ_DONTWAIT) < 0)
+                return 0;
+        s->received++;
+        if (s->work_ns)
+                (void)nanosleep(&(struct timespec){ .tv_nsec = s->work_ns }, NULL);
+        if (s->pump_inside)
+                zloop_pump(s->loop);
+        return 1;
+}
+
+struct pair {
+        struct event_base *base;
+        void *context, *ours, *theirs;
+        char dir[64], endpoint[96];
+};
+
+static void pair_open(struct pair *p, int ours, int theirs)
+{
+        make_dir(p->dir);
+        (void)snprintf(p->endpoint, sizeof(p->endpoint), "ipc://%s/s", p->dir);
+        p->base = event_base_new();
+        p->context = zmq_ctx_new();
+        p->ours = new_socket(p->context, ours, NULL);
+        assert_int_equal(zmq_bind(p->ours, p->endpoint), 0);
+        p->theirs = new_socket(p->context, theirs, p->endpoint);
+}
+
+static void pair_close(struct pair *p)
+{
+        zmq_close(p->ours);
+        zmq_close(p->theirs);
+        zmq_ctx_term(p->context);
+        event_base_free(p->base);
+        (void)unlink(p->endpoint + strlen("ipc://"));
+        assert_int_equal(rmdir(p->dir), 0);
+}
+
+static void wait_for_input(void *socket)
+{
+        zmq_pollitem_t item = { .socket = socket, .events = ZMQ_POLLIN };
+
+        assert_int_equal(zmq_poll(&item, 1, DEADLINE_MS), 1);
+}
+
+/* All messages wait before the socket is registered: one edge at most for all of them. */
+static void test_pending_before_registration(void **state)
+{
+        struct pair p;
+        struct sink sink = { 0 };
+
+        (void)state;
+        pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
+        for (int i = 0; i < 1000; i++)
+                assert_int_equal(zmq_send(p.theirs, "x", 1, 0), 1);
+        wait_for_input(p.ours); /* this look at ZMQ_EVENTS swallows the wake-up */
+        sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
+        assert_non_null(sink.loop);
+        TURN_UNTIL(p.base, sink.received == 1000);
+        zloop_destroy(&sink.loop);
+        assert_null(sink.loop);
+        pair_close(&p);
+}
+
+/* 100 subscriptions come while an XPUB publishes: every send may swallow the wake-up, the pump after it must not. */
+static void test_publishing_xpub_sees_subscriptions(void **state)
+{
+        struct pair p;
+        struct sink sink = { 0 };
+
+        (void)state;
+        pair_open(&p, ZMQ_XPUB, ZMQ_SUB);
+        sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
+        (void)event_base_loop(p.base, EVLOOP_NONBLOCK);
+        for (int i = 0; i < 100; i++) {
+                char topic[16];
+                int n = snprintf(topic, sizeof(topic), "topic%d", i);
+                assert_int_equal(zmq_setsockopt(p.theirs, ZMQ_SUBSCRIBE, topic, (size_t)n), 0);
+        }
+        wait_for_input(p.ours);
+        uint64_t end_ms = clock_mono_ms() + DEADLINE_MS;
+        while (sink.received < 100) { /* the loop never turns: only the pump behind our own sends sees them */
+                assert_true(clock_mono_ms() < end_ms);
+                assert_int_equal(zmq_send(p.ours, "nobody", 6, ZMQ_DONTWAIT), 6);
+                zloop_pump(sink.loop);
+        }
+        assert_int_equal(sink.received, 100);
+        zloop_destroy(&sink.loop);
+        pair_close(&p);
+}
+
+static void on_timer(evutil_socket_t fd, short what, void *ctx)
+{
+        (void)fd;
+        (void)what;
+        ++*(unsigned *)ctx;
+}
+
+/* A flood is taken in turns of LIMIT_MESSAGES_PER_TURN, and other events get theirs between. */
+static void test_budget_and_fairness(void **state)
+{
+        struct pair p;
+        struct sink sink = { .work_ns = 100 * 1000 };
+        unsigned ticks = 0;
+        const unsigned n = LIMIT_MESSAGES_PER_TURN * 10;
+
+        (void)state;
+        pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
+        set_socket_int(p.theirs, ZMQ_SNDHWM, 0);
+        for (unsigned i = 0; i < n; i++)
+                assert_int_equal(zmq_send(p.theirs, "x", 1, 0), 1);
+        wait_for_input(p.ours);
+        sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
+        zloop_pump(sink.loop);
+        assert_in_range(sink.received, 1, LIMIT_MESSAGES_PER_TURN);
+        struct event *timer = event_new(p.base, -1, EV_PERSIST, on_timer, &ticks);
+        struct timeval soon = { .tv_usec = 1 };
+        event_add(timer, &soon);
+        TURN_UNTIL(p.base, sink.received == n);
+        assert_true(ticks >= 3); /* with an event that activates itself it would be 0 */
+        event_free(timer);
+        zloop_destroy(&sink.loop);
+        pair_close(&p);
+}
+
+/* A receiver that pumps its own loop neither recurses nor loses anything. */
+static void test_pump_inside_receive(void **state)
+{
+        struct pair p;
+        struct sink sink = { .pump_inside = true };
+
+        (void)state;
+        pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
+        sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
+        for (int i = 0; i < 200; i++)
+                assert_int_equal(zmq_send(p.theirs, "x", 1, 0), 1);
+        TURN_UNTIL(p.base, sink.received == 200);
+        zloop_destroy(&sink.loop);
+        pair_close(&p);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_pending_before_registration),
+                cmocka_unit_test(test_publishing_xpub_sees_subscriptions),
+                cmocka_unit_test(test_budget_and_fairness),
+                cmocka_unit_test(test_pump_inside_receive),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
