@@ -11,42 +11,34 @@
 #include "proto/base/nearest.h"
 
 static const struct command *const commands[] = {
-        &command_run,
-        &command_top,
-        &command_pipe,
-        &command_alerts,
-        &command_check,
-        &command_rules,
-        &command_ctl,
-        &command_doctor,
-        &command_replay,
-        &command_summary,
-        &command_trend,
-        &command_web,
-        &command_report,
-        &command_events,
-        &command_convert,
+        &command_run,   &command_top, &command_pipe,   &command_alerts, &command_check,
+        &command_rules, &command_ctl, &command_doctor, &command_replay, &command_summary,
+        &command_trend, &command_web, &command_report, &command_events, &command_convert,
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
 static void print_help(FILE *to)
 {
-        (void)fputs("heapwatch watches the memory of GHC-compiled Haskell programs while they run.\n"
-                    "\n"
-                    "usage: heapwatch COMMAND [OPTION]...\n"
-                    "\n", to);
+        (void)fputs(
+                "heapwatch watches the memory of GHC-compiled Haskell programs while they run.\n"
+                "\n"
+                "usage: heapwatch COMMAND [OPTION]...\n"
+                "\n",
+                to);
         for (size_t i = 0; i < COMMANDS; i++)
                 (void)fprintf(to, "  %-8s  %s\n", commands[i]->name, commands[i]->summary);
-        (void)fputs("\n"
-                    "  heapwatch COMMAND --help   what it does, its options, examples\n"
-                    "  heapwatch --version\n"
-                    "\n"
-                    "Exit status: 0 all well, 1 a finding, 2 usage or bad input.\n"
-                    "\n"
-                    "Example: watch a growing eventlog\n"
-                    "  heapwatchd api-1=/var/tmp/api.eventlog &\n"
-                    "  heapwatch top\n", to);
+        (void)fputs(
+                "\n"
+                "  heapwatch COMMAND --help   what it does, its options, examples\n"
+                "  heapwatch --version\n"
+                "\n"
+                "Exit status: 0 all well, 1 a finding, 2 usage or bad input.\n"
+                "\n"
+                "Example: watch a growing eventlog\n"
+                "  heapwatchd api-1=/var/tmp/api.eventlog &\n"
+                "  heapwatch top\n",
+                to);
 }
 
 static const struct command *find(const char *name)

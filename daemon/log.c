@@ -35,8 +35,8 @@ void log_set_level(enum log_level level)
 
 bool log_parse_level(const char *name, enum log_level *ret_level)
 {
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-                if (strcmp(name, names[i]) == 0) {
+        for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+                if (!strcmp(name, names[i])) {
                         *ret_level = (enum log_level)i;
                         return true;
                 }
@@ -86,8 +86,8 @@ static void tell_dropped(void)
         unsigned long lost = atomic_exchange(&n_dropped, 0);
         if (!lost)
                 return;
-        size_t size = finish_line(line, snprintf(line, sizeof line, "warning stderr was blocked; lines lost=%lu",
-                                                 lost));
+        size_t size =
+                finish_line(line, snprintf(line, sizeof(line), "warning stderr was blocked; lines lost=%lu", lost));
         if (!write_line(line, size))
                 atomic_fetch_add(&n_dropped, lost);
 }
@@ -98,21 +98,21 @@ __attribute__((format(printf, 2, 0))) static void log_line(enum log_level level,
 
         if (level > wanted)
                 return;
-        int head = snprintf(line, sizeof line, "%s ", names[level]);
-        int body = vsnprintf(line + head, sizeof line - (size_t)head, format, args);
+        int head = snprintf(line, sizeof(line), "%s ", names[level]);
+        int body = vsnprintf(line + head, sizeof(line) - (size_t)head, format, args);
         size_t size = finish_line(line, body < 0 ? head : head + body);
         tell_dropped();
         if (!write_line(line, size))
                 atomic_fetch_add(&n_dropped, 1);
 }
 
-#define DEFINE_LOG(name, level) \
-        void name(const char *format, ...) \
-        { \
-                va_list args; \
-                va_start(args, format); \
-                log_line(level, format, args); \
-                va_end(args); \
+#define DEFINE_LOG(name, level)                                                                                        \
+        void name(const char *format, ...)                                                                             \
+        {                                                                                                              \
+                va_list args;                                                                                          \
+                va_start(args, format);                                                                                \
+                log_line(level, format, args);                                                                         \
+                va_end(args);                                                                                          \
         }
 
 DEFINE_LOG(log_error, LOG_ERROR)

@@ -21,7 +21,7 @@
 #include "daemon/source/procfs.h"
 #include "daemon/target/targets.h"
 
-#define LOOP_ROUND_US 10000     /* 10 ms */
+#define LOOP_ROUND_US 10000 /* 10 ms */
 
 static void on_signal(evutil_socket_t signal_number, short what, void *base)
 {

@@ -25,13 +25,13 @@
 
 struct alerts {
         struct text_list endpoints, files, targets;
-        struct text_list daemon_args;   /* how files are judged: passed on */
+        struct text_list daemon_args; /* how files are judged: passed on */
         bool follow, json;
         enum severity fail_on;
         struct known known;
-        bool ready[OPTIONS_MAX];        /* daemons that have told all they know */
+        bool ready[OPTIONS_MAX]; /* daemons that have told all they know */
         size_t n_ready;
-        bool started;                   /* following: what was before has been printed */
+        bool started; /* following: what was before has been printed */
 };
 
 static const char help[] =
@@ -101,10 +101,14 @@ static int parse_option(struct alerts *a, int o)
 static int parse(struct alerts *a, int argc, char **argv)
 {
         static const struct option options[] = {
-                { "follow", no_argument, NULL, 'f' },        { "format", required_argument, NULL, 'o' },
-                { "fail-on", required_argument, NULL, 's' }, { "target", required_argument, NULL, 't' },
-                { "connect", required_argument, NULL, 'c' }, { "rules", required_argument, NULL, 'r' },
-                OPTIONS_OF_TREND,                            { NULL, 0, NULL, 0 },
+                { "follow", no_argument, NULL, 'f' },
+                { "format", required_argument, NULL, 'o' },
+                { "fail-on", required_argument, NULL, 's' },
+                { "target", required_argument, NULL, 't' },
+                { "connect", required_argument, NULL, 'c' },
+                { "rules", required_argument, NULL, 'r' },
+                OPTIONS_OF_TREND,
+                { NULL, 0, NULL, 0 },
         };
         int o, bad = 0;
 
@@ -137,8 +141,7 @@ static void print_change(void *ctx, const struct known_alert *k)
 
 static bool is_shown(const struct alerts *a, const struct known_alert *k)
 {
-        return known_fires(k->alert) || k->alert->state == HW__ALERT__STATE__STATE_PENDING ||
-               (a->files.n && k->fired);
+        return known_fires(k->alert) || k->alert->state == HW__ALERT__STATE__STATE_PENDING || (a->files.n && k->fired);
 }
 
 static void print_all(struct alerts *a)

@@ -16,7 +16,7 @@
 
 static bool same_text(const char *a, const char *b)
 {
-        return a && b ? strcmp(a, b) == 0 : a == b;
+        return a && b ? !strcmp(a, b) : a == b;
 }
 
 static bool same_alert(const Hw__Alert *a, const Hw__Alert *b)
@@ -27,7 +27,7 @@ static bool same_alert(const Hw__Alert *a, const Hw__Alert *b)
 
 static bool is_of(const struct known_alert *a, size_t daemon, const char *target)
 {
-        return a->daemon == daemon && (!target || strcmp(a->target, target) == 0);
+        return a->daemon == daemon && (!target || !strcmp(a->target, target));
 }
 
 static void free_alert(struct known_alert *a)

@@ -13,21 +13,21 @@
 
 #include "heapwatch/wire.h"
 
-#define KNOWN_MAX 100000u       /* alerts; further ones are left out and counted */
+#define KNOWN_MAX 100000u /* alerts; further ones are left out and counted */
 
 struct known_alert {
         size_t daemon;
         char *target;
-        Hw__Alert *alert;       /* owned copy of the newest */
-        bool fired;             /* it fires, or has fired since it is known */
-        bool listed;            /* in its target's newest list */
+        Hw__Alert *alert; /* owned copy of the newest */
+        bool fired;       /* it fires, or has fired since it is known */
+        bool listed;      /* in its target's newest list */
 };
 
 struct known {
         struct known_alert **alerts;
         size_t n, capacity;
-        bool keep;              /* what is no longer listed stays: for finished logs */
-        uint64_t left_out;      /* by the daemons, and here */
+        bool keep;                                               /* what is no longer listed stays: for finished logs */
+        uint64_t left_out;                                       /* by the daemons, and here */
         void (*changed)(void *ctx, const struct known_alert *a); /* a new state; NULL: nobody asks */
         void *ctx;
 };

@@ -133,8 +133,8 @@ void alert_print_change(const struct known_alert *k)
 
         if (known)
                 (void)hw_duration_text(at, sizeof(at), (double)time_ns);
-        (void)printf("%-8s  %-8s  %-16s  at %-8s  ", safe(severity, sizeof(severity), a->severity),
-                     known_state_name(a), safe(target, sizeof(target), k->target), at);
+        (void)printf("%-8s  %-8s  %-16s  at %-8s  ", safe(severity, sizeof(severity), a->severity), known_state_name(a),
+                     safe(target, sizeof(target), k->target), at);
         print_name(a);
         if (a->value_text)
                 (void)printf("  %s", safe(text, sizeof(text), a->value_text));

@@ -34,8 +34,10 @@ int severity_option(const struct command *c, const char *text, enum severity *re
         enum severity found = find(text);
 
         if (found == SEVERITIES)
-                return command_usage_error(c, "--fail-on: unknown severity '%s'; expected info, warning or critical"
-                                           "%s%s%s", text, meant ? " (did you mean '" : "", meant ? meant : "",
+                return command_usage_error(c,
+                                           "--fail-on: unknown severity '%s'; expected info, warning or critical"
+                                           "%s%s%s",
+                                           text, meant ? " (did you mean '" : "", meant ? meant : "",
                                            meant ? "'?)" : "");
         *ret = found;
         return 0;

@@ -14,7 +14,7 @@
 #include "client/history/put.h"
 #include "proto/base/clock.h"
 
-#define SPARK_SAMPLES 240       /* newest samples of a series in its heap message */
+#define SPARK_SAMPLES 240 /* newest samples of a series in its heap message */
 
 /* ---------------------------------------------------------------- printing */
 
@@ -282,8 +282,9 @@ void state_print(FILE *to, const struct state_source *s, const struct detail *de
 {
         struct printer p = { .to = to, .source = s, .detail = detail, .comma = "" };
 
-        (void)fprintf(to, "{\"server\":{\"version\":\"%s\",\"live\":%s,\"control\":%s,\"nowWallNs\":",
-                      HEAPWATCH_VERSION, s->live ? "true" : "false", s->control ? "true" : "false");
+        (void)fprintf(to,
+                      "{\"server\":{\"version\":\"%s\",\"live\":%s,\"control\":%s,\"nowWallNs\":", HEAPWATCH_VERSION,
+                      s->live ? "true" : "false", s->control ? "true" : "false");
         put_u64(to, clock_wall_ns());
         (void)fputs("},\n\"daemons\":[", to);
         for (size_t i = 0; i < s->n_daemons; i++) {

@@ -17,9 +17,13 @@
 /* Of which targets the large bodies (bands, census, notes, profile, ticky, trends of bands) are wanted. */
 struct detail {
         bool all;
-        bool series_trends;     /* trends of bands are left out everywhere: they are by far the largest */
+        bool series_trends; /* trends of bands are left out everywhere: they are by far the largest */
         size_t n;
-        struct { bool any_daemon; size_t daemon; char name[WORLD_NAME_MAX + 1]; } targets[DETAIL_MAX];
+        struct {
+                bool any_daemon;
+                size_t daemon;
+                char name[WORLD_NAME_MAX + 1];
+        } targets[DETAIL_MAX];
 };
 
 /* "D:NAME" or "NAME" into the list. False: not a target, or too many. */
@@ -36,10 +40,10 @@ Hw__Trends trends_of_series(const Hw__Trends *trends, Hw__Trend **list);
 
 struct state_source {
         const struct world *view;
-        const struct feed *feed;        /* names of the daemons */
-        size_t n_daemons;               /* endpoints that are followed */
+        const struct feed *feed; /* names of the daemons */
+        size_t n_daemons;        /* endpoints that are followed */
         bool live, control;
-        const struct history *history;  /* of files: their single collections; NULL: none */
+        const struct history *history; /* of files: their single collections; NULL: none */
         /* Unless NULL: writes an update of all notes of a target in place of the view's newest, `comma` before it;
            false when there is none. */
         bool (*put_notes)(void *ctx, FILE *to, const char *comma, const struct world_target *t);

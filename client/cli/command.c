@@ -5,8 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-__attribute__((format(printf, 2, 0)))
-static void message(const struct command *c, const char *format, va_list ap)
+__attribute__((format(printf, 2, 0))) static void message(const struct command *c, const char *format, va_list ap)
 {
         (void)fprintf(stderr, "heapwatch %s: ", c->name);
         (void)vfprintf(stderr, format, ap);

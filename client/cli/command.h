@@ -13,8 +13,8 @@ enum { EXIT_OK = 0, EXIT_FINDING = 1, EXIT_USAGE = 2 };
 
 struct command {
         const char *name;
-        const char *summary;    /* one line for `heapwatch --help` */
-        const char *help;       /* whole text of `heapwatch NAME --help`, with an example */
+        const char *summary;               /* one line for `heapwatch --help` */
+        const char *help;                  /* whole text of `heapwatch NAME --help`, with an example */
         int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name */
 };
 

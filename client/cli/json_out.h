@@ -22,16 +22,16 @@
 
 struct json_out {
         FILE *to;
-        bool comma;             /* the next member needs one before it */
+        bool comma; /* the next member needs one before it */
 };
 
-void json_open(struct json_out *j, char bracket);       /* '{' or '[' */
+void json_open(struct json_out *j, char bracket); /* '{' or '[' */
 void json_close(struct json_out *j, char bracket);
-void json_key(struct json_out *j, const char *key);     /* plain ASCII */
+void json_key(struct json_out *j, const char *key); /* plain ASCII */
 void json_u64(struct json_out *j, uint64_t value);
-void json_double(struct json_out *j, double value);     /* null when it is not finite */
+void json_double(struct json_out *j, double value); /* null when it is not finite */
 void json_bool(struct json_out *j, bool value);
-void json_text(struct json_out *j, const char *text);   /* NULL: null */
+void json_text(struct json_out *j, const char *text); /* NULL: null */
 void json_text_bytes(struct json_out *j, const void *bytes, size_t n);
 void json_base64(struct json_out *j, const void *bytes, size_t n);
 

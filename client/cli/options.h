@@ -29,7 +29,9 @@ int options_pass_on(const struct command *c, struct text_list *list, const char 
 /* How a daemon that is started judges growth: among a command's long options, and what takes one of them. */
 #define OPTIONS_OF_TREND                                                                                               \
         { "resolution", required_argument, NULL, 'R' }, { "leak-after", required_argument, NULL, 'L' },                \
-        { "limit", required_argument, NULL, 'M' }
+        {                                                                                                              \
+                "limit", required_argument, NULL, 'M'                                                                  \
+        }
 int options_of_trend(const struct command *c, struct text_list *list, int option, const char *value);
 
 /* "a,b": the commas in `text` are overwritten, the parts borrowed. */

@@ -16,9 +16,12 @@
 
 #define MINUTE UINT64_C(60000000000)
 
-static const struct { const char *name; uint64_t ns; } windows[] = {
-        { "10 s", MINUTE / 6 },    { "30 s", MINUTE / 2 },    { "1 min", MINUTE },       { "5 min", 5 * MINUTE },
-        { "10 min", 10 * MINUTE }, { "30 min", 30 * MINUTE }, { "1 h", 60 * MINUTE },    { "3 h", 180 * MINUTE },
+static const struct {
+        const char *name;
+        uint64_t ns;
+} windows[] = {
+        { "10 s", MINUTE / 6 },    { "30 s", MINUTE / 2 },    { "1 min", MINUTE },    { "5 min", 5 * MINUTE },
+        { "10 min", 10 * MINUTE }, { "30 min", 30 * MINUTE }, { "1 h", 60 * MINUTE }, { "3 h", 180 * MINUTE },
         { "12 h", 720 * MINUTE },  { "24 h", 1440 * MINUTE }, { "all", 0 },
 };
 

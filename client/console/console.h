@@ -25,19 +25,21 @@ enum { VIEWS_MAX = 12, WORLD_TABLES = 3, HITS_MAX = 1024 };
 
 struct console;
 
-struct console_key { const char *key, *meaning; };
+struct console_key {
+        const char *key, *meaning;
+};
 
 struct console_view {
-        const char *name;               /* for --view and file names: "memory" */
-        const char *title;              /* "Memory" */
-        const char *brief;              /* where there is little room: "Mem" */
-        int letter;                     /* key that shows it; 0: not among the tabs */
-        const char *about;              /* what it answers, for the help */
-        const struct console_key *keys; /* its own; ends with a NULL key; may be NULL */
+        const char *name;                               /* for --view and file names: "memory" */
+        const char *title;                              /* "Memory" */
+        const char *brief;                              /* where there is little room: "Mem" */
+        int letter;                                     /* key that shows it; 0: not among the tabs */
+        const char *about;                              /* what it answers, for the help */
+        const struct console_key *keys;                 /* its own; ends with a NULL key; may be NULL */
         const struct table_class *tables[WORLD_TABLES]; /* the first is what keys move in */
-        const struct column *figures;   /* numbers outside tables; their row is the target */
+        const struct column *figures;                   /* numbers outside tables; their row is the target */
         size_t n_figures;
-        size_t state_size;              /* of what it remembers; zeroed at first; 0: nothing */
+        size_t state_size;               /* of what it remembers; zeroed at first; 0: nothing */
         void (*state_done)(void *state); /* frees what is inside; may be NULL */
         /* NULL: the first table on the whole area. The tables are filled before. */
         void (*draw)(struct console *c, struct canvas *canvas, struct area area);
@@ -45,7 +47,7 @@ struct console_view {
         int (*rows)(struct console *c, int width);
         bool (*key)(struct console *c, int key); /* whether the key was its own; NULL: none but the table's */
         bool (*chart)(struct console *c, struct chart *chart); /* fills the chart that `s` saves; NULL: none */
-        bool all_targets;               /* it is about all targets, not the chosen one */
+        bool all_targets;                                      /* it is about all targets, not the chosen one */
 };
 
 /* views.c: all of them in the order of the tabs, NULL at the end; help and one band are not among them. */
@@ -57,10 +59,10 @@ extern const struct console_view view_overview, view_targets_list, view_memory, 
 enum hit_what { HIT_NONE, HIT_TAB, HIT_COLUMN, HIT_ROW, HIT_TIME };
 struct hit {
         enum hit_what what;
-        size_t index;                   /* of the tab, column or row */
+        size_t index; /* of the tab, column or row */
         struct table *table;
         struct area area;
-        uint64_t from_ns, to_ns;        /* HIT_TIME: what the area spans */
+        uint64_t from_ns, to_ns; /* HIT_TIME: what the area spans */
 };
 
 enum entry { ENTRY_NONE, ENTRY_SEARCH, ENTRY_FILTER };
@@ -74,33 +76,33 @@ struct shown_view {
 };
 
 struct console {
-        struct scene scene;             /* what is drawn: its view is the live one or the frozen copy */
-        const struct world *live;        /* goes on while the picture is frozen */
-        struct world *frozen;            /* owned copy, or NULL */
+        struct scene scene;       /* what is drawn: its view is the live one or the frozen copy */
+        const struct world *live; /* goes on while the picture is frozen */
+        struct world *frozen;     /* owned copy, or NULL */
         struct shown_view views[VIEWS_MAX];
         size_t n_views;
         struct shown_view *shown, *under; /* under: where help and one band return to */
-        struct table *table;            /* that keys move in; NULL: none */
-        char target[WORLD_NAME_MAX + 1]; /* the chosen target: by name, for the list moves */
-        size_t daemon;                  /* and its daemon; SIZE_MAX: any */
-        bool chosen;                    /* a target was asked for or opened */
-        uint32_t band;                  /* the one that is open, by id */
+        struct table *table;              /* that keys move in; NULL: none */
+        char target[WORLD_NAME_MAX + 1];  /* the chosen target: by name, for the list moves */
+        size_t daemon;                    /* and its daemon; SIZE_MAX: any */
+        bool chosen;                      /* a target was asked for or opened */
+        uint32_t band;                    /* the one that is open, by id */
         bool has_cursor;
-        uint64_t cursor_ns;             /* event time */
-        uint64_t step_ns;               /* what one key moves the cursor by: a column of the chart drawn last */
-        size_t window;                  /* index of scene.window_ns */
-        enum entry entry;               /* what is being typed */
+        uint64_t cursor_ns; /* event time */
+        uint64_t step_ns;   /* what one key moves the cursor by: a column of the chart drawn last */
+        size_t window;      /* index of scene.window_ns */
+        enum entry entry;   /* what is being typed */
         char typed[TABLE_TEXT];
-        char message[256];              /* until the next key */
+        char message[256]; /* until the next key */
         bool message_bad;
         size_t help_first;
-        struct journal journal;         /* filled by console_watch */
-        struct recall *recall;          /* NULL: nothing is asked (files) */
+        struct journal journal; /* filled by console_watch */
+        struct recall *recall;  /* NULL: nothing is asked (files) */
         struct hit hits[HITS_MAX];
         size_t n_hits;
-        bool printing;                  /* a report: nothing is selected, nothing can be clicked */
+        bool printing; /* a report: nothing is selected, nothing can be clicked */
         bool ended, quit;
-        char trouble[512];              /* the feed failed: shown until the end */
+        char trouble[512]; /* the feed failed: shown until the end */
 };
 
 /* NULL when memory is short. `view` is borrowed, and read only. */

@@ -14,7 +14,7 @@ enum { JOURNAL_ENTRIES = 256, JOURNAL_TEXT = 200 };
 struct journal_entry {
         char target[WORLD_NAME_MAX + 1]; /* "": about the daemon, so about all its targets */
         size_t daemon;
-        uint64_t time_ns;       /* event time of the target then; 0 when not known */
+        uint64_t time_ns; /* event time of the target then; 0 when not known */
         char text[JOURNAL_TEXT];
 };
 

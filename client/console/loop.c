@@ -22,18 +22,18 @@
 #include "client/cli/signals.h"
 #include "proto/base/clock.h"
 
-#define AGE_NS UINT64_C(1000000000)     /* ages are redrawn this often */
-#define TURN_UPDATES 2000               /* updates taken before keys are looked at again */
+#define AGE_NS       UINT64_C(1000000000) /* ages are redrawn this often */
+#define TURN_UPDATES 2000                 /* updates taken before keys are looked at again */
 
 struct loop {
         struct feed *feed;
         struct world *view;
         struct console *console;
-        uint64_t interval_ns;           /* least time between pictures */
+        uint64_t interval_ns; /* least time between pictures */
         uint64_t drawn_ns;
-        bool dirty;                     /* there is news */
-        bool pressed;                   /* a key was pressed since the last picture */
-        bool settled;                   /* which view one starts with is decided */
+        bool dirty;   /* there is news */
+        bool pressed; /* a key was pressed since the last picture */
+        bool settled; /* which view one starts with is decided */
 };
 
 /* -------------------------------------------------------------- the picture */

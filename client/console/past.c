@@ -12,10 +12,10 @@
 #define FIRST_WIDTH_NS UINT64_C(1000000)
 
 struct history {
-        double *slots;          /* NULL until the first point */
+        double *slots; /* NULL until the first point */
         size_t n_slots;
         uint64_t width_ns;      /* of a slot */
-        struct world_ring ring;  /* made by past_ring */
+        struct world_ring ring; /* made by past_ring */
 };
 
 struct past_target {
@@ -298,7 +298,7 @@ static uint64_t oldest_of(const struct world_ring *r)
 }
 
 const struct world_ring *past_ring(struct past *p, const struct world_target *t, Hw__Series series, uint32_t band,
-                                  const struct world_ring *newest)
+                                   const struct world_ring *newest)
 {
         struct history *h = history_of(p, t, series, band);
         uint64_t oldest_ns = oldest_of(newest);

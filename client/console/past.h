@@ -34,7 +34,7 @@ int past_add(struct past *p, size_t daemon, const char *target, uint32_t run, Hw
  * Returns `newest` itself when nothing is to be added, or memory is short.
  */
 const struct world_ring *past_ring(struct past *p, const struct world_target *t, Hw__Series series, uint32_t band,
-                                  const struct world_ring *newest);
+                                   const struct world_ring *newest);
 
 /* Event time of the first point of any series; UINT64_MAX when there is none. */
 uint64_t past_first_ns(const struct past *p, const struct world_target *t);

@@ -8,10 +8,10 @@
 #include "client/console/console.h"
 
 struct plain_options {
-        const char *view;               /* name; NULL: the overview, or the list of targets when it is brief */
-        const char *const *targets;     /* names; none: all */
+        const char *view;           /* name; NULL: the overview, or the list of targets when it is brief */
+        const char *const *targets; /* names; none: all */
         size_t n_targets;
-        bool brief;                     /* several targets and no view asked for: the list is enough */
+        bool brief; /* several targets and no view asked for: the list is enough */
         bool json;
         int width;
         bool ascii;

@@ -27,7 +27,7 @@ struct question {
         char target[WORLD_NAME_MAX + 1];
         uint32_t run, band;
         Hw__Series series;
-        uint64_t asked_ns;      /* event time */
+        uint64_t asked_ns; /* event time */
         enum { FREE, WAITING, ASKED, ANSWERED, TAKEN } state;
         struct world_point *points; /* of the answer */
         size_t n;
@@ -38,9 +38,9 @@ struct recall {
         pthread_mutex_t lock;
         pthread_cond_t news;
         bool quit;
-        pthread_cond_t idle;    /* no question is left */
+        pthread_cond_t idle; /* no question is left */
         struct question questions[QUESTIONS];
-        size_t next;            /* which one is forgotten when all are in use */
+        size_t next; /* which one is forgotten when all are in use */
 };
 
 /* ------------------------------------------------------------------- thread */

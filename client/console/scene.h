@@ -14,12 +14,12 @@ struct scene {
         const struct world *view;
         const char *(*endpoint)(const void *ctx, size_t daemon); /* where a daemon is, for people */
         const void *endpoint_ctx;
-        bool live;                      /* following daemons; false: finished files */
-        uint64_t now_wall_ns;           /* Unix time of this picture */
+        bool live;                         /* following daemons; false: finished files */
+        uint64_t now_wall_ns;              /* Unix time of this picture */
         const struct world_target *target; /* the chosen one; NULL when there is none */
-        uint64_t window_ns;             /* what charts show; 0: all that is known */
-        struct past *past;              /* owned by the console; NULL when memory is short */
-        uint64_t first_ns;              /* event time since which `target` is known; UINT64_MAX: as the view says */
+        uint64_t window_ns;                /* what charts show; 0: all that is known */
+        struct past *past;                 /* owned by the console; NULL when memory is short */
+        uint64_t first_ns;                 /* event time since which `target` is known; UINT64_MAX: as the view says */
 };
 
 #define SCENE_TEXT 128

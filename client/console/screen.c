@@ -27,7 +27,7 @@ static attr_t attributes[TINTS];
 static short pairs[TINTS];
 static int held_fd = -1, saved_fd = -1; /* standard error while it is held: where it goes, what it was */
 static SCREEN *terminal;
-static struct cell *drawn;      /* what was handed to curses, drawn_height * drawn_width cells */
+static struct cell *drawn; /* what was handed to curses, drawn_height * drawn_width cells */
 static int drawn_height, drawn_width;
 static int mouse_row, mouse_column;
 
@@ -71,10 +71,10 @@ void screen_release_messages(void)
 
 /* Colours of a tint: in 256, in 8 (-1: the terminal's own), and what it is without. */
 struct look {
-        short fine, fine_back;          /* of 256 */
-        short coarse, coarse_back;      /* of 8 */
-        attr_t attribute;               /* with colours */
-        attr_t bare;                    /* without */
+        short fine, fine_back;     /* of 256 */
+        short coarse, coarse_back; /* of 8 */
+        attr_t attribute;          /* with colours */
+        attr_t bare;               /* without */
 };
 
 static const struct look looks[TINTS] = {

@@ -29,11 +29,11 @@ enum screen_key {
         SCREEN_ESCAPE,
         SCREEN_BACKSPACE,
         SCREEN_RESIZED,
-        SCREEN_CLICK,           /* screen_mouse says where */
+        SCREEN_CLICK, /* screen_mouse says where */
         SCREEN_CLICK_TWICE,
         SCREEN_WHEEL_UP,
         SCREEN_WHEEL_DOWN,
-        SCREEN_F0               /* + N: the N-th function key */
+        SCREEN_F0 /* + N: the N-th function key */
 };
 
 /* Whether standard input and output are a terminal that can be drawn on. */

@@ -20,16 +20,16 @@
 #include "heapwatch/text.h"
 
 #define PICTURE_NS UINT64_C(100000000)  /* the screen: at most ten pictures a second */
-#define REPORT_NS UINT64_C(1000000000)  /* --plain: a report a second unless told otherwise */
+#define REPORT_NS  UINT64_C(1000000000) /* --plain: a report a second unless told otherwise */
 
 struct top {
         struct text_list endpoints, targets, files;
         bool plain, once, json;
-        const char *view_name;          /* NULL: the usual one */
-        uint64_t interval_ns;           /* 0: the default */
+        const char *view_name; /* NULL: the usual one */
+        uint64_t interval_ns;  /* 0: the default */
         struct feed *feed;
         struct world *view;
-        struct console *console;        /* of reports */
+        struct console *console; /* of reports */
 };
 
 static const char help[] =
@@ -125,9 +125,12 @@ static int parse_format(struct top *t, const char *text)
 static int parse(struct top *t, int argc, char **argv)
 {
         static const struct option options[] = {
-                { "connect", required_argument, NULL, 'c' }, { "plain", no_argument, NULL, 'p' },
-                { "once", no_argument, NULL, '1' },          { "interval", required_argument, NULL, 'i' },
-                { "view", required_argument, NULL, 'v' },    { "format", required_argument, NULL, 'f' },
+                { "connect", required_argument, NULL, 'c' },
+                { "plain", no_argument, NULL, 'p' },
+                { "once", no_argument, NULL, '1' },
+                { "interval", required_argument, NULL, 'i' },
+                { "view", required_argument, NULL, 'v' },
+                { "format", required_argument, NULL, 'f' },
                 { NULL, 0, NULL, 0 },
         };
         int o, bad = 0;
@@ -209,8 +212,8 @@ static int report(const struct top *t)
 
 /* What one event of the feed means for the text mode. */
 struct progress {
-        bool complete;          /* a report would show all there is */
-        bool over;              /* nothing more will come */
+        bool complete; /* a report would show all there is */
+        bool over;     /* nothing more will come */
         int status;
 };
 

@@ -9,14 +9,14 @@
 #include "client/console/table/value.h"
 
 /* `trend` may be NULL. */
-struct value trend_verdict(const Hw__Trend *trend);     /* "leak", "growing", "steady", "unknown" */
-struct value trend_slope(const Hw__Trend *trend);       /* per second */
+struct value trend_verdict(const Hw__Trend *trend); /* "leak", "growing", "steady", "unknown" */
+struct value trend_slope(const Hw__Trend *trend);   /* per second */
 struct value trend_slope_low(const Hw__Trend *trend);
 struct value trend_slope_high(const Hw__Trend *trend);
-struct value trend_onset(const Hw__Trend *trend);       /* event time */
+struct value trend_onset(const Hw__Trend *trend); /* event time */
 enum tint trend_tint(const Hw__Trend *trend);
-bool trend_known(const Hw__Trend *trend);               /* there is a verdict, and it is not "unknown" */
-const char *trend_arrow(const Hw__Trend *trend);        /* by the sign of the slope's interval: up, down, level; "" */
+bool trend_known(const Hw__Trend *trend);        /* there is a verdict, and it is not "unknown" */
+const char *trend_arrow(const Hw__Trend *trend); /* by the sign of the slope's interval: up, down, level; "" */
 
 /* Statistics over the published window that comes nearest to `window_ns` (0: the whole run); NULL: there is none. */
 const Hw__WindowStatistics *trend_window(const Hw__Trend *trend, uint64_t window_ns);

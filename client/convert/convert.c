@@ -96,8 +96,10 @@ static int set_run(struct request *r, const char *text)
 static int parse(struct request *r, int argc, char **argv)
 {
         static const struct option options[] = {
-                { "to", required_argument, NULL, 't' },  { "output", required_argument, NULL, 'o' },
-                { "run", required_argument, NULL, 'r' }, { "names", no_argument, NULL, 'n' },
+                { "to", required_argument, NULL, 't' },
+                { "output", required_argument, NULL, 'o' },
+                { "run", required_argument, NULL, 'r' },
+                { "names", no_argument, NULL, 'n' },
                 { NULL, 0, NULL, 0 },
         };
         int o, bad = 0;
@@ -130,8 +132,8 @@ static int parse(struct request *r, int argc, char **argv)
 /* Where the conversion is written: standard output, a device, or a new file that will get its name at the end. */
 struct output {
         FILE *to;
-        const char *name;       /* NULL: standard output */
-        char *temporary;        /* NULL: written in place */
+        const char *name; /* NULL: standard output */
+        char *temporary;  /* NULL: written in place */
 };
 
 static bool is_device(const char *path)

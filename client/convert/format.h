@@ -13,11 +13,11 @@
 #include "heapwatch/wire.h"
 
 struct format_options {
-        bool names;             /* names of info tables instead of their addresses */
+        bool names; /* names of info tables instead of their addresses */
 };
 
 struct format {
-        const char *name;       /* of --to */
+        const char *name; /* of --to */
         const char *summary;
 
         /* State of one conversion, writing to `out` (borrowed). NULL when memory is short. */
@@ -26,7 +26,7 @@ struct format {
         int (*update)(void *state, const Hw__Update *update);
         /* The run is over: writes what is left. 0, -errno, or -ENODATA when the log holds nothing to convert. */
         int (*finish)(void *state);
-        const char *no_data;    /* a sentence for -ENODATA: what is missing, what gives it */
+        const char *no_data; /* a sentence for -ENODATA: what is missing, what gives it */
         void (*destroy)(void *state);
 };
 

@@ -31,23 +31,23 @@
 
 #define LABEL_BYTES 1000u
 #define EARLY_BYTES (16u << 20) /* kept while the header waits; then it is written with what is known */
-#define NS_PER_S 1000000000u
-#define LEFT_OUT "(left-out)"   /* bytes of bands beyond the daemon's limit */
+#define NS_PER_S    1000000000u
+#define LEFT_OUT    "(left-out)" /* bytes of bands beyond the daemon's limit */
 
 struct hp {
         FILE *out;
         bool names;
         bool headed;
-        FILE *early;            /* samples before the header; writes to early_text */
+        FILE *early; /* samples before the header; writes to early_text */
         char *early_text;
         size_t early_size;
-        Hw__Run *run;           /* a copy of the newest; NULL: not told yet */
+        Hw__Run *run; /* a copy of the newest; NULL: not told yet */
         Hw__Breakdown breakdown;
-        char **labels;          /* by band id - 1; NULL: not defined */
+        char **labels; /* by band id - 1; NULL: not defined */
         uint32_t n_labels;
-        bool any_changed;       /* a label was changed: others may be equal to it */
-        uint64_t last_ns;       /* of the newest sample; samples never go back */
-        uint64_t end_ns;        /* newest event time */
+        bool any_changed; /* a label was changed: others may be equal to it */
+        uint64_t last_ns; /* of the newest sample; samples never go back */
+        uint64_t end_ns;  /* newest event time */
         uint64_t samples;
 };
 
@@ -62,8 +62,8 @@ static FILE *sink(struct hp *h)
 static bool is_keyword(const char *text)
 {
         static const char *const words[] = {
-                "JOB", "DATE", "SAMPLE_UNIT", "VALUE_UNIT", "MARK", "BEGIN_SAMPLE", "END_SAMPLE", "X_RANGE", "Y_RANGE",
-                "COMMENT",
+                "JOB",          "DATE",       "SAMPLE_UNIT", "VALUE_UNIT", "MARK",
+                "BEGIN_SAMPLE", "END_SAMPLE", "X_RANGE",     "Y_RANGE",    "COMMENT",
         };
 
         for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)

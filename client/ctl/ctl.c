@@ -22,20 +22,20 @@
 #define TIMEOUT_MS 5000
 
 struct ctl {
-        const char *endpoint;           /* NULL: the default */
+        const char *endpoint; /* NULL: the default */
         bool json;
         bool has_from, has_to, has_step;
         uint64_t from_ns, to_ns, step_ns;
-        const char *why;                /* of a silence */
-        char *words[4];                 /* verb and its arguments */
+        const char *why; /* of a silence */
+        char *words[4];  /* verb and its arguments */
         int n_words;
         struct print_state print;
 };
 
 struct verb {
         const char *name, *arguments;
-        int n_arguments;                /* at least; */
-        int n_optional;                 /* and so many more */
+        int n_arguments; /* at least; */
+        int n_optional;  /* and so many more */
         int (*ask)(struct ctl *c, const struct verb *v);
 };
 
@@ -147,7 +147,7 @@ static char *absolute_uri(const char *uri)
 
         n = strcspn(uri, ":");
         if (uri[n] == ':') {
-                if (strncmp(uri, "tcp", 3) == 0 || strncmp(uri, "stdin:", 6) == 0)
+                if (!strncmp(uri, "tcp", 3) || !strncmp(uri, "stdin:", 6))
                         return strdup(uri);
                 path = uri + n + 1;
         }
@@ -314,9 +314,12 @@ static int parse_option(struct ctl *c, int o)
 static int parse(struct ctl *c, int argc, char **argv)
 {
         static const struct option options[] = {
-                { "connect", required_argument, NULL, 'c' }, { "format", required_argument, NULL, 'f' },
-                { "from", required_argument, NULL, 'a' },    { "to", required_argument, NULL, 'b' },
-                { "step", required_argument, NULL, 's' },    { "why", required_argument, NULL, 'w' },
+                { "connect", required_argument, NULL, 'c' },
+                { "format", required_argument, NULL, 'f' },
+                { "from", required_argument, NULL, 'a' },
+                { "to", required_argument, NULL, 'b' },
+                { "step", required_argument, NULL, 's' },
+                { "why", required_argument, NULL, 'w' },
                 { NULL, 0, NULL, 0 },
         };
         int o, bad = 0;
@@ -347,7 +350,8 @@ static int unknown_verb(const char *name)
 static int perform(struct ctl *c)
 {
         if (!c->n_words)
-                return command_usage_error(&command_ctl, "what? expected status, targets, add, remove, reload, "
+                return command_usage_error(&command_ctl,
+                                           "what? expected status, targets, add, remove, reload, "
                                            "history, silence, unsilence or silences");
         for (size_t i = 0; i < VERBS; i++) {
                 if (strcmp(verbs[i].name, c->words[0]))

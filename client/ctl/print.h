@@ -9,10 +9,10 @@
 
 struct print_state {
         bool json;
-        bool targets_only;      /* of a status: the targets alone */
-        bool headed;            /* the table's heading is out */
+        bool targets_only; /* of a status: the targets alone */
+        bool headed;       /* the table's heading is out */
         bool refused;
-        char refusal[512];      /* the daemon's own words, made safe */
+        char refusal[512]; /* the daemon's own words, made safe */
 };
 
 /* For hw_request; `ctx` is a struct print_state. */

@@ -16,9 +16,9 @@
 #include "heapwatch/subscriber.h"
 #include "heapwatch/text.h"
 
-#define FILE_URI "file:"
-#define REQUEST_MS 2000
-#define LOG_SILENCE_MS 60000            /* a log's reader that says nothing for so long has failed */
+#define FILE_URI       "file:"
+#define REQUEST_MS     2000
+#define LOG_SILENCE_MS 60000 /* a log's reader that says nothing for so long has failed */
 
 static const char help[] =
         "usage: heapwatch doctor [--format text|json] PROGRAM|LOG|SOURCE\n"
@@ -35,10 +35,10 @@ static const char help[] =
         "Example: heapwatch doctor ./my-server\n";
 
 struct patient {
-        const char *what;               /* "program", "log", "target" */
+        const char *what; /* "program", "log", "target" */
         const char *name;
-        const struct rtsinfo *info;     /* PROGRAM */
-        const struct stream *stream;    /* LOG, SOURCE */
+        const struct rtsinfo *info;  /* PROGRAM */
+        const struct stream *stream; /* LOG, SOURCE */
 };
 
 /* ---------------------------------------------------------------- printing */
@@ -50,16 +50,16 @@ static void print_text(const struct patient *p, const struct features *f)
         if (p->info != NULL)
                 printf("%s: GHC %s, runtime %s\n", p->name, p->info->version, p->info->way);
         if (p->stream != NULL) {
-                (void) hw_terminal_text(line, sizeof line, p->stream->program);
+                (void)hw_terminal_text(line, sizeof(line), p->stream->program);
                 printf("%s: program %s, GHC %s, runtime %s", p->name, line[0] != '\0' ? line : "unknown",
                        p->stream->version[0] != '\0' ? p->stream->version : "unknown",
                        p->stream->way[0] != '\0' ? p->stream->way : "unknown");
-                (void) hw_terminal_text(line, sizeof line, p->stream->detail);
+                (void)hw_terminal_text(line, sizeof(line), p->stream->detail);
                 printf("%s%s\n", line[0] != '\0' ? "; " : "", line);
         }
         features_print(f);
         for (size_t i = 0; p->stream != NULL && i < p->stream->n_advice; i++) {
-                (void) hw_terminal_text(line, sizeof line, p->stream->advice[i]);
+                (void)hw_terminal_text(line, sizeof(line), p->stream->advice[i]);
                 printf("%s- %s\n", i == 0 ? "\n" : "", line);
         }
 }
@@ -113,7 +113,7 @@ static int see_program(const char *path, bool json)
         struct rtsinfo info;
         char error[512];
 
-        switch (inquire(path, &info, error, sizeof error)) {
+        switch (inquire(path, &info, error, sizeof(error))) {
         case INQUIRY_OK:
                 break;
         case INQUIRY_NO_RTSOPTS:
@@ -125,7 +125,7 @@ static int see_program(const char *path, bool json)
                 return EXIT_USAGE;
         }
         features_of_program(&f, path, &info);
-        return report(&(struct patient) { .what = "executable", .name = path, .info = &info }, &f, json);
+        return report(&(struct patient){ .what = "executable", .name = path, .info = &info }, &f, json);
 }
 
 static int see_log(const char *path, bool json)
@@ -135,7 +135,7 @@ static int see_log(const char *path, bool json)
         const Hw__Update *update;
         char error[512];
         enum feed_event event;
-        struct feed *feed = feed_files(&path, 1, NULL, error, sizeof error);
+        struct feed *feed = feed_files(&path, 1, NULL, error, sizeof(error));
 
         if (feed == NULL) {
                 command_error(&command_doctor, "%s", error);
@@ -159,12 +159,12 @@ static int see_log(const char *path, bool json)
                 return EXIT_USAGE;
         }
         features_of_stream(&f, &s);
-        return report(&(struct patient) { .what = "log", .name = path, .stream = &s }, &f, json);
+        return report(&(struct patient){ .what = "log", .name = path, .stream = &s }, &f, json);
 }
 
 struct search {
-        const char *wanted;             /* name or URI */
-        char name[96];                  /* found; "" */
+        const char *wanted; /* name or URI */
+        char name[96];      /* found; "" */
 };
 
 static void hear_status(void *ctx, const Hw__Reply *reply)
@@ -178,9 +178,9 @@ static void hear_status(void *ctx, const Hw__Reply *reply)
                 if (u->target == NULL)
                         continue;
                 bool by_uri = u->body_case == HW__UPDATE__BODY_TARGET_STATE && u->target_state->uri != NULL &&
-                              strcmp(u->target_state->uri, search->wanted) == 0;
-                if (by_uri || strcmp(u->target, search->wanted) == 0)
-                        snprintf(search->name, sizeof search->name, "%s", u->target);
+                              !strcmp(u->target_state->uri, search->wanted);
+                if (by_uri || !strcmp(u->target, search->wanted))
+                        snprintf(search->name, sizeof(search->name), "%s", u->target);
         }
 }
 
@@ -207,15 +207,19 @@ static int see_target(const char *wanted, bool json)
         ask_snapshot.targets = names;
         snapshot.what_case = HW__REQUEST__WHAT_SNAPSHOT;
         snapshot.snapshot = &ask_snapshot;
-        if (hw_default_endpoints(publish, request, sizeof publish) < 0 ||
+        if (hw_default_endpoints(publish, request, sizeof(publish)) < 0 ||
             hw_request(publish, &status, REQUEST_MS, hear_status, &search) < 0) {
-                command_error(&command_doctor, "%s is no file, and no daemon answers that could watch it; start one "
-                              "with `heapwatchd %s` and ask again", wanted, wanted);
+                command_error(&command_doctor,
+                              "%s is no file, and no daemon answers that could watch it; start one "
+                              "with `heapwatchd %s` and ask again",
+                              wanted, wanted);
                 return EXIT_USAGE;
         }
         if (search.name[0] == '\0') {
-                command_error(&command_doctor, "%s is neither a file nor a target of the daemon: `heapwatch ctl "
-                              "targets` lists these, `heapwatch ctl add %s` adds a source", wanted, wanted);
+                command_error(&command_doctor,
+                              "%s is neither a file nor a target of the daemon: `heapwatch ctl "
+                              "targets` lists these, `heapwatch ctl add %s` adds a source",
+                              wanted, wanted);
                 return EXIT_USAGE;
         }
         if (hw_request(publish, &snapshot, REQUEST_MS, hear_snapshot, &s) < 0 || !s.any) {
@@ -223,7 +227,7 @@ static int see_target(const char *wanted, bool json)
                 return EXIT_USAGE;
         }
         features_of_stream(&f, &s);
-        return report(&(struct patient) { .what = "target", .name = search.name, .stream = &s }, &f, json);
+        return report(&(struct patient){ .what = "target", .name = search.name, .stream = &s }, &f, json);
 }
 
 /* Whether the file is an executable program rather than a log. */
@@ -235,17 +239,17 @@ static bool is_program(const char *path)
 
         if (file == NULL)
                 return false;
-        size_t n = fread(begin, 1, sizeof begin, file);
-        (void) fclose(file);
+        size_t n = fread(begin, 1, sizeof(begin), file);
+        (void)fclose(file);
         return stat(path, &st) == 0 && (st.st_mode & 0111) != 0 &&
-               ((n == 4 && memcmp(begin, "\177ELF", 4) == 0) || (n >= 2 && memcmp(begin, "#!", 2) == 0));
+               ((n == 4 && !memcmp(begin, "\177ELF", 4)) || (n >= 2 && !memcmp(begin, "#!", 2)));
 }
 
 static int run(int argc, char **argv)
 {
-        static const struct option options[] = {
-                { "format", required_argument, NULL, 'f' }, { "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 }
-        };
+        static const struct option options[] = { { "format", required_argument, NULL, 'f' },
+                                                 { "help", no_argument, NULL, 'h' },
+                                                 { NULL, 0, NULL, 0 } };
         struct stat st;
         char path[4096];
         bool json = false;
@@ -260,18 +264,18 @@ static int run(int argc, char **argv)
                 }
                 if (c != 'f')
                         return command_usage_error(&command_doctor, "unknown option or missing value");
-                json = strcmp(optarg, "json") == 0;
+                json = !strcmp(optarg, "json");
                 if (!json && strcmp(optarg, "text") != 0)
                         return command_usage_error(&command_doctor, "--format: expected text or json");
         }
         if (argc - optind != 1)
                 return command_usage_error(&command_doctor, "expected one program, log or target");
         const char *what = argv[optind];
-        if (strncmp(what, FILE_URI, strlen(FILE_URI)) == 0 && stat(what + strlen(FILE_URI), &st) == 0)
+        if (!strncmp(what, FILE_URI, strlen(FILE_URI)) && stat(what + strlen(FILE_URI), &st) == 0)
                 what += strlen(FILE_URI);
         if (stat(what, &st) == 0 && S_ISREG(st.st_mode))
                 return is_program(what) ? see_program(what, json) : see_log(what, json);
-        if (strchr(what, '/') == NULL && inquire_find(what, path, sizeof path))
+        if (strchr(what, '/') == NULL && inquire_find(what, path, sizeof(path)))
                 return see_program(path, json);
         return see_target(what, json);
 }

@@ -38,8 +38,8 @@ void features_add(struct features *f, const char *name, bool seen, bool needed, 
         if (f->n == FEATURES_MAX)
                 return;
         struct feature *row = &f->rows[f->n++];
-        *row = (struct feature) { .name = name, .seen = seen, .needed = needed };
-        snprintf(row->add, sizeof row->add, "%s", add);
+        *row = (struct feature){ .name = name, .seen = seen, .needed = needed };
+        snprintf(row->add, sizeof(row->add), "%s", add);
 }
 
 bool features_complete(const struct features *f)
@@ -65,31 +65,31 @@ static void add_flushing(struct features *f, const struct rtsinfo *info)
 static void add_time_profile(struct features *f, const char *path, const struct rtsinfo *info)
 {
         char reason[256];
-        bool takes = inquire_accepts(path, "-p", reason, sizeof reason);
+        bool takes = inquire_accepts(path, "-p", reason, sizeof(reason));
 
         features_add(f, "time profile", takes && info->threaded, false,
-                     !takes ? "add -prof -threaded"
-                            : info->threaded ? "+RTS -l -p" : hw_advice_text(HW_ADVICE_PROFILE_NOT_THREADED));
+                     !takes           ? "add -prof -threaded"
+                     : info->threaded ? "+RTS -l -p"
+                                      : hw_advice_text(HW_ADVICE_PROFILE_NOT_THREADED));
 }
 
 void features_of_program(struct features *f, const char *path, const struct rtsinfo *info)
 {
         char add[768], reason[256];
 
-        features_add(f, "eventlog", info->eventlog, true,
-                     info->eventlog ? "" : hw_advice_text(HW_ADVICE_NO_EVENTLOG));
-        for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+        features_add(f, "eventlog", info->eventlog, true, info->eventlog ? "" : hw_advice_text(HW_ADVICE_NO_EVENTLOG));
+        for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
                 const struct wanted *w = &table[i];
-                bool seen = info->eventlog && inquire_accepts(path, w->try, reason, sizeof reason);
+                bool seen = info->eventlog && inquire_accepts(path, w->try, reason, sizeof(reason));
                 if (seen)
-                        snprintf(add, sizeof add, "%s", w->use);
+                        snprintf(add, sizeof(add), "%s", w->use);
                 else if (info->eventlog && strstr(reason, "-rtsopts") != NULL)
-                        snprintf(add, sizeof add, "add -rtsopts%s%s; then %s",
-                                 strcmp(w->build, "-rtsopts") == 0 ? "" : " and ",
-                                 strcmp(w->build, "-rtsopts") == 0 ? "" : w->build, w->use);
+                        snprintf(add, sizeof(add), "add -rtsopts%s%s; then %s",
+                                 !strcmp(w->build, "-rtsopts") ? "" : " and ",
+                                 !strcmp(w->build, "-rtsopts") ? "" : w->build, w->use);
                 else
-                        snprintf(add, sizeof add, "add %s%s; then %s",
-                                 info->eventlog || strcmp(w->build, "-prof") == 0 ? "" : "-eventlog and ",
+                        snprintf(add, sizeof(add), "add %s%s; then %s",
+                                 info->eventlog || !strcmp(w->build, "-prof") ? "" : "-eventlog and ",
                                  info->eventlog || strcmp(w->build, "-eventlog") != 0 ? w->build : "-rtsopts", w->use);
                 features_add(f, w->name, seen, w->needed, add);
         }
@@ -106,10 +106,13 @@ void features_print(const struct features *f)
         for (size_t i = 0; i < f->n; i++)
                 if (strlen(f->rows[i].name) > width)
                         width = strlen(f->rows[i].name);
-        printf("%-*s  seen  what to add\n", (int) width, "feature");
+        printf("%-*s  seen  what to add\n", (int)width, "feature");
         for (size_t i = 0; i < f->n; i++)
-                printf("%-*s  %-4s  %s\n", (int) width, f->rows[i].name,
-                       f->rows[i].seen ? "yes" : f->rows[i].needed ? "NO" : "no", f->rows[i].add);
+                printf("%-*s  %-4s  %s\n", (int)width, f->rows[i].name,
+                       f->rows[i].seen     ? "yes"
+                       : f->rows[i].needed ? "NO"
+                                           : "no",
+                       f->rows[i].add);
 }
 
 void features_put_json(struct json_out *j, const struct features *f)

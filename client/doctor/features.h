@@ -15,10 +15,10 @@
 #define FEATURES_MAX 32
 
 struct feature {
-        const char *name;               /* static */
+        const char *name; /* static */
         bool seen;
-        bool needed;                    /* counts for the exit status; the others are nice to have */
-        char add[768];                  /* what to add when not seen, or how to get it when it is; may be "" */
+        bool needed;   /* counts for the exit status; the others are nice to have */
+        char add[768]; /* what to add when not seen, or how to get it when it is; may be "" */
 };
 
 struct features {

@@ -19,12 +19,12 @@ static void see_target(struct stream *s, const Hw__Target *t)
         s->any = true;
         s->ended = t->state == HW__TARGET__STATE__STATE_ENDED;
         s->crashed = t->state == HW__TARGET__STATE__STATE_CRASHED;
-        copy(s->detail, sizeof s->detail, t->detail);
+        copy(s->detail, sizeof(s->detail), t->detail);
         if (t->run_info == NULL)
                 return;
-        copy(s->program, sizeof s->program, t->run_info->program);
-        copy(s->version, sizeof s->version, t->run_info->ghc_version);
-        copy(s->way, sizeof s->way, t->run_info->rts_way);
+        copy(s->program, sizeof(s->program), t->run_info->program);
+        copy(s->version, sizeof(s->version), t->run_info->ghc_version);
+        copy(s->way, sizeof(s->way), t->run_info->rts_way);
 }
 
 static void see_health(struct stream *s, const Hw__Health *h)
@@ -33,7 +33,7 @@ static void see_health(struct stream *s, const Hw__Health *h)
         s->events = h->events;
         s->n_advice = 0;
         for (size_t i = 0; i < h->n_advice && i < STREAM_ADVICE_MAX; i++)
-                copy(s->advice[s->n_advice++], sizeof s->advice[0], h->advice[i]->text);
+                copy(s->advice[s->n_advice++], sizeof(s->advice[0]), h->advice[i]->text);
 }
 
 /* Whether the message says anything: an empty state is not "seen". */
@@ -63,7 +63,7 @@ void stream_see(struct stream *s, const Hw__Update *update)
 {
         Hw__Kind kind = hw_update_kind(update);
 
-        if ((size_t) kind < sizeof s->kinds / sizeof s->kinds[0] && has_content(update))
+        if ((size_t)kind < sizeof(s->kinds) / sizeof(s->kinds[0]) && has_content(update))
                 s->kinds[kind] = true;
         if (update->body_case == HW__UPDATE__BODY_TARGET_STATE)
                 see_target(s, update->target_state);
@@ -73,7 +73,12 @@ void stream_see(struct stream *s, const Hw__Update *update)
 
 void features_of_stream(struct features *f, const struct stream *s)
 {
-        static const struct { const char *name; Hw__Kind kind; bool needed; const char *add; } rows[] = {
+        static const struct {
+                const char *name;
+                Hw__Kind kind;
+                bool needed;
+                const char *add;
+        } rows[] = {
                 { "heap size, allocation, live bytes", HW__KIND__KIND_HEAP, true, "+RTS -l" },
                 { "collections and pauses", HW__KIND__KIND_GC, true, "+RTS -l" },
                 { "heap bands", HW__KIND__KIND_CENSUS, true, "+RTS -l -hT -i1" },
@@ -83,7 +88,7 @@ void features_of_stream(struct features *f, const struct stream *s)
                 { "ticky counters", HW__KIND__KIND_TICKY, false, "-ticky (not -threaded) and +RTS -lT" },
         };
 
-        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
                 bool seen = s->kinds[rows[i].kind];
                 features_add(f, rows[i].name, seen, rows[i].needed, seen ? "" : rows[i].add);
         }

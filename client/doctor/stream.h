@@ -9,10 +9,10 @@
 #define STREAM_ADVICE_MAX 32
 
 struct stream {
-        bool any;                       /* a target was heard of */
-        bool kinds[32];                 /* by Hw__Kind: such a message came with something in it */
+        bool any;       /* a target was heard of */
+        bool kinds[32]; /* by Hw__Kind: such a message came with something in it */
         bool ended, crashed;
-        char detail[256];               /* of the target's state */
+        char detail[256]; /* of the target's state */
         char program[128], version[32], way[64];
         char advice[STREAM_ADVICE_MAX][512];
         size_t n_advice;

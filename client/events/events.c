@@ -51,7 +51,7 @@ static const char help[] =
 struct request {
         const char *log;
         bool count, json, show_arguments;
-        bool any_kind;                  /* some --kind was given: only `kinds` */
+        bool any_kind; /* some --kind was given: only `kinds` */
         bool kinds[EVENT_IDS];
         uint64_t from_ns, to_ns;
         bool any_time;
@@ -81,8 +81,10 @@ static int unknown_kind(const char *name)
         if (meant)
                 return command_usage_error(&command_events, "unknown kind of event '%s'; did you mean '%s'?", name,
                                            meant);
-        return command_usage_error(&command_events, "unknown kind of event '%s'; expected the like of GC_START or a "
-                                   "number below 65536", name);
+        return command_usage_error(&command_events,
+                                   "unknown kind of event '%s'; expected the like of GC_START or a "
+                                   "number below 65536",
+                                   name);
 }
 
 static int add_kind(struct request *r, const char *name)
@@ -131,9 +133,9 @@ static int set_time(struct request *r, const char *option, const char *text, uin
 static int parse(struct request *r, int argc, char **argv)
 {
         static const struct option options[] = {
-                { "count", no_argument, NULL, 'c' },      { "format", required_argument, NULL, 'o' },
-                { "kind", required_argument, NULL, 'k' }, { "kinds", required_argument, NULL, 'k' },
-                { "from", required_argument, NULL, 'f' }, { "to", required_argument, NULL, 't' },
+                { "count", no_argument, NULL, 'c' },          { "format", required_argument, NULL, 'o' },
+                { "kind", required_argument, NULL, 'k' },     { "kinds", required_argument, NULL, 'k' },
+                { "from", required_argument, NULL, 'f' },     { "to", required_argument, NULL, 't' },
                 { "show-arguments", no_argument, NULL, 'a' }, { NULL, 0, NULL, 0 },
         };
         int o, bad = 0;

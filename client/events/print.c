@@ -12,8 +12,8 @@
 #include "client/cli/json_out.h"
 #include "heapwatch/text.h"
 
-#define NS_PER_S 1000000000u
-#define BYTES_SHOWN 32u         /* of a binary message, in text */
+#define NS_PER_S    1000000000u
+#define BYTES_SHOWN 32u /* of a binary message, in text */
 
 /* Where the next field's values stand. */
 struct values {

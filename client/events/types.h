@@ -12,11 +12,11 @@
 
 #include "heapwatch/wire.h"
 
-#define EVENT_IDS 65536u
+#define EVENT_IDS      65536u
 #define EVENT_CAP_NONE 65535u
 
 struct event_types {
-        Hw__EventType *defined[EVENT_IDS];      /* owned; NULL: not yet */
+        Hw__EventType *defined[EVENT_IDS]; /* owned; NULL: not yet */
         uint64_t count[EVENT_IDS];
 };
 
@@ -40,7 +40,7 @@ struct event_cursor {
         const struct event_types *types;
         const Hw__Events *message;
         size_t at, number, text;
-        bool broken;                            /* the columns do not fit their types: the rest cannot be read */
+        bool broken; /* the columns do not fit their types: the rest cannot be read */
 };
 
 /* The next event of the message; false at its end, or when it is broken. */

@@ -27,20 +27,20 @@ struct feed *feed_files(const char *const *paths, size_t n, const char *const *d
 void feed_close(struct feed **feed);
 
 enum feed_event {
-        FEED_NOTHING,           /* the time is up, or a signal came */
-        FEED_UPDATE,            /* *ret_update, borrowed until the next call */
-        FEED_RESET,             /* forget the targets of daemon feed_daemon() */
-        FEED_READY,             /* of daemon feed_daemon(): all that was before is there; what follows is new */
-        FEED_STALE,             /* daemon feed_daemon() is silent */
+        FEED_NOTHING, /* the time is up, or a signal came */
+        FEED_UPDATE,  /* *ret_update, borrowed until the next call */
+        FEED_RESET,   /* forget the targets of daemon feed_daemon() */
+        FEED_READY,   /* of daemon feed_daemon(): all that was before is there; what follows is new */
+        FEED_STALE,   /* daemon feed_daemon() is silent */
         FEED_ALIVE,
-        FEED_END,               /* files only: everything was delivered */
-        FEED_FAILED             /* see feed_error() */
+        FEED_END,   /* files only: everything was delivered */
+        FEED_FAILED /* see feed_error() */
 };
 
 enum feed_event feed_next(struct feed *feed, int timeout_ms, const Hw__Update **ret_update);
 size_t feed_daemon(const struct feed *feed);
 const char *feed_endpoint(const struct feed *feed, size_t daemon); /* for people: the endpoint, or "files" */
-int feed_fd(const struct feed *feed);   /* readable: call feed_next until NOTHING */
+int feed_fd(const struct feed *feed);                              /* readable: call feed_next until NOTHING */
 
 /* Live feeds: every daemon has been READY or is silent, and not all are silent. */
 bool feed_complete(const struct feed *feed);

@@ -37,14 +37,14 @@
 
 extern char **environ;
 
-#define DRAIN_MS 1000   /* how long we wait for messages of a child that has ended */
-#define LOOK_MS 50      /* how often we look after a child where there is no pidfd */
-#define EXIT_MS 10000   /* how long a child may take to exit after its last message */
+#define DRAIN_MS 1000  /* how long we wait for messages of a child that has ended */
+#define LOOK_MS  50    /* how often we look after a child where there is no pidfd */
+#define EXIT_MS  10000 /* how long a child may take to exit after its last message */
 
 enum stage {
-        READING,        /* the child runs and sends */
-        DRAINING,       /* it has exited; what is left in the socket is taken */
-        FINISHED,       /* its last message came; it has to exit yet */
+        READING,  /* the child runs and sends */
+        DRAINING, /* it has exited; what is left in the socket is taken */
+        FINISHED, /* its last message came; it has to exit yet */
         OVER
 };
 
@@ -53,13 +53,13 @@ struct feed_files {
         enum stage stage;
         char directory[64];
         char endpoint[96];
-        pid_t child;            /* 0 when there is none to wait for */
+        pid_t child; /* 0 when there is none to wait for */
         int child_fd;
-        int status;             /* of waitpid, once the child is reaped */
-        uint64_t deadline_ms;   /* of DRAINING and FINISHED */
+        int status;           /* of waitpid, once the child is reaped */
+        uint64_t deadline_ms; /* of DRAINING and FINISHED */
         void *context, *socket;
-        int wait_fd;            /* epoll: socket and child */
-        Hw__Update *update;     /* lent out */
+        int wait_fd;        /* epoll: socket and child */
+        Hw__Update *update; /* lent out */
 };
 
 static struct feed_files *files(const struct feed *feed)

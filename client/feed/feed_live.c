@@ -11,9 +11,9 @@ struct feed_live {
         struct feed feed;
         struct hw_subscriber *subscriber;
         char **endpoints;
-        bool *heard;            /* by endpoint: it has delivered what it had, or is silent */
+        bool *heard; /* by endpoint: it has delivered what it had, or is silent */
         size_t n_endpoints;
-        bool some;              /* at least one has delivered */
+        bool some; /* at least one has delivered */
 };
 
 static struct feed_live *live(const struct feed *feed)
@@ -143,8 +143,10 @@ struct feed *feed_connect(const struct hw_subscriber_options *options, char *err
         }
         f->subscriber = hw_subscriber_new(options);
         if (!f->subscriber) {
-                (void)snprintf(error, error_size, errno == EINVAL ? "an endpoint is malformed; expected ipc://PATH or "
-                                                                    "tcp://HOST:PORT" : "out of memory");
+                (void)snprintf(error, error_size,
+                               errno == EINVAL ? "an endpoint is malformed; expected ipc://PATH or "
+                                                 "tcp://HOST:PORT"
+                                               : "out of memory");
                 feed_close(&feed);
         }
         return feed;

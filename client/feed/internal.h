@@ -7,7 +7,7 @@
 
 struct feed_ops {
         enum feed_event (*next)(struct feed *feed, int timeout_ms, const Hw__Update **ret_update);
-        void (*close)(struct feed *feed);       /* frees the feed, too */
+        void (*close)(struct feed *feed); /* frees the feed, too */
         size_t (*daemon)(const struct feed *feed);
         const char *(*endpoint)(const struct feed *feed, size_t daemon);
         int (*fd)(const struct feed *feed);

@@ -12,7 +12,7 @@
 #define COLLECTIONS_MOST 4096
 
 struct collections {
-        Hw__Collection *list;   /* owned; in order of arrival */
+        Hw__Collection *list; /* owned; in order of arrival */
         size_t n;
         uint64_t left_out;
 };

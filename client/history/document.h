@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 struct document {
-        FILE *to;               /* NULL when memory is short */
-        char *text;             /* valid after document_close; NUL-terminated */
+        FILE *to;   /* NULL when memory is short */
+        char *text; /* valid after document_close; NUL-terminated */
         size_t size;
 };
 

@@ -18,13 +18,14 @@
 
 #include "proto/base/limits.h"
 
-#define GRID_LEAST_COLUMNS 16   /* never merged below that for want of cells */
+#define GRID_LEAST_COLUMNS 16 /* never merged below that for want of cells */
 
 /* ------------------------------------------------------------------ merging */
 
 static struct grid_cell merge_cells(struct grid_cell a, uint64_t n_a, struct grid_cell b, uint64_t n_b)
 {
-        struct grid_cell c = { .min = a.min < b.min ? a.min : b.min, .max = a.max > b.max ? a.max : b.max,
+        struct grid_cell c = { .min = a.min < b.min ? a.min : b.min,
+                               .max = a.max > b.max ? a.max : b.max,
                                .last = b.last };
 
         c.mean = a.mean + (b.mean - a.mean) * ((double)n_b / (double)(n_a + n_b));
@@ -32,7 +33,9 @@ static struct grid_cell merge_cells(struct grid_cell a, uint64_t n_a, struct gri
 }
 
 /* Columns from .. from + m - 1 (m even) are to be merged by twos. */
-struct merge { size_t from, m; };
+struct merge {
+        size_t from, m;
+};
 
 static size_t new_place(size_t i, struct merge x)
 {
@@ -309,8 +312,12 @@ int grid_points(const struct grid *g, const struct grid_band *b, struct past *re
         for (size_t i = 0; i < b->n; i++) {
                 const struct grid_column *column = &g->columns[b->first + i];
                 const struct grid_cell *c = &b->cells[i];
-                struct past_point p = { .time_ns = column->time_ns, .width_ns = column->width_ns,
-                                        .count = column->censuses, .min = c->min, .max = c->max, .mean = c->mean,
+                struct past_point p = { .time_ns = column->time_ns,
+                                        .width_ns = column->width_ns,
+                                        .count = column->censuses,
+                                        .min = c->min,
+                                        .max = c->max,
+                                        .mean = c->mean,
                                         .last = c->last };
 
                 if (past_append(ret_past, &p) < 0)
@@ -321,8 +328,7 @@ int grid_points(const struct grid *g, const struct grid_band *b, struct past *re
 
 void grid_clear(struct grid *g)
 {
-        struct grid empty = { .max_columns = g->max_columns, .max_cells = g->max_cells,
-                              .keep_recent = g->keep_recent };
+        struct grid empty = { .max_columns = g->max_columns, .max_cells = g->max_cells, .keep_recent = g->keep_recent };
 
         for (uint32_t i = 0; i < g->cap_bands; i++)
                 free(g->bands[i].cells);

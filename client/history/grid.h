@@ -18,7 +18,9 @@
 #include "client/history/stats.h"
 #include "heapwatch/wire.h"
 
-struct grid_cell { double min, max, mean, last; };
+struct grid_cell {
+        double min, max, mean, last;
+};
 
 struct grid_column {
         uint64_t time_ns, width_ns;
@@ -26,25 +28,25 @@ struct grid_column {
 };
 
 struct grid_band {
-        struct grid_cell *cells;        /* of columns first .. first + n - 1; elsewhere 0 */
+        struct grid_cell *cells; /* of columns first .. first + n - 1; elsewhere 0 */
         size_t first, n, capacity;
-        uint64_t census;                /* newest with a row */
-        double bytes;                   /* in that one */
+        uint64_t census; /* newest with a row */
+        double bytes;    /* in that one */
         struct band_stats stats;
 };
 
 struct grid {
         struct grid_column *columns;
         size_t n, capacity;
-        uint64_t per_column;            /* censuses that fill one: all alike, unless keep_recent */
-        size_t max_columns, max_cells;  /* bounds; set before the first census, may change later */
+        uint64_t per_column;           /* censuses that fill one: all alike, unless keep_recent */
+        size_t max_columns, max_cells; /* bounds; set before the first census, may change later */
         bool keep_recent;
-        bool thinned;                   /* columns were merged */
-        size_t cells;                   /* in use, of all bands */
-        struct grid_band *bands;        /* by id - 1 */
+        bool thinned;            /* columns were merged */
+        size_t cells;            /* in use, of all bands */
+        struct grid_band *bands; /* by id - 1 */
         uint32_t n_bands, cap_bands;
-        uint64_t censuses, newest;      /* taken; number of the newest */
-        uint64_t newest_ns, gap_ns;     /* its time, and since the one before */
+        uint64_t censuses, newest;  /* taken; number of the newest */
+        uint64_t newest_ns, gap_ns; /* its time, and since the one before */
 };
 
 /* Takes one census in; an unfinished or repeated one is passed over. 0 or -ENOMEM (it may be half taken in). */

@@ -18,8 +18,8 @@
 #pragma GCC diagnostic ignored "-Wconversion"
 #include <uthash.h>
 
-#define NAME_MAX_BYTES (LIMIT_TARGET_NAME_BYTES + 24)   /* "DAEMON:NAME" */
-#define LEAST_CELLS 4096u                               /* of one target, however many there are */
+#define NAME_MAX_BYTES (LIMIT_TARGET_NAME_BYTES + 24) /* "DAEMON:NAME" */
+#define LEAST_CELLS    4096u                          /* of one target, however many there are */
 
 struct entry {
         char key[NAME_MAX_BYTES];
@@ -67,7 +67,7 @@ void history_destroy(struct history **h)
         if (!*h)
                 return;
         HASH_ITER(hh, (*h)->entries, e, next)
-                forget(*h, e);
+        forget(*h, e);
         free(*h);
         *h = NULL;
 }
@@ -76,7 +76,8 @@ void history_reset(struct history *h, size_t daemon)
 {
         struct entry *e, *next;
 
-        HASH_ITER(hh, h->entries, e, next) {
+        HASH_ITER(hh, h->entries, e, next)
+        {
                 if (e->daemon == daemon)
                         forget(h, e);
         }
@@ -106,7 +107,7 @@ static void share_cells(struct history *h)
         struct entry *e, *next;
 
         HASH_ITER(hh, h->entries, e, next)
-                e->target.bands.max_cells = share > LEAST_CELLS ? share : LEAST_CELLS;
+        e->target.bands.max_cells = share > LEAST_CELLS ? share : LEAST_CELLS;
 }
 
 static struct entry *make(struct history *h, size_t daemon, const char *target)
@@ -152,8 +153,7 @@ static bool removes(const Hw__Update *u)
 static bool concerns(const struct history *h, const Hw__Update *u)
 {
         return u->body_case == HW__UPDATE__BODY_CENSUS ||
-               (h->options.series &&
-                (u->body_case == HW__UPDATE__BODY_HEAP || u->body_case == HW__UPDATE__BODY_GC));
+               (h->options.series && (u->body_case == HW__UPDATE__BODY_HEAP || u->body_case == HW__UPDATE__BODY_GC));
 }
 
 int history_take(struct history *h, size_t daemon, const Hw__Update *u)

@@ -14,20 +14,20 @@
 #include "client/history/grid.h"
 #include "client/history/past.h"
 
-#define HISTORY_SERIES 16               /* indexed by Hw__Series */
+#define HISTORY_SERIES 16 /* indexed by Hw__Series */
 
 struct history_options {
-        bool series;                    /* keep samples of series and single collections, too; else bands only */
-        bool keep_recent;               /* the past fades, instead of being thinned all alike */
-        size_t max_points;              /* of a series */
-        size_t max_columns;             /* censuses or stretches of them */
-        size_t max_cells;               /* bands times columns, of all targets together */
+        bool series;        /* keep samples of series and single collections, too; else bands only */
+        bool keep_recent;   /* the past fades, instead of being thinned all alike */
+        size_t max_points;  /* of a series */
+        size_t max_columns; /* censuses or stretches of them */
+        size_t max_cells;   /* bands times columns, of all targets together */
 };
 
 struct history_target {
         uint32_t run;
         struct past series[HISTORY_SERIES];
-        uint64_t samples[HISTORY_SERIES];       /* taken in, before thinning */
+        uint64_t samples[HISTORY_SERIES]; /* taken in, before thinning */
         struct collections collections;
         struct grid bands;
 };

@@ -15,9 +15,9 @@ struct item {
         size_t daemon;
         const char *target;
         uint32_t run;
-        Hw__Series series;      /* SERIES_NONE: a band */
+        Hw__Series series; /* SERIES_NONE: a band */
         uint32_t band;
-        const char *label;      /* of a band; NULL: not known */
+        const char *label; /* of a band; NULL: not known */
 };
 
 /* {"daemon":...,"target":...,"unit":"B" - without the closing brace: columns, statistics or an error follow. */

@@ -14,8 +14,9 @@
 
 struct past_point past_sample(uint64_t time_ns, double value)
 {
-        return (struct past_point){ .time_ns = time_ns, .count = 1, .min = value, .max = value, .mean = value,
-                                    .last = value };
+        return (struct past_point){
+                .time_ns = time_ns, .count = 1, .min = value, .max = value, .mean = value, .last = value
+        };
 }
 
 void past_point_merge(struct past_point *p, const struct past_point *later)

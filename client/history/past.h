@@ -14,16 +14,16 @@
 #include <stdint.h>
 
 struct past_point {
-        uint64_t time_ns;       /* start of the stretch */
-        uint64_t width_ns;      /* 0: a single moment */
-        uint64_t count;         /* samples in it, at least 1 */
+        uint64_t time_ns;  /* start of the stretch */
+        uint64_t width_ns; /* 0: a single moment */
+        uint64_t count;    /* samples in it, at least 1 */
         double min, max, mean, last;
 };
 
 struct past {
-        struct past_point *points;      /* owned */
+        struct past_point *points; /* owned */
         size_t n, capacity;
-        uint64_t per_point;             /* past_insert: samples that fill a point; 0 is 1 */
+        uint64_t per_point; /* past_insert: samples that fill a point; 0 is 1 */
 };
 
 /* A point that is one sample. */

@@ -11,12 +11,12 @@
 
 #include "heapwatch/wire.h"
 
-void put_text(FILE *to, const char *text);             /* quoted and escaped */
-void put_u64(FILE *to, uint64_t value);                /* "123": 64-bit integers are strings */
-void put_number(FILE *to, double value);               /* 1.5; null when it is not finite */
-void put_about(FILE *to, double value);                /* three decimals, fewer for large values */
-void put_short(FILE *to, double value);         /* nine digits, whole numbers exactly */
-void put_seconds(FILE *to, uint64_t ns);               /* 1.5, exactly */
+void put_text(FILE *to, const char *text); /* quoted and escaped */
+void put_u64(FILE *to, uint64_t value);    /* "123": 64-bit integers are strings */
+void put_number(FILE *to, double value);   /* 1.5; null when it is not finite */
+void put_about(FILE *to, double value);    /* three decimals, fewer for large values */
+void put_short(FILE *to, double value);    /* nine digits, whole numbers exactly */
+void put_seconds(FILE *to, uint64_t ns);   /* 1.5, exactly */
 void put_message(FILE *to, const ProtobufCMessage *m);
 
 /* {"daemon":0,"update":{...}} */

@@ -16,12 +16,12 @@
 #include <stdint.h>
 
 struct band_stats {
-        uint64_t samples;               /* censuses with a row */
-        double t_mean, v_mean;          /* s, bytes */
+        uint64_t samples;      /* censuses with a row */
+        double t_mean, v_mean; /* s, bytes */
         double m_tt, m_tv, m_vv;
         double t_max, v_min, v_max;
-        double sum;                     /* bytes */
-        double integrated;              /* B s, up to the newest census */
+        double sum;        /* bytes */
+        double integrated; /* B s, up to the newest census */
 };
 
 void stats_add(struct band_stats *s, double t_s, double bytes);
@@ -35,8 +35,8 @@ double stats_deviation(const struct band_stats *s, uint64_t censuses);
 
 /* A line through the band's own samples. False when there is none: fewer than two samples, or all equal. */
 struct stats_line {
-        double intercept, slope, fit;           /* of v / v_max on t / t_max; fit is R² */
-        double intercept_bytes, slope_bps;      /* the same line in bytes and seconds */
+        double intercept, slope, fit;      /* of v / v_max on t / t_max; fit is R² */
+        double intercept_bytes, slope_bps; /* the same line in bytes and seconds */
 };
 bool stats_line(const struct band_stats *s, struct stats_line *ret_line);
 

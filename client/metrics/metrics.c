@@ -22,20 +22,20 @@
 #include "client/history/put.h"
 #include "heapwatch/text.h"
 
-#define S_PER_NS 1e-9
-#define LABEL_BYTES 1024        /* a longer value is cut */
+#define S_PER_NS    1e-9
+#define LABEL_BYTES 1024 /* a longer value is cut */
 
 struct sheet {
         FILE *to;
         const struct state_source *source;
         const struct family *family;
-        bool begun;             /* its header is written */
+        bool begun; /* its header is written */
 };
 
 struct family {
         const char *name, *type, *help;
-        void (*put)(struct sheet *s, const struct world_target *t);      /* or, */
-        double (*value)(const struct world_target *t);                   /* when it is one number; NaN: not known */
+        void (*put)(struct sheet *s, const struct world_target *t); /* or, */
+        double (*value)(const struct world_target *t);              /* when it is one number; NaN: not known */
 };
 
 /* ----------------------------------------------------------------- a sample */
@@ -119,13 +119,13 @@ static void state_set(struct sheet *s, const struct world_target *t, const Proto
 /* ------------------------------------------------------------ single numbers */
 
 #define NUMBER(function, body, field, scale)                                                                           \
-        static double function(const struct world_target *t)                                                            \
+        static double function(const struct world_target *t)                                                           \
         {                                                                                                              \
                 return t->body && t->body->has_##field ? (double)t->body->field * (scale) : NAN;                       \
         }
 
 #define PROCESS_NUMBER(function, field, scale)                                                                         \
-        static double function(const struct world_target *t)                                                            \
+        static double function(const struct world_target *t)                                                           \
         {                                                                                                              \
                 const Hw__Process *p = t->heap ? t->heap->process : NULL;                                              \
                                                                                                                        \
@@ -281,8 +281,8 @@ static void put_alerts(struct sheet *s, const struct world_target *t)
                         continue;
                 (void)snprintf(band, sizeof(band), "%" PRIu32, a->band);
                 sample(s, t, "", 1, "alertname", a->rule ? a->rule : "", "severity", a->severity, "state",
-                       known_state_name(a), "band", a->has_band ? a->band_label : NULL, "id",
-                       a->has_band ? band : NULL, NULL);
+                       known_state_name(a), "band", a->has_band ? a->band_label : NULL, "id", a->has_band ? band : NULL,
+                       NULL);
         }
 }
 

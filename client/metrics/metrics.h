@@ -10,8 +10,8 @@
 
 #include "client/api/state_json.h"
 
-#define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
-#define METRICS_BANDS 20        /* of a target, the largest ones */
+#define METRICS_TYPE  "text/plain; version=0.0.4; charset=utf-8"
+#define METRICS_BANDS 20 /* of a target, the largest ones */
 
 /* A failure of the stream stays in it (ferror). */
 void metrics_print(FILE *to, const struct state_source *s);

@@ -115,8 +115,9 @@ static void begin_row(struct csv_text *out, const struct origin *o, bool has_tim
                 append_u64(out, o->run);
         comma(out);
         if (has_time)
-                append(out, text, (size_t)snprintf(text, sizeof(text), "%" PRIu64 ".%09" PRIu64, time_ns / 1000000000,
-                                                   time_ns % 1000000000));
+                append(out, text,
+                       (size_t)snprintf(text, sizeof(text), "%" PRIu64 ".%09" PRIu64, time_ns / 1000000000,
+                                        time_ns % 1000000000));
         comma(out);
         if (has_time && o->has_start && time_ns <= UINT64_MAX - o->start_wall_ns) {
                 (void)hw_time_text(text, sizeof(text), o->start_wall_ns + time_ns);
@@ -173,8 +174,7 @@ static void gc_rows(struct csv_text *out, const struct origin *o, const Hw__Upda
                 real_row(out, o, u, "gc_share", "1", u->gc->gc_share);
 }
 
-static void census_rows(struct csv_text *out, const struct origin *o, const struct world_target *t,
-                        const Hw__Census *c)
+static void census_rows(struct csv_text *out, const struct origin *o, const struct world_target *t, const Hw__Census *c)
 {
         for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++) {
                 uint32_t id = c->band[i];

@@ -23,11 +23,11 @@ enum format { FORMAT_NONE, FORMAT_JSON, FORMAT_CSV };
 
 struct pipe {
         struct text_list files, endpoints, targets;
-        struct kind_list kinds;         /* to print; empty: all */
-        struct kind_list followed;      /* to ask for; empty: all */
+        struct kind_list kinds;    /* to print; empty: all */
+        struct kind_list followed; /* to ask for; empty: all */
         enum format format;
         bool numbers;
-        struct world *view;              /* CSV only */
+        struct world *view; /* CSV only */
         struct csv_text rows;
 };
 

@@ -34,13 +34,13 @@
 
 #include "proto/base/clock.h"
 
-#define INQUIRE_MS 5000         /* then it is killed: FAILED or IGNORED */
-#define INQUIRE_BYTES 16384     /* of each stream: then it is killed */
+#define INQUIRE_MS    5000  /* then it is killed: FAILED or IGNORED */
+#define INQUIRE_BYTES 16384 /* of each stream: then it is killed */
 
 struct answer {
         char out[INQUIRE_BYTES], err[INQUIRE_BYTES];
         size_t out_size, err_size;
-        int status;             /* of waitpid */
+        int status; /* of waitpid */
         bool killed;
 };
 
@@ -56,12 +56,12 @@ static bool runnable(const char *path)
 bool inquire_find(const char *command, char *ret_path, size_t size)
 {
         if (strchr(command, '/') != NULL)
-                return (size_t) snprintf(ret_path, size, "%s", command) < size && runnable(command);
+                return (size_t)snprintf(ret_path, size, "%s", command) < size && runnable(command);
         const char *path = getenv("PATH");
         for (const char *p = path != NULL ? path : "/usr/bin:/bin"; *p != '\0';) {
                 size_t n = strcspn(p, ":");
-                int need = snprintf(ret_path, size, "%.*s/%s", n > 0 ? (int) n : 1, n > 0 ? p : ".", command);
-                if (need > 0 && (size_t) need < size && runnable(ret_path))
+                int need = snprintf(ret_path, size, "%.*s/%s", n > 0 ? (int)n : 1, n > 0 ? p : ".", command);
+                if (need > 0 && (size_t)need < size && runnable(ret_path))
                         return true;
                 p += n + (p[n] == ':');
         }
@@ -83,15 +83,15 @@ static bool looks_haskell(const char *path)
         if (fd < 0)
                 return false;
         if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 4) {
-                size_t size = (size_t) st.st_size;
+                size_t size = (size_t)st.st_size;
                 void *map = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
                 if (map != MAP_FAILED) {
-                        yes = memcmp(map, "\177ELF", 4) == 0 &&
+                        yes = !memcmp(map, "\177ELF", 4) &&
                               (holds(map, size, "GHC RTS") || holds(map, size, "libHSrts"));
                         munmap(map, size);
                 }
         }
-        (void) close(fd);
+        (void)close(fd);
         return yes;
 }
 
@@ -105,11 +105,11 @@ static _Noreturn void become(const char *path, const char *ghcrts, int out, int 
         sigset_t none;
 
         sigemptyset(&none);
-        (void) sigprocmask(SIG_SETMASK, &none, NULL);
-        (void) setpgid(0, 0);
+        (void)sigprocmask(SIG_SETMASK, &none, NULL);
+        (void)setpgid(0, 0);
         if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 || setenv("GHCRTS", ghcrts, 1) < 0)
                 _exit(126);
-        char *argv[] = { (char *) (size_t) path, plus, info, NULL };
+        char *argv[] = { (char *)(size_t)path, plus, info, NULL };
         execv(path, argv);
         _exit(127);
 }
@@ -120,7 +120,7 @@ static bool take(int fd, char *buffer, size_t *size, bool *ret_full)
         ssize_t n = read(fd, buffer + *size, INQUIRE_BYTES - *size);
 
         if (n > 0)
-                *size += (size_t) n;
+                *size += (size_t)n;
         *ret_full = *size == INQUIRE_BYTES;
         return n > 0 || (n < 0 && errno == EINTR);
 }
@@ -129,20 +129,20 @@ static bool take(int fd, char *buffer, size_t *size, bool *ret_full)
 static bool plausible(const struct answer *a)
 {
         static const char start[] = " [(\"GHC RTS\"";
-        size_t n = a->out_size < sizeof start - 1 ? a->out_size : sizeof start - 1;
+        size_t n = a->out_size < sizeof(start) - 1 ? a->out_size : sizeof(start) - 1;
 
-        return memcmp(a->out, start, n) == 0;
+        return !memcmp(a->out, start, n);
 }
 
 static void listen_to(struct answer *a, int out, int err, pid_t pid)
 {
         struct pollfd p[2] = { { out, POLLIN, 0 }, { err, POLLIN, 0 } };
-        long long end = (long long) clock_mono_ms() + INQUIRE_MS;
+        long long end = (long long)clock_mono_ms() + INQUIRE_MS;
         bool full = false;
 
         while ((p[0].fd >= 0 || p[1].fd >= 0) && !a->killed) {
-                long long left = end - (long long) clock_mono_ms();
-                int n = left > 0 ? poll(p, 2, (int) left) : 0;
+                long long left = end - (long long)clock_mono_ms();
+                int n = left > 0 ? poll(p, 2, (int)left) : 0;
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n > 0 && p[0].revents != 0 && !take(out, a->out, &a->out_size, &full))
@@ -152,7 +152,7 @@ static void listen_to(struct answer *a, int out, int err, pid_t pid)
                 a->killed = n <= 0 || full || !plausible(a);
         }
         if (a->killed)
-                (void) kill(-pid, SIGKILL); /* it may be gone already */
+                (void)kill(-pid, SIGKILL); /* it may be gone already */
 }
 
 /* Starts the program and hears it out. 0 or -errno. */
@@ -161,16 +161,16 @@ static int ask(const char *path, const char *ghcrts, struct answer *a)
         int out[2] = { -1, -1 }, err[2] = { -1, -1 }, r = 0;
         pid_t pid;
 
-        *a = (struct answer) { 0 };
+        *a = (struct answer){ 0 };
         if (pipe2(out, O_CLOEXEC) < 0 || pipe2(err, O_CLOEXEC) < 0 || (pid = fork()) < 0) {
                 r = -errno;
                 goto done;
         }
         if (pid == 0)
                 become(path, ghcrts, out[1], err[1]);
-        (void) setpgid(pid, pid); /* both sides do it: whoever comes first */
-        (void) close(out[1]);
-        (void) close(err[1]);
+        (void)setpgid(pid, pid); /* both sides do it: whoever comes first */
+        (void)close(out[1]);
+        (void)close(err[1]);
         out[1] = err[1] = -1;
         listen_to(a, out[0], err[0], pid);
         while (waitpid(pid, &a->status, 0) < 0 && errno == EINTR)
@@ -178,9 +178,9 @@ static int ask(const char *path, const char *ghcrts, struct answer *a)
 done:
         for (int i = 0; i < 2; i++) {
                 if (out[i] >= 0)
-                        (void) close(out[i]);
+                        (void)close(out[i]);
                 if (err[i] >= 0)
-                        (void) close(err[i]);
+                        (void)close(err[i]);
         }
         return r;
 }
@@ -194,8 +194,10 @@ enum inquiry inquire(const char *path, struct rtsinfo *ret_info, char *error, si
                 return INQUIRY_NOT_FOUND;
         }
         if (!looks_haskell(path)) {
-                snprintf(error, error_size, "%s is not a GHC-compiled program; if it is a script that starts one, "
-                         "give the program itself", path);
+                snprintf(error, error_size,
+                         "%s is not a GHC-compiled program; if it is a script that starts one, "
+                         "give the program itself",
+                         path);
                 return INQUIRY_NOT_HASKELL;
         }
         int r = ask(path, "--info", &a);
@@ -207,13 +209,17 @@ enum inquiry inquire(const char *path, struct rtsinfo *ret_info, char *error, si
             rtsinfo_parse(a.out, a.out_size, ret_info))
                 return INQUIRY_OK;
         if (holds(a.err, a.err_size, "RTS options are disabled")) {
-                snprintf(error, error_size, "%s was linked with -rtsopts=none and takes no RTS flags; link it with "
-                         "-rtsopts", path);
+                snprintf(error, error_size,
+                         "%s was linked with -rtsopts=none and takes no RTS flags; link it with "
+                         "-rtsopts",
+                         path);
                 return INQUIRY_NO_RTSOPTS;
         }
         if (!plausible(&a) || (!a.killed && WIFEXITED(a.status) && WEXITSTATUS(a.status) == 0)) {
-                snprintf(error, error_size, "%s does not answer to +RTS --info, so it was linked with "
-                         "-rtsopts=ignoreAll; link it with -rtsopts", path);
+                snprintf(error, error_size,
+                         "%s does not answer to +RTS --info, so it was linked with "
+                         "-rtsopts=ignoreAll; link it with -rtsopts",
+                         path);
                 return INQUIRY_IGNORED;
         }
         snprintf(error, error_size, "%s did not answer to +RTS --info within %d s", path, INQUIRE_MS / 1000);
@@ -228,8 +234,8 @@ static void first_line(const struct answer *a, char *out, size_t size)
         while (n < a->err_size && a->err[n] != '\n' && a->err[n] != '\0')
                 n++;
         const char *colon = memmem(a->err, n, ": ", 2);
-        size_t skip = colon != NULL ? (size_t) (colon + 2 - a->err) : 0;
-        snprintf(out, size, "%.*s", (int) (n - skip), a->err + skip);
+        size_t skip = colon != NULL ? (size_t)(colon + 2 - a->err) : 0;
+        snprintf(out, size, "%.*s", (int)(n - skip), a->err + skip);
 }
 
 bool inquire_accepts(const char *path, const char *flags, char *reason, size_t reason_size)

@@ -16,11 +16,11 @@
 
 enum inquiry {
         INQUIRY_OK,
-        INQUIRY_NOT_FOUND,      /* no such program, or not executable */
-        INQUIRY_NOT_HASKELL,    /* not started: a script, or no trace of GHC's RTS in it */
-        INQUIRY_NO_RTSOPTS,     /* linked with -rtsopts=none: takes no RTS flags at all */
-        INQUIRY_IGNORED,        /* it ran as itself and was ended: -rtsopts=ignoreAll */
-        INQUIRY_FAILED          /* no answer in time, or it could not be started */
+        INQUIRY_NOT_FOUND,   /* no such program, or not executable */
+        INQUIRY_NOT_HASKELL, /* not started: a script, or no trace of GHC's RTS in it */
+        INQUIRY_NO_RTSOPTS,  /* linked with -rtsopts=none: takes no RTS flags at all */
+        INQUIRY_IGNORED,     /* it ran as itself and was ended: -rtsopts=ignoreAll */
+        INQUIRY_FAILED       /* no answer in time, or it could not be started */
 };
 
 /* Finds a command as execvp would. False when there is none. */

@@ -24,7 +24,7 @@ struct text {
 
 static bool text_is(struct text t, const char *literal)
 {
-        return t.size == strlen(literal) && memcmp(t.at, literal, t.size) == 0;
+        return t.size == strlen(literal) && !memcmp(t.at, literal, t.size);
 }
 
 /* Copies the text when it fits; a cut version or way would be a wrong one. */
@@ -43,8 +43,8 @@ static bool next_line(struct text *rest, struct text *ret_line)
         if (rest->size == 0)
                 return false;
         const char *end = memchr(rest->at, '\n', rest->size);
-        size_t n = end != NULL ? (size_t) (end - rest->at) : rest->size;
-        *ret_line = (struct text) { rest->at, n };
+        size_t n = end != NULL ? (size_t)(end - rest->at) : rest->size;
+        *ret_line = (struct text){ rest->at, n };
         size_t taken = end != NULL ? n + 1 : n;
         rest->at += taken;
         rest->size -= taken;
@@ -67,8 +67,8 @@ static bool parse_pair(struct text line, struct text *ret_key, struct text *ret_
         const char *gap = memmem(line.at, line.size, middle, 4);
         if (gap == NULL)
                 return false;
-        *ret_key = (struct text) { line.at, (size_t) (gap - line.at) };
-        *ret_value = (struct text) { gap + 4, line.size - ret_key->size - 4 };
+        *ret_key = (struct text){ line.at, (size_t)(gap - line.at) };
+        *ret_value = (struct text){ gap + 4, line.size - ret_key->size - 4 };
         return true;
 }
 
@@ -82,7 +82,7 @@ static bool parse_part(const char **at, unsigned *ret)
         for (; *p >= '0' && *p <= '9'; p++) {
                 if (v > 100000)
                         return false;
-                v = v * 10 + (unsigned) (*p - '0');
+                v = v * 10 + (unsigned)(*p - '0');
         }
         *at = p;
         *ret = v;
@@ -101,7 +101,7 @@ static bool way_has(const char *way, const char *part)
         size_t n = strlen(part);
 
         for (const char *p = strchr(way, '_'); p != NULL; p = strchr(p + 1, '_'))
-                if (strncmp(p + 1, part, n) == 0 && (p[1 + n] == '_' || p[1 + n] == '\0'))
+                if (!strncmp(p + 1, part, n) && (p[1 + n] == '_' || p[1 + n] == '\0'))
                         return true;
         return false;
 }
@@ -132,11 +132,11 @@ bool rtsinfo_parse(const char *text, size_t size, struct rtsinfo *ret)
                 if (text_is(key, "GHC RTS"))
                         rts = text_is(value, "YES");
                 else if (text_is(key, "GHC version"))
-                        fits = copy_text(info.version, sizeof info.version, value);
+                        fits = copy_text(info.version, sizeof(info.version), value);
                 else if (text_is(key, "RTS way"))
-                        fits = copy_text(info.way, sizeof info.way, value);
+                        fits = copy_text(info.way, sizeof(info.way), value);
                 else if (text_is(key, "Flag -with-rtsopts"))
-                        fits = copy_text(info.with_rtsopts, sizeof info.with_rtsopts, value);
+                        fits = copy_text(info.with_rtsopts, sizeof(info.with_rtsopts), value);
                 if (!fits)
                         return false;
         }

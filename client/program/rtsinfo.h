@@ -12,14 +12,14 @@
 #include <stddef.h>
 
 struct rtsinfo {
-        char version[32];               /* "9.0.2"; it may have letters or four parts */
-        unsigned major, minor;          /* 9, 0 */
-        char way[64];                   /* "rts_thr_l" */
-        char with_rtsopts[1024];        /* flags linked into the program; often "" */
+        char version[32];        /* "9.0.2"; it may have letters or four parts */
+        unsigned major, minor;   /* 9, 0 */
+        char way[64];            /* "rts_thr_l" */
+        char with_rtsopts[1024]; /* flags linked into the program; often "" */
         bool threaded;
         bool profiled;
         bool debug;
-        bool eventlog;                  /* this RTS can write an eventlog */
+        bool eventlog; /* this RTS can write an eventlog */
 };
 
 /* Reads the output of --info. False when it is not one, or lacks version or way; *ret is then unchanged. */

@@ -66,7 +66,7 @@ bool output_parse(struct output *o, const char *text)
                 enum output_kind kind;
         } kinds[] = { { "fifo:", OUTPUT_FIFO }, { "file:", OUTPUT_FILE }, { "unix-listen:", OUTPUT_LISTEN } };
 
-        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
                 size_t size = strlen(kinds[i].scheme);
                 if (strncmp(text, kinds[i].scheme, size) != 0 || !text[size])
                         continue;
@@ -123,7 +123,7 @@ static bool is_stale(const struct sockaddr_un *un)
         fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         if (fd < 0)
                 return false;
-        bool refused = connect(fd, (const struct sockaddr *)un, sizeof *un) < 0 && errno == ECONNREFUSED;
+        bool refused = connect(fd, (const struct sockaddr *)un, sizeof(*un)) < 0 && errno == ECONNREFUSED;
         (void)close(fd); /* nothing was sent */
         return refused;
 }
@@ -132,7 +132,7 @@ static int bind_listener(struct output *o)
 {
         struct sockaddr_un un = { .sun_family = AF_UNIX };
 
-        if (strlen(o->path) >= sizeof un.sun_path)
+        if (strlen(o->path) >= sizeof(un.sun_path))
                 return -ENAMETOOLONG;
         memcpy(un.sun_path, o->path, strlen(o->path));
         o->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -140,7 +140,7 @@ static int bind_listener(struct output *o)
                 return -errno;
         if (is_stale(&un))
                 (void)unlink(o->path); /* if it stays, bind tells why */
-        if (fchmod(o->listener, 0600) < 0 || bind(o->listener, (struct sockaddr *)&un, sizeof un) < 0)
+        if (fchmod(o->listener, 0600) < 0 || bind(o->listener, (struct sockaddr *)&un, sizeof(un)) < 0)
                 return -errno;
         o->made = true;
         return listen(o->listener, 1) < 0 ? -errno : 0;

@@ -18,10 +18,10 @@ enum output_kind { OUTPUT_FIFO, OUTPUT_FILE, OUTPUT_LISTEN };
 
 struct output {
         enum output_kind kind;
-        const char *path;       /* borrowed from the argument */
-        int fd;                 /* bytes go here; -1 = closed */
-        int listener;           /* LISTEN; -1 = none */
-        bool made;              /* we made the FIFO or the socket file: removed at the end */
+        const char *path; /* borrowed from the argument */
+        int fd;           /* bytes go here; -1 = closed */
+        int listener;     /* LISTEN; -1 = none */
+        bool made;        /* we made the FIFO or the socket file: removed at the end */
 };
 
 /* Parses the argument of --to; opens nothing. */

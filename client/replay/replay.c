@@ -20,10 +20,10 @@
 #include "client/replay/schedule.h"
 #include "proto/base/clock.h"
 
-#define CHUNK_BYTES 65536
-#define TIMING_BYTES (16u << 20)        /* a timing file may be this long */
-#define BETWEEN_RUNS_S 0.01           /* of --loop: an empty log must not spin */
-#define PROGRESS_S 0.25                 /* how often progress is drawn on a terminal */
+#define CHUNK_BYTES    65536
+#define TIMING_BYTES   (16u << 20) /* a timing file may be this long */
+#define BETWEEN_RUNS_S 0.01        /* of --loop: an empty log must not spin */
+#define PROGRESS_S     0.25        /* how often progress is drawn on a terminal */
 
 struct replay {
         struct schedule schedule;
@@ -33,8 +33,8 @@ struct replay {
         int fd;
         uint64_t size;
         bool loop;
-        bool progress;                  /* stderr is a terminal */
-        double drawn_s;                 /* when progress was drawn last */
+        bool progress;  /* stderr is a terminal */
+        double drawn_s; /* when progress was drawn last */
 };
 
 static double now_s(void)
@@ -62,7 +62,7 @@ static int send_due(struct replay *r, uint64_t *played, uint64_t due)
 
         while (*played < due) {
                 uint64_t left = due - *played;
-                ssize_t n = pread(r->fd, chunk, left < sizeof chunk ? (size_t)left : sizeof chunk, (off_t)*played);
+                ssize_t n = pread(r->fd, chunk, left < sizeof(chunk) ? (size_t)left : sizeof(chunk), (off_t)*played);
                 if (n < 0 && errno == EINTR)
                         continue;
                 if (n <= 0)
@@ -158,7 +158,7 @@ static int load_timing(struct replay *r, const char *path)
                 command_error(&command_replay, "%s cannot be read: %s", path, strerror(errno));
                 return EXIT_USAGE;
         }
-        bool ok = schedule_parse(&r->schedule, text, error, sizeof error);
+        bool ok = schedule_parse(&r->schedule, text, error, sizeof(error));
         free(text);
         if (!ok)
                 command_error(&command_replay, "%s: %s", path, error);
@@ -178,12 +178,13 @@ static bool parse_positive(const char *text, double *ret_number)
 
 static int parse_options(struct replay *r, int argc, char **argv, const char **ret_timing)
 {
-        static const struct option options[] = {
-                { "timing", required_argument, NULL, 't' }, { "speed", required_argument, NULL, 's' },
-                { "rate", required_argument, NULL, 'r' },   { "loop", no_argument, NULL, 'l' },
-                { "to", required_argument, NULL, 'o' },     { "help", no_argument, NULL, 'h' },
-                { NULL, 0, NULL, 0 }
-        };
+        static const struct option options[] = { { "timing", required_argument, NULL, 't' },
+                                                 { "speed", required_argument, NULL, 's' },
+                                                 { "rate", required_argument, NULL, 'r' },
+                                                 { "loop", no_argument, NULL, 'l' },
+                                                 { "to", required_argument, NULL, 'o' },
+                                                 { "help", no_argument, NULL, 'h' },
+                                                 { NULL, 0, NULL, 0 } };
         const struct command *c = &command_replay;
         const char *to = NULL;
         int option;

@@ -38,7 +38,7 @@ static bool append(struct schedule *s, size_t *room, struct arrival a)
 {
         if (s->n == *room) {
                 size_t more = *room ? *room * 2 : 64;
-                struct arrival *grown = reallocarray(s->arrivals, more, sizeof *grown);
+                struct arrival *grown = reallocarray(s->arrivals, more, sizeof(*grown));
                 if (!grown)
                         return false;
                 s->arrivals = grown;

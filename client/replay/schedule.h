@@ -13,15 +13,15 @@
 #include <stdint.h>
 
 struct arrival {
-        double seconds;         /* since the first byte could have come */
-        uint64_t offset;        /* bytes that had arrived then */
+        double seconds;  /* since the first byte could have come */
+        uint64_t offset; /* bytes that had arrived then */
 };
 
 struct schedule {
         struct arrival *arrivals; /* both ascending; NULL = not recorded */
         size_t n;
-        double bytes_per_s;     /* when not recorded; 0 = all at once */
-        double speed;           /* > 0; 2 = twice as fast */
+        double bytes_per_s; /* when not recorded; 0 = all at once */
+        double speed;       /* > 0; 2 = twice as fast */
 };
 
 /* All at once, at the recorded speed. */

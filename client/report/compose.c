@@ -20,17 +20,23 @@
 #include "proto/base/clock.h"
 #include "heapwatch/text.h"
 
-#define SERIES_POINTS 2000u     /* of one series, all logs together */
-#define BANDS_NUMBERS 240000u   /* of the bands drawn first, all logs together: about 2 MB */
-#define OTHERS_NUMBERS 240000u  /* of all other bands */
-#define FINE_MOST 1024u         /* columns of the first grid */
-#define COARSE_MOST 64u         /* and of the second */
-#define COLUMNS 4u              /* numbers a point: last, mean, min, max */
+#define SERIES_POINTS  2000u   /* of one series, all logs together */
+#define BANDS_NUMBERS  240000u /* of the bands drawn first, all logs together: about 2 MB */
+#define OTHERS_NUMBERS 240000u /* of all other bands */
+#define FINE_MOST      1024u   /* columns of the first grid */
+#define COARSE_MOST    64u     /* and of the second */
+#define COLUMNS        4u      /* numbers a point: last, mean, min, max */
 
-struct ranked { uint32_t id; double size; };
+struct ranked {
+        uint32_t id;
+        double size;
+};
 
 /* One log: what of it was written, for the sentence about thinning. */
-struct tally { uint64_t samples, points, bands, bands_left_out; bool thinned; };
+struct tally {
+        uint64_t samples, points, bands, bands_left_out;
+        bool thinned;
+};
 
 /* --------------------------------------------------------------------- order */
 
@@ -67,9 +73,9 @@ struct writer {
         const struct report *report;
         size_t logs;
         const char *comma;
-        size_t grids;                   /* written so far */
+        size_t grids; /* written so far */
         struct document grid_list;
-        struct tally *tallies;          /* by target */
+        struct tally *tallies; /* by target */
 };
 
 /* No label: it stands in the band's definition. */

@@ -14,18 +14,18 @@
 #include "client/api/state_json.h"
 
 struct report_options {
-        unsigned bands;                 /* drawn first; 0: all */
-        const char *sort;               /* size, stddev, name, number or gradient */
+        unsigned bands;   /* drawn first; 0: all */
+        const char *sort; /* size, stddev, name, number or gradient */
         bool reverse;
         struct text_list include, exclude;
         bool no_traces, trace_events;
-        uint64_t y_axis_bytes;          /* 0: automatic */
+        uint64_t y_axis_bytes; /* 0: automatic */
 };
 
 struct report {
         const struct report_options *options;
         const struct state_source *state;
-        struct history *history;        /* thinned further while it is written */
+        struct history *history; /* thinned further while it is written */
 };
 
 void compose(FILE *to, const struct report *r);

@@ -27,8 +27,10 @@ int embed_data(FILE *to, const char *data)
         if (!at)
                 return -ENOTSUP;
         (void)fwrite(page, 1, (size_t)(at - page), to);
-        (void)fprintf(to, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; %s; "
-                      "img-src data: blob:\">\n", page_policy());
+        (void)fprintf(to,
+                      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; %s; "
+                      "img-src data: blob:\">\n",
+                      page_policy());
         (void)fputs("<script type=\"application/json\" id=\"data\">\n", to);
         put_embedded(to, data);
         (void)fputs("</script>", to);

@@ -15,7 +15,9 @@ struct kept {
         char text[];
 };
 
-struct share { size_t n, bytes; };
+struct share {
+        size_t n, bytes;
+};
 
 struct dropped {
         struct dropped *next;
@@ -129,8 +131,10 @@ bool report_notes_put(void *notes, FILE *to, const char *comma, const struct wor
                 if (strcmp(k->target, t->name) || k->run != t->run)
                         continue;
                 if (!any)
-                        (void)fprintf(to, "%s{\"daemon\":%zu,\"update\":{\"target\":\"%s\",\"run\":%u,"
-                                      "\"notes\":{\"notes\":[", comma, t->daemon, t->name, t->run);
+                        (void)fprintf(to,
+                                      "%s{\"daemon\":%zu,\"update\":{\"target\":\"%s\",\"run\":%u,"
+                                      "\"notes\":{\"notes\":[",
+                                      comma, t->daemon, t->name, t->run);
                 any = true;
                 (void)fprintf(to, "%s%s", separator, k->text);
                 separator = ",\n";

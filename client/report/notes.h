@@ -12,7 +12,7 @@
 
 #include "client/state/world.h"
 
-#define REPORT_NOTES 8000               /* of a kind (messages, or all others), all targets together */
+#define REPORT_NOTES       8000         /* of a kind (messages, or all others), all targets together */
 #define REPORT_NOTES_BYTES (768u << 10) /* likewise, as JSON */
 
 struct report_notes;

@@ -26,22 +26,22 @@
 #include "proto/base/clock.h"
 #include "heapwatch/text.h"
 
-#define HISTORY_POINTS 8192             /* of a series, while reading */
+#define HISTORY_POINTS  8192 /* of a series, while reading */
 #define HISTORY_COLUMNS 2048
-#define HISTORY_CELLS ((size_t)4 << 20) /* 128 MiB at most */
+#define HISTORY_CELLS   ((size_t)4 << 20) /* 128 MiB at most */
 
 struct reporter {
         struct text_list files;
         struct report_options options;
-        const char *out;                /* NULL: made from the first file's name */
+        const char *out; /* NULL: made from the first file's name */
         bool json;
         struct feed *feed;
         struct world *view;
         struct history *history;
         struct report_notes *notes;
-        uint64_t total_bytes;           /* of all files */
-        bool terminal;                  /* progress is shown */
-        uint64_t shown_ms;              /* when it was drawn last */
+        uint64_t total_bytes; /* of all files */
+        bool terminal;        /* progress is shown */
+        uint64_t shown_ms;    /* when it was drawn last */
 };
 
 static const char help[] =
@@ -148,11 +148,16 @@ static int parse_option(struct reporter *r, int o)
 static int parse(struct reporter *r, int argc, char **argv)
 {
         static const struct option options[] = {
-                { "output", required_argument, NULL, 'o' },  { "json", no_argument, NULL, 'j' },
-                { "bands", required_argument, NULL, 'n' },   { "sort", required_argument, NULL, 's' },
-                { "reverse", no_argument, NULL, 'r' },       { "include", required_argument, NULL, 'i' },
-                { "exclude", required_argument, NULL, 'x' }, { "no-traces", no_argument, NULL, 'T' },
-                { "y-axis", required_argument, NULL, 'y' },  { "include-trace-events", no_argument, NULL, 'e' },
+                { "output", required_argument, NULL, 'o' },
+                { "json", no_argument, NULL, 'j' },
+                { "bands", required_argument, NULL, 'n' },
+                { "sort", required_argument, NULL, 's' },
+                { "reverse", no_argument, NULL, 'r' },
+                { "include", required_argument, NULL, 'i' },
+                { "exclude", required_argument, NULL, 'x' },
+                { "no-traces", no_argument, NULL, 'T' },
+                { "y-axis", required_argument, NULL, 'y' },
+                { "include-trace-events", no_argument, NULL, 'e' },
                 { NULL, 0, NULL, 0 },
         };
         int o, bad = 0;
@@ -266,8 +271,12 @@ static void warn(const struct reporter *r)
 
 static int write_all(const struct reporter *r, FILE *to)
 {
-        struct state_source state = { .view = r->view, .feed = r->feed, .n_daemons = 1, .history = r->history,
-                                      .put_notes = report_notes_put, .ctx = r->notes };
+        struct state_source state = { .view = r->view,
+                                      .feed = r->feed,
+                                      .n_daemons = 1,
+                                      .history = r->history,
+                                      .put_notes = report_notes_put,
+                                      .ctx = r->notes };
         struct report report = { .options = &r->options, .state = &state, .history = r->history };
         struct document d;
         int status = -ENOMEM;

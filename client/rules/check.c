@@ -44,7 +44,7 @@ const struct command command_check = {
 };
 
 struct check {
-        struct text_list daemon_args;   /* passed on */
+        struct text_list daemon_args; /* passed on */
         struct text_list files;
         enum severity least;
         const char *junit;
@@ -174,8 +174,10 @@ static int parse_option(struct check *c, int o)
 static int parse(struct check *c, int argc, char **argv)
 {
         static const struct option options[] = {
-                { "rules", required_argument, NULL, 'r' },      { "fail-on", required_argument, NULL, 'f' },
-                { "junit", required_argument, NULL, 'j' },      OPTIONS_OF_TREND,
+                { "rules", required_argument, NULL, 'r' },
+                { "fail-on", required_argument, NULL, 'f' },
+                { "junit", required_argument, NULL, 'j' },
+                OPTIONS_OF_TREND,
                 { NULL, 0, NULL, 0 },
         };
         int o, bad = 0;

@@ -7,7 +7,7 @@
 
 #include "heapwatch/text.h"
 
-#define FINDINGS_MAX 10000u     /* of all logs: beyond, memory is called short */
+#define FINDINGS_MAX 10000u /* of all logs: beyond, memory is called short */
 
 static char *copy(struct findings *f, const char *text)
 {
@@ -31,7 +31,7 @@ static size_t target_index(struct findings *f, const char *name)
         char **grown;
 
         for (size_t i = 0; i < f->n_targets; i++)
-                if (strcmp(f->targets[i], name) == 0)
+                if (!strcmp(f->targets[i], name))
                         return i;
         grown = grow(f, f->targets, f->n_targets, sizeof(*f->targets));
         if (!grown)
@@ -45,7 +45,7 @@ static size_t target_index(struct findings *f, const char *name)
 
 static bool same_text(const char *a, const char *b)
 {
-        return strcmp(a ? a : "", b ? b : "") == 0;
+        return !strcmp(a ? a : "", b ? b : "");
 }
 
 static struct finding *find(struct findings *f, size_t target, const Hw__Alert *a)
@@ -67,7 +67,7 @@ static void take_evidence(struct findings *f, struct finding *item, const Hw__Al
         for (size_t i = 0; item->evidence && i < a->n_annotations; i++) {
                 const Hw__Label *note = a->annotations[i];
                 char *line;
-                if (!note->name || !note->value || strcmp(note->name, "summary") == 0)
+                if (!note->name || !note->value || !strcmp(note->name, "summary"))
                         continue;
                 if (asprintf(&line, "%s: %s", note->name, note->value) < 0)
                         f->no_memory = true;
@@ -84,8 +84,11 @@ static struct finding *add(struct findings *f, size_t target, const Hw__Alert *a
                 return NULL;
         f->items = grown;
         item = &f->items[f->n++];
-        *item = (struct finding){ .target = target, .run = a->run, .severity = severity_of(a->severity),
-                                  .fired_ns = a->has_fired_ns ? a->fired_ns : UINT64_MAX, .resolved_ns = UINT64_MAX };
+        *item = (struct finding){ .target = target,
+                                  .run = a->run,
+                                  .severity = severity_of(a->severity),
+                                  .fired_ns = a->has_fired_ns ? a->fired_ns : UINT64_MAX,
+                                  .resolved_ns = UINT64_MAX };
         item->rule = copy(f, a->rule);
         item->group = copy(f, a->group);
         item->band_id = a->band;
@@ -140,9 +143,11 @@ char *finding_times(const struct finding *item, char out[FINDING_TIMES_MAX])
 
         out[0] = '\0';
         if (item->fired_ns != UINT64_MAX)
-                n = snprintf(out, FINDING_TIMES_MAX, " at %s%s%s", hw_duration_text(at, sizeof(at),
-                             (double)item->fired_ns), over ? ", for " : "", over ? hw_duration_text(length,
-                             sizeof(length), (double)(item->resolved_ns - item->fired_ns)) : "");
+                n = snprintf(
+                        out, FINDING_TIMES_MAX, " at %s%s%s", hw_duration_text(at, sizeof(at), (double)item->fired_ns),
+                        over ? ", for " : "",
+                        over ? hw_duration_text(length, sizeof(length), (double)(item->resolved_ns - item->fired_ns))
+                             : "");
         if (item->run > 1 && n >= 0 && (size_t)n < FINDING_TIMES_MAX)
                 (void)snprintf(out + n, FINDING_TIMES_MAX - (size_t)n, ", run %u", item->run);
         return out;

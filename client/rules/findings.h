@@ -14,21 +14,21 @@
 #include "heapwatch/wire.h"
 
 struct finding {
-        size_t target;                  /* index into findings.targets */
+        size_t target; /* index into findings.targets */
         uint32_t run;
         enum severity severity;
-        char *rule, *group, *band;      /* band NULL: of the whole target */
-        char *band_source;              /* where in the program's source; NULL: not known */
-        uint32_t band_id;               /* 0: of the whole target */
-        uint64_t fired_ns;              /* event time; UINT64_MAX: not known */
-        uint64_t resolved_ns;           /* likewise; UINT64_MAX: it still fired at the end */
+        char *rule, *group, *band; /* band NULL: of the whole target */
+        char *band_source;         /* where in the program's source; NULL: not known */
+        uint32_t band_id;          /* 0: of the whole target */
+        uint64_t fired_ns;         /* event time; UINT64_MAX: not known */
+        uint64_t resolved_ns;      /* likewise; UINT64_MAX: it still fired at the end */
         char *sentence;
-        char **evidence;                /* "where: ...", one per annotation but the summary */
+        char **evidence; /* "where: ...", one per annotation but the summary */
         size_t n_evidence;
 };
 
 struct findings {
-        char **targets;                 /* in order of appearance, which is that of the files */
+        char **targets; /* in order of appearance, which is that of the files */
         size_t n_targets;
         struct finding *items;
         size_t n;

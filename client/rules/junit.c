@@ -36,11 +36,21 @@ static void put(FILE *out, const char *text)
         hw_terminal_text(safe, sizeof(safe), text);
         for (const char *p = safe; *p; p++) {
                 switch (*p) {
-                case '<': (void)fputs("&lt;", out); break;
-                case '>': (void)fputs("&gt;", out); break;
-                case '&': (void)fputs("&amp;", out); break;
-                case '"': (void)fputs("&quot;", out); break;
-                default: (void)fputc(*p, out); break;
+                case '<':
+                        (void)fputs("&lt;", out);
+                        break;
+                case '>':
+                        (void)fputs("&gt;", out);
+                        break;
+                case '&':
+                        (void)fputs("&amp;", out);
+                        break;
+                case '"':
+                        (void)fputs("&quot;", out);
+                        break;
+                default:
+                        (void)fputc(*p, out);
+                        break;
                 }
         }
 }
@@ -56,7 +66,7 @@ static void put_attribute(FILE *out, const char *name, const char *text)
 
 static bool same_rule(const struct finding *a, const struct finding *b)
 {
-        return a->target == b->target && strcmp(a->rule, b->rule) == 0 && strcmp(a->group, b->group) == 0;
+        return a->target == b->target && !strcmp(a->rule, b->rule) && !strcmp(a->group, b->group);
 }
 
 static bool is_first_of_its_rule(const struct findings *f, size_t i)
@@ -174,7 +184,8 @@ static void put_log(const struct writer *w, size_t target, const char *file)
 
 static void put_head(FILE *out, size_t tests, size_t failures, size_t errors)
 {
-        (void)fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        (void)fprintf(out,
+                      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                       "<testsuites name=\"heapwatch check\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n",
                       tests, failures, errors);
 }
@@ -217,8 +228,10 @@ int junit_write_error(const char *path, const char *message)
                 return -errno;
         errno = 0;
         put_head(out, 1, 0, 1);
-        (void)fputs("  <testsuite name=\"heapwatch check\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">\n"
-                    "    <testcase classname=\"heapwatch check\" name=\"input\">\n      <error type=\"input\"", out);
+        (void)fputs(
+                "  <testsuite name=\"heapwatch check\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">\n"
+                "    <testcase classname=\"heapwatch check\" name=\"input\">\n      <error type=\"input\"",
+                out);
         put_attribute(out, "message", message);
         (void)fputs("/>\n    </testcase>\n  </testsuite>\n</testsuites>\n", out);
         return finish(out);

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#define BLOCK_MAX (64u << 20)           /* the RTS uses 2 MiB */
+#define BLOCK_MAX (64u << 20) /* the RTS uses 2 MiB */
 
 static const uint8_t header_begin[4] = { 'h', 'd', 'r', 'b' };
 static const uint8_t header_end[12] = { 'h', 'e', 't', 'e', 'h', 'd', 'r', 'e', 'd', 'a', 't', 'b' };
@@ -29,8 +29,8 @@ void blocks_init(struct blocks *b)
 
 static bool header_is_whole(const struct blocks *b)
 {
-        return b->header_size >= sizeof header_end &&
-               memcmp(b->header + b->header_size - sizeof header_end, header_end, sizeof header_end) == 0;
+        return b->header_size >= sizeof(header_end) &&
+               !memcmp(b->header + b->header_size - sizeof(header_end), header_end, sizeof(header_end));
 }
 
 static size_t next_header(struct blocks *b, const uint8_t *bytes, size_t size, struct piece *p)
@@ -40,17 +40,18 @@ static size_t next_header(struct blocks *b, const uint8_t *bytes, size_t size, s
         while (n < size && !b->header_done && !b->header_lost) {
                 b->header[b->header_size++] = bytes[n++];
                 b->header_done = header_is_whole(b);
-                b->header_lost = !b->header_done &&
+                b->header_lost =
+                        !b->header_done &&
                         (b->header_size == BLOCKS_HEADER_MAX ||
                          (b->header_size <= 4 && b->header[b->header_size - 1] != header_begin[b->header_size - 1]));
         }
-        *p = (struct piece) { PIECE_HEADER, bytes, n, 0 };
+        *p = (struct piece){ PIECE_HEADER, bytes, n, 0 };
         return n;
 }
 
 static uint32_t marker_block_size(const uint8_t *m)
 {
-        return (uint32_t) m[10] << 24 | (uint32_t) m[11] << 16 | (uint32_t) m[12] << 8 | m[13];
+        return (uint32_t)m[10] << 24 | (uint32_t)m[11] << 16 | (uint32_t)m[12] << 8 | m[13];
 }
 
 static bool marker_is_possible(const uint8_t *m)
@@ -63,17 +64,17 @@ static bool marker_is_possible(const uint8_t *m)
 /* What stands at a boundary is no block: the oldest byte goes on by itself, or a new header begins. */
 static void not_a_marker(struct blocks *b, struct piece *p)
 {
-        if (memcmp(b->marker, header_begin, sizeof header_begin) == 0) {
+        if (!memcmp(b->marker, header_begin, sizeof(header_begin))) {
                 memcpy(b->header, b->marker, b->marker_size);
                 b->header_size = b->marker_size;
                 b->header_done = b->header_lost = false;
-                *p = (struct piece) { PIECE_HEADER, b->marker, b->marker_size, 0 };
+                *p = (struct piece){ PIECE_HEADER, b->marker, b->marker_size, 0 };
                 b->marker_size = 0;
                 return;
         }
         b->odd[0] = b->marker[0];
         memmove(b->marker, b->marker + 1, --b->marker_size);
-        *p = (struct piece) { PIECE_OTHER, b->odd, 1, 0 };
+        *p = (struct piece){ PIECE_OTHER, b->odd, 1, 0 };
 }
 
 /* Whether the gathered bytes can still begin a marker or a header. */
@@ -82,14 +83,14 @@ static bool can_begin(const struct blocks *b)
         static const uint8_t event18[2] = { 0, 18 };
         size_t two = b->marker_size < 2 ? b->marker_size : 2, four = b->marker_size < 4 ? b->marker_size : 4;
 
-        return memcmp(b->marker, event18, two) == 0 || memcmp(b->marker, header_begin, four) == 0;
+        return !memcmp(b->marker, event18, two) || !memcmp(b->marker, header_begin, four);
 }
 
 static size_t next_marker(struct blocks *b, const uint8_t *bytes, size_t size, struct piece *p)
 {
         size_t n = 0;
 
-        *p = (struct piece) { PIECE_OTHER, bytes, 0, 0 };
+        *p = (struct piece){ PIECE_OTHER, bytes, 0, 0 };
         while (n < size && b->marker_size < BLOCKS_MARKER && (b->marker_size == 0 || can_begin(b)))
                 b->marker[b->marker_size++] = bytes[n++];
         if (b->marker_size < BLOCKS_MARKER && can_begin(b))
@@ -100,7 +101,7 @@ static size_t next_marker(struct blocks *b, const uint8_t *bytes, size_t size, s
         }
         b->inside = marker_block_size(b->marker) - BLOCKS_MARKER;
         b->marker_size = 0;
-        *p = (struct piece) { PIECE_BLOCK, b->marker, BLOCKS_MARKER, b->inside };
+        *p = (struct piece){ PIECE_BLOCK, b->marker, BLOCKS_MARKER, b->inside };
         return n;
 }
 
@@ -111,7 +112,7 @@ size_t blocks_next(struct blocks *b, const uint8_t *bytes, size_t size, struct p
         if (b->inside == 0)
                 return next_marker(b, bytes, size, ret_piece);
         size_t n = size < b->inside ? size : b->inside;
-        b->inside -= (uint32_t) n;
-        *ret_piece = (struct piece) { PIECE_INSIDE, bytes, n, 0 };
+        b->inside -= (uint32_t)n;
+        *ret_piece = (struct piece){ PIECE_INSIDE, bytes, n, 0 };
         return n;
 }

@@ -15,32 +15,32 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define BLOCKS_HEADER_MAX 65536u        /* a longer header is not kept: later readers get none */
-#define BLOCKS_MARKER 24u               /* bytes of a block marker */
+#define BLOCKS_HEADER_MAX 65536u /* a longer header is not kept: later readers get none */
+#define BLOCKS_MARKER     24u    /* bytes of a block marker */
 
 enum piece_kind {
-        PIECE_HEADER,   /* bytes of the header; the last piece ends with "datb" */
-        PIECE_BLOCK,    /* first piece of a block: its whole marker; `rest` bytes follow */
-        PIECE_INSIDE,   /* more of the same block */
-        PIECE_OTHER     /* outside blocks */
+        PIECE_HEADER, /* bytes of the header; the last piece ends with "datb" */
+        PIECE_BLOCK,  /* first piece of a block: its whole marker; `rest` bytes follow */
+        PIECE_INSIDE, /* more of the same block */
+        PIECE_OTHER   /* outside blocks */
 };
 
 struct piece {
         enum piece_kind kind;
-        const uint8_t *bytes;   /* until the next call */
+        const uint8_t *bytes; /* until the next call */
         size_t size;
-        uint32_t rest;          /* PIECE_BLOCK: bytes of the block after this piece */
+        uint32_t rest; /* PIECE_BLOCK: bytes of the block after this piece */
 };
 
 struct blocks {
         uint8_t header[BLOCKS_HEADER_MAX];
-        size_t header_size;     /* kept so far */
-        bool header_done;       /* header[] is whole */
-        bool header_lost;       /* longer than BLOCKS_HEADER_MAX, or the log did not begin with one */
-        uint32_t inside;        /* bytes left of the current block */
+        size_t header_size; /* kept so far */
+        bool header_done;   /* header[] is whole */
+        bool header_lost;   /* longer than BLOCKS_HEADER_MAX, or the log did not begin with one */
+        uint32_t inside;    /* bytes left of the current block */
         uint8_t marker[BLOCKS_MARKER];
-        size_t marker_size;     /* bytes of it gathered */
-        uint8_t odd[1];         /* the byte of a PIECE_OTHER that was gathered first */
+        size_t marker_size; /* bytes of it gathered */
+        uint8_t odd[1];     /* the byte of a PIECE_OTHER that was gathered first */
 };
 
 void blocks_init(struct blocks *b);

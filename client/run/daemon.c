@@ -28,10 +28,10 @@
 #include "client/program/inquire.h"
 #include "heapwatch/text.h"
 
-#define REQUEST_MS 2000
-#define START_MS 8000                   /* for a new daemon to answer */
+#define REQUEST_MS    2000
+#define START_MS      8000 /* for a new daemon to answer */
 #define START_STEP_MS 20
-#define NAMES_MAX 100                   /* NAME-2 ... NAME-100 */
+#define NAMES_MAX     100 /* NAME-2 ... NAME-100 */
 
 /* --------------------------------------------------------------- directory */
 
@@ -44,8 +44,10 @@ static bool own_directory(const char *path, char *error, size_t error_size)
                 return false;
         }
         if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) != 0) {
-                snprintf(error, error_size, "%s must be a directory that belongs to you and that nobody else can "
-                         "write to; set HEAPWATCH_DIR to another", path);
+                snprintf(error, error_size,
+                         "%s must be a directory that belongs to you and that nobody else can "
+                         "write to; set HEAPWATCH_DIR to another",
+                         path);
                 return false;
         }
         return true;
@@ -53,9 +55,10 @@ static bool own_directory(const char *path, char *error, size_t error_size)
 
 bool daemon_link_init(struct daemon_link *link, char *error, size_t error_size)
 {
-        if (hw_default_directory(link->directory, sizeof link->directory) < 0 ||
-            hw_default_endpoints(link->publish, link->request, sizeof link->publish) < 0) {
-                snprintf(error, error_size, "the path of the daemon's directory is too long; set HEAPWATCH_DIR to a "
+        if (hw_default_directory(link->directory, sizeof(link->directory)) < 0 ||
+            hw_default_endpoints(link->publish, link->request, sizeof(link->publish)) < 0) {
+                snprintf(error, error_size,
+                         "the path of the daemon's directory is too long; set HEAPWATCH_DIR to a "
                          "shorter one");
                 return false;
         }
@@ -68,23 +71,23 @@ bool daemon_reachable(const struct daemon_link *link)
 {
         static const char scheme[] = "ipc://";
         struct sockaddr_un address = { .sun_family = AF_UNIX };
-        const char *path = link->request + sizeof scheme - 1;
+        const char *path = link->request + sizeof(scheme) - 1;
 
-        if (strncmp(link->request, scheme, sizeof scheme - 1) != 0 || strlen(path) >= sizeof address.sun_path)
+        if (strncmp(link->request, scheme, sizeof(scheme) - 1) != 0 || strlen(path) >= sizeof(address.sun_path))
                 return false;
         memcpy(address.sun_path, path, strlen(path) + 1);
         int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
         if (fd < 0)
                 return false;
-        bool yes = connect(fd, (struct sockaddr *) &address, sizeof address) == 0;
-        (void) close(fd);
+        bool yes = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+        (void)close(fd);
         return yes;
 }
 
 static void hear_status(void *ctx, const Hw__Reply *reply)
 {
         if (reply->what_case == HW__REPLY__WHAT_STATUS)
-                *(bool *) ctx = true;
+                *(bool *)ctx = true;
 }
 
 static bool answers(const struct daemon_link *link)
@@ -108,11 +111,11 @@ static bool find_program(char *path, size_t size)
 /* In the grandchild: becomes the daemon. */
 static _Noreturn void become_daemon(const char *program, int null, int log)
 {
-        char *argv[] = { (char *) (size_t) program, NULL };
+        char *argv[] = { (char *)(size_t)program, NULL };
         sigset_t none;
 
         sigemptyset(&none);
-        (void) sigprocmask(SIG_SETMASK, &none, NULL);
+        (void)sigprocmask(SIG_SETMASK, &none, NULL);
         if (dup2(null, 0) >= 0 && dup2(log, 1) >= 0 && dup2(log, 2) >= 0)
                 execv(program, argv);
         _exit(127);
@@ -124,11 +127,11 @@ static bool start(const struct daemon_link *link, char *error, size_t error_size
         int null = -1, log = -1;
         pid_t pid;
 
-        if (!find_program(program, sizeof program)) {
+        if (!find_program(program, sizeof(program))) {
                 snprintf(error, error_size, "no daemon answers and heapwatchd is not beside this program or in PATH");
                 return false;
         }
-        snprintf(log_path, sizeof log_path, "%s/daemon.log", link->directory);
+        snprintf(log_path, sizeof(log_path), "%s/daemon.log", link->directory);
         null = open("/dev/null", O_RDONLY | O_CLOEXEC);
         log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
         pid = null >= 0 && log >= 0 ? fork() : -1;
@@ -145,9 +148,9 @@ static bool start(const struct daemon_link *link, char *error, size_t error_size
                 while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
                         ;
         if (null >= 0)
-                (void) close(null);
+                (void)close(null);
         if (log >= 0)
-                (void) close(log);
+                (void)close(log);
         return pid > 0;
 }
 
@@ -166,7 +169,7 @@ bool daemon_ensure(const struct daemon_link *link, bool *ret_started, char *erro
         for (int waited = 0; waited < START_MS; waited += START_STEP_MS) {
                 if (daemon_reachable(link) && answers(link))
                         return true;
-                (void) poll(NULL, 0, START_STEP_MS);
+                (void)poll(NULL, 0, START_STEP_MS);
         }
         snprintf(error, error_size, "heapwatchd did not come up within %d s; its messages are in %s/daemon.log",
                  START_MS / 1000, link->directory);
@@ -186,12 +189,12 @@ static void hear_added(void *ctx, const Hw__Reply *reply)
         struct added *a = ctx;
 
         if (reply->error != NULL)
-                snprintf(a->error, sizeof a->error, "%s", reply->error);
+                snprintf(a->error, sizeof(a->error), "%s", reply->error);
         if (reply->what_case != HW__REPLY__WHAT_DONE)
                 return;
         a->done = true;
         if (reply->done->target != NULL)
-                snprintf(a->name, sizeof a->name, "%s", reply->done->target);
+                snprintf(a->name, sizeof(a->name), "%s", reply->done->target);
 }
 
 static int add_once(const struct daemon_link *link, const char *name, const char *uri, uint64_t resolution_ns,
@@ -200,10 +203,10 @@ static int add_once(const struct daemon_link *link, const char *name, const char
         Hw__Request request = HW__REQUEST__INIT;
         Hw__AddTargetRequest add = HW__ADD_TARGET_REQUEST__INIT;
 
-        *ret = (struct added) { .done = false };
-        snprintf(ret->name, sizeof ret->name, "%s", name);
-        add.name = (char *) (size_t) name;
-        add.uri = (char *) (size_t) uri;
+        *ret = (struct added){ .done = false };
+        snprintf(ret->name, sizeof(ret->name), "%s", name);
+        add.name = (char *)(size_t)name;
+        add.uri = (char *)(size_t)uri;
         add.has_resolution_ns = resolution_ns != 0;
         add.resolution_ns = resolution_ns;
         request.what_case = HW__REQUEST__WHAT_ADD_TARGET;
@@ -223,8 +226,7 @@ static void hear_taken(void *ctx, const Hw__Reply *reply)
         if (reply->what_case != HW__REPLY__WHAT_STATUS)
                 return;
         for (size_t i = 0; i < reply->status->n_targets; i++)
-                if (reply->status->targets[i]->target != NULL &&
-                    strcmp(reply->status->targets[i]->target, t->name) == 0)
+                if (reply->status->targets[i]->target != NULL && !strcmp(reply->status->targets[i]->target, t->name))
                         t->yes = true;
 }
 
@@ -245,12 +247,12 @@ bool daemon_add(const struct daemon_link *link, const char *name, bool exact, co
         char candidate[DAEMON_NAME_MAX];
         struct added a;
 
-        snprintf(candidate, sizeof candidate, "%s", name);
+        snprintf(candidate, sizeof(candidate), "%s", name);
         for (int i = 2; !exact && i <= NAMES_MAX && is_taken(link, candidate); i++)
-                snprintf(candidate, sizeof candidate, "%.58s-%d", name, i);
+                snprintf(candidate, sizeof(candidate), "%.58s-%d", name, i);
         int r = add_once(link, candidate, uri, resolution_ns, &a);
         if (r == 0 && a.done) {
-                memcpy(ret_name, a.name, sizeof a.name);
+                memcpy(ret_name, a.name, sizeof(a.name));
                 return true;
         }
         if (a.error[0] != '\0')
@@ -262,8 +264,8 @@ bool daemon_add(const struct daemon_link *link, const char *name, bool exact, co
 
 static void hear_nothing(void *ctx, const Hw__Reply *reply)
 {
-        (void) ctx;
-        (void) reply;
+        (void)ctx;
+        (void)reply;
 }
 
 void daemon_remove(const struct daemon_link *link, const char *name)
@@ -273,11 +275,11 @@ void daemon_remove(const struct daemon_link *link, const char *name)
 
         if (!daemon_reachable(link))
                 return;
-        remove_target.name = (char *) (size_t) name;
+        remove_target.name = (char *)(size_t)name;
         request.what_case = HW__REQUEST__WHAT_REMOVE_TARGET;
         request.remove_target = &remove_target;
         /* It may be gone already, with its daemon: then all is as wanted. */
-        (void) hw_request(link->publish, &request, REQUEST_MS, hear_nothing, NULL);
+        (void)hw_request(link->publish, &request, REQUEST_MS, hear_nothing, NULL);
 }
 
 /* -------------------------------------------------------------- what it saw */
@@ -322,11 +324,11 @@ static void saw_verdict(struct daemon_saw *saw, const Hw__Trend *t)
         char began[HW_NUMBER_MAX], onset[64 + HW_NUMBER_MAX] = "";
 
         if (t->has_onset_ns)
-                snprintf(onset, sizeof onset, "; growth began %s into the run",
-                         hw_duration_text(began, sizeof began, (double) t->onset_ns));
-        snprintf(saw->verdict, sizeof saw->verdict, "%s%s%s%s%s%s%s%s", t->sentence, onset,
-                 before ? ", after \"" : "", before ? before : "", before ? "\"" : "",
-                 after ? ", before \"" : "", after ? after : "", after ? "\"" : "");
+                snprintf(onset, sizeof(onset), "; growth began %s into the run",
+                         hw_duration_text(began, sizeof(began), (double)t->onset_ns));
+        snprintf(saw->verdict, sizeof(saw->verdict), "%s%s%s%s%s%s%s%s", t->sentence, onset, before ? ", after \"" : "",
+                 before ? before : "", before ? "\"" : "", after ? ", before \"" : "", after ? after : "",
+                 after ? "\"" : "");
 }
 
 static void saw_trends(struct daemon_saw *saw, const Hw__Trends *trends)
@@ -348,7 +350,7 @@ static void saw_bands(struct daemon_saw *saw, const Hw__Bands *bands)
 {
         for (size_t i = 0; i < bands->n_bands; i++)
                 if (bands->bands[i]->id == saw->top_band_id && bands->bands[i]->label != NULL)
-                        snprintf(saw->top_band, sizeof saw->top_band, "%s", bands->bands[i]->label);
+                        snprintf(saw->top_band, sizeof(saw->top_band), "%s", bands->bands[i]->label);
 }
 
 static void hear_snapshot(void *ctx, const Hw__Reply *reply)
@@ -391,7 +393,7 @@ static bool ask_kinds(const struct daemon_link *link, const char *name, Hw__Kind
 {
         Hw__Request request = HW__REQUEST__INIT;
         Hw__SnapshotRequest snapshot = HW__SNAPSHOT_REQUEST__INIT;
-        char *names[] = { (char *) (size_t) name };
+        char *names[] = { (char *)(size_t)name };
 
         snapshot.n_targets = 1;
         snapshot.targets = names;
@@ -404,15 +406,19 @@ static bool ask_kinds(const struct daemon_link *link, const char *name, Hw__Kind
 
 bool daemon_ask(const struct daemon_link *link, const char *name, struct daemon_saw *ret_saw)
 {
-        Hw__Kind state[] = { HW__KIND__KIND_TARGET, HW__KIND__KIND_HEAP, HW__KIND__KIND_GC, HW__KIND__KIND_CENSUS,
-                             HW__KIND__KIND_HEALTH, HW__KIND__KIND_TREND };
+        Hw__Kind state[] = { HW__KIND__KIND_TARGET, HW__KIND__KIND_HEAP,   HW__KIND__KIND_GC,
+                             HW__KIND__KIND_CENSUS, HW__KIND__KIND_HEALTH, HW__KIND__KIND_TREND };
         Hw__Kind bands[] = { HW__KIND__KIND_BAND };
-        struct daemon_saw saw = { .live_bytes = UNKNOWN_U64, .max_live_bytes = UNKNOWN_U64,
-                                  .heap_size_bytes = UNKNOWN_U64, .rss_bytes = UNKNOWN_U64,
-                                  .censuses = UNKNOWN_U64, .lost_bytes = UNKNOWN_U64, .events = UNKNOWN_U64,
+        struct daemon_saw saw = { .live_bytes = UNKNOWN_U64,
+                                  .max_live_bytes = UNKNOWN_U64,
+                                  .heap_size_bytes = UNKNOWN_U64,
+                                  .rss_bytes = UNKNOWN_U64,
+                                  .censuses = UNKNOWN_U64,
+                                  .lost_bytes = UNKNOWN_U64,
+                                  .events = UNKNOWN_U64,
                                   .collections = UNKNOWN_U64 };
 
-        if (!daemon_reachable(link) || !ask_kinds(link, name, state, sizeof state / sizeof *state, &saw))
+        if (!daemon_reachable(link) || !ask_kinds(link, name, state, sizeof(state) / sizeof(*state), &saw))
                 return false;
         if (saw.top_band_bytes > 0 && !ask_kinds(link, name, bands, 1, &saw))
                 return false; /* labels come after the ids: asked second */

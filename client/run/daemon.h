@@ -13,11 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DAEMON_NAME_MAX 65              /* a target's name, NUL included */
+#define DAEMON_NAME_MAX 65 /* a target's name, NUL included */
 
 struct daemon_link {
-        char directory[256];            /* of its sockets; 0700 and ours */
-        char publish[300];              /* endpoints */
+        char directory[256]; /* of its sockets; 0700 and ours */
+        char publish[300];   /* endpoints */
         char request[300];
 };
 
@@ -42,15 +42,15 @@ void daemon_remove(const struct daemon_link *link, const char *name);
 
 /* What is told at the end. UNKNOWN_U64 where the daemon does not know. */
 struct daemon_saw {
-        bool target;                    /* it knows the target */
-        bool ended;                     /* the run is over: ended or crashed */
+        bool target; /* it knows the target */
+        bool ended;  /* the run is over: ended or crashed */
         bool crashed;
         uint64_t live_bytes, max_live_bytes, heap_size_bytes, rss_bytes;
         uint64_t censuses, lost_bytes, events, collections;
-        char top_band[80];              /* label of the biggest band of the last census; "" */
+        char top_band[80]; /* label of the biggest band of the last census; "" */
         uint64_t top_band_bytes;
         uint32_t top_band_id;
-        char verdict[512];              /* on live data, in words, with the note around its onset; "" */
+        char verdict[512]; /* on live data, in words, with the note around its onset; "" */
 };
 
 bool daemon_ask(const struct daemon_link *link, const char *name, struct daemon_saw *ret_saw);

@@ -33,7 +33,7 @@ static bool starts(const char *word, size_t n, const char *prefix)
 {
         size_t m = strlen(prefix);
 
-        return n >= m && memcmp(word, prefix, m) == 0;
+        return n >= m && !memcmp(word, prefix, m);
 }
 
 static void hear_word(struct said *s, const char *word, size_t n)
@@ -48,14 +48,14 @@ static void hear_word(struct said *s, const char *word, size_t n)
 static void hear_words(struct said *s, const char *text)
 {
         for (;;) {
-                while (isspace((unsigned char) *text))
+                while (isspace((unsigned char)*text))
                         text++;
                 if (*text == '\0')
                         return;
                 const char *word = text;
-                while (*text != '\0' && !isspace((unsigned char) *text))
+                while (*text != '\0' && !isspace((unsigned char)*text))
                         text++;
-                hear_word(s, word, (size_t) (text - word));
+                hear_word(s, word, (size_t)(text - word));
         }
 }
 
@@ -66,11 +66,11 @@ static void hear_arguments(struct said *s, char *const *arguments)
 
         for (; *arguments != NULL; arguments++) {
                 const char *a = *arguments;
-                if (strcmp(a, "--RTS") == 0 || strcmp(a, "--") == 0)
+                if (!strcmp(a, "--RTS") || !strcmp(a, "--"))
                         return;
-                if (strcmp(a, "+RTS") == 0)
+                if (!strcmp(a, "+RTS"))
                         rts = true;
-                else if (strcmp(a, "-RTS") == 0)
+                else if (!strcmp(a, "-RTS"))
                         rts = false;
                 else if (rts)
                         hear_word(s, a, strlen(a));
@@ -93,7 +93,7 @@ static bool append(char **flags, const char *words)
 
 static bool accepts(const struct flags_request *r, struct flags *f, const char *words)
 {
-        return r->accepts(r->ctx, words, f->reason, sizeof f->reason);
+        return r->accepts(r->ctx, words, f->reason, sizeof(f->reason));
 }
 
 static enum flags_result add_log(const struct flags_request *r, const struct said *user, struct flags *f)
@@ -119,10 +119,10 @@ static enum flags_result add_profile(const struct flags_request *r, const struct
         f->bands = user->profile;
         if (kind == NULL && user->profile)
                 return FLAGS_OK;
-        if (kind != NULL && strcmp(kind, "none") == 0)
+        if (kind != NULL && !strcmp(kind, "none"))
                 return FLAGS_OK;
-        if ((size_t) snprintf(words, sizeof words, "-h%s%s", kind != NULL ? kind : "T", user->period ? "" : " -i1") >=
-            sizeof words)
+        if ((size_t)snprintf(words, sizeof(words), "-h%s%s", kind != NULL ? kind : "T", user->period ? "" : " -i1") >=
+            sizeof(words))
                 return FLAGS_REFUSED;
         if (!accepts(r, f, words))
                 return kind != NULL ? FLAGS_REFUSED : FLAGS_OK;
@@ -136,7 +136,7 @@ static enum flags_result add_flush(const struct flags_request *r, const struct s
 
         f->flush = user->flush;
         if (user->flush || !r->flush || !r->info->threaded || !rtsinfo_at_least(r->info, 9, 2) ||
-            !r->accepts(r->ctx, FLUSH_FLAG "=1", unused, sizeof unused))
+            !r->accepts(r->ctx, FLUSH_FLAG "=1", unused, sizeof(unused)))
                 return FLAGS_OK;
         f->flush = true;
         return append(&f->ghcrts, FLUSH_FLAG "=1") ? FLAGS_OK : FLAGS_NO_MEMORY;

@@ -17,31 +17,31 @@
 
 struct flags_request {
         const struct rtsinfo *info;
-        const char *log_path;           /* where the eventlog must go */
-        const char *ghcrts;             /* the user's GHCRTS; "" when unset */
-        const char *extra;              /* the user's --rts; "" */
-        char *const *arguments;         /* of the program, argument 0 left out; ends with NULL */
-        const char *heap_profile;       /* letter(s) after -h; "none"; NULL: T unless the user chose one */
-        bool flush;                     /* let the RTS flush by interval where that is sound */
+        const char *log_path;     /* where the eventlog must go */
+        const char *ghcrts;       /* the user's GHCRTS; "" when unset */
+        const char *extra;        /* the user's --rts; "" */
+        char *const *arguments;   /* of the program, argument 0 left out; ends with NULL */
+        const char *heap_profile; /* letter(s) after -h; "none"; NULL: T unless the user chose one */
+        bool flush;               /* let the RTS flush by interval where that is sound */
         bool (*accepts)(void *ctx, const char *flags, char *reason, size_t reason_size);
         void *ctx;
 };
 
 enum flags_result {
         FLAGS_OK,
-        FLAGS_NO_EVENTLOG,      /* this RTS cannot write an eventlog */
-        FLAGS_ELSEWHERE,        /* the user's own -ol sends the log elsewhere */
-        FLAGS_BAD_PATH,         /* log_path has a space: GHCRTS knows no quotes */
-        FLAGS_REFUSED,          /* -l -ol or the asked heap profile: `reason` has the RTS's words */
+        FLAGS_NO_EVENTLOG, /* this RTS cannot write an eventlog */
+        FLAGS_ELSEWHERE,   /* the user's own -ol sends the log elsewhere */
+        FLAGS_BAD_PATH,    /* log_path has a space: GHCRTS knows no quotes */
+        FLAGS_REFUSED,     /* -l -ol or the asked heap profile: `reason` has the RTS's words */
         FLAGS_NO_MEMORY
 };
 
 struct flags {
-        char *ghcrts;           /* the whole value, to be freed with flags_done */
-        bool bands;             /* a heap profile will be in the log, ours or the user's */
-        bool flush;             /* a flush interval is set, ours or the user's */
-        bool threaded;          /* copied, for the advice */
-        char reason[256];       /* why bands are missing or the result is REFUSED; "" */
+        char *ghcrts;     /* the whole value, to be freed with flags_done */
+        bool bands;       /* a heap profile will be in the log, ours or the user's */
+        bool flush;       /* a flush interval is set, ours or the user's */
+        bool threaded;    /* copied, for the advice */
+        char reason[256]; /* why bands are missing or the result is REFUSED; "" */
 };
 
 enum flags_result flags_compose(const struct flags_request *request, struct flags *ret_flags);

@@ -20,14 +20,14 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#define PATH_BYTES 512
-#define FUTEX_COMMAND 127u              /* without the PRIVATE and CLOCK bits */
-#define FUTEX_WAIT_COMMAND 0u
+#define PATH_BYTES                512
+#define FUTEX_COMMAND             127u /* without the PRIVATE and CLOCK bits */
+#define FUTEX_WAIT_COMMAND        0u
 #define FUTEX_WAIT_BITSET_COMMAND 9u
 
 void hung_init(struct hung *h, pid_t pid)
 {
-        *h = (struct hung) { .pid = pid, .since_ms = -1 };
+        *h = (struct hung){ .pid = pid, .since_ms = -1 };
 }
 
 static bool read_small(const char *path, char *out, size_t size)
@@ -38,7 +38,7 @@ static bool read_small(const char *path, char *out, size_t size)
                 return false;
         size_t n = fread(out, 1, size - 1, f);
         out[n] = '\0';
-        (void) fclose(f);
+        (void)fclose(f);
         return n > 0;
 }
 
@@ -49,7 +49,7 @@ static bool waits_for_ever(const char *text)
 
         if (sscanf(text, "%llu %*s %llx %*s %llx", &number, &operation, &timeout) != 3 || number != SYS_futex)
                 return false;
-        unsigned command = (unsigned) operation & FUTEX_COMMAND;
+        unsigned command = (unsigned)operation & FUTEX_COMMAND;
         return (command == FUTEX_WAIT_COMMAND || command == FUTEX_WAIT_BITSET_COMMAND) && timeout == 0;
 }
 
@@ -64,8 +64,7 @@ static bool cpu_ticks(const char *stat, uint64_t *ret)
         unsigned long long user, system;
         const char *p = strrchr(stat, ')');
 
-        if (p == NULL ||
-            sscanf(p + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu", &user, &system) != 2)
+        if (p == NULL || sscanf(p + 1, " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu %llu", &user, &system) != 2)
                 return false;
         *ret = user + system;
         return true;
@@ -77,11 +76,11 @@ static bool thread_stuck(const char *tasks, const char *tid, uint64_t *sum)
         char path[PATH_BYTES], text[1024];
         uint64_t ticks;
 
-        if ((size_t) snprintf(path, sizeof path, "%s/%s/syscall", tasks, tid) >= sizeof path ||
-            !read_small(path, text, sizeof text) || !waits_for_ever(text))
+        if ((size_t)snprintf(path, sizeof(path), "%s/%s/syscall", tasks, tid) >= sizeof(path) ||
+            !read_small(path, text, sizeof(text)) || !waits_for_ever(text))
                 return false;
-        if ((size_t) snprintf(path, sizeof path, "%s/%s/stat", tasks, tid) >= sizeof path ||
-            !read_small(path, text, sizeof text) || !cpu_ticks(text, &ticks))
+        if ((size_t)snprintf(path, sizeof(path), "%s/%s/stat", tasks, tid) >= sizeof(path) ||
+            !read_small(path, text, sizeof(text)) || !cpu_ticks(text, &ticks))
                 return false;
         *sum = fold(fold(*sum, strtoull(tid, NULL, 10)), ticks);
         return true;
@@ -95,7 +94,7 @@ static bool process_stuck(const char *root, pid_t pid, uint64_t *ret_sum)
         unsigned n = 0;
         bool stuck = true;
 
-        if ((size_t) snprintf(tasks, sizeof tasks, "%s/proc/%d/task", root, (int) pid) >= sizeof tasks)
+        if ((size_t)snprintf(tasks, sizeof(tasks), "%s/proc/%d/task", root, (int)pid) >= sizeof(tasks))
                 return false;
         DIR *d = opendir(tasks);
         if (d == NULL)
@@ -104,7 +103,7 @@ static bool process_stuck(const char *root, pid_t pid, uint64_t *ret_sum)
         while (stuck && (e = readdir(d)) != NULL)
                 if (e->d_name[0] != '.')
                         stuck = ++n <= HUNG_THREADS_MAX && thread_stuck(tasks, e->d_name, ret_sum);
-        (void) closedir(d);
+        (void)closedir(d);
         return stuck && n > 0;
 }
 

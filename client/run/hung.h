@@ -13,13 +13,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define HUNG_AFTER_MS 5000              /* nothing moved for so long: then it is said */
-#define HUNG_THREADS_MAX 4096           /* more are not judged: the answer is no */
+#define HUNG_AFTER_MS    5000 /* nothing moved for so long: then it is said */
+#define HUNG_THREADS_MAX 4096 /* more are not judged: the answer is no */
 
 struct hung {
         pid_t pid;
-        long long since_ms;             /* when the state was first seen; -1: not in it */
-        uint64_t fingerprint;           /* of all threads and their CPU time then */
+        long long since_ms;   /* when the state was first seen; -1: not in it */
+        uint64_t fingerprint; /* of all threads and their CPU time then */
 };
 
 void hung_init(struct hung *h, pid_t pid);

@@ -36,20 +36,20 @@
 #include "client/run/blocks.h"
 #include "proto/base/clock.h"
 
-#define RELAY_READ_BYTES 65536u         /* one read of the FIFO */
-#define RELAY_TURN_READS 64             /* then the sender has its turn */
-#define RELAY_PIPE_BYTES (1 << 20)      /* asked of the kernel: room for a pause of ours */
+#define RELAY_READ_BYTES 65536u    /* one read of the FIFO */
+#define RELAY_TURN_READS 64        /* then the sender has its turn */
+#define RELAY_PIPE_BYTES (1 << 20) /* asked of the kernel: room for a pause of ours */
 
 enum { FD_FIFO, FD_LISTEN, FD_READER };
 
 struct relay {
         char *fifo_path, *socket_path;
-        int fifo, listener, reader;     /* reader -1: none */
-        bool skipping;                  /* the current block is left out */
+        int fifo, listener, reader; /* reader -1: none */
+        bool skipping;              /* the current block is left out */
         struct relay_stats stats;
         struct blocks blocks;
-        size_t head, used;              /* ring in queue[] */
-        uint8_t *queue;                 /* RELAY_QUEUE_BYTES */
+        size_t head, used; /* ring in queue[] */
+        uint8_t *queue;    /* RELAY_QUEUE_BYTES */
         uint8_t buffer[RELAY_READ_BYTES];
 };
 
@@ -60,20 +60,20 @@ static int open_listener(const char *path)
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         int fd, r;
 
-        if (strlen(path) >= sizeof address.sun_path)
+        if (strlen(path) >= sizeof(address.sun_path))
                 return -ENAMETOOLONG;
         memcpy(address.sun_path, path, strlen(path) + 1);
         if ((fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) < 0)
                 return -errno;
-        if (bind(fd, (struct sockaddr *) &address, sizeof address) == 0) {
+        if (bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0) {
                 if (chmod(path, 0600) == 0 && listen(fd, 4) == 0)
                         return fd;
                 r = -errno;
-                (void) unlink(path);
+                (void)unlink(path);
         } else {
                 r = -errno;
         }
-        (void) close(fd);
+        (void)close(fd);
         return r;
 }
 
@@ -85,16 +85,16 @@ static int open_fifo(const char *path)
                 return -errno;
         if ((fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)) < 0) {
                 int r = -errno;
-                (void) unlink(path);
+                (void)unlink(path);
                 return r;
         }
-        (void) fcntl(fd, F_SETPIPE_SZ, RELAY_PIPE_BYTES); /* only room: the default does too */
+        (void)fcntl(fd, F_SETPIPE_SZ, RELAY_PIPE_BYTES); /* only room: the default does too */
         return fd;
 }
 
 int relay_open(struct relay **ret_relay, const char *fifo_path, const char *socket_path)
 {
-        struct relay *r = calloc(1, sizeof *r);
+        struct relay *r = calloc(1, sizeof(*r));
         int error = -ENOMEM;
 
         if (r == NULL)
@@ -106,14 +106,14 @@ int relay_open(struct relay **ret_relay, const char *fifo_path, const char *sock
         if ((error = r->fifo = open_fifo(fifo_path)) < 0)
                 goto fail;
         if ((r->fifo_path = strdup(fifo_path)) == NULL) {
-                (void) unlink(fifo_path);
+                (void)unlink(fifo_path);
                 error = -ENOMEM;
                 goto fail;
         }
         if ((error = r->listener = open_listener(socket_path)) < 0)
                 goto fail;
         if ((r->socket_path = strdup(socket_path)) == NULL) {
-                (void) unlink(socket_path);
+                (void)unlink(socket_path);
                 error = -ENOMEM;
                 goto fail;
         }
@@ -131,15 +131,15 @@ void relay_close(struct relay **relay)
         if (r == NULL)
                 return;
         if (r->reader >= 0)
-                (void) close(r->reader);
+                (void)close(r->reader);
         if (r->listener >= 0)
-                (void) close(r->listener);
+                (void)close(r->listener);
         if (r->fifo >= 0)
-                (void) close(r->fifo);
+                (void)close(r->fifo);
         if (r->fifo_path != NULL)
-                (void) unlink(r->fifo_path);
+                (void)unlink(r->fifo_path);
         if (r->socket_path != NULL)
-                (void) unlink(r->socket_path);
+                (void)unlink(r->socket_path);
         free(r->fifo_path);
         free(r->socket_path);
         free(r->queue);
@@ -205,7 +205,7 @@ static void take_bytes(struct relay *r, const uint8_t *bytes, size_t size)
 
 static void lose_reader(struct relay *r)
 {
-        (void) close(r->reader);
+        (void)close(r->reader);
         r->reader = -1;
         leave_out(r, r->used);
         r->used = 0;
@@ -233,8 +233,8 @@ static bool send_some(struct relay *r)
                         lose_reader(r);
                 return false;
         }
-        r->head = (r->head + (size_t) sent) % RELAY_QUEUE_BYTES;
-        r->used -= (size_t) sent;
+        r->head = (r->head + (size_t)sent) % RELAY_QUEUE_BYTES;
+        r->used -= (size_t)sent;
         return true;
 }
 
@@ -248,7 +248,7 @@ static void send_all_that_goes(struct relay *r)
 static void hear_reader(struct relay *r)
 {
         char unused[256];
-        ssize_t n = recv(r->reader, unused, sizeof unused, MSG_DONTWAIT);
+        ssize_t n = recv(r->reader, unused, sizeof(unused), MSG_DONTWAIT);
 
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
                 lose_reader(r);
@@ -262,12 +262,12 @@ static bool drain(struct relay *r)
         bool moved = false;
 
         for (int i = 0; i < RELAY_TURN_READS; i++) {
-                ssize_t n = read(r->fifo, r->buffer, sizeof r->buffer);
+                ssize_t n = read(r->fifo, r->buffer, sizeof(r->buffer));
                 if (n <= 0)
                         break; /* EAGAIN, EINTR: poll tells when there is more */
-                r->stats.bytes += (uint64_t) n;
+                r->stats.bytes += (uint64_t)n;
                 moved = true;
-                take_bytes(r, r->buffer, (size_t) n);
+                take_bytes(r, r->buffer, (size_t)n);
                 send_all_that_goes(r);
         }
         return moved;
@@ -275,9 +275,9 @@ static bool drain(struct relay *r)
 
 void relay_pollfds(const struct relay *r, struct pollfd fds[RELAY_POLLFDS])
 {
-        fds[FD_FIFO] = (struct pollfd) { r->fifo, POLLIN, 0 };
-        fds[FD_LISTEN] = (struct pollfd) { r->reader < 0 ? r->listener : -1, POLLIN, 0 };
-        fds[FD_READER] = (struct pollfd) { r->reader, (short) (POLLIN | (r->used > 0 ? POLLOUT : 0)), 0 };
+        fds[FD_FIFO] = (struct pollfd){ r->fifo, POLLIN, 0 };
+        fds[FD_LISTEN] = (struct pollfd){ r->reader < 0 ? r->listener : -1, POLLIN, 0 };
+        fds[FD_READER] = (struct pollfd){ r->reader, (short)(POLLIN | (r->used > 0 ? POLLOUT : 0)), 0 };
 }
 
 bool relay_turn(struct relay *r, const struct pollfd fds[RELAY_POLLFDS])
@@ -296,19 +296,19 @@ bool relay_turn(struct relay *r, const struct pollfd fds[RELAY_POLLFDS])
 
 void relay_finish(struct relay *r, int timeout_ms)
 {
-        long long end = (long long) clock_mono_ms() + timeout_ms, left;
+        long long end = (long long)clock_mono_ms() + timeout_ms, left;
         bool more = true;
 
-        while ((more || (r->used > 0 && !takes_nothing(r))) && (left = end - (long long) clock_mono_ms()) > 0) {
+        while ((more || (r->used > 0 && !takes_nothing(r))) && (left = end - (long long)clock_mono_ms()) > 0) {
                 struct pollfd fds[RELAY_POLLFDS];
                 relay_pollfds(r, fds);
-                if (poll(fds, RELAY_POLLFDS, more ? 0 : (int) left) < 0 && errno != EINTR)
+                if (poll(fds, RELAY_POLLFDS, more ? 0 : (int)left) < 0 && errno != EINTR)
                         break;
                 more = relay_turn(r, fds);
         }
         if (r->reader >= 0)
                 lose_reader(r);
-        (void) close(r->listener); /* nothing more comes: a reader is better refused than let in */
+        (void)close(r->listener); /* nothing more comes: a reader is better refused than let in */
         r->listener = -1;
 }
 

@@ -18,16 +18,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RELAY_QUEUE_BYTES (8u << 20)    /* waiting for the reader: then whole blocks are left out */
-#define RELAY_POLLFDS 3
+#define RELAY_QUEUE_BYTES (8u << 20) /* waiting for the reader: then whole blocks are left out */
+#define RELAY_POLLFDS     3
 
 struct relay;
 
 struct relay_stats {
-        uint64_t bytes;                 /* read from the program */
-        uint64_t left_out_blocks;       /* not delivered: no reader, or a slow one */
+        uint64_t bytes;           /* read from the program */
+        uint64_t left_out_blocks; /* not delivered: no reader, or a slow one */
         uint64_t left_out_bytes;
-        uint64_t readers;               /* connections accepted */
+        uint64_t readers; /* connections accepted */
 };
 
 /*

@@ -28,7 +28,7 @@
 #include "heapwatch/text.h"
 
 #define SENTENCE 1024
-#define SEEN_MS 3000                    /* for the daemon to notice the end of the log */
+#define SEEN_MS  3000 /* for the daemon to notice the end of the log */
 
 static const char help[] =
         "usage: heapwatch run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
@@ -62,18 +62,18 @@ struct options {
         const char *name, *heap_profile, *extra;
         bool no_top, plain, close, no_flush, force;
         long long end_hung_ms;
-        uint64_t resolution_ns;         /* 0: not given */
+        uint64_t resolution_ns; /* 0: not given */
         char **program;
 };
 
 /* What is acquired on the way, to be released in reverse. */
 struct run {
         struct options o;
-        char path[4096];                /* of the program */
+        char path[4096]; /* of the program */
         struct rtsinfo info;
         struct flags flags;
         struct daemon_link link;
-        char directory[320];            /* private, of FIFO, socket and output */
+        char directory[320]; /* private, of FIFO, socket and output */
         char fifo[340], socket[340], output[340];
         int output_fd;
         struct relay *relay;
@@ -83,8 +83,19 @@ struct run {
 
 /* ---------------------------------------------------------------- options */
 
-enum { OPT_NAME = 256, OPT_NO_TOP, OPT_PLAIN, OPT_CLOSE, OPT_PROFILE, OPT_RTS, OPT_NO_FLUSH, OPT_END_HUNG, OPT_FORCE,
-       OPT_RESOLUTION, OPT_HELP };
+enum {
+        OPT_NAME = 256,
+        OPT_NO_TOP,
+        OPT_PLAIN,
+        OPT_CLOSE,
+        OPT_PROFILE,
+        OPT_RTS,
+        OPT_NO_FLUSH,
+        OPT_END_HUNG,
+        OPT_FORCE,
+        OPT_RESOLUTION,
+        OPT_HELP
+};
 
 static const struct option long_options[] = {
         { "name", required_argument, NULL, OPT_NAME },
@@ -118,7 +129,7 @@ static bool seconds_parse(const char *text, long long *ret_ms)
         s = strtod(text, &end);
         if (errno != 0 || end == text || *end != '\0' || !(s >= 0 && s <= 86400))
                 return false;
-        *ret_ms = (long long) (s * 1000);
+        *ret_ms = (long long)(s * 1000);
         return true;
 }
 
@@ -128,8 +139,9 @@ static int set_option(struct options *o, int which, const char *value)
         case OPT_NAME:
                 o->name = value;
                 return name_valid(value) ? 0
-                        : command_usage_error(&command_run, "--name: expected 1 to 64 of A-Z a-z 0-9 . _ -, not "
-                                              "starting with . or -");
+                                         : command_usage_error(&command_run,
+                                                               "--name: expected 1 to 64 of A-Z a-z 0-9 . _ -, not "
+                                                               "starting with . or -");
         case OPT_NO_TOP:
                 o->no_top = true;
                 return 0;
@@ -141,8 +153,9 @@ static int set_option(struct options *o, int which, const char *value)
                 return 0;
         case OPT_PROFILE:
                 o->heap_profile = value;
-                return value[0] != '\0' && strlen(value) <= 32 && strpbrk(value, " \t\n\r\v\f") == NULL ? 0
-                        : command_usage_error(&command_run, "--heap-profile: expected what follows -h, or none");
+                return value[0] != '\0' && strlen(value) <= 32 && strpbrk(value, " \t\n\r\v\f") == NULL
+                               ? 0
+                               : command_usage_error(&command_run, "--heap-profile: expected what follows -h, or none");
         case OPT_RTS:
                 o->extra = value;
                 return 0;
@@ -150,12 +163,14 @@ static int set_option(struct options *o, int which, const char *value)
                 o->no_flush = true;
                 return 0;
         case OPT_END_HUNG:
-                return seconds_parse(value, &o->end_hung_ms) ? 0
-                        : command_usage_error(&command_run, "--end-hung: expected seconds from 0 to 86400");
+                return seconds_parse(value, &o->end_hung_ms)
+                               ? 0
+                               : command_usage_error(&command_run, "--end-hung: expected seconds from 0 to 86400");
         case OPT_RESOLUTION:
                 return hw_parse_duration(value, &o->resolution_ns) && o->resolution_ns >= LIMIT_RESOLUTION_LEAST_NS &&
-                               o->resolution_ns <= LIMIT_RESOLUTION_MOST_NS ? 0
-                        : command_usage_error(&command_run, "--resolution: expected a time from 100ms to 1h");
+                                       o->resolution_ns <= LIMIT_RESOLUTION_MOST_NS
+                               ? 0
+                               : command_usage_error(&command_run, "--resolution: expected a time from 100ms to 1h");
         case OPT_FORCE:
                 o->force = true;
                 return 0;
@@ -169,7 +184,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 {
         int c, r;
 
-        *o = (struct options) { .extra = "", .end_hung_ms = -1 };
+        *o = (struct options){ .extra = "", .end_hung_ms = -1 };
         opterr = 0;
         optind = 1;
         while ((c = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
@@ -221,15 +236,15 @@ static bool make_directory(struct run *r)
 {
         bool spaced = strpbrk(r->link.directory, " \t\n") != NULL;
 
-        snprintf(r->directory, sizeof r->directory, "%s/run-XXXXXX", spaced ? "/tmp" : r->link.directory);
+        snprintf(r->directory, sizeof(r->directory), "%s/run-XXXXXX", spaced ? "/tmp" : r->link.directory);
         if (mkdtemp(r->directory) == NULL) {
                 command_error(&command_run, "cannot make the directory %s: %s", r->directory, strerror(errno));
                 r->directory[0] = '\0';
                 return false;
         }
-        snprintf(r->fifo, sizeof r->fifo, "%s/log", r->directory);
-        snprintf(r->socket, sizeof r->socket, "%s/relay", r->directory);
-        snprintf(r->output, sizeof r->output, "%s/output", r->directory);
+        snprintf(r->fifo, sizeof(r->fifo), "%s/log", r->directory);
+        snprintf(r->socket, sizeof(r->socket), "%s/relay", r->directory);
+        snprintf(r->output, sizeof(r->output), "%s/output", r->directory);
         return true;
 }
 
@@ -237,9 +252,15 @@ static bool compose(struct run *r)
 {
         const char *ghcrts = getenv("GHCRTS");
         struct flags_request request = {
-                .info = &r->info, .log_path = r->fifo, .ghcrts = ghcrts != NULL ? ghcrts : "", .extra = r->o.extra,
-                .arguments = r->o.program + 1, .heap_profile = r->o.heap_profile, .flush = !r->o.no_flush,
-                .accepts = ask_program, .ctx = r->path,
+                .info = &r->info,
+                .log_path = r->fifo,
+                .ghcrts = ghcrts != NULL ? ghcrts : "",
+                .extra = r->o.extra,
+                .arguments = r->o.program + 1,
+                .heap_profile = r->o.heap_profile,
+                .flush = !r->o.no_flush,
+                .accepts = ask_program,
+                .ctx = r->path,
         };
         char sentence[SENTENCE];
 
@@ -249,10 +270,11 @@ static bool compose(struct run *r)
         case FLAGS_NO_EVENTLOG:
                 return refuse(r, hw_advice_text(HW_ADVICE_NO_EVENTLOG));
         case FLAGS_ELSEWHERE:
-                return refuse(r, "the flags given send the eventlog elsewhere with -ol; leave that out, or watch "
-                                 "that file with heapwatchd");
+                return refuse(r,
+                              "the flags given send the eventlog elsewhere with -ol; leave that out, or watch "
+                              "that file with heapwatchd");
         case FLAGS_REFUSED:
-                snprintf(sentence, sizeof sentence, "the program does not take the flags that are needed: %s",
+                snprintf(sentence, sizeof(sentence), "the program does not take the flags that are needed: %s",
                          r->flags.reason);
                 return refuse(r, sentence);
         default:
@@ -282,16 +304,16 @@ static bool connect_daemon(struct run *r)
         bool started;
         int e;
 
-        if (!daemon_ensure(&r->link, &started, error, sizeof error))
+        if (!daemon_ensure(&r->link, &started, error, sizeof(error)))
                 return refuse(r, error);
         if ((e = relay_open(&r->relay, r->fifo, r->socket)) < 0) {
-                snprintf(error, sizeof error, "cannot open the relay in %s: %s", r->directory, strerror(-e));
+                snprintf(error, sizeof(error), "cannot open the relay in %s: %s", r->directory, strerror(-e));
                 return refuse(r, error);
         }
-        snprintf(uri, sizeof uri, "unix:%s", r->socket);
+        snprintf(uri, sizeof(uri), "unix:%s", r->socket);
         default_name(r, name);
         r->watched = daemon_add(&r->link, r->o.name != NULL ? r->o.name : name, r->o.name != NULL, uri,
-                                r->o.resolution_ns, r->target, error, sizeof error);
+                                r->o.resolution_ns, r->target, error, sizeof(error));
         return r->watched || refuse(r, error);
 }
 
@@ -300,13 +322,13 @@ static bool prepare(struct run *r)
 {
         char error[SENTENCE];
 
-        if (!inquire_find(r->o.program[0], r->path, sizeof r->path)) {
+        if (!inquire_find(r->o.program[0], r->path, sizeof(r->path))) {
                 command_error(&command_run, "there is no executable program %s", r->o.program[0]);
                 return false;
         }
-        if (inquire(r->path, &r->info, error, sizeof error) != INQUIRY_OK)
+        if (inquire(r->path, &r->info, error, sizeof(error)) != INQUIRY_OK)
                 return refuse(r, error);
-        if (!daemon_link_init(&r->link, error, sizeof error))
+        if (!daemon_link_init(&r->link, error, sizeof(error)))
                 return refuse(r, error);
         if (!make_directory(r) || !compose(r))
                 return false;
@@ -335,7 +357,7 @@ static bool ask_end(const struct run *r, struct daemon_saw *saw)
                 known = daemon_ask(&r->link, r->target, saw);
                 if (!known || saw->ended)
                         break;
-                (void) poll(NULL, 0, 50);
+                (void)poll(NULL, 0, 50);
         }
         return known;
 }
@@ -345,7 +367,7 @@ static void say_bytes(const char *what, uint64_t bytes)
         char number[HW_NUMBER_MAX];
 
         if (bytes != UNKNOWN_U64)
-                fprintf(stderr, "; %s %s", what, hw_bytes_text(number, sizeof number, (double) bytes));
+                fprintf(stderr, "; %s %s", what, hw_bytes_text(number, sizeof(number), (double)bytes));
 }
 
 static void say_count(const char *one, const char *many, uint64_t count)
@@ -353,7 +375,7 @@ static void say_count(const char *one, const char *many, uint64_t count)
         char number[HW_NUMBER_MAX];
 
         if (count != UNKNOWN_U64)
-                fprintf(stderr, "; %s %s", hw_count_text(number, sizeof number, count), count == 1 ? one : many);
+                fprintf(stderr, "; %s %s", hw_count_text(number, sizeof(number), count), count == 1 ? one : many);
 }
 
 /* One line: what became of the program and what was seen of it. */
@@ -363,9 +385,9 @@ static void sum_up(const struct run *r, const struct session_result *result)
         struct relay_stats relay = relay_stats(r->relay);
         char status[64], took[HW_NUMBER_MAX], label[256];
 
-        say_status(result, status, sizeof status);
+        say_status(result, status, sizeof(status));
         fprintf(stderr, "heapwatch run: %s %s after %s%s", r->target, status,
-                hw_duration_text(took, sizeof took, result->seconds * 1e9),
+                hw_duration_text(took, sizeof(took), result->seconds * 1e9),
                 result->ended_hung ? ", because it hung" : "");
         if (ask_end(r, &saw)) {
                 say_bytes("live at the last major collection", saw.live_bytes);
@@ -373,9 +395,9 @@ static void sum_up(const struct run *r, const struct session_result *result)
                 say_count("collection", "collections", saw.collections);
                 say_count("heap census", "heap censuses", saw.censuses);
                 if (saw.top_band[0] != '\0') {
-                        hw_terminal_text(label, sizeof label, saw.top_band);
+                        hw_terminal_text(label, sizeof(label), saw.top_band);
                         fprintf(stderr, "; biggest band at the end: %s, %s", label,
-                                hw_bytes_text(took, sizeof took, (double) saw.top_band_bytes));
+                                hw_bytes_text(took, sizeof(took), (double)saw.top_band_bytes));
                 }
                 if (saw.lost_bytes != UNKNOWN_U64 && saw.lost_bytes > 0)
                         say_bytes("damaged and skipped:", saw.lost_bytes);
@@ -385,8 +407,8 @@ static void sum_up(const struct run *r, const struct session_result *result)
                 say_bytes("not delivered, for no daemon took it:", relay.left_out_bytes);
         fputs("\n", stderr);
         if (saw.verdict[0] != '\0') {
-                char verdict[2 * sizeof saw.verdict];
-                hw_terminal_text(verdict, sizeof verdict, saw.verdict);
+                char verdict[2 * sizeof(saw.verdict)];
+                hw_terminal_text(verdict, sizeof(verdict), saw.verdict);
                 fprintf(stderr, "heapwatch run: live data of %s: %s\n", r->target, verdict);
         }
 }
@@ -399,7 +421,7 @@ static void say_output(const struct run *r)
         if (fstat(r->output_fd, &st) == 0 && st.st_size > 0)
                 fprintf(stderr, "heapwatch run: the program's output is in %s\n", r->output);
         else
-                (void) unlink(r->output);
+                (void)unlink(r->output);
 }
 
 static void release(struct run *r)
@@ -408,9 +430,9 @@ static void release(struct run *r)
                 daemon_remove(&r->link, r->target);
         relay_close(&r->relay);
         if (r->output_fd >= 0)
-                (void) close(r->output_fd);
+                (void)close(r->output_fd);
         if (r->directory[0] != '\0')
-                (void) rmdir(r->directory); /* stays when the program's output is in it */
+                (void)rmdir(r->directory); /* stays when the program's output is in it */
         flags_done(&r->flags);
 }
 
@@ -420,7 +442,7 @@ static int start(struct run *r)
         char uri[360];
         struct session_result result;
 
-        snprintf(uri, sizeof uri, "unix:%s", r->socket);
+        snprintf(uri, sizeof(uri), "unix:%s", r->socket);
         if (screen) {
                 r->output_fd = open(r->output, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
                 if (r->output_fd < 0) {
@@ -429,10 +451,19 @@ static int start(struct run *r)
                 }
         }
         struct session_options options = {
-                .path = r->path, .argv = r->o.program, .ghcrts = r->flags.ghcrts, .target = r->target,
-                .uri = uri, .resolution_ns = r->o.resolution_ns, .link = &r->link, .relay = r->relay,
-                .screen = screen, .plain = r->o.plain || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO),
-                .close_screen = r->o.close, .output_fd = r->output_fd, .output_path = r->output,
+                .path = r->path,
+                .argv = r->o.program,
+                .ghcrts = r->flags.ghcrts,
+                .target = r->target,
+                .uri = uri,
+                .resolution_ns = r->o.resolution_ns,
+                .link = &r->link,
+                .relay = r->relay,
+                .screen = screen,
+                .plain = r->o.plain || !isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO),
+                .close_screen = r->o.close,
+                .output_fd = r->output_fd,
+                .output_path = r->output,
                 .end_hung_ms = r->o.end_hung_ms,
         };
         int e = session_run(&options, &result);
@@ -443,8 +474,7 @@ static int start(struct run *r)
         sum_up(r, &result);
         if (screen)
                 say_output(r);
-        return WIFSIGNALED(result.wait_status) ? 128 + WTERMSIG(result.wait_status)
-                                               : WEXITSTATUS(result.wait_status);
+        return WIFSIGNALED(result.wait_status) ? 128 + WTERMSIG(result.wait_status) : WEXITSTATUS(result.wait_status);
 }
 
 static int run(int argc, char **argv)

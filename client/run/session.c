@@ -28,21 +28,21 @@
 #include "client/run/hung.h"
 #include "proto/base/clock.h"
 
-#define TICK_MS 500
-#define KILL_AFTER_MS 5000              /* from SIGTERM to SIGKILL for a hung program */
-#define READD_MS 1000
-#define FINISH_MS 3000                  /* for the daemon to take the last bytes */
+#define TICK_MS       500
+#define KILL_AFTER_MS 5000 /* from SIGTERM to SIGKILL for a hung program */
+#define READD_MS      1000
+#define FINISH_MS     3000 /* for the daemon to take the last bytes */
 
 struct session {
         const struct session_options *o;
-        int signals;                    /* signalfd */
+        int signals; /* signalfd */
         sigset_t old_mask;
-        struct sigaction old_pipe;      /* SIGPIPE is ignored here, not in what is started */
-        pid_t program, screen, adder;   /* 0: not running */
+        struct sigaction old_pipe;    /* SIGPIPE is ignored here, not in what is started */
+        pid_t program, screen, adder; /* 0: not running */
         bool lost_told, hung_told, termed;
         uint64_t started_ms, readd_ms, term_ms;
         struct hung hung;
-        bool moved;                     /* bytes since the last tick */
+        bool moved; /* bytes since the last tick */
         struct session_result result;
 };
 
@@ -68,7 +68,7 @@ static int block_signals(struct session *s)
                 return -errno;
         sigemptyset(&set);
         sigaddset(&set, SIGCHLD);
-        for (size_t i = 0; i < sizeof forwarded / sizeof forwarded[0]; i++)
+        for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
                 sigaddset(&set, forwarded[i]);
         if (sigprocmask(SIG_BLOCK, &set, &s->old_mask) < 0)
                 return -errno;
@@ -79,8 +79,8 @@ static int block_signals(struct session *s)
 /* In a child: signals as we found them. */
 static void restore_signals(const struct session *s)
 {
-        (void) sigaction(SIGPIPE, &s->old_pipe, NULL);
-        (void) sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
+        (void)sigaction(SIGPIPE, &s->old_pipe, NULL);
+        (void)sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
 }
 
 static _Noreturn void become_program(const struct session *s, int report)
@@ -90,16 +90,16 @@ static _Noreturn void become_program(const struct session *s, int report)
 
         restore_signals(s);
         if (o->screen) {
-                (void) setpgid(0, 0);
+                (void)setpgid(0, 0);
                 null = open("/dev/null", O_RDONLY);
         }
-        if ((!o->screen || (null >= 0 && dup2(null, 0) >= 0 && dup2(o->output_fd, 1) >= 0 &&
-                            dup2(o->output_fd, 2) >= 0)) &&
+        if ((!o->screen ||
+             (null >= 0 && dup2(null, 0) >= 0 && dup2(o->output_fd, 1) >= 0 && dup2(o->output_fd, 2) >= 0)) &&
             setenv("GHCRTS", o->ghcrts, 1) == 0)
                 execv(o->path, o->argv);
         int error = errno;
-        ssize_t n = write(report, &error, sizeof error);
-        _exit(n == sizeof error ? 127 : 126);
+        ssize_t n = write(report, &error, sizeof(error));
+        _exit(n == sizeof(error) ? 127 : 126);
 }
 
 /* Starts the program; a failed exec is reported through a pipe that a good one closes. */
@@ -114,11 +114,11 @@ static int start_program(struct session *s)
                 become_program(s, report[1]);
         if (s->program < 0)
                 error = errno;
-        (void) close(report[1]);
-        ssize_t n = s->program > 0 ? read(report[0], &error, sizeof error) : -1;
-        (void) close(report[0]);
-        if (n == (ssize_t) sizeof error && s->program > 0) {
-                (void) waitpid(s->program, NULL, 0);
+        (void)close(report[1]);
+        ssize_t n = s->program > 0 ? read(report[0], &error, sizeof(error)) : -1;
+        (void)close(report[0]);
+        if (n == (ssize_t)sizeof(error) && s->program > 0) {
+                (void)waitpid(s->program, NULL, 0);
                 s->program = 0;
         }
         return -error;
@@ -127,7 +127,7 @@ static int start_program(struct session *s)
 static void start_screen(struct session *s)
 {
         char self[] = "/proc/self/exe", name[] = "heapwatch", top[] = "top", plain[] = "--plain";
-        char *target = (char *) (size_t) s->o->target;
+        char *target = (char *)(size_t)s->o->target;
         char *with_plain[] = { name, top, plain, target, NULL }, *without[] = { name, top, target, NULL };
 
         s->screen = fork();
@@ -138,7 +138,7 @@ static void start_screen(struct session *s)
         }
         if (s->screen < 0) {
                 s->screen = 0;
-                (void) tell(s, "the screen could not be started; the program goes on without");
+                (void)tell(s, "the screen could not be started; the program goes on without");
         }
 }
 
@@ -151,7 +151,9 @@ static void start_adder(struct session *s)
         if (s->adder == 0) {
                 restore_signals(s);
                 _exit(daemon_add(s->o->link, s->o->target, true, s->o->uri, s->o->resolution_ns, name, error,
-                                 sizeof error) ? 0 : 1);
+                                 sizeof(error))
+                              ? 0
+                              : 1);
         }
         if (s->adder < 0)
                 s->adder = 0; /* tried again at the next turn */
@@ -166,7 +168,7 @@ static void reap(struct session *s)
                 if (pid == s->program) {
                         s->program = 0;
                         s->result.wait_status = status;
-                        s->result.seconds = (double) (clock_mono_ms() - s->started_ms) / 1000;
+                        s->result.seconds = (double)(clock_mono_ms() - s->started_ms) / 1000;
                 } else if (pid == s->screen) {
                         s->screen = 0;
                 } else if (pid == s->adder) {
@@ -182,16 +184,16 @@ static void pass_on(const struct session *s, const struct signalfd_siginfo *info
         bool from_terminal = info->ssi_code == SI_KERNEL;
 
         if (s->program > 0 && (s->o->screen || !from_terminal))
-                (void) kill(s->program, (int) info->ssi_signo); /* it may just have ended */
+                (void)kill(s->program, (int)info->ssi_signo); /* it may just have ended */
         else if (s->program == 0 && s->screen > 0 && info->ssi_signo != SIGCONT)
-                (void) kill(s->screen, SIGTERM);
+                (void)kill(s->screen, SIGTERM);
 }
 
 static void hear_signals(struct session *s)
 {
         struct signalfd_siginfo info;
 
-        while (read(s->signals, &info, sizeof info) == (ssize_t) sizeof info) {
+        while (read(s->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
                 if (info.ssi_signo == SIGCHLD)
                         reap(s);
                 else
@@ -210,8 +212,9 @@ static void watch_daemon(struct session *s, uint64_t now)
                 return;
         }
         if (!s->lost_told)
-                s->lost_told = tell(s, "the daemon is gone; the program goes on unharmed, unwatched until heapwatchd "
-                                       "is started again");
+                s->lost_told = tell(s,
+                                    "the daemon is gone; the program goes on unharmed, unwatched until heapwatchd "
+                                    "is started again");
         if (s->adder == 0 && now - s->readd_ms >= READD_MS && daemon_reachable(s->o->link)) {
                 s->readd_ms = now;
                 start_adder(s);
@@ -221,11 +224,12 @@ static void watch_daemon(struct session *s, uint64_t now)
 static void tell_hung(struct session *s)
 {
         if (!s->hung_told)
-                s->hung_told = tell(s, s->o->end_hung_ms >= 0
-                        ? "the program hangs: each of its threads waits for another one (known of "
-                          "--eventlog-flush-interval at exit); it will be ended"
-                        : "the program hangs: each of its threads waits for another one (known of "
-                          "--eventlog-flush-interval at exit); end it yourself, or use --end-hung SECONDS");
+                s->hung_told = tell(
+                        s, s->o->end_hung_ms >= 0
+                                   ? "the program hangs: each of its threads waits for another one (known of "
+                                     "--eventlog-flush-interval at exit); it will be ended"
+                                   : "the program hangs: each of its threads waits for another one (known of "
+                                     "--eventlog-flush-interval at exit); end it yourself, or use --end-hung SECONDS");
 }
 
 static void end_hung(struct session *s, long long stuck_ms, uint64_t now)
@@ -237,9 +241,9 @@ static void end_hung(struct session *s, long long stuck_ms, uint64_t now)
                 s->termed = true;
                 s->term_ms = now;
                 s->result.ended_hung = true;
-                (void) kill(s->program, SIGTERM);
+                (void)kill(s->program, SIGTERM);
         } else if (now - s->term_ms >= KILL_AFTER_MS) {
-                (void) kill(s->program, SIGKILL);
+                (void)kill(s->program, SIGKILL);
         }
 }
 
@@ -264,8 +268,8 @@ static void program_ended(struct session *s)
 {
         relay_finish(s->o->relay, FINISH_MS);
         if (s->screen > 0 && (s->o->close_screen || s->o->plain)) {
-                (void) poll(NULL, 0, 1200); /* one more picture: top draws once a second */
-                (void) kill(s->screen, SIGTERM);
+                (void)poll(NULL, 0, 1200); /* one more picture: top draws once a second */
+                (void)kill(s->screen, SIGTERM);
         }
 }
 
@@ -275,7 +279,7 @@ static void turn(struct session *s)
         bool ran = s->program > 0, had_screen = s->screen > 0;
 
         relay_pollfds(s->o->relay, fds);
-        fds[RELAY_POLLFDS] = (struct pollfd) { s->signals, POLLIN, 0 };
+        fds[RELAY_POLLFDS] = (struct pollfd){ s->signals, POLLIN, 0 };
         if (poll(fds, RELAY_POLLFDS + 1, TICK_MS) < 0)
                 return; /* EINTR */
         if (ran)
@@ -286,7 +290,7 @@ static void turn(struct session *s)
                 program_ended(s);
         if (had_screen && s->screen == 0 && s->program > 0)
                 fprintf(stderr, "heapwatch run: the program goes on as process %d, its output in %s; Ctrl-C ends it\n",
-                        (int) s->program, s->o->output_path);
+                        (int)s->program, s->o->output_path);
 }
 
 static void loop(struct session *s)
@@ -317,11 +321,11 @@ int session_run(const struct session_options *options, struct session_result *re
                         start_screen(&s);
                 loop(&s);
                 if (s.adder > 0)
-                        (void) waitpid(s.adder, NULL, 0); /* bounded by its own request timeout */
+                        (void)waitpid(s.adder, NULL, 0); /* bounded by its own request timeout */
                 *ret_result = s.result;
         }
         if (s.signals >= 0)
-                (void) close(s.signals);
+                (void)close(s.signals);
         restore_signals(&s);
         return r;
 }

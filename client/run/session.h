@@ -14,27 +14,27 @@
 #include "client/run/relay.h"
 
 struct session_options {
-        const char *path;               /* of the program */
-        char *const *argv;              /* its arguments, argv[0] included */
-        const char *ghcrts;             /* its RTS flags */
-        const char *target;             /* name at the daemon */
+        const char *path;   /* of the program */
+        char *const *argv;  /* its arguments, argv[0] included */
+        const char *ghcrts; /* its RTS flags */
+        const char *target; /* name at the daemon */
         const char *uri;
-        uint64_t resolution_ns;         /* of its verdicts; 0: the daemon's */
+        uint64_t resolution_ns; /* of its verdicts; 0: the daemon's */
         const struct daemon_link *link;
         struct relay *relay;
-        bool screen;                    /* show heapwatch top; the program's output goes to output_fd */
-        bool plain;                     /* as text, not as a full screen */
-        bool close_screen;              /* when the program ends, not when the user says so */
-        int output_fd;                  /* with screen; else -1 */
+        bool screen;       /* show heapwatch top; the program's output goes to output_fd */
+        bool plain;        /* as text, not as a full screen */
+        bool close_screen; /* when the program ends, not when the user says so */
+        int output_fd;     /* with screen; else -1 */
         const char *output_path;
-        long long end_hung_ms;          /* -1: never */
+        long long end_hung_ms; /* -1: never */
 };
 
 /* What became of the program, and how long it took. */
 struct session_result {
-        int wait_status;                /* as of waitpid */
+        int wait_status; /* as of waitpid */
         double seconds;
-        bool ended_hung;                /* by us */
+        bool ended_hung; /* by us */
 };
 
 /* 0, or -errno when the program could not be started. Returns after the program (and the screen) ended. */

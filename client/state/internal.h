@@ -7,16 +7,19 @@
 #include "client/state/world.h"
 
 /* Open addressing from a 64-bit id to a position in an array. */
-struct id_slot { uint64_t id; uint32_t position_1; }; /* position + 1; 0 = free */
+struct id_slot {
+        uint64_t id;
+        uint32_t position_1;
+}; /* position + 1; 0 = free */
 struct id_index {
         struct id_slot *slots;
-        uint32_t n_slots, n_used;       /* n_slots is a power of two */
+        uint32_t n_slots, n_used; /* n_slots is a power of two */
 };
 
 /* A target with what only the view needs. `t` is the part that others see. */
 struct target_state {
         struct world_target t;
-        bool sampled[WORLD_SERIES];      /* the daemon sends this series itself: nothing is derived */
+        bool sampled[WORLD_SERIES]; /* the daemon sends this series itself: nothing is derived */
         uint32_t cap_bands, cap_stacks, cap_ticky;
         struct id_index ticky_index;
 };

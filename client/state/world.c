@@ -21,7 +21,7 @@
 struct world {
         struct target_state **targets;
         uint32_t n_targets, cap_targets;
-        struct world_daemon **daemons;   /* by index; NULL when never heard */
+        struct world_daemon **daemons; /* by index; NULL when never heard */
         uint32_t n_daemons, cap_daemons;
 };
 

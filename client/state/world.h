@@ -16,15 +16,18 @@
 
 #include "heapwatch/wire.h"
 
-#define WORLD_POINTS 4096        /* newest samples kept per series */
-#define WORLD_BAND_POINTS 64     /* newest censuses kept per band */
-#define WORLD_NOTES 512
-#define WORLD_SERIES 16          /* indexed by Hw__Series */
-#define WORLD_TARGETS 10000      /* of all daemons: messages of further ones are counted as left out */
-#define WORLD_DAEMONS 256        /* messages of further ones are ignored */
-#define WORLD_NAME_MAX 64        /* bytes of a target's name; longer ones are ignored */
+#define WORLD_POINTS      4096 /* newest samples kept per series */
+#define WORLD_BAND_POINTS 64   /* newest censuses kept per band */
+#define WORLD_NOTES       512
+#define WORLD_SERIES      16    /* indexed by Hw__Series */
+#define WORLD_TARGETS     10000 /* of all daemons: messages of further ones are counted as left out */
+#define WORLD_DAEMONS     256   /* messages of further ones are ignored */
+#define WORLD_NAME_MAX    64    /* bytes of a target's name; longer ones are ignored */
 
-struct world_point { uint64_t time_ns; double value; };
+struct world_point {
+        uint64_t time_ns;
+        double value;
+};
 
 /* A ring of points in order of arrival. */
 struct world_ring {
@@ -37,48 +40,49 @@ const struct world_point *world_ring_newest(const struct world_ring *r, size_t i
 
 struct world_band {
         uint32_t id;
-        Hw__Band *def;                  /* owned copy; label is always set */
-        uint64_t bytes;                 /* in the newest census; 0 when it had no row */
-        uint64_t first_bytes;           /* in the first census that had it */
+        Hw__Band *def;        /* owned copy; label is always set */
+        uint64_t bytes;       /* in the newest census; 0 when it had no row */
+        uint64_t first_bytes; /* in the first census that had it */
         uint64_t max_bytes;
-        uint64_t census;                /* newest census with a row */
+        uint64_t census; /* newest census with a row */
         struct world_ring history;
-        Hw__Trend *trend;               /* NULL until it came */
+        Hw__Trend *trend; /* NULL until it came */
 };
 
 /* Owned copies of the newest message of each kind; NULL until it came. */
 struct world_target {
         char name[WORLD_NAME_MAX + 1];
-        size_t daemon;                  /* index of its daemon in the feed */
+        size_t daemon; /* index of its daemon in the feed */
         uint32_t run;
-        uint64_t event_time_ns;         /* newest */
-        uint64_t published_wall_ns;     /* newest */
+        uint64_t event_time_ns;     /* newest */
+        uint64_t published_wall_ns; /* newest */
         Hw__Target *target;
-        Hw__Heap *heap;                 /* without samples */
-        Hw__Gc *gc;                     /* without collections */
+        Hw__Heap *heap; /* without samples */
+        Hw__Gc *gc;     /* without collections */
         Hw__Census *census;
         Hw__Sched *sched;
         Hw__Health *health;
         struct world_ring series[WORLD_SERIES]; /* samples */
-        struct world_band **bands;       /* by id - 1; entries may be NULL */
+        struct world_band **bands;              /* by id - 1; entries may be NULL */
         uint32_t n_bands;
-        Hw__Note *notes[WORLD_NOTES];    /* ring; see world_note */
+        Hw__Note *notes[WORLD_NOTES];     /* ring; see world_note */
         uint64_t notes_first, notes_last; /* numbers kept; 0 when none */
-        uint64_t ticks;                 /* time profile */
-        Hw__Stack **stacks;             /* by id - 1 */
+        uint64_t ticks;                   /* time profile */
+        Hw__Stack **stacks;               /* by id - 1 */
         uint32_t n_stacks;
-        Hw__TickyCounter **ticky;       /* in order of first sight */
+        Hw__TickyCounter **ticky; /* in order of first sight */
         uint32_t n_ticky;
-        Hw__Trend *trends[WORLD_SERIES]; /* of series, indexed by Hw__Series; NULL until it came. Of bands: world_band */
-        Hw__Trends *trend_state;        /* newest message without `trends`: growth, time to limit, scale */
-        Hw__Alerts *alerts;             /* outlives runs */
+        Hw__Trend
+                *trends[WORLD_SERIES]; /* of series, indexed by Hw__Series; NULL until it came. Of bands: world_band */
+        Hw__Trends *trend_state;       /* newest message without `trends`: growth, time to limit, scale */
+        Hw__Alerts *alerts;            /* outlives runs */
 };
 
 struct world_daemon {
         Hw__DaemonState *state;
-        bool stale;                     /* silent for 3 s */
-        uint64_t heard_wall_ns;         /* published_wall_ns of its newest message */
-        uint64_t left_out;              /* messages of targets beyond WORLD_TARGETS */
+        bool stale;             /* silent for 3 s */
+        uint64_t heard_wall_ns; /* published_wall_ns of its newest message */
+        uint64_t left_out;      /* messages of targets beyond WORLD_TARGETS */
 };
 
 struct world;

@@ -51,7 +51,7 @@ struct gathering {
         char *target;
         uint32_t run;
         struct summary summary;
-        bool any;               /* a run was printed */
+        bool any; /* a run was printed */
 };
 
 static int run(int argc, char **argv);

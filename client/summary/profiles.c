@@ -7,11 +7,13 @@
 #include "client/summary/print.h"
 #include "client/summary/summary.h"
 
-#define LABEL 80        /* bytes of a name shown */
+#define LABEL 80 /* bytes of a name shown */
 
 /* --------------------------------------------------------- heap profile */
 
-static const struct { const char *flag, *words; } modes[] = {
+static const struct {
+        const char *flag, *words;
+} modes[] = {
         [HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK] = { "-hc", "cost centre stack" },
         [HW__BREAKDOWN__BREAKDOWN_MODULE] = { "-hm", "module" },
         [HW__BREAKDOWN__BREAKDOWN_CLOSURE_DESCRIPTION] = { "-hd", "closure description" },

@@ -2,7 +2,7 @@
 /* sections.c - DESIGN: the order of a summary; counting of what the view does not keep. */
 #include "client/summary/summary.h"
 
-#define START_NS 10000000u      /* a log whose oldest event is this early was there from the start */
+#define START_NS 10000000u /* a log whose oldest event is this early was there from the start */
 
 const struct section summary_sections[] = {
         { NULL, identity_text, identity_json, NULL },

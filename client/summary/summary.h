@@ -18,15 +18,15 @@
 #include "client/cli/json_out.h"
 #include "client/state/world.h"
 
-#define SUMMARY_BANDS 10        /* largest ones shown in text */
-#define NOTE_SORTS 6            /* indexed by Hw__Note__What */
+#define SUMMARY_BANDS 10 /* largest ones shown in text */
+#define NOTE_SORTS    6  /* indexed by Hw__Note__What */
 
 struct summary {
-        const struct world_target *t;    /* borrowed */
+        const struct world_target *t; /* borrowed */
         uint64_t notes[NOTE_SORTS];
-        uint64_t censuses;              /* whole ones; the unfinished last one is not counted */
+        uint64_t censuses; /* whole ones; the unfinished last one is not counted */
         bool census_unfinished;
-        bool last;                      /* the last run of its log: the stream's health belongs to it */
+        bool last; /* the last run of its log: the stream's health belongs to it */
 };
 
 /* Counts what a message of the run brings. */
@@ -34,18 +34,18 @@ void summary_count(struct summary *s, const Hw__Update *update);
 
 /* What is derived from several messages; each member with whether it is known. */
 struct elapsed {
-        bool known;                     /* span */
-        uint64_t span_ns;               /* from the oldest event to the newest */
-        bool late;                      /* the log begins well after the program: the oldest event is not near 0 */
-        bool gc_known;                  /* some collections were told, all with their pauses */
-        uint64_t gc_ns;                 /* sum of the leaders' pauses */
-        uint64_t mut_ns;                /* the rest of the span */
+        bool known;       /* span */
+        uint64_t span_ns; /* from the oldest event to the newest */
+        bool late;        /* the log begins well after the program: the oldest event is not near 0 */
+        bool gc_known;    /* some collections were told, all with their pauses */
+        uint64_t gc_ns;   /* sum of the leaders' pauses */
+        uint64_t mut_ns;  /* the rest of the span */
 };
 
 struct elapsed summary_elapsed(const struct summary *s);
 
 struct section {
-        const char *key;                /* of its object in JSON; NULL: its members stand in the run's own object */
+        const char *key; /* of its object in JSON; NULL: its members stand in the run's own object */
         void (*text)(FILE *to, const struct summary *s);
         /* Writes members of the object. */
         void (*json)(struct json_out *j, const struct summary *s);

@@ -7,7 +7,9 @@
 
 /* ---------------------------------------------------------------- notes */
 
-static const struct { const char *key, *one, *many; } sorts[NOTE_SORTS] = {
+static const struct {
+        const char *key, *one, *many;
+} sorts[NOTE_SORTS] = {
         [HW__NOTE__WHAT__WHAT_UNKNOWN] = { "others", "other", "others" },
         [HW__NOTE__WHAT__WHAT_MESSAGE] = { "messages", "message", "messages" },
         [HW__NOTE__WHAT__WHAT_MARKER] = { "markers", "marker", "markers" },
@@ -80,8 +82,7 @@ static void print_sparks(FILE *to, const Hw__Sparks *p)
                       hw_count_text(n[0], HW_NUMBER_MAX, p->created + p->dud + p->overflowed),
                       hw_count_text(n[1], HW_NUMBER_MAX, p->converted),
                       hw_count_text(n[2], HW_NUMBER_MAX, p->overflowed), hw_count_text(n[3], HW_NUMBER_MAX, p->dud),
-                      hw_count_text(n[4], HW_NUMBER_MAX, p->collected),
-                      hw_count_text(n[5], HW_NUMBER_MAX, p->fizzled));
+                      hw_count_text(n[4], HW_NUMBER_MAX, p->collected), hw_count_text(n[5], HW_NUMBER_MAX, p->fizzled));
 }
 
 void threads_text(FILE *to, const struct summary *s)

@@ -17,7 +17,7 @@
 #include "client/cli/signals.h"
 #include "client/trend/trend.h"
 
-#define WAIT_MS 5000    /* for a daemon's snapshot */
+#define WAIT_MS 5000 /* for a daemon's snapshot */
 
 static const char help[] =
         "usage: heapwatch trend [TARGET]... [--connect ENDPOINT]... [OPTIONS]\n"
@@ -52,7 +52,7 @@ struct request {
         struct text_list endpoints, targets, files;
         struct trend_show show;
         bool json;
-        Hw__Verdict fail_on;            /* UNKNOWN: never */
+        Hw__Verdict fail_on; /* UNKNOWN: never */
         struct text_list daemon_args;
 };
 
@@ -145,10 +145,14 @@ static int take_argument(struct request *r, const char *text)
 static int parse(struct request *r, int argc, char **argv)
 {
         static const struct option options[] = {
-                { "connect", required_argument, NULL, 'c' },   { "format", required_argument, NULL, 'f' },
-                { "sort", required_argument, NULL, 's' },      { "bands", required_argument, NULL, 'b' },
-                { "windows", no_argument, NULL, 'w' },         { "fail-on", required_argument, NULL, 'x' },
-                OPTIONS_OF_TREND,                              { NULL, 0, NULL, 0 },
+                { "connect", required_argument, NULL, 'c' },
+                { "format", required_argument, NULL, 'f' },
+                { "sort", required_argument, NULL, 's' },
+                { "bands", required_argument, NULL, 'b' },
+                { "windows", no_argument, NULL, 'w' },
+                { "fail-on", required_argument, NULL, 'x' },
+                OPTIONS_OF_TREND,
+                { NULL, 0, NULL, 0 },
         };
         int o, bad = 0;
 

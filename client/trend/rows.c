@@ -50,8 +50,7 @@ static void print_row(FILE *to, const char *name, const Hw__Trend *t, bool has_n
         cell(to, rate(text, t->has_slope_low, t->slope_low), 14);
         cell(to, rate(text, t->has_slope_high, t->slope_high), 14);
         cell(to, amount(text, t->has_gained_low_bytes, t->gained_low_bytes), 12);
-        cell(to, duration(text, t->evidence && t->evidence->has_span_ns,
-                          t->evidence ? t->evidence->span_ns : 0), 10);
+        cell(to, duration(text, t->evidence && t->evidence->has_span_ns, t->evidence ? t->evidence->span_ns : 0), 10);
         cell(to, duration(text, t->has_onset_ns, t->onset_ns), 10);
         fputc('\n', to);
 }
@@ -61,16 +60,21 @@ static void print_row(FILE *to, const char *name, const Hw__Trend *t, bool has_n
 static void print_window(FILE *to, const Hw__WindowStatistics *w, bool bytes)
 {
         char text[HW_NUMBER_MAX];
-        const struct { bool known; double v; } values[] = {
-                { w->has_min, w->min }, { w->has_mean, w->mean }, { w->has_stddev, w->stddev }, { w->has_p50, w->p50 },
-                { w->has_p99, w->p99 }, { w->has_max, w->max },
+        const struct {
+                bool known;
+                double v;
+        } values[] = {
+                { w->has_min, w->min }, { w->has_mean, w->mean }, { w->has_stddev, w->stddev },
+                { w->has_p50, w->p50 }, { w->has_p99, w->p99 },   { w->has_max, w->max },
         };
 
         fprintf(to, "    %-8s ", w->has_window_ns ? duration(text, true, w->window_ns) : "run");
         cell(to, hw_count_text(text, sizeof(text), w->has_count ? w->count : 0), 8);
         for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
-                cell(to, bytes ? amount(text, values[i].known, values[i].v)
-                               : duration(text, values[i].known, (uint64_t)fmax(values[i].v, 0)), 11);
+                cell(to,
+                     bytes ? amount(text, values[i].known, values[i].v)
+                           : duration(text, values[i].known, (uint64_t)fmax(values[i].v, 0)),
+                     11);
         cell(to, bytes ? rate(text, w->has_slope, w->slope) : "–", 14);
         if (w->has_fit)
                 fprintf(to, "  %.3f\n", w->fit);
@@ -115,7 +119,7 @@ static void print_series(FILE *to, const struct world_target *t, const struct tr
 
 /* ---------------------------------------------------------------- bands */
 
-static enum trend_order order_now;      /* qsort has no context */
+static enum trend_order order_now; /* qsort has no context */
 
 static double gained(const struct world_band *b)
 {

@@ -10,16 +10,16 @@
 #include "client/state/world.h"
 
 enum trend_order {
-        ORDER_GAINED,                   /* most gained for sure first */
+        ORDER_GAINED, /* most gained for sure first */
         ORDER_SLOPE,
         ORDER_SIZE,
         ORDER_NAME
 };
 
 struct trend_show {
-        enum trend_order order;         /* of bands; series have their own */
-        size_t bands;                   /* rows of bands at most */
-        bool windows;                   /* the statistics of each window, too */
+        enum trend_order order; /* of bands; series have their own */
+        size_t bands;           /* rows of bands at most */
+        bool windows;           /* the statistics of each window, too */
 };
 
 /* For people. */

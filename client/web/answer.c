@@ -15,7 +15,9 @@
 #include "client/history/put.h"
 #include "client/page/assets.h"
 
-static const struct { const char *name, *value; } headers[] = {
+static const struct {
+        const char *name, *value;
+} headers[] = {
         { "Cache-Control", "no-store" },
         { "X-Content-Type-Options", "nosniff" },
         { "Referrer-Policy", "no-referrer" },
@@ -24,11 +26,24 @@ static const struct { const char *name, *value; } headers[] = {
         { "X-Frame-Options", "DENY" },
 };
 
-static const struct { int status; const char *phrase; } phrases[] = {
-        { 200, "OK" }, { 303, "See Other" }, { 400, "Bad Request" }, { 401, "Unauthorized" }, { 403, "Forbidden" },
-        { 404, "Not Found" }, { 405, "Method Not Allowed" }, { 409, "Conflict" }, { 413, "Content Too Large" },
-        { 421, "Misdirected Request" }, { 429, "Too Many Requests" }, { 500, "Internal Server Error" },
-        { 503, "Service Unavailable" }, { 504, "Gateway Timeout" },
+static const struct {
+        int status;
+        const char *phrase;
+} phrases[] = {
+        { 200, "OK" },
+        { 303, "See Other" },
+        { 400, "Bad Request" },
+        { 401, "Unauthorized" },
+        { 403, "Forbidden" },
+        { 404, "Not Found" },
+        { 405, "Method Not Allowed" },
+        { 409, "Conflict" },
+        { 413, "Content Too Large" },
+        { 421, "Misdirected Request" },
+        { 429, "Too Many Requests" },
+        { 500, "Internal Server Error" },
+        { 503, "Service Unavailable" },
+        { 504, "Gateway Timeout" },
 };
 
 static const char *phrase(int status)
@@ -46,7 +61,8 @@ static const char *policy(void)
         static char text[1024];
 
         if (!text[0])
-                (void)snprintf(text, sizeof(text), "default-src 'none'; %s; img-src 'self' data: blob:; "
+                (void)snprintf(text, sizeof(text),
+                               "default-src 'none'; %s; img-src 'self' data: blob:; "
                                "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
                                page_policy());
         return text;

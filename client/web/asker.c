@@ -21,12 +21,12 @@
 #include "proto/wire/endpoints.h"
 #include "proto/follow/zparts.h"
 
-#define SLOTS 4096u             /* a power of two above ASKER_WAITING */
+#define SLOTS            4096u /* a power of two above ASKER_WAITING */
 #define REPLIES_PER_TURN 64
 
 struct waiting {
-        uint64_t id;            /* 0: free */
-        uint64_t since_ms;      /* by the monotonic clock */
+        uint64_t id;       /* 0: free */
+        uint64_t since_ms; /* by the monotonic clock */
         asker_done *done;
         void *ctx;
 };
@@ -35,7 +35,7 @@ struct asker {
         void *context, *socket;
         struct event *readable, *again, *second;
         struct waiting slots[SLOTS];
-        uint64_t next, oldest;  /* ids: below `oldest` none is under way */
+        uint64_t next, oldest; /* ids: below `oldest` none is under way */
         size_t n;
         bool pumping;
 };
@@ -156,9 +156,13 @@ void asker_ask(struct asker *a, Hw__Request *request, asker_done *done, void *ct
 
 static bool open_socket(struct asker *a, const char *publish_endpoint)
 {
-        static const int options[][2] = { { ZMQ_LINGER, 0 }, { ZMQ_IMMEDIATE, 1 }, { ZMQ_RECONNECT_IVL, 100 },
-                                          { ZMQ_RECONNECT_IVL_MAX, 2000 }, { ZMQ_RCVHWM, ASKER_WAITING },
-                                          { ZMQ_SNDHWM, ASKER_WAITING }, { ZMQ_IPV6, 1 } };
+        static const int options[][2] = { { ZMQ_LINGER, 0 },
+                                          { ZMQ_IMMEDIATE, 1 },
+                                          { ZMQ_RECONNECT_IVL, 100 },
+                                          { ZMQ_RECONNECT_IVL_MAX, 2000 },
+                                          { ZMQ_RCVHWM, ASKER_WAITING },
+                                          { ZMQ_SNDHWM, ASKER_WAITING },
+                                          { ZMQ_IPV6, 1 } };
         char endpoint[ENDPOINT_MAX];
         int64_t max = LIMIT_MESSAGE_BYTES;
 

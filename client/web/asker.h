@@ -10,8 +10,8 @@
 
 #include "heapwatch/wire.h"
 
-#define ASKER_WAITING 2000      /* requests under way: more are refused */
-#define ASKER_SECONDS 5u        /* then there is no answer */
+#define ASKER_WAITING 2000 /* requests under way: more are refused */
+#define ASKER_SECONDS 5u   /* then there is no answer */
 
 struct asker;
 

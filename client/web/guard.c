@@ -109,8 +109,7 @@ bool guard_token(const struct guard *g, const char *authorization, const char *c
 /* Whether it can stand in a cookie, a header and an address as it is. */
 static bool plain(const char *token)
 {
-        return strspn(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~+/=-") ==
-               strlen(token);
+        return strspn(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~+/=-") == strlen(token);
 }
 
 bool guard_read_token(struct guard *g, const char *path, char *error, size_t size)
@@ -128,8 +127,10 @@ bool guard_read_token(struct guard *g, const char *path, char *error, size_t siz
         (void)fclose(f);
         line[n] = '\0';
         if (n < TOKEN_LEAST || n > TOKEN_MOST || !plain(line)) {
-                (void)snprintf(error, size, "%s: expected a token of %d to %d letters, digits or ._~+/=- in its first "
-                               "line; make one with: openssl rand -hex 24", path, TOKEN_LEAST, TOKEN_MOST);
+                (void)snprintf(error, size,
+                               "%s: expected a token of %d to %d letters, digits or ._~+/=- in its first "
+                               "line; make one with: openssl rand -hex 24",
+                               path, TOKEN_LEAST, TOKEN_MOST);
                 return false;
         }
         memcpy(g->token, line, n + 1);

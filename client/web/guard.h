@@ -14,12 +14,12 @@
 #include <stddef.h>
 
 #define TOKEN_LEAST 16
-#define TOKEN_MOST 512
+#define TOKEN_MOST  512
 
 struct guard {
-        const char *const *hosts;       /* further names that are allowed */
+        const char *const *hosts; /* further names that are allowed */
         size_t n_hosts;
-        char token[TOKEN_MOST + 1];     /* empty: none is asked for */
+        char token[TOKEN_MOST + 1]; /* empty: none is asked for */
 };
 
 /* Whether this Host header (NULL: none) may be answered. */

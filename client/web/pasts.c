@@ -21,14 +21,17 @@
 #include "client/web/question.h"
 #include "proto/base/clock.h"
 
-#define CACHE_MS 1000
-#define CACHE_ENTRIES 32
-#define CACHE_BYTES ((size_t)4 << 20)   /* of one answer: larger ones are not kept */
-#define CACHE_QUERY 1024                /* likewise for questions */
+#define CACHE_MS       1000
+#define CACHE_ENTRIES  32
+#define CACHE_BYTES    ((size_t)4 << 20) /* of one answer: larger ones are not kept */
+#define CACHE_QUERY    1024              /* likewise for questions */
 #define REQUESTS_PER_S 60.0
-#define ITEMS_PER_S 2000.0              /* questions to daemons: a daemon takes some 20 us for one */
+#define ITEMS_PER_S    2000.0 /* questions to daemons: a daemon takes some 20 us for one */
 
-struct bucket { double tokens; uint64_t at_ms; };
+struct bucket {
+        double tokens;
+        uint64_t at_ms;
+};
 
 struct cached {
         char query[CACHE_QUERY];
@@ -48,7 +51,7 @@ struct place {
         struct job *job;
         struct wanted *wanted;
         struct past past;
-        const char *error;              /* static, or `refusal` */
+        const char *error; /* static, or `refusal` */
         char refusal[160];
 };
 
@@ -115,8 +118,12 @@ static void remember(struct pasts *p, const char *query, const struct document *
 static void print_place(FILE *to, const struct place *place)
 {
         const struct wanted *w = place->wanted;
-        struct item item = { .daemon = w->daemon, .target = w->target, .run = w->run, .series = w->series,
-                             .band = w->band, .label = w->label };
+        struct item item = { .daemon = w->daemon,
+                             .target = w->target,
+                             .run = w->run,
+                             .series = w->series,
+                             .band = w->band,
+                             .label = w->label };
 
         item_open(to, &item);
         if (place->error) {
@@ -182,9 +189,13 @@ static bool append_grid(struct past *p, const struct grid *g, uint32_t id)
         for (size_t i = 0; b && i < g->n; i++) {
                 bool has = i >= b->first && i < b->first + b->n;
                 struct grid_cell c = has ? b->cells[i - b->first] : (struct grid_cell){ 0 };
-                struct past_point point = { .time_ns = g->columns[i].time_ns, .width_ns = g->columns[i].width_ns,
-                                            .count = g->columns[i].censuses, .min = c.min, .max = c.max,
-                                            .mean = c.mean, .last = c.last };
+                struct past_point point = { .time_ns = g->columns[i].time_ns,
+                                            .width_ns = g->columns[i].width_ns,
+                                            .count = g->columns[i].censuses,
+                                            .min = c.min,
+                                            .max = c.max,
+                                            .mean = c.mean,
+                                            .last = c.last };
 
                 if (past_append(p, &point) < 0)
                         return false;
@@ -217,9 +228,13 @@ static void take_points(struct place *place, const Hw__History *h)
 {
         for (size_t i = 0; i < h->n_points; i++) {
                 const Hw__Point *q = h->points[i];
-                struct past_point p = { .time_ns = q->time_ns, .width_ns = q->width_ns,
-                                        .count = q->count ? q->count : 1, .min = q->min, .max = q->max,
-                                        .mean = q->mean, .last = q->last };
+                struct past_point p = { .time_ns = q->time_ns,
+                                        .width_ns = q->width_ns,
+                                        .count = q->count ? q->count : 1,
+                                        .min = q->min,
+                                        .max = q->max,
+                                        .mean = q->mean,
+                                        .last = q->last };
 
                 if (past_append(&place->past, &p) < 0)
                         place->error = "memory is short";
@@ -252,7 +267,9 @@ static void on_reply(void *ctx, const Hw__Reply *reply, const char *error)
                 refine(place);
         } else {
                 (void)snprintf(place->refusal, sizeof(place->refusal), "%s",
-                               error ? error : reply && reply->error ? reply->error : "an unexpected reply");
+                               error                   ? error
+                               : reply && reply->error ? reply->error
+                                                       : "an unexpected reply");
                 place->error = place->refusal;
         }
         if (--job->open == 0)

@@ -17,7 +17,7 @@ struct pasts;
 struct pasts_source {
         const struct world *view;
         const struct history *history;
-        struct asker **askers;          /* by daemon; NULL: files, `history` has all */
+        struct asker **askers; /* by daemon; NULL: files, `history` has all */
         size_t n_askers;
 };
 

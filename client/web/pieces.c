@@ -19,7 +19,7 @@ struct piece {
         struct piece *next;
         size_t daemon;
         Hw__Kind kind;
-        bool instead;           /* for those who do not want this target's large messages */
+        bool instead; /* for those who do not want this target's large messages */
         char target[WORLD_NAME_MAX + 1];
         size_t size;
         char text[];

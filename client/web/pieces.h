@@ -13,7 +13,7 @@ struct piece;
 /* Zeroed by pieces_init; freed by pieces_clear, after which it is empty and can be used again. */
 struct pieces {
         struct piece *first, **last;
-        size_t bytes;           /* of all texts */
+        size_t bytes; /* of all texts */
 };
 
 void pieces_init(struct pieces *p);

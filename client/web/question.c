@@ -10,7 +10,7 @@
 
 #include "proto/base/limits.h"
 
-#define SECONDS_MOST 1e9        /* 31 years of event time */
+#define SECONDS_MOST 1e9 /* 31 years of event time */
 
 static bool number(const char *text, unsigned long max, unsigned long *ret)
 {
@@ -123,7 +123,8 @@ static bool take(struct question *q, const struct evkeyval *kv, char *error, siz
                 (void)snprintf(error, size, "the value of '%s' is not understood; expected %s", p->name, p->expected);
                 return false;
         }
-        (void)snprintf(error, size, "unknown parameter '%.40s'; expected target, series, band, bands, from, to, "
+        (void)snprintf(error, size,
+                       "unknown parameter '%.40s'; expected target, series, band, bands, from, to, "
                        "step or points",
                        kv->key);
         return false;
@@ -166,8 +167,10 @@ static uint64_t ns(double s)
 /* What the pasts of one target have in common. */
 static struct wanted frame(const struct question *q, size_t i, const struct world_target *t)
 {
-        struct wanted w = { .daemon = t ? t->daemon : q->targets.targets[i].daemon, .known = t != NULL,
-                            .run = t ? t->run : 0, .to_ns = q->has_to ? ns(q->to_s) : UINT64_MAX,
+        struct wanted w = { .daemon = t ? t->daemon : q->targets.targets[i].daemon,
+                            .known = t != NULL,
+                            .run = t ? t->run : 0,
+                            .to_ns = q->has_to ? ns(q->to_s) : UINT64_MAX,
                             .step_ns = ns(q->step_s) };
         double newest_s = t ? (double)t->event_time_ns / 1e9 : 0;
 
@@ -183,7 +186,11 @@ static struct wanted frame(const struct question *q, size_t i, const struct worl
         return w;
 }
 
-struct resolved { struct wanted *list; size_t n; bool full, short_of_memory; };
+struct resolved {
+        struct wanted *list;
+        size_t n;
+        bool full, short_of_memory;
+};
 
 static void put(struct resolved *r, const struct wanted *frame_, Hw__Series series, uint32_t band, const char *label)
 {

@@ -12,22 +12,22 @@
 #include "client/api/state_json.h"
 
 #define QUESTION_TARGETS 32
-#define QUESTION_BANDS 400
-#define QUESTION_TOP 200
-#define QUESTION_ITEMS 400
-#define QUESTION_POINTS 100000
+#define QUESTION_BANDS   400
+#define QUESTION_TOP     200
+#define QUESTION_ITEMS   400
+#define QUESTION_POINTS  100000
 
 struct question {
-        struct detail targets;          /* the names; `all` is not used */
+        struct detail targets; /* the names; `all` is not used */
         Hw__Series series[WORLD_SERIES];
         size_t n_series;
         uint32_t bands[QUESTION_BANDS];
         size_t n_bands;
-        size_t top;                     /* N of bands=topN; 0: not asked for */
+        size_t top; /* N of bands=topN; 0: not asked for */
         bool has_from, has_to;
-        double from_s, to_s;            /* event time; negative `from`: before the newest */
-        double step_s;                  /* 0: the finest */
-        unsigned long points;           /* about so many of each at most, instead of a step; 0: not asked for */
+        double from_s, to_s;  /* event time; negative `from`: before the newest */
+        double step_s;        /* 0: the finest */
+        unsigned long points; /* about so many of each at most, instead of a step; 0: not asked for */
 };
 
 /* Reads all parameters. False with a sentence in `error`. */
@@ -38,10 +38,10 @@ struct wanted {
         size_t daemon;
         char target[WORLD_NAME_MAX + 1];
         uint32_t run;
-        bool known;                     /* the view has this target */
-        Hw__Series series;              /* SERIES_NONE: a band */
+        bool known;        /* the view has this target */
+        Hw__Series series; /* SERIES_NONE: a band */
         uint32_t band;
-        char *label;                    /* owned */
+        char *label;                      /* owned */
         uint64_t from_ns, to_ns, step_ns; /* to_ns UINT64_MAX: no end */
 };
 

@@ -32,7 +32,7 @@ struct server {
         struct server_parts parts;
         struct event_base *base;
         struct evhttp *http;
-        struct evconnlistener *listener;        /* owned by http */
+        struct evconnlistener *listener; /* owned by http */
         struct event *second;
         struct bufferevent *connections[CONNECTIONS_MOST];
         size_t n_connections;
@@ -159,8 +159,10 @@ static bool refused(struct server *s, struct evhttp_request *req, const char *pa
         const char *host = evhttp_find_header(in, "Host");
 
         if (!guard_host(g, host)) {
-                answer_error(req, 421, "this server does not answer to the name '%s'; open it by its address, or start "
-                             "it with --host NAME", host ? host : "");
+                answer_error(req, 421,
+                             "this server does not answer to the name '%s'; open it by its address, or start "
+                             "it with --host NAME",
+                             host ? host : "");
                 return true;
         }
         if (!guard_origin(evhttp_find_header(in, "Origin"), host)) {
@@ -314,8 +316,10 @@ static bool listen_on(struct server *s, char *error, size_t size)
         int length;
 
         if (!parse_listen(s->options.listen, &address, &length)) {
-                (void)snprintf(error, size, "--listen '%s': expected ADDRESS:PORT, the like of 127.0.0.1:8077 or "
-                               "[::1]:8077", s->options.listen);
+                (void)snprintf(error, size,
+                               "--listen '%s': expected ADDRESS:PORT, the like of 127.0.0.1:8077 or "
+                               "[::1]:8077",
+                               s->options.listen);
                 return false;
         }
         s->listener = evconnlistener_new_bind(s->base, NULL, NULL,

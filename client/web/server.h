@@ -14,14 +14,14 @@
 #include "client/api/state_json.h"
 #include "client/web/stream.h"
 
-#define CONNECTIONS_MOST 256            /* more wait in the kernel's queue until one ends */
-#define HEADERS_MOST_BYTES 8192         /* of one request; answered 400 */
-#define BODY_MOST_BYTES 65536           /* answered 413 */
-#define ADDRESS_MOST_BYTES 4096         /* answered 414 */
-#define IDLE_SECONDS 30                 /* a connection that sends or takes nothing: closed */
+#define CONNECTIONS_MOST   256   /* more wait in the kernel's queue until one ends */
+#define HEADERS_MOST_BYTES 8192  /* of one request; answered 400 */
+#define BODY_MOST_BYTES    65536 /* answered 413 */
+#define ADDRESS_MOST_BYTES 4096  /* answered 414 */
+#define IDLE_SECONDS       30    /* a connection that sends or takes nothing: closed */
 
 struct server_options {
-        const char *listen;             /* ADDRESS:PORT */
+        const char *listen; /* ADDRESS:PORT */
         struct guard guard;
         bool allow_control;
 };
@@ -31,7 +31,7 @@ struct server_parts {
         const struct state_source *state;
         struct streams *streams;
         struct pasts *pasts;
-        struct asker **askers;          /* NULL: files */
+        struct asker **askers; /* NULL: files */
         size_t n_askers;
 };
 

@@ -25,8 +25,8 @@ struct stream {
         struct stream *next;
         struct evhttp_request *req;
         struct detail detail;
-        bool behind;            /* missed something: the state is due */
-        bool closed;            /* the connection is gone */
+        bool behind; /* missed something: the state is due */
+        bool closed; /* the connection is gone */
 };
 
 struct streams {
@@ -34,9 +34,9 @@ struct streams {
         struct event *tick, *alive;
         struct stream *first;
         size_t n;
-        struct pieces pieces;   /* gathered since the last tick */
-        uint64_t id;            /* of the newest event */
-        bool said;              /* something was sent since the last "alive" */
+        struct pieces pieces; /* gathered since the last tick */
+        uint64_t id;          /* of the newest event */
+        bool said;            /* something was sent since the last "alive" */
         bool ended;
         const char *end_reason;
 };

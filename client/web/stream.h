@@ -15,11 +15,11 @@
 
 #include "client/api/state_json.h"
 
-#define STREAMS_MOST 64
-#define STREAM_BEHIND_BYTES ((size_t)8 << 20)   /* waiting for one browser: then it misses updates */
+#define STREAMS_MOST           64
+#define STREAM_BEHIND_BYTES    ((size_t)8 << 20) /* waiting for one browser: then it misses updates */
 #define STREAM_CAUGHT_UP_BYTES ((size_t)64 << 10)
-#define STREAM_BATCH_BYTES ((size_t)8 << 20)    /* updates of one tenth of a second: beyond, all get the state */
-#define STREAM_STALLED_S 30                     /* reads nothing for so long: closed */
+#define STREAM_BATCH_BYTES     ((size_t)8 << 20) /* updates of one tenth of a second: beyond, all get the state */
+#define STREAM_STALLED_S       30                /* reads nothing for so long: closed */
 
 struct streams;
 
@@ -34,8 +34,8 @@ void streams_begin(struct streams *s, struct evhttp_request *req, const struct d
 
 /* What happened. Cheap when nobody listens. */
 void streams_update(struct streams *s, size_t daemon, const Hw__Update *update);
-void streams_daemon(struct streams *s, size_t daemon);          /* it fell silent, or is back */
-void streams_forget(struct streams *s, size_t daemon);          /* it was restarted */
-void streams_end(struct streams *s, const char *reason);        /* files: all is read */
+void streams_daemon(struct streams *s, size_t daemon);   /* it fell silent, or is back */
+void streams_forget(struct streams *s, size_t daemon);   /* it was restarted */
+void streams_end(struct streams *s, const char *reason); /* files: all is read */
 
 #endif

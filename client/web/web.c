@@ -22,11 +22,11 @@
 #include "client/web/server.h"
 #include "proto/base/clock.h"
 
-#define UPDATES_PER_TURN 256
-#define TURN_MS 20      /* and no longer, for large ones */
-#define HISTORY_CELLS ((size_t)1 << 20)         /* 32 MiB at most, for bands finer than the daemons keep them */
-#define HISTORY_COLUMNS 1024
-#define HISTORY_FILE_CELLS ((size_t)4 << 20)    /* files: there is nobody to ask */
+#define UPDATES_PER_TURN    256
+#define TURN_MS             20                /* and no longer, for large ones */
+#define HISTORY_CELLS       ((size_t)1 << 20) /* 32 MiB at most, for bands finer than the daemons keep them */
+#define HISTORY_COLUMNS     1024
+#define HISTORY_FILE_CELLS  ((size_t)4 << 20) /* files: there is nobody to ask */
 #define HISTORY_FILE_POINTS 8192
 
 struct web {
@@ -122,8 +122,10 @@ static int check(struct web *w)
                 return EXIT_USAGE;
         }
         if (!w->token_file && !server_is_loopback(w->options.listen))
-                return command_usage_error(&command_web, "--listen %s: others could reach it; give --token-file, or "
-                                           "listen on 127.0.0.1 and use ssh -L", w->options.listen);
+                return command_usage_error(&command_web,
+                                           "--listen %s: others could reach it; give --token-file, or "
+                                           "listen on 127.0.0.1 and use ssh -L",
+                                           w->options.listen);
         w->options.guard.hosts = w->hosts.items;
         w->options.guard.n_hosts = w->hosts.n;
         return 0;
@@ -253,8 +255,7 @@ static bool open_askers(struct web *w)
         for (; w->askers && w->n_askers < n; w->n_askers++) {
                 w->askers[w->n_askers] = asker_new(w->base, feed_endpoint(w->feed, w->n_askers));
                 if (!w->askers[w->n_askers]) {
-                        command_error(&command_web, "cannot ask the daemon at %s",
-                                      feed_endpoint(w->feed, w->n_askers));
+                        command_error(&command_web, "cannot ask the daemon at %s", feed_endpoint(w->feed, w->n_askers));
                         return false;
                 }
         }
@@ -283,7 +284,10 @@ static bool open_memory(struct web *w)
         };
         w->streams = streams_new(w->base, &w->state);
         struct pasts_source p = {
-                .view = w->view, .history = w->history, .askers = w->askers, .n_askers = w->n_askers,
+                .view = w->view,
+                .history = w->history,
+                .askers = w->askers,
+                .n_askers = w->n_askers,
         };
         w->pasts = pasts_new(&p);
         return w->view && w->history && w->streams && w->pasts;
@@ -311,7 +315,10 @@ static bool open_events(struct web *w)
 static bool open_server(struct web *w)
 {
         struct server_parts parts = {
-                .state = &w->state, .streams = w->streams, .pasts = w->pasts, .askers = w->askers,
+                .state = &w->state,
+                .streams = w->streams,
+                .pasts = w->pasts,
+                .askers = w->askers,
                 .n_askers = w->n_askers,
         };
         char error[512];

@@ -31,11 +31,11 @@ struct act {
         struct desk *desk;
         struct silences silences;
         struct event *tick;
-        char *state_path;               /* NULL: nothing is kept */
+        char *state_path; /* NULL: nothing is kept */
         bool writing;
         uint64_t silence_changes;
         uint64_t kept_silences, kept_done; /* changes that the newest write includes */
-        char not_kept[512];             /* why the newest write failed; empty: it did not */
+        char not_kept[512];                /* why the newest write failed; empty: it did not */
         uint64_t done, failed, dropped;
 };
 
@@ -245,8 +245,11 @@ struct act *act_new(const struct act_options *options)
 
         if (!a)
                 return NULL;
-        const struct worker_options worker = { .base = options->base, .report = on_report, .written = on_written,
-                                               .ctx = a, .retry_ns = options->retry_ns };
+        const struct worker_options worker = { .base = options->base,
+                                               .report = on_report,
+                                               .written = on_written,
+                                               .ctx = a,
+                                               .retry_ns = options->retry_ns };
         const struct desk_handler handler = { .ctx = a, .act = on_act, .changed = on_changed };
 
         a->options = *options;

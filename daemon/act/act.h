@@ -25,11 +25,11 @@ struct act;
 
 struct act_options {
         struct event_base *base;
-        const char *state_path;         /* where silences are kept; NULL: nowhere, said in each silence's answer */
+        const char *state_path; /* where silences are kept; NULL: nowhere, said in each silence's answer */
         /* Results or silence of an alert have changed: its message may be sent again. From the loop; NULL: nobody. */
         void (*changed)(void *ctx, const struct notice *notice);
         void *ctx;
-        uint64_t retry_ns;              /* 0: as in actor.h */
+        uint64_t retry_ns; /* 0: as in actor.h */
 };
 
 /*

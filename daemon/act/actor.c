@@ -31,8 +31,8 @@ struct job {
         struct act_plan *plan;
         bool known;
         uint32_t step, attempts;
-        struct event *timer;            /* goes on: with the next step, or with another attempt */
-        struct exec *exec;              /* at most one of the two */
+        struct event *timer; /* goes on: with the next step, or with another attempt */
+        struct exec *exec;   /* at most one of the two */
         struct http_request *request;
 };
 
@@ -95,8 +95,13 @@ static void job_destroy(struct job *j)
 static void report(struct job *j, enum act_outcome outcome, const char *detail)
 {
         struct act_report r = {
-                .fingerprint = j->notice->fingerprint, .state = j->notice->state, .step = j->step,
-                .kind = step_of(j)->kind, .outcome = outcome, .attempts = j->attempts, .wall_ns = clock_wall_ns(),
+                .fingerprint = j->notice->fingerprint,
+                .state = j->notice->state,
+                .step = j->step,
+                .kind = step_of(j)->kind,
+                .outcome = outcome,
+                .attempts = j->attempts,
+                .wall_ns = clock_wall_ns(),
         };
 
         (void)hw_terminal_text(r.detail, sizeof(r.detail), detail);
@@ -218,7 +223,10 @@ static void on_http_done(void *ctx, const struct http_result *result)
 static void do_post(struct job *j, const char *url, char *body)
 {
         const struct act_step *s = step_of(j);
-        struct http_post post = { .url = url, .body = body, .bearer_file = s->bearer_file, .ca_file = s->ca_file,
+        struct http_post post = { .url = url,
+                                  .body = body,
+                                  .bearer_file = s->bearer_file,
+                                  .ca_file = s->ca_file,
                                   .timeout_ns = s->timeout_ns };
         char error[512] = "out of memory";
 

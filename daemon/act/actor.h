@@ -18,9 +18,9 @@
 
 #include "daemon/act/report.h"
 
-#define ACTOR_JOBS_MAX 16u              /* at work at once */
-#define ACTOR_WAITING_MAX 1000u         /* orders that wait: beyond, they are dropped, reported and counted */
-#define ACTOR_RETRY_NS 1000000000u      /* pause before the second attempt; doubled for each further one */
+#define ACTOR_JOBS_MAX     16u         /* at work at once */
+#define ACTOR_WAITING_MAX  1000u       /* orders that wait: beyond, they are dropped, reported and counted */
+#define ACTOR_RETRY_NS     1000000000u /* pause before the second attempt; doubled for each further one */
 #define ACTOR_RETRY_MAX_NS 30000000000u
 
 struct event_base;
@@ -30,7 +30,7 @@ struct actor_options {
         struct event_base *base;
         act_report_fn *report;
         void *ctx;
-        uint64_t retry_ns;              /* 0: ACTOR_RETRY_NS */
+        uint64_t retry_ns; /* 0: ACTOR_RETRY_NS */
 };
 
 /* NULL when memory is short. */
@@ -47,10 +47,10 @@ void actor_destroy(struct actor **actor);
 void actor_take(struct actor *actor, struct notice *notice, struct act_plan *plan, bool known);
 
 struct actor_stats {
-        uint64_t taken, dropped;        /* orders */
-        uint64_t done, failed;          /* steps */
+        uint64_t taken, dropped; /* orders */
+        uint64_t done, failed;   /* steps */
         uint64_t retries;
-        uint32_t working, waiting;      /* orders, now */
+        uint32_t working, waiting; /* orders, now */
 };
 
 const struct actor_stats *actor_stats(const struct actor *actor);

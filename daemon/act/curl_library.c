@@ -12,7 +12,10 @@
 static struct curl_library library;
 
 /* Where each function goes. */
-static const struct { const char *name; void *to; } functions[] = {
+static const struct {
+        const char *name;
+        void *to;
+} functions[] = {
         { "curl_global_init", &library.global_init },
         { "curl_global_cleanup", &library.global_cleanup },
         { "curl_easy_init", &library.easy_init },

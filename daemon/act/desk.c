@@ -28,9 +28,9 @@ struct desk {
         struct limit_table *limits;
         struct desk_table table;
         struct done_list done;
-        struct act_plan *nothing;       /* of an alert whose rule has no actions any more */
+        struct act_plan *nothing; /* of an alert whose rule has no actions any more */
         struct desk_stats stats;
-        uint64_t now_wall_ns;           /* of the tick at hand */
+        uint64_t now_wall_ns; /* of the tick at hand */
 };
 
 const struct desk_done *desk_done_list(const struct desk *d, size_t *ret_n)
@@ -65,8 +65,12 @@ static void preset(struct desk_alert *a, bool known, enum act_outcome outcome, c
                 if (!act_step_applies(step, a->notice->state == NOTICE_RESOLVED, known))
                         continue;
                 struct act_report *r = &a->results[a->n_results++];
-                *r = (struct act_report){ .fingerprint = a->notice->fingerprint, .state = a->notice->state, .step = i,
-                                          .kind = step->kind, .outcome = outcome, .wall_ns = now };
+                *r = (struct act_report){ .fingerprint = a->notice->fingerprint,
+                                          .state = a->notice->state,
+                                          .step = i,
+                                          .kind = step->kind,
+                                          .outcome = outcome,
+                                          .wall_ns = now };
                 snprintf(r->detail, sizeof(r->detail), "%s", detail);
         }
 }
@@ -288,7 +292,7 @@ static bool end_one(void *ctx, struct desk_alert *a)
         end.sentence = e->why;
         end.time_ns = NOTICE_NO_TIME;
         end.wall_ns = e->now;
-        if (strcmp(end.target, e->target) == 0)
+        if (!strcmp(end.target, e->target))
                 take_resolved(e->desk, &end, e->now);
         return true;
 }

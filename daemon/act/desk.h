@@ -28,9 +28,9 @@
 #include "daemon/act/report.h"
 #include "daemon/act/silence.h"
 
-#define DESK_OLD_NS 60000000000u        /* began longer ago than this when it is heard of ... */
-#define DESK_SETTLE_NS 5000000000u      /* ... then it waits this long */
-#define DESK_KEEP_NS 600000000000u      /* results of a resolved alert are kept this long */
+#define DESK_OLD_NS    60000000000u  /* began longer ago than this when it is heard of ... */
+#define DESK_SETTLE_NS 5000000000u   /* ... then it waits this long */
+#define DESK_KEEP_NS   600000000000u /* results of a resolved alert are kept this long */
 
 struct desk;
 
@@ -74,7 +74,7 @@ void desk_done_restore(struct desk *d, const struct desk_done *done);
 
 struct desk_stats {
         uint64_t acted, silenced, limited, past, dropped, no_room; /* alerts; silenced, limited: at least for a while */
-        uint64_t firing;                /* now */
+        uint64_t firing;                                           /* now */
 };
 
 const struct desk_stats *desk_stats(const struct desk *d);

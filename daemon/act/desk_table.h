@@ -11,21 +11,21 @@
 #include "daemon/act/plan.h"
 #include "daemon/act/report.h"
 
-#define DESK_ALERTS_MAX 8192u           /* kept; further ones are not acted on, and counted */
-#define DESK_BUCKETS 4096u
+#define DESK_ALERTS_MAX 8192u /* kept; further ones are not acted on, and counted */
+#define DESK_BUCKETS    4096u
 
 /* Where an alert is on its way; desk.c draws it. */
 enum desk_place { PLACE_OLD, PLACE_WAITING, PLACE_ACTED, PLACE_WITHDRAWN, PLACE_OVER };
 
 struct desk_alert {
-        struct desk_alert *chain;       /* of its bucket */
-        struct notice *notice;          /* newest firing one, or the resolved one when OVER */
+        struct desk_alert *chain; /* of its bucket */
+        struct notice *notice;    /* newest firing one, or the resolved one when OVER */
         struct act_plan *plan;
         enum desk_place place;
-        bool known;                     /* acted on before a restart */
+        bool known; /* acted on before a restart */
         bool counted_silenced, counted_limited;
-        uint64_t since_wall_ns;         /* heard of; OVER: since then */
-        struct act_report *results;     /* room for one of each step of the plan */
+        uint64_t since_wall_ns;     /* heard of; OVER: since then */
+        struct act_report *results; /* room for one of each step of the plan */
         size_t n_results;
 };
 

@@ -9,17 +9,17 @@
 
 #include "daemon/rules/notice.h"
 
-#define DESK_DONE_MAX 4096u             /* the oldest goes */
+#define DESK_DONE_MAX 4096u /* the oldest goes */
 
 struct desk_done {
         uint64_t fingerprint, fired_wall_ns;
-        bool resolved;                  /* its end was acted on too */
+        bool resolved; /* its end was acted on too */
 };
 
 struct done_list {
         struct desk_done items[DESK_DONE_MAX]; /* oldest first */
         size_t n;
-        uint64_t changes;               /* rises with each done_note() */
+        uint64_t changes; /* rises with each done_note() */
 };
 
 /* The entry of the alert that began to fire at the notice's fired_wall_ns, or NULL. */

@@ -30,8 +30,8 @@
 #include "heapwatch/text.h"
 
 #define READ_TURN 65536u
-#define GRACE_S 4                       /* for the keeper to kill everything */
-#define LEAST_FD 10                     /* the child moves its descriptors to 0 ... 3 */
+#define GRACE_S   4  /* for the keeper to kill everything */
+#define LEAST_FD  10 /* the child moves its descriptors to 0 ... 3 */
 
 enum why { WHY_ITSELF, WHY_TIMEOUT, WHY_FLOOD };
 
@@ -39,10 +39,10 @@ struct exec {
         exec_done_fn *done;
         void *ctx;
         pid_t keeper;
-        int pidfd, output, report;      /* -1: not open */
+        int pidfd, output, report; /* -1: not open */
         struct event *on_end, *on_output, *on_time;
         uint64_t timeout_ns;
-        enum why why;                   /* it is being killed */
+        enum why why; /* it is being killed */
         struct exec_result result;
 };
 
@@ -87,8 +87,8 @@ static int open_input(const struct notice *notice)
         int fd = text ? move_up(memfd_create("heapwatch-alert", MFD_CLOEXEC)) : -1;
         size_t size = text ? strlen(text) : 0;
 
-        if (fd >= 0 && (write(fd, text, size) != (ssize_t)size || write(fd, "\n", 1) != 1 ||
-                        lseek(fd, 0, SEEK_SET) != 0))
+        if (fd >= 0 &&
+            (write(fd, text, size) != (ssize_t)size || write(fd, "\n", 1) != 1 || lseek(fd, 0, SEEK_SET) != 0))
                 close_fd(&fd);
         free(text);
         return fd;
@@ -253,8 +253,12 @@ static int start(struct exec *e, struct event_base *base, const char *const *arg
         input = open_input(notice);
         if (input < 0 || (err = open_pipe(output)) < 0 || (err = open_pipe(report)) < 0)
                 goto out;
-        struct exec_child child = { .argv = (char *const *)argv, .env = env, .input = input, .output = output[1],
-                                    .report = report[1], .parent = getpid() };
+        struct exec_child child = { .argv = (char *const *)argv,
+                                    .env = env,
+                                    .input = input,
+                                    .output = output[1],
+                                    .report = report[1],
+                                    .parent = getpid() };
         e->output = output[0];
         e->report = report[0];
         e->keeper = fork_keeper(&child);
@@ -301,7 +305,7 @@ void exec_cancel(struct exec **ep)
         if (!e)
                 return;
         if (e->keeper > 0) {
-                (void)kill(e->keeper, SIGTERM); /* not waited for yet, so the number is still its own */
+                (void)kill(e->keeper, SIGTERM);    /* not waited for yet, so the number is still its own */
                 (void)waitpid(e->keeper, NULL, 0); /* at most two seconds: the keeper's rounds are bounded */
         }
         release(e);

@@ -19,19 +19,19 @@
 
 #include "daemon/rules/notice.h"
 
-#define EXEC_OUTPUT_BYTES 4096u         /* of its output: kept */
-#define EXEC_FLOOD_BYTES (1u << 20)     /* of its output: then it is killed */
+#define EXEC_OUTPUT_BYTES 4096u      /* of its output: kept */
+#define EXEC_FLOOD_BYTES  (1u << 20) /* of its output: then it is killed */
 
 struct event_base;
 struct exec;
 
 struct exec_result {
-        bool ok;                /* it ended by itself with status 0 */
+        bool ok; /* it ended by itself with status 0 */
         bool timed_out;
-        char detail[128];       /* "exit status 3", "killed: no end within 10.0 s", "cannot start: ..." */
+        char detail[128];                   /* "exit status 3", "killed: no end within 10.0 s", "cannot start: ..." */
         char output[EXEC_OUTPUT_BYTES + 1]; /* as it came, NUL-terminated: escape before showing */
         size_t output_size;
-        uint64_t output_total;  /* bytes it wrote that were read */
+        uint64_t output_total; /* bytes it wrote that were read */
 };
 
 typedef void exec_done_fn(void *ctx, const struct exec_result *result);

@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define KILL_ROUNDS 500                 /* with a pause of ROUND_NS each: two seconds */
-#define ROUND_NS 4000000L
+#define KILL_ROUNDS   500 /* with a pause of ROUND_NS each: two seconds */
+#define ROUND_NS      4000000L
 #define REPORT_FILENO 3
 
 static void report(enum exec_end end, int number)

@@ -20,15 +20,15 @@
 struct exec_child {
         char *const *argv;
         char *const *env;
-        int input, output;      /* of the program: standard input; standard output and error */
-        int report;             /* a pipe that gets one struct exec_report, two when the program could not start */
-        int parent;             /* process id of heapwatchd */
+        int input, output; /* of the program: standard input; standard output and error */
+        int report;        /* a pipe that gets one struct exec_report, two when the program could not start */
+        int parent;        /* process id of heapwatchd */
 };
 
 enum exec_end {
-        EXEC_NOT_STARTED,       /* number: errno of execve */
-        EXEC_EXITED,            /* number: its exit status */
-        EXEC_SIGNALLED          /* number: the signal */
+        EXEC_NOT_STARTED, /* number: errno of execve */
+        EXEC_EXITED,      /* number: its exit status */
+        EXEC_SIGNALLED    /* number: the signal */
 };
 
 struct exec_report {

@@ -18,17 +18,17 @@
 #include "daemon/act/curl_library.h"
 #include "daemon/act/token.h"
 
-#define CONNECTIONS_MAX 32L
+#define CONNECTIONS_MAX      32L
 #define HOST_CONNECTIONS_MAX 4L
-#define CONNECT_MS 5000L                /* of the time-out, for the connection */
-#define TEXT_MAX 96u                    /* of an answer, shown when it is an error */
+#define CONNECT_MS           5000L /* of the time-out, for the connection */
+#define TEXT_MAX             96u   /* of an answer, shown when it is an error */
 
 struct http {
         struct event_base *base;
         const struct curl_library *curl; /* NULL until the first request */
         CURLM *multi;
         struct event *timer;
-        struct http_request *requests;  /* all that are under way */
+        struct http_request *requests; /* all that are under way */
         size_t n;
 };
 
@@ -39,12 +39,11 @@ struct http_request {
         struct curl_slist *headers;
         http_done_fn *done;
         void *ctx;
-        size_t received;                /* bytes of headers and body */
-        char text[TEXT_MAX + 1];        /* the body's beginning */
+        size_t received;         /* bytes of headers and body */
+        char text[TEXT_MAX + 1]; /* the body's beginning */
         size_t text_size;
         char curl_error[CURL_ERROR_SIZE];
 };
-
 
 /* ---------------------------------------------------------------- answers */
 

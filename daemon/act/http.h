@@ -16,26 +16,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HTTP_BODY_MAX 65536u            /* of an answer, and of its headers: more is an error */
-#define HTTP_TOKEN_MAX 8192u            /* bytes of a token's file */
-#define HTTP_REQUESTS_MAX 64u           /* under way; beyond: refused, try again later */
+#define HTTP_BODY_MAX     65536u /* of an answer, and of its headers: more is an error */
+#define HTTP_TOKEN_MAX    8192u  /* bytes of a token's file */
+#define HTTP_REQUESTS_MAX 64u    /* under way; beyond: refused, try again later */
 
 struct event_base;
 struct http;
 struct http_request;
 
 struct http_post {
-        const char *url;                /* http:// or https:// */
-        const char *body;               /* JSON; copied */
+        const char *url;                   /* http:// or https:// */
+        const char *body;                  /* JSON; copied */
         const char *bearer_file, *ca_file; /* NULL: none, the system's */
-        uint64_t timeout_ns;            /* for all of it */
+        uint64_t timeout_ns;               /* for all of it */
 };
 
 struct http_result {
-        bool ok;                        /* a status of 200 to 299 */
-        bool again;                     /* it may help to try again: no answer, 408, 425, 429, 5xx */
-        long status;                    /* 0: no answer */
-        char detail[192];               /* "HTTP 200", "HTTP 503: busy", "connection refused" ...; printable ASCII */
+        bool ok;          /* a status of 200 to 299 */
+        bool again;       /* it may help to try again: no answer, 408, 425, 429, 5xx */
+        long status;      /* 0: no answer */
+        char detail[192]; /* "HTTP 200", "HTTP 503: busy", "connection refused" ...; printable ASCII */
 };
 
 typedef void http_done_fn(void *ctx, const struct http_result *result);

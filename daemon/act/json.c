@@ -19,7 +19,7 @@
 
 #include "heapwatch/text.h"
 
-#define NEVER "0001-01-01T00:00:00Z"    /* Alertmanager's way to say that something has not ended */
+#define NEVER "0001-01-01T00:00:00Z" /* Alertmanager's way to say that something has not ended */
 
 static void put_text(json_t *object, const char *name, const char *text)
 {

@@ -13,7 +13,7 @@
 
 #include "daemon/act/plan.h"
 
-#define LIMITS_RULES_MAX 4096u          /* rules with a memory; beyond, the one not acted on for longest is forgotten */
+#define LIMITS_RULES_MAX 4096u /* rules with a memory; beyond, the one not acted on for longest is forgotten */
 
 struct limit_table;
 

@@ -14,10 +14,10 @@ struct event_base;
 struct mailbox;
 
 struct mailbox_options {
-        struct event_base *base;        /* of the receiver */
-        size_t capacity;                /* messages that may wait */
+        struct event_base *base;                   /* of the receiver */
+        size_t capacity;                           /* messages that may wait */
         void (*receive)(void *ctx, void *message); /* takes the message */
-        void (*discard)(void *message); /* frees one that is never received */
+        void (*discard)(void *message);            /* frees one that is never received */
         void *ctx;
 };
 

@@ -24,7 +24,7 @@ struct act_plan {
 };
 
 static const char *const names[ACT_KINDS] = {
-        [ACT_PUBLISH] = "publish", [ACT_LOG] = "log", [ACT_EXEC] = "exec", [ACT_WEBHOOK] = "webhook",
+        [ACT_PUBLISH] = "publish",           [ACT_LOG] = "log",       [ACT_EXEC] = "exec", [ACT_WEBHOOK] = "webhook",
         [ACT_ALERTMANAGER] = "alertmanager", [ACT_CENSUS] = "census", [ACT_DUMP] = "dump",
 };
 
@@ -61,9 +61,9 @@ static bool printable(const char *text)
 /* Where the host begins; NULL when it is no http or https URL. */
 static const char *host_of(const char *url)
 {
-        if (strncmp(url, "http://", 7) == 0)
+        if (!strncmp(url, "http://", 7))
                 return url + 7;
-        if (strncmp(url, "https://", 8) == 0)
+        if (!strncmp(url, "https://", 8))
                 return url + 8;
         return NULL;
 }
@@ -213,7 +213,9 @@ struct act_plan *act_plan_new(void)
                 return NULL;
         atomic_init(&plan->refs, 1);
         plan->limits = (struct act_limits){
-                .count = ACT_LIMIT_COUNT, .per_alert = ACT_LIMIT_PER_ALERT, .window_ns = ACT_LIMIT_WINDOW_NS,
+                .count = ACT_LIMIT_COUNT,
+                .per_alert = ACT_LIMIT_PER_ALERT,
+                .window_ns = ACT_LIMIT_WINDOW_NS,
         };
         return plan;
 }

@@ -11,16 +11,16 @@
 #define REPORT_DETAIL_MAX 256u
 
 enum act_outcome {
-        ACT_UNDER_WAY,          /* begun, or waiting for its turn */
+        ACT_UNDER_WAY, /* begun, or waiting for its turn */
         ACT_DONE,
-        ACT_FAILED,             /* for good: all attempts are over, or another would not help */
-        ACT_SKIPPED             /* not tried: silenced, limited, dropped; the detail says which */
+        ACT_FAILED, /* for good: all attempts are over, or another would not help */
+        ACT_SKIPPED /* not tried: silenced, limited, dropped; the detail says which */
 };
 
 struct act_report {
-        uint64_t fingerprint;           /* of the alert */
-        enum notice_state state;        /* of the transition that was acted on */
-        uint32_t step;                  /* index into its plan */
+        uint64_t fingerprint;    /* of the alert */
+        enum notice_state state; /* of the transition that was acted on */
+        uint32_t step;           /* index into its plan */
         enum act_kind kind;
         enum act_outcome outcome;
         uint32_t attempts;              /* 0: skipped */

@@ -29,8 +29,8 @@ struct peer {
         uint64_t resend_ns, timeout_ns;
         struct event *timer;
         struct open_alert *open;
-        struct open_alert *unsent;      /* of this round: where the next batch begins */
-        struct http_request *request;   /* under way, or NULL */
+        struct open_alert *unsent;    /* of this round: where the next batch begins */
+        struct http_request *request; /* under way, or NULL */
         bool failing;
 };
 
@@ -48,7 +48,7 @@ char *resend_url(char *out, size_t size, const char *base_url)
 
         while (n > 0 && base_url[n - 1] == '/')
                 n--;
-        if (n >= tail && strncmp(base_url + n - tail, path, tail) == 0)
+        if (n >= tail && !strncmp(base_url + n - tail, path, tail))
                 n -= tail;
         snprintf(out, size, "%.*s%s", (int)n, base_url, path);
         return out;
@@ -97,8 +97,11 @@ static void send_batch(struct peer *p)
         if (n == 0)
                 return;
         char *body = json_alertmanager(batch, n, now, now + RESEND_LIVES * p->resend_ns);
-        struct http_post post = { .url = resend_url(url, sizeof(url), p->url), .body = body,
-                                  .bearer_file = p->bearer_file, .ca_file = p->ca_file, .timeout_ns = p->timeout_ns };
+        struct http_post post = { .url = resend_url(url, sizeof(url), p->url),
+                                  .body = body,
+                                  .bearer_file = p->bearer_file,
+                                  .ca_file = p->ca_file,
+                                  .timeout_ns = p->timeout_ns };
         snprintf(error, sizeof(error), "out of memory");
         if (body)
                 p->request = http_start(p->resend->http, &post, on_sent, p, error, sizeof(error));
@@ -133,7 +136,7 @@ static void on_time(evutil_socket_t fd, short what, void *ctx)
 
 static bool same(const char *a, const char *b)
 {
-        return a && b ? strcmp(a, b) == 0 : a == b;
+        return a && b ? !strcmp(a, b) : a == b;
 }
 
 static struct peer *find(const struct resend *r, const struct act_step *s)

@@ -17,10 +17,10 @@
 #include "daemon/rules/notice.h"
 #include "daemon/act/plan.h"
 
-#define RESEND_LIVES 4u
-#define RESEND_OPEN_MAX 4096u           /* open alerts in all: later ones are sent once only, and counted */
-#define RESEND_BATCH 64u                /* alerts in one request */
-#define RESEND_PEERS_MAX 64u            /* different Alertmanagers */
+#define RESEND_LIVES     4u
+#define RESEND_OPEN_MAX  4096u /* open alerts in all: later ones are sent once only, and counted */
+#define RESEND_BATCH     64u   /* alerts in one request */
+#define RESEND_PEERS_MAX 64u   /* different Alertmanagers */
 
 struct event_base;
 struct resend;
@@ -39,7 +39,7 @@ void resend_close(struct resend *r, uint64_t fingerprint, const struct act_step 
 char *resend_url(char *out, size_t size, const char *base_url);
 
 struct resend_stats {
-        uint64_t open, sent, failed, no_room;   /* alerts; requests; requests; alerts */
+        uint64_t open, sent, failed, no_room; /* alerts; requests; requests; alerts */
 };
 
 const struct resend_stats *resend_stats(const struct resend *r);

@@ -13,20 +13,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SILENCES_MAX 1000u              /* a further one is refused */
-#define SILENCE_PATTERN_MAX 257u        /* bytes of a pattern, its NUL included */
-#define SILENCE_WHY_MAX 513u            /* longer reasons are cut */
-#define SILENCE_LONGEST_NS (366u * 86400000000000u)
+#define SILENCES_MAX        1000u /* a further one is refused */
+#define SILENCE_PATTERN_MAX 257u  /* bytes of a pattern, its NUL included */
+#define SILENCE_WHY_MAX     513u  /* longer reasons are cut */
+#define SILENCE_LONGEST_NS  (366u * 86400000000000u)
 
 struct silence {
-        uint64_t id;                    /* from 1, never used again while the list lives */
+        uint64_t id;                                                 /* from 1, never used again while the list lives */
         char rule[SILENCE_PATTERN_MAX], target[SILENCE_PATTERN_MAX]; /* "*" = all */
-        char why[SILENCE_WHY_MAX];      /* UTF-8; may be empty */
+        char why[SILENCE_WHY_MAX];                                   /* UTF-8; may be empty */
         uint64_t created_wall_ns, until_wall_ns;
 };
 
 struct silences {
-        struct silence *items;          /* in order of id */
+        struct silence *items; /* in order of id */
         size_t n;
         uint64_t next_id;
 };

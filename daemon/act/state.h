@@ -14,7 +14,7 @@
 #include "daemon/act/desk.h"
 #include "daemon/act/silence.h"
 
-#define STATE_BYTES_MAX (4u << 20)      /* of the text */
+#define STATE_BYTES_MAX (4u << 20) /* of the text */
 
 /* A string to free(); NULL when memory is short. */
 char *state_text(const struct silences *silences, const struct desk_done *done, size_t n_done);

@@ -13,9 +13,8 @@ struct notice *withdrawal_new(const struct notice *firing, const struct silence 
         char until[HW_NUMBER_MAX], words[sizeof(silence->why) + HW_NUMBER_MAX + 16];
         size_t n = firing->n_annotations < LIMIT_NOTICE_PAIRS ? firing->n_annotations : LIMIT_NOTICE_PAIRS - 1;
 
-        (void)snprintf(words, sizeof(words), "until %s%s%s",
-                       hw_time_text(until, sizeof(until), silence->until_wall_ns), silence->why[0] ? ": " : "",
-                       silence->why);
+        (void)snprintf(words, sizeof(words), "until %s%s%s", hw_time_text(until, sizeof(until), silence->until_wall_ns),
+                       silence->why[0] ? ": " : "", silence->why);
         if (n > 0)
                 memcpy(annotations, firing->annotations, n * sizeof(*annotations));
         annotations[n] = (struct notice_pair){ "silenced", words };

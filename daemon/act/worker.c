@@ -30,13 +30,13 @@ struct message {
         bool known;
         char *path, *text;
         struct act_report report;
-        char error[256];                /* WRITTEN: empty when all went well */
+        char error[256]; /* WRITTEN: empty when all went well */
 };
 
 struct worker {
         struct worker_options options;
         pthread_t thread;
-        struct event_base *base;        /* of the thread */
+        struct event_base *base; /* of the thread */
         struct actor *actor;
         struct mailbox *orders, *reports;
         bool running;
@@ -193,12 +193,19 @@ struct worker *worker_new(const struct worker_options *options)
         w->options = *options;
         w->base = event_base_new();
         if (w->base) {
-                const struct mailbox_options in = { .base = w->base, .capacity = WORKER_ORDERS_MAX, .ctx = w,
-                                                    .receive = receive_order, .discard = message_destroy };
-                const struct mailbox_options out = { .base = options->base, .capacity = WORKER_REPORTS_MAX, .ctx = w,
-                                                     .receive = receive_report, .discard = message_destroy };
-                const struct actor_options actor = { .base = w->base, .report = on_report, .ctx = w,
-                                                     .retry_ns = options->retry_ns };
+                const struct mailbox_options in = { .base = w->base,
+                                                    .capacity = WORKER_ORDERS_MAX,
+                                                    .ctx = w,
+                                                    .receive = receive_order,
+                                                    .discard = message_destroy };
+                const struct mailbox_options out = { .base = options->base,
+                                                     .capacity = WORKER_REPORTS_MAX,
+                                                     .ctx = w,
+                                                     .receive = receive_report,
+                                                     .discard = message_destroy };
+                const struct actor_options actor = {
+                        .base = w->base, .report = on_report, .ctx = w, .retry_ns = options->retry_ns
+                };
                 w->orders = mailbox_new(&in);
                 w->reports = mailbox_new(&out);
                 w->actor = actor_new(&actor);

@@ -17,20 +17,20 @@
 
 #include "daemon/act/report.h"
 
-#define WORKER_ORDERS_MAX 2000u         /* on the way to it: beyond, they are refused */
-#define WORKER_REPORTS_MAX 20000u       /* on the way back: beyond, they are lost and counted */
-#define WORKER_STOP_S 4                 /* that the daemon waits for it when it ends */
+#define WORKER_ORDERS_MAX  2000u  /* on the way to it: beyond, they are refused */
+#define WORKER_REPORTS_MAX 20000u /* on the way back: beyond, they are lost and counted */
+#define WORKER_STOP_S      4      /* that the daemon waits for it when it ends */
 
 struct event_base;
 struct worker;
 
 struct worker_options {
-        struct event_base *base;        /* of the main loop: where reports arrive */
+        struct event_base *base; /* of the main loop: where reports arrive */
         act_report_fn *report;
         /* What became of a file given to worker_write(): NULL, or why it could not be written. */
         void (*written)(void *ctx, const char *error);
         void *ctx;
-        uint64_t retry_ns;              /* as in actor_options */
+        uint64_t retry_ns; /* as in actor_options */
 };
 
 /* Starts the thread. NULL when threads, memory or descriptors are short. */

@@ -14,8 +14,11 @@ static struct alert_result result_of(const struct act_report *r)
         bool under_way = r->outcome == ACT_UNDER_WAY;
 
         return (struct alert_result){
-                .kind = act_kind_name(r->kind), .detail = r->detail[0] ? r->detail : NULL, .under_way = under_way,
-                .ok = r->outcome == ACT_DONE, .wall_ns = under_way ? UNKNOWN_U64 : r->wall_ns,
+                .kind = act_kind_name(r->kind),
+                .detail = r->detail[0] ? r->detail : NULL,
+                .under_way = under_way,
+                .ok = r->outcome == ACT_DONE,
+                .wall_ns = under_way ? UNKNOWN_U64 : r->wall_ns,
                 .attempts = r->attempts,
         };
 }

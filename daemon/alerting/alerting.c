@@ -206,7 +206,7 @@ struct alerting *alerting_new(const struct alerting_options *options)
         a->tracker = options->tracker;
         a->publisher = options->publisher;
         a->live = options->live;
-        a->told_any = a->live;          /* that there are none is told, too */
+        a->told_any = a->live; /* that there are none is told, too */
         if (options->hooks)
                 a->hooks = *options->hooks;
         a->began_ns = a->last_bytes_wall_ns = a->lag_ns = a->heartbeat_wall_ns = a->cpu_at_bytes_ns = UNKNOWN_U64;

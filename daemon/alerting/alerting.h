@@ -34,8 +34,8 @@ struct alert_hooks {
 };
 
 struct alerting_options {
-        const char *target;             /* copied */
-        const struct ruleset *rules;    /* borrowed until alerting_reload or _destroy, as all the rest */
+        const char *target;          /* copied */
+        const struct ruleset *rules; /* borrowed until alerting_reload or _destroy, as all the rest */
         const struct model *model;
         struct tracker *tracker;
         struct publisher *publisher;

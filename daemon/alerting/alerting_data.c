@@ -16,8 +16,8 @@
 #include "daemon/rules/history.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define RECENT_NS (10 * SECOND_NS)      /* of rates and shares */
-#define UNKNOWN ((double)NAN)
+#define RECENT_NS (10 * SECOND_NS) /* of rates and shares */
+#define UNKNOWN   ((double)NAN)
 
 static double number(uint64_t value)
 {

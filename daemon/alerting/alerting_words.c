@@ -26,13 +26,18 @@ static void explain_stall(const struct alerting *a, char *out, size_t size)
         used = sub_sat(cpu, a->cpu_at_bytes_ns);
         hw_duration_text(text, sizeof(text), (double)used);
         if (used > SECOND_NS && flushes)
-                snprintf(out, size, "the process works (%s of CPU time since then) but does not write: its flush "
-                         "interval does not work, or the reader of its log was replaced", text);
+                snprintf(out, size,
+                         "the process works (%s of CPU time since then) but does not write: its flush "
+                         "interval does not work, or the reader of its log was replaced",
+                         text);
         else if (used > SECOND_NS)
-                snprintf(out, size, "the process works (%s of CPU time since then) and has no flush interval: it "
-                         "writes only when a 2 MiB buffer is full", text);
+                snprintf(out, size,
+                         "the process works (%s of CPU time since then) and has no flush interval: it "
+                         "writes only when a 2 MiB buffer is full",
+                         text);
         else if (flushes && run->threaded)
-                snprintf(out, size, "the process has used no CPU time since then: it is idle, or it hangs at its exit, "
+                snprintf(out, size,
+                         "the process has used no CPU time since then: it is idle, or it hangs at its exit, "
                          "which --eventlog-flush-interval is known to cause");
         else
                 snprintf(out, size, "the process has used no CPU time since then: it is idle");

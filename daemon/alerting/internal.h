@@ -15,26 +15,26 @@ struct alerting {
         struct alert_hooks hooks;
         struct alerts *alerts;
         bool live, in_run;
-        bool told_any;                  /* the last list that was told had alerts: an empty one is still to be told */
-        bool changed;                   /* an alert has changed since they were told */
+        bool told_any; /* the last list that was told had alerts: an empty one is still to be told */
+        bool changed;  /* an alert has changed since they were told */
         uint32_t run;
 
         /* The target's clock: Unix time where it is known, else time of all runs together. */
-        uint64_t target_ns;             /* as last looked at; never goes back */
-        uint64_t base_ns;               /* of the run at hand, when its Unix time is not known */
-        uint64_t began_ns;              /* when the target began to be watched; UNKNOWN_U64 */
+        uint64_t target_ns; /* as last looked at; never goes back */
+        uint64_t base_ns;   /* of the run at hand, when its Unix time is not known */
+        uint64_t began_ns;  /* when the target began to be watched; UNKNOWN_U64 */
 
         /* About the target. */
         bool crashed;
         uint64_t restarts, crashes, lost_bytes;
         uint64_t last_bytes_wall_ns, gap_ns, lag_ns, heartbeat_wall_ns; /* UNKNOWN_U64; gap 0 at first */
-        uint64_t cpu_at_bytes_ns;       /* of the process, when bytes last came; UNKNOWN_U64 */
+        uint64_t cpu_at_bytes_ns; /* of the process, when bytes last came; UNKNOWN_U64 */
 
         /* Numbers that the model has no history of: one sample a tick; born with their first one. */
         struct series gauges[RULE_SERIES_COUNT - SERIES_COUNT];
 };
 
-#define GAUGE(id) ((unsigned)(id) - SERIES_COUNT)
+#define GAUGE(id) ((unsigned)(id)-SERIES_COUNT)
 
 /* The table for the rules. */
 struct rule_data alerting_data(struct alerting *a);

@@ -213,27 +213,69 @@ static enum config_result parse_options(struct config *c, int argc, char **argv,
         while ((o = getopt_long(argc, argv, "c:hV", options, NULL)) != -1) {
                 bool good = true;
                 switch (o) {
-                case 'c': *ret_file = optarg; break;
-                case OPT_PUBLISH: good = set_endpoint(c->publish_endpoint, optarg, "--publish"); break;
-                case OPT_REQUEST: good = set_endpoint(c->request_endpoint, optarg, "--request"); break;
-                case OPT_SHOW_ARGUMENTS: c->show_arguments = true; break;
-                case OPT_LOG_LEVEL: good = set_log_level(c, optarg); break;
-                case OPT_RESOLUTION: good = set_trend(c, config_trend_resolution, "--resolution"); break;
-                case OPT_LEAK_AFTER: good = set_trend(c, config_trend_leak_after, "--leak-after"); break;
-                case OPT_LIMIT: good = set_trend(c, config_trend_limit, "--limit"); break;
-                case OPT_RULES: good = add_rules(c, optarg); break;
-                case OPT_CHECK_RULES: c->task = TASK_CHECK_RULES; break;
-                case OPT_LIST_RULES: c->task = TASK_LIST_RULES; break;
-                case OPT_EXPLAIN_RULES: c->task = TASK_EXPLAIN_RULES; break;
-                case OPT_TEST_RULES: c->task = TASK_TEST_RULES; break;
-                case OPT_PRINT_CONFIG: c->print_config = true; break;
-                case OPT_ONCE: c->once = true; break;
-                case OPT_PUSH: good = set_endpoint(c->push_endpoint, optarg, "--push"); break;
-                case OPT_EVENTS: c->events = EVENTS_TOLD; break;
-                case OPT_EVENT_COUNTS: c->events = c->events ? c->events : EVENTS_COUNTED; break;
-                case 'h': fputs(help, stdout); return CONFIG_DONE;
-                case 'V': puts("heapwatchd " HEAPWATCH_VERSION); return CONFIG_DONE;
-                default: fputs("Try 'heapwatchd --help'.\n", stderr); return CONFIG_BAD;
+                case 'c':
+                        *ret_file = optarg;
+                        break;
+                case OPT_PUBLISH:
+                        good = set_endpoint(c->publish_endpoint, optarg, "--publish");
+                        break;
+                case OPT_REQUEST:
+                        good = set_endpoint(c->request_endpoint, optarg, "--request");
+                        break;
+                case OPT_SHOW_ARGUMENTS:
+                        c->show_arguments = true;
+                        break;
+                case OPT_LOG_LEVEL:
+                        good = set_log_level(c, optarg);
+                        break;
+                case OPT_RESOLUTION:
+                        good = set_trend(c, config_trend_resolution, "--resolution");
+                        break;
+                case OPT_LEAK_AFTER:
+                        good = set_trend(c, config_trend_leak_after, "--leak-after");
+                        break;
+                case OPT_LIMIT:
+                        good = set_trend(c, config_trend_limit, "--limit");
+                        break;
+                case OPT_RULES:
+                        good = add_rules(c, optarg);
+                        break;
+                case OPT_CHECK_RULES:
+                        c->task = TASK_CHECK_RULES;
+                        break;
+                case OPT_LIST_RULES:
+                        c->task = TASK_LIST_RULES;
+                        break;
+                case OPT_EXPLAIN_RULES:
+                        c->task = TASK_EXPLAIN_RULES;
+                        break;
+                case OPT_TEST_RULES:
+                        c->task = TASK_TEST_RULES;
+                        break;
+                case OPT_PRINT_CONFIG:
+                        c->print_config = true;
+                        break;
+                case OPT_ONCE:
+                        c->once = true;
+                        break;
+                case OPT_PUSH:
+                        good = set_endpoint(c->push_endpoint, optarg, "--push");
+                        break;
+                case OPT_EVENTS:
+                        c->events = EVENTS_TOLD;
+                        break;
+                case OPT_EVENT_COUNTS:
+                        c->events = c->events ? c->events : EVENTS_COUNTED;
+                        break;
+                case 'h':
+                        fputs(help, stdout);
+                        return CONFIG_DONE;
+                case 'V':
+                        puts("heapwatchd " HEAPWATCH_VERSION);
+                        return CONFIG_DONE;
+                default:
+                        fputs("Try 'heapwatchd --help'.\n", stderr);
+                        return CONFIG_BAD;
                 }
                 if (!good)
                         return CONFIG_BAD;
@@ -317,8 +359,8 @@ static void print_config(const struct config *c)
 
         printf("publish: %s\nrequest: %s\nlog_level: %s\nshow_arguments: %s\n", c->publish_endpoint,
                c->request_endpoint, levels[c->log_level], c->show_arguments ? "true" : "false");
-        printf("trend:\n  resolution: %" PRIu64 "ms\n  leak_after: %" PRIu64 "ms\n",
-               t.trend.resolution_ns / 1000000, t.trend.leak_after_ns / 1000000);
+        printf("trend:\n  resolution: %" PRIu64 "ms\n  leak_after: %" PRIu64 "ms\n", t.trend.resolution_ns / 1000000,
+               t.trend.leak_after_ns / 1000000);
         if (c->trend.limit_bytes)
                 printf("  limit: %" PRIu64 "\n", c->trend.limit_bytes);
         printf("rules:%s\n", c->n_rules ? "" : " []");

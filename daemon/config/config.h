@@ -18,7 +18,7 @@
 #include "daemon/source/uri.h"
 
 #define CONFIG_ENDPOINT_MAX 256
-#define CONFIG_RULES_MAX 64
+#define CONFIG_RULES_MAX    64
 
 struct config_target {
         char name[TARGET_NAME_MAX + 1];
@@ -34,22 +34,22 @@ struct config {
         char publish_endpoint[CONFIG_ENDPOINT_MAX];
         char request_endpoint[CONFIG_ENDPOINT_MAX];
         enum log_level log_level;
-        bool show_arguments;            /* publish the program's arguments, not only its RTS options */
+        bool show_arguments; /* publish the program's arguments, not only its RTS options */
         struct config_trend trend;
-        char *rules[CONFIG_RULES_MAX];  /* rule files; owned */
+        char *rules[CONFIG_RULES_MAX]; /* rule files; owned */
         size_t n_rules;
-        bool print_config;              /* show the effective configuration and end */
+        bool print_config; /* show the effective configuration and end */
 
         enum config_task task;
-        bool once;                      /* read finished files, then end */
+        bool once;                               /* read finished files, then end */
         char push_endpoint[CONFIG_ENDPOINT_MAX]; /* once: the client that started us */
-        enum event_wish events;         /* once: whether the events themselves are wanted */
+        enum event_wish events;                  /* once: whether the events themselves are wanted */
 };
 
 enum config_result {
         CONFIG_RUN,
-        CONFIG_DONE,                    /* --help, --version, --print-config: all said */
-        CONFIG_BAD                      /* reported on stderr: exit 2 */
+        CONFIG_DONE, /* --help, --version, --print-config: all said */
+        CONFIG_BAD   /* reported on stderr: exit 2 */
 };
 
 enum config_result config_parse(struct config *c, int argc, char **argv);

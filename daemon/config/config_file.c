@@ -32,8 +32,7 @@ struct file_config {
 static const cyaml_schema_field_t target_fields[] = {
         CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_target, name, 1,
                                TARGET_NAME_MAX),
-        CYAML_FIELD_STRING_PTR("uri", CYAML_FLAG_POINTER, struct file_target, uri, 1, SOURCE_PATH_MAX),
-        CYAML_FIELD_END
+        CYAML_FIELD_STRING_PTR("uri", CYAML_FLAG_POINTER, struct file_target, uri, 1, SOURCE_PATH_MAX), CYAML_FIELD_END
 };
 
 static const cyaml_schema_value_t target_value = {
@@ -65,8 +64,8 @@ static const cyaml_schema_field_t config_fields[] = {
         /* A text, because libcyaml takes any word that is not false for true. */
         CYAML_FIELD_STRING_PTR("show_arguments", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config,
                                show_arguments, 1, 64),
-        CYAML_FIELD_SEQUENCE("rules", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, rules,
-                             &rules_value, 0, CONFIG_RULES_MAX),
+        CYAML_FIELD_SEQUENCE("rules", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, rules, &rules_value,
+                             0, CONFIG_RULES_MAX),
         CYAML_FIELD_SEQUENCE("targets", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, targets,
                              &target_value, 0, CYAML_UNLIMITED),
         CYAML_FIELD_END
@@ -82,8 +81,7 @@ struct complaint {
         size_t used;
 };
 
-__attribute__((format(printf, 3, 0)))
-static void gather(cyaml_log_t level, void *ctx, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void gather(cyaml_log_t level, void *ctx, const char *format, va_list args)
 {
         struct complaint *c = ctx;
 
@@ -112,7 +110,7 @@ static bool take_show_arguments(struct config *c, const char *value, const char 
 {
         char what[128];
 
-        if (value && strcmp(value, "true") == 0)
+        if (value && !strcmp(value, "true"))
                 c->show_arguments = true;
         else if (value && strcmp(value, "false") != 0) {
                 snprintf(what, sizeof(what), "show_arguments: '%s'; expected true or false", value);

@@ -7,7 +7,7 @@
 #include "heapwatch/text.h"
 #include "daemon/trend/tracker.h"
 
-#define STEPS_OF_A_LOG 400u     /* more than the 200 after which a leak can be told */
+#define STEPS_OF_A_LOG 400u /* more than the 200 after which a leak can be told */
 
 static bool bad(char *error, size_t size, const char *value, const char *expected)
 {

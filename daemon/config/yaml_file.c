@@ -118,8 +118,10 @@ static char *slurp(struct yaml_file *f, int fd)
                 return NULL;
         }
         if (!S_ISREG(st.st_mode)) {
-                yaml_complain(f, NULL, 0, "this is %s; expected a plain file", S_ISDIR(st.st_mode) ? "a directory" :
-                              S_ISFIFO(st.st_mode) ? "a pipe" : "a device or socket");
+                yaml_complain(f, NULL, 0, "this is %s; expected a plain file",
+                              S_ISDIR(st.st_mode)    ? "a directory"
+                              : S_ISFIFO(st.st_mode) ? "a pipe"
+                                                     : "a device or socket");
                 return NULL;
         }
         char *text = malloc(YAML_FILE_MAX_BYTES + 2);
@@ -194,7 +196,7 @@ const yaml_node_t *yaml_get(struct yaml_file *f, const yaml_node_t *mapping, con
         struct yaml_entry e;
 
         for (size_t i = 0; yaml_entry_at(f, mapping, i, &e); i++)
-                if (strcmp(e.key, key) == 0)
+                if (!strcmp(e.key, key))
                         return e.value;
         return NULL;
 }
@@ -274,6 +276,6 @@ bool yaml_boolean(struct yaml_file *f, const yaml_node_t *node, bool *ret)
                 return false;
         if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
                 return yaml_complain(f, node, 0, "'%s'; expected true or false", text);
-        *ret = strcmp(text, "true") == 0;
+        *ret = !strcmp(text, "true");
         return true;
 }

@@ -14,7 +14,7 @@
 #include <yaml.h>
 
 #define YAML_FILE_MAX_BYTES (1u << 20)
-#define YAML_COMPLAINTS_MAX 50u         /* told of one file; then one more line says so */
+#define YAML_COMPLAINTS_MAX 50u /* told of one file; then one more line says so */
 
 /* Where complaints go: one line each, without a newline. */
 struct yaml_says {
@@ -23,7 +23,7 @@ struct yaml_says {
 };
 
 struct yaml_file {
-        const char *name;               /* borrowed */
+        const char *name; /* borrowed */
         yaml_document_t document;
         bool has_document;
         struct yaml_says says;

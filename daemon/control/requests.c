@@ -69,7 +69,7 @@ static void reply_update(void *ctx, const Hw__Update *update)
 static bool wanted(const Hw__SnapshotRequest *request, const char *name)
 {
         for (size_t i = 0; i < request->n_targets; i++)
-                if (strcmp(request->targets[i], name) == 0)
+                if (!strcmp(request->targets[i], name))
                         return true;
         return request->n_targets == 0;
 }
@@ -277,8 +277,8 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
         }
         if (request->name && request->name[0])
                 snprintf(name, sizeof(name), "%s", request->name);
-        if (request->has_resolution_ns && (request->resolution_ns < LIMIT_RESOLUTION_LEAST_NS ||
-                                           request->resolution_ns > LIMIT_RESOLUTION_MOST_NS)) {
+        if (request->has_resolution_ns &&
+            (request->resolution_ns < LIMIT_RESOLUTION_LEAST_NS || request->resolution_ns > LIMIT_RESOLUTION_MOST_NS)) {
                 reply_error(client, "resolution_ns: expected 100 ms to 1 h");
                 return;
         }

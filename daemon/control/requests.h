@@ -10,7 +10,7 @@
 struct act;
 
 struct requests {
-        struct targets *targets;        /* set before the loop runs */
+        struct targets *targets; /* set before the loop runs */
         struct bus *bus;
         struct act *act;
         struct rulebook *rulebook;

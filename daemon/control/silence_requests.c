@@ -115,8 +115,7 @@ void silence_requests_add(struct act *act, const struct ruleset *rules, const Hw
 
 static bool is_meant(const struct silence *s, const Hw__UnsilenceRequest *request, const char *target)
 {
-        return request->has_id ? s->id == request->id
-                               : strcmp(s->rule, request->rule) == 0 && strcmp(s->target, target) == 0;
+        return request->has_id ? s->id == request->id : !strcmp(s->rule, request->rule) && !strcmp(s->target, target);
 }
 
 void silence_requests_remove(struct act *act, const Hw__UnsilenceRequest *request, struct bus_client *client)

@@ -9,14 +9,14 @@
 #include "proto/base/ckd.h"
 #include "daemon/model/state.h"
 
-#define SECOND_NS UINT64_C(1000000000)
-#define SETTLED_NS (2 * SECOND_NS)       /* identity, class g and profile events have come by then */
-#define SELDOM_NS (5 * SECOND_NS)        /* blocks farther apart than this come too late to watch */
-#define SOME_BLOCKS 3u                   /* fewer say nothing about how often they come */
-#define OLD_LIVE_NS (60 * SECOND_NS)
-#define WITH_FLUSH 902u                  /* GHC 9.2 */
-#define WITHOUT_DEADLOCK 1000u           /* GHC 10.0 */
-#define FLUSH_OPTION "--eventlog-flush-interval"
+#define SECOND_NS        UINT64_C(1000000000)
+#define SETTLED_NS       (2 * SECOND_NS) /* identity, class g and profile events have come by then */
+#define SELDOM_NS        (5 * SECOND_NS) /* blocks farther apart than this come too late to watch */
+#define SOME_BLOCKS      3u              /* fewer say nothing about how often they come */
+#define OLD_LIVE_NS      (60 * SECOND_NS)
+#define WITH_FLUSH       902u  /* GHC 9.2 */
+#define WITHOUT_DEADLOCK 1000u /* GHC 10.0 */
+#define FLUSH_OPTION     "--eventlog-flush-interval"
 
 static uint64_t age(const struct model *m)
 {

@@ -182,7 +182,7 @@ static struct band_entry *follow(struct bands *b, struct band_entry *entry)
 static bool has_text(const struct band_entry *entry, const char *label, size_t size)
 {
         return entry->kind == BAND_TEXT && strings_size(entry->band.label) == size &&
-               memcmp(entry->band.label, label, size) == 0;
+               !memcmp(entry->band.label, label, size);
 }
 
 static struct band_entry *of_table(struct model *m, struct info_table *table, uint64_t time_ns)
@@ -263,7 +263,7 @@ struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint
         while ((id = idtable_next(&b->by_key, hash, &at))) {
                 struct band_entry *entry = bands_entry(b, id);
                 if (entry->kind == BAND_STACK && entry->band.depth == depth &&
-                    memcmp(entry->band.stack, centres, bytes) == 0)
+                    !memcmp(entry->band.stack, centres, bytes))
                         return entry;
         }
         if (b->entries.count >= LIMIT_BANDS)

@@ -20,22 +20,22 @@
 
 struct cost_centre {
         uint32_t id;
-        const char *label;              /* NULL: used but not defined by the log */
+        const char *label; /* NULL: used but not defined by the log */
         const char *module;
-        const char *source;             /* file:span */
+        const char *source; /* file:span */
         bool caf;
 };
 
 struct info_table {
         uint64_t key;
         const char *name, *closure_type, *type, *label, *module, *source;
-        uint32_t band;                  /* its id; 0: none yet */
-        bool named;                     /* the name is not empty */
+        uint32_t band; /* its id; 0: none yet */
+        bool named;    /* the name is not empty */
 };
 
 struct band_point {
         float min, max, mean, last;
-        uint32_t count;                 /* of samples; 0: the others mean nothing */
+        uint32_t count; /* of samples; 0: the others mean nothing */
 };
 
 /*
@@ -45,12 +45,12 @@ struct band_point {
 #define BAND_POINTS 64u
 #define BAND_STRIDE 16u
 struct band_history {
-        uint64_t width_ns;              /* of each point; 1 s at first */
-        uint64_t first;                 /* index (time / width) of point 0 */
-        uint64_t newest_ns;             /* start of the point that took the newest sample: mostly the next one's, too */
-        uint32_t newest;                /* its number */
-        uint32_t n;                     /* points up to the last one with a sample; those behind are not made */
-        struct band_point *points;      /* point i is BAND_STRIDE * i places on */
+        uint64_t width_ns;         /* of each point; 1 s at first */
+        uint64_t first;            /* index (time / width) of point 0 */
+        uint64_t newest_ns;        /* start of the point that took the newest sample: mostly the next one's, too */
+        uint32_t newest;           /* its number */
+        uint32_t n;                /* points up to the last one with a sample; those behind are not made */
+        struct band_point *points; /* point i is BAND_STRIDE * i places on */
 };
 
 /* Point i, NULL when no sample fell into it. */
@@ -68,20 +68,20 @@ static inline const struct band_point *band_point(const struct band_history *h, 
  */
 struct band_sums {
         uint64_t n;
-        double first_s, first;          /* its time, in seconds since the run began, and its bytes */
-        double t, v, tt, tv, vv;        /* of deviations from these, and of their products */
+        double first_s, first;   /* its time, in seconds since the run began, and its bytes */
+        double t, v, tt, tv, vv; /* of deviations from these, and of their products */
         double min, max;
-        double last;                    /* at last_ns */
+        double last; /* at last_ns */
         uint64_t last_ns;
 };
 
 struct band {
         uint32_t id;
-        uint16_t depth;                 /* -hc: of the stack */
-        bool sampled;                   /* a finished census had a row */
-        const char *label;              /* text of the census row; -hi: the name when defined, else the key's text */
-        uint64_t key;                   /* -hi: the info table's number; else 0 */
-        const uint32_t *stack;          /* -hc: cost-centre ids, innermost first */
+        uint16_t depth;        /* -hc: of the stack */
+        bool sampled;          /* a finished census had a row */
+        const char *label;     /* text of the census row; -hi: the name when defined, else the key's text */
+        uint64_t key;          /* -hi: the info table's number; else 0 */
+        const uint32_t *stack; /* -hc: cost-centre ids, innermost first */
         const struct info_table *info_table; /* -hi; NULL when not defined (yet) */
         uint64_t first_seen_ns;
         uint64_t bytes;                 /* in the newest finished census; 0 when it had no row */

@@ -15,39 +15,39 @@
 struct census;
 struct model;
 
-#define MAX_STACK 255   /* cost centres in one event */
+#define MAX_STACK 255 /* cost centres in one event */
 
 enum band_kind { BAND_TEXT, BAND_STACK, BAND_KEY };
 
 /* What each row asks for stands first, in one cache line. */
 struct band_entry {
         struct band_entry *follower; /* of the row that came after its own; NULL: none yet */
-        uint64_t row_census;    /* number of the census that `row` belongs to */
-        uint32_t row;           /* index of its row there */
+        uint64_t row_census;         /* number of the census that `row` belongs to */
+        uint32_t row;                /* index of its row there */
         enum band_kind kind;
         struct band band;
 };
 
 struct bands {
-        struct pool entries;            /* struct band_entry, by id */
-        struct idtable by_key;          /* all but those that an info table knows */
-        struct pool sums;               /* struct band_sums, made with a band's second sample */
-        struct pool histories;          /* struct band_history of the first bands, by id */
-        struct arena points;            /* theirs, for BAND_STRIDE bands at a time */
+        struct pool entries;   /* struct band_entry, by id */
+        struct idtable by_key; /* all but those that an info table knows */
+        struct pool sums;      /* struct band_sums, made with a band's second sample */
+        struct pool histories; /* struct band_history of the first bands, by id */
+        struct arena points;   /* theirs, for BAND_STRIDE bands at a time */
         struct band_point *newest_points;
-        struct arena stacks;            /* cost-centre ids of bands */
-        struct strings strings;         /* all texts of bands, info tables, cost centres, ticky */
+        struct arena stacks;    /* cost-centre ids of bands */
+        struct strings strings; /* all texts of bands, info tables, cost centres, ticky */
         uint64_t seed;
-        struct band_entry *newest_row;  /* band of the newest row; NULL: none */
-        uint64_t left_out;              /* most rows left out of one census */
+        struct band_entry *newest_row; /* band of the newest row; NULL: none */
+        uint64_t left_out;             /* most rows left out of one census */
 
-        struct pool centres;            /* struct cost_centre */
+        struct pool centres; /* struct cost_centre */
         struct idtable centre_by_id;
         uint64_t centres_left_out;
-        uint32_t undefined_centre;      /* one that was used before it was defined; meaningful when any_undefined */
+        uint32_t undefined_centre; /* one that was used before it was defined; meaningful when any_undefined */
         bool any_undefined;
 
-        struct pool tables;             /* struct info_table */
+        struct pool tables; /* struct info_table */
         struct idtable table_by_key;
         uint64_t tables_left_out;
 };

@@ -16,7 +16,12 @@ static struct band_sums first_sums(const struct band *band)
         double v = (double)band->first_bytes;
 
         return (struct band_sums){
-                .n = 1, .first_s = (double)band->first_ns / 1e9, .first = v, .min = v, .max = v, .last = v,
+                .n = 1,
+                .first_s = (double)band->first_ns / 1e9,
+                .first = v,
+                .min = v,
+                .max = v,
+                .last = v,
                 .last_ns = band->first_ns,
         };
 }

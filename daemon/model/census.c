@@ -16,8 +16,8 @@
 #include "proto/base/ckd.h"
 #include "daemon/model/state.h"
 
-#define FIRST_ROOM 64u
-#define WITH_SAMPLE_END 810u    /* GHC 8.10 */
+#define FIRST_ROOM      64u
+#define WITH_SAMPLE_END 810u /* GHC 8.10 */
 
 void census_clear(struct census_state *c)
 {

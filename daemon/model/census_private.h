@@ -14,14 +14,14 @@ struct census_rows {
 };
 
 struct census_state {
-        struct census done;             /* newest finished; its rows are in buffers[!writing] */
-        struct census open;             /* being told */
+        struct census done; /* newest finished; its rows are in buffers[!writing] */
+        struct census open; /* being told */
         bool is_open;
         struct census_rows buffers[2];
         unsigned writing;
-        uint64_t count;                 /* begun in this run */
-        bool ends_seen;                 /* HEAP_PROF_SAMPLE_END: the release writes it */
-        bool followed;                  /* a sample was closed by the next one's beginning */
+        uint64_t count; /* begun in this run */
+        bool ends_seen; /* HEAP_PROF_SAMPLE_END: the release writes it */
+        bool followed;  /* a sample was closed by the next one's beginning */
 };
 
 void census_clear(struct census_state *c);

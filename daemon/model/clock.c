@@ -101,8 +101,8 @@ static bool is_impossible(const struct clock *c, const struct hw_event *e)
 bool clock_see(struct clock *c, const struct hw_event *e, uint64_t *ret_time_ns)
 {
         uint64_t time_ns = e->time_ns;
-        bool moved = is_impossible(c, e) &&
-                     (time_ns > c->block_begin_ns || (e->id != HW_GC_START && e->id != HW_GC_END));
+        bool moved =
+                is_impossible(c, e) && (time_ns > c->block_begin_ns || (e->id != HW_GC_START && e->id != HW_GC_END));
 
         if (moved) {
                 time_ns = c->block_begin_ns + (time_ns > c->block_begin_ns ? c->block_span_ns : 0);

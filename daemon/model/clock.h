@@ -18,7 +18,7 @@ struct clock {
         uint64_t settled_ns;                    /* all events before it have arrived; 0: not known */
         uint64_t blocks;                        /* block markers of that buffer or of the busiest capability */
         uint64_t anomalies;
-        uint64_t sure_begin_ns, sure_width_ns;  /* see clock_sure */
+        uint64_t sure_begin_ns, sure_width_ns; /* see clock_sure */
 };
 
 void clock_clear(struct clock *c);

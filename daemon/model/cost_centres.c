@@ -6,7 +6,7 @@
 #include "proto/base/hash.h"
 #include "daemon/model/state.h"
 
-#define TEXT_BYTES 512  /* of a stack: longer ones are cut with "..." */
+#define TEXT_BYTES 512 /* of a stack: longer ones are cut with "..." */
 
 static struct cost_centre *find(const struct bands *b, uint32_t id)
 {
@@ -126,7 +126,7 @@ static void append_centre(struct text *t, const struct bands *b, uint32_t id)
                 append_number(t, id);
                 return;
         }
-        if (strcmp(centre->label, "CAF") == 0) { /* every module has one */
+        if (!strcmp(centre->label, "CAF")) { /* every module has one */
                 append(t, centre->module);
                 append(t, ".");
         }

@@ -19,7 +19,7 @@
 #include "daemon/model/state.h"
 
 #define SHARE_SPAN_NS UINT64_C(10000000000)
-#define WITH_BALANCED 58        /* payload of GC_STATS_GHC since 8.4 */
+#define WITH_BALANCED 58 /* payload of GC_STATS_GHC since 8.4 */
 
 int gc_init(struct model *m)
 {
@@ -230,6 +230,5 @@ bool gc_refresh(struct model *m, uint64_t now_ns)
         }
         m->gc.share = share_of((double)recent.moments.n * recent.moments.v_mean, from > first ? from : first, now_ns);
         m->gc.share_run = share_of((double)m->gc.pause_total_ns, first, now_ns);
-        return m->gc.share < share || m->gc.share > share || m->gc.share_run < share_run ||
-               m->gc.share_run > share_run;
+        return m->gc.share < share || m->gc.share > share || m->gc.share_run < share_run || m->gc.share_run > share_run;
 }

@@ -16,16 +16,16 @@
 #include "proto/base/process.h"
 #include "daemon/model/histogram.h"
 
-#define GC_MAX_GENERATIONS 16   /* of higher ones the last entry takes all */
+#define GC_MAX_GENERATIONS 16 /* of higher ones the last entry takes all */
 
 /* One collection. */
 struct collection {
         uint64_t end_time_ns;
-        uint64_t pause_ns;              /* UNKNOWN_U64 when its start was not seen */
-        uint64_t sync_ns;               /* from the request to the start; UNKNOWN_U64 */
+        uint64_t pause_ns; /* UNKNOWN_U64 when its start was not seen */
+        uint64_t sync_ns;  /* from the request to the start; UNKNOWN_U64 */
         uint32_t generation;
-        uint32_t capability;            /* leader */
-        bool major;                     /* generation == generations - 1, or generation >= 1 while that is unknown */
+        uint32_t capability; /* leader */
+        bool major;          /* generation == generations - 1, or generation >= 1 while that is unknown */
         uint64_t copied_bytes, slop_bytes, fragmentation_bytes;
         uint32_t parallel_threads;
         uint64_t parallel_max_copied_bytes;
@@ -45,13 +45,13 @@ struct nonmoving_segments {
         uint64_t active, filled, live_blocks;
 };
 
-#define NONMOVING_SIZES 24      /* block sizes kept of one census */
+#define NONMOVING_SIZES 24 /* block sizes kept of one census */
 
 struct nonmoving {
-        bool seen;                      /* any event of the nonmoving collector */
+        bool seen; /* any event of the nonmoving collector */
         uint64_t cycles;
         uint64_t mark_total_ns, sync_total_ns, sync_max_ns, sweep_total_ns;
-        uint64_t marked_objects;        /* UNKNOWN_U64 before the first mark ends */
+        uint64_t marked_objects;                 /* UNKNOWN_U64 before the first mark ends */
         uint64_t pruned_segments, free_segments; /* UNKNOWN_U64 before the first pruning */
         struct nonmoving_segments census[NONMOVING_SIZES];
         uint32_t n_census;
@@ -62,12 +62,12 @@ struct gc {
         uint32_t n_generations;         /* highest seen + 1 */
         uint64_t collections;
         uint64_t copied_bytes;
-        uint64_t max_slop_bytes;        /* over major collections; UNKNOWN_U64 before the first */
+        uint64_t max_slop_bytes;                  /* over major collections; UNKNOWN_U64 before the first */
         uint64_t slop_bytes, fragmentation_bytes; /* last; UNKNOWN_U64 */
         uint64_t pause_total_ns, sync_total_ns;
         uint64_t parallel_copied_bytes, parallel_balanced_bytes; /* over collections with more than one thread */
-        double share;                   /* of elapsed time over the last 10 s; negative = not known */
-        double share_run;               /* since the run began; negative = not known */
+        double share;     /* of elapsed time over the last 10 s; negative = not known */
+        double share_run; /* since the run began; negative = not known */
         uint64_t unmatched;
         struct nonmoving nonmoving;
 };

@@ -9,10 +9,10 @@
 struct model;
 
 struct gc_state {
-        uint64_t newest_end_ns;         /* of the collection whose slop and fragmentation stand */
-        bool seen;                      /* any event of class g: shares can be told */
+        uint64_t newest_end_ns; /* of the collection whose slop and fragmentation stand */
+        bool seen;              /* any event of class g: shares can be told */
         uint64_t mark_begin_ns, sync_begin_ns, sweep_begin_ns; /* nonmoving: UNKNOWN_U64 outside the phase */
-        bool new_cycle;                 /* the next row of a nonmoving census begins a new one */
+        bool new_cycle;                                        /* the next row of a nonmoving census begins a new one */
 };
 
 /* 0 or -ENOMEM */

@@ -13,7 +13,7 @@
 #include "proto/base/ckd.h"
 #include "daemon/model/state.h"
 
-#define SECOND_NS UINT64_C(1000000000)
+#define SECOND_NS    UINT64_C(1000000000)
 #define RATE_SPAN_NS (10 * SECOND_NS)
 
 void heap_clear(struct model *m)
@@ -31,8 +31,8 @@ void heap_clear(struct model *m)
                 .megablocks_returned = UNKNOWN_U64,
                 .allocated_bytes = UNKNOWN_U64,
                 .allocation_rate_bps = -1,
-                .process = { UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64,
-                             UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64 },
+                .process = { UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64,
+                             UNKNOWN_U64 },
         };
 }
 

@@ -8,19 +8,19 @@
 #include "proto/base/process.h"
 
 struct heap {
-        uint64_t live_bytes;            /* after the last major collection */
-        uint64_t live_time_ns;          /* of it */
-        uint64_t max_live_bytes;        /* maximum residency */
+        uint64_t live_bytes;     /* after the last major collection */
+        uint64_t live_time_ns;   /* of it */
+        uint64_t max_live_bytes; /* maximum residency */
         uint64_t live_samples;
-        uint64_t heap_size_bytes;       /* held in megablocks */
+        uint64_t heap_size_bytes; /* held in megablocks */
         uint64_t max_heap_size_bytes;
         uint64_t blocks_size_bytes;
-        uint64_t megablocks_held;       /* current - returned of the last MEM_RETURN */
+        uint64_t megablocks_held; /* current - returned of the last MEM_RETURN */
         uint64_t megablocks_needed;
         uint64_t megablocks_returned;
-        uint64_t allocated_bytes;       /* sum over capabilities of each one's newest value */
-        double allocation_rate_bps;     /* over the last 10 s of event time; negative = not known */
-        struct process_sample process;  /* all UNKNOWN when the process is not watched */
+        uint64_t allocated_bytes;      /* sum over capabilities of each one's newest value */
+        double allocation_rate_bps;    /* over the last 10 s of event time; negative = not known */
+        struct process_sample process; /* all UNKNOWN when the process is not watched */
 };
 
 #endif

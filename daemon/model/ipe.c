@@ -89,8 +89,8 @@ static bool read_table(struct bands *b, const struct hw_event *e, uint64_t key, 
 
 static bool same(const struct info_table *a, const struct info_table *b)
 {
-        return a->name == b->name && a->closure_type == b->closure_type && a->type == b->type &&
-               a->label == b->label && a->module == b->module && a->source == b->source;
+        return a->name == b->name && a->closure_type == b->closure_type && a->type == b->type && a->label == b->label &&
+               a->module == b->module && a->source == b->source;
 }
 
 void ipe_define(struct model *m, const struct hw_event *e)

@@ -3,12 +3,12 @@
 #ifndef HW_DAEMON_MODEL_LIMITS_H
 #define HW_DAEMON_MODEL_LIMITS_H
 
-#define LIMIT_FULL_BANDS 1000u          /* bands with a history of their own; the others keep totals only */
-#define LIMIT_INFO_TABLES 500000u       /* IPE entries: later ones are counted as left out */
-#define LIMIT_COST_CENTRES 100000u      /* definitions: later ones are counted as left out */
-#define LIMIT_STRING_BYTES (48u << 20)  /* all strings of one run: then as the three above */
-#define LIMIT_STACK_BYTES (16u << 20)   /* all stacks of bands, and of the time profile: later ones are left out */
-#define LIMIT_NOTES 512u                /* newest notes kept for late joiners */
-#define LIMIT_NOTE_TEXT_BYTES 2048u     /* one note's text: cut, its true size is kept */
+#define LIMIT_FULL_BANDS      1000u       /* bands with a history of their own; the others keep totals only */
+#define LIMIT_INFO_TABLES     500000u     /* IPE entries: later ones are counted as left out */
+#define LIMIT_COST_CENTRES    100000u     /* definitions: later ones are counted as left out */
+#define LIMIT_STRING_BYTES    (48u << 20) /* all strings of one run: then as the three above */
+#define LIMIT_STACK_BYTES     (16u << 20) /* all stacks of bands, and of the time profile: later ones are left out */
+#define LIMIT_NOTES           512u        /* newest notes kept for late joiners */
+#define LIMIT_NOTE_TEXT_BYTES 2048u       /* one note's text: cut, its true size is kept */
 
 #endif

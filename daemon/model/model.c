@@ -21,7 +21,7 @@
 #include "daemon/model/state.h"
 
 #define IDENTITY_BYTES ((size_t)1 << 20)
-#define REFRESH_NS UINT64_C(1000000000)
+#define REFRESH_NS     UINT64_C(1000000000)
 
 typedef void handler(struct model *m, const struct hw_event *e);
 
@@ -94,7 +94,7 @@ static handler *const handlers[HW_KNOWN_IDS] = {
 
 /* An event whose time needs a look: before the run's first, outside of blocks, or damaged. */
 static __attribute__((noinline)) const struct hw_event *look(struct model *m, const struct hw_event *e,
-                                                            struct hw_event *room)
+                                                             struct hw_event *room)
 {
         uint64_t time_ns;
 

@@ -45,12 +45,12 @@ struct model_sink {
         void (*note)(void *ctx, const struct note *note);
         void (*collection)(void *ctx, const struct collection *collection);
         void (*sample)(void *ctx, enum series_id series, uint64_t time_ns, uint64_t value);
-        void (*settled)(void *ctx, uint64_t time_ns);           /* see below; at most once a block */
+        void (*settled)(void *ctx, uint64_t time_ns); /* see below; at most once a block */
 };
 
 /* What changed since model_take_changes. */
 enum model_change {
-        MODEL_RUN = 1 << 0,     /* identity */
+        MODEL_RUN = 1 << 0, /* identity */
         MODEL_HEAP = 1 << 1,
         MODEL_GC = 1 << 2,
         MODEL_PROFILE = 1 << 3,
@@ -90,7 +90,7 @@ const struct heap *model_heap(const struct model *m);
 const struct gc *model_gc(const struct model *m);
 const struct sched *model_sched(const struct model *m);
 const struct bands *model_bands(const struct model *m);
-const struct census *model_census(const struct model *m);       /* newest finished; number 0 when none */
+const struct census *model_census(const struct model *m); /* newest finished; number 0 when none */
 const struct notes *model_notes(const struct model *m);
 const struct profile *model_profile(const struct model *m);
 const struct ticky *model_ticky(const struct model *m);

@@ -12,7 +12,7 @@
 #include "daemon/model/limits.h"
 #include "daemon/model/state.h"
 
-#define ROUND 64u       /* text memory comes in multiples of it */
+#define ROUND 64u /* text memory comes in multiples of it */
 
 void notes_clear(struct notes *n)
 {

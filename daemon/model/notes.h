@@ -7,29 +7,29 @@
 
 #include "daemon/model/limits.h"
 
-enum note_what {                        /* numbers of the wire */
-        NOTE_MESSAGE = 1,
-        NOTE_MARKER = 2,
-        NOTE_THREAD_LABEL = 3,
-        NOTE_BINARY = 4,
-        NOTE_LOG = 5
+enum note_what { /* numbers of the wire */
+                 NOTE_MESSAGE = 1,
+                 NOTE_MARKER = 2,
+                 NOTE_THREAD_LABEL = 3,
+                 NOTE_BINARY = 4,
+                 NOTE_LOG = 5
 };
 
 struct note {
-        uint64_t number;                /* from 1 within the run */
+        uint64_t number; /* from 1 within the run */
         uint64_t time_ns;
         enum note_what what;
-        uint16_t cap;                   /* HW_CAP_NONE outside capabilities */
-        uint32_t thread;                /* NOTE_THREAD_LABEL */
-        uint64_t size_bytes;            /* as written by the program */
-        uint32_t text_size;             /* kept: at most LIMIT_NOTE_TEXT_BYTES; 0 for NOTE_BINARY */
-        const char *text;               /* raw bytes, NUL-terminated; may hold anything */
+        uint16_t cap;        /* HW_CAP_NONE outside capabilities */
+        uint32_t thread;     /* NOTE_THREAD_LABEL */
+        uint64_t size_bytes; /* as written by the program */
+        uint32_t text_size;  /* kept: at most LIMIT_NOTE_TEXT_BYTES; 0 for NOTE_BINARY */
+        const char *text;    /* raw bytes, NUL-terminated; may hold anything */
 };
 
 struct notes;
 
-uint64_t notes_total(const struct notes *n);            /* number of the newest */
-uint64_t notes_oldest(const struct notes *n);           /* number of the oldest kept; 0 when none is */
+uint64_t notes_total(const struct notes *n);                          /* number of the newest */
+uint64_t notes_oldest(const struct notes *n);                         /* number of the oldest kept; 0 when none is */
 const struct note *notes_get(const struct notes *n, uint64_t number); /* NULL when not kept */
 
 #endif

@@ -13,15 +13,15 @@ struct model;
 
 struct note_slot {
         struct note note;
-        char *text;             /* reused by the notes that follow in this slot */
+        char *text; /* reused by the notes that follow in this slot */
         uint32_t room;
 };
 
 struct notes {
         struct note_slot *slots; /* LIMIT_NOTES, of number % LIMIT_NOTES; NULL before the first note */
-        uint32_t made;          /* slots that have been set up */
+        uint32_t made;           /* slots that have been set up */
         uint64_t total;
-        size_t text_bytes;      /* held by all slots */
+        size_t text_bytes; /* held by all slots */
 };
 
 void notes_clear(struct notes *n);

@@ -55,7 +55,7 @@ static struct profile_stack *find(const struct profile *p, uint64_t hash, const 
 
         while ((id = idtable_next(&p->by_stack, hash, &at))) {
                 struct profile_stack *stack = pool_at(&p->stacks, id);
-                if (stack->depth == depth && memcmp(stack->centres, ids, depth * sizeof(*ids)) == 0)
+                if (stack->depth == depth && !memcmp(stack->centres, ids, depth * sizeof(*ids)))
                         return stack;
         }
         return NULL;

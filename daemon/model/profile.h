@@ -8,33 +8,33 @@
 #include "proto/base/limits.h"
 
 struct profile_stack {
-        uint32_t id;                    /* dense, from 1 */
+        uint32_t id; /* dense, from 1 */
         uint32_t depth;
-        const uint32_t *centres;        /* ids, innermost first; depth 0 = MAIN */
+        const uint32_t *centres; /* ids, innermost first; depth 0 = MAIN */
         uint64_t ticks;
-        uint64_t changed;               /* profile_ticks() when its ticks last rose: finds what changed since */
+        uint64_t changed; /* profile_ticks() when its ticks last rose: finds what changed since */
 };
 
 struct profile;
 
-uint64_t profile_ticks(const struct profile *p);        /* all samples, left-out ones included */
+uint64_t profile_ticks(const struct profile *p); /* all samples, left-out ones included */
 uint32_t profile_stacks(const struct profile *p);
 const struct profile_stack *profile_get(const struct profile *p, uint32_t id);
-uint64_t profile_left_out(const struct profile *p);     /* samples of stacks beyond LIMIT_STACKS */
+uint64_t profile_left_out(const struct profile *p); /* samples of stacks beyond LIMIT_STACKS */
 
 struct ticky_counter {
         uint64_t id;
-        const char *name;               /* NULL until defined: the RTS writes definitions at exit */
+        const char *name; /* NULL until defined: the RTS writes definitions at exit */
         const char *argument_kinds;
         uint32_t arity;
         uint64_t entries, allocs, allocd; /* totals of all batches */
-        uint64_t changed;               /* ticky_events() when it last changed */
+        uint64_t changed;                 /* ticky_events() when it last changed */
 };
 
 struct ticky;
 
 uint32_t ticky_count(const struct ticky *t);
 const struct ticky_counter *ticky_get(const struct ticky *t, uint32_t index); /* from 0, in order of first sight */
-uint64_t ticky_events(const struct ticky *t);           /* rows and definitions taken in */
+uint64_t ticky_events(const struct ticky *t);                                 /* rows and definitions taken in */
 
 #endif

@@ -12,9 +12,9 @@
 struct model;
 
 struct profile {
-        struct pool stacks;             /* struct profile_stack */
+        struct pool stacks; /* struct profile_stack */
         struct idtable by_stack;
-        struct arena centres;           /* their ids */
+        struct arena centres; /* their ids */
         uint64_t seed;
         uint64_t ticks, left_out;
 };
@@ -25,7 +25,7 @@ size_t profile_held(const struct profile *p);
 void profile_tick(struct model *m, const struct hw_event *e);
 
 struct ticky {
-        struct pool counters;           /* struct ticky_counter */
+        struct pool counters; /* struct ticky_counter */
         struct idtable by_id;
         uint64_t seed;
         uint64_t events, left_out;

@@ -32,11 +32,11 @@ static const char *next_option(const struct run *run, uint32_t *at, bool *inside
 {
         while (*at < run->n_args) {
                 const char *arg = run->args[(*at)++];
-                if (strcmp(arg, "--RTS") == 0 || strcmp(arg, "--") == 0)
+                if (!strcmp(arg, "--RTS") || !strcmp(arg, "--"))
                         return NULL;
-                if (strcmp(arg, "+RTS") == 0)
+                if (!strcmp(arg, "+RTS"))
                         *inside = true;
-                else if (strcmp(arg, "-RTS") == 0)
+                else if (!strcmp(arg, "-RTS"))
                         *inside = false;
                 else if (*inside)
                         return arg;
@@ -63,7 +63,7 @@ static void compare_prefix(void *ctx, const char *option)
 {
         struct prefix_search *search = ctx;
 
-        if (strncmp(option, search->prefix, strlen(search->prefix)) == 0)
+        if (!strncmp(option, search->prefix, strlen(search->prefix)))
                 search->found = true;
 }
 
@@ -110,7 +110,7 @@ static bool has_part(const char *way, const char *part)
         size_t n = strlen(part);
 
         for (const char *p = strchr(way, '_'); p; p = strchr(p + 1, '_'))
-                if (strncmp(p + 1, part, n) == 0 && (p[n + 1] == '_' || p[n + 1] == '\0'))
+                if (!strncmp(p + 1, part, n) && (p[n + 1] == '_' || p[n + 1] == '\0'))
                         return true;
         return false;
 }
@@ -146,7 +146,7 @@ void run_rts_identifier(struct model *m, const struct hw_event *e)
 
         if (!text)
                 return;
-        const char *version = strncmp(text, "GHC-", 4) == 0 ? text + 4 : text;
+        const char *version = !strncmp(text, "GHC-", 4) ? text + 4 : text;
         const char *space = strchr(version, ' ');
         size_t n = space ? (size_t)(space - version) : strlen(version);
         run->rts_identifier = text;
@@ -155,7 +155,7 @@ void run_rts_identifier(struct model *m, const struct hw_event *e)
         run->ghc_number = version_number(run->ghc_version);
         run->threaded = has_part(run->rts_way, "thr");
         run->profiled = has_part(run->rts_way, "p");
-        if (strcmp(run->ghc_version, "7.8.1") == 0 || strcmp(run->ghc_version, "7.8.2") == 0)
+        if (!strcmp(run->ghc_version, "7.8.1") || !strcmp(run->ghc_version, "7.8.2"))
                 sched_use_782_codes(m);
         guess_breakdown(m);
         m->changes |= MODEL_RUN;

@@ -10,17 +10,17 @@
 
 struct strings; /* base/strings.h */
 
-enum breakdown {                /* numbers of HEAP_PROF_BEGIN and of the wire */
-        BREAKDOWN_NONE = 0,
-        BREAKDOWN_COST_CENTRE_STACK = 1,
-        BREAKDOWN_MODULE = 2,
-        BREAKDOWN_CLOSURE_DESCRIPTION = 3,
-        BREAKDOWN_TYPE = 4,
-        BREAKDOWN_RETAINER = 5,
-        BREAKDOWN_BIOGRAPHY = 6,
-        BREAKDOWN_CLOSURE_TYPE = 7,
-        BREAKDOWN_INFO_TABLE = 8,
-        BREAKDOWN_ERA = 9
+enum breakdown { /* numbers of HEAP_PROF_BEGIN and of the wire */
+                 BREAKDOWN_NONE = 0,
+                 BREAKDOWN_COST_CENTRE_STACK = 1,
+                 BREAKDOWN_MODULE = 2,
+                 BREAKDOWN_CLOSURE_DESCRIPTION = 3,
+                 BREAKDOWN_TYPE = 4,
+                 BREAKDOWN_RETAINER = 5,
+                 BREAKDOWN_BIOGRAPHY = 6,
+                 BREAKDOWN_CLOSURE_TYPE = 7,
+                 BREAKDOWN_INFO_TABLE = 8,
+                 BREAKDOWN_ERA = 9
 };
 
 #define RUN_MAX_ARGS 256
@@ -30,11 +30,11 @@ struct run {
         const char *program;            /* base name of argument 0; NULL until known */
         const char *args[RUN_MAX_ARGS]; /* all arguments as given, RTS options included */
         uint32_t n_args;
-        const char *rts_identifier;     /* "GHC-9.0.2 rts_thr_l"; NULL until known */
-        char ghc_version[32];           /* "9.0.2"; "" until known */
-        char rts_way[32];               /* "rts_thr_l" */
-        uint32_t ghc_number;            /* 900 = 9.0, 910 = 9.10 ...: major * 100 + minor; 0 until known */
-        bool threaded;                  /* valid once rts_way is known */
+        const char *rts_identifier; /* "GHC-9.0.2 rts_thr_l"; NULL until known */
+        char ghc_version[32];       /* "9.0.2"; "" until known */
+        char rts_way[32];           /* "rts_thr_l" */
+        uint32_t ghc_number;        /* 900 = 9.0, 910 = 9.10 ...: major * 100 + minor; 0 until known */
+        bool threaded;              /* valid once rts_way is known */
         bool profiled;
         uint32_t pid, parent_pid;       /* 0 until known */
         uint64_t start_wall_ns;         /* Unix time of event time 0; UNKNOWN_U64 until known */
@@ -44,10 +44,10 @@ struct run {
         uint64_t allocation_area_bytes; /* UNKNOWN_U64 until known, as the next two */
         uint64_t megablock_bytes;
         uint64_t block_bytes;
-        enum breakdown breakdown;       /* NONE until known; from HEAP_PROF_BEGIN, else from -h in the arguments */
-        uint64_t census_period_ns;      /* UNKNOWN_U64 until known */
-        uint64_t tick_interval_ns;      /* of the time profile; UNKNOWN_U64 until known */
-        bool stop_codes_782;            /* written by 7.8.1 or 7.8.2: STOP_THREAD codes from 8 on are shifted by one */
+        enum breakdown breakdown;  /* NONE until known; from HEAP_PROF_BEGIN, else from -h in the arguments */
+        uint64_t census_period_ns; /* UNKNOWN_U64 until known */
+        uint64_t tick_interval_ns; /* of the time profile; UNKNOWN_U64 until known */
+        bool stop_codes_782;       /* written by 7.8.1 or 7.8.2: STOP_THREAD codes from 8 on are shifted by one */
 };
 
 /* Whether an RTS option that starts with `prefix` is among the arguments between +RTS and -RTS. */

@@ -15,10 +15,7 @@
 #include "daemon/model/sched_hot.h"
 #include "daemon/model/state.h"
 
-enum {
-        STATUS_READ_MVAR_782 = 8,
-        STATUS_READ_MVAR = 20
-};
+enum { STATUS_READ_MVAR_782 = 8, STATUS_READ_MVAR = 20 };
 
 const char *sched_stop_reason(uint32_t status)
 {

@@ -6,18 +6,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SCHED_STATUSES 32               /* of STOP_THREAD; others count in the last */
+#define SCHED_STATUSES 32 /* of STOP_THREAD; others count in the last */
 
 struct sched_cap {
-        uint64_t run_ns;                /* between RUN_THREAD and STOP_THREAD */
-        uint64_t gc_ns;                 /* between its own GC_START and GC_END */
+        uint64_t run_ns; /* between RUN_THREAD and STOP_THREAD */
+        uint64_t gc_ns;  /* between its own GC_START and GC_END */
         uint64_t runs;
-        uint64_t sparks[7];             /* newest SPARK_COUNTERS, in the event's order of fields */
+        uint64_t sparks[7]; /* newest SPARK_COUNTERS, in the event's order of fields */
         bool sparks_known;
         bool disabled;
-        uint64_t run_since_ns;          /* UNKNOWN_U64 while no thread runs */
-        uint64_t allocated_bytes;       /* newest HEAP_ALLOCATED */
-        uint64_t finished_thread;       /* the last that finished here: what follows of it is noise; UNKNOWN_U64 */
+        uint64_t run_since_ns;    /* UNKNOWN_U64 while no thread runs */
+        uint64_t allocated_bytes; /* newest HEAP_ALLOCATED */
+        uint64_t finished_thread; /* the last that finished here: what follows of it is noise; UNKNOWN_U64 */
 };
 
 struct sched {

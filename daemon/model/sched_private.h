@@ -10,21 +10,21 @@
 
 struct model;
 
-#define ALLOCATION_SLOTS 12             /* seconds of allocation kept: ten, and the ends */
+#define ALLOCATION_SLOTS 12 /* seconds of allocation kept: ten, and the ends */
 
 struct allocation_point {
-        uint64_t time_ns;               /* UNKNOWN_U64: free */
+        uint64_t time_ns; /* UNKNOWN_U64: free */
         uint64_t bytes;
 };
 
 struct cap_state {
-        uint64_t block_end_ns;          /* newest flush; UNKNOWN_U64 */
+        uint64_t block_end_ns; /* newest flush; UNKNOWN_U64 */
         uint64_t blocks;
-        uint64_t gc_start_ns;           /* UNKNOWN_U64 while not collecting */
-        uint64_t gc_request_ns;         /* UNKNOWN_U64 */
-        bool leads;                     /* GC_STATS_GHC was seen, GC_END not yet */
+        uint64_t gc_start_ns;   /* UNKNOWN_U64 while not collecting */
+        uint64_t gc_request_ns; /* UNKNOWN_U64 */
+        bool leads;             /* GC_STATS_GHC was seen, GC_END not yet */
         bool allocated_known;
-        struct collection collection;   /* being told, while it leads */
+        struct collection collection; /* being told, while it leads */
         struct allocation_point allocation_first;
         struct allocation_point allocation[ALLOCATION_SLOTS]; /* newest of each second, at second % slots */
 };

@@ -19,7 +19,7 @@
 
 static const struct {
         uint64_t width_ns;
-        uint32_t first, most;   /* capacity at birth and at last */
+        uint32_t first, most; /* capacity at birth and at last */
 } rings[SERIES_WIDTHS] = {
         { SECOND, 8, 300 },
         { 10 * SECOND, 4, 384 },

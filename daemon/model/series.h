@@ -13,30 +13,30 @@
 
 #define SERIES_WIDTHS 4
 
-enum series_id {                /* numbers are those of the wire (hw.Series) */
-        SERIES_LIVE = 1,
-        SERIES_HEAP_SIZE = 2,
-        SERIES_BLOCKS_SIZE = 3,
-        SERIES_ALLOCATED = 4,
-        SERIES_GC_PAUSE = 5,
-        SERIES_COPIED = 6,
-        SERIES_SLOP = 7,
-        SERIES_FRAGMENTATION = 8,
-        SERIES_RSS = 9,
-        SERIES_PSS = 10,
-        SERIES_SWAP = 11,
-        SERIES_CPU = 12,
-        SERIES_CGROUP = 13,
-        SERIES_CENSUS_TOTAL = 14,
-        SERIES_OFF_HEAP = 15,
-        SERIES_COUNT = 16
+enum series_id { /* numbers are those of the wire (hw.Series) */
+                 SERIES_LIVE = 1,
+                 SERIES_HEAP_SIZE = 2,
+                 SERIES_BLOCKS_SIZE = 3,
+                 SERIES_ALLOCATED = 4,
+                 SERIES_GC_PAUSE = 5,
+                 SERIES_COPIED = 6,
+                 SERIES_SLOP = 7,
+                 SERIES_FRAGMENTATION = 8,
+                 SERIES_RSS = 9,
+                 SERIES_PSS = 10,
+                 SERIES_SWAP = 11,
+                 SERIES_CPU = 12,
+                 SERIES_CGROUP = 13,
+                 SERIES_CENSUS_TOTAL = 14,
+                 SERIES_OFF_HEAP = 15,
+                 SERIES_COUNT = 16
 };
 
 struct series {
-        struct window windows[SERIES_WIDTHS];   /* rising width */
-        struct bucket total;                    /* since the run began */
-        uint64_t late;                          /* samples that came after their finest bucket had gone */
-        size_t memory_bytes;                    /* of all rings; 0: not born */
+        struct window windows[SERIES_WIDTHS]; /* rising width */
+        struct bucket total;                  /* since the run began */
+        uint64_t late;                        /* samples that came after their finest bucket had gone */
+        size_t memory_bytes;                  /* of all rings; 0: not born */
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -51,7 +51,7 @@ void series_push(struct series *s, uint64_t time_ns, double value);
 
 /* One point of a history: a stretch that holds samples. */
 struct series_point {
-        uint64_t time_ns;       /* start of the stretch */
+        uint64_t time_ns; /* start of the stretch */
         uint64_t width_ns;
         struct bucket bucket;
 };

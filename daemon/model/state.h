@@ -24,7 +24,7 @@ struct model {
         unsigned changes;
         bool ended;
         struct sched sched;
-        struct cap_state *caps;         /* sched.n_caps of them in use */
+        struct cap_state *caps; /* sched.n_caps of them in use */
         uint32_t caps_room;
         uint8_t stop_status[SCHED_STATUSES]; /* a log's status to today's numbering */
 
@@ -39,9 +39,9 @@ struct model {
         struct profile profile;
         struct ticky ticky;
         struct run run;
-        struct strings identity;        /* texts of the run: apart, so that a flood of names cannot crowd them out */
-        uint64_t refreshed_ns;          /* event time when rates were last worked out */
-        uint64_t dropped_samples;       /* no memory for their series */
+        struct strings identity;  /* texts of the run: apart, so that a flood of names cannot crowd them out */
+        uint64_t refreshed_ns;    /* event time when rates were last worked out */
+        uint64_t dropped_samples; /* no memory for their series */
         struct series series[SERIES_COUNT];
 };
 

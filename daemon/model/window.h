@@ -19,7 +19,7 @@
 struct moments {
         uint64_t n;
         double t_mean, v_mean;
-        double m_tt, m_tv, m_vv;        /* sums of products of deviations from the means */
+        double m_tt, m_tv, m_vv; /* sums of products of deviations from the means */
 };
 
 void moments_add(struct moments *m, double t_s, double v);
@@ -28,20 +28,20 @@ void moments_add(struct moments *m, double t_s, double v);
 void moments_merge(struct moments *m, const struct moments *other);
 
 struct bucket {
-        struct moments moments;         /* moments.n == 0: empty */
+        struct moments moments; /* moments.n == 0: empty */
         double min, max;
-        double last;                    /* value at last_time_ns */
+        double last; /* value at last_time_ns */
         uint64_t last_time_ns;
 };
 
 struct window {
-        struct bucket *buckets;         /* capacity of them; bucket of time t is (t / width) % capacity */
+        struct bucket *buckets; /* capacity of them; bucket of time t is (t / width) % capacity */
         uint64_t width_ns;
         uint32_t capacity;
-        uint64_t newest;                /* index t / width of the newest bucket; meaningful when !empty */
-        uint64_t from;                  /* buckets of index from..newest are made; what other slots hold is noise */
+        uint64_t newest; /* index t / width of the newest bucket; meaningful when !empty */
+        uint64_t from;   /* buckets of index from..newest are made; what other slots hold is noise */
         bool empty;
-        bool rolled;                    /* a bucket with samples has left the ring */
+        bool rolled; /* a bucket with samples has left the ring */
 };
 
 /*

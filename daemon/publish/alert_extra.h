@@ -10,17 +10,17 @@
 #define ALERT_RESULTS_MAX 16u
 
 struct alert_result {
-        const char *kind, *detail;      /* borrowed; detail may be NULL */
-        bool under_way;                 /* else `ok` says how it went */
+        const char *kind, *detail; /* borrowed; detail may be NULL */
+        bool under_way;            /* else `ok` says how it went */
         bool ok;
-        uint64_t wall_ns;               /* UNKNOWN_U64 */
+        uint64_t wall_ns; /* UNKNOWN_U64 */
         uint32_t attempts;
 };
 
 struct alert_extra {
         bool silenced;
         uint64_t silenced_until_wall_ns;
-        const char *silenced_why;       /* borrowed; NULL */
+        const char *silenced_why; /* borrowed; NULL */
         struct alert_result results[ALERT_RESULTS_MAX];
         size_t n_results;
 };

@@ -13,7 +13,7 @@
 #include "daemon/publish/limits.h"
 #include "heapwatch/text.h"
 
-#define REPLACEMENT_BYTES 3     /* U+FFFD in UTF-8: the most that one bad byte becomes */
+#define REPLACEMENT_BYTES 3 /* U+FFFD in UTF-8: the most that one bad byte becomes */
 
 void encoder_init(struct encoder *e)
 {

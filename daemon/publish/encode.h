@@ -25,7 +25,7 @@
 
 struct encoder {
         struct arena arena;
-        bool failed;                    /* since the last reset */
+        bool failed; /* since the last reset */
 };
 
 void encoder_init(struct encoder *e);
@@ -53,22 +53,22 @@ char *encoder_bytes(struct encoder *e, const char *bytes, size_t size);
 #define PUT(message, field, value) ((message)->field = (value), (void)((message)->has_##field = 1))
 
 /* Sets an optional field from a u64 that may be unknown (or too large for the field, which cannot be true). */
-#define PUT_U64(message, field, value) \
-        do { \
-                if ((value) != UNKNOWN_U64) \
-                        PUT(message, field, value); \
+#define PUT_U64(message, field, value)                                                                                 \
+        do {                                                                                                           \
+                if ((value) != UNKNOWN_U64)                                                                            \
+                        PUT(message, field, value);                                                                    \
         } while (0)
-#define PUT_U32(message, field, value) \
-        do { \
-                if ((value) <= UINT32_MAX) \
-                        PUT(message, field, (uint32_t)(value)); \
+#define PUT_U32(message, field, value)                                                                                 \
+        do {                                                                                                           \
+                if ((value) <= UINT32_MAX)                                                                             \
+                        PUT(message, field, (uint32_t)(value));                                                        \
         } while (0)
 
 /* Sets an optional field from a double of which a negative value means not known; so does NaN. */
-#define PUT_DOUBLE(message, field, value) \
-        do { \
-                if ((value) >= 0) \
-                        PUT(message, field, value); \
+#define PUT_DOUBLE(message, field, value)                                                                              \
+        do {                                                                                                           \
+                if ((value) >= 0)                                                                                      \
+                        PUT(message, field, value);                                                                    \
         } while (0)
 
 Hw__Target *encode_target(struct encoder *e, const struct target_facts *facts, const struct run *run);

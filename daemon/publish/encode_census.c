@@ -3,7 +3,7 @@
 #include "daemon/publish/packer.h"
 
 /* Numbers of fields in heapwatch.proto. */
-#define CENSUS_BAND 4u
+#define CENSUS_BAND  4u
 #define CENSUS_BYTES 5u
 
 static inline uint64_t bytes_of(const struct census_row *row)

@@ -9,11 +9,11 @@
 #define MINUTE_NS UINT64_C(60000000000)
 
 /* Sets an optional field from a double that may be NaN or infinite, which is: not known. */
-#define PUT_FINITE(message, field, value) \
-        do { \
-                double put_value = (value); \
-                if (isfinite(put_value)) \
-                        PUT(message, field, put_value); \
+#define PUT_FINITE(message, field, value)                                                                              \
+        do {                                                                                                           \
+                double put_value = (value);                                                                            \
+                if (isfinite(put_value))                                                                               \
+                        PUT(message, field, put_value);                                                                \
         } while (0)
 
 /* ----------------------------------------------------------- statistics */
@@ -148,11 +148,11 @@ Hw__Trend *encode_trend(struct encoder *e, const struct tracker *t, struct subje
 
 /* --------------------------------------------------------------- growth */
 
-#define PUT_GROWTH(out, name, series) \
-        do { \
-                if ((series)->known) { \
-                        PUT_FINITE(out, name##_slope, (series)->trend.slope); \
-                } \
+#define PUT_GROWTH(out, name, series)                                                                                  \
+        do {                                                                                                           \
+                if ((series)->known) {                                                                                 \
+                        PUT_FINITE(out, name##_slope, (series)->trend.slope);                                          \
+                }                                                                                                      \
         } while (0)
 
 static Hw__GrowingBand *encode_growing(struct encoder *e, const struct bands *bands, const struct growing_band *b)
@@ -230,10 +230,10 @@ Hw__Growth *encode_growth(struct encoder *e, const struct bands *bands, const st
 }
 
 /* Nanoseconds of seconds; what does not fit is not in sight. */
-#define PUT_SECONDS(out, field, seconds) \
-        do { \
-                if ((seconds) >= 0 && (seconds) < 1.8e10) \
-                        PUT(out, field, (uint64_t)((seconds) * 1e9)); \
+#define PUT_SECONDS(out, field, seconds)                                                                               \
+        do {                                                                                                           \
+                if ((seconds) >= 0 && (seconds) < 1.8e10)                                                              \
+                        PUT(out, field, (uint64_t)((seconds)*1e9));                                                    \
         } while (0)
 
 Hw__TimeToLimit *encode_time_to_limit(struct encoder *e, const struct limit_time *l)

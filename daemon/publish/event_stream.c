@@ -19,8 +19,8 @@
 #include "daemon/publish/limits.h"
 #include "daemon/publish/encode.h"
 
-#define NUMBERS_OF_ONE 512u     /* no event has more: at most 255 ids and 9 others */
-#define NUMBERS_ROOM (LIMIT_EVENT_NUMBERS_PER_UPDATE + NUMBERS_OF_ONE)
+#define NUMBERS_OF_ONE 512u /* no event has more: at most 255 ids and 9 others */
+#define NUMBERS_ROOM   (LIMIT_EVENT_NUMBERS_PER_UPDATE + NUMBERS_OF_ONE)
 
 struct event_stream {
         char *target;
@@ -30,8 +30,8 @@ struct event_stream {
         bool show_arguments;
         int error;
 
-        uint32_t run;                   /* of what is gathered */
-        uint64_t newest_ns;             /* likewise */
+        uint32_t run;       /* of what is gathered */
+        uint64_t newest_ns; /* likewise */
         bool defined[HW_EVENT_IDS];
         uint32_t new_types[LIMIT_EVENTS_PER_UPDATE], n_new_types;
         uint32_t type[LIMIT_EVENTS_PER_UPDATE], capability[LIMIT_EVENTS_PER_UPDATE];
@@ -40,7 +40,7 @@ struct event_stream {
         uint32_t n;
         uint64_t numbers[NUMBERS_ROOM];
         uint32_t n_numbers;
-        ProtobufCBinaryData *texts;     /* their bytes are in the arena */
+        ProtobufCBinaryData *texts; /* their bytes are in the arena */
         size_t n_texts, texts_room, text_bytes;
         struct arena arena;
 };

@@ -22,8 +22,8 @@
 
 enum event_wish {
         EVENTS_NOT_WANTED,
-        EVENTS_COUNTED,                 /* only the counts at the end */
-        EVENTS_TOLD                     /* every event, and the counts */
+        EVENTS_COUNTED, /* only the counts at the end */
+        EVENTS_TOLD     /* every event, and the counts */
 };
 
 struct event_stream;

@@ -12,7 +12,7 @@
 #include "daemon/publish/limits.h"
 
 #define FIRST_CAPACITY 16u
-#define SLIM_CAPACITY 64u /* larger arrays are of a burst */
+#define SLIM_CAPACITY  64u /* larger arrays are of a burst */
 
 void gathered_init(struct gathered *g)
 {

@@ -22,7 +22,7 @@
 struct gathered_samples {
         uint64_t *times_ns, *values;
         uint32_t n, capacity;
-        uint64_t dropped;               /* found no memory */
+        uint64_t dropped; /* found no memory */
 };
 
 struct gathered_collections {

@@ -15,9 +15,9 @@ struct health {
         struct hw_eventlog_damage damages[LIMIT_DAMAGES]; /* newest last */
         size_t n_damages;
         uint64_t late_samples, time_anomalies;
-        uint64_t reconnects;            /* attaches after the first */
-        uint64_t last_bytes_wall_ns;    /* UNKNOWN_U64 before the first byte */
-        uint64_t lag_ns;                /* UNKNOWN_U64 while the run's start time is unknown */
+        uint64_t reconnects;         /* attaches after the first */
+        uint64_t last_bytes_wall_ns; /* UNKNOWN_U64 before the first byte */
+        uint64_t lag_ns;             /* UNKNOWN_U64 while the run's start time is unknown */
         uint64_t watermark_ns;
         uint64_t bands_left_out, info_tables, info_tables_left_out, cost_centres_left_out;
         uint64_t state_bytes;

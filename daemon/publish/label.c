@@ -119,7 +119,7 @@ size_t label_band_name(char ret_name[LABEL_MAX], const struct bands *bands, cons
         size_t n = band->depth ? label_band(label, bands, band) : 0, cut = strlen(CUT);
 
         ret_name[0] = '\0';
-        if (n >= cut && strcmp(label + n - cut, CUT) == 0)
+        if (n >= cut && !strcmp(label + n - cut, CUT))
                 return (size_t)snprintf(ret_name, LABEL_MAX, "stack-%016" PRIx64, hash_stack(bands, band));
         if (!band->depth && it && is_text(it->label) && is_text(it->name))
                 return append(ret_name, 0, LABEL_MAX, it->name);

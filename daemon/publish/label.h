@@ -7,7 +7,7 @@
 
 #include "daemon/model/bands.h"
 
-#define LABEL_MAX 128           /* bytes of a built label, NUL included */
+#define LABEL_MAX 128 /* bytes of a built label, NUL included */
 
 /*
  * Writes a short label of a band whose name is not one text, and returns its

@@ -16,8 +16,8 @@
 #include "proto/base/ckd.h"
 #include "heapwatch/text.h"
 
-#define ROOM_LEAST 256u
-#define VARINT_MAX PACKER_INTEGER_MAX
+#define ROOM_LEAST  256u
+#define VARINT_MAX  PACKER_INTEGER_MAX
 #define TYPE_VARINT 0u
 
 void packer_init(struct packer *p, struct encoder *e, size_t room)

@@ -22,13 +22,13 @@
 #include "proto/base/strings.h"
 #include "daemon/publish/encode.h"
 
-#define PACKER_BYTES 2u                   /* of a field: texts, messages, arrays */
-#define PACKER_INTEGER_MAX 10u           /* bytes of one without its tag */
+#define PACKER_BYTES       2u  /* of a field: texts, messages, arrays */
+#define PACKER_INTEGER_MAX 10u /* bytes of one without its tag */
 
 struct packer {
         struct encoder *encoder;
-        uint8_t *room;                  /* in the arena; the bytes are room[at..size) */
-        size_t at, size;                /* size before there is a room: what it is to be at first */
+        uint8_t *room;   /* in the arena; the bytes are room[at..size) */
+        size_t at, size; /* size before there is a room: what it is to be at first */
 };
 
 /* `room`: a guess at how many bytes it will be. */
@@ -106,7 +106,7 @@ static inline uint8_t *packer_put(uint8_t *out, uint64_t v)
         return packer_put_bytewise(out, v);
 }
 
-#define BANDS_BANDS 1u                  /* hw.Bands.bands */
+#define BANDS_BANDS 1u /* hw.Bands.bands */
 
 /* Asks memory for the texts of a band (NULL: none) that is packed in a moment. */
 void prefetch_band(const struct band *band);

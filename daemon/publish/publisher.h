@@ -26,7 +26,7 @@
 #include "daemon/publish/health.h"
 #include "daemon/publish/outlet.h"
 
-struct alerts;                          /* rules/alerts.h */
+struct alerts; /* rules/alerts.h */
 struct publisher;
 struct tracker;
 

@@ -22,21 +22,21 @@ struct publisher {
         char *target;
         uint64_t epoch;
         struct outlet outlet;
-        struct model *model;            /* borrowed; NULL until publisher_set_model */
-        struct tracker *tracker;        /* likewise; NULL: no trends are published */
+        struct model *model;     /* borrowed; NULL until publisher_set_model */
+        struct tracker *tracker; /* likewise; NULL: no trends are published */
         struct encoder encoder;
         struct gathered gathered;
-        uint64_t sequences[KINDS];      /* newest of each topic */
-        unsigned sent;                  /* 1 << kind for each kind sent in this run */
-        uint64_t wall_ns;               /* as the caller last told */
-        uint32_t run;                   /* ordinal; 0 before the first */
-        unsigned changes;               /* enum model_change, taken and not yet sent */
-        uint64_t profile_seen;          /* profile_ticks() at the last profile message */
-        uint64_t ticky_seen;            /* ticky_events() likewise */
-        const struct alerts *alerts;    /* borrowed; NULL: none */
-        alert_extra_fn *alert_extra;    /* NULL: nothing beside them */
+        uint64_t sequences[KINDS];   /* newest of each topic */
+        unsigned sent;               /* 1 << kind for each kind sent in this run */
+        uint64_t wall_ns;            /* as the caller last told */
+        uint32_t run;                /* ordinal; 0 before the first */
+        unsigned changes;            /* enum model_change, taken and not yet sent */
+        uint64_t profile_seen;       /* profile_ticks() at the last profile message */
+        uint64_t ticky_seen;         /* ticky_events() likewise */
+        const struct alerts *alerts; /* borrowed; NULL: none */
+        alert_extra_fn *alert_extra; /* NULL: nothing beside them */
         void *alert_extra_ctx;
-        int error;                      /* of the outlet */
+        int error; /* of the outlet */
 };
 
 /* Where a snapshot goes. */

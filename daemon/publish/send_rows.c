@@ -10,8 +10,8 @@
 #include "daemon/publish/packer.h"
 #include "daemon/publish/send.h"
 
-#define BAND_BYTES 256u                  /* a definition takes about so many */
-#define BANDS_AHEAD 8u                   /* memory is asked for the texts of the band so many places on */
+#define BAND_BYTES  256u /* a definition takes about so many */
+#define BANDS_AHEAD 8u   /* memory is asked for the texts of the band so many places on */
 
 static bool is_part_full(size_t rows, size_t entries)
 {

@@ -140,8 +140,9 @@ static void say_retention(struct words *w, const struct growth *g)
 {
         const struct growth_series *s = g->heap.trend.verdict >= TREND_GROWING ? &g->heap : &g->blocks;
 
-        say(w, "the runtime holds more and more memory while live data does not grow (fragmentation, or data that is "
-               "kept for later):");
+        say(w,
+            "the runtime holds more and more memory while live data does not grow (fragmentation, or data that is "
+            "kept for later):");
         say(w, " the heap grows");
         say_growing(w, s);
         if (g->megablocks_held != UNKNOWN_U64 && g->megablocks_needed != UNKNOWN_U64)
@@ -187,10 +188,11 @@ char *sentence_growth(char *out, size_t size, const struct growth *g, const stru
                 say_retention(&w, g);
                 break;
         case GROWTH_OFF_HEAP:
-                say(&w, "memory outside of the Haskell heap grows (C code, FFI, malloc) while the heap does not:"
-                        " it grows");
-                say_growing(&w, g->off_heap.known && g->off_heap.trend.verdict >= TREND_GROWING ? &g->off_heap
-                                                                                                : &g->rss);
+                say(&w,
+                    "memory outside of the Haskell heap grows (C code, FFI, malloc) while the heap does not:"
+                    " it grows");
+                say_growing(&w,
+                            g->off_heap.known && g->off_heap.trend.verdict >= TREND_GROWING ? &g->off_heap : &g->rss);
                 say_number(&w, "resident memory outside of the heap", g->off_heap_bytes);
                 break;
         }

@@ -76,14 +76,10 @@ static const struct {
         Hw__Kind kind;
         bool (*send)(struct publisher *p, const struct newcomer *to);
 } steps[] = {
-        { HW__KIND__KIND_BAND, all_bands },
-        { HW__KIND__KIND_CENSUS, newest_census },
-        { HW__KIND__KIND_HEAP, heap_if_any },
-        { HW__KIND__KIND_GC, gc_if_any },
-        { HW__KIND__KIND_NOTE, kept_notes },
-        { HW__KIND__KIND_PROFILE, all_profile },
-        { HW__KIND__KIND_TICKY, send_ticky },
-        { HW__KIND__KIND_SCHED, sched_if_any },
+        { HW__KIND__KIND_BAND, all_bands },      { HW__KIND__KIND_CENSUS, newest_census },
+        { HW__KIND__KIND_HEAP, heap_if_any },    { HW__KIND__KIND_GC, gc_if_any },
+        { HW__KIND__KIND_NOTE, kept_notes },     { HW__KIND__KIND_PROFILE, all_profile },
+        { HW__KIND__KIND_TICKY, send_ticky },    { HW__KIND__KIND_SCHED, sched_if_any },
         { HW__KIND__KIND_TREND, trends_if_any },
 };
 

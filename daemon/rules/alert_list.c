@@ -83,8 +83,14 @@ static struct alert *new_alert(const struct alert_list *l, const struct alert_ow
 
         if (!alert)
                 return NULL;
-        *alert = (struct alert){ .rule = rule, .band = band, .run = owner->run, .active = never, .fired = never,
-                                 .resolved = never, .judged = never, .value = (double)NAN };
+        *alert = (struct alert){ .rule = rule,
+                                 .band = band,
+                                 .run = owner->run,
+                                 .active = never,
+                                 .fired = never,
+                                 .resolved = never,
+                                 .judged = never,
+                                 .value = (double)NAN };
         state_init(&alert->state);
         good = !band || name_band(alert, owner->data);
         if (good)

@@ -18,7 +18,7 @@
 #include "daemon/rules/alerts.h"
 
 struct alert_list {
-        struct alert **items;           /* zeroed: empty */
+        struct alert **items; /* zeroed: empty */
         size_t n, room;
 };
 

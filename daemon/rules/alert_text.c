@@ -191,7 +191,7 @@ void alert_text_refresh(struct alert *alert, const char *target, const struct ru
 {
         size_t n = alert->rule->text.n_annotations;
         struct writer *w = calloc(1, sizeof(*w));
-        char (*filled)[ALERT_TEXT_MAX] = malloc((n + 1) * sizeof(*filled));
+        char(*filled)[ALERT_TEXT_MAX] = malloc((n + 1) * sizeof(*filled));
         const char *values[PLACES], *texts[TEXTS_BEFORE + 2 * RULE_PAIRS_MAX];
 
         if (!w || !filled)

@@ -27,7 +27,7 @@ enum meant { MEANT_UNASKED, MEANT_NO, MEANT_YES };
 /* Of each rule of the set, for this target. */
 struct rule_use {
         bool wanted;
-        uint8_t *meant;                 /* by band id - 1: enum meant; of rules over bands */
+        uint8_t *meant; /* by band id - 1: enum meant; of rules over bands */
         uint32_t n_meant;
 };
 
@@ -36,9 +36,9 @@ struct alerts {
         const struct ruleset *rules;
         struct rule_data data;
         struct alerts_sink sink;
-        struct rule_use *uses;          /* RULES_MAX: a reload needs no memory */
+        struct rule_use *uses; /* RULES_MAX: a reload needs no memory */
         struct alert_list list;
-        uint64_t left_out[2];           /* instances at the newest judging: of rules of runs, of the target */
+        uint64_t left_out[2]; /* instances at the newest judging: of rules of runs, of the target */
         uint32_t run;
 };
 

@@ -24,34 +24,34 @@
 #include "daemon/rules/rule.h"
 #include "daemon/rules/state.h"
 
-#define LIMIT_ALERTS 1000u              /* of one target: further ones are counted as left out */
-#define ALERT_KEEP_NS (UINT64_C(900) * 1000000000)
-#define ALERT_TEXT_MAX 2048u            /* one annotation, filled in: longer ones are cut */
+#define LIMIT_ALERTS   1000u /* of one target: further ones are counted as left out */
+#define ALERT_KEEP_NS  (UINT64_C(900) * 1000000000)
+#define ALERT_TEXT_MAX 2048u /* one annotation, filled in: longer ones are cut */
 
 struct alerts;
 
-struct stamp {                          /* event time and Unix time; UNKNOWN_U64 each */
+struct stamp { /* event time and Unix time; UNKNOWN_U64 each */
         uint64_t time_ns, wall_ns;
 };
 
 /* An alert as it is told. All texts are the alert's own. */
 struct alert {
         const struct rule *rule;
-        uint32_t run;                   /* in which it was last judged */
-        uint32_t band;                  /* 0: not of a band */
-        const char *band_label;         /* NULL: not of a band */
-        const char *band_source;        /* "src/Main.hs:12:5-30"; NULL: not known */
-        const char *band_name;          /* tells bands of one label apart; NULL: no need, or not known */
-        struct state state;             /* on the rule's clock */
+        uint32_t run;            /* in which it was last judged */
+        uint32_t band;           /* 0: not of a band */
+        const char *band_label;  /* NULL: not of a band */
+        const char *band_source; /* "src/Main.hs:12:5-30"; NULL: not known */
+        const char *band_name;   /* tells bands of one label apart; NULL: no need, or not known */
+        struct state state;      /* on the rule's clock */
         struct stamp active, fired, resolved, judged;
         bool has_value;
-        double value;                   /* NaN: not known */
+        double value;                            /* NaN: not known */
         const char *value_text, *threshold_text; /* NULL: none */
         const char *sentence;
         const struct notice_pair *annotations; /* filled in */
         size_t n_annotations;
         uint64_t fingerprint;
-        void *memory;                   /* of the texts */
+        void *memory; /* of the texts */
 };
 
 struct alerts_sink {

@@ -24,23 +24,23 @@
 /* A series, or with id RULE_BAND one band. */
 struct rule_subject {
         enum rule_series id;
-        uint32_t band;                  /* 0 unless id is RULE_BAND */
+        uint32_t band; /* 0 unless id is RULE_BAND */
 };
 
 /* The moment at which rules are judged: all samples before it count, none after. */
 struct rule_moment {
-        uint64_t time_ns;               /* event time; UNKNOWN_U64 outside of a run */
-        uint64_t target_ns;             /* the target's clock; never goes back */
-        uint64_t wall_ns;               /* Unix time of it; UNKNOWN_U64 when not known */
-        uint32_t run;                   /* 0 before the first */
+        uint64_t time_ns;   /* event time; UNKNOWN_U64 outside of a run */
+        uint64_t target_ns; /* the target's clock; never goes back */
+        uint64_t wall_ns;   /* Unix time of it; UNKNOWN_U64 when not known */
+        uint32_t run;       /* 0 before the first */
 };
 
 /* Texts that explain an alert. */
 enum rule_words {
-        WORDS_WHERE,                    /* where memory grows */
-        WORDS_TIME_TO_LIMIT,            /* "between 1h 10m and 2h 05m" */
-        WORDS_STALL,                    /* the likely reason for a stalled stream */
-        WORDS_VERDICT                   /* verdict of a subject with its evidence */
+        WORDS_WHERE,         /* where memory grows */
+        WORDS_TIME_TO_LIMIT, /* "between 1h 10m and 2h 05m" */
+        WORDS_STALL,         /* the likely reason for a stalled stream */
+        WORDS_VERDICT        /* verdict of a subject with its evidence */
 };
 
 struct rule_data {

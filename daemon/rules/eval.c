@@ -18,7 +18,7 @@
 #include "proto/base/process.h"
 
 #define SECOND_NS 1e9
-#define UNKNOWN ((double)NAN)
+#define UNKNOWN   ((double)NAN)
 
 struct eval {
         const struct rule_data *data;

@@ -21,12 +21,12 @@ bool expr_means_band(const struct expr *e, const struct rule_data *data, uint32_
 /* What an alert shows: the comparison that decides, and the series it is about. */
 struct headline {
         bool has_value;
-        double value;                   /* NaN = not known */
+        double value; /* NaN = not known */
         struct type type;
         bool has_threshold;
         double threshold;
         bool has_subject;
-        struct rule_subject subject;    /* first series with a verdict, else first series */
+        struct rule_subject subject; /* first series with a verdict, else first series */
         bool subject_has_verdict;
 };
 

@@ -20,44 +20,58 @@
 #include "daemon/rules/type.h"
 #include "daemon/rules/vocabulary.h"
 
-#define EXPR_TEXT_MAX 4096u
+#define EXPR_TEXT_MAX  4096u
 #define EXPR_DEPTH_MAX 50u
 #define EXPR_ERROR_MAX 384u
 
-struct matcher;                         /* matcher.h */
+struct matcher; /* matcher.h */
 
 enum node_kind { NODE_NUMBER, NODE_SERIES, NODE_CALL, NODE_NOT, NODE_NEGATE, NODE_BINARY };
 
-enum operator { OP_OR, OP_AND, OP_UNLESS, OP_LESS, OP_LESS_EQUAL, OP_GREATER, OP_GREATER_EQUAL, OP_EQUAL, OP_NOT_EQUAL,
-                OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE, OPERATORS };
+enum operator{
+        OP_OR,
+        OP_AND,
+        OP_UNLESS,
+        OP_LESS,
+        OP_LESS_EQUAL,
+        OP_GREATER,
+        OP_GREATER_EQUAL,
+        OP_EQUAL,
+        OP_NOT_EQUAL,
+        OP_ADD,
+        OP_SUBTRACT,
+        OP_MULTIPLY,
+        OP_DIVIDE,
+        OPERATORS
+};
 
 struct node {
         enum node_kind kind;
         struct type type;
-        uint32_t column;                /* of its first token, from 1 */
+        uint32_t column; /* of its first token, from 1 */
 
-        double value;                   /* NUMBER: in bytes, seconds ... */
-        const char *text;               /* NUMBER: as written, "1.5MiB/min" */
-        const struct series_word *series; /* SERIES; CALL: of its series */
-        struct matcher *matcher;        /* the same, band{...}: NULL = any band */
+        double value;                         /* NUMBER: in bytes, seconds ... */
+        const char *text;                     /* NUMBER: as written, "1.5MiB/min" */
+        const struct series_word *series;     /* SERIES; CALL: of its series */
+        struct matcher *matcher;              /* the same, band{...}: NULL = any band */
         const struct function_word *function; /* CALL */
-        double quantile;                /* CALL of quantile(): 0 .. 1 */
+        double quantile;                      /* CALL of quantile(): 0 .. 1 */
         const char *quantile_text;
-        const struct node *window;      /* CALL: a NUMBER in seconds, or NULL */
-        enum operator op;               /* BINARY */
+        const struct node *window;       /* CALL: a NUMBER in seconds, or NULL */
+        enum operator op;                /* BINARY */
         const struct node *left, *right; /* BINARY; NOT and NEGATE: left */
 };
 
 struct expr {
-        const struct node *root;        /* its type is boolean */
-        bool of_bands;                  /* looks at band{...}: one alert per band */
-        bool of_target;                 /* looks at nothing but the target and its stream: outlives a run */
+        const struct node *root; /* its type is boolean */
+        bool of_bands;           /* looks at band{...}: one alert per band */
+        bool of_target;          /* looks at nothing but the target and its stream: outlives a run */
         void *memory;
 };
 
 struct expr_error {
-        uint32_t column;                /* from 1, in characters */
-        char text[EXPR_ERROR_MAX];      /* what was wrong, what was expected */
+        uint32_t column;           /* from 1, in characters */
+        char text[EXPR_ERROR_MAX]; /* what was wrong, what was expected */
 };
 
 /* Parses and checks. False with *ret_error filled. */

@@ -13,8 +13,8 @@ struct search {
         const struct rule_data *data;
         const struct rule_moment *at;
         uint32_t band;
-        const struct node *first, *holding;     /* comparisons */
-        const struct node *series, *judged;     /* first series; first one with a verdict */
+        const struct node *first, *holding; /* comparisons */
+        const struct node *series, *judged; /* first series; first one with a verdict */
 };
 
 static double value_of(const struct search *s, const struct node *n)

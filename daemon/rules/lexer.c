@@ -78,7 +78,7 @@ static void symbol(struct lexer *l)
         static const char *const pairs[] = { "<=", ">=", "==", "!=", "=~", "!~" };
 
         for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
-                if (strncmp(l->at, pairs[i], 2) == 0) {
+                if (!strncmp(l->at, pairs[i], 2)) {
                         take(l, TOKEN_SYMBOL, 2);
                         return;
                 }
@@ -116,5 +116,5 @@ void lexer_init(struct lexer *l, const char *text)
 int lexer_is(const struct lexer *l, const char *text)
 {
         return (l->token.kind == TOKEN_SYMBOL || l->token.kind == TOKEN_NAME) && strlen(text) == l->token.size &&
-               memcmp(l->token.text, text, l->token.size) == 0;
+               !memcmp(l->token.text, text, l->token.size);
 }

@@ -9,25 +9,25 @@
 
 enum token_kind {
         TOKEN_END,
-        TOKEN_NUMBER,           /* 1.5, 2e3; the unit is a token of its own */
-        TOKEN_NAME,             /* letters, digits, _ */
-        TOKEN_STRING,           /* "..." with \" and \\; text includes the quotes */
-        TOKEN_SYMBOL,           /* ( ) { } , + - * / % < <= > >= == != = =~ !~ */
-        TOKEN_BAD               /* see lexer.error */
+        TOKEN_NUMBER, /* 1.5, 2e3; the unit is a token of its own */
+        TOKEN_NAME,   /* letters, digits, _ */
+        TOKEN_STRING, /* "..." with \" and \\; text includes the quotes */
+        TOKEN_SYMBOL, /* ( ) { } , + - * / % < <= > >= == != = =~ !~ */
+        TOKEN_BAD     /* see lexer.error */
 };
 
 struct token {
         enum token_kind kind;
         const char *text;
-        uint32_t size;          /* bytes */
-        uint32_t column;        /* from 1, in characters */
+        uint32_t size;   /* bytes */
+        uint32_t column; /* from 1, in characters */
 };
 
 struct lexer {
         const char *at;
         uint32_t column;
-        struct token token;     /* the one at hand */
-        const char *error;      /* static sentence; of TOKEN_BAD */
+        struct token token; /* the one at hand */
+        const char *error;  /* static sentence; of TOKEN_BAD */
 };
 
 /* Stands at the first token then. `text` is NUL-terminated. */

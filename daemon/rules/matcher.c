@@ -15,7 +15,7 @@
 
 #include "proto/base/text_out.h"
 
-#define MATCH_TEXT_MAX 1024     /* of a band's text only so much is matched */
+#define MATCH_TEXT_MAX 1024 /* of a band's text only so much is matched */
 
 static const char *const names[BAND_TEXTS] = { "label", "module", "source", "type", "name" };
 
@@ -100,7 +100,7 @@ static bool holds(const struct condition *c, const char *text)
 
         switch (c->op) {
         case MATCH_EQUAL:
-                return strcmp(text, c->text) == 0;
+                return !strcmp(text, c->text);
         case MATCH_NOT_EQUAL:
                 return strcmp(text, c->text) != 0;
         case MATCH_REGEX:

@@ -14,11 +14,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define MATCHER_MAX 8           /* conditions of one band{...} */
-#define MATCHER_PATTERN_MAX 256 /* bytes of one regular expression */
-#define MATCHER_REPEAT_MAX 255  /* largest count in {}: more could take seconds to compile */
-#define MATCHER_PLUS_MAX 8      /* +: each may double what is compiled, 12 MB with so many, */
-#define MATCHER_PLUS_COUNT_MAX 2 /* and beside a count in {}: 23 MB */
+#define MATCHER_MAX            8   /* conditions of one band{...} */
+#define MATCHER_PATTERN_MAX    256 /* bytes of one regular expression */
+#define MATCHER_REPEAT_MAX     255 /* largest count in {}: more could take seconds to compile */
+#define MATCHER_PLUS_MAX       8   /* +: each may double what is compiled, 12 MB with so many, */
+#define MATCHER_PLUS_COUNT_MAX 2   /* and beside a count in {}: 23 MB */
 
 enum band_text { BAND_LABEL, BAND_MODULE, BAND_SOURCE, BAND_TYPE_NAME, BAND_NAME, BAND_TEXTS };
 
@@ -30,9 +30,9 @@ enum match_op { MATCH_EQUAL, MATCH_NOT_EQUAL, MATCH_REGEX, MATCH_NOT_REGEX };
 struct condition {
         enum band_text which;
         enum match_op op;
-        const char *text;       /* what was written between the quotes, escapes resolved; borrowed */
+        const char *text; /* what was written between the quotes, escapes resolved; borrowed */
         bool compiled;
-        regex_t regex;          /* meaningful when compiled */
+        regex_t regex; /* meaningful when compiled */
 };
 
 struct matcher {

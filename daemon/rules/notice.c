@@ -29,7 +29,7 @@ uint64_t notice_fingerprint(const char *group, const char *rule, const char *tar
 /* -------------------------------------------------------------------- copy */
 
 struct packer {
-        char *at;               /* NULL: only add up */
+        char *at; /* NULL: only add up */
         size_t left, used;
 };
 
@@ -134,7 +134,7 @@ const char *notice_severity_name(enum notice_severity severity)
 static const char *find(const struct notice_pair *pairs, size_t n, const char *name)
 {
         for (size_t i = 0; i < n; i++)
-                if (strcmp(pairs[i].name, name) == 0)
+                if (!strcmp(pairs[i].name, name))
                         return pairs[i].value;
         return NULL;
 }

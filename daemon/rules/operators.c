@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/rules/operators.h"
 
-static const struct { const char *name, *words; enum level level; } operators[OPERATORS] = {
+static const struct {
+        const char *name, *words;
+        enum level level;
+} operators[OPERATORS] = {
         [OP_OR] = { "or", "or", LEVEL_OR },
         [OP_AND] = { "and", "and", LEVEL_AND },
         [OP_UNLESS] = { "unless", "and it is not so that", LEVEL_AND },

@@ -13,7 +13,7 @@
 #include "daemon/rules/matcher.h"
 #include "daemon/rules/unit.h"
 
-#define WINDOW_MAX_S 172800.0           /* how far back a series reaches: 48 h */
+#define WINDOW_MAX_S 172800.0 /* how far back a series reaches: 48 h */
 
 /* ----------------------------------------------------------------- numbers */
 
@@ -330,8 +330,8 @@ static bool parse_window(struct parser *p, struct node *call)
                 FAIL(p, column, f->name, "() takes a series and nothing else");
                 return false;
         }
-        call->window = p->lexer.token.kind == TOKEN_NUMBER ? parse_number(p)
-                                                            : parser_unexpected(p, "a time, such as 10m");
+        call->window =
+                p->lexer.token.kind == TOKEN_NUMBER ? parse_number(p) : parser_unexpected(p, "a time, such as 10m");
         if (!call->window)
                 return false;
         if (call->window->type.seconds != 1 || call->window->type.bytes != 0) {

@@ -10,7 +10,7 @@
 #include "daemon/rules/expr.h"
 #include "daemon/rules/lexer.h"
 
-#define MATCHERS_MAX 16u                /* band{...} with conditions in one expression */
+#define MATCHERS_MAX 16u /* band{...} with conditions in one expression */
 
 struct expr_memory {
         struct arena arena;

@@ -106,8 +106,10 @@ static bool take_exprs(struct rule *r, struct rule_error *e)
         r->of_bands = r->expr.of_bands;
         r->of_target = r->expr.of_target && (!t->until || r->until.of_target);
         if (t->until && r->until.of_bands && !r->expr.of_bands)
-                return refuse(e, FIELD_UNTIL, 0, "until looks at band{...}, but expr does not: there is no band to "
-                              "look at", NULL);
+                return refuse(e, FIELD_UNTIL, 0,
+                              "until looks at band{...}, but expr does not: there is no band to "
+                              "look at",
+                              NULL);
         return take_time(t->hold_for, FIELD_FOR, &r->for_ns, e) &&
                take_time(t->keep_firing_for, FIELD_KEEP, &r->keep_firing_ns, e);
 }
@@ -119,7 +121,7 @@ static bool take_severity(struct rule *r, size_t label, struct rule_error *e)
         char hint[64];
 
         for (unsigned i = 0; i < 3; i++) {
-                if (strcmp(names[i], value) == 0) {
+                if (!strcmp(names[i], value)) {
                         r->severity = i;
                         return true;
                 }
@@ -144,7 +146,7 @@ static bool is_ours(const char *name)
         static const char *const names[] = { "alertname", "group", "target", "band", "band_source", "band_name" };
 
         for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-                if (strcmp(names[i], name) == 0)
+                if (!strcmp(names[i], name))
                         return true;
         return false;
 }
@@ -159,9 +161,11 @@ static bool take_labels(struct rule *r, struct rule_error *e)
                 if (is_ours(label->name))
                         return refuse(e, FIELD_LABEL, i, label->name, ": every alert has this label of itself");
                 if (strstr(label->value, "{{"))
-                        return refuse(e, FIELD_LABEL, i, "labels take no {{...}}: they say which alert it is; "
-                                      "use an annotation", NULL);
-                if (strcmp(label->name, "severity") == 0 && !take_severity(r, i, e))
+                        return refuse(e, FIELD_LABEL, i,
+                                      "labels take no {{...}}: they say which alert it is; "
+                                      "use an annotation",
+                                      NULL);
+                if (!strcmp(label->name, "severity") && !take_severity(r, i, e))
                         return false;
         }
         return true;
@@ -274,7 +278,7 @@ bool ruleset_add(struct ruleset *set, struct rule *rule)
 struct rule *ruleset_find(const struct ruleset *set, const char *group, const char *name)
 {
         for (size_t i = 0; i < set->n; i++)
-                if (strcmp(set->rules[i]->name, name) == 0 && (!group || strcmp(set->rules[i]->group, group) == 0))
+                if (!strcmp(set->rules[i]->name, name) && (!group || !strcmp(set->rules[i]->group, group)))
                         return set->rules[i];
         return NULL;
 }

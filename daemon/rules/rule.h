@@ -16,13 +16,13 @@
 #include "proto/base/arena.h"
 #include "daemon/rules/expr.h"
 
-#define RULE_NAME_MAX 63u
-#define RULE_PAIRS_MAX 32u              /* labels, and annotations, of one rule */
-#define RULE_TARGETS_MAX 64u
-#define RULES_MAX 500u                  /* of one daemon */
+#define RULE_NAME_MAX        63u
+#define RULE_PAIRS_MAX       32u /* labels, and annotations, of one rule */
+#define RULE_TARGETS_MAX     64u
+#define RULES_MAX            500u /* of one daemon */
 #define RULE_DURATION_MAX_NS (UINT64_C(30) * 86400 * 1000000000)
 
-struct act_plan;                        /* what is to be done; kept for the actions, not looked at here */
+struct act_plan; /* what is to be done; kept for the actions, not looked at here */
 
 /* What a file says of a rule. NULL = not said. */
 struct rule_text {
@@ -30,32 +30,40 @@ struct rule_text {
         const char *expr, *until, *hold_for, *keep_firing_for;
         struct notice_pair labels[RULE_PAIRS_MAX], annotations[RULE_PAIRS_MAX];
         size_t n_labels, n_annotations;
-        const char *targets[RULE_TARGETS_MAX];  /* shell patterns; none = all */
+        const char *targets[RULE_TARGETS_MAX]; /* shell patterns; none = all */
         size_t n_targets;
-        bool off;                               /* `enabled: false` */
+        bool off; /* `enabled: false` */
 };
 
-enum rule_field { FIELD_NAME, FIELD_EXPR, FIELD_UNTIL, FIELD_FOR, FIELD_KEEP, FIELD_LABEL, FIELD_ANNOTATION,
-                  FIELD_TARGET };
+enum rule_field {
+        FIELD_NAME,
+        FIELD_EXPR,
+        FIELD_UNTIL,
+        FIELD_FOR,
+        FIELD_KEEP,
+        FIELD_LABEL,
+        FIELD_ANNOTATION,
+        FIELD_TARGET
+};
 
 struct rule_error {
         enum rule_field field;
-        size_t item;                    /* of labels, annotations, targets */
-        uint32_t column;                /* inside the text, from 1; 0 = all of it */
+        size_t item;     /* of labels, annotations, targets */
+        uint32_t column; /* inside the text, from 1; 0 = all of it */
         char text[EXPR_ERROR_MAX];
 };
 
 struct rule {
-        struct rule_text text;          /* all texts are the rule's own */
+        struct rule_text text; /* all texts are the rule's own */
         const char *group, *name;
-        struct expr expr, until;        /* until.root is NULL when there is none */
+        struct expr expr, until; /* until.root is NULL when there is none */
         uint64_t for_ns, keep_firing_ns;
         enum notice_severity severity;
         bool of_bands, of_target;
-        bool builtin;                   /* from the pack */
-        bool changed;                   /* ... and a file has changed it */
-        uint64_t digest;                /* of all that decides when it fires */
-        struct act_plan *plan;          /* NULL: publish only; owned by who set it, see ruleset_destroy */
+        bool builtin;          /* from the pack */
+        bool changed;          /* ... and a file has changed it */
+        uint64_t digest;       /* of all that decides when it fires */
+        struct act_plan *plan; /* NULL: publish only; owned by who set it, see ruleset_destroy */
         struct arena arena;
 };
 

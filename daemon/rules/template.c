@@ -6,7 +6,9 @@
 #include "proto/base/nearest.h"
 #include "proto/base/text_out.h"
 
-static const struct { const char *name, *meaning; } places[PLACES] = {
+static const struct {
+        const char *name, *meaning;
+} places[PLACES] = {
         [PLACE_TARGET] = { "target", "name of the target" },
         [PLACE_BAND] = { "band", "label of the band; in rules over bands" },
         [PLACE_SOURCE] = { "source", "where in the program's source the band comes from" },
@@ -36,7 +38,7 @@ const char *placeholder_meaning(enum placeholder p)
 struct name {
         const char *text;
         size_t size;
-        const char *end;        /* behind the }}; NULL when there is none */
+        const char *end; /* behind the }}; NULL when there is none */
 };
 
 static struct name read_name(const char *open)
@@ -55,7 +57,7 @@ static struct name read_name(const char *open)
 static enum placeholder find(const struct name *n)
 {
         for (unsigned i = 0; i < PLACES; i++)
-                if (strlen(places[i].name) == n->size && memcmp(places[i].name, n->text, n->size) == 0)
+                if (strlen(places[i].name) == n->size && !memcmp(places[i].name, n->text, n->size))
                         return i;
         return PLACES;
 }

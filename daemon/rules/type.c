@@ -124,8 +124,14 @@ static char *plain_text(double value, char out[TYPE_VALUE_MAX])
 /* A rate in the shortest period that gives a number of at least `least`. */
 static char *rate_text(double per_second, bool bytes, char out[TYPE_VALUE_MAX])
 {
-        static const struct { const char *name; double seconds; } periods[] = {
-                { "/s", 1 }, { "/min", 60 }, { "/h", 3600 }, { "/d", 86400 },
+        static const struct {
+                const char *name;
+                double seconds;
+        } periods[] = {
+                { "/s", 1 },
+                { "/min", 60 },
+                { "/h", 3600 },
+                { "/d", 86400 },
         };
         double least = bytes ? 1024 : 1;
         char number[TYPE_VALUE_MAX];

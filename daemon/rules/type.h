@@ -18,16 +18,16 @@ enum type_sort { SORT_PLAIN, SORT_SHARE, SORT_COUNT };
 
 struct type {
         bool boolean;
-        int8_t bytes, seconds;  /* powers */
-        enum type_sort sort;    /* meaningful when it is a number and both powers are 0 */
+        int8_t bytes, seconds; /* powers */
+        enum type_sort sort;   /* meaningful when it is a number and both powers are 0 */
 };
 
-#define TYPE_BOOLEAN ((struct type){ .boolean = true })
-#define TYPE_PLAIN ((struct type){ .sort = SORT_PLAIN })
-#define TYPE_SHARE ((struct type){ .sort = SORT_SHARE })
-#define TYPE_COUNT ((struct type){ .sort = SORT_COUNT })
-#define TYPE_BYTES ((struct type){ .bytes = 1 })
-#define TYPE_SECONDS ((struct type){ .seconds = 1 })
+#define TYPE_BOOLEAN          ((struct type){ .boolean = true })
+#define TYPE_PLAIN            ((struct type){ .sort = SORT_PLAIN })
+#define TYPE_SHARE            ((struct type){ .sort = SORT_SHARE })
+#define TYPE_COUNT            ((struct type){ .sort = SORT_COUNT })
+#define TYPE_BYTES            ((struct type){ .bytes = 1 })
+#define TYPE_SECONDS          ((struct type){ .seconds = 1 })
 #define TYPE_BYTES_PER_SECOND ((struct type){ .bytes = 1, .seconds = -1 })
 
 /* Whether numbers of both can be compared, added and subtracted; then what a sum of them is. */

@@ -10,9 +10,9 @@
 static const struct unit units[] = {
         { "B", 1, { .bytes = 1 } },
         { "KiB", KI, { .bytes = 1 } },
-        { "MiB", KI * KI, { .bytes = 1 } },
-        { "GiB", KI * KI * KI, { .bytes = 1 } },
-        { "TiB", KI * KI * KI * KI, { .bytes = 1 } },
+        { "MiB", KI *KI, { .bytes = 1 } },
+        { "GiB", KI *KI *KI, { .bytes = 1 } },
+        { "TiB", KI *KI *KI *KI, { .bytes = 1 } },
         { "kB", 1e3, { .bytes = 1 } },
         { "MB", 1e6, { .bytes = 1 } },
         { "GB", 1e9, { .bytes = 1 } },
@@ -32,7 +32,7 @@ enum { UNITS = sizeof(units) / sizeof(units[0]) };
 const struct unit *unit_find(const char *name, size_t size)
 {
         for (size_t i = 0; i < UNITS; i++)
-                if (strlen(units[i].name) == size && memcmp(units[i].name, name, size) == 0)
+                if (strlen(units[i].name) == size && !memcmp(units[i].name, name, size))
                         return &units[i];
         return NULL;
 }

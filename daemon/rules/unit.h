@@ -9,7 +9,7 @@
 
 struct unit {
         const char *name;
-        double factor;          /* times this gives bytes, seconds, or a plain number */
+        double factor; /* times this gives bytes, seconds, or a plain number */
         struct type type;
 };
 

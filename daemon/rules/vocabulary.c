@@ -6,17 +6,35 @@
 
 #include "proto/base/nearest.h"
 
-#define W SERIES_HAS_WINDOWS
+#define W  SERIES_HAS_WINDOWS
 #define WV (SERIES_HAS_WINDOWS | SERIES_HAS_VERDICT)
 #define WC (SERIES_HAS_WINDOWS | SERIES_CUMULATIVE)
-#define T SERIES_OF_TARGET
+#define T  SERIES_OF_TARGET
 
-#define BYTES { .bytes = 1 }
-#define SECONDS { .seconds = 1 }
-#define RATE { .bytes = 1, .seconds = -1 }
-#define SHARE { .sort = SORT_SHARE }
-#define COUNT { .sort = SORT_COUNT }
-#define BOOLEAN { .boolean = true }
+#define BYTES                                                                                                          \
+        {                                                                                                              \
+                .bytes = 1                                                                                             \
+        }
+#define SECONDS                                                                                                        \
+        {                                                                                                              \
+                .seconds = 1                                                                                           \
+        }
+#define RATE                                                                                                           \
+        {                                                                                                              \
+                .bytes = 1, .seconds = -1                                                                              \
+        }
+#define SHARE                                                                                                          \
+        {                                                                                                              \
+                .sort = SORT_SHARE                                                                                     \
+        }
+#define COUNT                                                                                                          \
+        {                                                                                                              \
+                .sort = SORT_COUNT                                                                                     \
+        }
+#define BOOLEAN                                                                                                        \
+        {                                                                                                              \
+                .boolean = true                                                                                        \
+        }
 
 static const struct series_word series_words[] = {
         { "live", (enum rule_series)SERIES_LIVE, BYTES, WV, "live bytes",
@@ -116,7 +134,7 @@ enum { FUNCTION_WORDS = sizeof(function_words) / sizeof(function_words[0]) };
 
 static bool same(const char *word, const char *name, size_t size)
 {
-        return strlen(word) == size && memcmp(word, name, size) == 0;
+        return strlen(word) == size && !memcmp(word, name, size);
 }
 
 const struct series_word *series_word_find(const char *name, size_t size)

@@ -34,10 +34,10 @@ enum rule_series {
 };
 
 enum series_flag {
-        SERIES_HAS_WINDOWS = 1 << 0,    /* window functions may be asked of it */
-        SERIES_HAS_VERDICT = 1 << 1,    /* leak(), growing() ... may be asked of it */
-        SERIES_OF_TARGET = 1 << 2,      /* about the stream or the target: goes on when a run has ended */
-        SERIES_CUMULATIVE = 1 << 3      /* only rises within a run */
+        SERIES_HAS_WINDOWS = 1 << 0, /* window functions may be asked of it */
+        SERIES_HAS_VERDICT = 1 << 1, /* leak(), growing() ... may be asked of it */
+        SERIES_OF_TARGET = 1 << 2,   /* about the stream or the target: goes on when a run has ended */
+        SERIES_CUMULATIVE = 1 << 3   /* only rises within a run */
 };
 
 struct series_word {
@@ -45,19 +45,45 @@ struct series_word {
         enum rule_series id;
         struct type type;
         unsigned flags;
-        const char *words;      /* "live bytes": how --explain calls it */
-        const char *meaning;    /* one sentence for the reference */
+        const char *words;   /* "live bytes": how --explain calls it */
+        const char *meaning; /* one sentence for the reference */
 };
 
 enum function_id {
-        FN_LAST, FN_AGE, FN_MIN, FN_MAX, FN_MEAN, FN_STDDEV, FN_QUANTILE, FN_P50, FN_P99, FN_COUNT, FN_RATE,
-        FN_INCREASE, FN_SLOPE, FN_SLOPE_LOW, FN_SLOPE_HIGH, FN_FIT, FN_INTEGRAL, FN_LEAK, FN_GROWING, FN_STEADY,
-        FN_ABSENT, FN_COUNT_OF_FUNCTIONS
+        FN_LAST,
+        FN_AGE,
+        FN_MIN,
+        FN_MAX,
+        FN_MEAN,
+        FN_STDDEV,
+        FN_QUANTILE,
+        FN_P50,
+        FN_P99,
+        FN_COUNT,
+        FN_RATE,
+        FN_INCREASE,
+        FN_SLOPE,
+        FN_SLOPE_LOW,
+        FN_SLOPE_HIGH,
+        FN_FIT,
+        FN_INTEGRAL,
+        FN_LEAK,
+        FN_GROWING,
+        FN_STEADY,
+        FN_ABSENT,
+        FN_COUNT_OF_FUNCTIONS
 };
 
 /* What a function gives, from the type of its series. */
-enum function_result { GIVES_SAME, GIVES_PER_SECOND, GIVES_TIMES_SECONDS, GIVES_SHARE, GIVES_COUNT, GIVES_SECONDS,
-                       GIVES_BOOLEAN };
+enum function_result {
+        GIVES_SAME,
+        GIVES_PER_SECOND,
+        GIVES_TIMES_SECONDS,
+        GIVES_SHARE,
+        GIVES_COUNT,
+        GIVES_SECONDS,
+        GIVES_BOOLEAN
+};
 
 enum function_window { WINDOW_NONE, WINDOW_MAY, WINDOW_MUST };
 
@@ -66,9 +92,9 @@ struct function_word {
         enum function_id id;
         enum function_result result;
         enum function_window window;
-        unsigned needs;         /* flags that its series must have */
-        bool takes_quantile;    /* a first argument from 0 to 1 */
-        const char *words;      /* "the mean of" */
+        unsigned needs;      /* flags that its series must have */
+        bool takes_quantile; /* a first argument from 0 to 1 */
+        const char *words;   /* "the mean of" */
         const char *meaning;
 };
 

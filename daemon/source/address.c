@@ -10,9 +10,9 @@ static void unix_address(const char *path, struct address *a)
 {
         struct sockaddr_un un = { .sun_family = AF_UNIX };
 
-        memcpy(un.sun_path, path, strnlen(path, sizeof un.sun_path - 1)); /* the URI's parser checked its length */
-        memcpy(&a->storage, &un, sizeof un);
-        a->size = sizeof un;
+        memcpy(un.sun_path, path, strnlen(path, sizeof(un.sun_path) - 1)); /* the URI's parser checked its length */
+        memcpy(&a->storage, &un, sizeof(un));
+        a->size = sizeof(un);
 }
 
 static void v6_address(const struct source_uri *uri, const char *host, struct address *a)
@@ -20,8 +20,8 @@ static void v6_address(const struct source_uri *uri, const char *host, struct ad
         struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(uri->port) };
 
         (void)inet_pton(AF_INET6, host, &in6.sin6_addr); /* the URI's parser accepted it */
-        memcpy(&a->storage, &in6, sizeof in6);
-        a->size = sizeof in6;
+        memcpy(&a->storage, &in6, sizeof(in6));
+        a->size = sizeof(in6);
 }
 
 static void v4_address(const struct source_uri *uri, const char *host, struct address *a)
@@ -29,8 +29,8 @@ static void v4_address(const struct source_uri *uri, const char *host, struct ad
         struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(uri->port) };
 
         (void)inet_pton(AF_INET, host, &in.sin_addr); /* the URI's parser accepted it */
-        memcpy(&a->storage, &in, sizeof in);
-        a->size = sizeof in;
+        memcpy(&a->storage, &in, sizeof(in));
+        a->size = sizeof(in);
 }
 
 void address_of(const struct source_uri *uri, bool second, struct address *ret_address)
@@ -39,9 +39,9 @@ void address_of(const struct source_uri *uri, bool second, struct address *ret_a
 
         if (uri->path[0])
                 unix_address(uri->path, &a);
-        else if (strcmp(uri->host, "localhost") == 0 && second)
+        else if (!strcmp(uri->host, "localhost") && second)
                 v6_address(uri, "::1", &a);
-        else if (strcmp(uri->host, "localhost") == 0)
+        else if (!strcmp(uri->host, "localhost"))
                 v4_address(uri, "127.0.0.1", &a);
         else if (strchr(uri->host, ':'))
                 v6_address(uri, uri->host, &a);

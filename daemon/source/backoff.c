@@ -20,7 +20,7 @@ struct timeval backoff_next(struct backoff *b)
 {
         uint32_t random = 0, ms;
 
-        evutil_secure_rng_get_bytes(&random, sizeof random);
+        evutil_secure_rng_get_bytes(&random, sizeof(random));
         ms = backoff_next_ms(b, random);
         return (struct timeval){ .tv_sec = ms / 1000, .tv_usec = (suseconds_t)(ms % 1000) * 1000 };
 }

@@ -11,10 +11,10 @@
 #include <sys/time.h>
 
 #define BACKOFF_FIRST_MS 50u
-#define BACKOFF_MAX_MS 5000u
+#define BACKOFF_MAX_MS   5000u
 
 struct backoff {
-        uint32_t attempts;      /* since the last reset */
+        uint32_t attempts; /* since the last reset */
 };
 
 /* Milliseconds until the next attempt; any number is good for `random`. */

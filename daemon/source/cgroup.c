@@ -39,7 +39,7 @@ static bool lists_memory(const char *controllers, size_t size)
         while (size) {
                 const char *comma = memchr(controllers, ',', size);
                 size_t n = comma ? (size_t)(comma - controllers) : size;
-                if (n == sizeof memory - 1 && memcmp(controllers, memory, n) == 0)
+                if (n == sizeof(memory) - 1 && !memcmp(controllers, memory, n))
                         return true;
                 n += comma != NULL;
                 controllers += n;
@@ -86,7 +86,7 @@ static uint64_t read_number(const char *root, const struct generation *g, const 
         char text[64];
         uint64_t number;
 
-        if (kernel_file_read(text, sizeof text, "%s%s%s/%s", root, g->mount, group, file) < 0)
+        if (kernel_file_read(text, sizeof(text), "%s%s%s/%s", root, g->mount, group, file) < 0)
                 return UNKNOWN_U64;
         return kernel_number(text, &number) ? number : UNKNOWN_U64; /* "max" is no number */
 }
@@ -112,13 +112,13 @@ void cgroup_memory(const char *root, uint32_t pid, uint64_t *ret_current, uint64
         const char *path = NULL;
 
         *ret_current = *ret_max = UNKNOWN_U64;
-        if (kernel_file_read(text, sizeof text, "%s/proc/%u/cgroup", root, pid) < 0)
+        if (kernel_file_read(text, sizeof(text), "%s/proc/%u/cgroup", root, pid) < 0)
                 return;
         const struct generation *g = find_group(text, &path);
-        if (!g || strstr(path, "/..") || strlen(path) >= sizeof group)
+        if (!g || strstr(path, "/..") || strlen(path) >= sizeof(group))
                 return; /* none, or outside of what our namespace shows */
         memcpy(group, path, strlen(path) + 1);
-        if (strcmp(group, "/") == 0)
+        if (!strcmp(group, "/"))
                 group[0] = '\0';
         if (group[0])
                 *ret_current = read_number(root, g, group, g->current);

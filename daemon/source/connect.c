@@ -24,11 +24,11 @@
 struct connection {
         struct source source;
         struct backoff backoff;
-        struct event *retry;    /* when to connect next */
-        struct event *ready;    /* connecting: writable; connected: readable */
-        int fd;                 /* -1 = none */
-        uint64_t bytes_before;  /* source.stats.bytes when it was connected */
-        bool second;            /* localhost: which of its two addresses is next */
+        struct event *retry;   /* when to connect next */
+        struct event *ready;   /* connecting: writable; connected: readable */
+        int fd;                /* -1 = none */
+        uint64_t bytes_before; /* source.stats.bytes when it was connected */
+        bool second;           /* localhost: which of its two addresses is next */
 };
 
 static const struct timeval at_once = { 0, 0 };
@@ -71,8 +71,7 @@ static void say_cannot_connect(struct connection *c, int error)
         struct source *s = &c->source;
 
         if (!names_a_socket(c))
-                source_say_missed(s, SOURCE_FAILED, "%s is not a socket; trying again, at most every 5 s",
-                                  s->uri.path);
+                source_say_missed(s, SOURCE_FAILED, "%s is not a socket; trying again, at most every 5 s", s->uri.path);
         else if (error == ENOENT || error == ENOTDIR)
                 source_say_missed(s, SOURCE_WAITING, "%s does not exist yet; trying again, at most every 5 s",
                                   s->uri.path);
@@ -107,10 +106,10 @@ static void keep_alive(int fd)
 {
         int on = 1, idle_s = 30, interval_s = 10, probes = 3;
 
-        (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on); /* all four: helpful, not needed */
-        (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof idle_s);
-        (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof interval_s);
-        (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+        (void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on)); /* all four: helpful, not needed */
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval_s, sizeof(interval_s));
+        (void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
 }
 
 static void connected(struct connection *c)
@@ -140,7 +139,7 @@ static void on_connected(evutil_socket_t fd, short what, void *ctx)
 {
         struct connection *c = ctx;
         int error = 0;
-        socklen_t size = sizeof error;
+        socklen_t size = sizeof(error);
 
         if (what & EV_TIMEOUT)
                 error = ETIMEDOUT;

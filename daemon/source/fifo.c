@@ -28,10 +28,10 @@
 struct fifo {
         struct source source;
         struct watch name;
-        struct event *tick;     /* slow */
-        struct event *turn;     /* zero delay: the name changed */
+        struct event *tick; /* slow */
+        struct event *turn; /* zero delay: the name changed */
         struct event *readable;
-        int reader, writer;     /* -1 = not open; only the writer = never */
+        int reader, writer; /* -1 = not open; only the writer = never */
         struct stat id;
 };
 
@@ -100,8 +100,10 @@ static void say_cannot_open(struct fifo *f, int error)
                 source_say_missed(s, SOURCE_WAITING, "%s does not exist yet; waiting for it (mkfifo %s makes it)",
                                   path_of(f), path_of(f));
         else if (error == EACCES)
-                source_say_missed(s, SOURCE_FAILED, "%s needs permission to read and to write, so that it stays open "
-                                  "between programs; trying again every second", path_of(f));
+                source_say_missed(s, SOURCE_FAILED,
+                                  "%s needs permission to read and to write, so that it stays open "
+                                  "between programs; trying again every second",
+                                  path_of(f));
         else
                 source_say_missed(s, SOURCE_FAILED, "%s cannot be opened: %s; trying again every second", path_of(f),
                                   strerror(error));
@@ -130,8 +132,10 @@ static void attach(struct fifo *f)
                 return;
         }
         if (!S_ISFIFO(f->id.st_mode)) {
-                source_say_missed(&f->source, SOURCE_FAILED, "%s is not a FIFO; remove it and run mkfifo %s, or name "
-                                  "it as file:%s", path_of(f), path_of(f), path_of(f));
+                source_say_missed(&f->source, SOURCE_FAILED,
+                                  "%s is not a FIFO; remove it and run mkfifo %s, or name "
+                                  "it as file:%s",
+                                  path_of(f), path_of(f), path_of(f));
                 return;
         }
         f->reader = open_end(f, O_RDONLY);

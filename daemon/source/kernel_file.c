@@ -34,9 +34,9 @@ int kernel_file_read(char *buffer, size_t size, const char *path_format, ...)
         va_list args;
 
         va_start(args, path_format);
-        int n = vsnprintf(path, sizeof path, path_format, args);
+        int n = vsnprintf(path, sizeof(path), path_format, args);
         va_end(args);
-        if (n < 0 || (size_t)n >= sizeof path)
+        if (n < 0 || (size_t)n >= sizeof(path))
                 return -ENAMETOOLONG;
         int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         if (fd < 0)
@@ -67,7 +67,7 @@ bool kernel_field(const char *text, const char *key, uint64_t *ret_number)
         size_t size = strlen(key);
 
         while (text) {
-                if (strncmp(text, key, size) == 0 && text[size] == ':')
+                if (!strncmp(text, key, size) && text[size] == ':')
                         return kernel_number(text + size + 1, ret_number);
                 text = strchr(text, '\n');
                 if (text)

@@ -22,7 +22,7 @@
 #include "daemon/source/address.h"
 #include "daemon/source/medium.h"
 
-#define BACKLOG 8
+#define BACKLOG          8
 #define ACCEPTS_PER_TURN 16
 
 struct listener {
@@ -190,7 +190,7 @@ static int bind_to(struct listener *l, const struct address *a)
                         return r;
                 if (fchmod(l->fd, 0600) < 0)
                         return -errno;
-        } else if (setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) < 0) {
+        } else if (setsockopt(l->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) < 0) {
                 return -errno;
         }
         if (bind(l->fd, (const struct sockaddr *)&a->storage, a->size) < 0 || listen(l->fd, BACKLOG) < 0)

@@ -18,11 +18,11 @@
 #include <unistd.h>
 
 #define MARKER_BYTES 24u
-#define MARKER_ID 18u
-#define END_ID 0xffffu
-#define HEADER_MOST 131072u             /* bytes looked through for a header's end */
-#define PIECE 4096u
-#define HOPS_MOST 10000000u
+#define MARKER_ID    18u
+#define END_ID       0xffffu
+#define HEADER_MOST  131072u /* bytes looked through for a header's end */
+#define PIECE        4096u
+#define HOPS_MOST    10000000u
 
 static uint64_t number(const uint8_t *p, unsigned bytes)
 {
@@ -36,7 +36,7 @@ static uint64_t number(const uint8_t *p, unsigned bytes)
 struct piece {
         int fd;
         uint64_t from;
-        size_t n;                       /* bytes of it, from `from` on */
+        size_t n; /* bytes of it, from `from` on */
         uint8_t bytes[PIECE];
 };
 

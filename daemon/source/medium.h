@@ -36,8 +36,8 @@ struct source {
         struct source_sink sink;
         struct source_stats stats;
         enum source_state state;
-        bool flowing;           /* bytes came since the last cut */
-        char why[WHY_BYTES];    /* the last sentence told; "" = none yet */
+        bool flowing;        /* bytes came since the last cut */
+        char why[WHY_BYTES]; /* the last sentence told; "" = none yet */
 };
 
 extern const struct medium medium_file;
@@ -71,16 +71,16 @@ ssize_t source_read_some(struct source *s, int fd, size_t max, const uint8_t **r
 
 /* What a source may still take in this round of the loop. */
 struct turn {
-        size_t left;            /* bytes */
-        uint64_t end_ns;        /* by the monotonic clock */
+        size_t left;     /* bytes */
+        uint64_t end_ns; /* by the monotonic clock */
 };
 
 struct turn turn_begin(void);
 bool turn_goes_on(struct turn *turn, size_t n); /* after n bytes more */
 
 enum turn_end {
-        TURN_DRAINED,   /* nothing left now */
-        TURN_BUDGET,    /* the turn is used up: let the others have theirs, then go on */
+        TURN_DRAINED, /* nothing left now */
+        TURN_BUDGET,  /* the turn is used up: let the others have theirs, then go on */
         TURN_EOF,
         TURN_ERROR
 };

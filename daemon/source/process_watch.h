@@ -16,16 +16,16 @@
 #include "proto/base/process.h"
 
 enum process_state {
-        PROCESS_NEVER_SEEN,             /* of another machine, or over before the first look */
+        PROCESS_NEVER_SEEN, /* of another machine, or over before the first look */
         PROCESS_ALIVE,
         PROCESS_GONE,
 };
 
 struct process_watch {
-        const char *root;               /* "" or that of a made-up tree; borrowed */
-        bool seen;                      /* of this run, alive on this machine */
-        uint64_t pss_bytes;             /* newest; UNKNOWN_U64 */
-        unsigned pss_age;               /* looks since */
+        const char *root;   /* "" or that of a made-up tree; borrowed */
+        bool seen;          /* of this run, alive on this machine */
+        uint64_t pss_bytes; /* newest; UNKNOWN_U64 */
+        unsigned pss_age;   /* looks since */
 };
 
 /* For a new run. */

@@ -19,7 +19,7 @@
 #include "daemon/source/cgroup.h"
 #include "daemon/source/kernel_file.h"
 
-#define NS_PER_S 1000000000u
+#define NS_PER_S      1000000000u
 #define SAME_START_NS (10ull * NS_PER_S) /* clocks step, and /proc/stat knows whole seconds */
 
 enum stat_field { STAT_STATE = 3, STAT_USER_TICKS = 14, STAT_SYSTEM_TICKS = 15, STAT_START_TICKS = 22 };
@@ -61,10 +61,10 @@ static bool boot_wall_ns(const char *root, uint64_t *ret_ns)
         static char text[256 * 1024];
         uint64_t seconds;
 
-        if (kernel_file_read(text, sizeof text, "%s/proc/stat", root) < 0)
+        if (kernel_file_read(text, sizeof(text), "%s/proc/stat", root) < 0)
                 return false;
         const char *line = strstr(text, key);
-        return line && kernel_number(line + sizeof key - 1, &seconds) && !ckd_mul(ret_ns, seconds, (uint64_t)NS_PER_S);
+        return line && kernel_number(line + sizeof(key) - 1, &seconds) && !ckd_mul(ret_ns, seconds, (uint64_t)NS_PER_S);
 }
 
 bool procfs_is_process(const char *root, uint32_t pid, uint64_t start_wall_ns)
@@ -72,7 +72,7 @@ bool procfs_is_process(const char *root, uint32_t pid, uint64_t start_wall_ns)
         char text[2048];
         uint64_t ticks, since_boot, boot, start;
 
-        if (kernel_file_read(text, sizeof text, "%s/proc/%u/stat", root, pid) < 0)
+        if (kernel_file_read(text, sizeof(text), "%s/proc/%u/stat", root, pid) < 0)
                 return false;
         if (!stat_number(text, STAT_START_TICKS, &ticks) || !ticks_to_ns(ticks, &since_boot))
                 return false;
@@ -86,7 +86,7 @@ static int sample_stat(const char *root, uint32_t pid, struct process_sample *s)
         char text[2048];
         uint64_t user, system_ticks, sum;
 
-        if (kernel_file_read(text, sizeof text, "%s/proc/%u/stat", root, pid) < 0)
+        if (kernel_file_read(text, sizeof(text), "%s/proc/%u/stat", root, pid) < 0)
                 return -ESRCH;
         const char *state = stat_field(text, STAT_STATE);
         if (state && (*state == 'Z' || *state == 'X'))
@@ -109,7 +109,7 @@ static void sample_status(const char *root, uint32_t pid, struct process_sample 
 {
         char text[8192];
 
-        if (kernel_file_read(text, sizeof text, "%s/proc/%u/status", root, pid) < 0)
+        if (kernel_file_read(text, sizeof(text), "%s/proc/%u/status", root, pid) < 0)
                 return;
         kilobytes(text, "VmRSS", &s->rss_bytes);
         kilobytes(text, "VmSwap", &s->swap_bytes);
@@ -120,7 +120,7 @@ int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sam
 {
         struct process_sample s;
 
-        memset(&s, 0xff, sizeof s); /* all unknown */
+        memset(&s, 0xff, sizeof(s)); /* all unknown */
         s.wall_ns = clock_wall_ns();
         int r = sample_stat(root, pid, &s);
         if (r < 0)
@@ -136,7 +136,7 @@ uint64_t procfs_pss(const char *root, uint32_t pid)
         char text[4096];
         uint64_t bytes = UNKNOWN_U64;
 
-        if (kernel_file_read(text, sizeof text, "%s/proc/%u/smaps_rollup", root, pid) >= 0)
+        if (kernel_file_read(text, sizeof(text), "%s/proc/%u/smaps_rollup", root, pid) >= 0)
                 kilobytes(text, "Pss", &bytes);
         return bytes;
 }
@@ -146,7 +146,7 @@ uint64_t procfs_memory_total(const char *root)
         char text[4096];
         uint64_t bytes = UNKNOWN_U64;
 
-        if (kernel_file_read(text, sizeof text, "%s/proc/meminfo", root) >= 0)
+        if (kernel_file_read(text, sizeof(text), "%s/proc/meminfo", root) >= 0)
                 kilobytes(text, "MemTotal", &bytes);
         return bytes;
 }
@@ -157,7 +157,7 @@ uint64_t procfs_own_rss(void)
         uint64_t pages;
         long page_bytes = sysconf(_SC_PAGESIZE);
 
-        if (page_bytes <= 0 || kernel_file_read(text, sizeof text, "/proc/self/statm") < 0)
+        if (page_bytes <= 0 || kernel_file_read(text, sizeof(text), "/proc/self/statm") < 0)
                 return 0;
         const char *resident = strchr(text, ' ');
         if (!resident || !kernel_number(resident, &pages) || pages > UINT64_MAX / (uint64_t)page_bytes)

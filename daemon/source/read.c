@@ -34,7 +34,7 @@ ssize_t source_read_some(struct source *s, int fd, size_t max, const uint8_t **r
         ssize_t n;
 
         do
-                n = read(fd, buffer, max < sizeof buffer ? max : sizeof buffer);
+                n = read(fd, buffer, max < sizeof(buffer) ? max : sizeof(buffer));
         while (n < 0 && errno == EINTR);
         if (n < 0)
                 return -errno;

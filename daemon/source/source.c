@@ -18,12 +18,8 @@
 #include "daemon/source/medium.h"
 
 static const struct medium *const media[] = {
-        [SOURCE_FILE] = &medium_file,
-        [SOURCE_FIFO] = &medium_fifo,
-        [SOURCE_STDIN] = &medium_stdin,
-        [SOURCE_UNIX] = &medium_connect,
-        [SOURCE_TCP] = &medium_connect,
-        [SOURCE_UNIX_LISTEN] = &medium_listen,
+        [SOURCE_FILE] = &medium_file,         [SOURCE_FIFO] = &medium_fifo,   [SOURCE_STDIN] = &medium_stdin,
+        [SOURCE_UNIX] = &medium_connect,      [SOURCE_TCP] = &medium_connect, [SOURCE_UNIX_LISTEN] = &medium_listen,
         [SOURCE_TCP_LISTEN] = &medium_listen,
 };
 
@@ -84,11 +80,11 @@ __attribute__((format(printf, 3, 0))) static void say(struct source *s, enum sou
 {
         char why[WHY_BYTES];
 
-        (void)vsnprintf(why, sizeof why, format, args); /* a cut sentence is still one */
-        if (s->why[0] && state == s->state && strcmp(why, s->why) == 0)
+        (void)vsnprintf(why, sizeof(why), format, args); /* a cut sentence is still one */
+        if (s->why[0] && state == s->state && !strcmp(why, s->why))
                 return;
         s->state = state;
-        memcpy(s->why, why, sizeof why);
+        memcpy(s->why, why, sizeof(why));
         s->sink.state(s->sink.ctx, state, s->why);
 }
 
@@ -131,7 +127,7 @@ void source_cut(struct source *s, const char *format, ...)
                 return;
         s->flowing = false;
         va_start(args, format);
-        (void)vsnprintf(why, sizeof why, format, args);
+        (void)vsnprintf(why, sizeof(why), format, args);
         va_end(args);
         s->sink.cut(s->sink.ctx, why);
 }

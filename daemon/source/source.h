@@ -22,10 +22,10 @@
 struct event_base;
 
 enum source_state {
-        SOURCE_WAITING,         /* not there yet, or lost; it will be tried again */
-        SOURCE_OPEN,            /* bytes can come */
-        SOURCE_ENDED,           /* end of stdin: nothing will ever come again */
-        SOURCE_FAILED           /* cannot be used as it is (a directory, no permission); tried again slowly */
+        SOURCE_WAITING, /* not there yet, or lost; it will be tried again */
+        SOURCE_OPEN,    /* bytes can come */
+        SOURCE_ENDED,   /* end of stdin: nothing will ever come again */
+        SOURCE_FAILED   /* cannot be used as it is (a directory, no permission); tried again slowly */
 };
 
 struct source_sink {
@@ -40,8 +40,8 @@ struct source_sink {
 
 struct source_stats {
         uint64_t bytes;
-        uint64_t attaches;      /* times the source was opened or connected */
-        uint64_t attempts;      /* failed ones since it was last open */
+        uint64_t attaches; /* times the source was opened or connected */
+        uint64_t attempts; /* failed ones since it was last open */
 };
 
 struct source;

@@ -20,13 +20,13 @@
 
 struct standard_input {
         struct source source;
-        struct event *turn;     /* readable, or a zero-delay timer if it cannot be polled */
+        struct event *turn; /* readable, or a zero-delay timer if it cannot be polled */
         int fd;
-        int flags;              /* to put back; -1 = untouched */
+        int flags; /* to put back; -1 = untouched */
         bool polled;
 };
 
-static bool taken;              /* two readers would each get half of the bytes */
+static bool taken; /* two readers would each get half of the bytes */
 
 static const struct timeval at_once = { 0, 0 };
 
@@ -51,7 +51,7 @@ static void on_turn(evutil_socket_t fd, short what, void *ctx)
                 break;
         case TURN_ERROR: {
                 char why[128];
-                (void)snprintf(why, sizeof why, "standard input cannot be read: %s; it is given up", strerror(error));
+                (void)snprintf(why, sizeof(why), "standard input cannot be read: %s; it is given up", strerror(error));
                 finish(in, SOURCE_ENDED, why);
                 break;
         }

@@ -38,20 +38,20 @@
 #include "daemon/source/medium.h"
 #include "daemon/source/watch.h"
 
-#define LAST_BYTES 64           /* kept of what was read last */
+#define LAST_BYTES 64 /* kept of what was read last */
 
 struct tail {
         struct source source;
         struct watch file, name;
-        struct event *tick;     /* slow */
-        struct event *turn;     /* zero delay: woken, or work left */
-        int fd;                 /* -1 = not attached */
-        struct stat id;         /* of fd: device and inode */
-        uint64_t offset;        /* bytes read of this file */
+        struct event *tick; /* slow */
+        struct event *turn; /* zero delay: woken, or work left */
+        int fd;             /* -1 = not attached */
+        struct stat id;     /* of fd: device and inode */
+        uint64_t offset;    /* bytes read of this file */
         uint8_t last[LAST_BYTES];
         size_t last_size;
-        bool nameless;          /* the path does not name the open file any more */
-        unsigned idle_ticks;    /* without growth since then */
+        bool nameless;       /* the path does not name the open file any more */
+        unsigned idle_ticks; /* without growth since then */
 };
 
 static const struct timeval at_once = { 0, 0 };
@@ -112,11 +112,15 @@ static bool say_if_not_regular(struct tail *t, mode_t mode)
         if (S_ISREG(mode))
                 return false;
         if (S_ISDIR(mode))
-                source_say_missed(s, SOURCE_FAILED, "%s is a directory, not an eventlog; waiting for a file in its "
-                                  "place", path_of(t));
+                source_say_missed(s, SOURCE_FAILED,
+                                  "%s is a directory, not an eventlog; waiting for a file in its "
+                                  "place",
+                                  path_of(t));
         else if (S_ISFIFO(mode))
-                source_say_missed(s, SOURCE_FAILED, "%s is a named pipe: name it as fifo:%s; waiting for a file in its "
-                                  "place", path_of(t), path_of(t));
+                source_say_missed(s, SOURCE_FAILED,
+                                  "%s is a named pipe: name it as fifo:%s; waiting for a file in its "
+                                  "place",
+                                  path_of(t), path_of(t));
         else
                 source_say_missed(s, SOURCE_FAILED, "%s is not a regular file; waiting for one in its place",
                                   path_of(t));
@@ -226,8 +230,10 @@ static void check_removed(struct tail *t)
 {
         t->nameless = true;
         if (t->idle_ticks < LIMIT_NAMELESS_TICKS) {
-                source_say(&t->source, SOURCE_WAITING, "%s was removed; waiting for a new one, and reading on what is "
-                           "still written to the old one", path_of(t));
+                source_say(&t->source, SOURCE_WAITING,
+                           "%s was removed; waiting for a new one, and reading on what is "
+                           "still written to the old one",
+                           path_of(t));
                 return;
         }
         source_cut(&t->source, "%s was removed", path_of(t));

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/un.h>
 
-#define N_OF(a) (sizeof(a) / sizeof *(a))
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 #define SCHEMES "file:, fifo:, stdin:, unix:, tcp:, unix-listen: or tcp-listen:"
 
 enum rest { REST_PATH, REST_SOCKET_PATH, REST_ADDRESS, REST_NOTHING };
@@ -87,7 +87,7 @@ static bool is_host(const char *host)
 {
         struct in6_addr any;
 
-        return strcmp(host, "localhost") == 0 || inet_pton(AF_INET, host, &any) == 1 ||
+        return !strcmp(host, "localhost") || inet_pton(AF_INET, host, &any) == 1 ||
                inet_pton(AF_INET6, host, &any) == 1;
 }
 
@@ -106,7 +106,7 @@ static bool parse_address(const char *text, struct source_uri *u, char *error, s
                 end--;
         }
         size_t size = end > host ? (size_t)(end - host) : 0;
-        if (!size || size >= sizeof u->host)
+        if (!size || size >= sizeof(u->host))
                 return refuse(error, error_size, "'%s' has no usable host; expected HOST:PORT", text);
         memcpy(u->host, host, size);
         u->host[size] = '\0';
@@ -125,7 +125,7 @@ bool source_uri_is_loopback(const struct source_uri *u)
         struct in_addr v4;
         struct in6_addr v6;
 
-        if (strcmp(u->host, "localhost") == 0)
+        if (!strcmp(u->host, "localhost"))
                 return true;
         if (inet_pton(AF_INET, u->host, &v4) == 1)
                 return ntohl(v4.s_addr) >> 24 == 127;
@@ -158,11 +158,11 @@ static void write_canonical(const struct scheme *scheme, struct source_uri *u)
 
         switch (scheme->rest) {
         case REST_ADDRESS:
-                n = snprintf(u->text, sizeof u->text, strchr(u->host, ':') ? "%s[%s]:%u" : "%s%s:%u", scheme->name,
+                n = snprintf(u->text, sizeof(u->text), strchr(u->host, ':') ? "%s[%s]:%u" : "%s%s:%u", scheme->name,
                              u->host, u->port);
                 break;
         default:
-                n = snprintf(u->text, sizeof u->text, "%s%s", scheme->name, u->path);
+                n = snprintf(u->text, sizeof(u->text), "%s%s", scheme->name, u->path);
                 break;
         }
         (void)n; /* fits: text has room for the longest path and scheme */
@@ -171,7 +171,7 @@ static void write_canonical(const struct scheme *scheme, struct source_uri *u)
 static const struct scheme *find_scheme(const char *text)
 {
         for (size_t i = 0; i < N_OF(schemes); i++) {
-                if (strncmp(text, schemes[i].name, strlen(schemes[i].name)) == 0)
+                if (!strncmp(text, schemes[i].name, strlen(schemes[i].name)))
                         return &schemes[i];
         }
         return NULL;
@@ -184,15 +184,16 @@ bool source_uri_parse(const char *text, struct source_uri *ret_uri, char *error,
         const char *rest = text;
         size_t before = strcspn(text, ":/");
 
-        if (strlen(text) >= sizeof u.text)
-                return refuse(error, error_size, "longer than %zu bytes", sizeof u.text - 1);
+        if (strlen(text) >= sizeof(u.text))
+                return refuse(error, error_size, "longer than %zu bytes", sizeof(u.text) - 1);
         if (has_control(text))
                 return refuse(error, error_size, "contains a control character");
         if (!*text)
                 return refuse(error, error_size, "empty; expected a path or one of " SCHEMES);
         if (!scheme && text[before] == ':')
-                return refuse(error, error_size, "unknown scheme '%.*s:'; expected " SCHEMES
-                              " (a file of that name is file:%.200s)", (int)(before < 32 ? before : 32), text, text);
+                return refuse(error, error_size,
+                              "unknown scheme '%.*s:'; expected " SCHEMES " (a file of that name is file:%.200s)",
+                              (int)(before < 32 ? before : 32), text, text);
         if (scheme)
                 rest += strlen(scheme->name);
         else
@@ -244,16 +245,16 @@ static void name_from_path(const char *path, char name[TARGET_NAME_MAX + 1])
 {
         static const char suffix[] = ".eventlog";
         const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-        size_t size = strlen(base), tail = sizeof suffix - 1;
+        size_t size = strlen(base), tail = sizeof(suffix) - 1;
 
-        if (size > tail && strcmp(base + size - tail, suffix) == 0)
+        if (size > tail && !strcmp(base + size - tail, suffix))
                 size -= tail;
         name_from(base, size, name);
 }
 
 static void name_from_uri(const struct source_uri *u, char name[TARGET_NAME_MAX + 1])
 {
-        char address[sizeof u->host + 8];
+        char address[sizeof(u->host) + 8];
 
         switch (u->kind) {
         case SOURCE_STDIN:
@@ -261,7 +262,7 @@ static void name_from_uri(const struct source_uri *u, char name[TARGET_NAME_MAX 
                 break;
         case SOURCE_TCP:
         case SOURCE_TCP_LISTEN:
-                name_from(address, (size_t)snprintf(address, sizeof address, "%s-%u", u->host, u->port), name);
+                name_from(address, (size_t)snprintf(address, sizeof(address), "%s-%u", u->host, u->port), name);
                 break;
         default:
                 name_from_path(u->path, name);
@@ -280,14 +281,16 @@ bool target_spec_parse(const char *text, char ret_name[TARGET_NAME_MAX + 1], str
                 if (before <= TARGET_NAME_MAX)
                         memcpy(name, text, before);
                 if (!target_name_valid(name))
-                        return refuse(error, error_size, "the name before '=' must be 1 to %d of A-Z a-z 0-9 . _ - and "
-                                      "not begin with '.' or '-'", TARGET_NAME_MAX);
+                        return refuse(error, error_size,
+                                      "the name before '=' must be 1 to %d of A-Z a-z 0-9 . _ - and "
+                                      "not begin with '.' or '-'",
+                                      TARGET_NAME_MAX);
                 text += before + 1;
         }
         if (!source_uri_parse(text, ret_uri, error, error_size))
                 return false;
         if (!named)
                 name_from_uri(ret_uri, name);
-        memcpy(ret_name, name, sizeof name);
+        memcpy(ret_name, name, sizeof(name));
         return true;
 }

@@ -32,8 +32,8 @@ enum source_kind {
 
 struct source_uri {
         enum source_kind kind;
-        char path[SOURCE_PATH_MAX];     /* FILE, FIFO, UNIX*; else "" */
-        char host[64];                  /* TCP*; numeric or "localhost" */
+        char path[SOURCE_PATH_MAX]; /* FILE, FIFO, UNIX*; else "" */
+        char host[64];              /* TCP*; numeric or "localhost" */
         uint16_t port;
         char text[SOURCE_PATH_MAX + 16]; /* canonical form, with its scheme */
 };

@@ -80,7 +80,7 @@ static void forget(int wd)
 static void on_readable(evutil_socket_t fd, short what, void *ctx)
 {
         alignas(struct inotify_event) char events[EVENTS_BYTES];
-        ssize_t n = read(fd, events, sizeof events);
+        ssize_t n = read(fd, events, sizeof(events));
 
         (void)what;
         (void)ctx;
@@ -94,7 +94,7 @@ static void on_readable(evutil_socket_t fd, short what, void *ctx)
                         wake(e);
                 if (e->mask & IN_IGNORED)
                         forget(e->wd);
-                p += sizeof *e + e->len;
+                p += sizeof(*e) + e->len;
         }
         if (!watcher.first)
                 watcher_close();
@@ -129,8 +129,9 @@ static int watch_add(struct event_base *base, struct watch *w, const char *path,
                 r = -errno;
                 if (r == -ENOSPC && !told) {
                         told = true;
-                        log_warning("no more inotify watches (fs.inotify.max_user_watches); the rest of the files are "
-                                    "looked at once a second");
+                        log_warning(
+                                "no more inotify watches (fs.inotify.max_user_watches); the rest of the files are "
+                                "looked at once a second");
                 }
                 if (!watcher.first)
                         watcher_close();
@@ -154,8 +155,8 @@ int watch_name(struct event_base *base, struct watch *w, const char *path)
 
         w->name = slash ? slash + 1 : path;
         int size = !slash ? 1 : slash == path ? 1 : (int)(slash - path);
-        int n = snprintf(dir, sizeof dir, "%.*s", size, slash ? path : ".");
-        if (n < 0 || (size_t)n >= sizeof dir)
+        int n = snprintf(dir, sizeof(dir), "%.*s", size, slash ? path : ".");
+        if (n < 0 || (size_t)n >= sizeof(dir))
                 return -ENAMETOOLONG;
         return watch_add(base, w, dir, IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB);
 }

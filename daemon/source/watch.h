@@ -15,8 +15,8 @@
 struct event_base;
 
 struct watch {
-        int wd;                 /* 0 = not watching */
-        const char *name;       /* only changes of this name in a directory; NULL = all. Borrowed */
+        int wd;                  /* 0 = not watching */
+        const char *name;        /* only changes of this name in a directory; NULL = all. Borrowed */
         void (*seen)(void *ctx); /* must not add or remove watches: arm a timer */
         void *ctx;
         struct watch *next;

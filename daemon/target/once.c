@@ -22,7 +22,7 @@
 #include "daemon/source/procfs.h"
 #include "daemon/trend/tracker.h"
 
-#define ONCE_EPOCH 1u   /* finished logs give the same messages every time */
+#define ONCE_EPOCH 1u /* finished logs give the same messages every time */
 
 /* Reads the whole file into the pipeline. Returns 0, or -errno of open or read, or the outlet's error. */
 static int read_through(struct pipeline *p, const char *path, uint8_t *buffer)
@@ -86,8 +86,10 @@ static int one_file(const struct config *config, const struct ruleset *rules, co
         if (r == 0)
                 r = pipeline_finish(p);
         if (r == 0 && !pipeline_has_run(p)) {
-                fprintf(stderr, "heapwatchd: %s: this is no eventlog: there is no header ('hdrb') in it; "
-                                "expected a file that a program wrote with +RTS -l\n", target->uri.path);
+                fprintf(stderr,
+                        "heapwatchd: %s: this is no eventlog: there is no header ('hdrb') in it; "
+                        "expected a file that a program wrote with +RTS -l\n",
+                        target->uri.path);
                 r = -EINVAL;
         }
         pipeline_destroy(&p);

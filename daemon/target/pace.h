@@ -13,13 +13,13 @@
 
 #include <stdint.h>
 
-#define PACE_INTERVAL_NS 10000000u      /* 10 ms */
-#define PACE_REST 4u                    /* after a flush, so many times what it took without one, ... */
-#define PACE_REST_MOST_NS 1000000000u   /* ... but not more than this */
+#define PACE_INTERVAL_NS  10000000u   /* 10 ms */
+#define PACE_REST         4u          /* after a flush, so many times what it took without one, ... */
+#define PACE_REST_MOST_NS 1000000000u /* ... but not more than this */
 
 struct pace {
-        uint64_t flushed_ns;            /* the end of the last flush */
-        uint64_t rest_ns;               /* from then until the next one */
+        uint64_t flushed_ns; /* the end of the last flush */
+        uint64_t rest_ns;    /* from then until the next one */
 };
 
 void pace_flushed(struct pace *p, uint64_t began_ns, uint64_t ended_ns);

@@ -28,15 +28,15 @@ struct tracker;
 struct tracker_config;
 
 struct pipeline_options {
-        struct event_base *base;        /* NULL: a finished log, no source */
-        const char *name;               /* valid target name; copied */
-        const struct source_uri *uri;   /* copied */
+        struct event_base *base;      /* NULL: a finished log, no source */
+        const char *name;             /* valid target name; copied */
+        const struct source_uri *uri; /* copied */
         uint64_t epoch;
-        struct outlet outlet;           /* copied */
+        struct outlet outlet; /* copied */
         bool show_arguments;
-        enum event_wish events;         /* finished logs only */
-        const struct tracker_config *trend; /* copied; NULL: services' scale, no limit known */
-        const struct ruleset *rules;    /* borrowed until pipeline_reload or _destroy; NULL: nothing is judged */
+        enum event_wish events;                /* finished logs only */
+        const struct tracker_config *trend;    /* copied; NULL: services' scale, no limit known */
+        const struct ruleset *rules;           /* borrowed until pipeline_reload or _destroy; NULL: nothing is judged */
         const struct alert_hooks *alert_hooks; /* copied; NULL: nobody */
 };
 

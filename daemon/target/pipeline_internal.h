@@ -30,12 +30,12 @@ struct pipeline {
         struct source_uri uri;
         bool live, show_arguments, tell_events;
 
-        struct source *source;          /* NULL for finished logs */
+        struct source *source; /* NULL for finished logs */
         struct hw_eventlog *decoder;
         struct model *model;
         struct tracker *tracker;
-        struct alerting *alerting;      /* NULL: no rules */
-        struct fanout fanout;           /* from the model to publisher, tracker and alerting */
+        struct alerting *alerting; /* NULL: no rules */
+        struct fanout fanout;      /* from the model to publisher, tracker and alerting */
         struct publisher *publisher;
         struct event_stream *event_stream; /* finished logs whose events are wanted; else NULL */
         struct event *flush_timer;
@@ -46,11 +46,11 @@ struct pipeline {
         uint32_t runs;
         bool in_run;
 
-        struct pace pace;               /* live */
-        uint64_t next_tick_ns;          /* finished logs */
-        bool finished;                  /* finished logs: all bytes were given */
+        struct pace pace;      /* live */
+        uint64_t next_tick_ns; /* finished logs */
+        bool finished;         /* finished logs: all bytes were given */
         uint64_t last_bytes_wall_ns, last_bytes_mono_ns;
-        struct process_watch process;   /* live */
+        struct process_watch process; /* live */
         struct damages damages;
 };
 

@@ -11,7 +11,7 @@
 #include "proto/base/clock.h"
 #include "daemon/target/pipeline_internal.h"
 
-#define GONE_AFTER_NS 1000000000u       /* process gone and no bytes for 1 s: the run is over */
+#define GONE_AFTER_NS 1000000000u /* process gone and no bytes for 1 s: the run is over */
 
 static void on_flush_timer(evutil_socket_t fd, short what, void *ctx)
 {

@@ -89,7 +89,7 @@ static const char *state_name(Hw__Target__State state)
 
 void pipeline_set_state(struct pipeline *p, Hw__Target__State state, const char *detail)
 {
-        if (state == p->state && strcmp(detail, p->detail) == 0)
+        if (state == p->state && !strcmp(detail, p->detail))
                 return;
         if (state != p->state)
                 p->state_since_wall_ns = pipeline_now_ns(p);

@@ -18,7 +18,7 @@
 #include "daemon/target/pipeline_internal.h"
 
 #define EVENTS_PER_READ 256
-#define ONCE_TICK_NS 100000000u         /* 100 ms of event time */
+#define ONCE_TICK_NS    100000000u /* 100 ms of event time */
 
 static void end_run(struct pipeline *p, Hw__Target__State state, const char *detail)
 {
@@ -163,8 +163,9 @@ void pipeline_finish_stream(struct pipeline *p, const char *why)
         if (hw_eventlog_stats(p->decoder)->resyncs > p->damages.all) /* the stream ends inside it */
                 note_damage(p, hw_eventlog_damage(p->decoder));
         if (!clean && left > 0)
-                snprintf(detail, sizeof(detail), "%s, without an end marker and inside an event (%" PRIu64
-                         " bytes of it were there)", why, left);
+                snprintf(detail, sizeof(detail),
+                         "%s, without an end marker and inside an event (%" PRIu64 " bytes of it were there)", why,
+                         left);
         else
                 snprintf(detail, sizeof(detail), "%s, without an end marker", why);
         end_run(p, HW__TARGET__STATE__STATE_CRASHED, detail);

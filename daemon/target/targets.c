@@ -30,7 +30,7 @@ struct targets {
         uint64_t epoch, sequence, started_wall_ns;
         struct pipeline *pipelines[LIMIT_TARGETS];
         size_t n;
-        char *names[LIMIT_TARGETS];     /* of the message below; borrowed from the pipelines */
+        char *names[LIMIT_TARGETS]; /* of the message below; borrowed from the pipelines */
         Hw__Update update;
         Hw__DaemonState state;
 };
@@ -186,7 +186,7 @@ void targets_reload(struct targets *t, const struct ruleset *rules)
 struct pipeline *targets_find(const struct targets *t, const char *name)
 {
         for (size_t i = 0; i < t->n; i++)
-                if (strcmp(pipeline_name(t->pipelines[i]), name) == 0)
+                if (!strcmp(pipeline_name(t->pipelines[i]), name))
                         return t->pipelines[i];
         return NULL;
 }

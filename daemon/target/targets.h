@@ -26,9 +26,9 @@ struct targets;
 struct targets_options {
         bool show_arguments;
         struct tracker_config trend;
-        const struct ruleset *rules;    /* borrowed until targets_reload or _destroy */
+        const struct ruleset *rules; /* borrowed until targets_reload or _destroy */
         struct alert_hooks alert_hooks;
-        const struct act *act;          /* whose counters the daemon's state tells; NULL: none */
+        const struct act *act; /* whose counters the daemon's state tells; NULL: none */
 };
 
 /* The bus is borrowed. NULL when memory is short. */

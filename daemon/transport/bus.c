@@ -35,13 +35,13 @@
 #include "proto/wire/limits.h"
 
 #define DEFAULT_HIGH_WATER_MARK 4096
-#define LINGER_MS 200           /* for what waits when the daemon ends */
-#define MAX_FRAMES 8            /* of a request; more are read and dropped */
+#define LINGER_MS               200 /* for what waits when the daemon ends */
+#define MAX_FRAMES              8   /* of a request; more are read and dropped */
 
 struct bus {
         void *context;
-        void *publish;                  /* XPUB */
-        void *request;                  /* ROUTER */
+        void *publish; /* XPUB */
+        void *request; /* ROUTER */
         struct endpoint publish_endpoint;
         struct endpoint request_endpoint;
         struct zloop *publish_loop;
@@ -55,10 +55,10 @@ struct bus {
 struct bus_client {
         struct bus *bus;
         zmq_msg_t *identity;
-        bool delimiter;                 /* a REQ socket: an empty frame stands before the request */
+        bool delimiter; /* a REQ socket: an empty frame stands before the request */
         bool has_id;
         uint64_t id;
-        bool dropped;                   /* one reply was not taken: send no more */
+        bool dropped; /* one reply was not taken: send no more */
 };
 
 /* ------------------------------------------------------------ packing */

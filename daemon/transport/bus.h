@@ -18,7 +18,7 @@
 
 struct event_base;
 struct bus;
-struct bus_client;      /* whom to answer; valid inside the handler only */
+struct bus_client; /* whom to answer; valid inside the handler only */
 
 struct bus_handler {
         void *ctx;
@@ -29,7 +29,7 @@ struct bus_handler {
 struct bus_options {
         const char *publish_endpoint;
         const char *request_endpoint;
-        int high_water_mark;            /* messages per subscriber; 0: 4096 */
+        int high_water_mark; /* messages per subscriber; 0: 4096 */
 };
 
 /* Binds both sockets. NULL with a sentence in `error`. */
@@ -47,9 +47,9 @@ void bus_reply(struct bus_client *client, Hw__Reply *reply);
 struct bus_stats {
         uint64_t published, bytes;
         uint64_t requests, bad_requests;
-        uint64_t dropped;               /* memory was short, or too much waits: subscribers see a gap */
-        uint64_t subscriptions;         /* different prefixes subscribed to now */
-        uint64_t replies_dropped;       /* the client did not take them */
+        uint64_t dropped;         /* memory was short, or too much waits: subscribers see a gap */
+        uint64_t subscriptions;   /* different prefixes subscribed to now */
+        uint64_t replies_dropped; /* the client did not take them */
 };
 
 const struct bus_stats *bus_stats(const struct bus *bus);

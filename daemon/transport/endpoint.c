@@ -27,10 +27,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOCK_TRIES 200          /* of 10 ms each */
+#define LOCK_TRIES 200 /* of 10 ms each */
 
-__attribute__((format(printf, 4, 5)))
-static int refuse(int status, char *error, size_t error_size, const char *format, ...)
+__attribute__((format(printf, 4, 5))) static int refuse(int status, char *error, size_t error_size, const char *format,
+                                                        ...)
 {
         va_list args;
 
@@ -59,7 +59,7 @@ static bool is_loopback(const char *host)
 
         if (inet_pton(AF_INET, host, &v4) == 1)
                 return (ntohl(v4.s_addr) >> 24) == 127;
-        return strcmp(host, "[::1]") == 0;
+        return !strcmp(host, "[::1]");
 }
 
 static int prepare_tcp(struct endpoint *e, const char *text, char *error, size_t error_size)
@@ -71,13 +71,14 @@ static int prepare_tcp(struct endpoint *e, const char *text, char *error, size_t
                 return refuse(-EINVAL, error, error_size, "%s: expected tcp://HOST:PORT with a port of 1 to 65535",
                               text);
         memcpy(host, rest, (size_t)(colon - rest));
-        if (strcmp(host, "localhost") == 0) /* libzmq looks no names up to bind */
+        if (!strcmp(host, "localhost")) /* libzmq looks no names up to bind */
                 (void)snprintf(host, sizeof(host), "127.0.0.1");
         if (!is_loopback(host))
                 return refuse(-EACCES, error, error_size,
                               "%s: only loopback (127.0.0.1, [::1], localhost) is allowed, because messages are "
                               "neither encrypted nor authenticated; listen there and let other machines come "
-                              "through an ssh tunnel", text);
+                              "through an ssh tunnel",
+                              text);
         (void)snprintf(e->address, sizeof(e->address), "tcp://%s:%s", host, colon + 1);
         return 0;
 }
@@ -111,11 +112,11 @@ static int open_directory(const char *directory, char *error, size_t error_size)
                 return refuse(errno == ELOOP || errno == ENOTDIR ? -EACCES : -errno, error, error_size,
                               "%s: must be a directory of your own, not a link or a file: %s", directory,
                               strerror(errno));
-        const char *reason = fstat(fd, &st)            ? "cannot be examined"
-                             : st.st_uid != geteuid()  ? "belongs to another user"
-                             : st.st_mode & 077        ? "can be entered by others; chmod 700 it"
+        const char *reason = fstat(fd, &st)              ? "cannot be examined"
+                             : st.st_uid != geteuid()    ? "belongs to another user"
+                             : st.st_mode & 077          ? "can be entered by others; chmod 700 it"
                              : parent_is_open(directory) ? "stands in a directory where anyone may rename it"
-                                                       : NULL;
+                                                         : NULL;
         if (!reason)
                 return fd;
         close(fd);
@@ -203,9 +204,9 @@ static int prepare_ipc(struct endpoint *e, const char *text, char *error, size_t
 int endpoint_prepare(struct endpoint *e, const char *text, char *error, size_t error_size)
 {
         *e = (struct endpoint){ .directory = -1 };
-        if (strncmp(text, "ipc://", 6) == 0)
+        if (!strncmp(text, "ipc://", 6))
                 return prepare_ipc(e, text, error, error_size);
-        if (strncmp(text, "tcp://", 6) == 0)
+        if (!strncmp(text, "tcp://", 6))
                 return prepare_tcp(e, text, error, error_size);
         return refuse(-EINVAL, error, error_size, "%s: expected ipc:///DIRECTORY/NAME or tcp://127.0.0.1:PORT", text);
 }

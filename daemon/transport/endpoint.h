@@ -17,10 +17,10 @@
 #define ENDPOINT_MAX 256
 
 struct endpoint {
-        char address[ENDPOINT_MAX];     /* what to give to zmq_bind */
-        const char *path;               /* of the ipc socket, inside `address`; NULL for tcp */
-        int directory;                  /* descriptor of its directory, locked until endpoint_bound; -1 */
-        dev_t device;                   /* of the socket file that we bound */
+        char address[ENDPOINT_MAX]; /* what to give to zmq_bind */
+        const char *path;           /* of the ipc socket, inside `address`; NULL for tcp */
+        int directory;              /* descriptor of its directory, locked until endpoint_bound; -1 */
+        dev_t device;               /* of the socket file that we bound */
         ino_t inode;
 };
 

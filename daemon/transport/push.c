@@ -40,11 +40,11 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#define HIGH_WATER_MARK 128     /* messages; the largest are some hundred KiB */
-#define BURST_MESSAGES 32u      /* held back until there are so many ... */
-#define BURST_BYTES ((size_t)128 * 1024) /* ... or they have this size */
-#define POLL_MS 100
-#define MONITOR "inproc://heapwatch-once"
+#define HIGH_WATER_MARK 128                  /* messages; the largest are some hundred KiB */
+#define BURST_MESSAGES  32u                  /* held back until there are so many ... */
+#define BURST_BYTES     ((size_t)128 * 1024) /* ... or they have this size */
+#define POLL_MS         100
+#define MONITOR         "inproc://heapwatch-once"
 
 struct held {
         zmq_msg_t topic, body;
@@ -53,8 +53,8 @@ struct held {
 struct once {
         void *context;
         void *push;
-        void *monitor;          /* PAIR: tells when the connection begins and ends */
-        int connection;         /* second descriptor of it; -1: none yet */
+        void *monitor;  /* PAIR: tells when the connection begins and ends */
+        int connection; /* second descriptor of it; -1: none yet */
         pid_t parent;
         bool gone;
         struct held held[BURST_MESSAGES];

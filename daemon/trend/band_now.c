@@ -34,7 +34,10 @@ void band_now_init(struct band_now *now)
 static void take_first(struct band_now *b, double v, double gap_s)
 {
         *b = (struct band_now){
-                .first = v, .min = v, .max = v, .last = v,
+                .first = v,
+                .min = v,
+                .max = v,
+                .last = v,
                 .area = b->area + (isnan(b->last) ? 0 : (b->last + v) / 2 * gap_s),
         };
 }

@@ -17,19 +17,19 @@
 #include "daemon/trend/band_windows.h"
 
 struct band_stretch {
-        uint64_t begin_ns;              /* time of the first sample */
-        uint64_t end_ns;                /* behind all that may come */
+        uint64_t begin_ns; /* time of the first sample */
+        uint64_t end_ns;   /* behind all that may come */
         uint64_t newest_ns;
-        double t_sum, tt_sum;           /* of seconds since begin_ns, and of their squares */
-        uint32_t n;                     /* samples of each band; 0: not begun */
+        double t_sum, tt_sum; /* of seconds since begin_ns, and of their squares */
+        uint32_t n;           /* samples of each band; 0: not begun */
 };
 
 struct band_now {
-        double first;                   /* value at begin_ns */
-        double sum, vv_sum, tv_sum;     /* of deviations from it: themselves, squared, times seconds since begin_ns */
+        double first;               /* value at begin_ns */
+        double sum, vv_sum, tv_sum; /* of deviations from it: themselves, squared, times seconds since begin_ns */
         double min, max;
-        double last;                    /* newest value, also of stretches before; NaN: none yet */
-        double area;                    /* under the lines between samples, unit x s */
+        double last; /* newest value, also of stretches before; NaN: none yet */
+        double area; /* under the lines between samples, unit x s */
 };
 
 /* Whether a sample of this time goes on with the stretch. */

@@ -12,9 +12,9 @@
 
 #include <math.h>
 
-#define HALVES (2 * 1024)       /* places to a power of two: two to a finest cell, so that all middles are one */
+#define HALVES      (2 * 1024) /* places to a power of two: two to a finest cell, so that all middles are one */
 #define SLICES_READ (BAND_SLICES + 1)
-#define SHIFT_MAX 32u           /* 2^48 samples of one value */
+#define SHIFT_MAX   32u /* 2^48 samples of one value */
 
 /* ------------------------------------------------------------------- cells */
 
@@ -198,7 +198,7 @@ void band_spread_push_slowly(struct band_spread *s, uint32_t index, double bytes
 /* ----------------------------------------------------------------- reading */
 
 struct mark {
-        unsigned place;                 /* of a cell's middle */
+        unsigned place; /* of a cell's middle */
         uint64_t samples;
 };
 

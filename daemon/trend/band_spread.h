@@ -30,19 +30,19 @@
 
 struct band_cells {
         uint16_t counts[BAND_CELLS];
-        uint16_t zeros;                 /* samples of 0 bytes */
-        uint16_t base;                  /* number of the first cell */
-        uint8_t scale;                  /* a cell is 2^scale of the finest wide */
-        uint8_t shift;                  /* a count stands for 2^shift samples */
+        uint16_t zeros; /* samples of 0 bytes */
+        uint16_t base;  /* number of the first cell */
+        uint8_t scale;  /* a cell is 2^scale of the finest wide */
+        uint8_t shift;  /* a count stands for 2^shift samples */
 };
 
 struct band_spread {
-        struct band_cells now;          /* of the finest slice in progress, not in the others yet; shift 0 */
-        uint32_t index;                 /* its number */
-        uint32_t dither;                /* of roundings */
-        uint32_t newest[BAND_RINGS];    /* slice numbers: a ring holds newest - 6 .. newest */
+        struct band_cells now;       /* of the finest slice in progress, not in the others yet; shift 0 */
+        uint32_t index;              /* its number */
+        uint32_t dither;             /* of roundings */
+        uint32_t newest[BAND_RINGS]; /* slice numbers: a ring holds newest - 6 .. newest */
         struct band_cells rings[BAND_RINGS][BAND_SLICES];
-        struct band_cells total;        /* of the run, without those of 0 bytes */
+        struct band_cells total; /* of the run, without those of 0 bytes */
 };
 
 /* The slice of a time: the same for all bands of a census. */

@@ -83,9 +83,15 @@ static void to_bucket(const struct band_slice *s, uint64_t width_ns, struct buck
         double start_s = (double)(s->index * width_ns) / 1e9;
 
         *ret = (struct bucket){
-                .moments = { .n = s->n, .t_mean = start_s + (double)s->t_mean, .v_mean = s->v_mean,
-                             .m_tt = (double)s->m_tt, .m_tv = (double)s->m_tv, .m_vv = (double)s->m_vv },
-                .min = (double)s->min, .max = (double)s->max, .last = (double)s->last,
+                .moments = { .n = s->n,
+                             .t_mean = start_s + (double)s->t_mean,
+                             .v_mean = s->v_mean,
+                             .m_tt = (double)s->m_tt,
+                             .m_tv = (double)s->m_tv,
+                             .m_vv = (double)s->m_vv },
+                .min = (double)s->min,
+                .max = (double)s->max,
+                .last = (double)s->last,
                 .last_time_ns = last_of(s, width_ns),
         };
 }
@@ -117,8 +123,8 @@ static void visit(const struct band_slice *s, uint64_t width_ns, slice_fn *each,
 }
 
 /* Calls `each` for the slices of a stretch, and for what waits in one of them, in no order. */
-static void each_slice(const struct band_windows *w, const struct band_slice *waiting, uint64_t from_ns,
-                       uint64_t to_ns, slice_fn *each, void *ctx)
+static void each_slice(const struct band_windows *w, const struct band_slice *waiting, uint64_t from_ns, uint64_t to_ns,
+                       slice_fn *each, void *ctx)
 {
         uint64_t last_ns = newest_ns(w, waiting);
 

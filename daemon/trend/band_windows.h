@@ -14,8 +14,8 @@
 
 #include "daemon/model/window.h"
 
-#define BAND_RINGS 4u
-#define BAND_SLICES 7u
+#define BAND_RINGS    4u
+#define BAND_SLICES   7u
 #define BAND_SLICE_NS UINT64_C(100000000000) /* width of the finest ring's slices; the others' are multiples of it */
 
 /* Those of all rings in finest ones: a sixth of each window, the shortest first. */
@@ -34,20 +34,20 @@ struct band_reach {
 struct band_reach band_reach(uint64_t from_ns, uint64_t to_ns, uint64_t newest);
 
 struct band_slice {
-        uint32_t index;                 /* time / width; meaningful when n > 0 */
+        uint32_t index; /* time / width; meaningful when n > 0 */
         uint32_t n;
         double v_mean;
-        float t_mean;                   /* s since the slice's start */
+        float t_mean; /* s since the slice's start */
         float m_tt, m_tv, m_vv;
         float min, max, last;
-        float last_t;                   /* as t_mean */
+        float last_t; /* as t_mean */
         float area;
 };
 
 struct band_windows {
         struct band_slice slices[BAND_RINGS][BAND_SLICES];
-        double area;                    /* since it was first seen */
-        uint64_t last_ns;               /* of the newest sample */
+        double area;      /* since it was first seen */
+        uint64_t last_ns; /* of the newest sample */
 };
 
 /* Adds samples that lie in one slice of the finest ring, the newest of them at last_ns. `area`: theirs, exactly. */

@@ -19,12 +19,12 @@
 
 #include "daemon/trend/trend.h"
 
-enum growth_where {             /* numbers of the wire (hw.Growth.Where) */
-        GROWTH_UNKNOWN = 0,
-        GROWTH_NOWHERE = 1,
-        GROWTH_LIVE = 2,
-        GROWTH_RETENTION = 3,
-        GROWTH_OFF_HEAP = 4
+enum growth_where { /* numbers of the wire (hw.Growth.Where) */
+                    GROWTH_UNKNOWN = 0,
+                    GROWTH_NOWHERE = 1,
+                    GROWTH_LIVE = 2,
+                    GROWTH_RETENTION = 3,
+                    GROWTH_OFF_HEAP = 4
 };
 
 #define GROWTH_BANDS 10u
@@ -32,15 +32,15 @@ enum growth_where {             /* numbers of the wire (hw.Growth.Where) */
 struct growing_band {
         uint32_t band;
         enum trend_verdict verdict;
-        double slope;                   /* bytes per s */
+        double slope;                          /* bytes per s */
         double gained_bytes, gained_low_bytes; /* over span_ns; the second is what it gained at least */
         uint64_t span_ns;
-        uint64_t onset_ns;              /* UINT64_MAX: not known */
-        uint64_t bytes;                 /* now */
+        uint64_t onset_ns; /* UINT64_MAX: not known */
+        uint64_t bytes;    /* now */
 };
 
 struct growth_series {
-        bool known;                     /* has samples: the rest means something */
+        bool known; /* has samples: the rest means something */
         struct trend_result trend;
 };
 

@@ -14,17 +14,17 @@
 
 #include <stdint.h>
 
-#define LADDER_RUNGS 6u
-#define LADDER_BUCKETS 48u
-#define LADDER_FAN 4u                   /* buckets of a rung that make one of the next */
-#define LADDER_PLAIN_RUNGS 3u           /* rungs below this one: the high is the floor itself */
-#define LADDER_HIGH_RUNGS 2u            /* rungs 3 and 4; nobody asks for the highs of rung 5 */
-#define LADDER_MINUTES 49152u           /* what the widest rung spans: 48 * 1024 */
+#define LADDER_RUNGS       6u
+#define LADDER_BUCKETS     48u
+#define LADDER_FAN         4u     /* buckets of a rung that make one of the next */
+#define LADDER_PLAIN_RUNGS 3u     /* rungs below this one: the high is the floor itself */
+#define LADDER_HIGH_RUNGS  2u     /* rungs 3 and 4; nobody asks for the highs of rung 5 */
+#define LADDER_MINUTES     49152u /* what the widest rung spans: 48 * 1024 */
 
 struct ladder {
         double floors[LADDER_RUNGS][LADDER_BUCKETS];
         float highs[LADDER_HIGH_RUNGS][LADDER_BUCKETS];
-        uint64_t minutes;               /* closed since the run began: every other count follows from it */
+        uint64_t minutes; /* closed since the run began: every other count follows from it */
 };
 
 /* Forgets everything: a new run. */

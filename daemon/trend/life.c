@@ -14,8 +14,8 @@
 
 #include "daemon/trend/shape.h"
 
-#define LIFE_LEAST 16u          /* buckets; with fewer the ratio says nothing */
-#define LIFE_LEAST_FILLED 5u    /* increments */
+#define LIFE_LEAST           16u /* buckets; with fewer the ratio says nothing */
+#define LIFE_LEAST_FILLED    5u  /* increments */
 #define LIFE_NO_OLDER_GROWTH 99.0
 
 void life_init(struct life *l)

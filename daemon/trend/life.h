@@ -15,11 +15,11 @@
 #define LIFE_BUCKETS 48u
 
 struct life {
-        double means[LIFE_BUCKETS];     /* oldest first; NaN = no filled floor in it */
+        double means[LIFE_BUCKETS]; /* oldest first; NaN = no filled floor in it */
         unsigned count;
-        uint64_t width;                 /* floors to one bucket: 1, 2, 4 ... */
-        double sum;                     /* of the bucket in the making */
-        uint64_t filled, places;        /* its filled floors, and all of them */
+        uint64_t width;          /* floors to one bucket: 1, 2, 4 ... */
+        double sum;              /* of the bucket in the making */
+        uint64_t filled, places; /* its filled floors, and all of them */
 };
 
 void life_init(struct life *l);

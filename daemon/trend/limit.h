@@ -16,16 +16,16 @@
 #include "proto/base/process.h"
 #include "daemon/model/series.h"
 
-enum limit_source {             /* numbers of the wire (hw.TimeToLimit.Source) */
-        LIMIT_SOURCE_UNKNOWN = 0,
-        LIMIT_SOURCE_CGROUP = 1,
-        LIMIT_SOURCE_MAX_HEAP = 2,
-        LIMIT_SOURCE_MEMORY = 3,
-        LIMIT_SOURCE_GIVEN = 4
+enum limit_source { /* numbers of the wire (hw.TimeToLimit.Source) */
+                    LIMIT_SOURCE_UNKNOWN = 0,
+                    LIMIT_SOURCE_CGROUP = 1,
+                    LIMIT_SOURCE_MAX_HEAP = 2,
+                    LIMIT_SOURCE_MEMORY = 3,
+                    LIMIT_SOURCE_GIVEN = 4
 };
 
 struct memory_limit {
-        uint64_t bytes;                 /* UNKNOWN_U64: none is known */
+        uint64_t bytes; /* UNKNOWN_U64: none is known */
         enum limit_source source;
 };
 
@@ -37,9 +37,9 @@ const char *limit_source_words(enum limit_source source);
 
 struct limit_time {
         struct memory_limit limit;
-        enum series_id series;          /* whose growth is followed */
-        double low_s, mid_s, high_s;    /* from as_of_ns on; NaN: does not come at that slope. low_s is never NaN */
-        double heap_over_live;          /* NaN unless series is SERIES_LIVE */
+        enum series_id series;       /* whose growth is followed */
+        double low_s, mid_s, high_s; /* from as_of_ns on; NaN: does not come at that slope. low_s is never NaN */
+        double heap_over_live;       /* NaN unless series is SERIES_LIVE */
         uint64_t as_of_ns;
 };
 

@@ -9,11 +9,11 @@
 #ifndef HW_DAEMON_TREND_SHAPE_H
 #define HW_DAEMON_TREND_SHAPE_H
 
-#define SHAPE_BLOCKS 8u         /* at most */
+#define SHAPE_BLOCKS 8u /* at most */
 
 struct increments {
         double d[SHAPE_BLOCKS - 1];
-        unsigned n;             /* places, empty ones too */
+        unsigned n; /* places, empty ones too */
         unsigned filled;
 };
 

@@ -11,15 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECOND UINT64_C(1000000000)
-#define PARTS 32u               /* cells to a power of two */
-#define PARTS_LOG 5u
-#define ROOM_FIRST 32u          /* cells of a slice */
-#define RING_FIRST 4u           /* slices of a young ring */
-#define CELLS (PARTS * (64 - PARTS_LOG + 1))
+#define SECOND     UINT64_C(1000000000)
+#define PARTS      32u /* cells to a power of two */
+#define PARTS_LOG  5u
+#define ROOM_FIRST 32u /* cells of a slice */
+#define RING_FIRST 4u  /* slices of a young ring */
+#define CELLS      (PARTS * (64 - PARTS_LOG + 1))
 
-static const struct { uint64_t width_ns; uint32_t slices; } shapes[SPREAD_RINGS] = {
-        { 60 * SECOND, 11 }, { 300 * SECOND, 13 }, { 1800 * SECOND, 13 }, { 7200 * SECOND, 13 },
+static const struct {
+        uint64_t width_ns;
+        uint32_t slices;
+} shapes[SPREAD_RINGS] = {
+        { 60 * SECOND, 11 },
+        { 300 * SECOND, 13 },
+        { 1800 * SECOND, 13 },
+        { 7200 * SECOND, 13 },
 };
 
 void spread_init(struct spread *s)

@@ -27,22 +27,22 @@ struct spread_cell {
 };
 
 struct spread_slice {
-        uint64_t index;                 /* time / width; meaningful when used */
+        uint64_t index; /* time / width; meaningful when used */
         double area;
-        struct spread_cell *cells;      /* n of them, rising */
+        struct spread_cell *cells; /* n of them, rising */
         uint16_t n, room;
-        uint16_t newest;                /* place of the cell that was counted last */
+        uint16_t newest; /* place of the cell that was counted last */
         bool used;
-        bool lost;                      /* a value found no memory: no quantile */
+        bool lost; /* a value found no memory: no quantile */
 };
 
 struct spread {
         struct spread_slice *rings[SPREAD_RINGS]; /* room[r] slices; NULL: none yet */
         uint32_t room[SPREAD_RINGS];
-        uint64_t newest[SPREAD_RINGS];  /* index of the newest slice */
-        bool rolled[SPREAD_RINGS];      /* a slice has left the ring */
+        uint64_t newest[SPREAD_RINGS]; /* index of the newest slice */
+        bool rolled[SPREAD_RINGS];     /* a slice has left the ring */
         struct spread_slice total;
-        uint64_t last_ns;               /* newest sample; meaningful when total.used */
+        uint64_t last_ns; /* newest sample; meaningful when total.used */
         double last;
         size_t held_bytes;
 };

@@ -24,13 +24,25 @@ void statistics_of(const struct bucket *bucket, uint64_t from_ns, uint64_t to_ns
         double n = (double)m->n;
 
         *ret = (struct statistics){
-                .from_ns = from_ns, .to_ns = to_ns, .count = m->n,
-                .min = bucket->min, .max = bucket->max, .mean = m->v_mean, .last = bucket->last,
+                .from_ns = from_ns,
+                .to_ns = to_ns,
+                .count = m->n,
+                .min = bucket->min,
+                .max = bucket->max,
+                .mean = m->v_mean,
+                .last = bucket->last,
                 .stddev = m->n > 1 ? sqrt(fmax(m->m_vv, 0) / (n - 1)) : NAN,
                 .sum = m->v_mean * n,
-                .p50 = NAN, .p90 = NAN, .p99 = NAN, .integral = NAN,
-                .slope = NAN, .intercept = NAN, .fit = NAN,
-                .normalised_slope = NAN, .normalised_intercept = NAN, .normalised_fit = NAN,
+                .p50 = NAN,
+                .p90 = NAN,
+                .p99 = NAN,
+                .integral = NAN,
+                .slope = NAN,
+                .intercept = NAN,
+                .fit = NAN,
+                .normalised_slope = NAN,
+                .normalised_intercept = NAN,
+                .normalised_fit = NAN,
         };
         if (m->n > 1 && m->m_tt > 0)
                 put_line(bucket, (double)from_ns / 1e9, ret);

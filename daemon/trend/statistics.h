@@ -19,14 +19,14 @@
 #include "daemon/model/window.h"
 
 struct statistics {
-        uint64_t from_ns, to_ns;        /* what was asked, cut to what is kept */
-        uint64_t count;                 /* > 0 */
+        uint64_t from_ns, to_ns; /* what was asked, cut to what is kept */
+        uint64_t count;          /* > 0 */
         double min, max, mean, last;
-        double stddev;                  /* sample: n - 1; NaN for one */
-        double sum;                     /* of all samples: eventlog2html's "integrated size" */
-        double p50, p90, p99;           /* spread.h and band_spread.h tell how exactly */
-        double integral;                /* area under the lines between samples, unit x s */
-        double slope, intercept, fit;   /* per s; at from_ns; R^2, NaN when all values are equal */
+        double stddev;                /* sample: n - 1; NaN for one */
+        double sum;                   /* of all samples: eventlog2html's "integrated size" */
+        double p50, p90, p99;         /* spread.h and band_spread.h tell how exactly */
+        double integral;              /* area under the lines between samples, unit x s */
+        double slope, intercept, fit; /* per s; at from_ns; R^2, NaN when all values are equal */
         double normalised_slope, normalised_intercept, normalised_fit;
 };
 

@@ -31,11 +31,11 @@
 
 #include "daemon/trend/median.h"
 
-#define PAIRS_MAX (THEIL_SEN_MAX * (THEIL_SEN_MAX - 1) / 2)
-#define RHO_MAX 0.95
-#define SD_RELATIVE 1e-6        /* least scatter: of the level, */
-#define SD_BYTES 1.0            /* and in bytes; readings are whole bytes at best */
-#define LOST_MARGIN 0.97        /* of z^2: far more than rounding to single precision can do */
+#define PAIRS_MAX   (THEIL_SEN_MAX * (THEIL_SEN_MAX - 1) / 2)
+#define RHO_MAX     0.95
+#define SD_RELATIVE 1e-6 /* least scatter: of the level, */
+#define SD_BYTES    1.0  /* and in bytes; readings are whole bytes at best */
+#define LOST_MARGIN 0.97 /* of z^2: far more than rounding to single precision can do */
 
 /* Places of the filled points, in order. Returns their number. */
 static unsigned filled_places(const double *p, unsigned n, unsigned *places)

@@ -15,16 +15,16 @@
 
 #include <stdbool.h>
 
-#define THEIL_SEN_MAX 24u               /* points */
-#define THEIL_SEN_LEAST 4u              /* filled points; a slope of fewer is unknown */
+#define THEIL_SEN_MAX   24u /* points */
+#define THEIL_SEN_LEAST 4u  /* filled points; a slope of fewer is unknown */
 
 struct theil_sen {
-        double slope;                   /* bytes per place */
-        double intercept;               /* the line at place 0 */
-        double sd;                      /* scatter around the line, never 0 */
-        double rho;                     /* correlation of neighbouring residuals, 0 .. 0.95 */
-        double se;                      /* standard error of the slope */
-        double sxx;                     /* sum of (place - mean place)^2 over filled points */
+        double slope;     /* bytes per place */
+        double intercept; /* the line at place 0 */
+        double sd;        /* scatter around the line, never 0 */
+        double rho;       /* correlation of neighbouring residuals, 0 .. 0.95 */
+        double se;        /* standard error of the slope */
+        double sxx;       /* sum of (place - mean place)^2 over filled points */
         unsigned filled;
 };
 

@@ -23,7 +23,7 @@ void recent_average_add(struct recent_average *a, double mean)
 /* Everything below is per second. */
 struct rates {
         double slope, low, high;
-        double point_s;                 /* seconds from point to point */
+        double point_s; /* seconds from point to point */
 };
 
 static double early(unsigned index, const struct window_result *r, const struct rates *v, double gap)

@@ -12,16 +12,16 @@
 
 /* Running average of the series over about 64 minutes: what fills a limit is the average, not the floor. */
 struct recent_average {
-        double sum;             /* weighted */
-        double weight;          /* 0 .. 1: how much of the 64 minutes it knows */
+        double sum;    /* weighted */
+        double weight; /* 0 .. 1: how much of the 64 minutes it knows */
 };
 
 /* Takes in the mean of one closed minute. */
 void recent_average_add(struct recent_average *a, double mean);
 
 struct time_to_limit {
-        double early_s;         /* seconds from the window's end; 0: may be there already; NaN: not in sight */
-        double late_s;          /* NaN: may never come */
+        double early_s; /* seconds from the window's end; 0: may be there already; NaN: not in sight */
+        double late_s;  /* NaN: may never come */
 };
 
 /*

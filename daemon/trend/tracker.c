@@ -18,10 +18,10 @@
 #include "daemon/model/limits.h"
 #include "daemon/trend/tracker_private.h"
 
-#define SECOND UINT64_C(1000000000)
-#define CALM_BAND_MINUTES 16u           /* a steady band is published so often */
-#define LEAP_EXACT_TICKS 600u           /* told one by one after a leap of time */
-#define LEAP_PART 64u                   /* then one at each further 64th of what has been leaped so far, */
+#define SECOND            UINT64_C(1000000000)
+#define CALM_BAND_MINUTES 16u                  /* a steady band is published so often */
+#define LEAP_EXACT_TICKS  600u                 /* told one by one after a leap of time */
+#define LEAP_PART         64u                  /* then one at each further 64th of what has been leaped so far, */
 #define LEAP_LOOKED_AT_NS (96 * 3600 * SECOND) /* for twice the longest window of a rule; then only the last one */
 
 struct tracker_config tracker_config_scaled(uint64_t resolution_ns)

@@ -42,16 +42,16 @@
 
 struct tracker;
 
-#define TRACKER_WAIT_MINUTES 5u         /* W is at most so many minutes (of the resolution) behind the newest sample */
-#define TRACKER_TICKS_MAX 1100u         /* ticks of a second told after one leap of time */
+#define TRACKER_WAIT_MINUTES 5u    /* W is at most so many minutes (of the resolution) behind the newest sample */
+#define TRACKER_TICKS_MAX    1100u /* ticks of a second told after one leap of time */
 
 struct tracker_config {
-        struct trend_config trend;      /* valid; its wait is set here */
-        bool automatic;                 /* the resolution was chosen from the length of a finished log */
-        uint64_t tick_ns;               /* 0: no ticks */
-        uint64_t given_limit_bytes;     /* --limit; UNKNOWN_U64 */
-        uint64_t memory_bytes;          /* physical memory of the machine, if the program runs on it; UNKNOWN_U64 */
-        uint32_t full_bands;            /* bands with a ladder of their own */
+        struct trend_config trend;  /* valid; its wait is set here */
+        bool automatic;             /* the resolution was chosen from the length of a finished log */
+        uint64_t tick_ns;           /* 0: no ticks */
+        uint64_t given_limit_bytes; /* --limit; UNKNOWN_U64 */
+        uint64_t memory_bytes;      /* physical memory of the machine, if the program runs on it; UNKNOWN_U64 */
+        uint32_t full_bands;        /* bands with a ladder of their own */
 };
 
 /* One resolution for everything, no limits, LIMIT_FULL_BANDS bands, ticks every second. */
@@ -160,7 +160,7 @@ const struct note *tracker_note_before(const struct tracker *t, uint64_t time_ns
 const struct note *tracker_note_after(const struct tracker *t, uint64_t time_ns);
 
 /* Counters. */
-uint64_t tracker_late(const struct tracker *t);         /* samples that came after their minute was closed */
+uint64_t tracker_late(const struct tracker *t);           /* samples that came after their minute was closed */
 uint64_t tracker_bands_left_out(const struct tracker *t); /* bands without a ladder of their own */
 uint64_t tracker_held_bytes(const struct tracker *t);
 

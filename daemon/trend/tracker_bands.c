@@ -26,9 +26,9 @@
 
 #include "daemon/trend/tracker_private.h"
 
-#define SECOND_NS UINT64_C(1000000000)
-#define BORN_BYTES (64u * 1024)
-#define PROMOTE_FACTOR 2.0f
+#define SECOND_NS        UINT64_C(1000000000)
+#define BORN_BYTES       (64u * 1024)
+#define PROMOTE_FACTOR   2.0f
 #define LADDERS_A_CENSUS 64u
 
 struct band_state *tracker_band_state(const struct tracker *t, uint32_t id)

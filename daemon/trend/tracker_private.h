@@ -11,15 +11,15 @@
 
 /* What was last published of a subject. */
 struct told {
-        uint64_t at_ns;                 /* W then */
+        uint64_t at_ns; /* W then */
         enum trend_verdict verdict;
         bool ever;
-        bool fresh;                     /* a sample came since */
+        bool fresh; /* a sample came since */
 };
 
 struct series_state {
         struct spread spread;
-        struct trend *trend;            /* NULL: not judged */
+        struct trend *trend; /* NULL: not judged */
         struct told told;
 };
 
@@ -27,7 +27,7 @@ struct band_state {
         struct trend trend;
         struct band_windows windows;
         struct told told;
-        uint64_t told_censuses;         /* tracker.censuses then */
+        uint64_t told_censuses; /* tracker.censuses then */
         struct band_spread spread;
 };
 
@@ -38,11 +38,11 @@ struct band_state {
 #define BAND_RECENT 8u
 
 struct band_recent {
-        float bytes[BAND_RECENT];       /* NaN: no ladder then */
+        float bytes[BAND_RECENT]; /* NaN: no ladder then */
 };
 
 struct recent_time {
-        uint64_t time_ns, until_ns;     /* of that census, and of the next one; until_ns 0: none */
+        uint64_t time_ns, until_ns; /* of that census, and of the next one; until_ns 0: none */
 };
 
 _Static_assert(sizeof(struct band_state) <= 8192, "at most 8 kB of state per band");
@@ -52,29 +52,29 @@ struct tracker {
         const struct model *model;
         void (*tick)(void *ctx, uint64_t settled_ns);
         void *tick_ctx;
-        uint64_t settled_ns;            /* W */
-        uint64_t blocks_ns;             /* the model's watermark of whole blocks */
-        uint64_t newest_ns;             /* of the samples that the log gave */
+        uint64_t settled_ns; /* W */
+        uint64_t blocks_ns;  /* the model's watermark of whole blocks */
+        uint64_t newest_ns;  /* of the samples that the log gave */
         uint64_t next_tick_ns;
         bool started, ended, local;
-        bool scan;                      /* something may be due */
+        bool scan; /* something may be due */
 
         struct series_state *series[SERIES_COUNT]; /* NULL until their first sample */
-        uint32_t *places;               /* by id - 1: where the band's ladder is in `full`, from 1; 0: no ladder */
-        float *refused_bytes;           /* by id - 1: bytes when a band first found no place; 0: never */
-        uint32_t n_bands;               /* length of both */
-        struct band_state **full;       /* the ladders */
-        struct band_now *now;           /* in the same places: samples of `stretch` */
-        double *values;                 /* in the same places: of the census that is taken in */
-        struct band_recent *recent;     /* in the same places */
+        uint32_t *places;           /* by id - 1: where the band's ladder is in `full`, from 1; 0: no ladder */
+        float *refused_bytes;       /* by id - 1: bytes when a band first found no place; 0: never */
+        uint32_t n_bands;           /* length of both */
+        struct band_state **full;   /* the ladders */
+        struct band_now *now;       /* in the same places: samples of `stretch` */
+        double *values;             /* in the same places: of the census that is taken in */
+        struct band_recent *recent; /* in the same places */
         struct recent_time recent_times[BAND_RECENT];
-        uint32_t n_recent;              /* kept so far; the newest is in place (n_recent - 1) % BAND_RECENT */
+        uint32_t n_recent; /* kept so far; the newest is in place (n_recent - 1) % BAND_RECENT */
         uint32_t n_full;
         uint32_t full_room;
         struct band_stretch stretch;
-        uint64_t bands_newest_ns;       /* of the newest finished census */
-        uint64_t censuses;              /* finished ones */
-        uint32_t n_refused;             /* bands that have none because there was no place or no memory */
+        uint64_t bands_newest_ns; /* of the newest finished census */
+        uint64_t censuses;        /* finished ones */
+        uint32_t n_refused;       /* bands that have none because there was no place or no memory */
 };
 
 /* Whether a series gets a verdict: those that are amounts of memory and stay when nothing happens. */

@@ -10,8 +10,8 @@
 #include "proto/base/ckd.h"
 #include "daemon/trend/tracker_private.h"
 
-#define HOUR_NS UINT64_C(3600000000000)
-#define SEGMENT_BYTES (UINT64_C(1) << 15)       /* of the nonmoving collector (rts/include: NONMOVING_SEGMENT_BITS) */
+#define HOUR_NS       UINT64_C(3600000000000)
+#define SEGMENT_BYTES (UINT64_C(1) << 15) /* of the nonmoving collector (rts/include: NONMOVING_SEGMENT_BITS) */
 
 uint64_t tracker_settled_ns(const struct tracker *t)
 {
@@ -146,8 +146,7 @@ bool tracker_band_oldest(const struct tracker *t, uint32_t band, uint64_t from_n
         const struct band_state *state = tracker_band(t, band);
         struct band_slice room;
 
-        return state &&
-               band_windows_oldest(&state->windows, tracker_band_waiting(t, band, &room), from_ns, to_ns, ret);
+        return state && band_windows_oldest(&state->windows, tracker_band_waiting(t, band, &room), from_ns, to_ns, ret);
 }
 
 bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_ns, struct bucket *ret)
@@ -155,8 +154,7 @@ bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_n
         const struct band_state *state = tracker_band(t, band);
         struct band_slice room;
 
-        return state &&
-               band_windows_before(&state->windows, tracker_band_waiting(t, band, &room), time_ns, ret);
+        return state && band_windows_before(&state->windows, tracker_band_waiting(t, band, &room), time_ns, ret);
 }
 
 bool tracker_band_knows(const struct tracker *t, uint32_t band, uint64_t from_ns)
@@ -245,11 +243,15 @@ void tracker_top_bands(const struct tracker *t, struct growth *g)
                 if (!r.has_slope)
                         continue;
                 insert_band(g, &(struct growing_band){
-                        .band = id, .verdict = r.verdict, .slope = r.slope,
-                        .gained_bytes = r.slope * ((double)r.evidence.span_ns / 1e9),
-                        .gained_low_bytes = r.evidence.sure_rise_bytes,
-                        .span_ns = r.evidence.span_ns, .onset_ns = r.onset_ns, .bytes = band->bytes,
-                });
+                                       .band = id,
+                                       .verdict = r.verdict,
+                                       .slope = r.slope,
+                                       .gained_bytes = r.slope * ((double)r.evidence.span_ns / 1e9),
+                                       .gained_low_bytes = r.evidence.sure_rise_bytes,
+                                       .span_ns = r.evidence.span_ns,
+                                       .onset_ns = r.onset_ns,
+                                       .bytes = band->bytes,
+                               });
         }
 }
 

@@ -164,8 +164,13 @@ void trend_result(const struct trend *t, struct trend_result *ret)
                 .slope_low = NAN,
                 .slope_high = NAN,
                 .onset_ns = t->onset_ns,
-                .evidence = { .basis = basis, .missing = TEST_COUNT, .z = NAN, .level_bytes = NAN,
-                              .sure_rise_bytes = NAN, .record_bytes = -INFINITY, .life_ratio = NAN },
+                .evidence = { .basis = basis,
+                              .missing = TEST_COUNT,
+                              .z = NAN,
+                              .level_bytes = NAN,
+                              .sure_rise_bytes = NAN,
+                              .record_bytes = -INFINITY,
+                              .life_ratio = NAN },
         };
         if (i < 0)
                 return;

@@ -28,16 +28,16 @@
 #include "daemon/trend/verdict.h"
 #include "daemon/trend/windows.h"
 
-#define TREND_MINUTE_NS 60000000000u    /* resolution for services */
-#define TREND_LEAK_AFTER_MINUTES 180u   /* growth of this length that has not slowed down is a leak */
-#define TREND_LEAK_AFTER_LEAST 20u      /* minutes; below, windows are too short to tell */
-#define TREND_OPEN_MINUTES 8u
-#define TREND_VALUE_MAX 18446744073709551616.0 /* 2^64: larger samples, in either direction, are refused */
+#define TREND_MINUTE_NS          60000000000u /* resolution for services */
+#define TREND_LEAK_AFTER_MINUTES 180u         /* growth of this length that has not slowed down is a leak */
+#define TREND_LEAK_AFTER_LEAST   20u          /* minutes; below, windows are too short to tell */
+#define TREND_OPEN_MINUTES       8u
+#define TREND_VALUE_MAX          18446744073709551616.0 /* 2^64: larger samples, in either direction, are refused */
 
 struct trend_config {
         uint64_t resolution_ns; /* length of a "minute"; all times of the verdict scale with it */
         uint64_t leak_after_ns;
-        uint32_t wait_minutes;  /* minutes kept open behind the newest sample, for late ones; < TREND_OPEN_MINUTES */
+        uint32_t wait_minutes; /* minutes kept open behind the newest sample, for late ones; < TREND_OPEN_MINUTES */
 };
 
 /* The standard proportions at another resolution: 1 s makes leak_after three minutes. */
@@ -47,7 +47,7 @@ struct trend_config trend_config_scaled(uint64_t resolution_ns);
 bool trend_config_valid(const struct trend_config *config);
 
 struct trend_open_minute {
-        double floor;           /* smallest sample; NaN = none yet */
+        double floor; /* smallest sample; NaN = none yet */
         double sum;
         uint64_t n;
 };
@@ -60,13 +60,13 @@ struct trend {
         struct verdict verdict;
         struct recent_average average;
         struct trend_open_minute open[TREND_OPEN_MINUTES]; /* minute m of the run at m % TREND_OPEN_MINUTES */
-        uint64_t first_minute;  /* time / resolution of the run's minute 0 */
-        uint64_t first_ns;      /* of the first sample; meaningful when started */
-        uint64_t onset_ns;      /* of the current growth; UINT64_MAX = not known */
-        uint64_t samples;       /* taken in */
-        uint64_t late;          /* came after their minute was closed */
-        uint64_t refused;       /* not a number of bytes */
-        uint64_t jumps;         /* time leapt farther than the ladder is long: it began anew */
+        uint64_t first_minute;                             /* time / resolution of the run's minute 0 */
+        uint64_t first_ns;                                 /* of the first sample; meaningful when started */
+        uint64_t onset_ns;                                 /* of the current growth; UINT64_MAX = not known */
+        uint64_t samples;                                  /* taken in */
+        uint64_t late;                                     /* came after their minute was closed */
+        uint64_t refused;                                  /* not a number of bytes */
+        uint64_t jumps; /* time leapt farther than the ladder is long: it began anew */
         bool started;
 };
 
@@ -75,8 +75,8 @@ void trend_init(struct trend *t, const struct trend_config *config);
 
 enum trend_push_status {
         TREND_PUSH_OK,
-        TREND_PUSH_LATE,        /* counted, otherwise ignored */
-        TREND_PUSH_REFUSED      /* NaN or beyond 2^64: counted, otherwise ignored */
+        TREND_PUSH_LATE,   /* counted, otherwise ignored */
+        TREND_PUSH_REFUSED /* NaN or beyond 2^64: counted, otherwise ignored */
 };
 
 /* Adds a sample; first closes, one after the other, the minutes that it ends. */
@@ -106,18 +106,18 @@ uint64_t trend_closed_minutes(const struct trend *t);
 
 /* On which windows the answer rests. */
 enum trend_basis {
-        TREND_BASIS_NONE,       /* no window has enough points */
-        TREND_BASIS_LEAKS,      /* the widest that passes all tests of a leak */
-        TREND_BASIS_HOLDS,      /* the widest that still supports an earlier `leak` */
-        TREND_BASIS_GROWS,      /* the widest that grows */
-        TREND_BASIS_RECENT      /* none of these: the widest of up to 384 minutes that has a result */
+        TREND_BASIS_NONE,  /* no window has enough points */
+        TREND_BASIS_LEAKS, /* the widest that passes all tests of a leak */
+        TREND_BASIS_HOLDS, /* the widest that still supports an earlier `leak` */
+        TREND_BASIS_GROWS, /* the widest that grows */
+        TREND_BASIS_RECENT /* none of these: the widest of up to 384 minutes that has a result */
 };
 
 struct trend_evidence {
         enum trend_basis basis;
-        uint32_t passed;        /* TEST_BIT()s of that window */
+        uint32_t passed;          /* TEST_BIT()s of that window */
         enum window_test missing; /* first test that keeps it from the next stronger verdict; TEST_COUNT: none */
-        unsigned window;        /* which one, 0 .. WINDOWS - 1 */
+        unsigned window;          /* which one, 0 .. WINDOWS - 1 */
         uint64_t span_ns;
         uint64_t ended_ns;      /* event time at its end */
         uint32_t points;        /* filled ones */
@@ -130,11 +130,11 @@ struct trend_evidence {
 
 struct trend_result {
         enum trend_verdict verdict;
-        uint64_t since_ns;      /* event time at which this verdict was reached */
-        uint64_t as_of_ns;      /* end of the newest closed minute */
-        bool has_slope;         /* else the next three and the evidence's numbers are NaN or 0 */
-        double slope, slope_low, slope_high;    /* bytes per second */
-        uint64_t onset_ns;      /* when growth began; UINT64_MAX unless growing or leak */
+        uint64_t since_ns;                   /* event time at which this verdict was reached */
+        uint64_t as_of_ns;                   /* end of the newest closed minute */
+        bool has_slope;                      /* else the next three and the evidence's numbers are NaN or 0 */
+        double slope, slope_low, slope_high; /* bytes per second */
+        uint64_t onset_ns;                   /* when growth began; UINT64_MAX unless growing or leak */
         struct trend_evidence evidence;
 };
 

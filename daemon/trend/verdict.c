@@ -14,11 +14,11 @@
  */
 #include "daemon/trend/verdict.h"
 
-#define LEAK_FOR 16u            /* minutes before the word is said */
-#define GROWING_FOR 4u
-#define LEAK_STAYS 30u          /* minutes after the last evidence */
+#define LEAK_FOR      16u /* minutes before the word is said */
+#define GROWING_FOR   4u
+#define LEAK_STAYS    30u /* minutes after the last evidence */
 #define GROWING_STAYS 15u
-#define RISE_MIDDLE 9           /* points back from the end of the line */
+#define RISE_MIDDLE   9 /* points back from the end of the line */
 
 void verdict_init(struct verdict *v)
 {

@@ -14,11 +14,11 @@
 
 #include "daemon/trend/windows.h"
 
-enum trend_verdict {            /* in rising order of alarm; the numbers never change */
-        TREND_UNKNOWN = 0,      /* too little data */
-        TREND_STEADY = 1,       /* no sustained growth to new highs */
-        TREND_GROWING = 2,      /* the floor rises to new highs; may still level off */
-        TREND_LEAK = 3          /* grows for leak_after or longer and has not slowed down */
+enum trend_verdict {                    /* in rising order of alarm; the numbers never change */
+                     TREND_UNKNOWN = 0, /* too little data */
+                     TREND_STEADY = 1,  /* no sustained growth to new highs */
+                     TREND_GROWING = 2, /* the floor rises to new highs; may still level off */
+                     TREND_LEAK = 3     /* grows for leak_after or longer and has not slowed down */
 };
 
 #define VERDICT_NEVER UINT64_MAX
@@ -26,21 +26,21 @@ enum trend_verdict {            /* in rising order of alarm; the numbers never c
 /* All times are minutes of the run. */
 struct verdict {
         enum trend_verdict now;
-        uint64_t since;         /* end of the minute that brought it */
-        uint64_t leaks_since;   /* some window has leaked at every minute since; VERDICT_NEVER: none does */
+        uint64_t since;       /* end of the minute that brought it */
+        uint64_t leaks_since; /* some window has leaked at every minute since; VERDICT_NEVER: none does */
         uint64_t grows_since;
-        uint64_t last_grew;     /* newest minute at which some window grew */
+        uint64_t last_grew; /* newest minute at which some window grew */
         uint64_t last_held;
-        double rise_middle;     /* level at the middle of the newest rise: below it the rise has been taken back */
+        double rise_middle; /* level at the middle of the newest rise: below it the rise has been taken back */
 };
 
 void verdict_init(struct verdict *v);
 
 /* What the windows say together. */
 struct verdict_signs {
-        bool grows, leaks, holds;       /* some window passes these tests */
-        bool any;                       /* some window has a result */
-        double rise_middle;             /* of the widest that grows */
+        bool grows, leaks, holds; /* some window passes these tests */
+        bool any;                 /* some window has a result */
+        double rise_middle;       /* of the widest that grows */
 };
 
 struct verdict_signs verdict_signs(const struct windows *w);

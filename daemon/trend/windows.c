@@ -29,18 +29,18 @@
 #include "daemon/trend/shape.h"
 #include "daemon/trend/theil_sen.h"
 
-#define RECORD_RUNG_FIRST 1u
-#define RECORD_RUNG_LAST 4u
-#define RECORD_THIRD_FROM 3u            /* rungs from here on: the third highest, one odd job must not blind us */
-#define RECORD_THIRD_LEAST 6u           /* filled buckets for that */
-#define NO_OLDER_GROWTH 99.0
-#define Z_LEAST 3.0                     /* slope over its error: of TEST_Z3 */
+#define RECORD_RUNG_FIRST  1u
+#define RECORD_RUNG_LAST   4u
+#define RECORD_THIRD_FROM  3u /* rungs from here on: the third highest, one odd job must not blind us */
+#define RECORD_THIRD_LEAST 6u /* filled buckets for that */
+#define NO_OLDER_GROWTH    99.0
+#define Z_LEAST            3.0 /* slope over its error: of TEST_Z3 */
 #define GROWTH_LEAST_BYTES (64.0 * 1024)
-#define UNSEEN ((float)NAN)
+#define UNSEEN             ((float)NAN)
 
 static const struct {
         uint8_t points;
-        uint8_t pair;                   /* buckets averaged to one point */
+        uint8_t pair; /* buckets averaged to one point */
 } shapes[WINDOWS_PER_RUNG] = { { 18, 1 }, { 24, 1 }, { 18, 2 }, { 24, 2 } };
 
 void windows_init(struct windows *w, uint64_t leak_after_minutes)
@@ -176,15 +176,14 @@ static uint16_t run_tests(const struct window_result *r, unsigned index, uint64_
         double rise = window_sure_rise(index, r), level = fabs(r->end);
         double older = (double)r->old_slope, newer = (double)r->new_slope, last = (double)r->last_slope;
 
-        return (uint16_t)(
-               bit(TEST_RISES, s > 0) | bit(TEST_FRESH, r->end - r->record >= 0.5 * s * n) |
-               bit(TEST_Z3, z >= Z_LEAST) | bit(TEST_Z5, z >= 5) | bit(TEST_Z7, z >= 7) |
-               bit(TEST_SIZE_1, rise >= fmax(0.01 * level, GROWTH_LEAST_BYTES)) |
-               bit(TEST_SIZE_2, rise >= 0.02 * level) |
-               bit(TEST_NEW_25, newer >= 0.25 * s) | bit(TEST_NEW_40, newer >= 0.4 * s) |
-               bit(TEST_NEW_OLD, newer >= 0.7 * older) | bit(TEST_LAST, last > 0) |
-               bit(TEST_LAST_HALF, last > 0.5 * s) | bit(TEST_SPAN, window_span_minutes(index) >= leak_after) |
-               bit(TEST_CLIP, (double)r->clip >= 0.6) | bit(TEST_LIFE, (double)r->life >= 0.7));
+        return (uint16_t)(bit(TEST_RISES, s > 0) | bit(TEST_FRESH, r->end - r->record >= 0.5 * s * n) |
+                          bit(TEST_Z3, z >= Z_LEAST) | bit(TEST_Z5, z >= 5) | bit(TEST_Z7, z >= 7) |
+                          bit(TEST_SIZE_1, rise >= fmax(0.01 * level, GROWTH_LEAST_BYTES)) |
+                          bit(TEST_SIZE_2, rise >= 0.02 * level) | bit(TEST_NEW_25, newer >= 0.25 * s) |
+                          bit(TEST_NEW_40, newer >= 0.4 * s) | bit(TEST_NEW_OLD, newer >= 0.7 * older) |
+                          bit(TEST_LAST, last > 0) | bit(TEST_LAST_HALF, last > 0.5 * s) |
+                          bit(TEST_SPAN, window_span_minutes(index) >= leak_after) |
+                          bit(TEST_CLIP, (double)r->clip >= 0.6) | bit(TEST_LIFE, (double)r->life >= 0.7));
 }
 
 /* How the rise went on inside of the window. */

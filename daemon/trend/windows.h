@@ -20,28 +20,28 @@
 #include "daemon/trend/ladder.h"
 #include "daemon/trend/life.h"
 
-#define WINDOWS_PER_RUNG 4u
-#define WINDOWS (LADDER_RUNGS * WINDOWS_PER_RUNG)
-#define WINDOW_INTERVAL_SE 2.1  /* the slope's interval is slope +- so many standard errors */
-#define WINDOWS_RECENT 10u      /* the first so many: rungs 0, 1 and the two shorter ones of rung 2 (<= 6.4 h) */
+#define WINDOWS_PER_RUNG   4u
+#define WINDOWS            (LADDER_RUNGS * WINDOWS_PER_RUNG)
+#define WINDOW_INTERVAL_SE 2.1 /* the slope's interval is slope +- so many standard errors */
+#define WINDOWS_RECENT     10u /* the first so many: rungs 0, 1 and the two shorter ones of rung 2 (<= 6.4 h) */
 
 /* In the order in which a reader would ask; the order is used to name what is missing. */
 enum window_test {
-        TEST_RISES,             /* slope > 0 */
-        TEST_FRESH,             /* at least half of the rise is above what was held before the window */
-        TEST_Z3,                /* slope over its standard error */
+        TEST_RISES, /* slope > 0 */
+        TEST_FRESH, /* at least half of the rise is above what was held before the window */
+        TEST_Z3,    /* slope over its standard error */
         TEST_Z5,
-        TEST_SIZE_1,            /* sure rise >= 1 % of the level and 64 KiB */
-        TEST_NEW_25,            /* slope of the newer half >= 0.25 of the slope */
-        TEST_NEW_40,            /* ... 0.4 */
-        TEST_LAST,              /* slope of the last third > 0 */
-        TEST_SPAN,              /* the window is as long as growth must last to be a leak */
+        TEST_SIZE_1, /* sure rise >= 1 % of the level and 64 KiB */
+        TEST_NEW_25, /* slope of the newer half >= 0.25 of the slope */
+        TEST_NEW_40, /* ... 0.4 */
+        TEST_LAST,   /* slope of the last third > 0 */
+        TEST_SPAN,   /* the window is as long as growth must last to be a leak */
         TEST_Z7,
-        TEST_SIZE_2,            /* sure rise >= 2 % of the level */
-        TEST_NEW_OLD,           /* slope of the newer half >= 0.7 of the older half's */
-        TEST_CLIP,              /* newer increments >= 0.6 of the older ones */
-        TEST_LAST_HALF,         /* slope of the last third > half the slope */
-        TEST_LIFE,              /* the run has not slowed down: life ratio >= 0.7 */
+        TEST_SIZE_2,    /* sure rise >= 2 % of the level */
+        TEST_NEW_OLD,   /* slope of the newer half >= 0.7 of the older half's */
+        TEST_CLIP,      /* newer increments >= 0.6 of the older ones */
+        TEST_LAST_HALF, /* slope of the last third > half the slope */
+        TEST_LIFE,      /* the run has not slowed down: life ratio >= 0.7 */
         TEST_COUNT
 };
 
@@ -60,26 +60,26 @@ enum window_test {
  * with is not, so that 24 results take 1.5 kB.
  */
 struct window_result {
-        double slope;                   /* of the whole window */
-        double end;                     /* the line at the newest point */
-        double record;                  /* highest floor before the window; -INFINITY: none */
-        float se;                       /* standard error of the slope */
-        float sd;                       /* scatter around the line */
-        float old_slope, new_slope;     /* of the older and the newer half; NaN: too few points, or not looked at */
-        float last_slope;               /* of the last third; likewise */
-        float clip;                     /* pace: newer increments over older ones; NaN: not looked at */
-        float life;                     /* life ratio when it was judged */
-        float sxx;                      /* sum of (place - mean place)^2 */
-        uint32_t ended;                 /* minutes of the run at the window's end */
-        uint16_t passed;                /* TEST_BIT()s */
-        uint16_t filled;                /* points; 0 = no result */
+        double slope;               /* of the whole window */
+        double end;                 /* the line at the newest point */
+        double record;              /* highest floor before the window; -INFINITY: none */
+        float se;                   /* standard error of the slope */
+        float sd;                   /* scatter around the line */
+        float old_slope, new_slope; /* of the older and the newer half; NaN: too few points, or not looked at */
+        float last_slope;           /* of the last third; likewise */
+        float clip;                 /* pace: newer increments over older ones; NaN: not looked at */
+        float life;                 /* life ratio when it was judged */
+        float sxx;                  /* sum of (place - mean place)^2 */
+        uint32_t ended;             /* minutes of the run at the window's end */
+        uint16_t passed;            /* TEST_BIT()s */
+        uint16_t filled;            /* points; 0 = no result */
 };
 
 struct windows {
         struct window_result results[WINDOWS];
-        uint32_t known;                 /* bit i: window i has a result */
-        uint32_t rising;                /* of these, what passes TEST_RISES, as all of the sets above demand */
-        uint32_t leak_after;            /* minutes that growth must last to be a leak */
+        uint32_t known;      /* bit i: window i has a result */
+        uint32_t rising;     /* of these, what passes TEST_RISES, as all of the sets above demand */
+        uint32_t leak_after; /* minutes that growth must last to be a leak */
 };
 
 void windows_init(struct windows *w, uint64_t leak_after_minutes);

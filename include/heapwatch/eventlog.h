@@ -41,9 +41,9 @@
 extern "C" {
 #endif
 
-#define HW_CAP_NONE 0xffffu     /* capability of events outside capability blocks */
-#define HW_EVENT_IDS 65536u     /* size of the space of event ids */
-#define HW_EVENT_MAX_BYTES 65547u /* largest event: id, time, length, payload */
+#define HW_CAP_NONE        0xffffu /* capability of events outside capability blocks */
+#define HW_EVENT_IDS       65536u  /* size of the space of event ids */
+#define HW_EVENT_MAX_BYTES 65547u  /* largest event: id, time, length, payload */
 
 /* One event: a view, not a copy. */
 struct hw_event {
@@ -59,12 +59,12 @@ struct hw_eventlog;
 
 /* What stopped hw_eventlog_read; events delivered by the same call come before it. */
 enum hw_eventlog_status {
-        HW_EVENTLOG_OK,         /* nothing: call again */
-        HW_EVENTLOG_NEED_MORE,  /* all input is used up, a cut event's start is kept; comes with 0 events */
-        HW_EVENTLOG_RUN,        /* a header is complete: what follows belongs to a new run */
-        HW_EVENTLOG_END,        /* the end marker was read: a new header may follow, all else is damage */
-        HW_EVENTLOG_BAD,        /* damage, skipped: see hw_eventlog_damage(); call again */
-        HW_EVENTLOG_LIMIT       /* as BAD, because a length exceeds a cap of limits below */
+        HW_EVENTLOG_OK,        /* nothing: call again */
+        HW_EVENTLOG_NEED_MORE, /* all input is used up, a cut event's start is kept; comes with 0 events */
+        HW_EVENTLOG_RUN,       /* a header is complete: what follows belongs to a new run */
+        HW_EVENTLOG_END,       /* the end marker was read: a new header may follow, all else is damage */
+        HW_EVENTLOG_BAD,       /* damage, skipped: see hw_eventlog_damage(); call again */
+        HW_EVENTLOG_LIMIT      /* as BAD, because a length exceeds a cap of limits below */
 };
 
 /*
@@ -74,9 +74,9 @@ enum hw_eventlog_status {
  * grows until the header comes.
  */
 struct hw_eventlog_damage {
-        uint64_t offset;        /* of its first byte */
-        uint64_t lost_bytes;    /* its length, so far; 0: nothing was skipped, but a block's size was wrong */
-        const char *reason;     /* static text: what was found, what was expected */
+        uint64_t offset;     /* of its first byte */
+        uint64_t lost_bytes; /* its length, so far; 0: nothing was skipped, but a block's size was wrong */
+        const char *reason;  /* static text: what was found, what was expected */
 };
 
 struct hw_eventlog_stats {
@@ -181,7 +181,7 @@ enum hw_event_id {
         HW_CAPSET_REMOVE_CAP = 28,
         HW_RTS_IDENTIFIER = 29,
         HW_PROGRAM_ARGS = 30,
-        HW_PROGRAM_ENV = 31,    /* may hold secrets: never shown */
+        HW_PROGRAM_ENV = 31, /* may hold secrets: never shown */
         HW_OSPROCESS_PID = 32,
         HW_OSPROCESS_PPID = 33,
         HW_SPARK_COUNTERS = 34,
@@ -262,7 +262,7 @@ enum hw_event_id {
         HW_TICKY_COUNTER_DEF = 210,
         HW_TICKY_COUNTER_SAMPLE = 211,
         HW_TICKY_COUNTER_BEGIN_SAMPLE = 212,
-        HW_KNOWN_IDS = 256      /* every known id is below */
+        HW_KNOWN_IDS = 256 /* every known id is below */
 };
 
 /* How a field is laid out in the payload. */
@@ -271,15 +271,15 @@ enum hw_field_type {
         HW_FIELD_U16,
         HW_FIELD_U32,
         HW_FIELD_U64,
-        HW_FIELD_TEXT,          /* bytes to the payload's end */
-        HW_FIELD_STRING,        /* NUL-terminated, or to the payload's end */
-        HW_FIELD_STRINGS,       /* NUL-terminated strings to the payload's end */
-        HW_FIELD_BYTES,         /* binary to the payload's end */
-        HW_FIELD_IDS            /* u8 count, then that many u32 */
+        HW_FIELD_TEXT,    /* bytes to the payload's end */
+        HW_FIELD_STRING,  /* NUL-terminated, or to the payload's end */
+        HW_FIELD_STRINGS, /* NUL-terminated strings to the payload's end */
+        HW_FIELD_BYTES,   /* binary to the payload's end */
+        HW_FIELD_IDS      /* u8 count, then that many u32 */
 };
 
 struct hw_field_info {
-        const char *name;       /* snake_case, with its unit where it has one: "copied_bytes" */
+        const char *name; /* snake_case, with its unit where it has one: "copied_bytes" */
         enum hw_field_type type;
 };
 
@@ -287,8 +287,8 @@ struct hw_field_info {
 
 /* What is known of one kind of event. */
 struct hw_event_info {
-        const char *name;       /* as in the runtime system: "GC_STATS_GHC" */
-        uint16_t min_size;      /* payload bytes that every use relies on */
+        const char *name;  /* as in the runtime system: "GC_STATS_GHC" */
+        uint16_t min_size; /* payload bytes that every use relies on */
         uint8_t n_fields;
         struct hw_field_info fields[HW_EVENT_MAX_FIELDS];
 };
@@ -299,9 +299,9 @@ const struct hw_event_info *hw_event_info(uint16_t id);
 /* A field's value. Text is borrowed from the event's payload and not NUL-terminated. */
 struct hw_field_value {
         enum hw_field_type type;
-        uint64_t number;        /* U8..U64; IDS: how many */
-        const uint8_t *bytes;   /* TEXT, STRING, STRINGS, BYTES; IDS: big-endian u32s */
-        size_t size;            /* bytes at `bytes` */
+        uint64_t number;      /* U8..U64; IDS: how many */
+        const uint8_t *bytes; /* TEXT, STRING, STRINGS, BYTES; IDS: big-endian u32s */
+        size_t size;          /* bytes at `bytes` */
 };
 
 /*

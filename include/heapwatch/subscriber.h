@@ -39,22 +39,22 @@ extern "C" {
 struct hw_subscriber;
 
 struct hw_subscriber_options {
-        const char *const *endpoints;   /* publish endpoints; NULL: the default one. The request endpoint is the
+        const char *const *endpoints; /* publish endpoints; NULL: the default one. The request endpoint is the
                                            same with "publish" replaced by "request", or port + 1 for tcp */
         size_t n_endpoints;
-        const char *const *targets;     /* names to follow; NULL: all */
+        const char *const *targets; /* names to follow; NULL: all */
         size_t n_targets;
-        const Hw__Kind *kinds;          /* kinds to follow; NULL: all. KIND_DAEMON and KIND_TARGET always come */
+        const Hw__Kind *kinds; /* kinds to follow; NULL: all. KIND_DAEMON and KIND_TARGET always come */
         size_t n_kinds;
 };
 
 enum hw_subscriber_event {
-        HW_SUBSCRIBER_NOTHING = 0,      /* the time is up */
-        HW_SUBSCRIBER_UPDATE = 1,       /* *ret_update is valid until the next call */
-        HW_SUBSCRIBER_RESET = 2,        /* first contact or new epoch: forget its targets, a snapshot follows */
-        HW_SUBSCRIBER_READY = 3,        /* the snapshot is complete: from now on updates are live */
-        HW_SUBSCRIBER_STALE = 4,        /* no sign of life for 3 s; also when there never was one */
-        HW_SUBSCRIBER_ALIVE = 5         /* back after STALE, same epoch */
+        HW_SUBSCRIBER_NOTHING = 0, /* the time is up */
+        HW_SUBSCRIBER_UPDATE = 1,  /* *ret_update is valid until the next call */
+        HW_SUBSCRIBER_RESET = 2,   /* first contact or new epoch: forget its targets, a snapshot follows */
+        HW_SUBSCRIBER_READY = 3,   /* the snapshot is complete: from now on updates are live */
+        HW_SUBSCRIBER_STALE = 4,   /* no sign of life for 3 s; also when there never was one */
+        HW_SUBSCRIBER_ALIVE = 5    /* back after STALE, same epoch */
 };
 
 /* Returns NULL with errno: ENOMEM, EINVAL (an endpoint is malformed). Connecting happens in the background. */
@@ -80,10 +80,10 @@ int hw_subscriber_fd(const struct hw_subscriber *s);
 
 struct hw_subscriber_stats {
         uint64_t updates;
-        uint64_t gaps;                  /* holes in a topic's sequence */
-        uint64_t lost;                  /* messages in them, as far as sequences tell */
-        uint64_t snapshots;             /* asked for, the first one included */
-        uint64_t bad;                   /* messages that were refused */
+        uint64_t gaps;      /* holes in a topic's sequence */
+        uint64_t lost;      /* messages in them, as far as sequences tell */
+        uint64_t snapshots; /* asked for, the first one included */
+        uint64_t bad;       /* messages that were refused */
 };
 
 const struct hw_subscriber_stats *hw_subscriber_stats(const struct hw_subscriber *s);

@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-#define HW_NUMBER_MAX 32        /* enough for any of these */
+#define HW_NUMBER_MAX 32 /* enough for any of these */
 
 /* "512 B", "1.23 MiB": binary units, three significant digits. */
 char *hw_bytes_text(char *out, size_t size, double bytes);

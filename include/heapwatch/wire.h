@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define HW_TOPIC_MAX 96         /* bytes of the longest topic, NUL included */
+#define HW_TOPIC_MAX 96 /* bytes of the longest topic, NUL included */
 
 /* Lower-case name of a kind ("heap"), or NULL. Static. */
 const char *hw_kind_name(Hw__Kind kind);

@@ -13,10 +13,10 @@
 struct arena_block;
 
 struct arena {
-        struct arena_block *first;   /* blocks in order of use */
+        struct arena_block *first; /* blocks in order of use */
         struct arena_block *current;
-        size_t held_bytes;           /* of all blocks */
-        size_t max_bytes;            /* 0 = no limit: requests beyond give NULL */
+        size_t held_bytes; /* of all blocks */
+        size_t max_bytes;  /* 0 = no limit: requests beyond give NULL */
 };
 
 /* Starts empty; allocates nothing. */

@@ -14,11 +14,11 @@
 #include <stdint.h>
 
 struct idtable_slot {
-        uint32_t hash, id;              /* id 0: free */
+        uint32_t hash, id; /* id 0: free */
 };
 
 struct idtable {
-        struct idtable_slot *slots;     /* linear probing, a power of two, at most 3/4 full; NULL while empty */
+        struct idtable_slot *slots; /* linear probing, a power of two, at most 3/4 full; NULL while empty */
         uint32_t n_slots, n_used;
 };
 

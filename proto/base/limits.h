@@ -3,11 +3,11 @@
 #ifndef HW_PROTO_BASE_LIMITS_H
 #define HW_PROTO_BASE_LIMITS_H
 
-#define LIMIT_BANDS 20000u              /* bands of one run: later ones are counted as left out */
-#define LIMIT_STACKS 50000u             /* time profile: ticks of later stacks are counted as left out */
-#define LIMIT_TICKY 50000u              /* counters: later ones are left out */
+#define LIMIT_BANDS               20000u              /* bands of one run: later ones are counted as left out */
+#define LIMIT_STACKS              50000u              /* time profile: ticks of later stacks are counted as left out */
+#define LIMIT_TICKY               50000u              /* counters: later ones are left out */
 #define LIMIT_RESOLUTION_LEAST_NS UINT64_C(100000000) /* step in which growth is judged: others are refused */
-#define LIMIT_RESOLUTION_MOST_NS UINT64_C(3600000000000)
-#define LIMIT_TARGETS 1000u                     /* of one daemon: `add` is refused, a reader takes no more */
+#define LIMIT_RESOLUTION_MOST_NS  UINT64_C(3600000000000)
+#define LIMIT_TARGETS             1000u /* of one daemon: `add` is refused, a reader takes no more */
 
 #endif

@@ -12,10 +12,10 @@
 
 struct pool {
         char **chunks;
-        uint32_t n_chunks, room;        /* chunks made; places for chunks */
-        uint32_t count;                 /* objects, and the newest's id */
+        uint32_t n_chunks, room; /* chunks made; places for chunks */
+        uint32_t count;          /* objects, and the newest's id */
         uint32_t object_bytes;
-        uint32_t chunk_shift;           /* a chunk holds 2^chunk_shift objects */
+        uint32_t chunk_shift; /* a chunk holds 2^chunk_shift objects */
 };
 
 /* Allocates nothing yet. */

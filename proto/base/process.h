@@ -11,11 +11,11 @@ struct process_sample {
         uint64_t rss_bytes;
         uint64_t pss_bytes;
         uint64_t swap_bytes;
-        uint64_t cpu_ns;                /* user + system */
-        uint64_t threads;               /* of the operating system */
+        uint64_t cpu_ns;  /* user + system */
+        uint64_t threads; /* of the operating system */
         uint64_t cgroup_current_bytes;
-        uint64_t cgroup_max_bytes;      /* smallest limit on the way to the root; UNKNOWN when unlimited */
-        uint64_t wall_ns;               /* when it was read, Unix time */
+        uint64_t cgroup_max_bytes; /* smallest limit on the way to the root; UNKNOWN when unlimited */
+        uint64_t wall_ns;          /* when it was read, Unix time */
 };
 
 #endif

@@ -15,8 +15,8 @@
 
 struct number {
         uint64_t whole;
-        double fraction;        /* 0 <= fraction < 1 */
-        const char *rest;       /* what follows the digits */
+        double fraction;  /* 0 <= fraction < 1 */
+        const char *rest; /* what follows the digits */
 };
 
 static bool is_digit(char c)
@@ -92,21 +92,15 @@ bool hw_parse_duration(const char *text, uint64_t *ret_ns)
                 const char *name;
                 uint64_t ns;
         } units[] = {
-                { "ns", 1 },
-                { "us", 1000 },
-                { "ms", 1000000 },
-                { "s", 1000000000 },
-                { "m", 60000000000 },
-                { "min", 60000000000 },
-                { "h", 3600000000000 },
-                { "d", 86400000000000 },
+                { "ns", 1 },          { "us", 1000 },         { "ms", 1000000 },      { "s", 1000000000 },
+                { "m", 60000000000 }, { "min", 60000000000 }, { "h", 3600000000000 }, { "d", 86400000000000 },
         };
         struct number n;
 
         if (!read_number(text, &n))
                 return false;
-        for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-                if (strcmp(n.rest, units[i].name) == 0)
+        for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+                if (!strcmp(n.rest, units[i].name))
                         return multiply(&n, units[i].ns, ret_ns);
         return false;
 }

@@ -13,11 +13,11 @@
 
 #include "proto/base/hash.h"
 
-#define FIRST_SLOTS 64u
+#define FIRST_SLOTS  64u
 #define FIRST_PIECES 8u
-#define MOST_PIECES (UINT32_MAX / STRINGS_PIECE_BYTES)
-#define LONG_BYTES (STRINGS_PIECE_BYTES / 4)
-#define HEAD_BYTES ((uint32_t)sizeof(struct strings_head))
+#define MOST_PIECES  (UINT32_MAX / STRINGS_PIECE_BYTES)
+#define LONG_BYTES   (STRINGS_PIECE_BYTES / 4)
+#define HEAD_BYTES   ((uint32_t)sizeof(struct strings_head))
 
 void strings_init(struct strings *s, size_t max_bytes)
 {
@@ -45,7 +45,7 @@ static char *text_at(const struct strings *s, uint32_t place)
 
 static bool is_text(const char *text, const void *bytes, uint32_t size)
 {
-        return strings_head(text).size == size && (!size || memcmp(text, bytes, size) == 0);
+        return strings_head(text).size == size && (!size || !memcmp(text, bytes, size));
 }
 
 /* The slot of a text, or the free one where it is to go. */

@@ -17,16 +17,16 @@
 #include "proto/base/arena.h"
 
 struct strings_slot {
-        uint32_t hash, place;           /* place 0: free */
+        uint32_t hash, place; /* place 0: free */
 };
 
 struct strings {
         struct arena arena;
-        struct strings_slot *slots;     /* open addressing, a power of two */
+        struct strings_slot *slots; /* open addressing, a power of two */
         uint32_t n_slots, n_used;
-        char **pieces;                  /* of text memory; a text of place p stands in piece p / STRINGS_PIECE_BYTES */
+        char **pieces; /* of text memory; a text of place p stands in piece p / STRINGS_PIECE_BYTES */
         uint32_t n_pieces, pieces_room;
-        uint32_t piece;                 /* the one that is being filled, from `used` on; 0: none */
+        uint32_t piece; /* the one that is being filled, from `used` on; 0: none */
         uint32_t used;
         uint64_t seed;
 };
@@ -47,7 +47,7 @@ size_t strings_held(const struct strings *s);
 /* What stands in front of an interned text. */
 struct strings_head {
         uint32_t size : 31;
-        uint32_t ascii : 1;             /* no byte above 127 */
+        uint32_t ascii : 1; /* no byte above 127 */
 };
 
 static inline struct strings_head strings_head(const char *interned)

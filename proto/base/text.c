@@ -114,7 +114,7 @@ char *hw_share_text(char *out, size_t size, double fraction)
 char *hw_count_text(char *out, size_t size, uint64_t count)
 {
         char digits[24], grouped[HW_NUMBER_MAX];
-        int n = snprintf(digits, sizeof digits, "%" PRIu64, count);
+        int n = snprintf(digits, sizeof(digits), "%" PRIu64, count);
         size_t used = 0;
 
         for (int i = 0; i < n; i++) {
@@ -169,7 +169,7 @@ size_t hw_terminal_text(char *out, size_t size, const char *text)
                 const char *from = text + pos;
 
                 if (length == 0 || utf8_is_control(code)) {
-                        need = escape(escaped, sizeof escaped, text + pos, length, code);
+                        need = escape(escaped, sizeof(escaped), text + pos, length, code);
                         from = escaped;
                 }
                 if (need > size - 1 - used)

@@ -14,7 +14,7 @@
 
 struct text_out {
         char *at;
-        size_t size, used;      /* used: without the NUL */
+        size_t size, used; /* used: without the NUL */
         bool cut;
 };
 

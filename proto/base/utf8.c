@@ -51,8 +51,8 @@ bool utf8_is_control(uint32_t code)
         return code < 0x20 || (code >= 0x7F && code <= 0x9F) || code == 0x061C /* Arabic letter mark */ ||
                (code >= 0x200B && code <= 0x200F) /* zero width, left-to-right and right-to-left marks */ ||
                (code >= 0x2028 && code <= 0x202E) /* separators, embeddings, overrides */ ||
-               (code >= 0x2060 && code <= 0x206F) /* invisible operators, isolates */ ||
-               code == 0xFEFF || (code >= 0xFFF9 && code <= 0xFFFB) || (code >= 0xE0000 && code <= 0xE007F) /* tags */;
+               (code >= 0x2060 && code <= 0x206F) /* invisible operators, isolates */ || code == 0xFEFF ||
+               (code >= 0xFFF9 && code <= 0xFFFB) || (code >= 0xE0000 && code <= 0xE007F) /* tags */;
 }
 
 /* The bytes at the start that are ASCII, eight at a time: nearly all text is, from end to end. */

@@ -21,13 +21,13 @@
 #define CURSOR_NEED_MAX (HW_EVENT_MAX_BYTES + 32u)
 
 struct cursor {
-        const uint8_t *p, *end;         /* bytes at hand */
-        const uint8_t *origin;          /* where `origin_offset` of the stream lies: start of the carry or the input */
+        const uint8_t *p, *end; /* bytes at hand */
+        const uint8_t *origin;  /* where `origin_offset` of the stream lies: start of the carry or the input */
         uint64_t origin_offset;
-        const uint8_t *input;           /* the lent piece */
-        const uint8_t *input_next;      /* its bytes from here on are not at hand yet */
+        const uint8_t *input;      /* the lent piece */
+        const uint8_t *input_next; /* its bytes from here on are not at hand yet */
         const uint8_t *input_end;
-        size_t carried;                 /* of earlier pieces, at the carry's start; 0: the cursor is the input */
+        size_t carried; /* of earlier pieces, at the carry's start; 0: the cursor is the input */
         uint8_t carry[2 * CURSOR_NEED_MAX];
 };
 
@@ -40,7 +40,7 @@ void cursor_input(struct cursor *v, const uint8_t *data, size_t size);
 /* The slow half of cursor_need. */
 bool cursor_more(struct cursor *v, size_t n);
 
-/* Keeps the bytes at hand, for the input is about to go. Only after cursor_need was refused. Moves what `p` points to. */
+/* Keeps the bytes at hand, for the input is about to go. After a refused cursor_need only. Moves what `p` points to. */
 void cursor_stash(struct cursor *v);
 
 /* Whether `n` (at most CURSOR_NEED_MAX) bytes are at hand at `p`. May move `p`; earlier pointers stay readable. */

@@ -45,8 +45,8 @@
 #include "proto/eventlog/bytes.h"
 #include "proto/eventlog/internal.h"
 
-#define EARLY_NS UINT64_C(30000000000)  /* how much older than its block an event with its own time may be */
-#define LONG_PAYLOAD 128u               /* from here on the event after it is looked at, too */
+#define EARLY_NS     UINT64_C(30000000000) /* how much older than its block an event with its own time may be */
+#define LONG_PAYLOAD 128u                  /* from here on the event after it is looked at, too */
 
 /* -------------------------------------------------------------- fast path */
 
@@ -175,7 +175,7 @@ static bool in_block(const struct hw_eventlog *log, uint64_t offset)
 /* Something is wrong, but no byte is skipped for it. */
 static enum step complain(struct hw_eventlog *log, uint64_t offset, const char *reason)
 {
-        log->damage = (struct hw_eventlog_damage){.offset = offset, .reason = reason};
+        log->damage = (struct hw_eventlog_damage){ .offset = offset, .reason = reason };
         log->stats.resyncs++;
         return STEP_BAD;
 }
@@ -211,7 +211,7 @@ static enum step end_step(struct hw_eventlog *log, uint64_t offset)
         if (in_block(log, offset) && log->block.end_offset - offset != 2)
                 return lose(log, offset, "end marker in the middle of a block", false);
         log->cursor.p += 2;
-        log->block = (struct block){.cap = HW_CAP_NONE};
+        log->block = (struct block){ .cap = HW_CAP_NONE };
         log->stage = STAGE_END;
         return STEP_END;
 }
@@ -245,7 +245,7 @@ static enum step marker_step(struct hw_eventlog *log, const struct frame *f, str
                 break;
         }
         if (nested) {
-                log->block = (struct block){.cap = HW_CAP_NONE};
+                log->block = (struct block){ .cap = HW_CAP_NONE };
                 return complain(log, f->offset, "block ended before its size");
         }
         log->block = block;
@@ -338,7 +338,7 @@ static enum step one_step(struct hw_eventlog *log, struct hw_event *ret_event)
 
 struct hw_eventlog *hw_eventlog_new(void)
 {
-        struct hw_eventlog *log = calloc(1, sizeof *log);
+        struct hw_eventlog *log = calloc(1, sizeof(*log));
         if (!log)
                 return NULL;
         hw_eventlog_reset(log);
@@ -356,7 +356,7 @@ void hw_eventlog_reset(struct hw_eventlog *log)
         cursor_reset(&log->cursor);
         header_forget(log);
         log->stage = STAGE_START;
-        log->block = (struct block){.cap = HW_CAP_NONE};
+        log->block = (struct block){ .cap = HW_CAP_NONE };
         log->has_blocks = log->adrift = false;
         log->lost_mark = 0;
         log->input_ended = false;

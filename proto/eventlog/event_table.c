@@ -11,16 +11,51 @@
 
 #include "heapwatch/eventlog.h"
 
-#define U8(name) {name, HW_FIELD_U8}
-#define U16(name) {name, HW_FIELD_U16}
-#define U32(name) {name, HW_FIELD_U32}
-#define U64(name) {name, HW_FIELD_U64}
-#define TEXT(name) {name, HW_FIELD_TEXT}
-#define STRING(name) {name, HW_FIELD_STRING}
-#define STRINGS(name) {name, HW_FIELD_STRINGS}
-#define BYTES(name) {name, HW_FIELD_BYTES}
-#define IDS(name) {name, HW_FIELD_IDS}
-#define EMPTY(name) {name, 0, 0, {{NULL, HW_FIELD_U8}}}
+#define U8(name)                                                                                                       \
+        {                                                                                                              \
+                name, HW_FIELD_U8                                                                                      \
+        }
+#define U16(name)                                                                                                      \
+        {                                                                                                              \
+                name, HW_FIELD_U16                                                                                     \
+        }
+#define U32(name)                                                                                                      \
+        {                                                                                                              \
+                name, HW_FIELD_U32                                                                                     \
+        }
+#define U64(name)                                                                                                      \
+        {                                                                                                              \
+                name, HW_FIELD_U64                                                                                     \
+        }
+#define TEXT(name)                                                                                                     \
+        {                                                                                                              \
+                name, HW_FIELD_TEXT                                                                                    \
+        }
+#define STRING(name)                                                                                                   \
+        {                                                                                                              \
+                name, HW_FIELD_STRING                                                                                  \
+        }
+#define STRINGS(name)                                                                                                  \
+        {                                                                                                              \
+                name, HW_FIELD_STRINGS                                                                                 \
+        }
+#define BYTES(name)                                                                                                    \
+        {                                                                                                              \
+                name, HW_FIELD_BYTES                                                                                   \
+        }
+#define IDS(name)                                                                                                      \
+        {                                                                                                              \
+                name, HW_FIELD_IDS                                                                                     \
+        }
+#define EMPTY(name)                                                                                                    \
+        {                                                                                                              \
+                name, 0, 0,                                                                                            \
+                {                                                                                                      \
+                        {                                                                                              \
+                                NULL, HW_FIELD_U8                                                                      \
+                        }                                                                                              \
+                }                                                                                                      \
+        }
 
 /* clang-format off */
 static const struct hw_event_info table[HW_KNOWN_IDS] = {

@@ -96,7 +96,7 @@ static bool read_text(struct cursor *c, const struct hw_event_info *info, unsign
 
 static bool read_field(struct cursor *c, const struct hw_event_info *info, unsigned index, struct hw_field_value *value)
 {
-        *value = (struct hw_field_value){.type = info->fields[index].type};
+        *value = (struct hw_field_value){ .type = info->fields[index].type };
         switch (value->type) {
         case HW_FIELD_U8:
         case HW_FIELD_U16:
@@ -118,7 +118,7 @@ static bool read_field(struct cursor *c, const struct hw_event_info *info, unsig
 /* The first field of the older census: log2 of the bytes. */
 static bool read_old_block_bytes(struct cursor *c, struct hw_field_value *value)
 {
-        *value = (struct hw_field_value){.type = HW_FIELD_U16};
+        *value = (struct hw_field_value){ .type = HW_FIELD_U16 };
         if (!read_number(c, 1, value))
                 return false;
         value->number = value->number < 64 ? UINT64_C(1) << value->number : 0;
@@ -130,7 +130,7 @@ bool hw_event_field(const struct hw_event *event, unsigned index, struct hw_fiel
         const struct hw_event_info *info = hw_event_info(event->id);
         if (!info || index >= info->n_fields)
                 return false;
-        struct cursor c = {event->payload, event->size};
+        struct cursor c = { event->payload, event->size };
         struct hw_field_value value;
         bool old_census = event->id == HW_NONMOVING_HEAP_CENSUS && event->size == CENSUS_OLD_SIZE;
         for (unsigned i = 0; i <= index; i++) {

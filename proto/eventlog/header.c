@@ -15,13 +15,13 @@
 #include "proto/eventlog/bytes.h"
 #include "proto/eventlog/internal.h"
 
-#define SNIFF_BYTES 16u
+#define SNIFF_BYTES      16u
 #define TYPE_FIXED_BYTES 8u /* id, size, length of the description */
 
 void header_forget(struct hw_eventlog *log)
 {
-        memset(log->kinds, 0, (log->max_id + 1) * sizeof log->kinds[0]);
-        memset(log->quick, 0, sizeof log->quick);
+        memset(log->kinds, 0, (log->max_id + 1) * sizeof(log->kinds[0]));
+        memset(log->quick, 0, sizeof(log->quick));
         log->max_id = 0;
         log->has_table = false;
 }
@@ -32,7 +32,7 @@ static void enter(struct hw_eventlog *log, enum header_item item)
         log->stage = STAGE_HEADER;
         log->item = item;
         log->n_types = 0;
-        log->block = (struct block){.cap = HW_CAP_NONE};
+        log->block = (struct block){ .cap = HW_CAP_NONE };
         log->has_blocks = log->adrift = false;
         log->last_ns = 0;
         log->floor_ns = UINT64_MAX;
@@ -60,17 +60,21 @@ static const char *sniff(const uint8_t *p)
                 size_t size;
                 const char *reason;
         } forms[] = {
-                {"version https://", 16, "not an eventlog but a git-lfs pointer: run git lfs pull"},
-                {"\x1f\x8b", 2, "not an eventlog but gzip data: unpack it first"},
-                {"\x28\xb5\x2f\xfd", 4, "not an eventlog but zstd data: unpack it first"},
-                {"\xfd" "7zXZ", 5, "not an eventlog but xz data: unpack it first"},
-                {"BZh", 3, "not an eventlog but bzip2 data: unpack it first"},
-                {"PK\x03\x04", 4, "not an eventlog but a zip archive: unpack it first"},
-                {"\x7f" "ELF", 4, "not an eventlog but a program: give the log that it writes"},
-                {"JOB \"", 5, "not an eventlog but a heap profile (.hp)"},
+                { "version https://", 16, "not an eventlog but a git-lfs pointer: run git lfs pull" },
+                { "\x1f\x8b", 2, "not an eventlog but gzip data: unpack it first" },
+                { "\x28\xb5\x2f\xfd", 4, "not an eventlog but zstd data: unpack it first" },
+                { "\xfd"
+                  "7zXZ",
+                  5, "not an eventlog but xz data: unpack it first" },
+                { "BZh", 3, "not an eventlog but bzip2 data: unpack it first" },
+                { "PK\x03\x04", 4, "not an eventlog but a zip archive: unpack it first" },
+                { "\x7f"
+                  "ELF",
+                  4, "not an eventlog but a program: give the log that it writes" },
+                { "JOB \"", 5, "not an eventlog but a heap profile (.hp)" },
         };
-        for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++)
-                if (memcmp(p, forms[i].start, forms[i].size) == 0)
+        for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+                if (!memcmp(p, forms[i].start, forms[i].size))
                         return forms[i].reason;
         return "not an eventlog: it does not begin with hdrb";
 }
@@ -117,7 +121,10 @@ static uint32_t kind_of(uint16_t id, uint16_t size)
         if (!info)
                 kind |= KIND_UNKNOWN;
         if (size == 0xffff)
-                return kind | KIND_VARIABLE | (id == HW_IPE ? KIND_IPE : info ? KIND_PLAIN : 0) |
+                return kind | KIND_VARIABLE |
+                       (id == HW_IPE ? KIND_IPE
+                        : info       ? KIND_PLAIN
+                                     : 0) |
                        (info ? info->min_size : 0);
         if (info && size < info->min_size)
                 return kind | KIND_DROP | size;

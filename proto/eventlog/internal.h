@@ -17,53 +17,53 @@
 #include "proto/eventlog/cursor.h"
 #include "heapwatch/eventlog.h"
 
-#define EVENT_HEAD_BYTES 10u            /* id and time */
-#define EVENT_HEAD_VARIABLE_BYTES 12u   /* and the length */
-#define DATA_END 0xffffu                /* stands where an id is expected */
-#define MARKER_MIN_SIZE 14u             /* payload of a block marker */
-#define STRAY_MARKER_BYTES 24u          /* a block marker may stand before a restarted log's header */
+#define EVENT_HEAD_BYTES          10u     /* id and time */
+#define EVENT_HEAD_VARIABLE_BYTES 12u     /* and the length */
+#define DATA_END                  0xffffu /* stands where an id is expected */
+#define MARKER_MIN_SIZE           14u     /* payload of a block marker */
+#define STRAY_MARKER_BYTES        24u     /* a block marker may stand before a restarted log's header */
 
 /* Stream markers, big-endian. */
-#define HEADER_BEGIN 0x68647262u        /* hdrb */
-#define TYPES_BEGIN 0x68657462u         /* hetb */
-#define TYPE_BEGIN 0x65746200u          /* etb\0 */
-#define TYPE_END 0x65746500u            /* ete\0 */
-#define TYPES_END 0x68657465u           /* hete */
-#define HEADER_END 0x68647265u          /* hdre */
-#define DATA_BEGIN 0x64617462u          /* datb */
+#define HEADER_BEGIN 0x68647262u /* hdrb */
+#define TYPES_BEGIN  0x68657462u /* hetb */
+#define TYPE_BEGIN   0x65746200u /* etb\0 */
+#define TYPE_END     0x65746500u /* ete\0 */
+#define TYPES_END    0x68657465u /* hete */
+#define HEADER_END   0x68647265u /* hdre */
+#define DATA_BEGIN   0x64617462u /* datb */
 
 /*
  * What the header says about an id, in one word: bits 0-15 the payload's size
  * (fixed) or the least useful size (variable), above them flags. 0: not
  * declared.
  */
-#define KIND_SIZE 0xffffu
+#define KIND_SIZE     0xffffu
 #define KIND_DECLARED 0x10000u
-#define KIND_PLAIN 0x20000u             /* known, nothing special: what the fast path takes */
-#define KIND_VARIABLE 0x40000u          /* a length follows the time */
-#define KIND_UNKNOWN 0x80000u           /* not in the event table */
-#define KIND_DROP 0x100000u             /* declared shorter than its kind needs */
-#define KIND_MARKER 0x200000u           /* opens a block */
-#define KIND_IPE 0x400000u              /* announces a wrong length */
-#define KIND_EARLY 0x800000u            /* carries a time of its own, older than its block's start maybe */
+#define KIND_PLAIN    0x20000u  /* known, nothing special: what the fast path takes */
+#define KIND_VARIABLE 0x40000u  /* a length follows the time */
+#define KIND_UNKNOWN  0x80000u  /* not in the event table */
+#define KIND_DROP     0x100000u /* declared shorter than its kind needs */
+#define KIND_MARKER   0x200000u /* opens a block */
+#define KIND_IPE      0x400000u /* announces a wrong length */
+#define KIND_EARLY    0x800000u /* carries a time of its own, older than its block's start maybe */
 
 /* Of struct hw_eventlog, quick[]. */
-#define QUICK_SIZE 0x7fffu
-#define QUICK_VARIABLE 0x8000u          /* a length follows the time; QUICK_SIZE is the least payload then */
+#define QUICK_SIZE     0x7fffu
+#define QUICK_VARIABLE 0x8000u /* a length follows the time; QUICK_SIZE is the least payload then */
 
-#define HW_QUICK_IDS 256u               /* plain ids are below it */
+#define HW_QUICK_IDS 256u /* plain ids are below it */
 
 enum stage {
-        STAGE_START,            /* nothing but a header may come */
+        STAGE_START, /* nothing but a header may come */
         STAGE_HEADER,
         STAGE_EVENTS,
-        STAGE_END,              /* after the end marker */
-        STAGE_LOST              /* skipping damage */
+        STAGE_END, /* after the end marker */
+        STAGE_LOST /* skipping damage */
 };
 
 enum header_item {
         ITEM_TYPES_BEGIN,
-        ITEM_TYPE,              /* a type's record, or the end of all */
+        ITEM_TYPE, /* a type's record, or the end of all */
         ITEM_TYPE_FIXED,
         ITEM_TYPE_DESCRIPTION,
         ITEM_TYPE_EXTENSION_SIZE,
@@ -75,9 +75,9 @@ enum header_item {
 
 /* What one step of a stage came to. */
 enum step {
-        STEP_EVENT,             /* one event is delivered */
-        STEP_AGAIN,             /* go on */
-        STEP_MORE,              /* bytes are missing */
+        STEP_EVENT, /* one event is delivered */
+        STEP_AGAIN, /* go on */
+        STEP_MORE,  /* bytes are missing */
         STEP_RUN,
         STEP_END,
         STEP_BAD,
@@ -87,23 +87,23 @@ enum step {
 enum answer {
         ANSWER_NO,
         ANSWER_YES,
-        ANSWER_MORE             /* bytes are missing */
+        ANSWER_MORE /* bytes are missing */
 };
 
 /* The block in force. Closed: end_offset 0, cap none. */
 struct block {
-        uint64_t end_offset;    /* first byte after it */
-        uint64_t begin_ns;      /* times of its events lie between these two */
+        uint64_t end_offset; /* first byte after it */
+        uint64_t begin_ns;   /* times of its events lie between these two */
         uint64_t span_ns;
         uint16_t cap;
 };
 
 /* An event's outline: read, not yet believed. */
 struct frame {
-        uint64_t offset;        /* of its first byte */
+        uint64_t offset; /* of its first byte */
         uint64_t time_ns;
-        uint32_t head;          /* bytes before the payload */
-        uint32_t size;          /* of the payload, as declared or announced */
+        uint32_t head; /* bytes before the payload */
+        uint32_t size; /* of the payload, as declared or announced */
         uint32_t kind;
         uint16_t id;
 };
@@ -115,39 +115,39 @@ struct hw_eventlog {
         /* header */
         enum header_item item;
         uint64_t header_offset;
-        uint32_t skip;                  /* bytes of description or extension to pass over */
+        uint32_t skip; /* bytes of description or extension to pass over */
         uint32_t n_types;
         uint16_t type_id;
         uint16_t type_size;
-        uint32_t max_id;                /* highest declared: all that must be cleared */
+        uint32_t max_id; /* highest declared: all that must be cleared */
         bool has_table;
 
         /* events */
         struct block block;
-        bool has_blocks;                /* this run has markers, so events belong into blocks */
-        bool adrift;                    /* in a run with blocks, but in none that is sure: times need be near */
-        uint64_t last_ns;               /* time of the newest accepted event, by place in the stream */
-        uint64_t floor_ns;              /* no event of this run is older: least start of a block */
+        bool has_blocks;   /* this run has markers, so events belong into blocks */
+        bool adrift;       /* in a run with blocks, but in none that is sure: times need be near */
+        uint64_t last_ns;  /* time of the newest accepted event, by place in the stream */
+        uint64_t floor_ns; /* no event of this run is older: least start of a block */
 
         /* damage */
         struct hw_eventlog_damage damage;
-        uint64_t lost_mark;             /* bytes before this offset are counted as lost */
-        bool lost_limit;                /* report LIMIT, not BAD */
-        bool lost_told;                 /* reported when it began */
-        bool input_ended;               /* no more bytes will come */
+        uint64_t lost_mark; /* bytes before this offset are counted as lost */
+        bool lost_limit;    /* report LIMIT, not BAD */
+        bool lost_told;     /* reported when it began */
+        bool input_ended;   /* no more bytes will come */
 
         struct hw_eventlog_stats stats;
-        uint16_t quick[HW_QUICK_IDS];   /* plain events: the whole size, or QUICK_VARIABLE; 0: any other id */
+        uint16_t quick[HW_QUICK_IDS]; /* plain events: the whole size, or QUICK_VARIABLE; 0: any other id */
         uint32_t kinds[HW_EVENT_IDS];
         uint64_t counts[HW_EVENT_IDS];
 };
 
 /* header.c */
-void header_begin(struct hw_eventlog *log);             /* at HEADER_BEGIN: the old run's table goes */
-void header_resume(struct hw_eventlog *log);            /* at TYPES_END, the start being lost: the table stays */
+void header_begin(struct hw_eventlog *log);  /* at HEADER_BEGIN: the old run's table goes */
+void header_resume(struct hw_eventlog *log); /* at TYPES_END, the start being lost: the table stays */
 enum step header_step(struct hw_eventlog *log);
-enum step header_expect(struct hw_eventlog *log);       /* STAGE_START and STAGE_END */
-void header_forget(struct hw_eventlog *log);            /* no id is declared any more */
+enum step header_expect(struct hw_eventlog *log); /* STAGE_START and STAGE_END */
+void header_forget(struct hw_eventlog *log);      /* no id is declared any more */
 
 /* decoder.c */
 enum answer frame_read(struct hw_eventlog *log, size_t at, struct frame *ret_frame); /* NO: not declared */
@@ -163,6 +163,6 @@ bool frame_near(const struct hw_eventlog *log, const struct frame *frame);
 enum answer next_fits(struct hw_eventlog *log, size_t at, const struct block *block);
 enum step lose(struct hw_eventlog *log, uint64_t offset, const char *reason, bool limit);
 enum step lost_step(struct hw_eventlog *log);
-void lost_finish(struct hw_eventlog *log, uint64_t left);   /* the stream ends `left` bytes after `p` */
+void lost_finish(struct hw_eventlog *log, uint64_t left); /* the stream ends `left` bytes after `p` */
 
 #endif

@@ -16,7 +16,7 @@
 #include "proto/eventlog/internal.h"
 
 #define IPE_KEY_BYTES 8u
-#define IPE_STRINGS 6u
+#define IPE_STRINGS   6u
 
 /* Bytes of `p` (`size`) up to and with the sixth string's NUL; 0 when it is not there. */
 static uint32_t strings_end(const uint8_t *p, uint32_t size)

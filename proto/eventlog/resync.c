@@ -32,7 +32,7 @@
 
 #define NEAR_NS UINT64_C(30000000000)
 
-static const struct block no_block = {.cap = HW_CAP_NONE};
+static const struct block no_block = { .cap = HW_CAP_NONE };
 
 bool frame_near(const struct hw_eventlog *log, const struct frame *frame)
 {
@@ -171,7 +171,7 @@ static void account(struct hw_eventlog *log, uint64_t until)
 
 enum step lose(struct hw_eventlog *log, uint64_t offset, const char *reason, bool limit)
 {
-        log->damage = (struct hw_eventlog_damage){.offset = offset, .reason = reason};
+        log->damage = (struct hw_eventlog_damage){ .offset = offset, .reason = reason };
         log->lost_mark = offset;
         log->lost_limit = limit;
         log->lost_told = !log->has_table;

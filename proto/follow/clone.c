@@ -26,17 +26,17 @@
 #include "proto/wire/limits.h"
 #include "proto/base/limits.h"
 
-#define MS UINT64_C(1000000)
-#define FIRST_REQUEST_NS (100 * MS)     /* subscribe first */
-#define UNCONNECTED_NS (250 * MS)       /* the request socket has no peer yet */
-#define STALE_NS (3000 * MS)
-#define PATIENCE_NS (2000 * MS)
-#define PATIENCE_MAX_NS (16000 * MS)
-#define REFUSED_NS (2000 * MS)          /* after an error reply */
-#define HEAL_PAUSE_NS (1000 * MS)
+#define MS                UINT64_C(1000000)
+#define FIRST_REQUEST_NS  (100 * MS) /* subscribe first */
+#define UNCONNECTED_NS    (250 * MS) /* the request socket has no peer yet */
+#define STALE_NS          (3000 * MS)
+#define PATIENCE_NS       (2000 * MS)
+#define PATIENCE_MAX_NS   (16000 * MS)
+#define REFUSED_NS        (2000 * MS) /* after an error reply */
+#define HEAL_PAUSE_NS     (1000 * MS)
 #define HEAL_PAUSE_MAX_NS (30000 * MS)
-#define HEAL_CALM_NS (60000 * MS)       /* healthy for so long: the pause is short again */
-#define MAX_TARGETS (LIMIT_TARGETS * 4) /* of one daemon, whatever it claims */
+#define HEAL_CALM_NS      (60000 * MS)        /* healthy for so long: the pause is short again */
+#define MAX_TARGETS       (LIMIT_TARGETS * 4) /* of one daemon, whatever it claims */
 
 void clone_init(struct clone *c, uint32_t kinds, struct hw_subscriber_stats *stats, uint64_t now_ns)
 {
@@ -99,7 +99,7 @@ static bool grow(struct clone *c)
                 return true;
         if (c->n_targets >= MAX_TARGETS)
                 return false;
-        struct clone_target *targets = realloc(c->targets, max * sizeof *targets);
+        struct clone_target *targets = realloc(c->targets, max * sizeof(*targets));
         if (!targets)
                 return false;
         c->targets = targets;
@@ -118,7 +118,7 @@ static struct clone_target *find_or_add(struct clone *c, const char *name)
         if (n > LIMIT_TARGET_NAME_BYTES || !grow(c))
                 return NULL;
         struct clone_target *t = &c->targets[at];
-        memmove(t + 1, t, (c->n_targets - at) * sizeof *t);
+        memmove(t + 1, t, (c->n_targets - at) * sizeof(*t));
         c->n_targets++;
         *t = (struct clone_target){ .pause_ns = HEAL_PAUSE_NS };
         memcpy(t->name, name, n + 1);
@@ -129,7 +129,7 @@ static void forget(struct clone *c, struct clone_target *t)
 {
         size_t after = c->n_targets - (size_t)(t - c->targets) - 1;
 
-        memmove(t, t + 1, after * sizeof *t);
+        memmove(t, t + 1, after * sizeof(*t));
         c->n_targets--;
 }
 
@@ -188,8 +188,8 @@ static int tell(struct clone *c, enum hw_subscriber_event event)
 /* The last message of a target got lost: make it up, so that the caller forgets the target as usual. */
 static int deliver_removal(struct clone *c, const struct clone_target *t)
 {
-        Hw__Update *u = malloc(sizeof *u);
-        Hw__Target *state = malloc(sizeof *state);
+        Hw__Update *u = malloc(sizeof(*u));
+        Hw__Target *state = malloc(sizeof(*state));
         char *name = strdup(t->name);
 
         if (!u || !state || !name) {
@@ -213,7 +213,7 @@ static int deliver_removal(struct clone *c, const struct clone_target *t)
 static bool is_named(const Hw__DaemonState *daemon, const char *name)
 {
         for (size_t i = 0; i < daemon->n_targets; i++)
-                if (strcmp(daemon->targets[i], name) == 0)
+                if (!strcmp(daemon->targets[i], name))
                         return true;
         return false;
 }
@@ -281,8 +281,8 @@ static int hear(struct clone *c, bool has_epoch, uint64_t epoch, bool by_reply, 
 /* The daemon made the target anew: its topics count from 1 again. */
 static void restart(struct clone_target *t)
 {
-        memset(t->newest, 0, sizeof t->newest);
-        memset(t->live, 0, sizeof t->live);
+        memset(t->newest, 0, sizeof(t->newest));
+        memset(t->live, 0, sizeof(t->live));
         t->hurt = true;
 }
 

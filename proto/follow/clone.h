@@ -13,37 +13,37 @@
 #include "proto/wire/limits.h"
 #include "proto/follow/queue.h"
 
-#define CLONE_KINDS 16u         /* more than the schema has */
+#define CLONE_KINDS 16u /* more than the schema has */
 
 struct clone_target {
         char name[LIMIT_TARGET_NAME_BYTES + 1]; /* "" holds the daemon's own topic */
-        uint64_t newest[CLONE_KINDS];   /* per topic: newest sequence delivered, covered or given up */
-        uint64_t live[CLONE_KINDS];     /* per topic: newest that came live */
-        uint64_t healed_ns;             /* last asked for; 0: never */
-        uint64_t heal_at_ns;            /* not before */
-        uint64_t pause_ns;              /* between two healings; grows while they come often */
-        unsigned absent;                /* heartbeats in a row that do not name it */
-        bool hurt;                      /* something of it was missed */
-        bool asked;                     /* the snapshot under way heals it */
+        uint64_t newest[CLONE_KINDS];           /* per topic: newest sequence delivered, covered or given up */
+        uint64_t live[CLONE_KINDS];             /* per topic: newest that came live */
+        uint64_t healed_ns;                     /* last asked for; 0: never */
+        uint64_t heal_at_ns;                    /* not before */
+        uint64_t pause_ns;                      /* between two healings; grows while they come often */
+        unsigned absent;                        /* heartbeats in a row that do not name it */
+        bool hurt;                              /* something of it was missed */
+        bool asked;                             /* the snapshot under way heals it */
 };
 
 struct clone {
-        uint64_t epoch, old_epoch;      /* of this daemon process, and of the one before */
-        bool known;                     /* an epoch is known */
+        uint64_t epoch, old_epoch; /* of this daemon process, and of the one before */
+        bool known;                /* an epoch is known */
         bool stale;
-        uint64_t heard_ns;              /* last sign of life */
-        struct clone_target *targets;   /* by name */
+        uint64_t heard_ns;            /* last sign of life */
+        struct clone_target *targets; /* by name */
         size_t n_targets, max_targets;
-        uint32_t kinds;                 /* bit per kind that is followed */
-        bool want_all;                  /* a snapshot of everything is needed */
-        bool asked_all;                 /* ... and is under way */
-        bool active;                    /* a snapshot is under way */
-        uint64_t id;                    /* of its request */
-        uint64_t progress_ns;           /* when it last moved */
-        uint64_t patience_ns;           /* how long it may stand still */
-        uint64_t all_at_ns;             /* the next request for everything: not before */
-        struct queue held;              /* live updates of what the snapshot covers */
-        struct queue out;               /* events for the caller */
+        uint32_t kinds;       /* bit per kind that is followed */
+        bool want_all;        /* a snapshot of everything is needed */
+        bool asked_all;       /* ... and is under way */
+        bool active;          /* a snapshot is under way */
+        uint64_t id;          /* of its request */
+        uint64_t progress_ns; /* when it last moved */
+        uint64_t patience_ns; /* how long it may stand still */
+        uint64_t all_at_ns;   /* the next request for everything: not before */
+        struct queue held;    /* live updates of what the snapshot covers */
+        struct queue out;     /* events for the caller */
         struct hw_subscriber_stats *stats;
 };
 

@@ -3,8 +3,8 @@
 #ifndef HW_PROTO_FOLLOW_LIMITS_H
 #define HW_PROTO_FOLLOW_LIMITS_H
 
-#define LIMIT_HELD_MESSAGES 100000u             /* live updates kept while a snapshot is under way ... */
-#define LIMIT_HELD_BYTES (64u << 20)            /* ... and their size as sent: beyond, all of them count as lost */
-#define LIMIT_HEALED_TARGETS 256u               /* targets healed by one snapshot request; the others come next */
+#define LIMIT_HELD_MESSAGES  100000u     /* live updates kept while a snapshot is under way ... */
+#define LIMIT_HELD_BYTES     (64u << 20) /* ... and their size as sent: beyond, all of them count as lost */
+#define LIMIT_HEALED_TARGETS 256u        /* targets healed by one snapshot request; the others come next */
 
 #endif

@@ -6,7 +6,7 @@
 
 int queue_push(struct queue *q, enum hw_subscriber_event event, Hw__Update *update, size_t bytes)
 {
-        struct queue_item *item = malloc(sizeof *item);
+        struct queue_item *item = malloc(sizeof(*item));
 
         if (!item) {
                 hw__update__free_unpacked(update, NULL);

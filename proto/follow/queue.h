@@ -8,8 +8,8 @@
 struct queue_item {
         struct queue_item *next;
         enum hw_subscriber_event event;
-        Hw__Update *update;     /* NULL for events without one */
-        size_t bytes;           /* of the message as it was sent */
+        Hw__Update *update; /* NULL for events without one */
+        size_t bytes;       /* of the message as it was sent */
 };
 
 struct queue {

@@ -89,13 +89,16 @@ static int send_request(const struct exchange *x, const Hw__Request *request)
 
 static int exchange(void *socket, const char *endpoint, Hw__Request *request, struct exchange *x)
 {
-        static const int options[][2] = { { ZMQ_LINGER, 0 }, { ZMQ_IMMEDIATE, 1 }, { ZMQ_RECONNECT_IVL, 50 },
-                                          { ZMQ_RCVHWM, 100000 }, { ZMQ_IPV6, 1 } };
+        static const int options[][2] = { { ZMQ_LINGER, 0 },
+                                          { ZMQ_IMMEDIATE, 1 },
+                                          { ZMQ_RECONNECT_IVL, 50 },
+                                          { ZMQ_RCVHWM, 100000 },
+                                          { ZMQ_IPV6, 1 } };
         int64_t max = LIMIT_MESSAGE_BYTES;
 
-        for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
+        for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
                 (void)zmq_setsockopt(socket, options[i][0], &options[i][1], sizeof(int)); /* known, in range */
-        (void)zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &max, sizeof max);
+        (void)zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &max, sizeof(max));
         if (zmq_connect(socket, endpoint) < 0)
                 return -EINVAL;
         x->socket = socket;
@@ -110,7 +113,7 @@ int hw_request(const char *publish_endpoint, Hw__Request *request, int timeout_m
         void *zmq, *socket;
         int r = -ENOMEM;
 
-        if (endpoint_request(endpoint, sizeof endpoint, publish_endpoint) < 0)
+        if (endpoint_request(endpoint, sizeof(endpoint), publish_endpoint) < 0)
                 return -EINVAL;
         if (!request->has_id) {
                 request->has_id = true;

@@ -31,13 +31,13 @@
 #include "proto/follow/zparts.h"
 #include "proto/wire/limits.h"
 
-#define RECONNECT_MS 100
+#define RECONNECT_MS     100
 #define RECONNECT_MAX_MS 2000
-#define RECEIVE_QUEUE 100000    /* messages of one daemon that wait for a slow reader: then the daemon drops */
+#define RECEIVE_QUEUE    100000 /* messages of one daemon that wait for a slow reader: then the daemon drops */
 
 struct link {
-        void *updates;          /* SUB */
-        void *requests;         /* DEALER */
+        void *updates;  /* SUB */
+        void *requests; /* DEALER */
         struct clone clone;
 };
 
@@ -45,13 +45,13 @@ struct hw_subscriber {
         void *zmq;
         struct link *links;
         size_t n_links;
-        zmq_pollitem_t *items;          /* two per link */
-        char **targets;                 /* followed; NULL: all */
+        zmq_pollitem_t *items; /* two per link */
+        char **targets;        /* followed; NULL: all */
         size_t n_targets;
-        Hw__Kind *kinds;                /* followed; NULL: all */
+        Hw__Kind *kinds; /* followed; NULL: all */
         size_t n_kinds;
         uint64_t last_id;
-        struct queue_item *current;     /* lent to the caller */
+        struct queue_item *current; /* lent to the caller */
         size_t current_link, next_link;
         int epoll, timer;
         struct hw_subscriber_stats stats;
@@ -61,7 +61,7 @@ struct hw_subscriber {
 
 static void set_int(void *socket, int option, int value)
 {
-        (void)zmq_setsockopt(socket, option, &value, sizeof value); /* known options, values in range */
+        (void)zmq_setsockopt(socket, option, &value, sizeof(value)); /* known options, values in range */
 }
 
 static void *open_socket(struct hw_subscriber *s, int type)
@@ -76,7 +76,7 @@ static void *open_socket(struct hw_subscriber *s, int type)
         set_int(socket, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX_MS);
         set_int(socket, ZMQ_RCVHWM, RECEIVE_QUEUE);
         set_int(socket, ZMQ_IPV6, 1);
-        (void)zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &max, sizeof max);
+        (void)zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &max, sizeof(max));
         return socket;
 }
 
@@ -136,7 +136,7 @@ static int watch(struct hw_subscriber *s, int fd)
 static int watch_socket(struct hw_subscriber *s, void *socket)
 {
         int fd;
-        size_t size = sizeof fd;
+        size_t size = sizeof(fd);
 
         return zmq_getsockopt(socket, ZMQ_FD, &fd, &size) < 0 ? -errno : watch(s, fd);
 }
@@ -144,7 +144,7 @@ static int watch_socket(struct hw_subscriber *s, void *socket)
 static int open_link(struct hw_subscriber *s, struct link *l, const char *publish)
 {
         char request[ENDPOINT_MAX];
-        int r = endpoint_request(request, sizeof request, publish);
+        int r = endpoint_request(request, sizeof(request), publish);
 
         if (r < 0)
                 return -EINVAL;
@@ -169,14 +169,14 @@ static int open_links(struct hw_subscriber *s, const char *const *endpoints, siz
         int r = 0;
 
         if (!endpoints || n == 0) {
-                r = hw_default_endpoints(publish, request, sizeof publish);
+                r = hw_default_endpoints(publish, request, sizeof(publish));
                 endpoints = &one;
                 n = 1;
         }
         if (r < 0)
                 return -EINVAL;
-        s->links = calloc(n, sizeof *s->links);
-        s->items = calloc(n * 2, sizeof *s->items);
+        s->links = calloc(n, sizeof(*s->links));
+        s->items = calloc(n * 2, sizeof(*s->items));
         if (!s->links || !s->items)
                 return -ENOMEM;
         for (; s->n_links < n && r == 0; s->n_links++) {
@@ -192,7 +192,7 @@ static int open_links(struct hw_subscriber *s, const char *const *endpoints, siz
 static int copy_filter(struct hw_subscriber *s, const struct hw_subscriber_options *o)
 {
         if (o->targets && o->n_targets) {
-                s->targets = calloc(o->n_targets, sizeof *s->targets);
+                s->targets = calloc(o->n_targets, sizeof(*s->targets));
                 if (!s->targets)
                         return -ENOMEM;
                 for (; s->n_targets < o->n_targets; s->n_targets++) {
@@ -204,10 +204,10 @@ static int copy_filter(struct hw_subscriber *s, const struct hw_subscriber_optio
                 }
         }
         if (o->kinds && o->n_kinds) {
-                s->kinds = calloc(o->n_kinds + 2, sizeof *s->kinds);
+                s->kinds = calloc(o->n_kinds + 2, sizeof(*s->kinds));
                 if (!s->kinds)
                         return -ENOMEM;
-                memcpy(s->kinds, o->kinds, o->n_kinds * sizeof *s->kinds);
+                memcpy(s->kinds, o->kinds, o->n_kinds * sizeof(*s->kinds));
                 s->n_kinds = o->n_kinds;
                 s->kinds[s->n_kinds++] = HW__KIND__KIND_DAEMON; /* they always come */
                 s->kinds[s->n_kinds++] = HW__KIND__KIND_TARGET;
@@ -235,7 +235,7 @@ static int open_all(struct hw_subscriber *s, const struct hw_subscriber_options 
 struct hw_subscriber *hw_subscriber_new(const struct hw_subscriber_options *options)
 {
         static const struct hw_subscriber_options defaults;
-        struct hw_subscriber *s = calloc(1, sizeof *s);
+        struct hw_subscriber *s = calloc(1, sizeof(*s));
 
         if (!s)
                 return NULL;
@@ -289,7 +289,7 @@ static bool topic_matches(zmq_msg_t *frame, const Hw__Update *u)
         if (kind == HW__KIND__KIND_NONE)
                 return true;
         size_t n = hw_topic(topic, kind, u->target ? u->target : "");
-        return zmq_msg_size(frame) == n && memcmp(zmq_msg_data(frame), topic, n) == 0;
+        return zmq_msg_size(frame) == n && !memcmp(zmq_msg_data(frame), topic, n);
 }
 
 /* Unpacks an update with its topic, or counts it as bad and returns NULL. */

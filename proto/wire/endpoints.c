@@ -35,7 +35,7 @@ int hw_default_directory(char *ret_path, size_t size)
 int hw_default_endpoints(char *ret_publish, char *ret_request, size_t size)
 {
         char directory[ENDPOINT_MAX];
-        int r = hw_default_directory(directory, sizeof directory);
+        int r = hw_default_directory(directory, sizeof(directory));
 
         if (r < 0)
                 return r;
@@ -78,9 +78,9 @@ int endpoint_request(char *ret_request, size_t size, const char *publish)
 {
         if (strlen(publish) >= ENDPOINT_MAX)
                 return -ENAMETOOLONG;
-        if (strncmp(publish, "ipc://", 6) == 0)
+        if (!strncmp(publish, "ipc://", 6))
                 return request_of_ipc(ret_request, size, publish);
-        if (strncmp(publish, "tcp://", 6) == 0)
+        if (!strncmp(publish, "tcp://", 6))
                 return request_of_tcp(ret_request, size, publish);
         return -EINVAL;
 }

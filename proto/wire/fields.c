@@ -40,20 +40,20 @@ static bool is_present(const ProtobufCMessage *message, const ProtobufCFieldDesc
         if (field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF) {
                 uint32_t chosen;
 
-                memcpy(&chosen, quantifier, sizeof chosen);
+                memcpy(&chosen, quantifier, sizeof(chosen));
                 if (chosen != field->id)
                         return false;
         }
         if (field->type == PROTOBUF_C_TYPE_STRING || field->type == PROTOBUF_C_TYPE_MESSAGE) {
                 const void *pointer;
 
-                memcpy(&pointer, value, sizeof pointer);
+                memcpy(&pointer, value, sizeof(pointer));
                 return pointer != NULL;
         }
         if (field->label == PROTOBUF_C_LABEL_OPTIONAL && !(field->flags & PROTOBUF_C_FIELD_FLAG_ONEOF)) {
                 protobuf_c_boolean has;
 
-                memcpy(&has, quantifier, sizeof has);
+                memcpy(&has, quantifier, sizeof(has));
                 return has;
         }
         return true;
@@ -64,8 +64,8 @@ struct field_values field_values(const ProtobufCMessage *message, const Protobuf
         struct field_values v = { .step = value_size(field->type) };
 
         if (field->label == PROTOBUF_C_LABEL_REPEATED) {
-                memcpy(&v.count, at(message, field->quantifier_offset), sizeof v.count);
-                memcpy(&v.at, at(message, field->offset), sizeof v.at);
+                memcpy(&v.count, at(message, field->quantifier_offset), sizeof(v.count));
+                memcpy(&v.at, at(message, field->offset), sizeof(v.at));
         } else {
                 v.count = is_present(message, field);
                 v.at = at(message, field->offset);
@@ -80,11 +80,11 @@ void field_drop_enum(ProtobufCMessage *message, const ProtobufCFieldDescriptor *
         if (field->label == PROTOBUF_C_LABEL_REPEATED) {
                 memmove(v.at + i * v.step, v.at + (i + 1) * v.step, (v.count - i - 1) * v.step);
                 v.count--;
-                memcpy(at(message, field->quantifier_offset), &v.count, sizeof v.count);
+                memcpy(at(message, field->quantifier_offset), &v.count, sizeof(v.count));
         } else {
                 protobuf_c_boolean has = 0;
 
                 memset(v.at, 0, v.step);
-                memcpy(at(message, field->quantifier_offset), &has, sizeof has);
+                memcpy(at(message, field->quantifier_offset), &has, sizeof(has));
         }
 }

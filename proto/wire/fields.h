@@ -6,9 +6,9 @@
 #include <protobuf-c/protobuf-c.h>
 
 struct field_values {
-        char *at;               /* the first value: scalar, char *, ProtobufCBinaryData or ProtobufCMessage * */
-        size_t count;           /* 0: absent; 1: present; any number when repeated */
-        size_t step;            /* bytes from one value to the next */
+        char *at;     /* the first value: scalar, char *, ProtobufCBinaryData or ProtobufCMessage * */
+        size_t count; /* 0: absent; 1: present; any number when repeated */
+        size_t step;  /* bytes from one value to the next */
 };
 
 /* Borrowed from the message. */

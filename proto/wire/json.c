@@ -64,9 +64,9 @@ __attribute__((format(printf, 2, 3))) static void put_format(struct writer *w, c
         va_list args;
 
         va_start(args, format);
-        int n = vsnprintf(small, sizeof small, format, args);
+        int n = vsnprintf(small, sizeof(small), format, args);
         va_end(args);
-        if (n < 0 || (size_t)n >= sizeof small)
+        if (n < 0 || (size_t)n >= sizeof(small))
                 w->failed = true;
         else
                 put(w, small, (size_t)n);
@@ -120,7 +120,7 @@ static void put_base64(struct writer *w, const ProtobufCBinaryData *data)
                 bits |= n > 2 ? data->data[pos + 2] : 0u;
                 for (unsigned i = 0; i < 4; i++)
                         out[i] = i <= n ? digits[bits >> (18 - 6 * i) & 63] : '=';
-                put(w, out, sizeof out);
+                put(w, out, sizeof(out));
         }
         put_text(w, "\"");
 }
@@ -153,8 +153,8 @@ static void put_64(struct writer *w, ProtobufCType type, const char *at)
         uint64_t value;
         int64_t negative;
 
-        memcpy(&value, at, sizeof value);
-        memcpy(&negative, at, sizeof negative);
+        memcpy(&value, at, sizeof(value));
+        memcpy(&negative, at, sizeof(negative));
         if (type == PROTOBUF_C_TYPE_UINT64 || type == PROTOBUF_C_TYPE_FIXED64)
                 put_format(w, "%s%" PRIu64 "%s", quote, value, quote);
         else
@@ -167,9 +167,9 @@ static void put_32(struct writer *w, const ProtobufCFieldDescriptor *field, cons
         int32_t negative;
         float single;
 
-        memcpy(&value, at, sizeof value);
-        memcpy(&negative, at, sizeof negative);
-        memcpy(&single, at, sizeof single);
+        memcpy(&value, at, sizeof(value));
+        memcpy(&negative, at, sizeof(negative));
+        memcpy(&single, at, sizeof(single));
         if (field->type == PROTOBUF_C_TYPE_UINT32 || field->type == PROTOBUF_C_TYPE_FIXED32)
                 put_format(w, "%" PRIu32, value);
         else if (field->type == PROTOBUF_C_TYPE_FLOAT)
@@ -193,23 +193,23 @@ static void put_value(struct writer *w, const ProtobufCFieldDescriptor *field, c
 
         switch (field->type) {
         case PROTOBUF_C_TYPE_MESSAGE:
-                memcpy(&pointer, at, sizeof pointer);
+                memcpy(&pointer, at, sizeof(pointer));
                 put_message(w, pointer);
                 break;
         case PROTOBUF_C_TYPE_STRING:
-                memcpy(&pointer, at, sizeof pointer);
+                memcpy(&pointer, at, sizeof(pointer));
                 put_string(w, pointer);
                 break;
         case PROTOBUF_C_TYPE_BYTES:
-                memcpy(&data, at, sizeof data);
+                memcpy(&data, at, sizeof(data));
                 put_base64(w, &data);
                 break;
         case PROTOBUF_C_TYPE_BOOL:
-                memcpy(&yes, at, sizeof yes);
+                memcpy(&yes, at, sizeof(yes));
                 put_text(w, yes ? "true" : "false");
                 break;
         case PROTOBUF_C_TYPE_DOUBLE:
-                memcpy(&number, at, sizeof number);
+                memcpy(&number, at, sizeof(number));
                 put_double(w, number);
                 break;
         case PROTOBUF_C_TYPE_INT64:
@@ -232,7 +232,7 @@ static void put_name(struct writer *w, const char *name)
         size_t n = 0;
 
         camel[n++] = '"';
-        for (bool upper = false; *name && n < sizeof camel - 2; name++) {
+        for (bool upper = false; *name && n < sizeof(camel) - 2; name++) {
                 char c = upper && *name >= 'a' && *name <= 'z' ? (char)(*name - 'a' + 'A') : *name;
 
                 upper = c == '_';

@@ -12,11 +12,11 @@
 #define COUNT(a) (sizeof(a) / sizeof(a)[0])
 
 static const char *const kind_names[] = {
-        [HW__KIND__KIND_DAEMON] = "daemon",   [HW__KIND__KIND_TARGET] = "target", [HW__KIND__KIND_HEAP] = "heap",
-        [HW__KIND__KIND_GC] = "gc",           [HW__KIND__KIND_CENSUS] = "census", [HW__KIND__KIND_BAND] = "band",
-        [HW__KIND__KIND_NOTE] = "note",       [HW__KIND__KIND_PROFILE] = "profile", [HW__KIND__KIND_TICKY] = "ticky",
-        [HW__KIND__KIND_SCHED] = "sched",     [HW__KIND__KIND_HEALTH] = "health", [HW__KIND__KIND_TREND] = "trend",
-        [HW__KIND__KIND_ALERT] = "alert",     [HW__KIND__KIND_EVENT] = "event",
+        [HW__KIND__KIND_DAEMON] = "daemon", [HW__KIND__KIND_TARGET] = "target",   [HW__KIND__KIND_HEAP] = "heap",
+        [HW__KIND__KIND_GC] = "gc",         [HW__KIND__KIND_CENSUS] = "census",   [HW__KIND__KIND_BAND] = "band",
+        [HW__KIND__KIND_NOTE] = "note",     [HW__KIND__KIND_PROFILE] = "profile", [HW__KIND__KIND_TICKY] = "ticky",
+        [HW__KIND__KIND_SCHED] = "sched",   [HW__KIND__KIND_HEALTH] = "health",   [HW__KIND__KIND_TREND] = "trend",
+        [HW__KIND__KIND_ALERT] = "alert",   [HW__KIND__KIND_EVENT] = "event",
 };
 
 static const struct {
@@ -47,7 +47,7 @@ const char *hw_kind_name(Hw__Kind kind)
 Hw__Kind hw_kind_parse(const char *name)
 {
         for (size_t i = 1; i < COUNT(kind_names); i++)
-                if (kind_names[i] && strcmp(name, kind_names[i]) == 0)
+                if (kind_names[i] && !strcmp(name, kind_names[i]))
                         return (Hw__Kind)i;
         return HW__KIND__KIND_NONE;
 }
@@ -60,7 +60,7 @@ const char *hw_series_name(Hw__Series s)
 Hw__Series hw_series_parse(const char *name)
 {
         for (size_t i = 1; i < COUNT(series); i++)
-                if (series[i].name && strcmp(name, series[i].name) == 0)
+                if (series[i].name && !strcmp(name, series[i].name))
                         return (Hw__Series)i;
         return HW__SERIES__SERIES_NONE;
 }

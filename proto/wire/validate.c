@@ -16,7 +16,7 @@
 /* model/histogram.h's number of buckets; part of the protocol (docs/PROTOCOL.md). */
 #define PAUSE_BUCKETS 1216u
 
-#define EVENT_IDS 65536u        /* an eventlog's ids have 16 bits */
+#define EVENT_IDS 65536u /* an eventlog's ids have 16 bits */
 
 /* ------------------------------------------------- every field of any message */
 
@@ -38,7 +38,7 @@ static const char *check_enum(ProtobufCMessage *message, const ProtobufCFieldDes
         for (size_t i = v.count; i-- > 0;) {
                 int value;
 
-                memcpy(&value, v.at + i * v.step, sizeof value);
+                memcpy(&value, v.at + i * v.step, sizeof(value));
                 if (protobuf_c_enum_descriptor_get_value(field->descriptor, value))
                         continue;
                 if (strict)
@@ -56,7 +56,7 @@ static const char *check_values(const struct field_values *v, ProtobufCType type
         for (size_t i = 0; i < v->count && !reason; i++) {
                 void *pointer;
 
-                memcpy(&pointer, v->at + i * v->step, sizeof pointer);
+                memcpy(&pointer, v->at + i * v->step, sizeof(pointer));
                 reason = type == PROTOBUF_C_TYPE_STRING ? check_text(pointer) : walk(pointer, strict);
         }
         return reason;

@@ -25,10 +25,10 @@
 #include "rts/EventLogWriter.h"
 
 #define BLOCK_MARKER 18
-#define MARKER_BYTES 24         /* u16 event, u64 time, u32 size, u64 end, u16 capability */
-#define SIZE_AT 10
-#define END_AT 14
-#define BUFFER_MAX (64u << 20)  /* the RTS uses 2 MiB */
+#define MARKER_BYTES 24 /* u16 event, u64 time, u32 size, u64 end, u16 capability */
+#define SIZE_AT      10
+#define END_AT       14
+#define BUFFER_MAX   (64u << 20) /* the RTS uses 2 MiB */
 
 struct events_buffer {
         StgInt8 *begin, *position, *marker;
@@ -45,7 +45,7 @@ int demo_flush_eventlog(void);
 static void put(StgInt8 *at, uint64_t value, int bytes)
 {
         while (bytes-- > 0) {
-                at[bytes] = (StgInt8) (value & 255);
+                at[bytes] = (StgInt8)(value & 255);
                 value >>= 8;
         }
 }
@@ -54,7 +54,7 @@ static void put(StgInt8 *at, uint64_t value, int bytes)
 static bool sane(const struct events_buffer *b)
 {
         if (b->begin == NULL || b->size < 2 * MARKER_BYTES || b->size > BUFFER_MAX || b->position < b->begin ||
-            (uint64_t) (b->position - b->begin) > b->size)
+            (uint64_t)(b->position - b->begin) > b->size)
                 return false;
         return b->marker == NULL || (b->marker >= b->begin && b->marker + MARKER_BYTES <= b->position);
 }
@@ -63,7 +63,7 @@ static void close_block(struct events_buffer *b, uint64_t now)
 {
         if (b->marker == NULL)
                 return;
-        put(b->marker + SIZE_AT, (uint64_t) (b->position - b->marker), 4);
+        put(b->marker + SIZE_AT, (uint64_t)(b->position - b->marker), 4);
         put(b->marker + END_AT, now, 8);
         b->marker = NULL;
 }
@@ -82,14 +82,14 @@ static void open_block(struct events_buffer *b, uint64_t now)
 /* A buffer that holds nothing but its own marker is left alone. */
 static void flush_buffer(struct events_buffer *b)
 {
-        uint64_t now = (uint64_t) stat_getElapsedTime();
+        uint64_t now = (uint64_t)stat_getElapsedTime();
 
         if (b->marker == b->begin && b->position == b->begin + MARKER_BYTES)
                 return;
         if (b->position == b->begin)
                 return;
         close_block(b, now);
-        (void) FileEventLogWriter.writeEventLog(b->begin, (size_t) (b->position - b->begin)); /* the RTS reports */
+        (void)FileEventLogWriter.writeEventLog(b->begin, (size_t)(b->position - b->begin)); /* the RTS reports */
         b->position = b->begin;
         open_block(b, now);
 }

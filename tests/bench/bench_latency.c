@@ -26,8 +26,8 @@
 #include "heapwatch/wire.h"
 #include "tests/bench/eventlog_out.h"
 
-#define PAUSE_NS 7300000        /* between messages; no multiple of the daemon's intervals */
-#define WAIT_MS 5000            /* for one message: then something is wrong */
+#define PAUSE_NS 7300000 /* between messages; no multiple of the daemon's intervals */
+#define WAIT_MS  5000    /* for one message: then something is wrong */
 
 extern char **environ;
 
@@ -86,8 +86,8 @@ static void start(struct setup *s, const char *daemon)
         if (mkfifo(s->fifo, 0600) != 0)
                 die("mkfifo");
         s->fd = open(s->fifo, O_RDWR | O_CLOEXEC);
-        char *argv[] = { (char *)daemon, "--log-level", "error", "--publish", s->publish, "--request", s->request,
-                         s->spec, NULL };
+        char *argv[] = { (char *)daemon, "--log-level", "error", "--publish", s->publish,
+                         "--request",    s->request,    s->spec, NULL };
         if (s->fd < 0 || posix_spawn(&s->pid, daemon, NULL, NULL, argv, environ) != 0)
                 die(daemon);
         s->context = zmq_ctx_new();

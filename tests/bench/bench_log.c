@@ -39,8 +39,8 @@
 #include "daemon/model/model.h"
 #include "daemon/target/pipeline.h"
 
-#define BATCH 256u              /* as pipeline.c */
-#define POLL_MS 20
+#define BATCH        256u /* as pipeline.c */
+#define POLL_MS      20
 #define BUFFER_BYTES (256u * 1024) /* of each way but the process, which has its own */
 
 extern char **environ;
@@ -50,7 +50,7 @@ struct result {
         uint64_t bytes, events, messages, message_bytes;
 };
 
-static uint64_t sink;           /* keeps the compiler from dropping work */
+static uint64_t sink; /* keeps the compiler from dropping work */
 
 static void die(const char *what)
 {
@@ -445,7 +445,7 @@ static uint64_t own_peak_kib(void)
         uint64_t kib = 0;
 
         while (f && fgets(line, sizeof(line), f))
-                if (strncmp(line, "VmHWM:", 6) == 0)
+                if (!strncmp(line, "VmHWM:", 6))
                         kib = strtoull(line + 6, NULL, 10);
         if (f)
                 fclose(f);
@@ -464,13 +464,16 @@ int main(int argc, char **argv)
         static const struct {
                 const char *name;
                 void (*run)(const char *path, struct result *r);
-        } ways[] = { { "read", way_read }, { "skip", way_skip }, { "decode", way_decode }, { "model", way_model },
+        } ways[] = { { "read", way_read },
+                     { "skip", way_skip },
+                     { "decode", way_decode },
+                     { "model", way_model },
                      { "publish", way_publish } };
         struct result r = { 0 };
 
-        if (argc == 3 && strcmp(argv[1], "census") == 0)
+        if (argc == 3 && !strcmp(argv[1], "census"))
                 return censuses(argv[2]);
-        if (argc > 2 && strncmp(argv[1], "once:", 5) == 0) {
+        if (argc > 2 && !strncmp(argv[1], "once:", 5)) {
                 r = once(argv[1] + 5, argv + 2, argc - 2);
                 print(&r);
                 return 0;
@@ -487,7 +490,8 @@ int main(int argc, char **argv)
                 print(&r);
                 return sink == 42 ? 1 : 0;
         }
-        fprintf(stderr, "usage: bench_log read|skip|decode|model|publish|once:HEAPWATCHD LOG...\n"
-                        "       bench_log census LOG\n");
+        fprintf(stderr,
+                "usage: bench_log read|skip|decode|model|publish|once:HEAPWATCHD LOG...\n"
+                "       bench_log census LOG\n");
         return 2;
 }

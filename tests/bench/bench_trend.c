@@ -18,11 +18,11 @@
 #include "heapwatch/eventlog.h"
 #include "daemon/trend/tracker.h"
 
-#define SECOND_NS UINT64_C(1000000000)
-#define OLD_MINUTES (24u * 60)
+#define SECOND_NS        UINT64_C(1000000000)
+#define OLD_MINUTES      (24u * 60)
 #define MEASURED_SECONDS 3600u
-#define BANDS_MAX 5000u
-#define ROW_MAX 24u             /* heap profile's number, bytes, label */
+#define BANDS_MAX        5000u
+#define ROW_MAX          24u /* heap profile's number, bytes, label */
 
 static uint64_t cpu_ns(void)
 {
@@ -60,18 +60,23 @@ static void one_census(struct bench *b, uint64_t second)
         struct hw_event *e = b->events;
         uint64_t time_ns = second * SECOND_NS;
 
-        *e++ = (struct hw_event){ .time_ns = time_ns, .id = HW_HEAP_PROF_SAMPLE_BEGIN, .payload = number, .size = 8,
-                                  .cap = HW_CAP_NONE };
+        *e++ = (struct hw_event){
+                .time_ns = time_ns, .id = HW_HEAP_PROF_SAMPLE_BEGIN, .payload = number, .size = 8, .cap = HW_CAP_NONE
+        };
         for (uint32_t i = 0; i < b->bands; i++) {
                 uint8_t *row = b->rows[i];
                 row[0] = 0;
                 put64(row + 1, value(i, second, &b->random));
                 int label = snprintf((char *)row + 9, ROW_MAX - 9, "band%" PRIu32, i);
-                *e++ = (struct hw_event){ .time_ns = time_ns, .id = HW_HEAP_PROF_SAMPLE_STRING, .payload = row,
-                                          .size = (uint32_t)label + 10, .cap = HW_CAP_NONE };
+                *e++ = (struct hw_event){ .time_ns = time_ns,
+                                          .id = HW_HEAP_PROF_SAMPLE_STRING,
+                                          .payload = row,
+                                          .size = (uint32_t)label + 10,
+                                          .cap = HW_CAP_NONE };
         }
-        *e++ = (struct hw_event){ .time_ns = time_ns, .id = HW_HEAP_PROF_SAMPLE_END, .payload = number, .size = 8,
-                                  .cap = HW_CAP_NONE };
+        *e++ = (struct hw_event){
+                .time_ns = time_ns, .id = HW_HEAP_PROF_SAMPLE_END, .payload = number, .size = 8, .cap = HW_CAP_NONE
+        };
         model_events(b->model, b->events, (size_t)(e - b->events));
 }
 

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OUT_BYTES (1u << 20)    /* one block at most; the RTS uses 2 MiB */
+#define OUT_BYTES    (1u << 20) /* one block at most; the RTS uses 2 MiB */
 #define OUT_VARIABLE 0xffffu
-#define OUT_NO_CAP 0xffffu
+#define OUT_NO_CAP   0xffffu
 
 struct out {
         size_t n;
-        size_t block;           /* where the open block's marker stands */
+        size_t block; /* where the open block's marker stands */
         uint8_t data[OUT_BYTES];
 };
 

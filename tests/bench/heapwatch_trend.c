@@ -23,12 +23,12 @@
 
 #include "daemon/trend/trend.h"
 
-#define LINE_EVERY 16u          /* closed minutes */
+#define LINE_EVERY 16u /* closed minutes */
 
 struct detector {
         struct trend_config config;
         struct trend trend;
-        double limit;           /* NaN: none */
+        double limit; /* NaN: none */
         bool in_series;
         enum trend_verdict told;
         uint64_t told_minute;
@@ -128,9 +128,9 @@ static bool take_line(struct detector *d, char *line)
 
         if (!a || (c && strtok_r(NULL, " \n", &save)))
                 return false;
-        if (strcmp(a, "S") == 0)
+        if (!strcmp(a, "S"))
                 return c && !d->in_series && begin_series(d, c);
-        if (strcmp(a, "E") == 0) {
+        if (!strcmp(a, "E")) {
                 if (b || !d->in_series)
                         return false;
                 d->in_series = false;
@@ -161,7 +161,8 @@ int main(int argc, char **argv)
 
         if (!read_config(argc, argv, &d.config)) {
                 fputs("usage: heapwatch-trend [RESOLUTION_NS [LEAK_AFTER_NS]]\n"
-                      "       LEAK_AFTER_NS must be at least 20 times RESOLUTION_NS\n", stderr);
+                      "       LEAK_AFTER_NS must be at least 20 times RESOLUTION_NS\n",
+                      stderr);
                 return 2;
         }
         while (fgets(line, sizeof(line), stdin)) {

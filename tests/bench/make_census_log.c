@@ -18,10 +18,10 @@
 #include "daemon/model/run.h"
 #include "tests/bench/eventlog_out.h"
 
-#define MS UINT64_C(1000000)
-#define ROOM_OF_ROW 1024u               /* a block is closed before less than this is left */
+#define MS          UINT64_C(1000000)
+#define ROOM_OF_ROW 1024u /* a block is closed before less than this is left */
 #define FIRST_TABLE UINT64_C(0x42a4b8)
-#define TABLE_STEP 24u
+#define TABLE_STEP  24u
 
 struct plan {
         uint32_t bands, tables, censuses;
@@ -30,16 +30,28 @@ struct plan {
 
 static void put_header(struct out *o)
 {
-        static const struct { uint16_t id, size; const char *name; } types[] = {
-                { 9, 0, "Starting GC" }, { 10, 0, "Finished GC" }, { 12, 0, "Request parallel GC" },
-                { 18, 14, "Block marker" }, { 29, OUT_VARIABLE, "RTS name and version" },
-                { 43, 16, "Wall clock time" }, { 49, 12, "Total heap memory ever allocated" },
-                { 50, 12, "Current heap size (number of allocated mblocks)" }, { 51, 12, "Current heap live data" },
-                { 52, 38, "Heap static parameters" }, { 53, 58, "GC statistics" },
-                { 54, 0, "Synchronise stop-the-world GC" }, { 90, 16, "The RTS attempted to return memory" },
+        static const struct {
+                uint16_t id, size;
+                const char *name;
+        } types[] = {
+                { 9, 0, "Starting GC" },
+                { 10, 0, "Finished GC" },
+                { 12, 0, "Request parallel GC" },
+                { 18, 14, "Block marker" },
+                { 29, OUT_VARIABLE, "RTS name and version" },
+                { 43, 16, "Wall clock time" },
+                { 49, 12, "Total heap memory ever allocated" },
+                { 50, 12, "Current heap size (number of allocated mblocks)" },
+                { 51, 12, "Current heap live data" },
+                { 52, 38, "Heap static parameters" },
+                { 53, 58, "GC statistics" },
+                { 54, 0, "Synchronise stop-the-world GC" },
+                { 90, 16, "The RTS attempted to return memory" },
                 { 91, 12, "Current heap size (number of allocated blocks)" },
-                { 160, OUT_VARIABLE, "Start of heap profile" }, { 162, 8, "Start of heap profile sample" },
-                { 164, OUT_VARIABLE, "Heap profile string sample" }, { 165, 8, "End of heap profile sample" },
+                { 160, OUT_VARIABLE, "Start of heap profile" },
+                { 162, 8, "Start of heap profile sample" },
+                { 164, OUT_VARIABLE, "Heap profile string sample" },
+                { 165, 8, "End of heap profile sample" },
                 { 169, OUT_VARIABLE, "An IPE entry" },
         };
 

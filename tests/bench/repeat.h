@@ -15,16 +15,16 @@
 
 #include "heapwatch/eventlog.h"
 
-#define REPEAT_MARKER_SIZE_AT 10u       /* u32 in a block marker */
-#define REPEAT_MARKER_END_AT 14u        /* u64 */
+#define REPEAT_MARKER_SIZE_AT 10u /* u32 in a block marker */
+#define REPEAT_MARKER_END_AT  14u /* u64 */
 
 struct repeat {
-        uint8_t *bytes;         /* a whole log; its times are changed in place */
+        uint8_t *bytes; /* a whole log; its times are changed in place */
         size_t size;
-        size_t first, end;      /* events are bytes[first..end), without the end marker */
-        size_t *times;          /* offsets of all timestamps */
+        size_t first, end; /* events are bytes[first..end), without the end marker */
+        size_t *times;     /* offsets of all timestamps */
         size_t n_times;
-        uint64_t span_ns;       /* newest timestamp */
+        uint64_t span_ns; /* newest timestamp */
 };
 
 static inline uint64_t repeat_get(const uint8_t *p, unsigned width)

@@ -16,7 +16,7 @@
 #include "daemon/log.h"
 #include "daemon/target/pipeline.h"
 
-#define SEED_BYTES 4u
+#define SEED_BYTES    4u
 #define MESSAGE_BYTES ((size_t)1 << 22)
 
 struct said {

@@ -35,14 +35,14 @@ struct bus_client {
 
 static struct targets all;
 static struct act *act;
-static struct rulebook rulebook;        /* the built-in rules */
+static struct rulebook rulebook; /* the built-in rules */
 
 /* ------------------------------------------------------- targets and bus */
 
 struct pipeline *targets_find(const struct targets *t, const char *name)
 {
         for (size_t i = 0; i < TARGETS; i++)
-                if (strcmp(pipeline_name(t->pipelines[i]), name) == 0)
+                if (!strcmp(pipeline_name(t->pipelines[i]), name))
                         return t->pipelines[i];
         return NULL;
 }

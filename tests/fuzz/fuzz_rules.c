@@ -82,8 +82,14 @@ static bool a_band(void *ctx, uint32_t id, const char *ret_texts[BAND_TEXTS])
 
 static void judge(const struct expr *e)
 {
-        struct rule_data data = { .span = no_span, .newest = one_sample, .oldest = no_span, .integral = no_area,
-                                  .quantile = no_quantile, .fact = some_fact, .trend = no_trend, .began_ns = began,
+        struct rule_data data = { .span = no_span,
+                                  .newest = one_sample,
+                                  .oldest = no_span,
+                                  .integral = no_area,
+                                  .quantile = no_quantile,
+                                  .fact = some_fact,
+                                  .trend = no_trend,
+                                  .began_ns = began,
                                   .band = a_band };
         struct rule_moment at = { .time_ns = 1000, .target_ns = 1000, .wall_ns = 1000, .run = 1 };
         struct headline headline;

@@ -18,7 +18,7 @@ enum { WIRE_UPDATE = 0, WIRE_REQUEST = 1 };
 
 struct out {
         const char *wire, *requests;
-        unsigned long kinds;    /* bit: written */
+        unsigned long kinds; /* bit: written */
 };
 
 static void write_file(const char *dir, const char *name, int first, const uint8_t *bytes, size_t size)

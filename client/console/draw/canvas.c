@@ -67,17 +67,20 @@ const struct cell *canvas_cell(const struct canvas *c, int row, int column)
 
 struct glyph {
         char bytes[5];
-        size_t length;          /* in the source text */
-        int columns;            /* 0: joins the one before */
+        size_t length; /* in the source text */
+        int columns;   /* 0: joins the one before */
 };
 
 /* The signs that heapwatch draws, and their twins where there is no UTF-8. */
-static const struct { uint32_t code; char twin; } twins[] = {
-        { 0x2013, '-' }, { 0x2026, '~' }, { 0x00b7, '|' }, { 0x25cf, '*' }, { 0x25cb, 'o' }, { 0x2500, '-' },
-        { 0x2581, '_' }, { 0x2582, '.' }, { 0x2583, ':' }, { 0x2584, '-' }, { 0x2585, '=' }, { 0x2586, '+' },
-        { 0x2587, '*' }, { 0x2588, '#' }, { 0x2591, '.' }, { 0x25b8, '>' }, { 0x00d7, 'x' }, { 0x25b2, '^' },
-        { 0x25b5, ',' }, { 0x25be, 'v' }, { 0x2502, '|' }, { 0x2508, '.' }, { 0x254c, '-' }, { 0x2534, '+' },
-        { 0x25a0, '#' }, { 0x2590, '#' }, { 0x2190, '<' }, { 0x2191, '^' }, { 0x2192, '>' }, { 0x2193, 'v' },
+static const struct {
+        uint32_t code;
+        char twin;
+} twins[] = {
+        { 0x2013, '-' }, { 0x2026, '~' },  { 0x00b7, '|' }, { 0x25cf, '*' }, { 0x25cb, 'o' }, { 0x2500, '-' },
+        { 0x2581, '_' }, { 0x2582, '.' },  { 0x2583, ':' }, { 0x2584, '-' }, { 0x2585, '=' }, { 0x2586, '+' },
+        { 0x2587, '*' }, { 0x2588, '#' },  { 0x2591, '.' }, { 0x25b8, '>' }, { 0x00d7, 'x' }, { 0x25b2, '^' },
+        { 0x25b5, ',' }, { 0x25be, 'v' },  { 0x2502, '|' }, { 0x2508, '.' }, { 0x254c, '-' }, { 0x2534, '+' },
+        { 0x25a0, '#' }, { 0x2590, '#' },  { 0x2190, '<' }, { 0x2191, '^' }, { 0x2192, '>' }, { 0x2193, 'v' },
         { 0x2197, '/' }, { 0x2198, '\\' }, { 0x2514, '`' }, { 0x251c, '|' }, { 0x00b1, '~' }, { 0x2592, '%' },
 };
 
@@ -255,8 +258,7 @@ int canvas_put_right(struct canvas *c, struct area area, int row, int column, in
         return canvas_put(c, area, row, column, width, tint, text);
 }
 
-void canvas_rule(struct canvas *c, struct area area, int row, int column, int width, enum tint tint,
-                 const char *glyph)
+void canvas_rule(struct canvas *c, struct area area, int row, int column, int width, enum tint tint, const char *glyph)
 {
         int most = room(c, area, row, column, width);
 

@@ -17,35 +17,35 @@
 /* What a cell means; screen.c makes colours of it. */
 enum tint {
         TINT_PLAIN,
-        TINT_STRONG,    /* titles, names */
-        TINT_DIM,       /* units, rules, what is secondary */
+        TINT_STRONG, /* titles, names */
+        TINT_DIM,    /* units, rules, what is secondary */
         TINT_GOOD,
         TINT_WARN,
         TINT_BAD,
         TINT_GRAPH,
         TINT_SELECTED,
-        TINT_HEADING,           /* bars: headings of columns, the tabs */
-        TINT_HEADING_STRONG,    /* the column of order */
-        TINT_HEADING_KEY,       /* a key within a bar */
-        TINT_KEY,               /* a key elsewhere */
-        TINT_LINE_1,            /* lines of a chart */
+        TINT_HEADING,        /* bars: headings of columns, the tabs */
+        TINT_HEADING_STRONG, /* the column of order */
+        TINT_HEADING_KEY,    /* a key within a bar */
+        TINT_KEY,            /* a key elsewhere */
+        TINT_LINE_1,         /* lines of a chart */
         TINT_LINE_2,
         TINT_LINE_3,
         TINT_LINE_4,
-        TINT_MARK,              /* notes in a chart */
-        TINT_FAINT,             /* lines behind a chart */
+        TINT_MARK,  /* notes in a chart */
+        TINT_FAINT, /* lines behind a chart */
         TINTS
 };
 
 struct cell {
-        char text[15];          /* one character with its combining marks, UTF-8; "" = right half of a wide one */
+        char text[15]; /* one character with its combining marks, UTF-8; "" = right half of a wide one */
         uint8_t tint;
 };
 
 struct canvas {
         int height, width;
-        bool ascii;             /* everything is drawn with ASCII */
-        struct cell *cells;     /* height * width */
+        bool ascii;         /* everything is drawn with ASCII */
+        struct cell *cells; /* height * width */
 };
 
 /* A rectangle to draw in; rows and columns of the calls below are relative to it. */
@@ -53,7 +53,7 @@ struct area {
         int row, column, height, width;
 };
 
-#define CANVAS_MAX 2000         /* rows and columns are at most this */
+#define CANVAS_MAX 2000 /* rows and columns are at most this */
 
 /* NULL when memory is short. Blank. */
 struct canvas *canvas_new(int height, int width, bool ascii);
@@ -79,8 +79,7 @@ int canvas_put_right(struct canvas *c, struct area area, int row, int column, in
                      const char *text);
 
 /* Draws a line of `glyph` (one column wide). */
-void canvas_rule(struct canvas *c, struct area area, int row, int column, int width, enum tint tint,
-                 const char *glyph);
+void canvas_rule(struct canvas *c, struct area area, int row, int column, int width, enum tint tint, const char *glyph);
 
 /* Gives a whole row a tint. */
 void canvas_tint_row(struct canvas *c, struct area area, int row, enum tint tint);

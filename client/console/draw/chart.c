@@ -90,8 +90,9 @@ struct chart_axis chart_axis(enum unit unit, double low, double high, int steps)
 
 uint64_t chart_time_step(uint64_t span_ns, int most)
 {
-        static const uint64_t steps[] = { S, 2 * S, 5 * S, 10 * S, 15 * S, 30 * S, 60 * S, 120 * S, 300 * S, 600 * S,
-                900 * S, 1800 * S, 3600 * S, 7200 * S, 10800 * S, 21600 * S, 43200 * S, 86400 * S };
+        static const uint64_t steps[] = { S,        2 * S,    5 * S,     10 * S,    15 * S,    30 * S,
+                                          60 * S,   120 * S,  300 * S,   600 * S,   900 * S,   1800 * S,
+                                          3600 * S, 7200 * S, 10800 * S, 21600 * S, 43200 * S, 86400 * S };
         const size_t n = sizeof(steps) / sizeof(steps[0]);
         uint64_t least = span_ns / (uint64_t)(most > 0 ? most : 1), step = steps[n - 1];
 

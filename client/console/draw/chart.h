@@ -22,19 +22,23 @@ struct chart_line {
 };
 
 /* A strong mark is seen from afar; the others are only there to be found by the cursor. */
-struct chart_mark { uint64_t time_ns; const char *text; bool strong; };
+struct chart_mark {
+        uint64_t time_ns;
+        const char *text;
+        bool strong;
+};
 
 struct chart {
         const char *title;
         enum unit unit;
-        uint64_t from_ns, to_ns;        /* event time */
-        uint64_t start_wall_ns;         /* Unix time of event time 0: axis labels are the time of day; 0: event time */
-        bool from_zero;                 /* the axis begins at 0 */
+        uint64_t from_ns, to_ns; /* event time */
+        uint64_t start_wall_ns;  /* Unix time of event time 0: axis labels are the time of day; 0: event time */
+        bool from_zero;          /* the axis begins at 0 */
         struct chart_line lines[CHART_LINES]; /* the first is drawn on top */
         size_t n_lines;
-        const char *limit_name;         /* NULL: no limit */
+        const char *limit_name; /* NULL: no limit */
         double limit;
-        const struct world_ring *ticks;  /* each point is a small mark under the axis; NULL: none */
+        const struct world_ring *ticks; /* each point is a small mark under the axis; NULL: none */
         struct chart_mark marks[CHART_MARKS];
         size_t n_marks;
         bool has_cursor;
@@ -58,7 +62,9 @@ bool chart_value(const struct chart_line *line, uint64_t time_ns, double *ret_va
 const struct chart_mark *chart_mark_at(const struct chart *c, uint64_t time_ns, uint64_t reach_ns);
 
 /* The values between and around which the axis runs: multiples of a round step. (chart.c) */
-struct chart_axis { double low, high, step; };
+struct chart_axis {
+        double low, high, step;
+};
 struct chart_axis chart_axis(enum unit unit, double low, double high, int steps);
 
 /* A round distance of time marks, at most `most` of them in a span. */

@@ -25,10 +25,10 @@ struct plot {
         struct area area;
         const struct chart *chart;
         struct chart_axis axis;
-        int columns, rows;              /* in dots */
-        uint8_t *bits;                  /* of each cell */
+        int columns, rows; /* in dots */
+        uint8_t *bits;     /* of each cell */
         uint8_t *tints;
-        double *values;                 /* scratch, `columns` of them */
+        double *values; /* scratch, `columns` of them */
         bool *known;
 };
 

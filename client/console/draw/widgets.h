@@ -9,14 +9,14 @@
 #include "client/console/draw/canvas.h"
 #include "client/state/world.h"
 
-#define SPARK_MAX 256           /* columns of the widest sparkline */
+#define SPARK_MAX    256 /* columns of the widest sparkline */
 #define UNKNOWN_TEXT "–"
 
 /* How samples become columns. */
 enum spark_mode {
-        SPARK_GAUGE,            /* greatest of a column; holds until the next sample */
-        SPARK_EVENTS,           /* greatest of a column; blank without samples */
-        SPARK_RATE              /* growth of a cumulative series */
+        SPARK_GAUGE,  /* greatest of a column; holds until the next sample */
+        SPARK_EVENTS, /* greatest of a column; blank without samples */
+        SPARK_RATE    /* growth of a cumulative series */
 };
 
 /*

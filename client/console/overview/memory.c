@@ -22,11 +22,11 @@ struct gauge {
         enum spark_mode mode;
         char value[SCENE_TEXT];
         char remark[SCENE_TEXT];
-        enum tint tint;         /* of the remark */
+        enum tint tint; /* of the remark */
 };
 
-static void draw_gauge(struct canvas *c, struct area area, int row, const struct scene *s,
-                       const struct world_target *t, const struct gauge *g)
+static void draw_gauge(struct canvas *c, struct area area, int row, const struct scene *s, const struct world_target *t,
+                       const struct gauge *g)
 {
         int remark = area.width >= 100 ? 40 : area.width >= 76 ? 30 : 24;
         int graph = 1 + LABEL + VALUE + 2, width = area.width - graph - remark - 3;
@@ -109,7 +109,10 @@ static struct gauge rss_gauge(const struct world_target *t)
 static struct gauge allocation_gauge(const struct world_target *t)
 {
         struct gauge g = {
-                .label = "alloc", .series = HW__SERIES__SERIES_ALLOCATED, .mode = SPARK_RATE, .tint = TINT_DIM,
+                .label = "alloc",
+                .series = HW__SERIES__SERIES_ALLOCATED,
+                .mode = SPARK_RATE,
+                .tint = TINT_DIM,
         };
         bool known = t->heap && t->heap->has_allocation_rate_bps;
         char total[SCENE_TEXT];

@@ -29,8 +29,8 @@ enum { SECTIONS = sizeof(sections) / sizeof(sections[0]) };
 
 struct layout {
         int heights[SECTIONS], wishes[SECTIONS];
-        bool air[SECTIONS];             /* a blank row above */
-        int left;                       /* rows not dealt out yet */
+        bool air[SECTIONS]; /* a blank row above */
+        int left;           /* rows not dealt out yet */
 };
 
 static void take(struct layout *l, int i, int rows)

@@ -6,9 +6,9 @@
 #include "client/console/scene.h"
 
 struct section {
-        int least;              /* rows below which it says nothing useful */
-        int greedy;             /* share of the rows that nobody else wants; 0: none */
-        bool air;               /* likes a blank row above */
+        int least;  /* rows below which it says nothing useful */
+        int greedy; /* share of the rows that nobody else wants; 0: none */
+        bool air;   /* likes a blank row above */
         int (*rows)(const struct scene *s, const struct world_target *t, int width); /* wanted; 0: nothing to say */
         void (*draw)(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
 };

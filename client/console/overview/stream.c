@@ -67,8 +67,8 @@ static void draw_figures(struct canvas *c, struct area area, int row, const Hw__
         if (h->has_reconnects && h->reconnects)
                 column = figure(c, area, row, column, "reconnects ", count_or_unknown(text, true, h->reconnects), true);
         if (h->has_resyncs && h->resyncs)
-                column = figure(c, area, row, column, "damaged places ", count_or_unknown(text, true, h->resyncs),
-                                true);
+                column =
+                        figure(c, area, row, column, "damaged places ", count_or_unknown(text, true, h->resyncs), true);
         if (h->has_unknown_events && h->unknown_events)
                 column = figure(c, area, row, column, "unknown events ",
                                 count_or_unknown(text, true, h->unknown_events), false);

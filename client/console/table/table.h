@@ -19,45 +19,45 @@ struct console;
 struct table;
 
 struct table_class {
-        const char *name;       /* in JSON and file names: "bands" */
-        const char *empty;      /* said when there are no rows */
+        const char *name;  /* in JSON and file names: "bands" */
+        const char *empty; /* said when there are no rows */
         const struct column *columns;
         size_t n_columns;
-        size_t sort;            /* column that orders it at first; SIZE_MAX: as the rows come */
-        bool log;               /* the newest comes last: it begins there and stays there as rows come */
-        void (*rows)(const struct console *c, struct table *t); /* calls table_add for each */
-        const char *(*text)(const void *row); /* what search and filter look at; may be NULL */
-        void (*open)(struct console *c, const void *row); /* Enter, double click; may be NULL */
+        size_t sort; /* column that orders it at first; SIZE_MAX: as the rows come */
+        bool log;    /* the newest comes last: it begins there and stays there as rows come */
+        void (*rows)(const struct console *c, struct table *t);    /* calls table_add for each */
+        const char *(*text)(const void *row);                      /* what search and filter look at; may be NULL */
+        void (*open)(struct console *c, const void *row);          /* Enter, double click; may be NULL */
         enum tint (*tint)(const struct scene *s, const void *row); /* of a whole row; NULL: none */
 };
 
 struct table_row {
         uint64_t id;
         const void *data;
-        struct value key;       /* what it is ordered by */
-        size_t place;           /* order in which it came */
+        struct value key; /* what it is ordered by */
+        size_t place;     /* order in which it came */
 };
 
-#define TABLE_TEXT 128          /* bytes of a search or filter */
+#define TABLE_TEXT 128 /* bytes of a search or filter */
 
 struct table {
         const struct table_class *class;
         struct table_row *rows;
         size_t n, capacity;
-        size_t n_all;           /* before the filter */
-        size_t sort;            /* column; SIZE_MAX: as they come */
+        size_t n_all; /* before the filter */
+        size_t sort;  /* column; SIZE_MAX: as they come */
         bool reversed;
-        uint64_t selected;      /* id */
+        uint64_t selected; /* id */
         bool has_selected;
-        size_t at;              /* place of the selected row; where it was when it is gone */
-        size_t first;           /* first row on the screen */
-        int page;               /* rows on the screen */
+        size_t at;    /* place of the selected row; where it was when it is gone */
+        size_t first; /* first row on the screen */
+        int page;     /* rows on the screen */
         char search[TABLE_TEXT];
         char filter[TABLE_TEXT]; /* text, or /regular expression/ */
         regex_t regex;
         bool has_regex;
-        bool follows_end;       /* a log whose last row is selected: it stays so as rows come */
-        bool short_of_memory;   /* rows are missing */
+        bool follows_end;     /* a log whose last row is selected: it stays so as rows come */
+        bool short_of_memory; /* rows are missing */
 };
 
 void table_init(struct table *t, const struct table_class *class);

@@ -16,21 +16,21 @@
 enum unit {
         UNIT_TEXT,
         UNIT_BYTES,
-        UNIT_CHANGE,            /* bytes with a sign */
-        UNIT_RATE,              /* bytes per second */
-        UNIT_SLOPE,             /* bytes per second; shown per minute, with a sign */
-        UNIT_INTEGRAL,          /* bytes times seconds */
+        UNIT_CHANGE,   /* bytes with a sign */
+        UNIT_RATE,     /* bytes per second */
+        UNIT_SLOPE,    /* bytes per second; shown per minute, with a sign */
+        UNIT_INTEGRAL, /* bytes times seconds */
         UNIT_NS,
-        UNIT_SHARE,             /* 0..1 */
+        UNIT_SHARE, /* 0..1 */
         UNIT_COUNT,
-        UNIT_RATIO              /* a plain number, two decimals */
+        UNIT_RATIO /* a plain number, two decimals */
 };
 
 /* A value may be absent: it is shown as UNKNOWN_TEXT and stands last in any order. */
 struct value {
         enum { VALUE_NONE, VALUE_NUMBER, VALUE_TEXT } is;
         double number;
-        const char *text;       /* borrowed; may hold anything: made safe when shown */
+        const char *text; /* borrowed; may hold anything: made safe when shown */
 };
 
 static const struct value no_value = { .is = VALUE_NONE };
@@ -39,16 +39,16 @@ struct value value_number(bool known, double number);
 struct value value_text(const char *text); /* NULL or "": none */
 
 struct column {
-        const char *title;      /* heading, or label before the value */
-        const char *name;       /* in CSV and JSON, with its unit: "live_bytes" */
-        const char *help;       /* one sentence */
+        const char *title; /* heading, or label before the value */
+        const char *name;  /* in CSV and JSON, with its unit: "live_bytes" */
+        const char *help;  /* one sentence */
         enum unit unit;
-        int width;              /* columns; negative: at least that many and a share of what is left */
-        int rank;               /* where room is short the least rank is taken in first; 0 always */
-        bool rising;            /* sorted by it, the least comes first */
+        int width;   /* columns; negative: at least that many and a share of what is left */
+        int rank;    /* where room is short the least rank is taken in first; 0 always */
+        bool rising; /* sorted by it, the least comes first */
         /* `row`: what the table's or view's rows are. */
         struct value (*value)(const struct scene *s, const void *row);
-        enum tint (*tint)(const struct scene *s, const void *row);      /* NULL: plain */
+        enum tint (*tint)(const struct scene *s, const void *row); /* NULL: plain */
         /* A picture in place of the text; its value is for order, CSV and JSON. NULL: none. */
         void (*draw)(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                      const void *data);

@@ -12,7 +12,10 @@
 #include "client/console/draw/widgets.h"
 
 /* A row. Both are borrowed from the view until the next filling. */
-struct alert_row { const struct world_target *target; const Hw__Alert *alert; };
+struct alert_row {
+        const struct world_target *target;
+        const Hw__Alert *alert;
+};
 
 struct alerts {
         struct alert_row *rows;
@@ -73,9 +76,10 @@ static struct value gravity(const struct scene *s, const void *row)
         (void)s;
         if (!a->has_state)
                 return no_value;
-        return value_number(true, a->state == HW__ALERT__STATE__STATE_FIRING    ? 3
-                                  : a->state == HW__ALERT__STATE__STATE_PENDING ? 2
-                                  : a->state == HW__ALERT__STATE__STATE_RESOLVED);
+        return value_number(true, a->state == HW__ALERT__STATE__STATE_FIRING ? 3
+                                  : a->state == HW__ALERT__STATE__STATE_PENDING
+                                          ? 2
+                                          : a->state == HW__ALERT__STATE__STATE_RESOLVED);
 }
 
 static void draw_gravity(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,

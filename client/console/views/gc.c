@@ -54,8 +54,8 @@ static double bucket_ns(uint32_t b)
 enum { FIRST_DECADE = 3, DECADES = 7, MOST_COLUMNS = 64 }; /* 1 us to 10 s */
 
 /* The distribution of pauses, one column for each part of a decade. The axis is always the same: rows compare. */
-static void draw_distribution(struct canvas *c, struct area area, int row, int column, int width,
-                              const struct scene *s, const void *data)
+static void draw_distribution(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
+                              const void *data)
 {
         const Hw__Generation *g = generation(data);
         double counts[MOST_COLUMNS] = { 0 };
@@ -141,7 +141,7 @@ GC_VALUE(pause_total, pause_total_ns)
 #define HEAP_VALUE(function, field)                                                                                    \
         static struct value function(const struct scene *s, const void *row)                                           \
         {                                                                                                              \
-                const Hw__Heap *h = ((const struct world_target *)row)->heap;                                           \
+                const Hw__Heap *h = ((const struct world_target *)row)->heap;                                          \
                                                                                                                        \
                 (void)s;                                                                                               \
                 return value_number(h && h->has_##field, h ? (double)h->field : 0);                                    \

@@ -17,7 +17,7 @@ struct pen {
         struct canvas *canvas;
         struct area area;
         int row;
-        int skip;               /* lines still to be left out */
+        int skip; /* lines still to be left out */
 };
 
 static void line(struct pen *p, enum tint tint, const char *term, enum tint text_tint, const char *text, size_t n)

@@ -11,18 +11,21 @@
 #include "client/console/draw/widgets.h"
 
 struct memory {
-        bool zoomed;            /* the axis begins near the least value */
+        bool zoomed; /* the axis begins near the least value */
 };
 
 /* A row of the table: a series in bytes. */
-struct series { const char *name; Hw__Series series; };
+struct series {
+        const char *name;
+        Hw__Series series;
+};
 
 static const struct series all_series[] = {
-        { "live", HW__SERIES__SERIES_LIVE },           { "blocks", HW__SERIES__SERIES_BLOCKS_SIZE },
-        { "heap", HW__SERIES__SERIES_HEAP_SIZE },      { "RSS", HW__SERIES__SERIES_RSS },
-        { "PSS", HW__SERIES__SERIES_PSS },             { "swap", HW__SERIES__SERIES_SWAP },
-        { "cgroup", HW__SERIES__SERIES_CGROUP },       { "census total", HW__SERIES__SERIES_CENSUS_TOTAL },
-        { "slop", HW__SERIES__SERIES_SLOP },           { "fragmentation", HW__SERIES__SERIES_FRAGMENTATION },
+        { "live", HW__SERIES__SERIES_LIVE },      { "blocks", HW__SERIES__SERIES_BLOCKS_SIZE },
+        { "heap", HW__SERIES__SERIES_HEAP_SIZE }, { "RSS", HW__SERIES__SERIES_RSS },
+        { "PSS", HW__SERIES__SERIES_PSS },        { "swap", HW__SERIES__SERIES_SWAP },
+        { "cgroup", HW__SERIES__SERIES_CGROUP },  { "census total", HW__SERIES__SERIES_CENSUS_TOTAL },
+        { "slop", HW__SERIES__SERIES_SLOP },      { "fragmentation", HW__SERIES__SERIES_FRAGMENTATION },
 };
 
 enum { SERIES = sizeof(all_series) / sizeof(all_series[0]), ALWAYS = 4 };
@@ -39,7 +42,10 @@ static const Hw__Trend *trend(const struct scene *s, const void *row)
 
 /* ----------------------------------------------------------------- columns */
 
-struct summary { size_t n; double min, max, mean; };
+struct summary {
+        size_t n;
+        double min, max, mean;
+};
 
 /* What the chart shows, too. */
 static const struct world_ring *whole_ring(const struct scene *s, const void *row)
@@ -235,7 +241,8 @@ static bool key(struct console *c, int k)
 }
 
 static const struct console_key keys[] = {
-        { "z", "zoom" }, { NULL, NULL },
+        { "z", "zoom" },
+        { NULL, NULL },
 };
 
 const struct console_view view_memory = {

@@ -14,10 +14,10 @@ enum { TEXT = 256 };
 
 /* A row: a note, or an event of the stream, with words of its own. */
 struct line {
-        uint64_t time_ns;       /* event time */
+        uint64_t time_ns; /* event time */
         bool has_time;
-        const Hw__Note *note;   /* NULL: of the stream */
-        char words[TEXT];       /* of the stream, and of notes that need words */
+        const Hw__Note *note; /* NULL: of the stream */
+        char words[TEXT];     /* of the stream, and of notes that need words */
 };
 
 struct notes {

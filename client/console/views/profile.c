@@ -20,9 +20,9 @@ enum { NONE = -1, DEPTH_SHOWN = 40 };
 
 struct node {
         const Hw__CostCentre *centre; /* NULL: the root, MAIN */
-        uint64_t path;          /* hash */
-        uint64_t own, inherited; /* ticks */
-        int child, next;        /* first child and next sibling, or NONE */
+        uint64_t path;                /* hash */
+        uint64_t own, inherited;      /* ticks */
+        int child, next;              /* first child and next sibling, or NONE */
         int depth;
         bool open;
 };
@@ -30,7 +30,7 @@ struct node {
 struct profile {
         struct node *nodes;
         size_t n, capacity;
-        uint64_t *toggled;      /* paths whose state is not the usual one */
+        uint64_t *toggled; /* paths whose state is not the usual one */
         size_t n_toggled, toggled_capacity;
         bool short_of_memory;
 };
@@ -350,8 +350,7 @@ static void done(void *state)
 }
 
 static const struct console_key keys[] = {
-        { "enter", "open, close" }, { "tab", "ticky counters" }, { "/", "search" }, { "f", "filter" },
-        { NULL, NULL },
+        { "enter", "open, close" }, { "tab", "ticky counters" }, { "/", "search" }, { "f", "filter" }, { NULL, NULL },
 };
 
 const struct console_view view_profile = {

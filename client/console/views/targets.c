@@ -295,8 +295,8 @@ static const struct table_class table = {
 };
 
 static const struct console_key keys[] = {
-        { "↑ ↓", "move" }, { "enter", "open" }, { "< >", "sort" }, { "r", "reverse" }, { "/", "search" },
-        { "f", "filter" }, { NULL, NULL },
+        { "↑ ↓", "move" }, { "enter", "open" }, { "< >", "sort" }, { "r", "reverse" },
+        { "/", "search" }, { "f", "filter" },   { NULL, NULL },
 };
 
 const struct console_view view_targets_list = {

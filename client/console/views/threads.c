@@ -184,7 +184,8 @@ static const struct table_class stops = {
         static struct value function(const struct scene *s, const void *row)                                           \
         {                                                                                                              \
                 (void)s;                                                                                               \
-                return value_number(sched(row) && sched(row)->has_##field, sched(row) ? (double)sched(row)->field : 0);\
+                return value_number(sched(row) && sched(row)->has_##field,                                             \
+                                    sched(row) ? (double)sched(row)->field : 0);                                       \
         }
 
 SCHED_VALUE(created, threads_created)
@@ -264,8 +265,8 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
 
         part.height = table_rows(upper) < rest / 2 ? table_rows(upper) : rest / 2;
         if (table_rows(lower) < rest - part.height)
-                part.height = table_rows(upper) < rest - table_rows(lower) ? table_rows(upper)
-                                                                           : rest - table_rows(lower);
+                part.height =
+                        table_rows(upper) < rest - table_rows(lower) ? table_rows(upper) : rest - table_rows(lower);
         table_draw(c, canvas, part, upper);
         rest -= part.height + (area.height > 20);
         part = area_below(part, part.height + (area.height > 20));

@@ -3,16 +3,6 @@
 #include "client/console/console.h"
 
 const struct console_view *const console_views[] = {
-        &view_overview,
-        &view_targets_list,
-        &view_memory,
-        &view_bands,
-        &view_gc,
-        &view_profile,
-        &view_threads,
-        &view_notes,
-        &view_alerts,
-        &view_band,
-        &view_help,
-        NULL,
+        &view_overview, &view_targets_list, &view_memory, &view_bands, &view_gc,   &view_profile,
+        &view_threads,  &view_notes,        &view_alerts, &view_band,  &view_help, NULL,
 };

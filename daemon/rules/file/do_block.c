@@ -108,8 +108,9 @@ static bool take_exec(struct yaml_file *f, const yaml_node_t *body, struct act_s
 
 static bool take_http(struct yaml_file *f, const yaml_node_t *body, struct act_step *step)
 {
-        static const char *const keys[] = { "url", "bearer_file", "ca_file", "timeout", "attempts", "resolved",
-                                            "resend" };
+        static const char *const keys[] = {
+                "url", "bearer_file", "ca_file", "timeout", "attempts", "resolved", "resend"
+        };
         bool resends = step->kind == ACT_ALERTMANAGER;
 
         if (body->type == YAML_SCALAR_NODE)

@@ -20,7 +20,7 @@
 struct reader {
         struct yaml_file file;
         struct ruleset *set;
-        bool builtin;                   /* the pack itself is read */
+        bool builtin; /* the pack itself is read */
         bool good;
 };
 
@@ -121,22 +121,38 @@ static const yaml_node_t *place_of(const struct places *p, const struct rule_err
         const yaml_node_t *at = NULL;
 
         switch (e->field) {
-        case FIELD_NAME: at = p->name; break;
-        case FIELD_EXPR: at = p->expr; break;
-        case FIELD_UNTIL: at = p->until; break;
-        case FIELD_FOR: at = p->hold_for; break;
-        case FIELD_KEEP: at = p->keep; break;
-        case FIELD_LABEL: at = p->labels[e->item]; break;
-        case FIELD_ANNOTATION: at = p->annotations[e->item]; break;
-        case FIELD_TARGET: at = p->targets[e->item]; break;
+        case FIELD_NAME:
+                at = p->name;
+                break;
+        case FIELD_EXPR:
+                at = p->expr;
+                break;
+        case FIELD_UNTIL:
+                at = p->until;
+                break;
+        case FIELD_FOR:
+                at = p->hold_for;
+                break;
+        case FIELD_KEEP:
+                at = p->keep;
+                break;
+        case FIELD_LABEL:
+                at = p->labels[e->item];
+                break;
+        case FIELD_ANNOTATION:
+                at = p->annotations[e->item];
+                break;
+        case FIELD_TARGET:
+                at = p->targets[e->item];
+                break;
         }
         return at ? at : p->rule;
 }
 
 static bool complain(struct reader *r, const struct places *p, const struct rule_error *e)
 {
-        static const char *const names[] = { "alert", "expr", "until", "for", "keep_firing_for", "label", "annotation",
-                                             "targets" };
+        static const char *const names[] = { "alert",           "expr",  "until",      "for",
+                                             "keep_firing_for", "label", "annotation", "targets" };
 
         if (e->column)
                 return yaml_complain(&r->file, place_of(p, e), e->column, "%s, column %u: %s", names[e->field],
@@ -191,7 +207,7 @@ static bool find_changed(struct reader *r, const struct group *g, const char *na
 {
         for (size_t i = 0; i < r->set->n && !r->builtin; i++) {
                 *ret = r->set->rules[i];
-                if ((*ret)->builtin && strcmp((*ret)->name, name) == 0)
+                if ((*ret)->builtin && !strcmp((*ret)->name, name))
                         return true;
         }
         *ret = NULL;
@@ -210,15 +226,16 @@ static bool no_expression(struct reader *r, const char *name, const yaml_node_t 
                 if (r->set->rules[i]->builtin)
                         names[n++] = r->set->rules[i]->name;
         meant = nearest(name, names, n);
-        return yaml_complain(&r->file, at, 0, "a rule needs expr, a condition such as live > 1GiB (and there is no "
-                             "built-in rule '%s' to change%s%s%s)", name, meant ? "; did you mean '" : "",
-                             meant ? meant : "", meant ? "'?" : "");
+        return yaml_complain(&r->file, at, 0,
+                             "a rule needs expr, a condition such as live > 1GiB (and there is no "
+                             "built-in rule '%s' to change%s%s%s)",
+                             name, meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
 }
 
 static bool read_rule(struct reader *r, const struct group *g, const yaml_node_t *node)
 {
-        static const char *const keys[] = { "alert", "expr", "for", "keep_firing_for", "until", "labels", "annotations",
-                                            "targets", "do", "limits", "enabled" };
+        static const char *const keys[] = { "alert",       "expr",    "for", "keep_firing_for", "until",  "labels",
+                                            "annotations", "targets", "do",  "limits",          "enabled" };
         struct places p = { .rule = node };
         struct rule *changed = NULL;
         const char *name = NULL;

@@ -13,9 +13,9 @@
 #include "daemon/config/yaml_file.h"
 
 struct rulebook {
-        char *const *paths;             /* borrowed */
+        char *const *paths; /* borrowed */
         size_t n;
-        struct ruleset *rules;          /* owned; NULL before rulebook_open */
+        struct ruleset *rules; /* owned; NULL before rulebook_open */
 };
 
 /* Reads the files for the first time. False after complaining. */

@@ -20,11 +20,11 @@
 #include "daemon/rules/test/tool.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
-#define FILES_MAX 16
+#define FILES_MAX    16
 
 struct score {
         unsigned passed, failed;
-        bool bad;                       /* a file could not be used */
+        bool bad; /* a file could not be used */
 };
 
 struct suite {
@@ -57,7 +57,7 @@ static bool parse_state(struct suite *s, const yaml_node_t *node, enum notice_st
         const char *text = yaml_text(&s->file, node, "a state");
 
         for (unsigned i = NOTICE_INACTIVE; text && i <= NOTICE_RESOLVED; i++) {
-                if (strcmp(text, notice_state_name(i)) == 0) {
+                if (!strcmp(text, notice_state_name(i))) {
                         *ret = i;
                         return true;
                 }
@@ -97,7 +97,7 @@ static bool check_alert(struct suite *s, const yaml_node_t *node, const char *na
         const char *when = yaml_text(&s->file, at_node, "a time such as 10m, or end");
         if (!rule || !when || !yaml_get(&s->file, node, "state"))
                 return yaml_complain(&s->file, node, 0, "expected at:, alert: and state:");
-        if (strcmp(when, "end") == 0)
+        if (!strcmp(when, "end"))
                 at = UINT64_MAX;
         else if (!rules_test_time(&s->file, at_node, &at))
                 return false;
@@ -128,10 +128,10 @@ static bool check_fired(struct suite *s, const yaml_node_t *node, const char *na
                 const char *rule = s->rules->rules[k]->name;
                 bool fired = false, wanted = false;
                 for (size_t i = 0; i < c->n; i++)
-                        fired |= c->list[i].state == NOTICE_FIRING && strcmp(c->list[i].rule, rule) == 0;
+                        fired |= c->list[i].state == NOTICE_FIRING && !strcmp(c->list[i].rule, rule);
                 for (size_t i = 0; (item = yaml_item_at(&s->file, node, i)); i++) {
                         const char *text = yaml_text(&s->file, item, "the name of a rule");
-                        wanted |= text && strcmp(text, rule) == 0;
+                        wanted |= text && !strcmp(text, rule);
                 }
                 if (fired == wanted)
                         continue;
@@ -168,8 +168,8 @@ static bool check_all(struct suite *s, const yaml_node_t *node, const struct tes
 
 static bool run_case(struct suite *s, const yaml_node_t *node)
 {
-        static const char *const keys[] = { "name", "target", "interval", "series", "bands", "log", "resolution",
-                                            "leak_after", "limit", "alerts", "fired" };
+        static const char *const keys[] = { "name",       "target",     "interval", "series", "bands", "log",
+                                            "resolution", "leak_after", "limit",    "alerts", "fired" };
         struct test_input in = { .n_series = 0 };
         struct test_changes changes = { .n = 0 };
         char error[PATH_MAX + 128];

@@ -13,12 +13,12 @@
 #include "daemon/config/yaml_file.h"
 
 #define TEST_SERIES_MAX 16
-#define TEST_LOGS_MAX 16
-#define TEST_VALUES_MAX 200000u         /* of one series */
+#define TEST_LOGS_MAX   16
+#define TEST_VALUES_MAX 200000u /* of one series */
 
 /* Values of one series, one each interval; NaN = no sample. */
 struct test_series {
-        enum series_id id;              /* 0: a band */
+        enum series_id id; /* 0: a band */
         const char *band;
         double *values;
         size_t n;
@@ -30,24 +30,24 @@ struct test_input {
         struct tracker_config trend;
         struct test_series series[TEST_SERIES_MAX];
         size_t n_series;
-        char *logs[TEST_LOGS_MAX];      /* paths; instead of series: runs, one after the other */
+        char *logs[TEST_LOGS_MAX]; /* paths; instead of series: runs, one after the other */
         size_t n_logs;
 };
 
 /* What was told of an alert: one change. */
 struct test_change {
-        uint64_t time_ns;               /* event time */
+        uint64_t time_ns; /* event time */
         enum notice_state state;
         char rule[RULE_NAME_MAX + 1];
-        char band[256];                 /* "": none */
+        char band[256]; /* "": none */
         enum notice_severity severity;
         char sentence[1024];
 };
 
 struct test_changes {
-        struct test_change *list;       /* to free() */
+        struct test_change *list; /* to free() */
         size_t n;
-        uint64_t end_ns;                /* event time of the run's end */
+        uint64_t end_ns; /* event time of the run's end */
 };
 
 /* Reads what a test gives (rules_test_input.c). False when something was complained of. To be done in any case. */
@@ -59,8 +59,8 @@ bool rules_test_time(struct yaml_file *f, const yaml_node_t *node, uint64_t *ret
 void rules_test_beside(const struct yaml_file *f, const char *path, char out[PATH_MAX]);
 
 /* Runs the rules over the input (rules_test_run.c). False with a sentence in `error`. */
-bool rules_test_run(const struct ruleset *rules, const struct test_input *input, struct test_changes *ret,
-                    char *error, size_t error_size);
+bool rules_test_run(const struct ruleset *rules, const struct test_input *input, struct test_changes *ret, char *error,
+                    size_t error_size);
 
 /*
  * The state of an alert at a time. `band` NULL: of the band for which it is
@@ -72,7 +72,6 @@ enum notice_state rules_test_state(const struct test_changes *c, const char *rul
 void rules_test_tell(const struct test_changes *c, const char *rule, const char *band);
 
 /* "100MiB", "100MiB+1MiBx60", "_x5": appends bytes, or seconds in ns. False with what was expected in `error`. */
-bool rules_test_values(const char *text, struct test_series *s, struct type type, char *error,
-                       size_t error_size);
+bool rules_test_values(const char *text, struct test_series *s, struct type type, char *error, size_t error_size);
 
 #endif

@@ -67,7 +67,8 @@ static bool take_values(struct yaml_file *f, const struct yaml_entry *e, struct 
                 return yaml_complain(f, e->key_node, 0, "at most %d series and bands", TEST_SERIES_MAX);
         *series = (struct test_series){ .id = of_bands ? 0 : series_named(e->key, &type), .band = e->key };
         if (!of_bands && !series->id)
-                return yaml_complain(f, e->key_node, 0, "'%s' cannot be made up; expected live, heap, blocks, "
+                return yaml_complain(f, e->key_node, 0,
+                                     "'%s' cannot be made up; expected live, heap, blocks, "
                                      "allocated, gc_pause, copied, slop, fragmentation, rss, pss, swap, cgroup or cpu",
                                      e->key);
         in->n_series++;

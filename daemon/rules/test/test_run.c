@@ -22,9 +22,9 @@
 #include "daemon/target/pipeline.h"
 #include "daemon/publish/publisher.h"
 
-#define SECOND_NS UINT64_C(1000000000)
+#define SECOND_NS   UINT64_C(1000000000)
 #define CHANGES_MAX 100000u
-#define WALL_S 1700000000u              /* when made-up runs begin: some day */
+#define WALL_S      1700000000u /* when made-up runs begin: some day */
 
 /* --------------------------------------------------------------------- changes */
 
@@ -76,8 +76,12 @@ static void put_be(struct stage *s, uint64_t value, unsigned bytes)
 /* One event of what was put; the next one begins empty. */
 static void event(struct stage *s, enum hw_event_id id, uint16_t cap, uint64_t time_ns)
 {
-        struct hw_event e = { .time_ns = time_ns, .offset = s->offset, .payload = s->payload, .size = s->used,
-                              .id = (uint16_t)id, .cap = cap };
+        struct hw_event e = { .time_ns = time_ns,
+                              .offset = s->offset,
+                              .payload = s->payload,
+                              .size = s->used,
+                              .id = (uint16_t)id,
+                              .cap = cap };
 
         model_events(s->model, &e, 1);
         s->offset += 10 + s->used;
@@ -189,9 +193,14 @@ static void block(struct stage *s, uint64_t time_ns)
 /* All that one interval holds, at its end. Two blocks: what was before is judged before anything new is seen. */
 static void interval(struct stage *s, size_t i)
 {
-        static const struct { enum series_id id; enum hw_event_id event; } gauges[] = {
-                { SERIES_ALLOCATED, HW_HEAP_ALLOCATED }, { SERIES_HEAP_SIZE, HW_HEAP_SIZE },
-                { SERIES_BLOCKS_SIZE, HW_BLOCKS_SIZE },  { SERIES_LIVE, HW_HEAP_LIVE },
+        static const struct {
+                enum series_id id;
+                enum hw_event_id event;
+        } gauges[] = {
+                { SERIES_ALLOCATED, HW_HEAP_ALLOCATED },
+                { SERIES_HEAP_SIZE, HW_HEAP_SIZE },
+                { SERIES_BLOCKS_SIZE, HW_BLOCKS_SIZE },
+                { SERIES_LIVE, HW_HEAP_LIVE },
         };
         uint64_t time_ns = (i + 1) * s->input->interval_ns;
 
@@ -211,8 +220,8 @@ static void interval(struct stage *s, size_t i)
 static void heap_info(struct stage *s)
 {
         put_be(s, 0, 4);
-        put_be(s, 2, 2);                /* generations */
-        put_be(s, 0, 8);                /* no -M */
+        put_be(s, 2, 2); /* generations */
+        put_be(s, 0, 8); /* no -M */
         put_be(s, UINT64_C(4) << 20, 8);
         put_be(s, UINT64_C(1) << 20, 8);
         put_be(s, 4096, 8);
@@ -261,8 +270,12 @@ static bool build(struct stage *s, const struct ruleset *rules, const struct ale
                 return false;
         tracker_set_model(s->tracker, s->model);
         publisher_set_model(s->publisher, s->model);
-        struct alerting_options options = { .target = s->input->target, .rules = rules, .model = s->model,
-                                            .tracker = s->tracker, .publisher = s->publisher, .hooks = hooks };
+        struct alerting_options options = { .target = s->input->target,
+                                            .rules = rules,
+                                            .model = s->model,
+                                            .tracker = s->tracker,
+                                            .publisher = s->publisher,
+                                            .hooks = hooks };
         s->alerting = alerting_new(&options);
         if (!s->alerting)
                 return false;
@@ -322,8 +335,13 @@ static bool run_log(const struct ruleset *rules, const struct test_input *input,
                     struct test_changes *ret, char *error, size_t error_size)
 {
         struct source_uri uri = { .kind = SOURCE_FILE };
-        struct pipeline_options options = { .name = input->target, .uri = &uri, .epoch = 1, .outlet = nowhere,
-                                            .trend = &input->trend, .rules = rules, .alert_hooks = hooks };
+        struct pipeline_options options = { .name = input->target,
+                                            .uri = &uri,
+                                            .epoch = 1,
+                                            .outlet = nowhere,
+                                            .trend = &input->trend,
+                                            .rules = rules,
+                                            .alert_hooks = hooks };
         struct pipeline *p = pipeline_new(&options, error, error_size);
         bool good = p;
 
@@ -337,8 +355,8 @@ static bool run_log(const struct ruleset *rules, const struct test_input *input,
         return good;
 }
 
-bool rules_test_run(const struct ruleset *rules, const struct test_input *input, struct test_changes *ret,
-                    char *error, size_t error_size)
+bool rules_test_run(const struct ruleset *rules, const struct test_input *input, struct test_changes *ret, char *error,
+                    size_t error_size)
 {
         struct alert_hooks hooks = { .ctx = ret, .changed = put_change };
         bool good;

@@ -12,7 +12,7 @@
 #include "daemon/rules/unit.h"
 #include "daemon/rules/test/rule_test.h"
 
-#define NS_PER_S 1e9
+#define NS_PER_S   1e9
 #define DIGITS_MAX 32
 
 static bool push(struct test_series *s, double value)

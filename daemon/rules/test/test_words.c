@@ -11,19 +11,20 @@
 #include "heapwatch/text.h"
 #include "daemon/rules/test/rule_test.h"
 
-#define BANDS_SHOWN 5
+#define BANDS_SHOWN   5
 #define CHANGES_SHOWN 8
 
 static bool is_of(const struct test_change *c, const char *rule, const char *band)
 {
-        return strcmp(c->rule, rule) == 0 && (!band || strcmp(c->band, band) == 0);
+        return !strcmp(c->rule, rule) && (!band || !strcmp(c->band, band));
 }
 
 /* How much a state says of an alert with several bands. */
 static int rank(enum notice_state state)
 {
-        static const int ranks[] = { [NOTICE_INACTIVE] = 0, [NOTICE_RESOLVED] = 1, [NOTICE_PENDING] = 2,
-                                     [NOTICE_FIRING] = 3 };
+        static const int ranks[] = {
+                [NOTICE_INACTIVE] = 0, [NOTICE_RESOLVED] = 1, [NOTICE_PENDING] = 2, [NOTICE_FIRING] = 3
+        };
 
         return ranks[state];
 }
@@ -102,7 +103,7 @@ void rules_test_tell(const struct test_changes *c, const char *rule, const char 
                 const struct test_change *change = &c->list[i];
                 bool again = !is_of(change, rule, band);
                 for (size_t k = 0; k < n && !again; k++)
-                        again = strcmp(told[k], change->band) == 0;
+                        again = !strcmp(told[k], change->band);
                 if (again)
                         continue;
                 if (n == BANDS_SHOWN) {

@@ -77,7 +77,9 @@ static void explain(const struct rule *rule)
         char words[2 * EXPR_TEXT_MAX];
 
         printf("%s (%s, %s%s)\n", rule->name, rule->group, notice_severity_name(rule->severity),
-               rule->changed ? ", built in, changed" : rule->builtin ? ", built in" : "");
+               rule->changed   ? ", built in, changed"
+               : rule->builtin ? ", built in"
+                               : "");
         (void)expr_explain(&rule->expr, words, sizeof(words)); /* a cut one still tells its beginning */
         print_safe("    fires when ", words, "");
         print_time(" for ", rule->for_ns, "");
@@ -90,7 +92,7 @@ static void explain(const struct rule *rule)
         print_targets(rule);
         print_actions(rule);
         for (size_t i = 0; i < rule->text.n_annotations; i++)
-                if (strcmp(rule->text.annotations[i].name, "summary") == 0)
+                if (!strcmp(rule->text.annotations[i].name, "summary"))
                         print_safe("    says: ", rule->text.annotations[i].value, "\n");
         printf("\n");
 }

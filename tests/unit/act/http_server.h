@@ -15,11 +15,11 @@
 struct server {
         struct evconnlistener *listener;
         int port;
-        const char *answer;             /* whole answer; NULL: never answers */
-        bool endless;                   /* repeats the answer without end */
-        unsigned requests;              /* whole ones that came */
-        struct bufferevent *open[256];  /* connections */
-        char seen[64 * 1024];           /* the newest request */
+        const char *answer;            /* whole answer; NULL: never answers */
+        bool endless;                  /* repeats the answer without end */
+        unsigned requests;             /* whole ones that came */
+        struct bufferevent *open[256]; /* connections */
+        char seen[64 * 1024];          /* the newest request */
 };
 
 static inline void server_write_again(struct bufferevent *b, void *ctx)
@@ -83,8 +83,8 @@ static inline void server_start(struct server *s, struct event_base *base, const
 
         memset(s, 0, sizeof(*s));
         s->answer = answer;
-        s->listener = evconnlistener_new_bind(base, server_accept, s, LEV_OPT_CLOSE_ON_FREE, 16,
-                                              (struct sockaddr *)&a, sizeof(a));
+        s->listener = evconnlistener_new_bind(base, server_accept, s, LEV_OPT_CLOSE_ON_FREE, 16, (struct sockaddr *)&a,
+                                              sizeof(a));
         assert_non_null(s->listener);
         assert_int_equal(getsockname(evconnlistener_get_fd(s->listener), (struct sockaddr *)&a, &size), 0);
         s->port = ntohs(a.sin_port);
@@ -98,8 +98,8 @@ static inline void server_stop(struct server *s)
                         bufferevent_free(s->open[i]);
 }
 
-#define HTTP_OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
-#define HTTP_BUSY "HTTP/1.1 503 Busy\r\nContent-Length: 9\r\n\r\ntoo\x1b busy"
+#define HTTP_OK    "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+#define HTTP_BUSY  "HTTP/1.1 503 Busy\r\nContent-Length: 9\r\n\r\ntoo\x1b busy"
 #define HTTP_WRONG "HTTP/1.1 400 No\r\nContent-Length: 5\r\n\r\nwrong"
 
 #endif

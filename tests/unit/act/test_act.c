@@ -24,8 +24,9 @@ static void on_changed(void *ctx, const struct notice *n)
 
 static void start(void)
 {
-        const struct act_options options = { .base = base, .state_path = path, .changed = on_changed,
-                                             .retry_ns = 1000000u };
+        const struct act_options options = {
+                .base = base, .state_path = path, .changed = on_changed, .retry_ns = 1000000u
+        };
 
         assert_non_null(act = act_new(&options));
 }
@@ -97,8 +98,8 @@ static void fire(struct act_plan *plan, unsigned fingerprint, enum notice_state 
 
 static void results_come_back(void **state)
 {
-        struct act_plan *plan = plan_of((struct act_step){ .kind = ACT_EXEC,
-                                        .argv = (const char *const[]){ "/bin/sh", "-c", "echo it works", NULL } });
+        struct act_plan *plan = plan_of((struct act_step){
+                .kind = ACT_EXEC, .argv = (const char *const[]){ "/bin/sh", "-c", "echo it works", NULL } });
         struct act_stats stats;
         size_t n;
 
@@ -194,8 +195,8 @@ static void what_cannot_be_kept_is_said(void **state)
 
 static void it_ends_while_actions_hang(void **state)
 {
-        struct act_plan *hang = plan_of((struct act_step){ .kind = ACT_EXEC,
-                                        .argv = (const char *const[]){ "/bin/sleep", "600", NULL } });
+        struct act_plan *hang = plan_of(
+                (struct act_step){ .kind = ACT_EXEC, .argv = (const char *const[]){ "/bin/sleep", "600", NULL } });
         struct server s;
         char url[64];
 

@@ -55,7 +55,7 @@ static void add(struct act_plan *plan, struct act_step step)
                 fail_msg("%s", error);
 }
 
-#define ARGV(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define ARGV(...)     ((const char *const[]){ __VA_ARGS__, NULL })
 #define SHELL(script) ARGV("/bin/sh", "-c", script)
 
 static void submit(enum notice_state state, uint64_t fingerprint, struct act_plan *plan)
@@ -317,7 +317,8 @@ static void plans_refuse_mistakes(void **state)
                 { { .kind = ACT_EXEC }, "exec: expected a list: the program and its arguments" },
                 { { .kind = ACT_WEBHOOK, .url = "ftp://x/" },
                   "webhook: expected a URL that begins with http:// or https://" },
-                { { .kind = ACT_WEBHOOK, .url = "http://u:p@h/" }, "webhook: the URL holds a user name or password; "
+                { { .kind = ACT_WEBHOOK, .url = "http://u:p@h/" },
+                  "webhook: the URL holds a user name or password; "
                   "put a token into a file and name it as bearer_file" },
                 { { .kind = ACT_WEBHOOK, .url = "http:///x" },
                   "webhook: the URL has no host; expected the like of http://127.0.0.1:9093/path" },
@@ -341,7 +342,8 @@ static void plans_refuse_mistakes(void **state)
                 assert_string_equal(error, cases[i].error);
         }
         assert_false(act_plan_add(plan, &relative, error, sizeof(error)));
-        assert_string_equal(error, "exec: expected the program's absolute path first (there is no shell and no search "
+        assert_string_equal(error,
+                            "exec: expected the program's absolute path first (there is no shell and no search "
                             "path)");
         assert_false(act_plan_has_work(plan));
         for (unsigned i = 0; i < ACT_STEPS_MAX; i++)
@@ -355,8 +357,10 @@ static void plans_refuse_mistakes(void **state)
         assert_int_equal(act_kind_parse("mail"), ACT_KINDS);
 
         char text[64];
-        assert_string_equal(act_step_text(text, sizeof(text), &(struct act_step){ .kind = ACT_WEBHOOK,
-                            .url = "https://hooks.example.org/services/T0/SECRET" }), "https://hooks.example.org");
+        assert_string_equal(act_step_text(text, sizeof(text),
+                                          &(struct act_step){ .kind = ACT_WEBHOOK,
+                                                              .url = "https://hooks.example.org/services/T0/SECRET" }),
+                            "https://hooks.example.org");
 }
 
 int main(void)

@@ -8,7 +8,7 @@
 #include "daemon/act/limits.h"
 #include "daemon/act/state.h"
 
-#define S 1000000000u
+#define S   1000000000u
 #define NOW (WALL + 1000 * (uint64_t)S)
 
 struct seen {
@@ -16,7 +16,7 @@ struct seen {
         uint64_t fingerprint;
         enum notice_state state;
         bool known;
-        char silenced[256];     /* the annotation */
+        char silenced[256]; /* the annotation */
         const struct act_plan *plan;
 };
 
@@ -60,7 +60,9 @@ static int set_up(void **state)
         desk = desk_new(&handler, &silences);
         plan = act_plan_new();
         return act_plan_add(plan, &(struct act_step){ .kind = ACT_PUBLISH }, error, sizeof(error)) &&
-               act_plan_add(plan, &(struct act_step){ .kind = ACT_LOG }, error, sizeof(error)) ? 0 : -1;
+                               act_plan_add(plan, &(struct act_step){ .kind = ACT_LOG }, error, sizeof(error))
+                       ? 0
+                       : -1;
 }
 
 static int tear_down(void **state)
@@ -75,9 +77,15 @@ static int tear_down(void **state)
 /* Alert number `id` of the rule began to fire at `fired`, and now is `now`. */
 static void take_with(unsigned id, enum notice_state state, uint64_t fired, uint64_t now, struct act_plan *p)
 {
-        struct notice n = { .fingerprint = id, .target = id % 2 ? "odd" : "even", .rule = "leak", .group = "memory",
-                            .state = state, .time_ns = 1, .wall_ns = state == NOTICE_FIRING ? fired : now,
-                            .fired_ns = 1, .fired_wall_ns = fired };
+        struct notice n = { .fingerprint = id,
+                            .target = id % 2 ? "odd" : "even",
+                            .rule = "leak",
+                            .group = "memory",
+                            .state = state,
+                            .time_ns = 1,
+                            .wall_ns = state == NOTICE_FIRING ? fired : now,
+                            .fired_ns = 1,
+                            .fired_wall_ns = fired };
 
         desk_take(desk, &n, p, now);
 }
@@ -172,15 +180,20 @@ static struct act_plan *plan_of(enum act_kind kind)
 
         assert_true(act_plan_add(p, &(struct act_step){ .kind = ACT_LOG }, error, sizeof(error)));
         if (kind == ACT_ALERTMANAGER)
-                assert_true(act_plan_add(p, &(struct act_step){ .kind = kind, .url = "http://h" }, error,
-                                         sizeof(error)));
+                assert_true(
+                        act_plan_add(p, &(struct act_step){ .kind = kind, .url = "http://h" }, error, sizeof(error)));
         return p;
 }
 
 static void report_of(unsigned id, uint32_t step, enum notice_state state)
 {
-        struct act_report r = { .fingerprint = id, .state = state, .step = step, .kind = ACT_ALERTMANAGER,
-                                .outcome = ACT_DONE, .attempts = 1, .detail = "HTTP 200" };
+        struct act_report r = { .fingerprint = id,
+                                .state = state,
+                                .step = step,
+                                .kind = ACT_ALERTMANAGER,
+                                .outcome = ACT_DONE,
+                                .attempts = 1,
+                                .detail = "HTTP 200" };
 
         desk_report(desk, &r);
 }
@@ -444,8 +457,8 @@ static void broken_state_is_refused_whole(void **state)
         (void)state;
         silence("kept", "*", NOW, S);
         for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-                assert_false(state_parse(cases[i].text, strlen(cases[i].text), NOW, &silences, desk, error,
-                                         sizeof(error)));
+                assert_false(
+                        state_parse(cases[i].text, strlen(cases[i].text), NOW, &silences, desk, error, sizeof(error)));
                 if (cases[i].error)
                         assert_string_equal(error, cases[i].error);
                 assert_int_equal(silences.n, 1);

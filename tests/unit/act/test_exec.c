@@ -67,7 +67,7 @@ static struct exec_result shell(const char *script, uint64_t timeout_ns)
         return run(argv, timeout_ns);
 }
 
-#define LONG 60000000000u
+#define LONG  60000000000u
 #define SHORT 300000000u
 
 static void gives_json_and_fields(void **state)
@@ -166,9 +166,10 @@ static unsigned lines(const char *text)
 static void hanging_is_ended_with_all_children(void **state)
 {
         /* A child, a child that ignores SIGTERM, one with a session of its own, and one of its children. */
-        static const char script[] = "trap '' TERM; echo $$; sleep 600 & echo $!;"
-                                     "(trap '' TERM INT HUP; sleep 600) & echo $!;"
-                                     "setsid sh -c 'echo $$; sleep 600 & echo $!; wait' & wait";
+        static const char script[] =
+                "trap '' TERM; echo $$; sleep 600 & echo $!;"
+                "(trap '' TERM INT HUP; sleep 600) & echo $!;"
+                "setsid sh -c 'echo $$; sleep 600 & echo $!; wait' & wait";
         struct exec_result r = shell("sleep 600", SHORT);
 
         (void)state;
@@ -201,9 +202,11 @@ static void forks_without_end_are_ended(void **state)
         snprintf(fifo, sizeof(fifo), "%s/fifo", directory);
         assert_int_equal(mkfifo(fifo, 0600), 0);
         int fd = open(fifo, O_RDONLY | O_NONBLOCK);
-        snprintf(script, sizeof(script), "exec 9>%s; echo x >&9;"
+        snprintf(script, sizeof(script),
+                 "exec 9>%s; echo x >&9;"
                  "f() { (setsid sleep 600 & sleep 600 & (sleep 600 & sleep 600) & sleep 600) & };"
-                 "i=0; while [ $i -lt 30 ]; do f; i=$((i+1)); done; while :; do f; wait -n; done", fifo);
+                 "i=0; while [ $i -lt 30 ]; do f; i=$((i+1)); done; while :; do f; wait -n; done",
+                 fifo);
         struct exec_result r = shell(script, SHORT);
 
         assert_true(r.timed_out);
@@ -254,8 +257,7 @@ static bool deny(unsigned number)
         };
         struct sock_fprog program = { .len = sizeof(filter) / sizeof(*filter), .filter = filter };
 
-        return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-               prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+        return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
 /* On an old kernel: 0 when all is as on a new one. */
@@ -268,7 +270,7 @@ static int without_pidfd(void)
         if (!r.ok || strcmp(r.output, "here\n") != 0 || strcmp(r.detail, "exit status 0") != 0)
                 return 1;
         r = shell("setsid sleep 600 & sleep 600", SHORT);
-        return r.timed_out && strcmp(r.detail, "killed: no end within 300 ms") == 0 ? 0 : 2;
+        return r.timed_out && !strcmp(r.detail, "killed: no end within 300 ms") ? 0 : 2;
 }
 
 static void old_kernels_have_no_pidfd(void **state)

@@ -41,8 +41,9 @@ static int tear_down(void **state)
 
 static struct http_result post_to(const char *url, uint64_t timeout_ns, const char *bearer_file)
 {
-        struct http_post post = { .url = url, .body = "{\"a\":1}", .timeout_ns = timeout_ns,
-                                  .bearer_file = bearer_file };
+        struct http_post post = {
+                .url = url, .body = "{\"a\":1}", .timeout_ns = timeout_ns, .bearer_file = bearer_file
+        };
         struct seen seen = { .done = 0 };
         char error[512] = "";
 
@@ -63,7 +64,7 @@ static struct http_result post(struct server *s, uint64_t timeout_ns, const char
         return post_to(url, timeout_ns, bearer_file);
 }
 
-#define LONG 60000000000u
+#define LONG  60000000000u
 #define SHORT 200000000u
 
 static void posts_json(void **state)

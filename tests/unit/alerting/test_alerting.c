@@ -19,7 +19,7 @@
 #include "daemon/rules/file/rule_file.h"
 #include "daemon/trend/tracker.h"
 
-#define S UINT64_C(1000000000)
+#define S     UINT64_C(1000000000)
 #define BEGAN (UINT64_C(1700000000) * S)
 
 static struct ruleset *rules;
@@ -62,8 +62,9 @@ static int set_up(void **state)
         model = model_new(&sinks[2]);
         tracker_set_model(tracker, model);
         publisher_set_model(publisher, model);
-        struct alerting_options options = { .target = "t", .rules = rules, .model = model, .tracker = tracker,
-                                            .publisher = publisher, .live = true };
+        struct alerting_options options = {
+                .target = "t", .rules = rules, .model = model, .tracker = tracker, .publisher = publisher, .live = true
+        };
         alerting = alerting_new(&options);
         assert_non_null(alerting);
         model_begin_run(model, 1);
@@ -134,8 +135,13 @@ static void nothing_is_to_come_after_the_end(void **state)
 static void process(uint64_t s, uint64_t cpu_s)
 {
         const struct process_sample p = {
-                .rss_bytes = UNKNOWN_U64, .pss_bytes = UNKNOWN_U64, .swap_bytes = UNKNOWN_U64, .cpu_ns = cpu_s * S,
-                .threads = UNKNOWN_U64, .cgroup_current_bytes = UNKNOWN_U64, .cgroup_max_bytes = UNKNOWN_U64,
+                .rss_bytes = UNKNOWN_U64,
+                .pss_bytes = UNKNOWN_U64,
+                .swap_bytes = UNKNOWN_U64,
+                .cpu_ns = cpu_s * S,
+                .threads = UNKNOWN_U64,
+                .cgroup_current_bytes = UNKNOWN_U64,
+                .cgroup_max_bytes = UNKNOWN_U64,
                 .wall_ns = BEGAN + s * S,
         };
 
@@ -179,8 +185,12 @@ static void a_program_elsewhere(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                TEST(silence_of_two_minutes), TEST(a_program_with_long_pauses), TEST(nothing_is_to_come_after_the_end),
-                TEST(an_idle_program), TEST(a_program_that_works_and_does_not_flush), TEST(a_program_elsewhere),
+                TEST(silence_of_two_minutes),
+                TEST(a_program_with_long_pauses),
+                TEST(nothing_is_to_come_after_the_end),
+                TEST(an_idle_program),
+                TEST(a_program_that_works_and_does_not_flush),
+                TEST(a_program_elsewhere),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -150,12 +150,9 @@ static void test_seeds_differ(void **unused)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_strings),
-                cmocka_unit_test(test_strings_head),
-                cmocka_unit_test(test_strings_cap),
-                cmocka_unit_test(test_pool),
-                cmocka_unit_test(test_idtable),
-                cmocka_unit_test(test_seeds_differ),
+                cmocka_unit_test(test_strings),     cmocka_unit_test(test_strings_head),
+                cmocka_unit_test(test_strings_cap), cmocka_unit_test(test_pool),
+                cmocka_unit_test(test_idtable),     cmocka_unit_test(test_seeds_differ),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@
 #include "proto/eventlog/advice.h"
 #include "heapwatch/text.h"
 
-#define COUNT(a) (sizeof(a) / sizeof(a)[0])
+#define COUNT(a)  (sizeof(a) / sizeof(a)[0])
 #define UNCHANGED UINT64_C(0xDEAD)
 
 struct number_case {
@@ -25,20 +25,30 @@ static void check_numbers(char *(*write)(char *, size_t, double), const struct n
         char out[HW_NUMBER_MAX];
 
         for (size_t i = 0; i < n; i++)
-                assert_string_equal(write(out, sizeof out, cases[i].value), cases[i].text);
+                assert_string_equal(write(out, sizeof(out), cases[i].value), cases[i].text);
 }
 
 static void test_numbers(void **state)
 {
         static const struct number_case bytes[] = {
-                { 0, "0 B" }, { 512, "512 B" }, { 1023, "1023 B" }, { 1024, "1.00 KiB" }, { 1289748, "1.23 MiB" },
-                { 12.34 * 1048576, "12.3 MiB" }, { 123.4 * 1048576, "123 MiB" }, { 1023.9 * 1024, "1.00 MiB" },
-                { -2048, "-2.00 KiB" }, { NAN, "?" }, { INFINITY, "?" }, { 9.999 * 1024, "10.0 KiB" },
+                { 0, "0 B" },
+                { 512, "512 B" },
+                { 1023, "1023 B" },
+                { 1024, "1.00 KiB" },
+                { 1289748, "1.23 MiB" },
+                { 12.34 * 1048576, "12.3 MiB" },
+                { 123.4 * 1048576, "123 MiB" },
+                { 1023.9 * 1024, "1.00 MiB" },
+                { -2048, "-2.00 KiB" },
+                { NAN, "?" },
+                { INFINITY, "?" },
+                { 9.999 * 1024, "10.0 KiB" },
         };
         static const struct number_case durations[] = {
-                { 0, "0 ns" }, { 850, "850 ns" }, { 1.25e6, "1.25 ms" }, { 3.2e9, "3.20 s" }, { 999.7e6, "1.00 s" },
-                { 59.97e9, "1m 00s" }, { 125e9, "2m 05s" }, { 3720e9, "1h 02m" }, { 3599.7e9, "1h 00m" },
-                { 86399e9, "1d 00h" }, { 273600e9, "3d 04h" }, { -1500, "-1.50 us" }, { NAN, "?" },
+                { 0, "0 ns" },          { 850, "850 ns" },     { 1.25e6, "1.25 ms" },  { 3.2e9, "3.20 s" },
+                { 999.7e6, "1.00 s" },  { 59.97e9, "1m 00s" }, { 125e9, "2m 05s" },    { 3720e9, "1h 02m" },
+                { 3599.7e9, "1h 00m" }, { 86399e9, "1d 00h" }, { 273600e9, "3d 04h" }, { -1500, "-1.50 us" },
+                { NAN, "?" },
         };
         static const struct number_case rates[] = { { 1289748, "1.23 MiB/s" }, { -1024, "-1.00 KiB/s" } };
         static const struct number_case shares[] = { { 0.003, "0.3 %" }, { 1, "100.0 %" }, { 0, "0.0 %" } };
@@ -49,11 +59,11 @@ static void test_numbers(void **state)
         check_numbers(hw_duration_text, durations, COUNT(durations));
         check_numbers(hw_rate_text, rates, COUNT(rates));
         check_numbers(hw_share_text, shares, COUNT(shares));
-        assert_string_equal(hw_count_text(out, sizeof out, 0), "0");
-        assert_string_equal(hw_count_text(out, sizeof out, 999), "999");
-        assert_string_equal(hw_count_text(out, sizeof out, 12345678), "12,345,678");
-        assert_string_equal(hw_count_text(out, sizeof out, UINT64_MAX), "18,446,744,073,709,551,615");
-        assert_string_equal(hw_time_text(out, sizeof out, UINT64_C(1795205343123456789)), "2026-11-20T20:09:03.123Z");
+        assert_string_equal(hw_count_text(out, sizeof(out), 0), "0");
+        assert_string_equal(hw_count_text(out, sizeof(out), 999), "999");
+        assert_string_equal(hw_count_text(out, sizeof(out), 12345678), "12,345,678");
+        assert_string_equal(hw_count_text(out, sizeof(out), UINT64_MAX), "18,446,744,073,709,551,615");
+        assert_string_equal(hw_time_text(out, sizeof(out), UINT64_C(1795205343123456789)), "2026-11-20T20:09:03.123Z");
         assert_string_equal(hw_bytes_text(out, 4, 512), "512"); /* cut, terminated */
 }
 
@@ -69,8 +79,9 @@ static void test_parse(void **state)
                 { "500ms", 500000000 }, { "30s", 30000000000 }, { "5m", 300000000000 }, { "2h", 7200000000000 },
                 { "1d", 86400000000000 }, { "1.5us", 1500 }, { "7ns", 7 },
         };
-        static const char *const bad[] = { "", " 1k", "1k ", "1x", "-1", "+1", "1.", ".5", "1e3", "0x10", "nan", "inf",
-                                           "1kk", "1 ", "16E", "18446744073709551616", "1,5k", "1iB" };
+        static const char *const bad[] = { "",     " 1k",  "1k ", "1x",  "-1",  "+1", "1.",  ".5",
+                                           "1e3",  "0x10", "nan", "inf", "1kk", "1 ", "16E", "18446744073709551616",
+                                           "1,5k", "1iB" };
         static const char *const bad_durations[] = { "", "5", "5 ", "-5s", "5x", "5ss", "1e3s", "300000d" };
         uint64_t value;
 
@@ -93,11 +104,13 @@ static void test_parse(void **state)
 
 static void test_utf8(void **state)
 {
-        static const char *const good[] = { "", "a", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80",
-                                            "\xF4\x8F\xBF\xBF" };
-        static const char *const bad[] = { "\x80", "\xC0\x80", "\xC3", "\xE0\x80\x80", "\xED\xA0\x80",
-                                           "\xF0\x80\x80\x80",
-                                           "\xF4\x90\x80\x80", "\xFF", "\xE2\x82" };
+        static const char *const good[] = {
+                "", "a", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80", "\xF4\x8F\xBF\xBF"
+        };
+        static const char *const bad[] = {
+                "\x80", "\xC0\x80", "\xC3", "\xE0\x80\x80", "\xED\xA0\x80", "\xF0\x80\x80\x80", "\xF4\x90\x80\x80",
+                "\xFF", "\xE2\x82"
+        };
         char out[16];
 
         (void)state;
@@ -105,10 +118,18 @@ static void test_utf8(void **state)
                 assert_true(hw_utf8_valid(good[i], strlen(good[i])));
         for (size_t i = 0; i < COUNT(bad); i++)
                 assert_false(hw_utf8_valid(bad[i], strlen(bad[i])));
-        assert_int_equal(hw_utf8_clean(out, sizeof out, "a\xFF" "b\0\0", 5), 5);
-        assert_string_equal(out, "a\xEF\xBF\xBD" "b");
-        hw_utf8_clean(out, sizeof out, "a\0b", 3);
-        assert_string_equal(out, "a\xEF\xBF\xBD" "b");
+        assert_int_equal(hw_utf8_clean(out, sizeof(out),
+                                       "a\xFF"
+                                       "b\0\0",
+                                       5),
+                         5);
+        assert_string_equal(out,
+                            "a\xEF\xBF\xBD"
+                            "b");
+        hw_utf8_clean(out, sizeof(out), "a\0b", 3);
+        assert_string_equal(out,
+                            "a\xEF\xBF\xBD"
+                            "b");
         assert_int_equal(hw_utf8_clean(out, 3, "a\xE2\x82\xAC", 4), 1); /* cut at a character */
         assert_string_equal(out, "a");
         assert_int_equal(hw_utf8_clean(out, 0, "a", 1), 0);
@@ -123,8 +144,12 @@ static void test_terminal(void **state)
                 { "\x1B[31mred", "\\x1B[31mred" },
                 { "a\nb\tc\rd", "a\\nb\\tc\\x0Dd" },
                 { "\x7F", "\\x7F" },
-                { "\xC2\x9B" "31m", "\\u{009B}31m" },         /* C1: one-character CSI */
-                { "\xE2\x80\xAE" "abc", "\\u{202E}abc" },       /* right-to-left override */
+                { "\xC2\x9B"
+                  "31m",
+                  "\\u{009B}31m" }, /* C1: one-character CSI */
+                { "\xE2\x80\xAE"
+                  "abc",
+                  "\\u{202E}abc" }, /* right-to-left override */
                 { "\xE2\x81\xA6", "\\u{2066}" },
                 { "\x9B\xFF", "\\x9B\\xFF" },
         };
@@ -132,7 +157,7 @@ static void test_terminal(void **state)
 
         (void)state;
         for (size_t i = 0; i < COUNT(cases); i++) {
-                assert_int_equal(hw_terminal_text(out, sizeof out, cases[i].in), strlen(cases[i].out));
+                assert_int_equal(hw_terminal_text(out, sizeof(out), cases[i].in), strlen(cases[i].out));
                 assert_string_equal(out, cases[i].out);
         }
         assert_int_equal(hw_terminal_text(out, 4, "ab\x1B"), 2); /* no half escapes */

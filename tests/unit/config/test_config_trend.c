@@ -16,7 +16,7 @@
 #include "daemon/source/log_length.h"
 #include "daemon/trend/tracker.h"
 
-#define MS UINT64_C(1000000)
+#define MS     UINT64_C(1000000)
 #define MINUTE (60000 * MS)
 
 static void test_scales(void **state)
@@ -126,7 +126,7 @@ static void test_length(void **state)
         assert_int_equal(length_of(log, n), 9000); /* the longest run */
         put(log + cut, 77, 2);
         assert_int_equal(length_of(log, n), 700); /* an event outside of blocks: no further */
-        put(log + 4098 + 10, 23, 4); /* a block shorter than its own marker */
+        put(log + 4098 + 10, 23, 4);              /* a block shorter than its own marker */
         assert_int_equal(length_of(log, n), 0);
         assert_int_equal(length_of((const uint8_t *)"hdrb", 4), 0);
         assert_int_equal(length_of(log, 0), 0);

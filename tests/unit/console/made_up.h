@@ -8,7 +8,7 @@
 #include "client/state/world.h"
 
 #define SECOND UINT64_C(1000000000)
-#define MIB (UINT64_C(1) << 20)
+#define MIB    (UINT64_C(1) << 20)
 
 static inline Hw__Update update_of(const char *target, uint32_t run, uint64_t time_ns)
 {

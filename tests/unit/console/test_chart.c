@@ -12,7 +12,7 @@
 
 #include "client/console/draw/chart.h"
 
-#define S UINT64_C(1000000000)
+#define S   UINT64_C(1000000000)
 #define MIB (1024.0 * 1024)
 
 static struct world_ring ring_of(struct world_point *points, size_t n)
@@ -194,9 +194,12 @@ static void time_of_day(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(axes_are_round),    cmocka_unit_test(a_line_rises),
-                cmocka_unit_test(limit_is_drawn_when_near), cmocka_unit_test(nothing_breaks_it),
-                cmocka_unit_test(files),             cmocka_unit_test(time_of_day),
+                cmocka_unit_test(axes_are_round),
+                cmocka_unit_test(a_line_rises),
+                cmocka_unit_test(limit_is_drawn_when_near),
+                cmocka_unit_test(nothing_breaks_it),
+                cmocka_unit_test(files),
+                cmocka_unit_test(time_of_day),
         };
 
         (void)setlocale(LC_ALL, "C.UTF-8");

@@ -9,7 +9,10 @@
 
 #include "tests/unit/console/drawn.h"
 
-struct world { struct world *view; struct console *console; };
+struct world {
+        struct world *view;
+        struct console *console;
+};
 
 /* One service with five bands over ten censuses: the second grows. */
 static void fill(struct world *v, const char *name)
@@ -84,14 +87,14 @@ static void memory(void **state)
         press(c, '2');
         assert_true(shows(c, "live 100 MiB"));
         assert_true(shows(c, "-M 512 MiB"));
-        assert_true(shows(c, "128 MiB")); /* the axis */
+        assert_true(shows(c, "128 MiB"));                  /* the axis */
         assert_true(row_shows(c, "live    ", "10.0 MiB")); /* min */
         assert_true(shows(c, "▲"));
         press(c, SCREEN_LEFT);
         assert_true(shows(c, "│"));
         for (int i = 0; i < 200; i++)
                 press(c, SCREEN_LEFT);
-        assert_true(shows(c, "cache on")); /* the note stands at the first sample */
+        assert_true(shows(c, "cache on"));      /* the note stands at the first sample */
         assert_true(shows(c, "live 10.0 MiB")); /* values at the cursor */
         press(c, SCREEN_ESCAPE);
         assert_true(hides(c, "│"));
@@ -124,7 +127,7 @@ static void bands(void **state)
         assert_true(row_shows(c, "Main.sessions", "69.0 %"));
         assert_true(row_shows(c, "Main.sessions", "+90.0 MiB"));
         assert_true(row_shows(c, "ARR_WORDS", "0 B")); /* no change */
-        assert_true(row_shows(c, "ARR_WORDS", "–")); /* no trend yet */
+        assert_true(row_shows(c, "ARR_WORDS", "–"));   /* no trend yet */
         press(c, 'r');
         assert_int_equal(place_of(c, "TSO"), 2);
 }
@@ -439,7 +442,10 @@ static void hostile_labels(void **state)
         assert_int_equal(send_band(w->view, "api-1", 1, 1, "\x1b]0;title\x07\x1b[2J"), 0);
         assert_int_equal(send_band(w->view, "api-1", 1, 2, wide), 0);
         assert_int_equal(send_band(w->view, "api-1", 1, 3, "e\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81 joined"), 0);
-        assert_int_equal(send_band(w->view, "api-1", 1, 4, "\xe2\x80\xae" "desrever \n\r\t"), 0);
+        assert_int_equal(send_band(w->view, "api-1", 1, 4,
+                                   "\xe2\x80\xae"
+                                   "desrever \n\r\t"),
+                         0);
         assert_int_equal(send_census(w->view, "api-1", 1, 11, ids, bytes, 4), 0);
         press(c, '3');
         for (int row = 0; row < 4; row++) {

@@ -155,8 +155,10 @@ static void bands_have_their_own(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(long_run_stays_bounded),       cmocka_unit_test(newest_points_stay_exact),
-                cmocka_unit_test(daemon_history_fills_the_beginning), cmocka_unit_test(new_run_forgets),
+                cmocka_unit_test(long_run_stays_bounded),
+                cmocka_unit_test(newest_points_stay_exact),
+                cmocka_unit_test(daemon_history_fills_the_beginning),
+                cmocka_unit_test(new_run_forgets),
                 cmocka_unit_test(bands_have_their_own),
         };
 

@@ -24,7 +24,7 @@ static inline struct bytes load(const char *path)
 {
         FILE *f = fopen(path, "rb");
         assert_non_null(f);
-        struct bytes b = {malloc(8u << 20), 0};
+        struct bytes b = { malloc(8u << 20), 0 };
         assert_non_null(b.p);
         b.size = fread(b.p, 1, 8u << 20, f);
         fclose(f);
@@ -34,7 +34,7 @@ static inline struct bytes load(const char *path)
 static inline struct bytes load_run(const char *run)
 {
         char path[256];
-        snprintf(path, sizeof path, "tests/data/logs/%s/run.eventlog", run);
+        snprintf(path, sizeof(path), "tests/data/logs/%s/run.eventlog", run);
         return load(path);
 }
 
@@ -48,8 +48,8 @@ static inline uint64_t mix(uint64_t x)
 
 /* What came out of a stream: equal digests mean equal events and statuses in equal order. */
 struct digest {
-        uint64_t order;         /* hash of all, in order; OK and NEED_MORE left out */
-        uint64_t times;         /* sum of mix(time) */
+        uint64_t order; /* hash of all, in order; OK and NEED_MORE left out */
+        uint64_t times; /* sum of mix(time) */
         uint64_t events, bad, limits, runs, ends;
         uint64_t damage_bytes, max_damage_bytes, last_offset;
         uint64_t calls;
@@ -115,7 +115,7 @@ static inline void feed(struct hw_eventlog *log, struct digest *d, const uint8_t
 /* A stream in one piece, to its end. */
 static inline struct digest decode(struct hw_eventlog *log, const uint8_t *p, size_t size)
 {
-        struct digest d = {0};
+        struct digest d = { 0 };
         feed(log, &d, p, size, 256);
         return d;
 }

@@ -63,7 +63,7 @@ static struct marks want, got;
 
 static size_t header_size(const struct bytes *b)
 {
-        static const uint8_t end[8] = {'h', 'd', 'r', 'e', 'd', 'a', 't', 'b'};
+        static const uint8_t end[8] = { 'h', 'd', 'r', 'e', 'd', 'a', 't', 'b' };
         const uint8_t *p = memmem(b->p, b->size, end, 8);
         assert_non_null(p);
         return (size_t)(p - b->p) + 8;
@@ -76,10 +76,10 @@ static void test_every_byte_changed(void **state)
         struct bytes b = load_run("parallel-ghc9103");
         struct hw_eventlog *log = fresh();
         collect(log, b.p, b.size, &want);
-        static const uint8_t changes[] = {0x01, 0x80, 0xff, 0x10};
+        static const uint8_t changes[] = { 0x01, 0x80, 0xff, 0x10 };
         size_t worst = 0, worst_at = 0, total = 0, silent = 0, n = 0, step = thin(1, "bytes changed");
         for (size_t at = header_size(&b); at < b.size; at += step)
-                for (size_t c = 0; c < sizeof changes; c++) {
+                for (size_t c = 0; c < sizeof(changes); c++) {
                         b.p[at] ^= changes[c];
                         hw_eventlog_reset(log);
                         collect(log, b.p, b.size, &got);
@@ -157,14 +157,14 @@ static void test_garbage_inserted(void **state)
         collect(log, b.p, b.size, &want);
         hw_eventlog_destroy(&log);
         static uint8_t junk[3][5000];
-        memset(junk[1], 0xff, sizeof junk[1]);
-        for (size_t i = 0; i < sizeof junk[2]; i++)
+        memset(junk[1], 0xff, sizeof(junk[1]));
+        for (size_t i = 0; i < sizeof(junk[2]); i++)
                 junk[2][i] = (uint8_t)mix(i);
         size_t step = thin(61, "places of garbage");
         for (size_t at = header_size(&b) + 30; at < b.size - 400; at += step)
                 for (size_t kind = 0; kind < 3; kind++) {
                         check_insertion(&b, junk[kind], 64, at);
-                        check_insertion(&b, junk[kind], sizeof junk[kind], at);
+                        check_insertion(&b, junk[kind], sizeof(junk[kind]), at);
                 }
         free(b.p);
 }
@@ -220,10 +220,8 @@ static void test_truncation(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_every_byte_changed),
-                cmocka_unit_test(test_every_header_byte_changed),
-                cmocka_unit_test(test_garbage_inserted),
-                cmocka_unit_test(test_bytes_removed),
+                cmocka_unit_test(test_every_byte_changed), cmocka_unit_test(test_every_header_byte_changed),
+                cmocka_unit_test(test_garbage_inserted),   cmocka_unit_test(test_bytes_removed),
                 cmocka_unit_test(test_truncation),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ static void check_bytes(struct hw_field_value v, const char *text)
 static void test_table_is_consistent(void **state)
 {
         (void)state;
-        static const uint8_t width[] = {1, 2, 4, 8};
+        static const uint8_t width[] = { 1, 2, 4, 8 };
         unsigned known = 0;
         for (unsigned id = 0; id < HW_EVENT_IDS; id++) {
                 const struct hw_event_info *info = hw_event_info((uint16_t)id);
@@ -45,7 +45,7 @@ static void test_strings_between_numbers(void **state)
 {
         (void)state;
         static const uint8_t p[] = "\0\0\0\x07main\0Main\0a.hs:1\0\x01";
-        struct hw_event e = {.payload = p, .size = sizeof p - 1, .id = HW_HEAP_PROF_COST_CENTRE};
+        struct hw_event e = { .payload = p, .size = sizeof(p) - 1, .id = HW_HEAP_PROF_COST_CENTRE };
         assert_int_equal(field(&e, 0).number, 7);
         check_bytes(field(&e, 1), "main");
         check_bytes(field(&e, 2), "Main");
@@ -62,16 +62,16 @@ static void test_text_before_a_number_and_trailing_nuls(void **state)
 {
         (void)state;
         static const uint8_t interned[] = "name\0\0\x01\x02";
-        struct hw_event e = {.payload = interned, .size = 8, .id = HW_INTERN_STRING};
+        struct hw_event e = { .payload = interned, .size = 8, .id = HW_INTERN_STRING };
         check_bytes(field(&e, 0), "name");
         assert_int_equal(field(&e, 1).number, 0x102);
         static const uint8_t args[] = "\0\0\0\0a\0\0b\0";
-        e = (struct hw_event){.payload = args, .size = 9, .id = HW_PROGRAM_ARGS};
+        e = (struct hw_event){ .payload = args, .size = 9, .id = HW_PROGRAM_ARGS };
         struct hw_field_value v = field(&e, 1);
         assert_int_equal(v.size, 4);
         assert_memory_equal(v.bytes, "a\0\0b", 4);
         static const uint8_t message[] = "hi\0\0";
-        e = (struct hw_event){.payload = message, .size = 4, .id = HW_USER_MSG};
+        e = (struct hw_event){ .payload = message, .size = 4, .id = HW_USER_MSG };
         check_bytes(field(&e, 0), "hi");
         e.id = HW_USER_BINARY_MSG;
         assert_int_equal(field(&e, 0).size, 4);
@@ -80,8 +80,8 @@ static void test_text_before_a_number_and_trailing_nuls(void **state)
 static void test_stack_that_claims_too_much(void **state)
 {
         (void)state;
-        static const uint8_t p[] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 200, 0, 0, 0, 5, 0, 0, 0, 6, 9};
-        struct hw_event e = {.payload = p, .size = sizeof p, .id = HW_HEAP_PROF_SAMPLE_COST_CENTRE};
+        static const uint8_t p[] = { 0, 0, 0, 0, 0, 0, 0, 1, 0, 200, 0, 0, 0, 5, 0, 0, 0, 6, 9 };
+        struct hw_event e = { .payload = p, .size = sizeof(p), .id = HW_HEAP_PROF_SAMPLE_COST_CENTRE };
         struct hw_field_value v = field(&e, 2);
         assert_int_equal(v.number, 2);
         assert_int_equal(v.size, 8);
@@ -90,12 +90,12 @@ static void test_stack_that_claims_too_much(void **state)
 static void test_census_of_both_sizes(void **state)
 {
         (void)state;
-        static const uint8_t old[] = {4, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3};
-        static const uint8_t new[] = {0, 24, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3};
-        struct hw_event e = {.payload = old, .size = 13, .id = HW_NONMOVING_HEAP_CENSUS};
+        static const uint8_t old[] = { 4, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3 };
+        static const uint8_t new[] = { 0, 24, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3 };
+        struct hw_event e = { .payload = old, .size = 13, .id = HW_NONMOVING_HEAP_CENSUS };
         assert_int_equal(field(&e, 0).number, 16);
         assert_int_equal(field(&e, 3).number, 3);
-        e = (struct hw_event){.payload = new, .size = 14, .id = HW_NONMOVING_HEAP_CENSUS};
+        e = (struct hw_event){ .payload = new, .size = 14, .id = HW_NONMOVING_HEAP_CENSUS };
         assert_int_equal(field(&e, 0).number, 24);
         assert_int_equal(field(&e, 3).number, 3);
 }
@@ -103,9 +103,9 @@ static void test_census_of_both_sizes(void **state)
 static void test_fields_that_came_later(void **state)
 {
         (void)state;
-        static const uint8_t p[58] = {[57] = 9};
+        static const uint8_t p[58] = { [57] = 9 };
         struct hw_field_value v;
-        struct hw_event e = {.payload = p, .size = 50, .id = HW_GC_STATS_GHC};
+        struct hw_event e = { .payload = p, .size = 50, .id = HW_GC_STATS_GHC };
         e.size = 58;
         assert_int_equal(hw_event_info(HW_GC_STATS_GHC)->n_fields, 9);
         assert_int_equal(field(&e, 8).number, 9);
@@ -119,8 +119,8 @@ static void test_fields_that_came_later(void **state)
 static void test_fields_of_real_events(void **state)
 {
         (void)state;
-        static const char *const runs[] = {"leaky-hi-ghc966", "cc-hc-ghc9103", "ticky-ghc902",
-                                           "nonmoving-census-ghc9103"};
+        static const char *const runs[] = { "leaky-hi-ghc966", "cc-hc-ghc9103", "ticky-ghc902",
+                                            "nonmoving-census-ghc9103" };
         for (size_t r = 0; r < 4; r++) {
                 struct bytes b = load_run(runs[r]);
                 struct hw_eventlog *log = fresh();

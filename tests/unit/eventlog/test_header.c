@@ -47,7 +47,7 @@ static void put_event(struct draft *d, uint16_t id, uint64_t time_ns)
 static struct digest check(const struct draft *d, struct hw_eventlog_stats *ret_stats)
 {
         struct hw_eventlog *log = fresh(), *slow = fresh();
-        struct digest whole = decode(log, d->p, d->size), bytewise = {0};
+        struct digest whole = decode(log, d->p, d->size), bytewise = { 0 };
         for (size_t i = 0; i < d->size; i++)
                 feed(slow, &bytewise, d->p + i, 1, 3);
         assert_int_equal(whole.order, bytewise.order);
@@ -65,7 +65,7 @@ static void check_foreign(const void *bytes, size_t size, const char *word)
 {
         struct bytes whole = load_run("leaky-useronly-ghc902");
         struct hw_eventlog *log = fresh();
-        struct digest d = {0};
+        struct digest d = { 0 };
         feed(log, &d, bytes, size, 256);
         assert_int_equal(d.bad + d.limits, 1);
         assert_non_null(strstr(hw_eventlog_damage(log)->reason, word));
@@ -84,13 +84,13 @@ static void test_no_eventlog(void **state)
 {
         (void)state;
         static const char lfs[] = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
-        static const uint8_t gzip[40] = {0x1f, 0x8b, 8};
+        static const uint8_t gzip[40] = { 0x1f, 0x8b, 8 };
         static uint8_t noise[100000];
-        for (size_t i = 0; i < sizeof noise; i++)
+        for (size_t i = 0; i < sizeof(noise); i++)
                 noise[i] = (uint8_t)mix(i);
-        check_foreign(lfs, sizeof lfs - 1, "git-lfs");
-        check_foreign(gzip, sizeof gzip, "gzip");
-        check_foreign(noise, sizeof noise, "hdrb");
+        check_foreign(lfs, sizeof(lfs) - 1, "git-lfs");
+        check_foreign(gzip, sizeof(gzip), "gzip");
+        check_foreign(noise, sizeof(noise), "hdrb");
         check_foreign("hdrbhetbXXXXXXXXXXXXXXXX", 24, "header");
 }
 
@@ -118,7 +118,7 @@ static void test_text_mode_damage(void **state)
 static void test_hostile_lengths(void **state)
 {
         (void)state;
-        static const uint32_t lengths[] = {65537, 0x7fffffff, 0xffffffff};
+        static const uint32_t lengths[] = { 65537, 0x7fffffff, 0xffffffff };
         for (size_t i = 0; i < 3; i++) {
                 struct hw_eventlog_stats s;
                 draft.size = 0;
@@ -140,7 +140,7 @@ static void test_empty_and_short_streams(void **state)
         uint64_t left;
         assert_true(hw_eventlog_finish(log, &left));
         assert_int_equal(left, 0);
-        struct digest d = {0};
+        struct digest d = { 0 };
         feed(log, &d, (const uint8_t *)"hdr", 3, 1);
         assert_false(hw_eventlog_finish(log, &left));
         assert_int_equal(left, 3);
@@ -179,11 +179,11 @@ static void test_odd_declarations(void **state)
 {
         (void)state;
         static const uint16_t types[][2] = {
-                {HW_RUN_THREAD, 9},             /* longer than known: the known part is used */
-                {HW_HEAP_LIVE, 8},              /* shorter than any release: dropped */
-                {HW_WALL_CLOCK_TIME, 0xffff},   /* variable: fine if long enough */
-                {3000, 5},                      /* unknown: delivered */
-                {65000, 0xffff},
+                { HW_RUN_THREAD, 9 },           /* longer than known: the known part is used */
+                { HW_HEAP_LIVE, 8 },            /* shorter than any release: dropped */
+                { HW_WALL_CLOCK_TIME, 0xffff }, /* variable: fine if long enough */
+                { 3000, 5 },                    /* unknown: delivered */
+                { 65000, 0xffff },
         };
         struct hw_eventlog_stats s;
         draft.size = 0;
@@ -215,7 +215,7 @@ static void test_odd_declarations(void **state)
 static void test_logs_with_lying_headers_are_refused(void **state)
 {
         (void)state;
-        static const uint16_t old[][2] = {{HW_CREATE_THREAD, 8}}, snapshot[][2] = {{HW_IPE, 8}};
+        static const uint16_t old[][2] = { { HW_CREATE_THREAD, 8 } }, snapshot[][2] = { { HW_IPE, 8 } };
         struct hw_eventlog_stats s;
         draft.size = 0;
         put_header(&draft, old, 1);
@@ -230,10 +230,10 @@ static void test_logs_with_lying_headers_are_refused(void **state)
 static void test_ipe_ends(void **state)
 {
         (void)state;
-        static const uint16_t types[][2] = {{HW_IPE, 0xffff}, {HW_RUN_THREAD, 4}};
+        static const uint16_t types[][2] = { { HW_IPE, 0xffff }, { HW_RUN_THREAD, 4 } };
         static const struct {
                 uint16_t announced, added;
-        } ipe[] = {{21, 0}, {20, 0}, {30, 10}, {20, 0}};
+        } ipe[] = { { 21, 0 }, { 20, 0 }, { 30, 10 }, { 20, 0 } };
         struct hw_eventlog_stats s;
         draft.size = 0;
         put_header(&draft, types, 2);

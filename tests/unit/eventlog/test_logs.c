@@ -12,10 +12,10 @@ static void check_counts(const char *count_path, const struct hw_eventlog *log, 
         char key[32], value[32];
         uint64_t sum = 0, total = 0;
         while (fscanf(f, "%31s %31s", key, value) == 2) {
-                if (strcmp(key, "total") == 0) {
+                if (!strcmp(key, "total")) {
                         total = strtoull(value, NULL, 10);
                         assert_int_equal(d->events, total);
-                } else if (strcmp(key, "times") == 0) {
+                } else if (!strcmp(key, "times")) {
                         assert_int_equal(d->times, strtoull(value, NULL, 16));
                 } else {
                         uint64_t n = hw_eventlog_count(log, (uint16_t)strtoul(key, NULL, 10));
@@ -36,7 +36,7 @@ static void test_every_log_equals_the_reference_reader(void **state)
         assert_true(g.gl_pathc >= 46);
         for (size_t i = 0; i < g.gl_pathc; i++) {
                 char path[512];
-                snprintf(path, sizeof path, "%.*srun.eventlog", (int)(strlen(g.gl_pathv[i]) - strlen("events.count")),
+                snprintf(path, sizeof(path), "%.*srun.eventlog", (int)(strlen(g.gl_pathv[i]) - strlen("events.count")),
                          g.gl_pathv[i]);
                 print_message("%s\n", path);
                 struct bytes b = load(path);
@@ -87,7 +87,7 @@ static void test_torn_logs_lose_little(void **state)
         static const struct {
                 const char *run;
                 uint64_t before;
-        } torn[] = {{"torn-9103-10", 8757}, {"torn-966-10", 5793}};
+        } torn[] = { { "torn-9103-10", 8757 }, { "torn-966-10", 5793 } };
         for (size_t i = 0; i < 2; i++) {
                 struct bytes b = load_run(torn[i].run);
                 struct hw_eventlog *log = fresh();

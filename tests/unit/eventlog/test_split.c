@@ -17,7 +17,7 @@ static void check_two_pieces(const struct bytes *b, size_t step)
         struct digest want = whole(b);
         struct hw_eventlog *log = fresh();
         for (size_t at = 0; at <= b->size; at += step) {
-                struct digest d = {0};
+                struct digest d = { 0 };
                 hw_eventlog_reset(log);
                 feed(log, &d, b->p, at, 256);
                 feed(log, &d, b->p + at, b->size - at, 7);
@@ -30,8 +30,8 @@ static void check_two_pieces(const struct bytes *b, size_t step)
 static void test_two_pieces_at_every_offset(void **state)
 {
         (void)state;
-        static const char *const runs[] = {"parallel-ghc9103", "leaky-useronly-ghc902"};
-        for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        static const char *const runs[] = { "parallel-ghc9103", "leaky-useronly-ghc902" };
+        for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]); i++) {
                 struct bytes b = load_run(runs[i]);
                 check_two_pieces(&b, 1);
                 free(b.p);
@@ -44,7 +44,7 @@ static void test_two_pieces_at_every_offset(void **state)
 static void check_byte_by_byte(const char *run)
 {
         struct bytes b = load_run(run);
-        struct digest want = whole(&b), d = {0};
+        struct digest want = whole(&b), d = { 0 };
         struct hw_eventlog *log = fresh();
         for (size_t at = 0; at < b.size; at++)
                 feed(log, &d, b.p + at, 1, 256);
@@ -70,7 +70,7 @@ static void check_random(const char *path, unsigned n_splits)
         struct digest want = whole(&b);
         for (unsigned seed = 1; seed <= n_splits; seed++) {
                 struct hw_eventlog *log = fresh();
-                struct digest d = {0};
+                struct digest d = { 0 };
                 uint64_t random = seed;
                 for (size_t at = 0, piece; at < b.size; at += piece) {
                         random = mix(random);

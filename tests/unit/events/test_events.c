@@ -87,11 +87,11 @@ static void test_columns_must_fit_their_types(void **state)
         assert_true(is_read(7, 5, good, 5, 5));
         assert_true(is_read(7, 3, good, 1, 2));
         assert_true(is_read(7, 0, good, 0, 0));
-        assert_false(is_read(7, 5, good, 5, 4));        /* a text is missing */
-        assert_false(is_read(7, 5, good, 4, 5));        /* a number is missing */
+        assert_false(is_read(7, 5, good, 5, 4)); /* a text is missing */
+        assert_false(is_read(7, 5, good, 4, 5)); /* a number is missing */
         assert_false(is_read(7, 1, good, 0, 0));
-        assert_false(is_read(7, 6, good, 5, 5));        /* more fields than the type has */
-        assert_false(is_read(8, 0, good, 0, 0));        /* not defined */
+        assert_false(is_read(7, 6, good, 5, 5)); /* more fields than the type has */
+        assert_false(is_read(8, 0, good, 0, 0)); /* not defined */
         assert_false(is_read(7, 5, huge, 5, 5));
         assert_false(is_read(7, 5, many_texts, 5, 5));
         event_types_done(&types);

@@ -17,10 +17,10 @@ struct fake_daemon {
         void *zmq, *publish, *request;
         char directory[64], endpoint[128];
         uint64_t epoch;
-        zmq_msg_t peer;         /* who asked last */
+        zmq_msg_t peer; /* who asked last */
         bool has_peer;
-        uint64_t id;            /* of its request */
-        size_t n_targets;       /* that it names */
+        uint64_t id;      /* of its request */
+        size_t n_targets; /* that it names */
         char first_target[65];
 };
 
@@ -32,12 +32,12 @@ static void fake_bind(struct fake_daemon *d)
         d->zmq = zmq_ctx_new();
         d->publish = zmq_socket(d->zmq, ZMQ_XPUB);
         d->request = zmq_socket(d->zmq, ZMQ_ROUTER);
-        zmq_setsockopt(d->publish, ZMQ_LINGER, &zero, sizeof zero);
-        zmq_setsockopt(d->publish, ZMQ_SNDHWM, &zero, sizeof zero); /* a test decides what is lost */
-        zmq_setsockopt(d->publish, ZMQ_XPUB_VERBOSE, &verbose, sizeof verbose);
-        zmq_setsockopt(d->request, ZMQ_LINGER, &zero, sizeof zero);
-        snprintf(d->endpoint, sizeof d->endpoint, "ipc://%s/publish", d->directory);
-        snprintf(request, sizeof request, "ipc://%s/request", d->directory);
+        zmq_setsockopt(d->publish, ZMQ_LINGER, &zero, sizeof(zero));
+        zmq_setsockopt(d->publish, ZMQ_SNDHWM, &zero, sizeof(zero)); /* a test decides what is lost */
+        zmq_setsockopt(d->publish, ZMQ_XPUB_VERBOSE, &verbose, sizeof(verbose));
+        zmq_setsockopt(d->request, ZMQ_LINGER, &zero, sizeof(zero));
+        snprintf(d->endpoint, sizeof(d->endpoint), "ipc://%s/publish", d->directory);
+        snprintf(request, sizeof(request), "ipc://%s/request", d->directory);
         if (zmq_bind(d->publish, d->endpoint) < 0 || zmq_bind(d->request, request) < 0)
                 abort();
 }
@@ -45,7 +45,7 @@ static void fake_bind(struct fake_daemon *d)
 static void fake_start(struct fake_daemon *d, uint64_t epoch)
 {
         *d = (struct fake_daemon){ .epoch = epoch };
-        snprintf(d->directory, sizeof d->directory, "/tmp/hw-test-XXXXXX");
+        snprintf(d->directory, sizeof(d->directory), "/tmp/hw-test-XXXXXX");
         if (!mkdtemp(d->directory))
                 abort();
         fake_bind(d);
@@ -66,9 +66,9 @@ static void fake_stop(struct fake_daemon *d)
         char path[128];
 
         fake_unbind(d);
-        snprintf(path, sizeof path, "%s/publish", d->directory);
+        snprintf(path, sizeof(path), "%s/publish", d->directory);
         unlink(path);
-        snprintf(path, sizeof path, "%s/request", d->directory);
+        snprintf(path, sizeof(path), "%s/request", d->directory);
         unlink(path);
         rmdir(d->directory);
 }

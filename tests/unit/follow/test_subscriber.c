@@ -96,7 +96,7 @@ static void wait_subscribed(struct hw_subscriber *s, struct fake_daemon *d)
         int n = 0, kinds = 0;
 
         while (kinds < 13 && clock_mono_ms() < until) {
-                n = zmq_recv(d->publish, byte, sizeof byte, ZMQ_DONTWAIT);
+                n = zmq_recv(d->publish, byte, sizeof(byte), ZMQ_DONTWAIT);
                 if (n > 0 && byte[0] == 1)
                         kinds++;
                 else if (n < 0)
@@ -279,7 +279,7 @@ static void test_malformed(void **state)
         fake_start(&d, 77);
         struct hw_subscriber *s = ready(&d);
         fake_publish_bytes(&d, "hw1/heap/a/", "\xff\xff\xff", 3);
-        fake_publish_bytes(&d, "hw1/heap/a/", "", 0); /* no epoch */
+        fake_publish_bytes(&d, "hw1/heap/a/", "", 0);      /* no epoch */
         if (zmq_send(d.publish, "hw1/heap/a/", 11, 0) < 0) /* one part */
                 fail();
         Hw__Update u = fake_update(&d, "a", 6);
@@ -335,7 +335,7 @@ static void test_removed(void **state)
         expect_state(s, "a", HW__TARGET__STATE__STATE_REMOVED);
         fake_heap(&d, "a", 1, 100, false); /* added again: counts from 1 */
         expect_live(s, "a", 100);
-        snprintf(d.first_target, sizeof d.first_target, "a");
+        snprintf(d.first_target, sizeof(d.first_target), "a");
         d.n_targets = 1;
         fake_heartbeat(&d, 1);
         expect(s, HW_SUBSCRIBER_UPDATE);
@@ -395,8 +395,12 @@ static void test_filters(void **state)
         (void)state;
         fake_start(&d, 77);
         const char *endpoints[] = { d.endpoint };
-        struct hw_subscriber_options o = { .endpoints = endpoints, .n_endpoints = 1, .targets = targets,
-                                           .n_targets = 1, .kinds = kinds, .n_kinds = 1 };
+        struct hw_subscriber_options o = { .endpoints = endpoints,
+                                           .n_endpoints = 1,
+                                           .targets = targets,
+                                           .n_targets = 1,
+                                           .kinds = kinds,
+                                           .n_kinds = 1 };
         struct hw_subscriber *s = hw_subscriber_new(&o);
         static const char *const expected[] = { "\1hw1/daemon//", "\1hw1/target/api-1/", "\1hw1/gc/api-1/" };
         unsigned seen = 0;
@@ -405,13 +409,13 @@ static void test_filters(void **state)
                 char topic[64] = "";
                 const Hw__Update *u;
 
-                if (zmq_recv(d.publish, topic, sizeof topic - 1, ZMQ_DONTWAIT) < 0) {
+                if (zmq_recv(d.publish, topic, sizeof(topic) - 1, ZMQ_DONTWAIT) < 0) {
                         (void)hw_subscriber_next(s, 1, &u);
                         continue;
                 }
                 n++;
                 for (unsigned i = 0; i < 3; i++)
-                        seen |= (strcmp(topic, expected[i]) == 0) << i;
+                        seen |= (!strcmp(topic, expected[i])) << i;
         }
         assert_int_equal(seen, 7); /* in any order, nothing else */
         hw_subscriber_destroy(&s);

@@ -54,11 +54,11 @@ static void statistics_by_hand(void **state)
 
         s = grid_stats(&g, grid_band(&g, 1));
         near(s.sum, 100);
-        near(s.integrated, 100);                        /* 10 + 20 + 30, and 40 held for one more second */
+        near(s.integrated, 100); /* 10 + 20 + 30, and 40 held for one more second */
         near(stats_mean(&s, g.censuses), 25);
-        near(stats_deviation(&s, g.censuses), sqrt(125));  /* sqrt(4 * 3000 - 100^2) / 4 */
+        near(stats_deviation(&s, g.censuses), sqrt(125)); /* sqrt(4 * 3000 - 100^2) / 4 */
         assert_true(stats_line(&s, &line));
-        near(line.slope, 1);                            /* v / 40 = t / 4 */
+        near(line.slope, 1); /* v / 40 = t / 4 */
         near(line.intercept, 0);
         near(line.fit, 1);
         near(line.slope_bps, 10);
@@ -69,14 +69,14 @@ static void statistics_by_hand(void **state)
         near(s.integrated, 8);
         near(stats_mean(&s, g.censuses), 2);
         near(stats_deviation(&s, g.censuses), sqrt(4 * 40 - 64) / 4);
-        assert_true(stats_line(&s, &line));             /* (2/4, 6/6) and (4/4, 2/6) */
+        assert_true(stats_line(&s, &line)); /* (2/4, 6/6) and (4/4, 2/6) */
         near(line.slope, (2.0 / 6 - 1) / 0.5);
         near(line.intercept, 1 - 0.5 * line.slope);
         near(line.fit, 1);
 
         s = grid_stats(&g, grid_band(&g, 3));
         near(stats_deviation(&s, g.censuses), 0);
-        assert_false(stats_line(&s, &line));            /* all equal: there is no fit */
+        assert_false(stats_line(&s, &line)); /* all equal: there is no fit */
         grid_clear(&g);
 }
 
@@ -163,17 +163,17 @@ static void odd_censuses(void **state)
         m.bytes = bytes;
         m.n_bytes = 4;
         assert_int_equal(grid_take(&g, &m), 0);
-        near(grid_band(&g, 1)->bytes, 7);       /* named twice: both count, once */
+        near(grid_band(&g, 1)->bytes, 7); /* named twice: both count, once */
         assert_int_equal(grid_band(&g, 1)->stats.samples, 1);
         assert_null(grid_band(&g, 0));
         assert_null(grid_band(&g, 4000000000u));
         assert_int_equal(grid_take(&g, &m), 0); /* the same again */
         assert_int_equal(g.censuses, 1);
         m.number = 6;
-        m.time_ns = 4 * S;                      /* back in time */
+        m.time_ns = 4 * S; /* back in time */
         assert_int_equal(grid_take(&g, &m), 0);
         m.time_ns = 6 * S;
-        m.has_unfinished = m.unfinished = 1;    /* cut by the log's end */
+        m.has_unfinished = m.unfinished = 1; /* cut by the log's end */
         assert_int_equal(grid_take(&g, &m), 0);
         assert_int_equal(g.censuses, 1);
         grid_clear(&g);
@@ -182,8 +182,10 @@ static void odd_censuses(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(statistics_by_hand), cmocka_unit_test(digits_are_kept),
-                cmocka_unit_test(thinning_keeps_what_counts), cmocka_unit_test(cells_are_bounded),
+                cmocka_unit_test(statistics_by_hand),
+                cmocka_unit_test(digits_are_kept),
+                cmocka_unit_test(thinning_keeps_what_counts),
+                cmocka_unit_test(cells_are_bounded),
                 cmocka_unit_test(odd_censuses),
         };
 

@@ -33,7 +33,7 @@ static int tear_down(void **state)
 static void expect(const char *text)
 {
         char got[4096];
-        ssize_t n = read(ends[0], got, sizeof got - 1);
+        ssize_t n = read(ends[0], got, sizeof(got) - 1);
 
         got[n < 0 ? 0 : n] = '\0';
         assert_string_equal(got, text);
@@ -64,10 +64,10 @@ static void one_message_is_one_line(void **state)
         (void)state;
         log_info("a\nerror forged\x1b[2J");
         expect("info a?error forged?[2J\n");
-        memset(text, 'x', sizeof text - 1);
-        text[sizeof text - 1] = '\0';
+        memset(text, 'x', sizeof(text) - 1);
+        text[sizeof(text) - 1] = '\0';
         log_info("%s", text);
-        ssize_t n = read(ends[0], got, sizeof got);
+        ssize_t n = read(ends[0], got, sizeof(got));
         assert_in_range(n, 1000, 4096);
         assert_ptr_equal(memchr(got, '\n', (size_t)n), got + n - 1);
 }
@@ -80,14 +80,14 @@ static void a_full_pipe_does_not_block(void **state)
 
         (void)state;
         assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0); /* as stderr is: blocking */
-        alarm(120); /* the test dies if a line blocks */
+        alarm(120);                                      /* the test dies if a line blocks */
         for (int i = 0; i < 20000; i++)
                 log_info("line number %d", i);
-        for (ssize_t n; (n = read(ends[0], got, sizeof got)) > 0;)
+        for (ssize_t n; (n = read(ends[0], got, sizeof(got))) > 0;)
                 size += (size_t)n;
         assert_true(size > 4096);
         log_info("after");
-        ssize_t n = read(ends[0], got, sizeof got - 1);
+        ssize_t n = read(ends[0], got, sizeof(got) - 1);
         alarm(0);
         got[n < 0 ? 0 : n] = '\0';
         assert_ptr_equal(strstr(got, "warning stderr was blocked; lines lost="), got);

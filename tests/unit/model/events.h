@@ -24,8 +24,8 @@
 
 #include "daemon/model/model.h"
 
-#define U(x) ((uint64_t)(x))
-#define NONE HW_CAP_NONE
+#define U(x)   ((uint64_t)(x))
+#define NONE   HW_CAP_NONE
 #define SECOND UINT64_C(1000000000)
 
 struct feed {

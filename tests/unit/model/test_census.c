@@ -333,7 +333,9 @@ static void test_info_tables_of_943(void **unused)
         static const struct {
                 const char *rts;
                 uint64_t behind;
-        } cases[] = { { "GHC-9.4.3 rts_v", 16 }, { "GHC-9.4.3 rts_thr_p_l", 32 }, { "GHC-9.4.2 rts_v", 0 },
+        } cases[] = { { "GHC-9.4.3 rts_v", 16 },
+                      { "GHC-9.4.3 rts_thr_p_l", 32 },
+                      { "GHC-9.4.2 rts_v", 0 },
                       { "GHC-9.4.4 rts_v", 0 } };
 
         (void)unused;
@@ -537,8 +539,9 @@ static void test_total(void **unused)
 /* The next row mostly is that of the census before: what only begins like it is another band. */
 static void test_expected_rows(void **unused)
 {
-        static const char *const labels[][3] = { { "FUN", "FUNX", "FU" }, { "FUN", "FU", "FUNX" },
-                                                 { "FUNX", "FUNX", "FUN" }, { "FUN", "FUNX", "FU" } };
+        static const char *const labels[][3] = {
+                { "FUN", "FUNX", "FU" }, { "FUN", "FU", "FUNX" }, { "FUNX", "FUNX", "FUN" }, { "FUN", "FUNX", "FU" }
+        };
         static const uint64_t bytes[][3] = { { 1, 2, 4 }, { 1, 4, 2 }, { 4, 3, 0 }, { 1, 2, 4 } }; /* FUN, FUNX, FU */
 
         (void)unused;

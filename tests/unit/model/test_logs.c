@@ -19,9 +19,9 @@
 #include "heapwatch/eventlog.h"
 #include "daemon/model/model.h"
 
-#define LOGS "tests/data/logs"
+#define LOGS         "tests/data/logs"
 #define MAX_CENSUSES 200
-#define MAX_ROWS 2000
+#define MAX_ROWS     2000
 
 struct row {
         char label[200];
@@ -71,7 +71,7 @@ static void add_row(struct sample *s, const char *label, uint64_t bytes)
         assert_true(s->n < MAX_ROWS);
         s->sum += bytes;
         for (size_t i = 0; i < s->n; i++) {
-                if (strcmp(s->rows[i].label, label) == 0) { /* rows of one label are added, in both */
+                if (!strcmp(s->rows[i].label, label)) { /* rows of one label are added, in both */
                         s->rows[i].bytes += bytes;
                         return;
                 }
@@ -108,9 +108,9 @@ static void read_hp(char *text)
         n_samples = 0;
         for (char *line = strtok_r(text, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
                 char *tab = strchr(line, '\t');
-                if (strncmp(line, "BEGIN_SAMPLE", 12) == 0)
+                if (!strncmp(line, "BEGIN_SAMPLE", 12))
                         s = start(samples, &n_samples);
-                else if (strncmp(line, "END_SAMPLE", 10) == 0 && s && !s->n)
+                else if (!strncmp(line, "END_SAMPLE", 10) && s && !s->n)
                         n_samples--; /* empty ones stand at both ends */
                 else if (tab && s) {
                         *tab = '\0';
@@ -227,7 +227,8 @@ static void compare_gc_s(const char *run, const char *text)
                 const char *p = strstr(text, key);
                 assert_non_null(p);
                 assert_int_equal(sscanf(p + strlen(key), "%u colls, %u par %lfs %lfs %lfs %lfs", &colls, &par, &cpu,
-                                        &elapsed, &avg, &max), 6);
+                                        &elapsed, &avg, &max),
+                                 6);
                 assert_int_equal(gc->generations[g].count, colls);
                 assert_int_equal(gc->generations[g].parallel_count, par);
                 about(run, (double)gc->generations[g].pause_total_ns / 1e9, elapsed, 0.0006);
@@ -240,7 +241,7 @@ static bool pseudo(const char *label)
         static const char *const names[] = { "IDLE", "GC", "SYSTEM", "OVERHEAD_of" };
 
         for (size_t i = 0; i < 4; i++)
-                if (strcmp(label, names[i]) == 0)
+                if (!strcmp(label, names[i]))
                         return true;
         return false;
 }
@@ -319,7 +320,7 @@ static void test_every_log(void **unused)
                 if (!f)
                         continue;
                 fclose(f);
-                if (strncmp(d->d_name, "torn", 4) == 0 || strncmp(d->d_name, "crash", 5) == 0)
+                if (!strncmp(d->d_name, "torn", 4) || !strncmp(d->d_name, "crash", 5))
                         continue;
                 unsigned had = one_run(d->d_name);
                 for (unsigned i = 0; i < 4; i++)

@@ -151,7 +151,7 @@ static void test_clock(void **unused)
         ev(&f, HW_WALL_CLOCK_TIME, NONE, 500, "484", U(1), U(1700000000), U(7));
         assert_true(model_wall_time(f.m, 500) == UINT64_C(1700000000000000007));
         assert_true(model_event_time(f.m, UINT64_C(1700000000000001007)) == 1500);
-        assert_int_equal(model_event_time(f.m, 9), 0); /* before the start */
+        assert_int_equal(model_event_time(f.m, 9), 0);                           /* before the start */
         ev(&f, HW_WALL_CLOCK_TIME, NONE, 600, "484", U(1), U(1700000100), U(0)); /* the latest counts */
         assert_true(model_wall_time(f.m, 600) == UINT64_C(1700000100000000000));
         ev(&f, HW_WALL_CLOCK_TIME, NONE, 700, "484", U(1), UINT64_MAX, U(0)); /* nonsense */
@@ -172,7 +172,7 @@ static void test_times_outside_their_block(void **unused)
         assert_int_equal(model_time_anomalies(f.m), 2);
         assert_int_equal(model_heap(f.m)->live_time_ns, 2000);
         assert_int_equal(model_heap(f.m)->live_bytes, 10); /* at 1000, which is before */
-        ev(&f, HW_GC_START, 0, 900, ""); /* may be older than its block */
+        ev(&f, HW_GC_START, 0, 900, "");                   /* may be older than its block */
         ev(&f, HW_GC_END, 0, 950, "");
         assert_int_equal(model_time_anomalies(f.m), 2);
         assert_int_equal(model_sched(f.m)->caps[0].gc_ns, 50);
@@ -259,7 +259,7 @@ static void test_collections_without_their_pair(void **unused)
         ev(&f, HW_GC_START, 0, 300, ""); /* end lost, but it was a collection */
         assert_int_equal(gc->collections, 2);
         assert_true(f.collection.major); /* generations unknown: 1 counts as old */
-        stats(0, 350, 20, 5, 5, 1); /* a generation beyond all */
+        stats(0, 350, 20, 5, 5, 1);      /* a generation beyond all */
         model_end_run(f.m);
         assert_int_equal(gc->collections, 3);
         assert_int_equal(gc->n_generations, GC_MAX_GENERATIONS);
@@ -313,7 +313,7 @@ static void test_heap(void **unused)
         assert_int_equal(h->allocated_bytes, 45000000);
         model_take_changes(f.m);
         assert_true(h->allocation_rate_bps > 1499999 && h->allocation_rate_bps < 1500001);
-        assert_int_equal(f.n_samples[SERIES_ALLOCATED], 30); /* not one per capability */
+        assert_int_equal(f.n_samples[SERIES_ALLOCATED], 30);          /* not one per capability */
         ev(&f, HW_HEAP_SIZE, 1, 5 * SECOND, "48", U(0), U(99 << 20)); /* late: only the maximum knows */
         assert_int_equal(h->heap_size_bytes, 10 << 20);
         assert_int_equal(h->max_heap_size_bytes, 99 << 20);
@@ -409,11 +409,11 @@ static void test_stop_codes_of_7_8_2(void **unused)
         const struct sched *s = model_sched(f.m);
 
         (void)unused;
-        run_stop(0, 1, 2, 1, 8);  /* readMVar there */
-        run_stop(0, 1, 2, 1, 9);  /* black hole there */
+        run_stop(0, 1, 2, 1, 8); /* readMVar there */
+        run_stop(0, 1, 2, 1, 9); /* black hole there */
         run_stop(0, 1, 2, 1, 7);
         identifier("GHC-7.8.2 rts_thr_l"); /* after the events it explains */
-        run_stop(0, 1, 2, 1, 19); /* throwTo there */
+        run_stop(0, 1, 2, 1, 19);          /* throwTo there */
         assert_true(model_run(f.m)->stop_codes_782);
         assert_int_equal(s->stops[20], 1);
         assert_int_equal(s->stops[8], 1);
@@ -457,7 +457,7 @@ static void test_nonmoving(void **unused)
         assert_int_equal(n->census[1].active, 4);
         ev(&f, HW_CONC_MARK_BEGIN, NONE, 600, "");
         ev(&f, HW_NONMOVING_HEAP_CENSUS, NONE, 610, "1444", U(200), U(1), U(2), U(3)); /* no such size */
-        assert_int_equal(n->n_census, 1); /* a new cycle, a new census */
+        assert_int_equal(n->n_census, 1);                                              /* a new cycle, a new census */
         for (unsigned i = 0; i < 40; i++)
                 ev(&f, HW_NONMOVING_HEAP_CENSUS, NONE, 620, "2444", U(i), U(1), U(2), U(3));
         assert_int_equal(n->n_census, NONMOVING_SIZES);

@@ -19,7 +19,7 @@
 
 #define MAX_EVENTS 40000
 #define MAX_BLOCKS 3000
-#define BUFFERS 4 /* no capability, and three */
+#define BUFFERS    4 /* no capability, and three */
 
 static struct hw_event events[MAX_EVENTS];
 static size_t n_events;

@@ -12,7 +12,7 @@
 
 #include "daemon/model/series.h"
 
-#define SECOND UINT64_C(1000000000)
+#define SECOND      UINT64_C(1000000000)
 #define MAX_SAMPLES 4000
 
 static uint64_t state;
@@ -378,12 +378,9 @@ static void test_merge_of_wider_buckets(void **unused)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_window_is_what_a_list_says),
-                cmocka_unit_test(test_window_at_the_end_of_time),
-                cmocka_unit_test(test_regression_keeps_its_digits),
-                cmocka_unit_test(test_growing_series_keep_all),
-                cmocka_unit_test(test_merge_of_wider_buckets),
-                cmocka_unit_test(test_history),
+                cmocka_unit_test(test_window_is_what_a_list_says),  cmocka_unit_test(test_window_at_the_end_of_time),
+                cmocka_unit_test(test_regression_keeps_its_digits), cmocka_unit_test(test_growing_series_keep_all),
+                cmocka_unit_test(test_merge_of_wider_buckets),      cmocka_unit_test(test_history),
                 cmocka_unit_test(test_history_of_a_late_start),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

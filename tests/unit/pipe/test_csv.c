@@ -10,7 +10,9 @@
 
 static void fields_are_quoted(void **state)
 {
-        static const struct { const char *text, *field; } cases[] = {
+        static const struct {
+                const char *text, *field;
+        } cases[] = {
                 { "plain", "plain" },
                 { "", "" },
                 { "a,b", "\"a,b\"" },
@@ -56,9 +58,10 @@ static void samples_become_rows(void **state)
         u.heap = &heap;
         csv_update(&out, v, 0, &u);
         assert_int_equal(out.error, 0);
-        assert_string_equal(out.text, "a,1,1.500000000,2023-11-14T22:13:21.500Z,live,B,5,,\n"
-                                      "a,1,2.000000001,2023-11-14T22:13:22.000Z,live,B,18446744073709551615,,\n"
-                                      "a,1,2.000000000,2023-11-14T22:13:22.000Z,allocation_rate,B/s,1.5,,\n");
+        assert_string_equal(out.text,
+                            "a,1,1.500000000,2023-11-14T22:13:21.500Z,live,B,5,,\n"
+                            "a,1,2.000000001,2023-11-14T22:13:22.000Z,live,B,18446744073709551615,,\n"
+                            "a,1,2.000000000,2023-11-14T22:13:22.000Z,allocation_rate,B/s,1.5,,\n");
         csv_clear(&out);
         u.run = 2; /* the view has not seen it: no rows under a false name */
         csv_update(&out, v, 0, &u);
@@ -88,9 +91,10 @@ static void censuses_and_notes_become_rows(void **state)
         u.body_case = HW__UPDATE__BODY_CENSUS;
         u.census = &c;
         csv_update(&out, v, 0, &u);
-        assert_string_equal(out.text, "a,1,1.000000000,,band,B,10,1,\"x, \"\"y\"\"\"\n"
-                                      "a,1,1.000000000,,band,B,20,2,band 2\n"
-                                      "a,1,1.000000000,,bands_left_out,B,99,,\n");
+        assert_string_equal(out.text,
+                            "a,1,1.000000000,,band,B,10,1,\"x, \"\"y\"\"\"\n"
+                            "a,1,1.000000000,,band,B,20,2,band 2\n"
+                            "a,1,1.000000000,,bands_left_out,B,99,,\n");
         csv_clear(&out);
         note.text = (char *)"phase\t2";
         notes.n_notes = 1;

@@ -13,9 +13,10 @@
 #include "client/program/rtsinfo.h"
 
 /* As `PROGRAM +RTS --info` prints it, some pairs left out. */
-#define ANSWER(version, way, flags)                                                                                  \
-        " [(\"GHC RTS\", \"YES\")\n ,(\"GHC version\", \"" version "\")\n ,(\"RTS way\", \"" way "\")\n"             \
-        " ,(\"Build platform\", \"x86_64-unknown-linux\")\n ,(\"Word size\", \"64\")\n"                              \
+#define ANSWER(version, way, flags)                                                                                    \
+        " [(\"GHC RTS\", \"YES\")\n ,(\"GHC version\", \"" version "\")\n ,(\"RTS way\", \"" way                       \
+        "\")\n"                                                                                                        \
+        " ,(\"Build platform\", \"x86_64-unknown-linux\")\n ,(\"Word size\", \"64\")\n"                                \
         " ,(\"Compiler unregisterised\", \"NO\")\n ,(\"Flag -with-rtsopts\", \"" flags "\")\n ]\n"
 
 static struct rtsinfo parse(const char *text)
@@ -31,10 +32,10 @@ static void real_answer(void **state)
         static const char path[] = "tests/data/rtsinfo/ghc902-thr_l.txt";
         char text[8192];
         FILE *f = fopen(path, "r");
-        (void) state;
+        (void)state;
 
         assert_non_null(f);
-        size_t n = fread(text, 1, sizeof text, f);
+        size_t n = fread(text, 1, sizeof(text), f);
         fclose(f);
         struct rtsinfo info;
         assert_true(rtsinfo_parse(text, n, &info));
@@ -46,7 +47,10 @@ static void real_answer(void **state)
 
 static void ways(void **state)
 {
-        static const struct { const char *text; bool threaded, profiled, debug, eventlog; } t[] = {
+        static const struct {
+                const char *text;
+                bool threaded, profiled, debug, eventlog;
+        } t[] = {
                 { ANSWER("9.0.2", "rts_v", ""), false, false, false, false },
                 { ANSWER("9.0.2", "rts_l", ""), false, false, false, true },
                 { ANSWER("9.0.2", "rts_p", ""), false, true, false, true },
@@ -55,9 +59,9 @@ static void ways(void **state)
                 { ANSWER("9.6.6", "rts_v", ""), false, false, false, true },
                 { ANSWER("9.10.3", "rts_thr_p_dyn", ""), true, true, false, true },
         };
-        (void) state;
+        (void)state;
 
-        for (size_t i = 0; i < sizeof t / sizeof t[0]; i++) {
+        for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
                 struct rtsinfo info = parse(t[i].text);
                 assert_int_equal(info.threaded, t[i].threaded);
                 assert_int_equal(info.profiled, t[i].profiled);
@@ -69,7 +73,7 @@ static void ways(void **state)
 static void versions(void **state)
 {
         struct rtsinfo info = parse(ANSWER("9.11.20240805", "rts_v", ""));
-        (void) state;
+        (void)state;
 
         assert_true(rtsinfo_at_least(&info, 9, 2) && rtsinfo_at_least(&info, 9, 11));
         assert_false(rtsinfo_at_least(&info, 9, 12) || rtsinfo_at_least(&info, 10, 0));
@@ -81,7 +85,7 @@ static void versions(void **state)
 static void linked_flags(void **state)
 {
         struct rtsinfo info = parse(ANSWER("9.0.2", "rts_l", "-N -hc\"a\", \"b\")"));
-        (void) state;
+        (void)state;
 
         assert_string_equal(info.with_rtsopts, "-N -hc\"a\", \"b\")");
 }
@@ -90,18 +94,24 @@ static void damaged(void **state)
 {
         static const char whole[] = ANSWER("9.0.2", "rts_l", "");
         static const char *const bad[] = {
-                "", "[]", "[\"+RTS\",\"--info\"]\n", ANSWER("", "rts_l", ""), ANSWER("x.y", "rts_l", ""),
-                ANSWER("9", "rts_l", ""), ANSWER("9.0.2", "", ""), ANSWER("99999999999.1", "rts_l", ""),
+                "",
+                "[]",
+                "[\"+RTS\",\"--info\"]\n",
+                ANSWER("", "rts_l", ""),
+                ANSWER("x.y", "rts_l", ""),
+                ANSWER("9", "rts_l", ""),
+                ANSWER("9.0.2", "", ""),
+                ANSWER("99999999999.1", "rts_l", ""),
                 " [(\"GHC RTS\", \"NO\")\n ,(\"GHC version\", \"9.0.2\")\n ,(\"RTS way\", \"rts_l\")\n ]\n",
         };
         struct rtsinfo info;
-        (void) state;
+        (void)state;
 
-        for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
                 assert_false(rtsinfo_parse(bad[i], strlen(bad[i]), &info));
         /* Cut anywhere, in memory of exactly that size: read no further, and wrong only before the way is whole. */
-        size_t way_end = (size_t) (strstr(whole, "rts_l\")") - whole) + 7;
-        for (size_t n = 0; n <= sizeof whole - 1; n++) {
+        size_t way_end = (size_t)(strstr(whole, "rts_l\")") - whole) + 7;
+        for (size_t n = 0; n <= sizeof(whole) - 1; n++) {
                 char *exact = malloc(n > 0 ? n : 1);
                 assert_non_null(exact);
                 memcpy(exact, whole, n);
@@ -113,7 +123,7 @@ static void damaged(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(real_answer), cmocka_unit_test(ways), cmocka_unit_test(versions),
+                cmocka_unit_test(real_answer),  cmocka_unit_test(ways),    cmocka_unit_test(versions),
                 cmocka_unit_test(linked_flags), cmocka_unit_test(damaged),
         };
 

@@ -31,15 +31,15 @@ static inline void make_dir(char path[64])
 }
 
 /* Turns the loop until *done or the deadline; fails then. */
-#define TURN_UNTIL(base, condition) \
-        do { \
-                uint64_t end_ms_ = clock_mono_ms() + DEADLINE_MS; \
-                while (!(condition)) { \
-                        assert_true(clock_mono_ms() < end_ms_); \
-                        (void)event_base_loop((base), EVLOOP_NONBLOCK); \
-                        struct timespec pause_ = { .tv_nsec = 200000 }; \
-                        (void)nanosleep(&pause_, NULL); \
-                } \
+#define TURN_UNTIL(base, condition)                                                                                    \
+        do {                                                                                                           \
+                uint64_t end_ms_ = clock_mono_ms() + DEADLINE_MS;                                                      \
+                while (!(condition)) {                                                                                 \
+                        assert_true(clock_mono_ms() < end_ms_);                                                        \
+                        (void)event_base_loop((base), EVLOOP_NONBLOCK);                                                \
+                        struct timespec pause_ = { .tv_nsec = 200000 };                                                \
+                        (void)nanosleep(&pause_, NULL);                                                                \
+                }                                                                                                      \
         } while (0)
 
 static inline void set_socket_int(void *socket, int option, int value)

@@ -14,7 +14,7 @@
 #include "daemon/model/model.h"
 #include "daemon/publish/publisher.h"
 
-#define KINDS (HW__KIND__KIND_ALERT + 1)
+#define KINDS    (HW__KIND__KIND_ALERT + 1)
 #define MAX_ROWS 4096
 
 struct bytes {
@@ -23,13 +23,13 @@ struct bytes {
 };
 
 struct follower {
-        bool newcomer;                  /* gets a snapshot: sequences stand still */
+        bool newcomer; /* gets a snapshot: sequences stand still */
         uint64_t sequences[KINDS], updates[KINDS];
-        struct bytes state[KINDS];      /* heap, gc, sched, census: newest body without what is gathered */
+        struct bytes state[KINDS]; /* heap, gc, sched, census: newest body without what is gathered */
         struct bytes bands[MAX_ROWS], stacks[MAX_ROWS], ticky[MAX_ROWS], notes[MAX_ROWS];
         uint64_t samples[16], collections, dropped, ticks;
-        Hw__Update *heap, *target;      /* newest, owned */
-        int result;                     /* of the outlet */
+        Hw__Update *heap, *target; /* newest, owned */
+        int result;                /* of the outlet */
         struct publisher *p;
         struct model *m;
 };
@@ -206,7 +206,10 @@ static void close_publisher(struct follower *f)
 }
 
 static const struct target_facts facts = {
-        .state = HW__TARGET__STATE__STATE_RUNNING, .uri = "file:x", .runs = 1, .state_since_wall_ns = UNKNOWN_U64,
+        .state = HW__TARGET__STATE__STATE_RUNNING,
+        .uri = "file:x",
+        .runs = 1,
+        .state_since_wall_ns = UNKNOWN_U64,
 };
 static const struct health health = { .last_bytes_wall_ns = UNKNOWN_U64, .lag_ns = UNKNOWN_U64 };
 
@@ -278,8 +281,9 @@ static void replay(struct follower *f, const char *run, size_t flush_every)
 static void test_logs(void **state)
 {
         static const char *const runs[] = {
-                "cc-hc-ghc902", "cc-hr-ghc902", "cc-p-ghc902", "leaky-hT-ghc9103", "leaky-hi-ghc9103",
-                "leaky-nonmoving-ghc9103", "parallel-ghc9103", "ticky-ghc902", "binmsg-ghc9103",
+                "cc-hc-ghc902",     "cc-hr-ghc902",     "cc-p-ghc902",
+                "leaky-hT-ghc9103", "leaky-hi-ghc9103", "leaky-nonmoving-ghc9103",
+                "parallel-ghc9103", "ticky-ghc902",     "binmsg-ghc9103",
         };
 
         (void)state;
@@ -412,7 +416,9 @@ static void test_new_run(void **state)
         publisher_flush(f->p, 2000);
         assert_int_equal(f->sequences[HW__KIND__KIND_NOTE], 2);
         Hw__Note *note = hw__note__unpack(NULL, f->notes[1].n, f->notes[1].p);
-        assert_string_equal(note->text, "a\xef\xbf\xbd" "b\xef\xbf\xbd");
+        assert_string_equal(note->text,
+                            "a\xef\xbf\xbd"
+                            "b\xef\xbf\xbd");
         hw__note__free_unpacked(note, NULL);
         struct follower *n = calloc(1, sizeof(*n));
         n->newcomer = true;

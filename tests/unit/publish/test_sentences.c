@@ -12,7 +12,11 @@ static char out[SENTENCE_MAX];
 static struct trend_result rising(enum trend_verdict verdict, enum trend_basis basis, enum window_test missing)
 {
         return (struct trend_result){
-                .verdict = verdict, .has_slope = true, .slope = 2 * MIB, .slope_low = MIB, .slope_high = 3 * MIB,
+                .verdict = verdict,
+                .has_slope = true,
+                .slope = 2 * MIB,
+                .slope_low = MIB,
+                .slope_high = 3 * MIB,
                 .onset_ns = 5 * SECOND,
                 .evidence = { .basis = basis, .missing = missing, .span_ns = 3600 * SECOND },
         };
@@ -37,20 +41,20 @@ static void verdicts(void **state)
 
 #define SLOPE "by 2.00 MiB/s (1.00 MiB/s to 3.00 MiB/s) over the last 1h 00m"
         r = rising(TREND_GROWING, TREND_BASIS_GROWS, TEST_SPAN);
-        says(sentence_verdict(out, sizeof(out), &r), "grows to new highs, " SLOPE
-             "; not called a leak: it has not lasted long enough to be called a leak");
+        says(sentence_verdict(out, sizeof(out), &r),
+             "grows to new highs, " SLOPE "; not called a leak: it has not lasted long enough to be called a leak");
         r.evidence.missing = TEST_COUNT;
         says(sentence_verdict(out, sizeof(out), &r), "grows to new highs, " SLOPE);
         r.evidence.basis = TREND_BASIS_RECENT;
-        says(sentence_verdict(out, sizeof(out), &r), "grows to new highs, " SLOPE
-             "; no window shows the growth just now");
+        says(sentence_verdict(out, sizeof(out), &r),
+             "grows to new highs, " SLOPE "; no window shows the growth just now");
         r.has_slope = false;
         says(sentence_verdict(out, sizeof(out), &r), "grows to new highs");
         r = rising(TREND_LEAK, TREND_BASIS_LEAKS, TEST_COUNT);
         says(sentence_verdict(out, sizeof(out), &r), "a leak: grows and does not slow down, " SLOPE);
         r.evidence.basis = TREND_BASIS_HOLDS;
-        says(sentence_verdict(out, sizeof(out), &r), "a leak: grows and does not slow down, " SLOPE
-             "; confirmed earlier and still rising");
+        says(sentence_verdict(out, sizeof(out), &r),
+             "a leak: grows and does not slow down, " SLOPE "; confirmed earlier and still rising");
 }
 
 /* Every test that can be missing has words of its own. */
@@ -76,9 +80,15 @@ static struct growth_series series(struct trend_result r)
 static struct growth nothing(enum growth_where where)
 {
         return (struct growth){
-                .where = where, .off_heap_bytes = UNKNOWN_U64, .slop_bytes = UNKNOWN_U64,
-                .fragmentation_bytes = UNKNOWN_U64, .megablocks_held = UNKNOWN_U64, .megablocks_needed = UNKNOWN_U64,
-                .megablocks_returned = UNKNOWN_U64, .nonmoving_bytes = UNKNOWN_U64, .nonmoving_live_bytes = UNKNOWN_U64,
+                .where = where,
+                .off_heap_bytes = UNKNOWN_U64,
+                .slop_bytes = UNKNOWN_U64,
+                .fragmentation_bytes = UNKNOWN_U64,
+                .megablocks_held = UNKNOWN_U64,
+                .megablocks_needed = UNKNOWN_U64,
+                .megablocks_returned = UNKNOWN_U64,
+                .nonmoving_bytes = UNKNOWN_U64,
+                .nonmoving_live_bytes = UNKNOWN_U64,
         };
 }
 
@@ -90,11 +100,9 @@ static void places(void **state)
         (void)state;
         feed_open(&f);
         const struct bands *bands = model_bands(f.m);
-        says(sentence_growth(out, sizeof(out), &g, bands),
-             "not known yet: no major collection has told what is live");
+        says(sentence_growth(out, sizeof(out), &g, bands), "not known yet: no major collection has told what is live");
         g.live = series((struct trend_result){ .verdict = TREND_UNKNOWN });
-        says(sentence_growth(out, sizeof(out), &g, bands),
-             "not known yet: too few minutes with major collections");
+        says(sentence_growth(out, sizeof(out), &g, bands), "not known yet: too few minutes with major collections");
         g.live.trend.verdict = TREND_STEADY;
         says(sentence_growth(out, sizeof(out), &g, bands), "not known yet: too little data");
         g.where = GROWTH_NOWHERE;
@@ -103,8 +111,9 @@ static void places(void **state)
         g = nothing(GROWTH_RETENTION);
         g.live = series((struct trend_result){ .verdict = TREND_STEADY });
         g.heap = series(rising(TREND_GROWING, TREND_BASIS_GROWS, TEST_SPAN));
-#define HELD "the runtime holds more and more memory while live data does not grow (fragmentation, or data that is " \
-             "kept for later): the heap grows " SLOPE ", since 5.00 s into the run"
+#define HELD                                                                                                           \
+        "the runtime holds more and more memory while live data does not grow (fragmentation, or data that is "        \
+        "kept for later): the heap grows " SLOPE ", since 5.00 s into the run"
         says(sentence_growth(out, sizeof(out), &g, bands), HELD);
         g.megablocks_held = 40;
         g.megablocks_needed = 12;
@@ -121,8 +130,8 @@ static void places(void **state)
         g.off_heap = series(rising(TREND_LEAK, TREND_BASIS_LEAKS, TEST_COUNT));
         g.off_heap_bytes = 64 << 20;
 #define OUTSIDE "memory outside of the Haskell heap grows (C code, FFI, malloc) while the heap does not: it grows "
-        says(sentence_growth(out, sizeof(out), &g, bands), OUTSIDE SLOPE
-             ", since 5.00 s into the run; resident memory outside of the heap 64.0 MiB");
+        says(sentence_growth(out, sizeof(out), &g, bands),
+             OUTSIDE SLOPE ", since 5.00 s into the run; resident memory outside of the heap 64.0 MiB");
         g.off_heap.known = false;
         g.off_heap_bytes = UNKNOWN_U64;
         g.rss = series(rising(TREND_GROWING, TREND_BASIS_GROWS, TEST_SPAN));
@@ -156,19 +165,23 @@ static void bands_that_grow(void **state)
         g.n_bands = 4;
         for (uint32_t i = 0; i < 4; i++)
                 g.bands[i] = (struct growing_band){ .band = i == 2 ? 99 : i + 1, .slope = MIB / (i + 1) };
-        says(sentence_growth(out, sizeof(out), &g, model_bands(f.m)), LIVE
-             "; what grows most: Main.cache (1.00 MiB/s), ARR_WORDS (512 KiB/s), ? (341 KiB/s)");
+        says(sentence_growth(out, sizeof(out), &g, model_bands(f.m)),
+             LIVE "; what grows most: Main.cache (1.00 MiB/s), ARR_WORDS (512 KiB/s), ? (341 KiB/s)");
         feed_close(&f);
 }
 
 static void limits(void **state)
 {
-        struct limit_time l = { .limit = { 2u << 30, LIMIT_SOURCE_CGROUP }, .series = SERIES_LIVE, .low_s = 4200,
-                                .mid_s = 5000, .high_s = 7500, .heap_over_live = 2.53 };
+        struct limit_time l = { .limit = { 2u << 30, LIMIT_SOURCE_CGROUP },
+                                .series = SERIES_LIVE,
+                                .low_s = 4200,
+                                .mid_s = 5000,
+                                .high_s = 7500,
+                                .heap_over_live = 2.53 };
 
         (void)state;
 #define CGROUP "the limit of its control group (2.00 GiB)"
-#define NEED ", the collector needing 2.5 times the live bytes"
+#define NEED   ", the collector needing 2.5 times the live bytes"
         says(sentence_limit(out, sizeof(out), &l), "in 1h 10m to 2h 05m live data meets " CGROUP NEED);
         l.high_s = NAN;
         says(sentence_limit(out, sizeof(out), &l), "at the earliest in 1h 10m live data meets " CGROUP NEED);
@@ -176,17 +189,20 @@ static void limits(void **state)
         says(sentence_limit(out, sizeof(out), &l), "live data may be at " CGROUP NEED);
         l.high_s = 7500;
         says(sentence_limit(out, sizeof(out), &l), "within 2h 05m live data meets " CGROUP NEED);
-        l = (struct limit_time){ .limit = { 512u << 20, LIMIT_SOURCE_MAX_HEAP }, .series = SERIES_HEAP_SIZE,
-                                 .low_s = 30, .mid_s = 40, .high_s = 50, .heap_over_live = NAN };
-        says(sentence_limit(out, sizeof(out), &l),
-             "in 30.0 s to 50.0 s the heap meets the heap limit of -M (512 MiB)");
+        l = (struct limit_time){ .limit = { 512u << 20, LIMIT_SOURCE_MAX_HEAP },
+                                 .series = SERIES_HEAP_SIZE,
+                                 .low_s = 30,
+                                 .mid_s = 40,
+                                 .high_s = 50,
+                                 .heap_over_live = NAN };
+        says(sentence_limit(out, sizeof(out), &l), "in 30.0 s to 50.0 s the heap meets the heap limit of -M (512 MiB)");
         l.series = SERIES_RSS;
         l.limit.source = LIMIT_SOURCE_MEMORY;
         assert_non_null(strstr(sentence_limit(out, sizeof(out), &l), "resident memory meets the machine's memory ("));
         l.series = SERIES_OFF_HEAP;
         l.limit.source = LIMIT_SOURCE_GIVEN;
-        assert_non_null(strstr(sentence_limit(out, sizeof(out), &l),
-                               "memory outside of the heap meets the given limit ("));
+        assert_non_null(
+                strstr(sentence_limit(out, sizeof(out), &l), "memory outside of the heap meets the given limit ("));
 }
 
 static void scales(void **state)
@@ -197,7 +213,8 @@ static void scales(void **state)
         says(sentence_scale(out, sizeof(out), &c),
              "judged in steps of 1.00 s: growth that lasts 3m 00s without slowing down is called a leak");
         c.automatic = true;
-        says(sentence_scale(out, sizeof(out), &c), "judged in steps of 1.00 s (chosen from the length of the log): "
+        says(sentence_scale(out, sizeof(out), &c),
+             "judged in steps of 1.00 s (chosen from the length of the log): "
              "growth that lasts 3m 00s without slowing down is called a leak");
 }
 
@@ -221,12 +238,9 @@ static void cut(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(verdicts),
-                cmocka_unit_test(what_is_missing),
-                cmocka_unit_test(places),
-                cmocka_unit_test(bands_that_grow),
-                cmocka_unit_test(limits),
-                cmocka_unit_test(scales),
+                cmocka_unit_test(verdicts), cmocka_unit_test(what_is_missing),
+                cmocka_unit_test(places),   cmocka_unit_test(bands_that_grow),
+                cmocka_unit_test(limits),   cmocka_unit_test(scales),
                 cmocka_unit_test(cut),
         };
 

@@ -23,7 +23,7 @@
 
 #include "client/cli/command.h"
 
-#define LOG_BYTES 300000
+#define LOG_BYTES  300000
 #define DEADLINE_S 60
 
 static char dir[] = "/tmp/heapwatch-replay-XXXXXX";
@@ -49,7 +49,7 @@ static const char *in_dir(const char *before, const char *name)
         static unsigned next;
         char *p = path[next++ % 4];
 
-        snprintf(p, sizeof path[0], "%s%s/%s", before, dir, name);
+        snprintf(p, sizeof(path[0]), "%s%s/%s", before, dir, name);
         return p;
 }
 
@@ -112,10 +112,10 @@ static int connect_when_there(const char *name)
         struct sockaddr_un un = { .sun_family = AF_UNIX };
         struct timespec pause = { 0, 10000000 };
 
-        snprintf(un.sun_path, sizeof un.sun_path, "%s", in_dir("", name));
+        snprintf(un.sun_path, sizeof(un.sun_path), "%s", in_dir("", name));
         for (int i = 0; i < DEADLINE_S * 100; i++) {
                 int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-                if (connect(fd, (struct sockaddr *)&un, sizeof un) == 0)
+                if (connect(fd, (struct sockaddr *)&un, sizeof(un)) == 0)
                         return fd;
                 close(fd);
                 nanosleep(&pause, NULL);
@@ -132,7 +132,7 @@ static void to_a_file(void **state)
         put("out", "something longer that must go", 29);
         assert_int_equal(finish(start(in_dir("", "log"), "--to", in_dir("file:", "out"))), EXIT_OK);
         int fd = open(in_dir("", "out"), O_RDONLY);
-        assert_int_equal(read_up_to(fd, sizeof got), LOG_BYTES);
+        assert_int_equal(read_up_to(fd, sizeof(got)), LOG_BYTES);
         assert_memory_equal(got, content, LOG_BYTES);
         close(fd);
         /* The log itself is never overwritten, whatever name it is given. */
@@ -154,7 +154,7 @@ static void to_a_fifo_at_the_recorded_pace(void **state)
         pid_t child = start(in_dir("", "log"), "--timing", in_dir("", "timing"), "--speed", "2", "--to",
                             in_dir("fifo:", "p"));
         int fd = open(in_dir("", "p"), O_RDONLY);
-        assert_int_equal(read_up_to(fd, sizeof got), LOG_BYTES);
+        assert_int_equal(read_up_to(fd, sizeof(got)), LOG_BYTES);
         clock_gettime(CLOCK_MONOTONIC, &b);
         assert_memory_equal(got, content, LOG_BYTES);
         double took = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9;
@@ -192,7 +192,7 @@ static void serves_a_socket_and_stops_when_told(void **state)
                 int fd = connect_when_there("s");
                 assert_int_equal(stat(in_dir("", "s"), &st), 0);
                 assert_int_equal(st.st_mode & 0777, 0600);
-                assert_int_equal(read_up_to(fd, sizeof got), LOG_BYTES);
+                assert_int_equal(read_up_to(fd, sizeof(got)), LOG_BYTES);
                 assert_memory_equal(got, content, LOG_BYTES);
                 close(fd);
         }
@@ -253,7 +253,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 static int set_up(void **state)
 {
         (void)state;
-        memcpy(dir + sizeof dir - 7, "XXXXXX", 6);
+        memcpy(dir + sizeof(dir) - 7, "XXXXXX", 6);
         if (!mkdtemp(dir))
                 return -1;
         for (size_t i = 0; i < LOG_BYTES; i++)

@@ -17,13 +17,13 @@ static void recorded_arrivals(void **state)
 
         (void)state;
         schedule_init(&s);
-        assert_true(schedule_parse(&s, "0.5 100\n1 300\n1 400\n2.25 500", error, sizeof error));
+        assert_true(schedule_parse(&s, "0.5 100\n1 300\n1 400\n2.25 500", error, sizeof(error)));
         assert_int_equal(s.n, 4);
         assert_int_equal(schedule_due(&s, 0, 1000), 0);
         assert_int_equal(schedule_due(&s, 0.49, 1000), 0);
         assert_int_equal(schedule_due(&s, 0.5, 1000), 100);
         assert_int_equal(schedule_due(&s, 1.5, 1000), 400);
-        assert_int_equal(schedule_due(&s, 1.5, 50), 50); /* the log is shorter than the recording */
+        assert_int_equal(schedule_due(&s, 1.5, 50), 50);      /* the log is shorter than the recording */
         assert_int_equal(schedule_due(&s, 2.25, 1000), 1000); /* the rest, at the end */
         assert_true(schedule_next(&s, 0, 1000) == 0.5);
         assert_true(schedule_next(&s, 100, 1000) == 1);
@@ -77,9 +77,9 @@ static void bad_timing_files(void **state)
 
         (void)state;
         schedule_init(&s);
-        assert_true(schedule_parse(&s, "1 2\n", error, sizeof error));
-        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-                assert_false(schedule_parse(&s, cases[i].text, error, sizeof error));
+        assert_true(schedule_parse(&s, "1 2\n", error, sizeof(error)));
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+                assert_false(schedule_parse(&s, cases[i].text, error, sizeof(error)));
                 if (!strstr(error, cases[i].says))
                         fail_msg("\"%s\": says \"%s\"", cases[i].text, error);
                 assert_int_equal(s.n, 1); /* unchanged */

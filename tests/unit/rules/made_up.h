@@ -18,8 +18,8 @@
 #include "daemon/rules/history.h"
 #include "daemon/rules/file/rule_file.h"
 
-#define S UINT64_C(1000000000)
-#define MIB 1048576.0
+#define S          UINT64_C(1000000000)
+#define MIB        1048576.0
 #define MADE_BANDS 5
 
 struct made_up {
@@ -28,7 +28,7 @@ struct made_up {
         double facts[RULE_SERIES_COUNT];
         struct trend_result trends[RULE_SERIES_COUNT];
         bool has_trend[RULE_SERIES_COUNT];
-        double bands[MADE_BANDS + 1];           /* newest bytes; NaN: none */
+        double bands[MADE_BANDS + 1]; /* newest bytes; NaN: none */
         enum trend_verdict band_verdicts[MADE_BANDS + 1];
         const char *labels[MADE_BANDS + 1], *names[MADE_BANDS + 1], *sources[MADE_BANDS + 1];
         uint32_t n_bands;
@@ -164,24 +164,38 @@ static inline void made_push(struct made_up *m, unsigned id, uint64_t time_ns, d
 static inline void made_verdict(struct made_up *m, unsigned id, enum trend_verdict verdict, double slope)
 {
         m->has_trend[id] = true;
-        m->trends[id] = (struct trend_result){ .verdict = verdict, .has_slope = true, .slope = slope,
-                                               .slope_low = slope / 2, .slope_high = slope * 2,
+        m->trends[id] = (struct trend_result){ .verdict = verdict,
+                                               .has_slope = true,
+                                               .slope = slope,
+                                               .slope_low = slope / 2,
+                                               .slope_high = slope * 2,
                                                .onset_ns = UINT64_MAX };
 }
 
 static inline struct rule_data made_data(struct made_up *m)
 {
         return (struct rule_data){
-                .ctx = m, .span = made_span, .newest = made_newest, .oldest = made_oldest, .integral = made_integral,
-                .quantile = made_quantile, .fact = made_fact, .trend = made_trend, .began_ns = made_began,
-                .bands = made_count, .band = made_band, .words = made_words, .note = made_note,
+                .ctx = m,
+                .span = made_span,
+                .newest = made_newest,
+                .oldest = made_oldest,
+                .integral = made_integral,
+                .quantile = made_quantile,
+                .fact = made_fact,
+                .trend = made_trend,
+                .began_ns = made_began,
+                .bands = made_count,
+                .band = made_band,
+                .words = made_words,
+                .note = made_note,
         };
 }
 
 static inline struct rule_moment made_at(uint64_t seconds)
 {
-        return (struct rule_moment){ .time_ns = seconds * S, .target_ns = seconds * S, .wall_ns = (1000 + seconds) * S,
-                                     .run = 1 };
+        return (struct rule_moment){
+                .time_ns = seconds * S, .target_ns = seconds * S, .wall_ns = (1000 + seconds) * S, .run = 1
+        };
 }
 
 /* Everything that was told, as "rule/band state@second " in one text. */

@@ -37,15 +37,16 @@ static void judge(struct world *w, uint64_t seconds)
         alerts_judge_run(w->alerts, &at);
 }
 
-static const char *const plain = "builtin: false\n"
-                                 "groups:\n"
-                                 "- name: g\n"
-                                 "  rules:\n"
-                                 "  - {alert: big, expr: live > 100MiB, for: 2s, "
-                                 "labels: {severity: critical, team: x}, "
-                                 "annotations: {summary: '{{target}} has {{value}}, over {{threshold}}, "
-                                 "for {{since}}; "
-                                 "{{where}}; {{note}}; {{slope}}'}}\n";
+static const char *const plain =
+        "builtin: false\n"
+        "groups:\n"
+        "- name: g\n"
+        "  rules:\n"
+        "  - {alert: big, expr: live > 100MiB, for: 2s, "
+        "labels: {severity: critical, team: x}, "
+        "annotations: {summary: '{{target}} has {{value}}, over {{threshold}}, "
+        "for {{since}}; "
+        "{{where}}; {{note}}; {{slope}}'}}\n";
 
 static void one_life(void **state)
 {
@@ -66,8 +67,9 @@ static void one_life(void **state)
         assert_int_equal(a->resolved.time_ns, 9 * S);
         assert_string_equal(a->value_text, "60.0 MiB");
         assert_string_equal(a->threshold_text, "100 MiB");
-        assert_string_equal(a->sentence, "api-1 has 60.0 MiB, over 100 MiB, for 5.00 s; in live data; "
-                                         "\"deploy\" (0 ns ago); unknown");
+        assert_string_equal(a->sentence,
+                            "api-1 has 60.0 MiB, over 100 MiB, for 5.00 s; in live data; "
+                            "\"deploy\" (0 ns ago); unknown");
         assert_string_equal(a->annotations[0].name, "summary");
         judge(w, 10 + 900);
         assert_int_equal(alerts_count(w->alerts), 0); /* forgotten */
@@ -76,9 +78,10 @@ static void one_life(void **state)
 
 static void unknown_keeps_the_state(void **state)
 {
-        struct world *w = begin("builtin: false\n"
-                                "groups:\n"
-                                "- {name: g, rules: [{alert: late, expr: 'count(live, 2s) > 1'}]}\n");
+        struct world *w =
+                begin("builtin: false\n"
+                      "groups:\n"
+                      "- {name: g, rules: [{alert: late, expr: 'count(live, 2s) > 1'}]}\n");
 
         (void)state;
         made_push(w->data, SERIES_LIVE, 1 * S, 1);
@@ -95,14 +98,15 @@ static void unknown_keeps_the_state(void **state)
 
 static void each_band_has_its_own(void **state)
 {
-        struct world *w = begin("builtin: false\n"
-                                "groups:\n"
-                                "- name: g\n"
-                                "  rules:\n"
-                                "  - alert: b\n"
-                                "    expr: band{label=~\"Main.*\"} > 10MiB\n"
-                                "    annotations: {summary: '{{band}}: {{value}}'}\n"
-                                "  - {alert: c, expr: band > 100MiB}\n");
+        struct world *w =
+                begin("builtin: false\n"
+                      "groups:\n"
+                      "- name: g\n"
+                      "  rules:\n"
+                      "  - alert: b\n"
+                      "    expr: band{label=~\"Main.*\"} > 10MiB\n"
+                      "    annotations: {summary: '{{band}}: {{value}}'}\n"
+                      "  - {alert: c, expr: band > 100MiB}\n");
         static const char *const labels[] = { NULL, "Main.a", "Other", "Main.b", "Main.c" };
 
         (void)state;
@@ -117,8 +121,9 @@ static void each_band_has_its_own(void **state)
         w->data->bands[1] = 200 * MIB;
         w->data->bands[3] = 1 * MIB;
         judge(w, 2);
-        assert_string_equal(w->told.text, "b/Main.b firing@1 b/Main.a firing@2 b/Main.b resolved@2 b/Main.c firing@2 "
-                                          "c/Main.a firing@2 ");
+        assert_string_equal(w->told.text,
+                            "b/Main.b firing@1 b/Main.a firing@2 b/Main.b resolved@2 b/Main.c firing@2 "
+                            "c/Main.a firing@2 ");
         assert_int_equal(alerts_count(w->alerts), 4);
         assert_int_equal(alerts_get(w->alerts, 0)->band, 1);
         assert_int_equal(alerts_get(w->alerts, 2)->band, 4);
@@ -132,16 +137,17 @@ static void each_band_has_its_own(void **state)
 
 static void a_run_ends_its_alerts(void **state)
 {
-        struct world *w = begin("builtin: false\n"
-                                "groups:\n"
-                                "- name: g\n"
-                                "  rules:\n"
-                                "  - {alert: fires, expr: live > 1MiB}\n"
-                                "  - {alert: waits, expr: live > 1MiB, for: 1h}\n"
-                                "  - {alert: over, expr: band > 1MiB}\n"
-                                "  - {alert: target, expr: crashed}\n");
-        struct rule_moment at = made_at(50), after = { .time_ns = UNKNOWN_U64, .target_ns = 60 * S, .wall_ns = 60 * S,
-                                                       .run = 1 };
+        struct world *w =
+                begin("builtin: false\n"
+                      "groups:\n"
+                      "- name: g\n"
+                      "  rules:\n"
+                      "  - {alert: fires, expr: live > 1MiB}\n"
+                      "  - {alert: waits, expr: live > 1MiB, for: 1h}\n"
+                      "  - {alert: over, expr: band > 1MiB}\n"
+                      "  - {alert: target, expr: crashed}\n");
+        struct rule_moment at = made_at(50),
+                           after = { .time_ns = UNKNOWN_U64, .target_ns = 60 * S, .wall_ns = 60 * S, .run = 1 };
 
         (void)state;
         w->data->labels[1] = "A";
@@ -152,8 +158,9 @@ static void a_run_ends_its_alerts(void **state)
         alerts_end_run(w->alerts, &at);
         w->data->facts[RULE_CRASHED] = 1;
         alerts_judge_target(w->alerts, &after);
-        assert_string_equal(w->told.text, "fires firing@50 waits pending@50 over/A firing@50 over/A resolved@50 "
-                                          "waits inactive@50 fires resolved@50 target firing@-1 ");
+        assert_string_equal(w->told.text,
+                            "fires firing@50 waits pending@50 over/A firing@50 over/A resolved@50 "
+                            "waits inactive@50 fires resolved@50 target firing@-1 ");
 
         /* the next run: event time begins anew, band 1 is another one */
         w->told.text[0] = '\0';
@@ -174,14 +181,15 @@ static void a_run_ends_its_alerts(void **state)
 
 static void reload_keeps_what_is_the_same(void **state)
 {
-        struct world *w = begin("builtin: false\n"
-                                "groups:\n"
-                                "- name: g\n"
-                                "  rules:\n"
-                                "  - {alert: a, expr: live > 1MiB, for: 10s}\n"
-                                "  - {alert: b, expr: live > 2MiB}\n"
-                                "  - {alert: c, expr: live > 3MiB}\n"
-                                "  - {alert: d, expr: live > 4MiB}\n");
+        struct world *w =
+                begin("builtin: false\n"
+                      "groups:\n"
+                      "- name: g\n"
+                      "  rules:\n"
+                      "  - {alert: a, expr: live > 1MiB, for: 10s}\n"
+                      "  - {alert: b, expr: live > 2MiB}\n"
+                      "  - {alert: c, expr: live > 3MiB}\n"
+                      "  - {alert: d, expr: live > 4MiB}\n");
         struct rule_moment at = made_at(6);
 
         (void)state;
@@ -189,13 +197,14 @@ static void reload_keeps_what_is_the_same(void **state)
         judge(w, 5);
         w->told.text[0] = '\0';
         /* another order, other spaces and words; c is changed, d is gone */
-        struct ruleset *next = rules_of("builtin: false\n"
-                                        "groups:\n"
-                                        "- name: g\n"
-                                        "  rules:\n"
-                                        "  - {alert: c, expr: live > 30MiB}\n"
-                                        "  - {alert: b, expr: 'live  >  2MiB', annotations: {summary: new}}\n"
-                                        "  - {alert: a, expr: live > 1MiB, for: 10s}\n");
+        struct ruleset *next = rules_of(
+                "builtin: false\n"
+                "groups:\n"
+                "- name: g\n"
+                "  rules:\n"
+                "  - {alert: c, expr: live > 30MiB}\n"
+                "  - {alert: b, expr: 'live  >  2MiB', annotations: {summary: new}}\n"
+                "  - {alert: a, expr: live > 1MiB, for: 10s}\n");
         alerts_reload(w->alerts, next, &at);
         ruleset_destroy(&w->rules);
         w->rules = next;
@@ -209,13 +218,14 @@ static void reload_keeps_what_is_the_same(void **state)
 
 static void targets_are_matched(void **state)
 {
-        struct world *w = begin("builtin: false\n"
-                                "groups:\n"
-                                "- name: g\n"
-                                "  targets: [worker-*]\n"
-                                "  rules:\n"
-                                "  - {alert: a, expr: live > 1MiB}\n"
-                                "  - {alert: b, expr: live > 1MiB, targets: 'api-?'}\n");
+        struct world *w =
+                begin("builtin: false\n"
+                      "groups:\n"
+                      "- name: g\n"
+                      "  targets: [worker-*]\n"
+                      "  rules:\n"
+                      "  - {alert: a, expr: live > 1MiB}\n"
+                      "  - {alert: b, expr: live > 1MiB, targets: 'api-?'}\n");
 
         (void)state;
         made_push(w->data, SERIES_LIVE, 1 * S, 5 * MIB);
@@ -227,8 +237,9 @@ static void targets_are_matched(void **state)
 /* Info tables may share a label: their names tell them apart in every run, and where there are none their numbers. */
 static void bands_of_one_label_are_told_apart(void **state)
 {
-        struct world *w = begin("builtin: false\n"
-                                "groups: [{name: g, rules: [{alert: a, expr: band > 10MiB}]}]\n");
+        struct world *w =
+                begin("builtin: false\n"
+                      "groups: [{name: g, rules: [{alert: a, expr: band > 10MiB}]}]\n");
 
         (void)state;
         w->data->n_bands = 5;
@@ -246,7 +257,7 @@ static void bands_of_one_label_are_told_apart(void **state)
                 const char *label = i < 4 ? "Main.a" : "Main.b";
                 assert_int_equal(a->band, i + 1);
                 assert_string_equal(a->band_label, label);
-                assert_true(names[i] ? strcmp(a->band_name, names[i]) == 0 : !a->band_name);
+                assert_true(names[i] ? !strcmp(a->band_name, names[i]) : !a->band_name);
                 assert_int_equal(a->fingerprint, notice_fingerprint("g", "a", "api-1", label, names[i]));
                 assert_int_equal(!a->band_source, i != 0);
         }
@@ -284,8 +295,9 @@ static void alerts_are_bounded(void **state)
         struct made_up *m = made_up_new();
         struct told *told = calloc(1, sizeof(*told));
         struct alerts_sink sink = { .ctx = told, .changed = on_changed };
-        struct ruleset *rules = rules_of("builtin: false\n"
-                                         "groups: [{name: g, rules: [{alert: a, expr: band > 1MiB}]}]\n");
+        struct ruleset *rules = rules_of(
+                "builtin: false\n"
+                "groups: [{name: g, rules: [{alert: a, expr: band > 1MiB}]}]\n");
         struct rule_data data = made_data(m);
         struct rule_moment at = made_at(1);
 

@@ -17,8 +17,8 @@ static double value_at(struct made_up *m, const char *text, uint64_t seconds)
         return v;
 }
 
-#define HOLDS(text) assert_true(value_at(m, text, 600) == 1)
-#define FAILS(text) assert_true(value_at(m, text, 600) == 0)
+#define HOLDS(text)  assert_true(value_at(m, text, 600) == 1)
+#define FAILS(text)  assert_true(value_at(m, text, 600) == 0)
 #define UNSURE(text) assert_true(isnan(value_at(m, text, 600)))
 
 /* live rises by 1 MiB a second from 100 MiB; one sample a second, at x.5 s. */
@@ -36,7 +36,7 @@ static void windows(void **state)
         struct made_up *m = rising();
 
         (void)state;
-        HOLDS("live == 699MiB");                        /* what came later does not count */
+        HOLDS("live == 699MiB"); /* what came later does not count */
         HOLDS("last(live) == 699MiB and last(live, 5s) == 699MiB");
         HOLDS("min(live, 100s) == 600MiB and max(live, 100s) == 699MiB");
         HOLDS("mean(live, 100s) > 649.4MiB and mean(live, 100s) < 649.6MiB");
@@ -76,9 +76,9 @@ static void unknown_is_not_false(void **state)
         UNSURE("crashed or live > 1GiB");
         FAILS("crashed unless live > 1GiB");
         made_push(m, SERIES_LIVE, 10 * S, 0);
-        UNSURE("live / live > 1");                      /* 0 / 0 */
+        UNSURE("live / live > 1"); /* 0 / 0 */
         UNSURE("1MiB / live > 1");
-        UNSURE("slope(live, 10m) > 0");                 /* one point has no slope */
+        UNSURE("slope(live, 10m) > 0"); /* one point has no slope */
         UNSURE("stddev(live, 10m) > 0");
         made_up_free(m);
 }
@@ -114,7 +114,7 @@ static void verdicts(void **state)
         UNSURE("leak(blocks)");
         UNSURE("steady(blocks)");
         HOLDS("slope(live) == 1MiB/s and slope_low(live) == 0.5MiB/s and slope_high(live) == 2MiB/s");
-        m->facts[RULE_TIME_TO_LIMIT] = INFINITY;        /* nothing grows */
+        m->facts[RULE_TIME_TO_LIMIT] = INFINITY; /* nothing grows */
         FAILS("time_to_limit < 2h");
         HOLDS("time_to_limit > 3h");
         made_up_free(m);
@@ -167,7 +167,11 @@ static void headlines(void **state)
 
 static void value_texts(void **state)
 {
-        static const struct { struct type type; double value; const char *text; } cases[] = {
+        static const struct {
+                struct type type;
+                double value;
+                const char *text;
+        } cases[] = {
                 { { .bytes = 1 }, 1048576, "1.00 MiB" },
                 { { .seconds = 1 }, 0.0032, "3.20 ms" },
                 { { .seconds = 1 }, INFINITY, "never" },
@@ -190,9 +194,9 @@ static void value_texts(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(windows),   cmocka_unit_test(unknown_is_not_false),
-                cmocka_unit_test(verdicts),  cmocka_unit_test(absence_needs_a_full_window),
-                cmocka_unit_test(counters),  cmocka_unit_test(headlines),
+                cmocka_unit_test(windows),     cmocka_unit_test(unknown_is_not_false),
+                cmocka_unit_test(verdicts),    cmocka_unit_test(absence_needs_a_full_window),
+                cmocka_unit_test(counters),    cmocka_unit_test(headlines),
                 cmocka_unit_test(value_texts),
         };
 

@@ -17,9 +17,19 @@ static void copy_owns_its_texts(void **state)
         char target[] = "api", rule[] = "leak", name[] = "team", value[] = "db", note[] = "summary", text[] = "grows";
         struct notice_pair labels[] = { { name, value }, { "x", NULL } }, annotations[] = { { note, text } };
         struct notice n = {
-                .fingerprint = 7, .target = target, .rule = rule, .group = "memory", .state = NOTICE_FIRING,
-                .severity = NOTICE_CRITICAL, .has_value = true, .value = 3.5, .labels = labels, .n_labels = 2,
-                .annotations = annotations, .n_annotations = 1, .fired_ns = NOTICE_NO_TIME,
+                .fingerprint = 7,
+                .target = target,
+                .rule = rule,
+                .group = "memory",
+                .state = NOTICE_FIRING,
+                .severity = NOTICE_CRITICAL,
+                .has_value = true,
+                .value = 3.5,
+                .labels = labels,
+                .n_labels = 2,
+                .annotations = annotations,
+                .n_annotations = 1,
+                .fired_ns = NOTICE_NO_TIME,
         };
         struct notice *copy = notice_copy(&n);
 
@@ -59,8 +69,13 @@ static void copy_is_clean_and_bounded(void **state)
         for (size_t i = 0; i < LIMIT_NOTICE_PAIRS + 9; i++)
                 many[i] = (struct notice_pair){ "name", junk };
 
-        struct notice n = { .target = "t", .rule = junk, .band = "\xc3", .sentence = "", .labels = many,
-                            .n_labels = LIMIT_NOTICE_PAIRS + 9, .annotations = many,
+        struct notice n = { .target = "t",
+                            .rule = junk,
+                            .band = "\xc3",
+                            .sentence = "",
+                            .labels = many,
+                            .n_labels = LIMIT_NOTICE_PAIRS + 9,
+                            .annotations = many,
                             .n_annotations = LIMIT_NOTICE_PAIRS + 9 };
         struct notice *copy = notice_copy(&n);
 

@@ -14,7 +14,9 @@
 
 static void good_ones_print_in_normal_form(void **state)
 {
-        static const struct { const char *text, *normal; } cases[] = {
+        static const struct {
+                const char *text, *normal;
+        } cases[] = {
                 { "live>1GiB", "live > 1GiB" },
                 { "slope( live , 10 m ) > 1 MiB / min", "slope(live, 10m) > 1MiB/min" },
                 { "p99(gc_pause, 5m) > 50ms", "p99(gc_pause, 5m) > 50ms" },
@@ -67,7 +69,11 @@ static void good_ones_print_in_normal_form(void **state)
 
 static void mistakes_have_a_column_and_a_hint(void **state)
 {
-        static const struct { const char *text; uint32_t column; const char *part; } cases[] = {
+        static const struct {
+                const char *text;
+                uint32_t column;
+                const char *part;
+        } cases[] = {
                 { "", 1, "empty" },
                 { "live", 1, "is bytes; expected a condition" },
                 { "live > 5s", 6, "compares bytes with seconds" },
@@ -179,8 +185,9 @@ static void words(void **state)
         (void)state;
         assert_true(expr_parse("slope(live, 10m) > 1MiB/min unless crashed", &e, &error));
         assert_true(expr_explain(&e, text, sizeof(text)));
-        assert_string_equal(text, "the slope of live bytes over 10m is above 1MiB/min and "
-                                  "it is not so that the last run crashed");
+        assert_string_equal(text,
+                            "the slope of live bytes over 10m is above 1MiB/min and "
+                            "it is not so that the last run crashed");
         expr_destroy(&e);
 }
 

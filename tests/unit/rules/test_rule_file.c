@@ -101,30 +101,31 @@ static void a_file_changes_the_pack(void **state)
 
 static void everything_a_rule_may_say(void **state)
 {
-        struct ruleset *rules = good("groups:\n"
-                                     "- name: g\n"
-                                     "  targets: worker\n"
-                                     "  limits: {count: 5}\n"
-                                     "  do: [log]\n"
-                                     "  rules:\n"
-                                     "  - alert: a\n"
-                                     "    expr: >-\n"
-                                     "      live >\n"
-                                     "      1GiB\n"
-                                     "    until: live < 512MiB\n"
-                                     "    for: 5m\n"
-                                     "    keep_firing_for: 90s\n"
-                                     "    labels: {severity: critical}\n"
-                                     "    annotations: {summary: '{{ target }} {{value}}'}\n"
-                                     "    targets: [api-*, db]\n"
-                                     "    do:\n"
-                                     "    - publish\n"
-                                     "    - exec: [/bin/true, x]\n"
-                                     "    - exec: {command: [/bin/true], timeout: 3s, resolved: false}\n"
-                                     "    - webhook: http://127.0.0.1:1/x\n"
-                                     "    - alertmanager: {url: 'http://127.0.0.1:1', resend: 30s, attempts: 2}\n"
-                                     "    limits: {count: 7, per_alert: 2, window: 2h}\n"
-                                     "  - {alert: b, expr: crashed}\n");
+        struct ruleset *rules =
+                good("groups:\n"
+                     "- name: g\n"
+                     "  targets: worker\n"
+                     "  limits: {count: 5}\n"
+                     "  do: [log]\n"
+                     "  rules:\n"
+                     "  - alert: a\n"
+                     "    expr: >-\n"
+                     "      live >\n"
+                     "      1GiB\n"
+                     "    until: live < 512MiB\n"
+                     "    for: 5m\n"
+                     "    keep_firing_for: 90s\n"
+                     "    labels: {severity: critical}\n"
+                     "    annotations: {summary: '{{ target }} {{value}}'}\n"
+                     "    targets: [api-*, db]\n"
+                     "    do:\n"
+                     "    - publish\n"
+                     "    - exec: [/bin/true, x]\n"
+                     "    - exec: {command: [/bin/true], timeout: 3s, resolved: false}\n"
+                     "    - webhook: http://127.0.0.1:1/x\n"
+                     "    - alertmanager: {url: 'http://127.0.0.1:1', resend: 30s, attempts: 2}\n"
+                     "    limits: {count: 7, per_alert: 2, window: 2h}\n"
+                     "  - {alert: b, expr: crashed}\n");
         const struct rule *a = ruleset_find(rules, "g", "a"), *b = ruleset_find(rules, "g", "b");
 
         (void)state;
@@ -150,7 +151,9 @@ static void everything_a_rule_may_say(void **state)
 
 static void mistakes(void **state)
 {
-        static const struct { const char *text, *said; } cases[] = {
+        static const struct {
+                const char *text, *said;
+        } cases[] = {
                 { "", "r: the file is empty" },
                 { "[]", "r:1:1: expected groups:" },
                 { "groups: {}", "r:1:9: expected a list of groups, found a mapping" },
@@ -289,20 +292,18 @@ static void templates(void **state)
         assert_int_equal(column, 3);
         assert_non_null(strstr(error, "did you mean {{value}}"));
         assert_int_equal(template_expand("{{threshold}}{{threshold}}{{threshold}}{{threshold}}{{threshold}}"
-                                         "{{threshold}}{{threshold}}{{threshold}}", values, out, sizeof(out)), 63);
+                                         "{{threshold}}{{threshold}}{{threshold}}",
+                                         values, out, sizeof(out)),
+                         63);
 }
 
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(the_pack_is_on_without_a_file),
-                cmocka_unit_test(a_file_changes_the_pack),
-                cmocka_unit_test(everything_a_rule_may_say),
-                cmocka_unit_test(mistakes),
-                cmocka_unit_test(many_mistakes_are_bounded),
-                cmocka_unit_test(too_many_rules),
-                cmocka_unit_test(only_plain_files_are_read),
-                cmocka_unit_test(templates),
+                cmocka_unit_test(the_pack_is_on_without_a_file), cmocka_unit_test(a_file_changes_the_pack),
+                cmocka_unit_test(everything_a_rule_may_say),     cmocka_unit_test(mistakes),
+                cmocka_unit_test(many_mistakes_are_bounded),     cmocka_unit_test(too_many_rules),
+                cmocka_unit_test(only_plain_files_are_read),     cmocka_unit_test(templates),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

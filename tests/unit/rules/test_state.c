@@ -23,19 +23,23 @@ static void play(const char *holds, const char *over, uint64_t for_s, uint64_t k
 
 static void scripts(void **state)
 {
-        static const struct { const char *holds, *over; uint64_t for_s, keep_s; const char *want; } cases[] = {
+        static const struct {
+                const char *holds, *over;
+                uint64_t for_s, keep_s;
+                const char *want;
+        } cases[] = {
                 { "0110", NULL, 0, 0, "iFFr" },
                 { "01111100", NULL, 3, 0, "iPPPFFrr" },
-                { "0110111", NULL, 3, 0, "iPPiPPP" },           /* a break begins anew */
-                { "01?1111", NULL, 3, 0, "iPPPPPF" },            /* what was unknown does not count */
-                { "011???0", NULL, 1, 0, "iPFFFFr" },           /* unknown neither resolves ... */
-                { "1????", NULL, 2, 0, "PPPPP" },               /* ... nor fires */
+                { "0110111", NULL, 3, 0, "iPPiPPP" }, /* a break begins anew */
+                { "01?1111", NULL, 3, 0, "iPPPPPF" }, /* what was unknown does not count */
+                { "011???0", NULL, 1, 0, "iPFFFFr" }, /* unknown neither resolves ... */
+                { "1????", NULL, 2, 0, "PPPPP" },     /* ... nor fires */
                 { "1110000", NULL, 0, 2, "FFFFFrr" },
-                { "1101010", NULL, 0, 2, "FFFFFFF" },           /* keep_firing_for begins anew */
-                { "100??000", NULL, 0, 3, "FFFFFFFr" },         /* it does not run on while unknown */
-                { "111000", "000001", 0, 0, "FFFFFr" },         /* until decides when it is over */
+                { "1101010", NULL, 0, 2, "FFFFFFF" },   /* keep_firing_for begins anew */
+                { "100??000", NULL, 0, 3, "FFFFFFFr" }, /* it does not run on while unknown */
+                { "111000", "000001", 0, 0, "FFFFFr" }, /* until decides when it is over */
                 { "10000", "0??01", 0, 0, "FFFFr" },
-                { "1010", NULL, 0, 0, "FrFr" },                 /* it may come again */
+                { "1010", NULL, 0, 0, "FrFr" }, /* it may come again */
                 { "?1", NULL, 0, 0, "iF" },
         };
 

@@ -22,11 +22,13 @@ static bool refuses(void *ctx, const char *flags, char *reason, size_t size)
 }
 
 static const struct rtsinfo old = { .version = "9.0.2", .major = 9, .minor = 0, .eventlog = true, .threaded = true };
-static const struct rtsinfo new_threaded = { .version = "9.6.6", .major = 9, .minor = 6, .eventlog = true,
-                                             .threaded = true };
+static const struct rtsinfo new_threaded = {
+        .version = "9.6.6", .major = 9, .minor = 6, .eventlog = true, .threaded = true
+};
 static const struct rtsinfo new_plain = { .version = "9.6.6", .major = 9, .minor = 6, .eventlog = true };
-static const struct rtsinfo linked = { .version = "9.6.6", .major = 9, .minor = 6, .eventlog = true,
-                                       .with_rtsopts = "-l-au -hc -i0.5" };
+static const struct rtsinfo linked = {
+        .version = "9.6.6", .major = 9, .minor = 6, .eventlog = true, .with_rtsopts = "-l-au -hc -i0.5"
+};
 static const struct rtsinfo none = { .version = "9.0.2", .major = 9, .minor = 0 };
 
 struct row {
@@ -41,7 +43,13 @@ static void table(void **state)
 {
         static const struct row rows[] = {
                 { &old, "", "", NULL, NULL, { "x" }, FLAGS_OK, "-l -ol/f -hT -i1" },
-                { &new_threaded, "", "", NULL, NULL, { NULL }, FLAGS_OK,
+                { &new_threaded,
+                  "",
+                  "",
+                  NULL,
+                  NULL,
+                  { NULL },
+                  FLAGS_OK,
                   "-l -ol/f -hT -i1 --eventlog-flush-interval=1" },
                 { &new_plain, "", "", NULL, NULL, { NULL }, FLAGS_OK, "-l -ol/f -hT -i1" },
                 /* the user's words stay and come last */
@@ -53,7 +61,13 @@ static void table(void **state)
                 { &old, "", "", NULL, NULL, { "-hd" }, FLAGS_OK, "-l -ol/f -hT -i1" },
                 { &old, "", "", NULL, NULL, { "--", "+RTS", "-hd" }, FLAGS_OK, "-l -ol/f -hT -i1" },
                 { &old, "", "", NULL, NULL, { "+RTS", "-A1m", "--RTS", "-olx" }, FLAGS_OK, "-l -ol/f -hT -i1" },
-                { &new_threaded, "", "--eventlog-flush-interval=0.2", NULL, NULL, { NULL }, FLAGS_OK,
+                { &new_threaded,
+                  "",
+                  "--eventlog-flush-interval=0.2",
+                  NULL,
+                  NULL,
+                  { NULL },
+                  FLAGS_OK,
                   "-l -ol/f -hT -i1 --eventlog-flush-interval=0.2" },
                 { &linked, "", "", NULL, NULL, { NULL }, FLAGS_OK, "-ol/f" },
                 { &old, "", "", "none", NULL, { NULL }, FLAGS_OK, "-l -ol/f" },
@@ -67,19 +81,25 @@ static void table(void **state)
                 { &old, "", "", NULL, NULL, { "+RTS", "-olmine" }, FLAGS_ELSEWHERE, NULL },
                 { &none, "", "", NULL, NULL, { NULL }, FLAGS_NO_EVENTLOG, NULL },
         };
-        (void) state;
+        (void)state;
 
-        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
                 const struct row *r = &rows[i];
                 struct flags_request request = {
-                        .info = r->info, .log_path = "/f", .ghcrts = r->ghcrts, .extra = r->extra,
-                        .arguments = r->arguments, .heap_profile = r->profile, .flush = true, .accepts = refuses,
-                        .ctx = (void *) (size_t) r->refused,
+                        .info = r->info,
+                        .log_path = "/f",
+                        .ghcrts = r->ghcrts,
+                        .extra = r->extra,
+                        .arguments = r->arguments,
+                        .heap_profile = r->profile,
+                        .flush = true,
+                        .accepts = refuses,
+                        .ctx = (void *)(size_t)r->refused,
                 };
                 struct flags f;
                 enum flags_result result = flags_compose(&request, &f);
                 if (result != r->result)
-                        fail_msg("row %zu: result %d", i, (int) result);
+                        fail_msg("row %zu: result %d", i, (int)result);
                 if (r->expected == NULL)
                         assert_null(f.ghcrts);
                 else
@@ -91,10 +111,14 @@ static void table(void **state)
 static void path_with_space(void **state)
 {
         char *no_arguments[] = { NULL };
-        struct flags_request request = { .info = &old, .log_path = "/a b", .ghcrts = "", .extra = "",
-                                         .arguments = no_arguments, .accepts = refuses };
+        struct flags_request request = { .info = &old,
+                                         .log_path = "/a b",
+                                         .ghcrts = "",
+                                         .extra = "",
+                                         .arguments = no_arguments,
+                                         .accepts = refuses };
         struct flags f;
-        (void) state;
+        (void)state;
 
         assert_int_equal(flags_compose(&request, &f), FLAGS_BAD_PATH);
 }
@@ -103,11 +127,16 @@ static void path_with_space(void **state)
 static void no_flush(void **state)
 {
         char *no_arguments[] = { NULL };
-        struct flags_request request = { .info = &new_threaded, .log_path = "/f", .ghcrts = "", .extra = "",
-                                         .arguments = no_arguments, .accepts = refuses, .flush = false,
+        struct flags_request request = { .info = &new_threaded,
+                                         .log_path = "/f",
+                                         .ghcrts = "",
+                                         .extra = "",
+                                         .arguments = no_arguments,
+                                         .accepts = refuses,
+                                         .flush = false,
                                          .ctx = "-hT" };
         struct flags f;
-        (void) state;
+        (void)state;
 
         assert_int_equal(flags_compose(&request, &f), FLAGS_OK);
         assert_string_equal(f.ghcrts, "-l -ol/f");
@@ -119,7 +148,9 @@ static void no_flush(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(table), cmocka_unit_test(path_with_space), cmocka_unit_test(no_flush),
+                cmocka_unit_test(table),
+                cmocka_unit_test(path_with_space),
+                cmocka_unit_test(no_flush),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@ static pthread_cond_t nobody = PTHREAD_COND_INITIALIZER;
 
 static void *wait_for_ever(void *unused)
 {
-        (void) unused;
+        (void)unused;
         pthread_mutex_lock(&never);
         for (;;)
                 pthread_cond_wait(&nobody, &never);
@@ -32,7 +32,7 @@ static void *wait_with_limit(void *unused)
 {
         struct timespec t;
 
-        (void) unused;
+        (void)unused;
         clock_gettime(CLOCK_REALTIME, &t);
         t.tv_sec += 1000;
         pthread_mutex_lock(&never);
@@ -43,7 +43,7 @@ static void *wait_with_limit(void *unused)
 
 static void *wait_for_input(void *unused)
 {
-        (void) poll(NULL, 0, -1);
+        (void)poll(NULL, 0, -1);
         return unused;
 }
 
@@ -86,7 +86,7 @@ static void all_wait(void **state)
 {
         pid_t pid = start(wait_for_ever);
         struct hung h;
-        (void) state;
+        (void)state;
 
         assert_true(look(pid, 10000) >= 1000);
         hung_init(&h, pid);
@@ -101,7 +101,7 @@ static void all_wait(void **state)
 
 static void one_can_wake(void **state)
 {
-        (void) state;
+        (void)state;
         pid_t limit = start(wait_with_limit), input = start(wait_for_input);
         poll(NULL, 0, 200); /* either way the answer must be no; this makes it the answer of a settled process */
         assert_int_equal(look(limit, 20), 0);

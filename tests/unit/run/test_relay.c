@@ -21,7 +21,7 @@
 #include "client/run/relay.h"
 
 static const char header[] = "hdrbhetbetb...hetehdredatb"; /* its end is all that counts */
-#define HEADER_SIZE (sizeof header - 1)
+#define HEADER_SIZE (sizeof(header) - 1)
 
 /* A block of `size` bytes filled with `fill`. */
 static void make_block(uint8_t *out, uint32_t size, uint8_t fill)
@@ -29,10 +29,10 @@ static void make_block(uint8_t *out, uint32_t size, uint8_t fill)
         memset(out, fill, size);
         memset(out, 0, BLOCKS_MARKER);
         out[1] = 18;
-        out[10] = (uint8_t) (size >> 24);
-        out[11] = (uint8_t) (size >> 16);
-        out[12] = (uint8_t) (size >> 8);
-        out[13] = (uint8_t) size;
+        out[10] = (uint8_t)(size >> 24);
+        out[11] = (uint8_t)(size >> 16);
+        out[12] = (uint8_t)(size >> 8);
+        out[13] = (uint8_t)size;
 }
 
 /* ------------------------------------------------------------------ blocks */
@@ -86,7 +86,7 @@ static void any_split(void **state)
         static struct blocks b;
         uint8_t log[1024];
         size_t size = make_log(log);
-        (void) state;
+        (void)state;
 
         for (size_t step = 1; step <= size; step++) {
                 struct heard h = { .size = 0 };
@@ -107,12 +107,12 @@ static void no_header(void **state)
         static struct blocks b;
         struct heard h = { .size = 0 };
         uint8_t block[50];
-        (void) state;
+        (void)state;
 
         blocks_init(&b);
-        make_block(block, sizeof block, 'a');
-        hear(&b, (const uint8_t *) "garbage", 7, &h);
-        hear(&b, block, sizeof block, &h);
+        make_block(block, sizeof(block), 'a');
+        hear(&b, (const uint8_t *)"garbage", 7, &h);
+        hear(&b, block, sizeof(block), &h);
         assert_true(b.header_lost);
         assert_int_equal(h.blocks, 1);
         assert_int_equal(h.size, 57);
@@ -128,10 +128,10 @@ struct bench {
 
 static void bench_open(struct bench *b)
 {
-        snprintf(b->directory, sizeof b->directory, "/tmp/hw-relay-XXXXXX");
+        snprintf(b->directory, sizeof(b->directory), "/tmp/hw-relay-XXXXXX");
         assert_non_null(mkdtemp(b->directory));
-        snprintf(b->fifo, sizeof b->fifo, "%s/f", b->directory);
-        snprintf(b->socket, sizeof b->socket, "%s/s", b->directory);
+        snprintf(b->fifo, sizeof(b->fifo), "%s/f", b->directory);
+        snprintf(b->socket, sizeof(b->socket), "%s/s", b->directory);
         assert_int_equal(relay_open(&b->relay, b->fifo, b->socket), 0);
         b->writer = open(b->fifo, O_WRONLY | O_NONBLOCK);
         assert_true(b->writer >= 0);
@@ -154,7 +154,7 @@ static void settle(struct relay *r)
 
         relay_pollfds(r, fds);
         while (poll(fds, RELAY_POLLFDS, 0) > 0) {
-                (void) relay_turn(r, fds);
+                (void)relay_turn(r, fds);
                 relay_pollfds(r, fds);
         }
 }
@@ -172,7 +172,7 @@ static void write_all(struct bench *b, const void *bytes, size_t size)
                         n = 0;
                 }
                 p += n;
-                size -= (size_t) n;
+                size -= (size_t)n;
                 settle(b->relay);
         }
 }
@@ -183,8 +183,8 @@ static int reader_connect(struct bench *b)
         int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
         assert_true(fd >= 0);
-        snprintf(address.sun_path, sizeof address.sun_path, "%s", b->socket);
-        assert_int_equal(connect(fd, (struct sockaddr *) &address, sizeof address), 0);
+        snprintf(address.sun_path, sizeof(address.sun_path), "%s", b->socket);
+        assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
         settle(b->relay);
         assert_true(relay_connected(b->relay));
         return fd;
@@ -196,7 +196,7 @@ static size_t read_now(struct bench *b, int fd, uint8_t *out, size_t size)
         ssize_t k;
 
         while ((k = recv(fd, out + n, size - n, MSG_DONTWAIT)) > 0) {
-                n += (size_t) k;
+                n += (size_t)k;
                 settle(b->relay);
         }
         return n;
@@ -208,12 +208,12 @@ static void late_first_reader(void **state)
         struct bench b;
         uint8_t log[1024], got[2048];
         size_t size = make_log(log);
-        (void) state;
+        (void)state;
 
         bench_open(&b);
         write_all(&b, log, size);
         int fd = reader_connect(&b);
-        assert_int_equal(read_now(&b, fd, got, sizeof got), size);
+        assert_int_equal(read_now(&b, fd, got, sizeof(got)), size);
         assert_memory_equal(got, log, size);
         assert_int_equal(relay_stats(b.relay).bytes, size);
         assert_int_equal(relay_stats(b.relay).left_out_bytes, 0);
@@ -226,25 +226,25 @@ static void second_reader(void **state)
 {
         struct bench b;
         uint8_t a[100], c[80], got[1024];
-        (void) state;
+        (void)state;
 
         bench_open(&b);
-        make_block(a, sizeof a, 'a');
-        make_block(c, sizeof c, 'c');
+        make_block(a, sizeof(a), 'a');
+        make_block(c, sizeof(c), 'c');
         write_all(&b, header, HEADER_SIZE);
         int fd = reader_connect(&b);
         write_all(&b, a, 50);
-        assert_int_equal(read_now(&b, fd, got, sizeof got), HEADER_SIZE + 50);
+        assert_int_equal(read_now(&b, fd, got, sizeof(got)), HEADER_SIZE + 50);
         close(fd);
         settle(b.relay);
         assert_false(relay_connected(b.relay));
         write_all(&b, a + 50, 20);
         fd = reader_connect(&b);
         write_all(&b, a + 70, 30);
-        write_all(&b, c, sizeof c);
-        assert_int_equal(read_now(&b, fd, got, sizeof got), HEADER_SIZE + sizeof c);
+        write_all(&b, c, sizeof(c));
+        assert_int_equal(read_now(&b, fd, got, sizeof(got)), HEADER_SIZE + sizeof(c));
         assert_memory_equal(got, header, HEADER_SIZE);
-        assert_memory_equal(got + HEADER_SIZE, c, sizeof c);
+        assert_memory_equal(got + HEADER_SIZE, c, sizeof(c));
         assert_int_equal(relay_stats(b.relay).left_out_bytes, 50);
         assert_int_equal(relay_stats(b.relay).readers, 2);
         close(fd);
@@ -257,20 +257,20 @@ static void stopped_reader(void **state)
         enum { BLOCK = 100000, BLOCKS = 400 };
         static uint8_t block[BLOCK], got[(16 << 20)];
         struct bench b;
-        (void) state;
+        (void)state;
 
         bench_open(&b);
         int fd = reader_connect(&b);
         write_all(&b, header, HEADER_SIZE);
         for (unsigned i = 0; i < BLOCKS; i++) {
-                make_block(block, BLOCK, (uint8_t) i);
+                make_block(block, BLOCK, (uint8_t)i);
                 write_all(&b, block, BLOCK);
         }
         struct relay_stats stats = relay_stats(b.relay);
-        assert_int_equal(stats.bytes, HEADER_SIZE + (size_t) BLOCK * BLOCKS);
+        assert_int_equal(stats.bytes, HEADER_SIZE + (size_t)BLOCK * BLOCKS);
         assert_true(stats.left_out_blocks > 200);
         assert_int_equal(stats.left_out_bytes, stats.left_out_blocks * BLOCK);
-        size_t n = read_now(&b, fd, got, sizeof got);
+        size_t n = read_now(&b, fd, got, sizeof(got));
         assert_int_equal(n, HEADER_SIZE + (BLOCKS - stats.left_out_blocks) * BLOCK);
         for (size_t at = HEADER_SIZE; at < n; at += BLOCK) /* each block is whole and of one fill */
                 assert_true(got[at + 1] == 18 && got[at + BLOCKS_MARKER] == got[at + BLOCK - 1]);
@@ -283,13 +283,13 @@ static void no_reader(void **state)
 {
         static uint8_t block[1 << 20];
         struct bench b;
-        (void) state;
+        (void)state;
 
         bench_open(&b);
-        make_block(block, sizeof block, 'x');
+        make_block(block, sizeof(block), 'x');
         write_all(&b, header, HEADER_SIZE);
         for (int i = 0; i < 20; i++)
-                write_all(&b, block, sizeof block);
+                write_all(&b, block, sizeof(block));
         assert_int_equal(relay_stats(b.relay).left_out_blocks, 13); /* 7 fit beside the header */
         bench_close(&b);
 }
@@ -300,14 +300,14 @@ static void finish(void **state)
         struct bench b;
         uint8_t log[1024], got[2048];
         size_t size = make_log(log);
-        (void) state;
+        (void)state;
 
         bench_open(&b);
         int fd = reader_connect(&b);
         assert_int_equal(write(b.writer, log, size), size);
         relay_finish(b.relay, 2000);
-        assert_int_equal(read(fd, got, sizeof got), size);
-        assert_int_equal(read(fd, got, sizeof got), 0);
+        assert_int_equal(read(fd, got, sizeof(got)), size);
+        assert_int_equal(read(fd, got, sizeof(got)), 0);
         close(fd);
         bench_close(&b);
 }
@@ -315,7 +315,7 @@ static void finish(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(any_split), cmocka_unit_test(no_header), cmocka_unit_test(late_first_reader),
+                cmocka_unit_test(any_split),     cmocka_unit_test(no_header),      cmocka_unit_test(late_first_reader),
                 cmocka_unit_test(second_reader), cmocka_unit_test(stopped_reader), cmocka_unit_test(no_reader),
                 cmocka_unit_test(finish),
         };

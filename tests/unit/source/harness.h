@@ -33,8 +33,8 @@ static struct event_base *base;
 static char dir[] = "/tmp/heapwatch-source-XXXXXX";
 
 struct heard {
-        char text[KEEP_BYTES];          /* first bytes since the last cut */
-        size_t size;                    /* all bytes since the last cut */
+        char text[KEEP_BYTES]; /* first bytes since the last cut */
+        size_t size;           /* all bytes since the last cut */
         uint64_t total;
         unsigned cuts, states;
         enum source_state state;
@@ -60,7 +60,7 @@ static void on_cut(void *ctx, const char *why)
         h->cuts++;
         h->size = 0;
         h->text[0] = '\0';
-        snprintf(h->cut_why, sizeof h->cut_why, "%s", why);
+        snprintf(h->cut_why, sizeof(h->cut_why), "%s", why);
 }
 
 static void on_state(void *ctx, enum source_state state, const char *why)
@@ -69,7 +69,7 @@ static void on_state(void *ctx, enum source_state state, const char *why)
 
         h->state = state;
         h->states++;
-        snprintf(h->why, sizeof h->why, "%s", why);
+        snprintf(h->why, sizeof(h->why), "%s", why);
 }
 
 /* "%s" in the URI stands for the private directory. */
@@ -80,13 +80,13 @@ __attribute__((unused, format(printf, 2, 3))) static void hear(struct heard *h, 
         char text[2048], error[512] = "";
         va_list args;
 
-        memset(h, 0, sizeof *h);
+        memset(h, 0, sizeof(*h));
         va_start(args, format);
-        vsnprintf(text, sizeof text, format, args);
+        vsnprintf(text, sizeof(text), format, args);
         va_end(args);
-        if (!source_uri_parse(text, &uri, error, sizeof error))
+        if (!source_uri_parse(text, &uri, error, sizeof(error)))
                 fail_msg("%s: %s", text, error);
-        h->source = source_open(base, &uri, &sink, error, sizeof error);
+        h->source = source_open(base, &uri, &sink, error, sizeof(error));
         if (!h->source)
                 fail_msg("%s: %s", text, error);
         assert_int_equal(h->states, 0); /* nothing is told inside source_open */
@@ -98,16 +98,16 @@ static double now_s(void)
 }
 
 /* Runs the loop until the condition holds; fails when it does not in time. */
-#define run_until(condition) \
-        do { \
-                double deadline_ = now_s() + DEADLINE_S; \
-                struct timeval short_ = { 0, 20000 }; \
-                while (!(condition)) { \
-                        if (now_s() > deadline_) \
-                                fail_msg("line %d: not within %g s: %s", __LINE__, DEADLINE_S, #condition); \
-                        event_base_loopexit(base, &short_); \
-                        event_base_loop(base, EVLOOP_ONCE); \
-                } \
+#define run_until(condition)                                                                                           \
+        do {                                                                                                           \
+                double deadline_ = now_s() + DEADLINE_S;                                                               \
+                struct timeval short_ = { 0, 20000 };                                                                  \
+                while (!(condition)) {                                                                                 \
+                        if (now_s() > deadline_)                                                                       \
+                                fail_msg("line %d: not within %g s: %s", __LINE__, DEADLINE_S, #condition);            \
+                        event_base_loopexit(base, &short_);                                                            \
+                        event_base_loop(base, EVLOOP_ONCE);                                                            \
+                }                                                                                                      \
         } while (0)
 
 /* Runs the loop for as long as it takes to be sure that nothing comes. */
@@ -128,7 +128,7 @@ __attribute__((unused)) static const char *in_dir(const char *name)
         static unsigned next;
         char *p = path[next++ % 4];
 
-        snprintf(p, sizeof path[0], "%s/%s", dir, name);
+        snprintf(p, sizeof(path[0]), "%s/%s", dir, name);
         return p;
 }
 
@@ -153,7 +153,7 @@ static int set_up(void **state)
 {
         (void)state;
         signal(SIGPIPE, SIG_IGN);
-        memcpy(dir + sizeof dir - 7, "XXXXXX", 6);
+        memcpy(dir + sizeof(dir) - 7, "XXXXXX", 6);
         base = event_base_new();
         return base && mkdtemp(dir) ? 0 : -1;
 }

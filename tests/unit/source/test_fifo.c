@@ -136,12 +136,12 @@ static void stdin_may_be_a_file(void **state)
         (void)state;
         int fd = open(in_dir("x"), O_RDWR | O_CREAT, 0600);
         for (int i = 0; i < 6; i++)
-                assert_int_equal(write(fd, chunk, sizeof chunk), sizeof chunk);
+                assert_int_equal(write(fd, chunk, sizeof(chunk)), sizeof(chunk));
         assert_int_equal(lseek(fd, 100, SEEK_SET), 100); /* where the shell left it */
         int old = swap_stdin(fd);
         hear(h, "stdin:");
         run_until(h->state == SOURCE_ENDED);
-        assert_int_equal(h->total, sizeof chunk * 6 - 100);
+        assert_int_equal(h->total, sizeof(chunk) * 6 - 100);
         source_close(&h->source);
         fd = open("/dev/null", O_RDONLY);
         restore_stdin(swap_stdin(fd));
@@ -162,11 +162,11 @@ static void stdin_has_one_reader(void **state)
         assert_int_equal(pipe(ends), 0);
         int old = swap_stdin(ends[0]);
         hear(&a, "stdin:");
-        assert_true(source_uri_parse("stdin:", &uri, error, sizeof error));
-        assert_null(source_open(base, &uri, &sink, error, sizeof error));
+        assert_true(source_uri_parse("stdin:", &uri, error, sizeof(error)));
+        assert_null(source_open(base, &uri, &sink, error, sizeof(error)));
         assert_non_null(strstr(error, "already read"));
         source_close(&a.source);
-        struct source *again = source_open(base, &uri, &sink, error, sizeof error);
+        struct source *again = source_open(base, &uri, &sink, error, sizeof(error));
         assert_non_null(again);
         source_close(&again);
         close(ends[1]);
@@ -176,12 +176,9 @@ static void stdin_has_one_reader(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                test_in_dir(writers_come_and_go),
-                test_in_dir(refuses_what_is_no_fifo),
-                test_in_dir(removed_path_keeps_the_stream),
-                test_in_dir(replaced_waits_for_the_last_writer),
-                test_in_dir(stdin_pipe_to_its_end),
-                test_in_dir(stdin_may_be_a_file),
+                test_in_dir(writers_come_and_go),           test_in_dir(refuses_what_is_no_fifo),
+                test_in_dir(removed_path_keeps_the_stream), test_in_dir(replaced_waits_for_the_last_writer),
+                test_in_dir(stdin_pipe_to_its_end),         test_in_dir(stdin_may_be_a_file),
                 test_in_dir(stdin_has_one_reader),
         };
 

@@ -10,7 +10,7 @@ static void tree(const char *path, const char *text)
 {
         char whole[512];
 
-        snprintf(whole, sizeof whole, "%s/%s", dir, path);
+        snprintf(whole, sizeof(whole), "%s/%s", dir, path);
         for (char *p = whole + strlen(dir) + 1; (p = strchr(p, '/')); p++) {
                 *p = '\0';
                 assert_true(mkdir(whole, 0700) == 0 || errno == EEXIST);
@@ -62,7 +62,8 @@ static void one_sample(void **state)
         assert_true(s.pss_bytes == UNKNOWN_U64);
         assert_true(s.cgroup_current_bytes == UNKNOWN_U64 && s.cgroup_max_bytes == UNKNOWN_U64);
         assert_true(procfs_pss(dir, 42) == UNKNOWN_U64);
-        tree("proc/42/smaps_rollup", "00400000-7fff ---p 00000000 00:00 0 [rollup]\n"
+        tree("proc/42/smaps_rollup",
+             "00400000-7fff ---p 00000000 00:00 0 [rollup]\n"
              "Rss: 9 kB\nPss:   11 kB\nPss_Anon: 1 kB\n");
         assert_int_equal(procfs_pss(dir, 42), 11 * 1024);
         tree("proc/42/status", "Name:\tVmRSS: 7 kB\nVmRSS:\t99999999999999999999 kB\nVmSwap:\tx kB\n");
@@ -143,20 +144,19 @@ static void cgroup_first_generation(void **state)
 
 static void hostile_cgroup_files(void **state)
 {
-        static const char *const texts[] = {
-                "", "\n\n", "0", "0:", "0::", "0::\n", "0:::", ":::/", "0::a/b\n", "::", "0:memory:"
-        };
+        static const char *const texts[] = { "",     "\n\n", "0",        "0:", "0::",      "0::\n",
+                                             "0:::", ":::/", "0::a/b\n", "::", "0:memory:" };
         char long_text[9000];
 
         (void)state;
         process(STAT("S"));
-        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
                 tree("proc/42/cgroup", texts[i]);
                 limits(UNKNOWN_U64, UNKNOWN_U64);
         }
-        memset(long_text, '/', sizeof long_text);
+        memset(long_text, '/', sizeof(long_text));
         memcpy(long_text, "0::/", 4);
-        long_text[sizeof long_text - 1] = '\0';
+        long_text[sizeof(long_text) - 1] = '\0';
         tree("proc/42/cgroup", long_text);
         limits(UNKNOWN_U64, UNKNOWN_U64);
 }

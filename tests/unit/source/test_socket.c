@@ -14,7 +14,7 @@ static struct sockaddr_un unix_address(const char *name)
 {
         struct sockaddr_un un = { .sun_family = AF_UNIX };
 
-        snprintf(un.sun_path, sizeof un.sun_path, "%s", in_dir(name));
+        snprintf(un.sun_path, sizeof(un.sun_path), "%s", in_dir(name));
         return un;
 }
 
@@ -24,7 +24,7 @@ static int unix_server(const char *name)
         int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
 
         unlink(un.sun_path);
-        assert_int_equal(bind(fd, (struct sockaddr *)&un, sizeof un), 0);
+        assert_int_equal(bind(fd, (struct sockaddr *)&un, sizeof(un)), 0);
         assert_int_equal(listen(fd, 8), 0);
         return fd;
 }
@@ -34,7 +34,7 @@ static int unix_client(const char *name)
         struct sockaddr_un un = unix_address(name);
         int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-        if (connect(fd, (struct sockaddr *)&un, sizeof un) == 0)
+        if (connect(fd, (struct sockaddr *)&un, sizeof(un)) == 0)
                 return fd;
         close(fd);
         return -1;
@@ -44,11 +44,11 @@ static int unix_client(const char *name)
 static int tcp_bound(uint16_t *ret_port)
 {
         struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-        socklen_t size = sizeof in;
+        socklen_t size = sizeof(in);
         int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), on = 1;
 
-        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-        assert_int_equal(bind(fd, (struct sockaddr *)&in, sizeof in), 0);
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+        assert_int_equal(bind(fd, (struct sockaddr *)&in, sizeof(in)), 0);
         assert_int_equal(getsockname(fd, (struct sockaddr *)&in, &size), 0);
         *ret_port = ntohs(in.sin_port);
         return fd;
@@ -110,7 +110,7 @@ static void tcp_connects(void **state)
         run_until(a.size == 3);
         assert_true(source_is_local(a.source));
         struct linger reset = { 1, 0 };
-        setsockopt(peer, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+        setsockopt(peer, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
         close(peer); /* a reset, not an end */
         run_until(a.cuts == 1);
         assert_non_null(strstr(a.cut_why, "reset"));
@@ -246,7 +246,7 @@ static void refuses_other_addresses(void **state)
         char error[256] = "";
 
         (void)state;
-        assert_null(source_open(base, &uri, &sink, error, sizeof error));
+        assert_null(source_open(base, &uri, &sink, error, sizeof(error)));
         assert_non_null(strstr(error, "loopback"));
 }
 

@@ -206,10 +206,10 @@ static void budget_lets_others_go_on(void **state)
         put(in_dir("big"), 0, "");
         assert_int_equal(truncate(in_dir("big"), BURST_BYTES), 0); /* a hole: read as zeros */
         put(in_dir("small"), 0, "s");
-        memset(&b, 0, sizeof b);
-        assert_true(source_uri_parse(in_dir("small"), &uri, error, sizeof error));
+        memset(&b, 0, sizeof(b));
+        assert_true(source_uri_parse(in_dir("small"), &uri, error, sizeof(error)));
         hear(&a, "%s/big", dir);
-        b.source = source_open(base, &uri, &sink, error, sizeof error);
+        b.source = source_open(base, &uri, &sink, error, sizeof(error));
         assert_non_null(b.source);
         uint64_t before = 0;
         for (int i = 0; i < 1000 && a.total < BURST_BYTES; i++) {

@@ -11,7 +11,7 @@
 
 #include "daemon/source/uri.h"
 
-#define N_OF(a) (sizeof(a) / sizeof *(a))
+#define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 static void good_uris(void **state)
 {
@@ -31,8 +31,8 @@ static void good_uris(void **state)
                 { "tcp:10.0.0.1:4242", "tcp:10.0.0.1:4242", "10.0.0.1-4242", "", "10.0.0.1", SOURCE_TCP, 4242 },
                 { "tcp:localhost:1", "tcp:localhost:1", "localhost-1", "", "localhost", SOURCE_TCP, 1 },
                 { "tcp:[fe80::1]:65535", "tcp:[fe80::1]:65535", "fe80--1-65535", "", "fe80::1", SOURCE_TCP, 65535 },
-                { "tcp-listen:127.3.2.1:9", "tcp-listen:127.3.2.1:9", "127.3.2.1-9", "", "127.3.2.1",
-                  SOURCE_TCP_LISTEN, 9 },
+                { "tcp-listen:127.3.2.1:9", "tcp-listen:127.3.2.1:9", "127.3.2.1-9", "", "127.3.2.1", SOURCE_TCP_LISTEN,
+                  9 },
                 { "tcp-listen:[::1]:9", "tcp-listen:[::1]:9", "_-1-9", "", "::1", SOURCE_TCP_LISTEN, 9 },
                 { "/a/.eventlog", "file:/a/.eventlog", "_eventlog", "/a/.eventlog", "", SOURCE_FILE, 0 },
                 { "-x", "file:-x", "_x", "-x", "", SOURCE_FILE, 0 },
@@ -42,7 +42,7 @@ static void good_uris(void **state)
         for (size_t i = 0; i < N_OF(cases); i++) {
                 char name[TARGET_NAME_MAX + 1], error[256] = "";
                 struct source_uri u;
-                if (!target_spec_parse(cases[i].text, name, &u, error, sizeof error))
+                if (!target_spec_parse(cases[i].text, name, &u, error, sizeof(error)))
                         fail_msg("%s: %s", cases[i].text, error);
                 assert_string_equal(u.text, cases[i].canonical);
                 assert_string_equal(name, cases[i].name);
@@ -52,8 +52,8 @@ static void good_uris(void **state)
                 assert_int_equal(u.kind, cases[i].kind);
                 assert_int_equal(u.port, cases[i].port);
                 struct source_uri again;
-                assert_true(source_uri_parse(u.text, &again, error, sizeof error)); /* canonical: parses to itself */
-                assert_memory_equal(&again, &u, sizeof u);
+                assert_true(source_uri_parse(u.text, &again, error, sizeof(error))); /* canonical: parses to itself */
+                assert_memory_equal(&again, &u, sizeof(u));
         }
 }
 
@@ -103,7 +103,7 @@ static void bad_uris(void **state)
         for (size_t i = 0; i < N_OF(cases); i++) {
                 char name[TARGET_NAME_MAX + 1] = "untouched", error[256] = "";
                 struct source_uri u = { .port = 7 };
-                if (target_spec_parse(cases[i].text, name, &u, error, sizeof error))
+                if (target_spec_parse(cases[i].text, name, &u, error, sizeof(error)))
                         fail_msg("accepted: %s", cases[i].text);
                 if (!strstr(error, cases[i].says))
                         fail_msg("%s: says \"%s\", not \"%s\"", cases[i].text, error, cases[i].says);
@@ -117,13 +117,13 @@ static void names_are_kept_and_split(void **state)
         struct source_uri u;
 
         (void)state;
-        assert_true(target_spec_parse("api-1=tcp:127.0.0.1:9", name, &u, error, sizeof error));
+        assert_true(target_spec_parse("api-1=tcp:127.0.0.1:9", name, &u, error, sizeof(error)));
         assert_string_equal(name, "api-1");
         assert_int_equal(u.kind, SOURCE_TCP);
-        assert_true(target_spec_parse("a=b=c", name, &u, error, sizeof error));
+        assert_true(target_spec_parse("a=b=c", name, &u, error, sizeof(error)));
         assert_string_equal(name, "a");
         assert_string_equal(u.path, "b=c");
-        assert_true(target_spec_parse("file:a=b", name, &u, error, sizeof error));
+        assert_true(target_spec_parse("file:a=b", name, &u, error, sizeof(error)));
         assert_string_equal(u.path, "a=b");
 }
 
@@ -133,23 +133,23 @@ static void lengths(void **state)
         struct source_uri u;
 
         (void)state;
-        for (size_t n = 1; n < sizeof text - 1; n++) {
+        for (size_t n = 1; n < sizeof(text) - 1; n++) {
                 memset(text, 'x', n);
                 text[n] = '\0';
                 bool fits = n < SOURCE_PATH_MAX;
-                assert_int_equal(target_spec_parse(text, name, &u, error, sizeof error), fits);
+                assert_int_equal(target_spec_parse(text, name, &u, error, sizeof(error)), fits);
                 if (fits)
                         assert_int_equal(strlen(name), n < TARGET_NAME_MAX ? n : TARGET_NAME_MAX);
                 assert_int_equal(target_name_valid(text), n <= TARGET_NAME_MAX);
-                assert_true(strlen(error) < sizeof error);
+                assert_true(strlen(error) < sizeof(error));
         }
         memset(text, 'x', 200);
         memcpy(text, "unix:/", 6);
         text[5 + 107] = '\0';
-        assert_true(source_uri_parse(text, &u, error, sizeof error));
+        assert_true(source_uri_parse(text, &u, error, sizeof(error)));
         text[5 + 107] = 'x';
         text[5 + 108] = '\0';
-        assert_false(source_uri_parse(text, &u, error, sizeof error)); /* more than a socket address holds */
+        assert_false(source_uri_parse(text, &u, error, sizeof(error))); /* more than a socket address holds */
 }
 
 /* Any bytes: an answer, a terminated error, and valid results. */
@@ -161,20 +161,20 @@ static void any_bytes(void **state)
         (void)state;
         for (int round = 0; round < 200000; round++) {
                 char text[40], name[TARGET_NAME_MAX + 1], error[64];
-                size_t size = (random >> 8) % (sizeof text - 1);
+                size_t size = (random >> 8) % (sizeof(text) - 1);
                 struct source_uri u;
                 for (size_t i = 0; i < size; i++) {
                         random = random * 1664525u + 1013904223u;
-                        text[i] = alphabet[(random >> 12) % (sizeof alphabet - 1)];
+                        text[i] = alphabet[(random >> 12) % (sizeof(alphabet) - 1)];
                 }
                 random = random * 1664525u + 1013904223u;
                 text[size] = '\0';
-                memset(error, 'x', sizeof error);
-                if (target_spec_parse(text, name, &u, error, sizeof error)) {
+                memset(error, 'x', sizeof(error));
+                if (target_spec_parse(text, name, &u, error, sizeof(error))) {
                         assert_true(target_name_valid(name));
                         assert_true(u.path[0] || u.host[0] || u.kind == SOURCE_STDIN);
                 } else {
-                        assert_non_null(memchr(error, 0, sizeof error));
+                        assert_non_null(memchr(error, 0, sizeof(error)));
                 }
         }
 }
@@ -182,11 +182,8 @@ static void any_bytes(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(good_uris),
-                cmocka_unit_test(bad_uris),
-                cmocka_unit_test(names_are_kept_and_split),
-                cmocka_unit_test(lengths),
-                cmocka_unit_test(any_bytes),
+                cmocka_unit_test(good_uris), cmocka_unit_test(bad_uris),  cmocka_unit_test(names_are_kept_and_split),
+                cmocka_unit_test(lengths),   cmocka_unit_test(any_bytes),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

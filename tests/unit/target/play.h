@@ -56,7 +56,7 @@ static inline struct log log_of(const char *run)
 
 /* One event as the messages told it. */
 struct told_event {
-        uint64_t hash;          /* of its type, time and fields */
+        uint64_t hash; /* of its type, time and fields */
         uint64_t time_ns, offset;
         uint32_t id, size, capability;
 };
@@ -65,23 +65,25 @@ struct told_event {
 struct said {
         uint64_t messages, hash;
         uint64_t censuses, unfinished, collections, notes;
-        uint64_t notes_hash;            /* of their times and texts, in any order */
-        uint64_t census_hash;           /* of all of them, in order */
+        uint64_t notes_hash;  /* of their times and texts, in any order */
+        uint64_t census_hash; /* of all of them, in order */
         Hw__Target__State state;
         uint32_t runs;
         char detail[256];
         uint64_t lost_bytes, resyncs, state_bytes, late_samples, time_anomalies;
-        struct { uint64_t offset, lost_bytes; } damages[LIMIT_DAMAGES];
+        struct {
+                uint64_t offset, lost_bytes;
+        } damages[LIMIT_DAMAGES];
         size_t n_damages;
-        uint64_t state_hash;            /* of the newest heap, gc and sched, without what depends on the way there */
+        uint64_t state_hash; /* of the newest heap, gc and sched, without what depends on the way there */
         uint64_t kind_hash[3];
 
         /* When the events are told. */
         enum event_wish wish;
-        struct told_event *events;      /* said_done frees them */
+        struct told_event *events; /* said_done frees them */
         size_t n_events, events_room;
         struct event_types *types;
-        uint64_t counted;               /* sum of the counts at the end */
+        uint64_t counted; /* sum of the counts at the end */
 
         /* Called with each update and its pipeline, when set. */
         void (*hear)(void *ctx, const Hw__Update *u);
@@ -251,7 +253,11 @@ static inline void play_into(struct said *s, const uint8_t *bytes, size_t size, 
         s->hash = s->census_hash = 14695981039346656037u;
         assert_true(source_uri_parse("file:/log", &uri, error, sizeof(error)));
         struct pipeline_options options = {
-                .name = "log", .uri = &uri, .epoch = 1, .outlet = { .ctx = s, .send = hear }, .events = s->wish,
+                .name = "log",
+                .uri = &uri,
+                .epoch = 1,
+                .outlet = { .ctx = s, .send = hear },
+                .events = s->wish,
         };
         struct pipeline *p = pipeline_new(&options, error, sizeof(error));
         assert_non_null(p);

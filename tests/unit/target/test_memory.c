@@ -10,9 +10,9 @@
 #include "tests/unit/base/short_memory.h"
 
 struct outcome {
-        bool made;                      /* a pipeline at all */
-        int error;                      /* of its last call */
-        uint64_t gaps;                  /* in sequences, of all topics */
+        bool made;     /* a pipeline at all */
+        int error;     /* of its last call */
+        uint64_t gaps; /* in sequences, of all topics */
         uint64_t sequences[32];
         uint64_t events, counted, censuses, collections;
         Hw__Target__State state;
@@ -75,7 +75,11 @@ static struct outcome play_short(const struct log *l, unsigned long fail, bool a
         log_set_level(LOG_ERROR);
         assert_true(source_uri_parse("file:/log", &uri, error, sizeof(error)));
         struct pipeline_options options = {
-                .name = "log", .uri = &uri, .epoch = 1, .outlet = { .ctx = &o, .send = take }, .events = wish,
+                .name = "log",
+                .uri = &uri,
+                .epoch = 1,
+                .outlet = { .ctx = &o, .send = take },
+                .events = wish,
         };
         calls = 0;
         fail_at = fail;

@@ -11,7 +11,7 @@
 #include "tests/unit/target/play.h"
 
 #define MAX_SAMPLES 60000
-#define MAX_POINTS 4000
+#define MAX_POINTS  4000
 #define GENERATIONS 4
 
 struct sample {

@@ -30,11 +30,12 @@ static void splits_at_every_offset(void **state)
 
 static void byte_by_byte_and_at_random(void **state)
 {
-        static const char *const logs[] = { LOGS "leaky-hi-ghc966/run.eventlog", LOGS "cc-hc-ghc902/run.eventlog",
-                                            LOGS "cc-p-ghc9103/run.eventlog", LOGS "ticky-ghc966/run.eventlog",
-                                            LOGS "torn-966-10/run.eventlog",
-                                            LOGS "nonmoving-census-ghc9103/run.eventlog",
-                                            LOGS "socket-9103-prof-hc/conn2.eventlog" };
+        static const char *const logs[] = {
+                LOGS "leaky-hi-ghc966/run.eventlog",      LOGS "cc-hc-ghc902/run.eventlog",
+                LOGS "cc-p-ghc9103/run.eventlog",         LOGS "ticky-ghc966/run.eventlog",
+                LOGS "torn-966-10/run.eventlog",          LOGS "nonmoving-census-ghc9103/run.eventlog",
+                LOGS "socket-9103-prof-hc/conn2.eventlog"
+        };
 
         (void)state;
         for (size_t i = 0; i < sizeof(logs) / sizeof(*logs); i++) {

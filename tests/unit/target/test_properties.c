@@ -179,8 +179,8 @@ static void test_cut_all_logs_at_random(void **state)
 
 /* ------------------------------------------------------- order of blocks */
 
-#define BUFFERS 4       /* no capability, and three */
-#define BLOCKS 4000
+#define BUFFERS      4 /* no capability, and three */
+#define BLOCKS       4000
 #define MARKER_BYTES 24u
 
 struct block {
@@ -246,7 +246,7 @@ static struct log reordered(const struct log *l)
 
 static void test_order_of_blocks_does_not_matter(void **state)
 {
-        static const char *const runs[] = { "parallel-ghc902", "parallel-full-ghc9103", "leaky-hc-ghc902",
+        static const char *const runs[] = { "parallel-ghc902",  "parallel-full-ghc9103", "leaky-hc-ghc902",
                                             "leaky-hc-ghc9103", "steady-hT-thr-ghc9103", "steady-hT-thr-ghc902" };
 
         (void)state;
@@ -356,8 +356,9 @@ enum junk { ZERO, ONES, NOISE, HUGE_BLOCKS, TEXT, OTHER_LOG, JUNKS };
 /* Fills `out` with what may stand in a broken stream. */
 static void make_junk(enum junk kind, uint8_t *out, size_t size, const struct log *other)
 {
-        static const uint8_t marker[MARKER_BYTES] = { [1] = HW_BLOCK_MARKER, [10] = 0x7f, [11] = 0xff, [12] = 0xff,
-                                                      [13] = 0xff, [14] = 0xff, [23] = 1 };
+        static const uint8_t marker[MARKER_BYTES] = {
+                [1] = HW_BLOCK_MARKER, [10] = 0x7f, [11] = 0xff, [12] = 0xff, [13] = 0xff, [14] = 0xff, [23] = 1
+        };
 
         for (size_t i = 0; i < size; i++) {
                 if (kind == HUGE_BLOCKS)
@@ -404,16 +405,15 @@ static void junk_at(const struct log *l, const struct said *whole, size_t at, co
         }
         assert_true(s.lost_bytes <= size + hit + longest + 1024);
         if (s.n_damages && s.resyncs <= LIMIT_DAMAGES) /* the first place: an event may have begun before it */
-                assert_in_range(at, sub_sat(s.damages[0].offset, size + 64),
-                                s.damages[0].offset + HW_EVENT_MAX_BYTES);
+                assert_in_range(at, sub_sat(s.damages[0].offset, size + 64), s.damages[0].offset + HW_EVENT_MAX_BYTES);
         said_done(&s);
         free(torn);
 }
 
 static void test_junk_anywhere(void **state)
 {
-        static const char *const runs[] = { "parallel-full-ghc9103", "cc-hc-ghc9103", "leaky-hi-ghc966", "cc-p-ghc902",
-                                            "binmsg-ghc9103", "nonmoving-census-ghc9103" };
+        static const char *const runs[] = { "parallel-full-ghc9103", "cc-hc-ghc9103",  "leaky-hi-ghc966",
+                                            "cc-p-ghc902",           "binmsg-ghc9103", "nonmoving-census-ghc9103" };
         static const size_t sizes[] = { 3, 64, 5000, 100000 };
         struct log other = log_of("steady-gc-ghc902");
         uint8_t *junk = malloc(100000);

@@ -19,7 +19,7 @@
 #include "tests/bench/repeat.h"
 #include "tests/unit/base/short_memory.h"
 
-#define WARM_UP 550u    /* repetitions: each tells a note at least, and the ring of 512 notes has gone round */
+#define WARM_UP  550u /* repetitions: each tells a note at least, and the ring of 512 notes has gone round */
 #define MEASURED 50u
 
 struct said {

@@ -14,8 +14,8 @@ struct fixture {
         void *context;
         char dir[64], publish[96], request[96], error[512];
         unsigned handled;
-        unsigned replies;               /* sent to each request */
-        size_t reply_bytes;             /* of text in each */
+        unsigned replies;   /* sent to each request */
+        size_t reply_bytes; /* of text in each */
 };
 
 static void on_request(void *ctx, const Hw__Request *request, struct bus_client *client)

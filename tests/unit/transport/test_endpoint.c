@@ -29,8 +29,7 @@ static const char *in_dir(const char *format)
 {
         static char text[128];
 
-        (void)snprintf(text, sizeof(text), "%s%s%s", format[0] == '/' ? "" : "ipc://", dir,
-                       strchr(format, '/'));
+        (void)snprintf(text, sizeof(text), "%s%s%s", format[0] == '/' ? "" : "ipc://", dir, strchr(format, '/'));
         return text;
 }
 

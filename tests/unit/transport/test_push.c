@@ -17,14 +17,14 @@
 
 #include "daemon/transport/push.h"
 
-#define ROWS 20000              /* of a large census: about 200 KiB */
+#define ROWS 20000 /* of a large census: about 200 KiB */
 
 static char dir[64], endpoint[96];
 
 struct report {
-        int status;             /* of the last send */
+        int status; /* of the last send */
         uint64_t sent;
-        bool ended;             /* once_destroy returned */
+        bool ended; /* once_destroy returned */
 };
 
 static int send_census(struct outlet outlet, uint64_t sequence, uint32_t *bands, uint64_t *bytes)

@@ -13,7 +13,7 @@ struct sink {
         struct zloop *loop;
         unsigned received;
         bool pump_inside;
-        long work_ns;                   /* each message takes this long: libevent's clock is coarse */
+        long work_ns; /* each message takes this long: libevent's clock is coarse */
 };
 
 static int receive_one(void *ctx, void *socket)

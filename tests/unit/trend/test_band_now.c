@@ -13,7 +13,7 @@
 
 #define SECOND UINT64_C(1000000000)
 #define MINUTE (60 * SECOND)
-#define BANDS 3u
+#define BANDS  3u
 
 static void near(double is, double wanted, double scale)
 {

@@ -12,7 +12,7 @@
 #include "tests/unit/trend/random.h"
 #include "daemon/trend/band_spread.h"
 
-#define SECOND UINT64_C(1000000000)
+#define SECOND      UINT64_C(1000000000)
 #define SAMPLES_MAX 60000u
 
 static const uint64_t widths[] = { 100 * SECOND, 600 * SECOND, 3600 * SECOND, 14400 * SECOND };
@@ -51,9 +51,11 @@ static int rising(const void *a, const void *b)
 /* What the header's table promises for values so far apart. */
 static double within(double smallest, double largest)
 {
-        static const struct { double ratio, error; } table[] = {
-                { 1.08, 1.0 / 256 }, { 1.17, 1.0 / 128 }, { 1.4, 1.0 / 64 },
-                { 2.2, 1.0 / 32 }, { 4.9, 1.0 / 16 }, { 25, 1.0 / 8 }, { 680, 1.0 / 4 },
+        static const struct {
+                double ratio, error;
+        } table[] = {
+                { 1.08, 1.0 / 256 }, { 1.17, 1.0 / 128 }, { 1.4, 1.0 / 64 }, { 2.2, 1.0 / 32 },
+                { 4.9, 1.0 / 16 },   { 25, 1.0 / 8 },     { 680, 1.0 / 4 },
         };
 
         for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
@@ -204,7 +206,9 @@ static void a_census_a_millisecond(void **state)
         memset(&spread, 0, sizeof(spread));
         for (uint64_t ms = 0; ms < 3000000; ms++) /* 1 % are ten times as large, one in 10^5 a thousand times */
                 band_spread_push(&spread, band_spread_index(ms * 1000000 + SECOND),
-                                 ms % 100000 == 99999 ? 1e9 : ms % 100 == 50 ? 1e7 : 1e6);
+                                 ms % 100000 == 99999 ? 1e9
+                                 : ms % 100 == 50     ? 1e7
+                                                      : 1e6);
         for (unsigned whole = 0; whole < 2; whole++) {
                 assert_true(band_spread_quantiles(&spread, whole ? 0 : 1, 3001 * SECOND, q, 5, v));
                 near(v[0], 1e6, 1.0 / 2);

@@ -11,7 +11,7 @@
 
 #include "tests/unit/trend/one_band.h"
 
-#define SECOND UINT64_C(1000000000)
+#define SECOND  UINT64_C(1000000000)
 #define SAMPLES 4000u
 
 struct sample {

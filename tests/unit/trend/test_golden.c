@@ -13,9 +13,9 @@
 
 #include "daemon/trend/trend.h"
 
-#define GOLDEN "tests/leaklab/golden/"
-#define CHANGES 16
-#define LINE_EVERY 16u  /* minutes */
+#define GOLDEN     "tests/leaklab/golden/"
+#define CHANGES    16
+#define LINE_EVERY 16u /* minutes */
 
 struct change {
         double time_s;
@@ -73,9 +73,9 @@ static void read_expected(const char *name, struct timeline *want)
                 return;
         struct line *l = &want->last;
         at += strlen("\"last_line\": [");
-        want->has_last = sscanf(at, " %lf , \"%15[a-z]\" , %lf , %lf , %lf , %lf , %lf , %lf", &l->change.time_s,
-                                l->change.verdict, &l->slope, &l->low, &l->high, &l->onset_s, &l->early_s,
-                                &l->late_s) == 8;
+        want->has_last =
+                sscanf(at, " %lf , \"%15[a-z]\" , %lf , %lf , %lf , %lf , %lf , %lf", &l->change.time_s,
+                       l->change.verdict, &l->slope, &l->low, &l->high, &l->onset_s, &l->early_s, &l->late_s) == 8;
         assert_true(want->has_last);
 }
 
@@ -92,8 +92,8 @@ static void take_answer(const struct trend *t, uint64_t time_ns, double limit, s
                 return;
         *told_minute = trend_closed_minutes(t);
         (void)trend_time_to_limit(t, limit, &ttl);
-        got->last = (struct line){ { (double)time_ns / 1e9, "" }, r.slope, r.slope_low, r.slope_high,
-                                   (double)r.onset_ns / 1e9, ttl.early_s, ttl.late_s };
+        got->last = (struct line){ { (double)time_ns / 1e9, "" }, r.slope,     r.slope_low, r.slope_high,
+                                   (double)r.onset_ns / 1e9,      ttl.early_s, ttl.late_s };
         (void)snprintf(got->last.change.verdict, sizeof(got->last.change.verdict), "%s", name);
         if (changed && got->n < CHANGES)
                 got->changes[got->n++] = got->last.change;
@@ -183,11 +183,8 @@ static void saw(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(flat),
-                cmocka_unit_test(linear),
-                cmocka_unit_test(warm_up),
-                cmocka_unit_test(onset),
-                cmocka_unit_test(saw),
+                cmocka_unit_test(flat),  cmocka_unit_test(linear), cmocka_unit_test(warm_up),
+                cmocka_unit_test(onset), cmocka_unit_test(saw),
         };
 
         return cmocka_run_group_tests_name("golden", tests, NULL, NULL);

@@ -175,12 +175,8 @@ static void spikes(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(widths),
-                cmocka_unit_test(lower_half),
-                cmocka_unit_test(spikes),
-                cmocka_unit_test(full),
-                cmocka_unit_test(with_gaps),
-                cmocka_unit_test(all_empty),
+                cmocka_unit_test(widths), cmocka_unit_test(lower_half), cmocka_unit_test(spikes),
+                cmocka_unit_test(full),   cmocka_unit_test(with_gaps),  cmocka_unit_test(all_empty),
         };
 
         return cmocka_run_group_tests_name("ladder", tests, NULL, NULL);

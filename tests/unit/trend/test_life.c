@@ -58,8 +58,8 @@ static void empty_ones_keep_their_place(void **state)
                 life_push(&l, i < 4 || i % 2 ? (double)NAN : (double)i);
         assert_int_equal(l.count, 24);
         assert_true(isnan(l.means[0]) && isnan(l.means[1]));
-        assert_true(l.means[2] == 4 && l.means[23] == 46);      /* the filled one of each pair */
-        assert_true(l.filled == 1 && l.sum == 48);              /* in the making, half wide */
+        assert_true(l.means[2] == 4 && l.means[23] == 46); /* the filled one of each pair */
+        assert_true(l.filled == 1 && l.sum == 48);         /* in the making, half wide */
         life_push(&l, NAN);
         assert_int_equal(l.count, 25);
         assert_true(l.means[24] == 48);

@@ -112,12 +112,9 @@ static void a_hole_ends_the_walk(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(a_line_from_the_start),
-                cmocka_unit_test(a_bend),
-                cmocka_unit_test(the_window_itself),
-                cmocka_unit_test(one_miss_is_forgiven),
-                cmocka_unit_test(two_misses_are_the_bend),
-                cmocka_unit_test(a_hole_ends_the_walk),
+                cmocka_unit_test(a_line_from_the_start),   cmocka_unit_test(a_bend),
+                cmocka_unit_test(the_window_itself),       cmocka_unit_test(one_miss_is_forgiven),
+                cmocka_unit_test(two_misses_are_the_bend), cmocka_unit_test(a_hole_ends_the_walk),
         };
 
         return cmocka_run_group_tests_name("onset", tests, NULL, NULL);

@@ -92,10 +92,8 @@ static void all_equal_and_empty(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(blocks_of_three),
-                cmocka_unit_test(uneven_blocks),
-                cmocka_unit_test(one_step_is_clipped),
-                cmocka_unit_test(holes),
+                cmocka_unit_test(blocks_of_three),     cmocka_unit_test(uneven_blocks),
+                cmocka_unit_test(one_step_is_clipped), cmocka_unit_test(holes),
                 cmocka_unit_test(all_equal_and_empty),
         };
 

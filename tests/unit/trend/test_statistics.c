@@ -19,7 +19,7 @@
 #include "daemon/trend/statistics.h"
 
 #define SECOND UINT64_C(1000000000)
-#define HOUR (3600 * SECOND)
+#define HOUR   (3600 * SECOND)
 #define POINTS 20000
 
 static double times[POINTS], values[POINTS];
@@ -170,15 +170,14 @@ static void test_spread(void **state)
         memcpy(sorted, values, sizeof(sorted));
         qsort(sorted, POINTS, sizeof(*sorted), compare);
         for (size_t i = 0; i < sizeof(qs) / sizeof(qs[0]); i++)
-                near(spread_quantile(&s, 0, UINT64_MAX, qs[i]),
-                     sorted[(size_t)ceil(qs[i] * POINTS) - 1], 1.0 / 32);
+                near(spread_quantile(&s, 0, UINT64_MAX, qs[i]), sorted[(size_t)ceil(qs[i] * POINTS) - 1], 1.0 / 32);
         near(spread_area(&s, 0, UINT64_MAX), area, 1e-12);
         uint64_t end = POINTS * 10 * SECOND, from = end - HOUR; /* the last hour: 360 samples */
         size_t first = POINTS - 360;
         memcpy(sorted, values + first, 360 * sizeof(*sorted));
         qsort(sorted, 360, sizeof(*sorted), compare);
         near(spread_quantile(&s, from, end, 0.5), sorted[179], 0.15); /* to the width of a slice */
-        for (uint64_t v = 0; v < 64; v++) { /* small numbers are exact */
+        for (uint64_t v = 0; v < 64; v++) {                           /* small numbers are exact */
                 struct spread small;
                 spread_init(&small);
                 spread_push(&small, SECOND, v);
@@ -236,9 +235,12 @@ static void test_band_windows(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_line_of_48_hours), cmocka_unit_test(test_normalised),
-                cmocka_unit_test(test_one_equal_zero),   cmocka_unit_test(test_spread),
-                cmocka_unit_test(test_late_samples_bend_no_area), cmocka_unit_test(test_band_windows),
+                cmocka_unit_test(test_line_of_48_hours),
+                cmocka_unit_test(test_normalised),
+                cmocka_unit_test(test_one_equal_zero),
+                cmocka_unit_test(test_spread),
+                cmocka_unit_test(test_late_samples_bend_no_area),
+                cmocka_unit_test(test_band_windows),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,9 +9,9 @@
 
 #include "daemon/trend/time_to_limit.h"
 
-#define WINDOW 4u       /* 18 points of 4 minutes */
+#define WINDOW  4u /* 18 points of 4 minutes */
 #define POINT_S 240.0
-#define SXX 484.5
+#define SXX     484.5
 
 static const struct recent_average nothing;
 
@@ -19,8 +19,14 @@ static const struct recent_average nothing;
 static struct window_result straight(void)
 {
         return (struct window_result){
-                .slope = 2400, .se = (float)(120 / 2.1), .sd = 100, .end = 100000, .old_slope = 2400, .new_slope = 2400,
-                .sxx = SXX, .filled = 18,
+                .slope = 2400,
+                .se = (float)(120 / 2.1),
+                .sd = 100,
+                .end = 100000,
+                .old_slope = 2400,
+                .new_slope = 2400,
+                .sxx = SXX,
+                .filled = 18,
         };
 }
 

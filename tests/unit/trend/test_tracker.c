@@ -5,7 +5,7 @@
 #include "tests/unit/model/events.h"
 #include "daemon/trend/tracker.h"
 
-#define MIB ((uint64_t)1 << 20)
+#define MIB       ((uint64_t)1 << 20)
 #define TICKS_MAX 4096
 
 struct rig {
@@ -144,10 +144,10 @@ static void test_minutes_close_when_blocks_are_whole(void **state)
         live(&r, 1 * SECOND, MIB);
         live(&r, 61 * SECOND, MIB);
         live(&r, 150 * SECOND, MIB);
-        assert_int_equal(closed(&r), 0);        /* its own block may still bring older ones */
+        assert_int_equal(closed(&r), 0); /* its own block may still bring older ones */
         block(&r, 0, 200 * SECOND, 300 * SECOND);
-        assert_int_equal(closed(&r), 3);        /* up to 200 s all is there */
-        live(&r, 170 * SECOND, MIB);            /* by no honest log */
+        assert_int_equal(closed(&r), 3); /* up to 200 s all is there */
+        live(&r, 170 * SECOND, MIB);     /* by no honest log */
         assert_int_equal(tracker_late(r.t), 1);
         rig_close(&r);
 }
@@ -181,7 +181,7 @@ static void test_a_buffer_that_never_comes_is_not_waited_for(void **state)
         for (uint64_t s = 0; s < 3600; s += 30)
                 live(&r, s * SECOND, MIB);
         assert_int_equal(closed(&r), 3570 / 60 - TRACKER_WAIT_MINUTES);
-        live(&r, (3570 - 240) * SECOND, MIB);   /* within the wait */
+        live(&r, (3570 - 240) * SECOND, MIB); /* within the wait */
         assert_int_equal(tracker_late(r.t), 0);
         live(&r, (3570 - 400) * SECOND, MIB);
         assert_int_equal(tracker_late(r.t), 1);
@@ -220,8 +220,9 @@ static void play_ticks(struct rig *r, unsigned pieces)
                 uint64_t time = (i + 40) * SECOND / 2, bytes = 50 * MIB + i * 100000;
                 for (unsigned k = 0; k < 12; k++)
                         payloads[i][k] = (uint8_t)(k < 4 ? 0 : bytes >> (11 - k) * 8);
-                events[i] = (struct hw_event){ .time_ns = time, .offset = 24 * i, .payload = payloads[i], .size = 12,
-                                               .id = HW_HEAP_LIVE };
+                events[i] = (struct hw_event){
+                        .time_ns = time, .offset = 24 * i, .payload = payloads[i], .size = 12, .id = HW_HEAP_LIVE
+                };
         }
         for (unsigned at = 0; at < 700; at += pieces)
                 model_events(r->f.m, events + at, pieces < 700 - at ? pieces : 700 - at);
@@ -250,7 +251,7 @@ static void test_ticks_depend_on_the_log_alone(void **state)
 static struct {
         unsigned long told;
         uint64_t last_ns, from_ns;
-        bool even;                      /* distances are 1 s up to 10 min, then at most a 64th of the leap */
+        bool even; /* distances are 1 s up to 10 min, then at most a 64th of the leap */
 } ticks;
 
 static void count_tick(void *ctx, uint64_t settled_ns)

@@ -157,7 +157,7 @@ static void big_leak(void **state)
         assert_true(fabs(r.slope / (1e7 / 60) - 1) < 1e-9);
         assert_true(r.slope_low < r.slope && r.slope < r.slope_high);
         assert_int_equal(r.onset_ns, 7);
-        assert_int_equal(r.since_ns, 208 * MIN); /* 192 minutes, and 16 more */
+        assert_int_equal(r.since_ns, 208 * MIN);          /* 192 minutes, and 16 more */
         assert_int_equal(r.evidence.span_ns, 2304 * MIN); /* 18 pairs of 64 minutes */
         assert_true(r.evidence.sure_rise_bytes > 2.2e10 && r.evidence.z > 1000);
         assert_true(trend_time_to_limit(&t, 1e11, &ttl));

@@ -27,8 +27,9 @@ static void begin(void)
 /* Window `index` says this from now on; filled == 0: it has no result. */
 static void say(unsigned index, uint32_t passed, unsigned filled)
 {
-        windows_put(&w, index, &(struct window_result){ .slope = 10, .end = 1000, .passed = (uint16_t)passed,
-                                                        .filled = (uint16_t)filled });
+        windows_put(&w, index,
+                    &(struct window_result){
+                            .slope = 10, .end = 1000, .passed = (uint16_t)passed, .filled = (uint16_t)filled });
 }
 
 static enum trend_verdict step(void)
@@ -122,7 +123,7 @@ static void leaves_when_taken_back(void **state)
         floor_is(910);
         say(0, 0, 18);
         steps(2, TREND_GROWING);
-        floor_is(NAN);           /* not known is not low */
+        floor_is(NAN); /* not known is not low */
         steps(2, TREND_GROWING);
         floor_is(909);
         steps(1, TREND_STEADY);
@@ -150,7 +151,7 @@ static void leak_stays_while_held(void **state)
         say(8, TESTS_HOLDS, 18);
         steps(200, TREND_LEAK);
         say(8, 0, 18);
-        steps(30, TREND_LEAK);  /* not for more than 30 min */
+        steps(30, TREND_LEAK); /* not for more than 30 min */
         steps(1, TREND_STEADY);
         say(8, TESTS_HOLDS, 18);
         steps(50, TREND_STEADY); /* holding alone is no way in */
@@ -196,14 +197,10 @@ static void changes_are_told(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(unknown_and_steady),
-                cmocka_unit_test(growing_after_four),
-                cmocka_unit_test(any_window_will_do),
-                cmocka_unit_test(growing_stays_fifteen),
-                cmocka_unit_test(leaves_when_taken_back),
-                cmocka_unit_test(leak_after_sixteen),
-                cmocka_unit_test(leak_stays_while_held),
-                cmocka_unit_test(after_leak),
+                cmocka_unit_test(unknown_and_steady),     cmocka_unit_test(growing_after_four),
+                cmocka_unit_test(any_window_will_do),     cmocka_unit_test(growing_stays_fifteen),
+                cmocka_unit_test(leaves_when_taken_back), cmocka_unit_test(leak_after_sixteen),
+                cmocka_unit_test(leak_stays_while_held),  cmocka_unit_test(after_leak),
                 cmocka_unit_test(changes_are_told),
         };
 

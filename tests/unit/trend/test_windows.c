@@ -179,9 +179,8 @@ static void the_widest_recent_one_has_a_line(void **state)
 /* Without the shape, which is not looked at where the rise is lost in the noise. */
 static bool same_line(const struct window_result *a, const struct window_result *b)
 {
-        return a->slope == b->slope && a->end == b->end && a->record == b->record && a->se == b->se &&
-               a->sd == b->sd && a->sxx == b->sxx && a->life == b->life && a->ended == b->ended &&
-               a->filled == b->filled;
+        return a->slope == b->slope && a->end == b->end && a->record == b->record && a->se == b->se && a->sd == b->sd &&
+               a->sxx == b->sxx && a->life == b->life && a->ended == b->ended && a->filled == b->filled;
 }
 
 /* Judged calmly, what decides is the same: the tests that sets ask for, and the widest recent result. */

@@ -16,11 +16,21 @@ static void hosts(void **state)
 {
         static const char *const names[] = { "watch.example" };
         struct guard g = { .hosts = names, .n_hosts = 1 };
-        static const char *const good[] = { "127.0.0.1", "127.0.0.1:8077", "localhost:8077", "LOCALHOST", "[::1]:8077",
-                                            "[::1]", "10.1.2.3:80", "watch.example", "Watch.Example:443" };
-        static const char *const bad[] = { "", ":80", "evil.example", "evil.example:8077", "localhost.evil.example",
-                                           "127.0.0.1.evil.example", "127.0.0.1:80:80", "localhost:8077x", "[::1",
-                                           "[evil.example]:80", "watch.example.evil", "127.0.0.1:80@evil.example",
+        static const char *const good[] = { "127.0.0.1",   "127.0.0.1:8077", "localhost:8077",
+                                            "LOCALHOST",   "[::1]:8077",     "[::1]",
+                                            "10.1.2.3:80", "watch.example",  "Watch.Example:443" };
+        static const char *const bad[] = { "",
+                                           ":80",
+                                           "evil.example",
+                                           "evil.example:8077",
+                                           "localhost.evil.example",
+                                           "127.0.0.1.evil.example",
+                                           "127.0.0.1:80:80",
+                                           "localhost:8077x",
+                                           "[::1",
+                                           "[evil.example]:80",
+                                           "watch.example.evil",
+                                           "127.0.0.1:80@evil.example",
                                            "2130706433" };
 
         (void)state;
@@ -109,7 +119,9 @@ static void token_files(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(hosts), cmocka_unit_test(origins), cmocka_unit_test(tokens),
+                cmocka_unit_test(hosts),
+                cmocka_unit_test(origins),
+                cmocka_unit_test(tokens),
                 cmocka_unit_test(token_files),
         };
 

@@ -29,8 +29,10 @@ static void understood(void **state)
         char error[256];
 
         (void)state;
-        assert_true(parse("target=api-1&target=2:x&series=live,rss&series=gc_pause&band=3&band=4,5&bands=top20&"
-                          "from=-3600&to=12.5&step=10", &q, error, sizeof(error)));
+        assert_true(
+                parse("target=api-1&target=2:x&series=live,rss&series=gc_pause&band=3&band=4,5&bands=top20&"
+                      "from=-3600&to=12.5&step=10",
+                      &q, error, sizeof(error)));
         assert_int_equal(q.targets.n, 2);
         assert_true(q.targets.targets[0].any_daemon);
         assert_int_equal(q.targets.targets[1].daemon, 2);
@@ -45,14 +47,32 @@ static void understood(void **state)
 static void refused(void **state)
 {
         static const char *const bad[] = {
-                "", "series=live", "target=api", "target=a/b&series=live", "target=:x&series=live",
-                "target=999999:x&series=live", "target=-1:x&series=live", "target=1x:x&series=live",
-                "target=x&series=", "target=x&series=lve", "target=x&series=live,", "target=x&band=0",
+                "",
+                "series=live",
+                "target=api",
+                "target=a/b&series=live",
+                "target=:x&series=live",
+                "target=999999:x&series=live",
+                "target=-1:x&series=live",
+                "target=1x:x&series=live",
+                "target=x&series=",
+                "target=x&series=lve",
+                "target=x&series=live,",
+                "target=x&band=0",
                 "target=x&band=-1",
-                "target=x&band=99999999", "target=x&band=1e3", "target=x&bands=20", "target=x&bands=top0",
-                "target=x&bands=top201", "target=x&bands=top-1", "target=x&series=live&from=nan",
-                "target=x&series=live&from=inf", "target=x&series=live&from=1e300", "target=x&series=live&to=-1",
-                "target=x&series=live&step=-1", "target=x&series=live&step=1s", "target=x&series=live&from=",
+                "target=x&band=99999999",
+                "target=x&band=1e3",
+                "target=x&bands=20",
+                "target=x&bands=top0",
+                "target=x&bands=top201",
+                "target=x&bands=top-1",
+                "target=x&series=live&from=nan",
+                "target=x&series=live&from=inf",
+                "target=x&series=live&from=1e300",
+                "target=x&series=live&to=-1",
+                "target=x&series=live&step=-1",
+                "target=x&series=live&step=1s",
+                "target=x&series=live&from=",
                 "target=x&series=live&form=3",
         };
         struct question q;
@@ -114,7 +134,9 @@ static void resolving(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(understood), cmocka_unit_test(refused), cmocka_unit_test(lists_are_bounded),
+                cmocka_unit_test(understood),
+                cmocka_unit_test(refused),
+                cmocka_unit_test(lists_are_bounded),
                 cmocka_unit_test(resolving),
         };
 

@@ -52,25 +52,27 @@ static void test_endpoints(void **state)
                 { "tcp://127.0.0.1:5600", "tcp://127.0.0.1:5601" },
                 { "tcp://[::1]:5600", "tcp://[::1]:5601" },
         };
-        static const char *const bad[] = { "", "ipc:///x", "tcp://a", "tcp://a:", "tcp://a:0", "tcp://a:65535",
-                                           "tcp://a:12x", "udp://a:1", "tcp://a:999999" };
+        static const char *const bad[] = {
+                "",          "ipc:///x",      "tcp://a", "tcp://a:", "tcp://a:0", "tcp://a:65535", "tcp://a:12x",
+                "udp://a:1", "tcp://a:999999"
+        };
         char out[64], publish[128], request[128];
 
         (void)state;
-        for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-                assert_int_equal(endpoint_request(out, sizeof out, pairs[i][0]), 0);
+        for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+                assert_int_equal(endpoint_request(out, sizeof(out), pairs[i][0]), 0);
                 assert_string_equal(out, pairs[i][1]);
         }
-        for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-                assert_int_equal(endpoint_request(out, sizeof out, bad[i]), -EINVAL);
+        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+                assert_int_equal(endpoint_request(out, sizeof(out), bad[i]), -EINVAL);
         assert_int_equal(endpoint_request(out, 8, pairs[0][0]), -ENAMETOOLONG);
         setenv("HEAPWATCH_DIR", "/tmp/own", 1);
-        assert_int_equal(hw_default_endpoints(publish, request, sizeof publish), 0);
+        assert_int_equal(hw_default_endpoints(publish, request, sizeof(publish)), 0);
         assert_string_equal(publish, "ipc:///tmp/own/publish");
         assert_string_equal(request, "ipc:///tmp/own/request");
         unsetenv("HEAPWATCH_DIR");
         setenv("XDG_RUNTIME_DIR", "/run/user/7", 1);
-        assert_int_equal(hw_default_directory(publish, sizeof publish), 0);
+        assert_int_equal(hw_default_directory(publish, sizeof(publish)), 0);
         assert_string_equal(publish, "/run/user/7/heapwatch");
         assert_int_equal(hw_default_directory(publish, 5), -ENAMETOOLONG);
 }
@@ -191,7 +193,10 @@ static void test_amplification(void **state)
 
         (void)state;
         assert_non_null(bytes);
-        memcpy(bytes, "\x1A\x01" "a\xAA\x01", 5); /* target "a", field 21 (bands) */
+        memcpy(bytes,
+               "\x1A\x01"
+               "a\xAA\x01",
+               5); /* target "a", field 21 (bands) */
         used = 5;
         for (size_t left = n; left; left >>= 7)
                 bytes[used++] = (uint8_t)((left & 0x7F) | (left >= 0x80 ? 0x80 : 0));
@@ -212,12 +217,12 @@ static void test_enums(void **state)
         const char *reason;
 
         (void)state;
-        Hw__Update *u = hw_update_unpack(newer_state, sizeof newer_state, &reason);
+        Hw__Update *u = hw_update_unpack(newer_state, sizeof(newer_state), &reason);
         assert_non_null(u);
         assert_false(u->target_state->has_state);
         hw__update__free_unpacked(u, NULL);
-        assert_null(hw_request_unpack(newer_kind, sizeof newer_kind, &reason));
-        Hw__Request *r = hw_request_unpack(known_kind, sizeof known_kind, &reason);
+        assert_null(hw_request_unpack(newer_kind, sizeof(newer_kind), &reason));
+        Hw__Request *r = hw_request_unpack(known_kind, sizeof(known_kind), &reason);
         assert_non_null(r);
         assert_int_equal(r->snapshot->kinds[0], HW__KIND__KIND_HEAP);
         hw__request__free_unpacked(r, NULL);
@@ -267,7 +272,8 @@ static void test_json_bytes(void **state)
                 ProtobufCMessage base;
                 ProtobufCBinaryData data;
         };
-        static const ProtobufCFieldDescriptor field = { .name = "some_data", .id = 1,
+        static const ProtobufCFieldDescriptor field = { .name = "some_data",
+                                                        .id = 1,
                                                         .label = PROTOBUF_C_LABEL_REQUIRED,
                                                         .type = PROTOBUF_C_TYPE_BYTES,
                                                         .offset = offsetof(struct blob, data) };
@@ -277,7 +283,7 @@ static void test_json_bytes(void **state)
         } cases[] = { { "", "" }, { "M", "TQ==" }, { "Ma", "TWE=" }, { "Man", "TWFu" }, { "\xFF\xFF\xFE", "///+" } };
 
         (void)state;
-        for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
                 struct blob blob = { { &type, 0, NULL },
                                      { strlen(cases[i].data), (uint8_t *)(uintptr_t)cases[i].data } };
                 char expected[64] = "{\"someData\":\"";
@@ -291,9 +297,10 @@ static void test_json_bytes(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_names), cmocka_unit_test(test_endpoints),     cmocka_unit_test(test_refused),
-                cmocka_unit_test(test_enums), cmocka_unit_test(test_amplification), cmocka_unit_test(test_json),
-                cmocka_unit_test(test_json_bytes), cmocka_unit_test(test_trends_and_alerts_refused),
+                cmocka_unit_test(test_names),         cmocka_unit_test(test_endpoints),
+                cmocka_unit_test(test_refused),       cmocka_unit_test(test_enums),
+                cmocka_unit_test(test_amplification), cmocka_unit_test(test_json),
+                cmocka_unit_test(test_json_bytes),    cmocka_unit_test(test_trends_and_alerts_refused),
         };
 
         return cmocka_run_group_tests_name("wire", tests, NULL, NULL);
