@@ -33,11 +33,11 @@ static void on_signal(evutil_socket_t signal_number, short what, void *base)
 static void on_hangup(evutil_socket_t signal_number, short what, void *ctx)
 {
         struct requests *requests = ctx;
-        struct complaints complaints;
+        struct diagnostics diagnostics;
 
         (void)signal_number;
         (void)what;
-        (void)reload_rules(requests->rulebook, requests->targets, &complaints); /* the log says what was wrong */
+        (void)reload_rules(requests->rulebook, requests->targets, &diagnostics); /* the log says what was wrong */
 }
 
 /* Targets of the configuration. A source that can never work is a mistake in it. */
@@ -87,7 +87,7 @@ static struct event_base *new_loop(void)
         return base;
 }
 
-/* A signal's event, ahead of all sources. NULL when memory is short. */
+/* A signal's event, ahead of all sources. NULL when out of memory. */
 static struct event *on(struct event_base *base, int number, event_callback_fn callback, void *ctx)
 {
         struct event *event = evsignal_new(base, number, callback, ctx);
@@ -177,7 +177,7 @@ static int watch(const struct config *config)
         struct rulebook rulebook;
         int status;
 
-        if (!rulebook_open(&rulebook, config->rules, config->n_rules, &complaints_to_stderr))
+        if (!rulebook_open(&rulebook, config->rules, config->n_rules, &diagnostics_to_stderr))
                 return 2;
         status = config->once ? once_run(config, rulebook.rules) : serve(config, &rulebook);
         rulebook_close(&rulebook);

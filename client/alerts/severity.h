@@ -13,7 +13,7 @@ const char *severity_name(enum severity severity);
 /* What an alert says of itself (may be NULL); what is not known is a warning, as rules begin. */
 enum severity severity_of(const char *label);
 
-/* The value of --fail-on: 0, or complains of the command's usage. */
+/* The value of --fail-on: 0, or reports of the command's usage. */
 int severity_option(const struct command *c, const char *text, enum severity *ret);
 
 #endif

@@ -75,7 +75,7 @@ static void print_bands(struct printer *p, const struct world_target *t)
         free(bands.bands);
 }
 
-/* The newest samples of one series, oldest first. False when there are none, or memory is short. */
+/* The newest samples of one series, oldest first. False when there are none, or out of memory. */
 static bool newest_samples(const struct world_ring *r, Hw__Series series, Hw__Samples *s)
 {
         size_t n = r->count < SPARK_SAMPLES ? r->count : SPARK_SAMPLES;

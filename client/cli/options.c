@@ -50,7 +50,7 @@ static int unknown_kind(const struct command *c, const char *name)
         meant = nearest(name, names, n);
         if (meant)
                 return command_usage_error(c, "unknown kind '%s'; did you mean '%s'?", name, meant);
-        return command_usage_error(c, "unknown kind '%s'; expected the like of heap, gc, census, note", name);
+        return command_usage_error(c, "unknown kind '%s'; expected a kind, e.g. heap, gc, census, note", name);
 }
 
 int options_kinds(const struct command *c, struct kind_list *list, char *text)
@@ -82,5 +82,6 @@ int options_duration(const struct command *c, const char *option, const char *te
 {
         if (hw_parse_duration(text, ret_ns))
                 return 0;
-        return command_usage_error(c, "%s '%s' is not a duration; expected the like of 500ms, 30s, 5m", option, text);
+        return command_usage_error(c, "%s '%s' is not a duration; expected a duration, e.g. 500ms, 30s, 5m", option,
+                                   text);
 }

@@ -105,7 +105,7 @@ struct console {
         char trouble[512]; /* the feed failed: shown until the end */
 };
 
-/* NULL when memory is short. `view` is borrowed, and read only. */
+/* NULL when out of memory. `view` is borrowed, and read only. */
 struct console *console_new(const struct world *view, bool live);
 void console_destroy(struct console **c);
 

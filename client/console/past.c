@@ -133,7 +133,7 @@ static struct past_target *find(const struct past *p, size_t daemon, const char 
         return NULL;
 }
 
-/* The target's entry, made when it is new; NULL when memory is short. */
+/* The target's entry, made when it is new; NULL when out of memory. */
 static struct past_target *entry(struct past *p, size_t daemon, const char *name)
 {
         struct past_target *t = find(p, daemon, name), **grown;

@@ -31,7 +31,7 @@ int past_add(struct past *p, size_t daemon, const char *target, uint32_t run, Hw
 /*
  * A ring of what is known before the oldest point of `newest`, then `newest`:
  * owned by the past, valid until the next call for the same series or band.
- * Returns `newest` itself when nothing is to be added, or memory is short.
+ * Returns `newest` itself when nothing is to be added, or out of memory.
  */
 const struct world_ring *past_ring(struct past *p, const struct world_target *t, Hw__Series series, uint32_t band,
                                    const struct world_ring *newest);

@@ -18,7 +18,7 @@ struct scene {
         uint64_t now_wall_ns;              /* Unix time of this picture */
         const struct world_target *target; /* the chosen one; NULL when there is none */
         uint64_t window_ns;                /* what charts show; 0: all that is known */
-        struct past *past;                 /* owned by the console; NULL when memory is short */
+        struct past *past;                 /* owned by the console; NULL when out of memory */
         uint64_t first_ns;                 /* event time since which `target` is known; UINT64_MAX: as the view says */
 };
 

@@ -195,7 +195,7 @@ static bool fit(const struct canvas *c)
         return true;
 }
 
-/* A wide character takes its right half with it: the row is drawn anew from the first difference. */
+/* A wide character takes its right half with it: the row is drawn again from the first difference. */
 static void show_row(const struct canvas *c, int row, int width)
 {
         struct cell *before = &drawn[(size_t)row * (size_t)c->width];

@@ -110,7 +110,7 @@ static int parse_view(struct top *t, const char *text)
         }
         meant = nearest(text, names, n);
         return command_usage_error(&command_top, "--view '%s': %s%s%s", text, meant ? "did you mean '" : "",
-                                   meant ? meant : "expected the like of memory, bands, gc", meant ? "'?" : "");
+                                   meant ? meant : "expected a view, e.g. memory, bands, gc", meant ? "'?" : "");
 }
 
 static int parse_format(struct top *t, const char *text)

@@ -20,7 +20,7 @@ struct format {
         const char *name; /* of --to */
         const char *summary;
 
-        /* State of one conversion, writing to `out` (borrowed). NULL when memory is short. */
+        /* State of one conversion, writing to `out` (borrowed). NULL when out of memory. */
         void *(*begin)(FILE *out, const struct format_options *options);
         /* Takes an update of the run in. 0 or -errno. */
         int (*update)(void *state, const Hw__Update *update);

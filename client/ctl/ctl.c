@@ -138,7 +138,7 @@ static void split_name(char *text, char **ret_name, char **ret_uri)
         }
 }
 
-/* A relative path means this directory, not the daemon's. NULL when memory is short. */
+/* A relative path means this directory, not the daemon's. NULL when out of memory. */
 static char *absolute_uri(const char *uri)
 {
         const char *path = uri;
@@ -215,7 +215,7 @@ static int unknown_series(const char *name)
         }
         meant = nearest(name, names, n);
         return command_usage_error(&command_ctl, "unknown series '%s'; %s%s%s", name, meant ? "did you mean '" : "",
-                                   meant ? meant : "expected the like of live, rss or band:3", meant ? "'?" : "");
+                                   meant ? meant : "expected a series, e.g. live, rss or band:3", meant ? "'?" : "");
 }
 
 static int parse_series(const char *text, Hw__HistoryRequest *h)

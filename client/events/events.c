@@ -82,7 +82,7 @@ static int unknown_kind(const char *name)
                 return command_usage_error(&command_events, "unknown kind of event '%s'; did you mean '%s'?", name,
                                            meant);
         return command_usage_error(&command_events,
-                                   "unknown kind of event '%s'; expected the like of GC_START or a "
+                                   "unknown kind of event '%s'; expected a name, e.g. GC_START, or a "
                                    "number below 65536",
                                    name);
 }

@@ -88,7 +88,7 @@ static char *file_argument(const char *path)
         return strdup(path);
 }
 
-/* heapwatchd --once --push ENDPOINT [ARGS...] -- FILE... ; every string is owned. NULL when memory is short. */
+/* heapwatchd --once --push ENDPOINT [ARGS...] -- FILE... ; every string is owned. NULL when out of memory. */
 static char **child_arguments(const char *endpoint, const char *const *paths, size_t n, const char *const *more)
 {
         size_t n_more = count(more), at = 0;

@@ -8,14 +8,14 @@
 #include <stdio.h>
 
 struct document {
-        FILE *to;   /* NULL when memory is short */
+        FILE *to;   /* NULL when out of memory */
         char *text; /* valid after document_close; NUL-terminated */
         size_t size;
 };
 
 void document_open(struct document *d);
 
-/* Ends the writing. False: memory was short, there is no text. */
+/* Ends the writing. False: out of memory, there is no text. */
 bool document_close(struct document *d);
 void document_done(struct document *d);
 

@@ -161,7 +161,7 @@ static int make_column(struct grid *g, uint64_t time_ns)
 
 /* -------------------------------------------------------------------- bands */
 
-/* The band of a believable id; NULL when memory is short. */
+/* The band of a believable id; NULL when out of memory. */
 static struct grid_band *band_entry(struct grid *g, uint32_t id)
 {
         uint32_t capacity = g->cap_bands ? g->cap_bands : 64;

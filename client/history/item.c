@@ -90,7 +90,7 @@ void item_grid_columns(FILE *to, const struct grid *g, const struct grid_band *b
         struct past p = { 0 };
 
         if (grid_points(g, b, &p) < 0)
-                (void)fputs(",\"error\":\"memory is short\"", to);
+                (void)fputs(",\"error\":\"out of memory\"", to);
         put_width(to, &p);
         (void)fprintf(to, ",\"grid\":%zu,\"start\":%zu", number, b->first);
         put_values(to, &p);

@@ -62,7 +62,7 @@ void put_message(FILE *to, const ProtobufCMessage *m)
 {
         char *text = hw_json(m, false);
 
-        (void)fputs(text ? text : "\"?", to); /* memory is short: no valid JSON, so that nobody takes it for whole */
+        (void)fputs(text ? text : "\"?", to); /* out of memory: no valid JSON, so that nobody takes it for whole */
         free(text);
 }
 

@@ -19,7 +19,7 @@
 struct csv_text {
         char *text;
         size_t length, capacity;
-        int error; /* -ENOMEM once memory was short */
+        int error; /* -ENOMEM once out of memory */
 };
 
 /* Appends `text` as one field. */

@@ -15,7 +15,7 @@
  * program that holds the RTS's own text or names the RTS as a library.
  *
  * `accepts` uses the same trick to try flags: the RTS reads them in order and
- * --info comes last, so it complains about the ones it does not know on stderr,
+ * --info comes last, so it reports about the ones it does not know on stderr,
  * or ends before it prints. Nothing is opened or written in that mode.
  */
 #include "client/program/inquire.h"
@@ -226,7 +226,7 @@ enum inquiry inquire(const char *path, struct rtsinfo *ret_info, char *error, si
         return INQUIRY_FAILED;
 }
 
-/* The first line of its complaint, without the "PROGRAM: " in front. */
+/* The first line of its diagnostic, without the "PROGRAM: " in front. */
 static void first_line(const struct answer *a, char *out, size_t size)
 {
         size_t n = 0;
@@ -245,7 +245,7 @@ bool inquire_accepts(const char *path, const char *flags, char *reason, size_t r
         char *ghcrts = NULL;
 
         if (asprintf(&ghcrts, "%s --info", flags) < 0) {
-                snprintf(reason, reason_size, "memory is short");
+                snprintf(reason, reason_size, "out of memory");
                 return false;
         }
         int r = ask(path, ghcrts, &a);

@@ -49,7 +49,7 @@ static int by_size(const void *a, const void *b)
         return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Bands by integrated size, largest first: which are drawn is eventlog2html's choice, too. NULL: memory is short. */
+/* Bands by integrated size, largest first: which are drawn is eventlog2html's choice, too. NULL: out of memory. */
 static struct ranked *rank(const struct grid *g, size_t *ret_n)
 {
         struct ranked *list = calloc((size_t)g->n_bands + 1, sizeof(*list));

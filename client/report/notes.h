@@ -13,7 +13,7 @@
 #include "client/state/world.h"
 
 #define REPORT_NOTES       8000         /* of a kind (messages, or all others), all targets together */
-#define REPORT_NOTES_BYTES (768u << 10) /* likewise, as JSON */
+#define REPORT_NOTES_BYTES (768u << 10) /* also, as JSON */
 
 struct report_notes;
 

@@ -138,7 +138,7 @@ static int parse_option(struct reporter *r, int o)
         case 'y':
                 if (hw_parse_bytes(optarg, &r->options.y_axis_bytes) && r->options.y_axis_bytes)
                         return 0;
-                return command_usage_error(&command_report, "--y-axis '%s': expected the like of 512M or 1.5GiB",
+                return command_usage_error(&command_report, "--y-axis '%s': expected a size, e.g. 512M or 1.5GiB",
                                            optarg);
         default:
                 return command_usage_error(&command_report, "unknown option or missing value");
@@ -220,7 +220,7 @@ static bool take(struct reporter *r, const Hw__Update *u)
 
         if (world_apply(r->view, daemon, u) < 0 || history_take(r->history, daemon, u) < 0 ||
             report_notes_take(r->notes, u) < 0) {
-                command_error(&command_report, "memory is short");
+                command_error(&command_report, "out of memory");
                 return false;
         }
         show_progress(r);
@@ -297,7 +297,7 @@ static int write_all(const struct reporter *r, FILE *to)
         return status;
 }
 
-/* "run.eventlog" becomes "run.html". NULL: memory is short. */
+/* "run.eventlog" becomes "run.html". NULL: out of memory. */
 static char *out_name(const struct reporter *r)
 {
         const char *log = r->files.items[0], *dot = strrchr(log, '.');

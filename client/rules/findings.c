@@ -17,7 +17,7 @@ static char *copy(struct findings *f, const char *text)
         return own;
 }
 
-/* One more item at the end of a list; NULL when memory is short. */
+/* One more item at the end of a list; NULL when out of memory. */
 static void *grow(struct findings *f, void *list, size_t n, size_t size)
 {
         void *grown = n < FINDINGS_MAX ? realloc(list, (n + 1) * size) : NULL;

@@ -21,7 +21,7 @@ struct finding {
         char *band_source;         /* where in the program's source; NULL: not known */
         uint32_t band_id;          /* 0: of the whole target */
         uint64_t fired_ns;         /* event time; UINT64_MAX: not known */
-        uint64_t resolved_ns;      /* likewise; UINT64_MAX: it still fired at the end */
+        uint64_t resolved_ns;      /* also; UINT64_MAX: it still fired at the end */
         char *sentence;
         char **evidence; /* "where: ...", one per annotation but the summary */
         size_t n_evidence;

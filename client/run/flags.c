@@ -77,7 +77,7 @@ static void hear_arguments(struct said *s, char *const *arguments)
         }
 }
 
-/* Appends a word to *flags, which is replaced. False when memory is short; *flags is then unchanged. */
+/* Appends a word to *flags, which is replaced. False when out of memory; *flags is then unchanged. */
 static bool append(char **flags, const char *words)
 {
         char *longer = NULL;

@@ -9,7 +9,7 @@
  *
  * Futexes in memory shared with other processes would be an exception; the RTS
  * has none. The threads' CPU times and numbers are folded into a fingerprint,
- * so that threads that wake between two looks start the clock anew. Where the
+ * so that threads that wake between two looks start the clock again. Where the
  * file cannot be read (hidden by the kernel), nothing is claimed.
  */
 #include "client/run/hung.h"

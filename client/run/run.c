@@ -278,7 +278,7 @@ static bool compose(struct run *r)
                          r->flags.reason);
                 return refuse(r, sentence);
         default:
-                command_error(&command_run, "memory is short");
+                command_error(&command_run, "out of memory");
                 return false;
         }
 }

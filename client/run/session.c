@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN - one poll loop over the relay's descriptors and a signalfd. Nothing
- * in the loop may wait: what has to (adding the target anew after the daemon
+ * in the loop may wait: what has to (adding the target again after the daemon
  * was restarted) is done by a short-lived child.
  *
  * Signals: those the terminal sends reach the program by themselves when it

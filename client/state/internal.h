@@ -38,7 +38,7 @@ void target_destroy(struct target_state **ts);
 void target_begin_run(struct target_state *ts, uint32_t run);
 int target_apply(struct target_state *ts, const Hw__Update *update);
 
-/* world_freeze.c: a copy that shares nothing; NULL when memory is short. */
+/* world_freeze.c: a copy that shares nothing; NULL when out of memory. */
 struct target_state *target_copy(const struct world_target *from);
 
 /* world_bands.c: bands, censuses, the derived total */

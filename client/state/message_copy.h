@@ -5,7 +5,7 @@
 
 #include <protobuf-c/protobuf-c.h>
 
-/* A deep copy of any message, to be freed with its type's free_unpacked; NULL when memory is short. */
+/* A deep copy of any message, to be freed with its type's free_unpacked; NULL when out of memory. */
 void *message_copy(const ProtobufCMessage *message);
 
 #endif

@@ -58,7 +58,7 @@ void world_destroy(struct world **v)
 
 /* ----------------------------------------------------------------- daemons */
 
-/* The daemon's entry, made when it is new; NULL when memory is short. */
+/* The daemon's entry, made when it is new; NULL when out of memory. */
 static struct world_daemon *daemon_entry(struct world *v, size_t daemon)
 {
         struct world_daemon **grown;

@@ -90,7 +90,7 @@ struct world;
 struct world *world_new(void);
 void world_destroy(struct world **v);
 
-/* A copy that shares nothing with the view, for a picture that stands still. NULL when memory is short. */
+/* A copy that shares nothing with the view, for a picture that stands still. NULL when out of memory. */
 struct world *world_copy(const struct world *v);
 
 /* Takes one update of daemon `daemon` in. Borrowed. Returns 0 or -ENOMEM. */

@@ -54,7 +54,7 @@ static struct world_band *band_new(uint32_t id)
         return b;
 }
 
-/* The band of an id that is within the cap, made when it is new; NULL when memory is short. */
+/* The band of an id that is within the cap, made when it is new; NULL when out of memory. */
 static struct world_band *band_entry(struct target_state *ts, uint32_t id)
 {
         struct world_target *t = &ts->t;
@@ -70,7 +70,7 @@ static struct world_band *band_entry(struct target_state *ts, uint32_t id)
         return grown[id - 1];
 }
 
-static bool id_believed(uint32_t id)
+static bool id_valid(uint32_t id)
 {
         return id > 0 && id <= LIMIT_BANDS;
 }
@@ -81,7 +81,7 @@ int bands_define(struct target_state *ts, const Hw__Bands *bands)
                 const Hw__Band *def = bands->bands[i];
                 struct world_band *b;
 
-                if (!def->has_id || !id_believed(def->id))
+                if (!def->has_id || !id_valid(def->id))
                         continue;
                 b = band_entry(ts, def->id);
                 if (!b || define(b, def) < 0)
@@ -100,7 +100,7 @@ static int take_rows(struct target_state *ts, const Hw__Census *c)
         for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++) {
                 struct world_band *b;
 
-                if (!id_believed(c->band[i]))
+                if (!id_valid(c->band[i]))
                         continue;
                 b = band_entry(ts, c->band[i]);
                 if (!b)
@@ -171,7 +171,7 @@ int bands_trend(struct target_state *ts, const Hw__Trend *trend)
 {
         struct world_band *b;
 
-        if (!id_believed(trend->band))
+        if (!id_valid(trend->band))
                 return 0;
         b = band_entry(ts, trend->band);
         return b ? trend_keep(&b->trend, trend) : -ENOMEM;

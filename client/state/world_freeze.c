@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies a kept message, NULL included. False when memory is short. */
+/* Copies a kept message, NULL included. False when out of memory. */
 #define COPY(to, from) (!(from) || ((to) = message_copy(&(from)->base)) != NULL)
 
 static bool copy_ring(struct world_ring *to, const struct world_ring *from)

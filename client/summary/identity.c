@@ -140,8 +140,8 @@ static void print_losses(FILE *to, const Hw__Health *h)
         print_count(to, h->has_late_samples, h->late_samples, "samples too late for their window");
         print_count(to, h->has_time_anomalies, h->time_anomalies, "times outside their block");
         print_count(to, h->has_bands_left_out, h->bands_left_out, "bands left out: beyond the daemon's limit");
-        print_count(to, h->has_info_tables_left_out, h->info_tables_left_out, "info tables left out: likewise");
-        print_count(to, h->has_cost_centres_left_out, h->cost_centres_left_out, "cost centres left out: likewise");
+        print_count(to, h->has_info_tables_left_out, h->info_tables_left_out, "info tables left out: the same");
+        print_count(to, h->has_cost_centres_left_out, h->cost_centres_left_out, "cost centres left out: the same");
         for (size_t i = 0; i < h->n_damages; i++) {
                 const Hw__Damage *d = h->damages[i];
                 (void)fprintf(to, "  damage: %s bytes lost at offset %s: %s\n",

@@ -112,7 +112,7 @@ void answer_text(struct evhttp_request *req, const char *type, struct document *
                 document_done(d);
                 if (body)
                         evbuffer_free(body);
-                answer_error(req, 500, "memory is short");
+                answer_error(req, 500, "out of memory");
                 return;
         }
         reply(req, 200, type, body);

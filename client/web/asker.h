@@ -18,7 +18,7 @@ struct asker;
 /* Called once per request. reply NULL: none came, and `error` says why. Both borrowed. */
 typedef void asker_done(void *ctx, const Hw__Reply *reply, const char *error);
 
-/* For the daemon of this publish endpoint. NULL: memory is short or the endpoint is malformed. */
+/* For the daemon of this publish endpoint. NULL: out of memory or the endpoint is malformed. */
 struct asker *asker_new(struct event_base *base, const char *publish_endpoint);
 
 /* Open requests are answered with an error first. */

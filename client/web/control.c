@@ -100,7 +100,7 @@ static const struct {
 } actions[] = {
         { "add", "uri, and perhaps name", make_add },
         { "remove", "target", make_remove },
-        { "silence", "rule and for (the like of 30m), and perhaps target and why", make_silence },
+        { "silence", "rule and for (e.g. 30m), and perhaps target and why", make_silence },
         { "unsilence", "rule, and target if it was given", make_unsilence },
 };
 

@@ -24,7 +24,7 @@
 #define CACHE_MS       1000
 #define CACHE_ENTRIES  32
 #define CACHE_BYTES    ((size_t)4 << 20) /* of one answer: larger ones are not kept */
-#define CACHE_QUERY    1024              /* likewise for questions */
+#define CACHE_QUERY    1024              /* also for questions */
 #define REQUESTS_PER_S 60.0
 #define ITEMS_PER_S    2000.0 /* questions to daemons: a daemon takes some 20 us for one */
 
@@ -169,7 +169,7 @@ static void finish(struct job *job)
                 remember(job->pasts, job->query, &d);
                 answer_json(job->req, d.text, d.size);
         } else {
-                answer_error(job->req, 500, "memory is short");
+                answer_error(job->req, 500, "out of memory");
         }
         document_done(&d);
         for (size_t i = 0; i < job->n; i++)
@@ -217,7 +217,7 @@ static void fill_from_history(struct place *place)
                 good = append_grid(&place->past, &t->bands, w->band);
         }
         if (!good)
-                place->error = "memory is short";
+                place->error = "out of memory";
         past_cut(&place->past, w->from_ns, w->to_ns);
         past_widen(&place->past, w->step_ns);
 }
@@ -237,7 +237,7 @@ static void take_points(struct place *place, const Hw__History *h)
                                         .last = q->last };
 
                 if (past_append(&place->past, &p) < 0)
-                        place->error = "memory is short";
+                        place->error = "out of memory";
         }
 }
 
@@ -251,7 +251,7 @@ static void refine(struct place *place)
                 return;
         past_cut(&place->past, 0, g->columns[0].time_ns);
         if (!append_grid(&place->past, g, w->band))
-                place->error = "memory is short";
+                place->error = "out of memory";
         past_cut(&place->past, w->from_ns, w->to_ns);
         past_widen(&place->past, w->step_ns);
 }
@@ -354,7 +354,7 @@ void pasts_answer(struct pasts *p, struct evhttp_request *req, const char *query
         const struct cached *known;
         struct question *q = calloc(1, sizeof(*q));
         struct job *job = calloc(1, sizeof(*job));
-        char error[256] = "memory is short";
+        char error[256] = "out of memory";
 
         query = query ? query : "";
         known = remembered(p, query);

@@ -21,7 +21,7 @@ struct pasts_source {
         size_t n_askers;
 };
 
-/* What `source` points to outlives it. NULL: memory is short. */
+/* What `source` points to outlives it. NULL: out of memory. */
 struct pasts *pasts_new(const struct pasts_source *source);
 
 /* The askers must be gone, or have answered. */

@@ -20,7 +20,7 @@ void pieces_init(struct pieces *p);
 void pieces_clear(struct pieces *p);
 
 /* Prints an update and adds it; of trends also the part that those get who do not want the trends of bands.
-   False: memory is short, and some browser may miss it. */
+   False: out of memory, and some browser may miss it. */
 bool pieces_add(struct pieces *p, size_t daemon, const Hw__Update *update);
 
 /* Writes what `detail` wants as a JSON array. False: there is nothing in it, and nothing was written. */

@@ -90,7 +90,7 @@ static const struct parameter {
         bool (*take)(struct question *q, const char *text);
 } parameters[] = {
         { "target", "NAME or DAEMON:NAME, at most 32", false, add_target },
-        { "series", "the like of live, rss, gc_pause", true, add_series },
+        { "series", "a series, e.g. live, rss, gc_pause", true, add_series },
         { "band", "numbers from 1, at most 400", true, add_band },
         { "bands", "top1 to top200", false, set_top },
         { "from", "seconds of event time, or negative: before now", false, set_from },
@@ -237,7 +237,7 @@ bool question_resolve(const struct question *q, const struct world *v, struct wa
         *ret_n = r.n;
         if (!r.full && !r.short_of_memory)
                 return true;
-        (void)snprintf(error, size, r.full ? "that is more than %d histories in one request" : "memory is short",
+        (void)snprintf(error, size, r.full ? "that is more than %d histories in one request" : "out of memory",
                        QUESTION_ITEMS);
         wanted_done(list, r.n);
         return false;

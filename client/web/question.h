@@ -45,7 +45,7 @@ struct wanted {
         uint64_t from_ns, to_ns, step_ns; /* to_ns UINT64_MAX: no end */
 };
 
-/* Fills `list` (QUESTION_ITEMS). False with a sentence when there would be more, or memory is short. */
+/* Fills `list` (QUESTION_ITEMS). False with a sentence when there would be more, or out of memory. */
 bool question_resolve(const struct question *q, const struct world *v, struct wanted *list, size_t *ret_n, char *error,
                       size_t size);
 

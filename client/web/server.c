@@ -8,7 +8,7 @@
  * libevent does not count connections. We make each connection's bufferevent
  * ourselves and keep a reference; one that libevent has let go has no
  * callbacks any more, which a look once a second notices. At the bound the
- * listener is switched off, so newcomers wait in the kernel.
+ * listener is switched off, so late joiners wait in the kernel.
  */
 #include "client/web/server.h"
 
@@ -317,7 +317,7 @@ static bool listen_on(struct server *s, char *error, size_t size)
 
         if (!parse_listen(s->options.listen, &address, &length)) {
                 (void)snprintf(error, size,
-                               "--listen '%s': expected ADDRESS:PORT, the like of 127.0.0.1:8077 or "
+                               "--listen '%s': expected ADDRESS:PORT, e.g. 127.0.0.1:8077 or "
                                "[::1]:8077",
                                s->options.listen);
                 return false;
@@ -333,7 +333,7 @@ static bool listen_on(struct server *s, char *error, size_t size)
         if (!evhttp_bind_listener(s->http, s->listener)) {
                 evconnlistener_free(s->listener);
                 s->listener = NULL;
-                (void)snprintf(error, size, "memory is short");
+                (void)snprintf(error, size, "out of memory");
                 return false;
         }
         name_url(s);
@@ -356,7 +356,7 @@ struct server *server_new(struct event_base *base, const struct server_options *
         static const struct timeval second = { 1, 0 };
         struct server *s = calloc(1, sizeof(*s));
 
-        (void)snprintf(error, size, "memory is short");
+        (void)snprintf(error, size, "out of memory");
         if (!s)
                 return NULL;
         s->options = *options;

@@ -217,7 +217,7 @@ void streams_begin(struct streams *all, struct evhttp_request *req, const struct
         struct stream *s = all->n < STREAMS_MOST ? calloc(1, sizeof(*s)) : NULL;
 
         if (!s) {
-                answer_error(req, 503, all->n < STREAMS_MOST ? "memory is short" : "too many streams are open");
+                answer_error(req, 503, all->n < STREAMS_MOST ? "out of memory" : "too many streams are open");
                 return;
         }
         s->req = req;

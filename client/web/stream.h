@@ -23,7 +23,7 @@
 
 struct streams;
 
-/* `source` is borrowed and outlives it. NULL: memory is short. */
+/* `source` is borrowed and outlives it. NULL: out of memory. */
 struct streams *streams_new(struct event_base *base, const struct state_source *source);
 
 /* Ends all streams. Call before evhttp_free. */

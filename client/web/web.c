@@ -160,7 +160,7 @@ static void stop(struct web *w, int status)
 static void take_update(struct web *w, size_t daemon, const Hw__Update *u)
 {
         if (world_apply(w->view, daemon, u) < 0 || history_take(w->history, daemon, u) < 0) {
-                command_error(&command_web, "memory is short");
+                command_error(&command_web, "out of memory");
                 stop(w, EXIT_USAGE);
                 return;
         }

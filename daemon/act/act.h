@@ -72,7 +72,7 @@ const char *act_not_kept(const struct act *a);
 
 struct act_stats {
         struct desk_stats desk;
-        uint64_t done, failed, dropped; /* actions; dropped: too many at once, or memory was short */
+        uint64_t done, failed, dropped; /* actions; dropped: too many at once, or out of memory */
 };
 
 void act_stats(const struct act *a, struct act_stats *ret);

@@ -130,7 +130,7 @@ static void go_on_after(struct job *j, uint64_t ns)
                                  .tv_usec = (suseconds_t)(ns % 1000000000u / 1000) };
 
         if (evtimer_add(j->timer, &after) != 0)
-                event_active(j->timer, EV_TIMEOUT, 0); /* memory is short: at once, rather than never */
+                event_active(j->timer, EV_TIMEOUT, 0); /* out of memory: at once, rather than never */
 }
 
 /* The step at hand is over, in one way or the other. */
@@ -219,7 +219,7 @@ static void on_http_done(void *ctx, const struct http_result *result)
                 try_again_or_give_up(j, result->again, result->detail);
 }
 
-/* Sends `body` (taken; NULL: memory was short). */
+/* Sends `body` (taken; NULL: out of memory). */
 static void do_post(struct job *j, const char *url, char *body)
 {
         const struct act_step *s = step_of(j);
@@ -353,7 +353,7 @@ void actor_take(struct actor *a, struct notice *notice, struct act_plan *plan, b
         j->known = known;
         j->timer = evtimer_new(a->options.base, on_turn, j);
         if (!j->timer) {
-                drop(j, "not done: memory is short");
+                drop(j, "not done: out of memory");
         } else if (a->stats.waiting >= ACTOR_WAITING_MAX) {
                 drop(j, "not done: too many wait already");
         } else {

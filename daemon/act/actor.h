@@ -33,7 +33,7 @@ struct actor_options {
         uint64_t retry_ns; /* 0: ACTOR_RETRY_NS */
 };
 
-/* NULL when memory is short. */
+/* NULL when out of memory. */
 struct actor *actor_new(const struct actor_options *options);
 
 /* Kills what runs, forgets what waits, reports nothing. */

@@ -253,7 +253,7 @@ static void take_resolved(struct desk *d, const struct notice *n, uint64_t now)
         end.labels = a->notice->labels;
         end.n_labels = a->notice->n_labels;
         d->stats.firing--;
-        if (!desk_alert_replace(a, &end, a->plan)) /* memory is short: its beginning is told as its end */
+        if (!desk_alert_replace(a, &end, a->plan)) /* out of memory: its beginning is told as its end */
                 a->notice->state = NOTICE_RESOLVED;
         a->place = PLACE_OVER;
         a->since_wall_ns = now;

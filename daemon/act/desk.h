@@ -42,7 +42,7 @@ struct desk_handler {
         void (*changed)(void *ctx, const struct notice *notice);
 };
 
-/* `silences` is borrowed. NULL when memory is short. */
+/* `silences` is borrowed. NULL when out of memory. */
 struct desk *desk_new(const struct desk_handler *handler, const struct silences *silences);
 void desk_destroy(struct desk **desk);
 

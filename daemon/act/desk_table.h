@@ -39,7 +39,7 @@ void desk_table_done(struct desk_table *t);
 
 struct desk_alert *desk_table_find(const struct desk_table *t, uint64_t fingerprint);
 
-/* NULL when the table is full or memory is short. All but notice and plan is zero. */
+/* NULL when the table is full or out of memory. All but notice and plan is zero. */
 struct desk_alert *desk_table_add(struct desk_table *t, const struct notice *notice, struct act_plan *plan);
 
 /* Another notice and plan for an alert, without results; false (memory): all stays as it was. */

@@ -5,7 +5,7 @@
 
 #include "daemon/rules/notice.h"
 
-/* NULL-terminated, in one block to free(). NULL when memory is short. docs/ACTIONS.md lists the names. */
+/* NULL-terminated, in one block to free(). NULL when out of memory. docs/ACTIONS.md lists the names. */
 char **exec_env(const struct notice *notice);
 
 #endif

@@ -5,7 +5,7 @@
  * https with the system's authorities or a file of your own; no redirects, no
  * proxies, no cookies, no protocol but http and https. What the server says is
  * read up to HTTP_BODY_MAX and only shown in part. A token comes from a file,
- * read anew for each request, and is in no log and no result.
+ * read again for each request, and is in no log and no result.
  *
  * Looking up a name happens in a thread of libcurl's and can delay nobody.
  */
@@ -40,7 +40,7 @@ struct http_result {
 
 typedef void http_done_fn(void *ctx, const struct http_result *result);
 
-/* NULL when memory is short. libcurl is loaded by the first request, in the thread that calls. */
+/* NULL when out of memory. libcurl is loaded by the first request, in the thread that calls. */
 struct http *http_new(struct event_base *base);
 
 /* Ends all requests without calling anybody. */
@@ -49,7 +49,7 @@ void http_destroy(struct http **http);
 /*
  * Starts a request; `done` is called once, from the loop, never from within
  * this call. NULL with a sentence in `error`: the token cannot be read, too
- * many are under way, memory is short.
+ * many are under way, out of memory.
  */
 struct http_request *http_start(struct http *http, const struct http_post *post, http_done_fn *done, void *ctx,
                                 char *error, size_t error_size);

@@ -17,7 +17,7 @@
 
 struct limit_table;
 
-/* NULL when memory is short. */
+/* NULL when out of memory. */
 struct limit_table *limit_table_new(void);
 void limit_table_destroy(struct limit_table **t);
 

@@ -76,7 +76,7 @@ static const char *wrong_url(const char *url)
                 return "expected a URL that begins with http:// or https://";
         size_t n = strcspn(host, "/?#");
         if (n == 0 || *host == ':')
-                return "the URL has no host; expected the like of http://127.0.0.1:9093/path";
+                return "the URL has no host; expected e.g. http://127.0.0.1:9093/path";
         if (memchr(host, '@', n))
                 return "the URL holds a user name or password; put a token into a file and name it as bearer_file";
         if (strlen(url) >= ACT_TEXT_MAX || !printable(url) || strchr(url, ' '))

@@ -57,7 +57,7 @@ struct act_limits {
 
 struct act_plan;
 
-/* Without steps. NULL when memory is short. */
+/* Without steps. NULL when out of memory. */
 struct act_plan *act_plan_new(void);
 
 /*

@@ -116,7 +116,7 @@ static void arm(struct peer *p)
                                  .tv_usec = (suseconds_t)(p->resend_ns % 1000000000u / 1000) };
 
         if (p->open && !evtimer_pending(p->timer, NULL))
-                (void)evtimer_add(p->timer, &after); /* if memory is short, the next open alert tries again */
+                (void)evtimer_add(p->timer, &after); /* if out of memory, the next open alert tries again */
 }
 
 static void on_time(evutil_socket_t fd, short what, void *ctx)

@@ -3,7 +3,7 @@
  * resend.h - tells Alertmanagers again and again which alerts fire.
  *
  * Alertmanager forgets a firing alert when its endsAt has passed, so every open
- * one is sent anew each `resend_ns` with an end RESEND_LIVES intervals ahead: a
+ * one is sent again each `resend_ns` with an end RESEND_LIVES intervals ahead: a
  * daemon that dies is forgotten, one that lives is not. Alerts for the same
  * Alertmanager go in one request. A request that fails is not repeated: the
  * next interval is soon enough. It is logged once, and once when it works again.
@@ -25,7 +25,7 @@
 struct event_base;
 struct resend;
 
-/* `http` is borrowed. NULL when memory is short. */
+/* `http` is borrowed. NULL when out of memory. */
 struct resend *resend_new(struct event_base *base, struct http *http);
 void resend_destroy(struct resend **r);
 

@@ -16,7 +16,7 @@
 
 #define STATE_BYTES_MAX (4u << 20) /* of the text */
 
-/* A string to free(); NULL when memory is short. */
+/* A string to free(); NULL when out of memory. */
 char *state_text(const struct silences *silences, const struct desk_done *done, size_t n_done);
 
 /*

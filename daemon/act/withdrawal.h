@@ -10,7 +10,7 @@
 #include "daemon/rules/notice.h"
 #include "daemon/act/silence.h"
 
-/* From the notice of the alert that fires. A copy, to free(); NULL when memory is short. */
+/* From the notice of the alert that fires. A copy, to free(); NULL when out of memory. */
 struct notice *withdrawal_new(const struct notice *firing, const struct silence *silence, uint64_t now_wall_ns);
 
 #endif

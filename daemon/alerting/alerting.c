@@ -61,7 +61,7 @@ static void tell(struct alerting *a)
         uint64_t newest = model_wall_time(a->model, model_time_ns(a->model));
 
         a->changed = false;
-        a->told_any = alerts_count(a->alerts) > 0;
+        a->published_any = alerts_count(a->alerts) > 0;
         publisher_alerts(a->publisher, a->live ? clock_wall_ns() : newest);
 }
 
@@ -169,7 +169,7 @@ void alerting_heartbeat(struct alerting *a, uint64_t wall_ns, uint64_t lag_ns)
         a->lag_ns = lag_ns;
         judge_target(a, time_ns);
         alerts_refresh(a->alerts, &at);
-        if (a->changed || a->told_any || alerts_count(a->alerts) > 0)
+        if (a->changed || a->published_any || alerts_count(a->alerts) > 0)
                 tell(a);
 }
 
@@ -206,7 +206,7 @@ struct alerting *alerting_new(const struct alerting_options *options)
         a->tracker = options->tracker;
         a->publisher = options->publisher;
         a->live = options->live;
-        a->told_any = a->live; /* that there are none is told, too */
+        a->published_any = a->live; /* that there are none is told, too */
         if (options->hooks)
                 a->hooks = *options->hooks;
         a->began_ns = a->last_bytes_wall_ns = a->lag_ns = a->heartbeat_wall_ns = a->cpu_at_bytes_ns = UNKNOWN_U64;

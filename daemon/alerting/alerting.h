@@ -43,7 +43,7 @@ struct alerting_options {
         bool live;
 };
 
-/* Registers itself with tracker and publisher. NULL when memory is short. */
+/* Registers itself with tracker and publisher. NULL when out of memory. */
 struct alerting *alerting_new(const struct alerting_options *options);
 void alerting_destroy(struct alerting **a);
 
@@ -60,7 +60,7 @@ void alerting_bytes(struct alerting *a, uint64_t wall_ns);
 
 void alerting_damage(struct alerting *a, uint64_t lost_bytes);
 
-/* Live: judges the rules of the target, writes texts anew and tells all alerts. `lag_ns` may be UNKNOWN_U64. */
+/* Live: judges the rules of the target, writes texts again and tells all alerts. `lag_ns` may be UNKNOWN_U64. */
 void alerting_heartbeat(struct alerting *a, uint64_t wall_ns, uint64_t lag_ns);
 
 /* Goes on with other rules; the old ones may be destroyed afterwards. */

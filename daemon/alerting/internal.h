@@ -15,8 +15,8 @@ struct alerting {
         struct alert_hooks hooks;
         struct alerts *alerts;
         bool live, in_run;
-        bool told_any; /* the last list that was told had alerts: an empty one is still to be told */
-        bool changed;  /* an alert has changed since they were told */
+        bool published_any; /* the last list that was told had alerts: an empty one is still to be told */
+        bool changed;       /* an alert has changed since they were told */
         uint32_t run;
 
         /* The target's clock: Unix time where it is known, else time of all runs together. */
@@ -44,7 +44,7 @@ bool alerting_trend(void *ctx, struct rule_subject s, struct trend_result *ret);
 void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char out[RULE_WORDS_MAX]);
 const char *alerting_note(void *ctx, uint64_t time_ns, uint64_t *ret_time_ns);
 
-/* What rules see of a band, likewise. */
+/* What rules see of a band, also. */
 bool alerting_band_span(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
 bool alerting_band_oldest(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
 bool alerting_band_newest(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret);

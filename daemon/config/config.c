@@ -73,7 +73,8 @@ bool config_add_target(struct config *c, const char *name, const char *spec, cha
                 return false;
         if (name) {
                 if (!target_name_valid(name)) {
-                        snprintf(error, error_size, "'%.80s' is no target name: 1 to 64 of A-Z a-z 0-9 . _ -", name);
+                        snprintf(error, error_size, "'%.80s' is not a valid target name: 1 to 64 of A-Z a-z 0-9 . _ -",
+                                 name);
                         return false;
                 }
                 snprintf(t.name, sizeof(t.name), "%s", name);
@@ -262,7 +263,7 @@ static enum config_result parse_options(struct config *c, int argc, char **argv,
                         good = set_endpoint(c->push_endpoint, optarg, "--push");
                         break;
                 case OPT_EVENTS:
-                        c->events = EVENTS_TOLD;
+                        c->events = EVENTS_FULL;
                         break;
                 case OPT_EVENT_COUNTS:
                         c->events = c->events ? c->events : EVENTS_COUNTED;
@@ -299,7 +300,7 @@ static bool parse_targets(struct config *c, int argc, char **argv)
         char error[SOURCE_PATH_MAX + 256];
 
         for (int i = optind; i < argc; i++) {
-                /* --once takes plain file names: a '=' in one is no target name. */
+                /* --once takes plain file names: a '=' in one is not a valid target name. */
                 char spec[SOURCE_PATH_MAX + 8];
                 snprintf(spec, sizeof(spec), "%s%s", c->once ? "file:" : "", argv[i]);
                 if (!config_add_target(c, NULL, c->once ? spec : argv[i], error, sizeof(error)))

@@ -76,14 +76,14 @@ static const cyaml_schema_value_t config_value = {
 };
 
 /* libcyaml's messages about one file. */
-struct complaint {
+struct diagnostic {
         char text[1024];
         size_t used;
 };
 
 __attribute__((format(printf, 3, 0))) static void gather(cyaml_log_t level, void *ctx, const char *format, va_list args)
 {
-        struct complaint *c = ctx;
+        struct diagnostic *c = ctx;
 
         (void)level;
         int n = vsnprintf(c->text + c->used, sizeof(c->text) - c->used, format, args);
@@ -182,20 +182,20 @@ static bool take(struct config *c, const struct file_config *f, const char *path
 
 bool config_read_file(struct config *c, const char *path)
 {
-        struct complaint complaint = { .text = "" };
+        struct diagnostic diagnostic = { .text = "" };
         const cyaml_config_t how = {
                 .log_fn = gather,
-                .log_ctx = &complaint,
+                .log_ctx = &diagnostic,
                 .log_level = CYAML_LOG_WARNING,
                 .mem_fn = cyaml_mem,
         };
         struct file_config *f = NULL;
-        char what[sizeof(complaint.text) + 128];
+        char what[sizeof(diagnostic.text) + 128];
         cyaml_err_t err = cyaml_load_file(path, &how, &config_value, (cyaml_data_t **)&f, NULL);
 
         if (err != CYAML_OK || !f) {
                 snprintf(what, sizeof(what), "%s\n%s", f || err != CYAML_OK ? cyaml_strerror(err) : "the file is empty",
-                         complaint.text);
+                         diagnostic.text);
                 return report(path, what);
         }
         bool good = take(c, f, path);

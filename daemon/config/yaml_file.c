@@ -15,15 +15,15 @@
 
 #define KEYS_MAX 32
 
-/* ------------------------------------------------------------------ complaints */
+/* ------------------------------------------------------------------ diagnostics */
 
 static void say(struct yaml_file *f, const char *line)
 {
         char safe[1024];
 
-        if (f->complaints == YAML_COMPLAINTS_MAX)
+        if (f->diagnostics == YAML_COMPLAINTS_MAX)
                 f->says.say(f->says.ctx, "further mistakes are not shown");
-        if (f->complaints++ >= YAML_COMPLAINTS_MAX)
+        if (f->diagnostics++ >= YAML_COMPLAINTS_MAX)
                 return;
         hw_terminal_text(safe, sizeof(safe), line);
         f->says.say(f->says.ctx, safe);
@@ -41,7 +41,7 @@ static size_t column_of(const yaml_node_t *at, unsigned column)
         return base + column - 1 + quoted;
 }
 
-bool yaml_complain(struct yaml_file *f, const yaml_node_t *at, unsigned column, const char *format, ...)
+bool yaml_error(struct yaml_file *f, const yaml_node_t *at, unsigned column, const char *format, ...)
 {
         char what[700], line[1000];
         va_list args;
@@ -69,7 +69,7 @@ static bool load(struct yaml_file *f, yaml_parser_t *parser)
                 return true;
         }
         const char *problem = parser->problem ? parser->problem : "out of memory";
-        snprintf(line, sizeof(line), "%s:%zu:%zu: this is no YAML: %s%s%s%s", f->name, parser->problem_mark.line + 1,
+        snprintf(line, sizeof(line), "%s:%zu:%zu: not valid YAML: %s%s%s%s", f->name, parser->problem_mark.line + 1,
                  parser->problem_mark.column + 1, problem, parser->context ? ", " : "",
                  parser->context ? parser->context : "",
                  strstr(problem, "cannot start any token") ? " (is it a tab? YAML is indented by spaces)" : "");
@@ -84,7 +84,7 @@ bool yaml_file_parse(struct yaml_file *f, const char *name, const char *text, co
 
         *f = (struct yaml_file){ .name = name, .says = *says };
         if (!yaml_parser_initialize(&parser))
-                return yaml_complain(f, NULL, 0, "out of memory");
+                return yaml_error(f, NULL, 0, "out of memory");
         yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
         good = load(f, &parser);
         yaml_parser_delete(&parser);
@@ -108,31 +108,31 @@ static ssize_t read_all(int fd, char *text)
         return (ssize_t)size;
 }
 
-/* The whole file, NUL-terminated, to free(); NULL after complaining. */
+/* The whole file, NUL-terminated, to free(); NULL after reporting an error. */
 static char *slurp(struct yaml_file *f, int fd)
 {
         struct stat st;
 
         if (fstat(fd, &st) < 0) {
-                yaml_complain(f, NULL, 0, "cannot be read: %s", strerror(errno));
+                yaml_error(f, NULL, 0, "cannot be read: %s", strerror(errno));
                 return NULL;
         }
         if (!S_ISREG(st.st_mode)) {
-                yaml_complain(f, NULL, 0, "this is %s; expected a plain file",
-                              S_ISDIR(st.st_mode)    ? "a directory"
-                              : S_ISFIFO(st.st_mode) ? "a pipe"
-                                                     : "a device or socket");
+                yaml_error(f, NULL, 0, "this is %s; expected a plain file",
+                           S_ISDIR(st.st_mode)    ? "a directory"
+                           : S_ISFIFO(st.st_mode) ? "a pipe"
+                                                  : "a device or socket");
                 return NULL;
         }
         char *text = malloc(YAML_FILE_MAX_BYTES + 2);
         ssize_t size = text ? read_all(fd, text) : -ENOMEM;
 
         if (size < 0)
-                yaml_complain(f, NULL, 0, "cannot be read: %s", strerror((int)-size));
+                yaml_error(f, NULL, 0, "cannot be read: %s", strerror((int)-size));
         else if (size > YAML_FILE_MAX_BYTES)
-                yaml_complain(f, NULL, 0, "the file is larger than 1 MiB");
+                yaml_error(f, NULL, 0, "the file is larger than 1 MiB");
         else if (strlen(text) != (size_t)size)
-                yaml_complain(f, NULL, 0, "there is a zero byte in it: this is no text file");
+                yaml_error(f, NULL, 0, "contains a NUL byte: not a text file");
         else
                 return text;
         free(text);
@@ -148,7 +148,7 @@ bool yaml_file_read(struct yaml_file *f, const char *path, const struct yaml_say
 
         *f = (struct yaml_file){ .name = path, .says = *says };
         if (fd < 0)
-                return yaml_complain(f, NULL, 0, "cannot be read: %s", strerror(errno));
+                return yaml_error(f, NULL, 0, "cannot be read: %s", strerror(errno));
         text = slurp(f, fd);
         close(fd);
         good = text && yaml_file_parse(f, path, text, says);
@@ -208,11 +208,11 @@ static bool unknown_key(struct yaml_file *f, const struct yaml_entry *e, const c
         size_t used = 0;
 
         if (meant)
-                return yaml_complain(f, e->key_node, 0, "unknown key '%s'; did you mean '%s'?", e->key, meant);
+                return yaml_error(f, e->key_node, 0, "unknown key '%s'; did you mean '%s'?", e->key, meant);
         list[0] = '\0';
         for (size_t i = 0; i < n && used < sizeof(list) - 40; i++)
                 used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s", i ? ", " : "", keys[i]);
-        return yaml_complain(f, e->key_node, 0, "unknown key '%s'; expected %s", e->key, list);
+        return yaml_error(f, e->key_node, 0, "unknown key '%s'; expected %s", e->key, list);
 }
 
 bool yaml_check_keys(struct yaml_file *f, const yaml_node_t *mapping, const char *const *keys, size_t n)
@@ -227,7 +227,7 @@ bool yaml_check_keys(struct yaml_file *f, const yaml_node_t *mapping, const char
                 if (k == n)
                         good = unknown_key(f, &e, keys, n);
                 else if (seen[k])
-                        good = yaml_complain(f, e.key_node, 0, "'%s' stands here twice", e.key);
+                        good = yaml_error(f, e.key_node, 0, "duplicate key '%s'", e.key);
                 else
                         seen[k] = true;
         }
@@ -244,13 +244,13 @@ const char *yaml_text(struct yaml_file *f, const yaml_node_t *node, const char *
         if (!node)
                 return NULL;
         if (node->type != YAML_SCALAR_NODE) {
-                yaml_complain(f, node, 0, "expected %s, found %s", what, kind_name(node));
+                yaml_error(f, node, 0, "expected %s, found %s", what, kind_name(node));
                 return NULL;
         }
         const char *text = (const char *)node->data.scalar.value;
         if (strlen(text) == node->data.scalar.length)
                 return text;
-        yaml_complain(f, node, 0, "there is a zero byte in this text");
+        yaml_error(f, node, 0, "there is a zero byte in this text");
         return NULL;
 }
 
@@ -258,14 +258,14 @@ bool yaml_is_mapping(struct yaml_file *f, const yaml_node_t *node, const char *w
 {
         if (node->type == YAML_MAPPING_NODE)
                 return true;
-        return yaml_complain(f, node, 0, "expected %s, found %s", what, kind_name(node));
+        return yaml_error(f, node, 0, "expected %s, found %s", what, kind_name(node));
 }
 
 bool yaml_is_sequence(struct yaml_file *f, const yaml_node_t *node, const char *what)
 {
         if (node->type == YAML_SEQUENCE_NODE)
                 return true;
-        return yaml_complain(f, node, 0, "expected %s, found %s", what, kind_name(node));
+        return yaml_error(f, node, 0, "expected %s, found %s", what, kind_name(node));
 }
 
 bool yaml_boolean(struct yaml_file *f, const yaml_node_t *node, bool *ret)
@@ -275,7 +275,7 @@ bool yaml_boolean(struct yaml_file *f, const yaml_node_t *node, bool *ret)
         if (!text)
                 return false;
         if (strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
-                return yaml_complain(f, node, 0, "'%s'; expected true or false", text);
+                return yaml_error(f, node, 0, "'%s'; expected true or false", text);
         *ret = !strcmp(text, "true");
         return true;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * yaml_file.h - a YAML document as a tree whose every part knows its place, and
- * complaints that name it: "rules.yaml:7:13: ...".
+ * diagnostics that name it: "rules.yaml:7:13: ...".
  *
  * By libyaml, the library below libcyaml: libcyaml loses the place of a value
  * once it is loaded, and what is wrong inside an expression is found later.
@@ -16,7 +16,7 @@
 #define YAML_FILE_MAX_BYTES (1u << 20)
 #define YAML_COMPLAINTS_MAX 50u /* told of one file; then one more line says so */
 
-/* Where complaints go: one line each, without a newline. */
+/* Where diagnostics go: one line each, without a newline. */
 struct yaml_says {
         void (*say)(void *ctx, const char *line);
         void *ctx;
@@ -27,10 +27,10 @@ struct yaml_file {
         yaml_document_t document;
         bool has_document;
         struct yaml_says says;
-        unsigned complaints;
+        unsigned diagnostics;
 };
 
-/* Reads a file, or a text under a name. False after complaining; yaml_file_done in any case. */
+/* Reads a file, or a text under a name. False after reporting an error; yaml_file_done in any case. */
 bool yaml_file_read(struct yaml_file *f, const char *path, const struct yaml_says *says);
 bool yaml_file_parse(struct yaml_file *f, const char *name, const char *text, const struct yaml_says *says);
 void yaml_file_done(struct yaml_file *f);
@@ -39,7 +39,7 @@ void yaml_file_done(struct yaml_file *f);
 const yaml_node_t *yaml_root(struct yaml_file *f);
 
 /* Complains about a node (NULL: the file), `column` characters into its text (from 1; 0: its start). Returns false. */
-bool yaml_complain(struct yaml_file *f, const yaml_node_t *at, unsigned column, const char *format, ...)
+bool yaml_error(struct yaml_file *f, const yaml_node_t *at, unsigned column, const char *format, ...)
         __attribute__((format(printf, 4, 5)));
 
 /* One entry of a mapping. */
@@ -48,7 +48,7 @@ struct yaml_entry {
         const yaml_node_t *key_node, *value;
 };
 
-/* What a mapping may hold. Unknown and double keys are complained about, with the nearest right one. */
+/* What a mapping may hold. Unknown and double keys are reported about, with the nearest right one. */
 bool yaml_check_keys(struct yaml_file *f, const yaml_node_t *mapping, const char *const *keys, size_t n);
 
 /* Entry i of a mapping, item i of a sequence; false behind the last. Keys that are no texts read as "". */
@@ -58,14 +58,14 @@ const yaml_node_t *yaml_item_at(struct yaml_file *f, const yaml_node_t *sequence
 /* The value of a key, or NULL. */
 const yaml_node_t *yaml_get(struct yaml_file *f, const yaml_node_t *mapping, const char *key);
 
-/* The text of a scalar; NULL after complaining that `what` was expected. NULL in, NULL out. */
+/* The text of a scalar; NULL after reporting an error that `what` was expected. NULL in, NULL out. */
 const char *yaml_text(struct yaml_file *f, const yaml_node_t *node, const char *what);
 
-/* Whether it is a mapping, a sequence; complains otherwise. */
+/* Whether it is a mapping, a sequence; reports otherwise. */
 bool yaml_is_mapping(struct yaml_file *f, const yaml_node_t *node, const char *what);
 bool yaml_is_sequence(struct yaml_file *f, const yaml_node_t *node, const char *what);
 
-/* "true" or "false"; complains otherwise. */
+/* "true" or "false"; reports otherwise. */
 bool yaml_boolean(struct yaml_file *f, const yaml_node_t *node, bool *ret);
 
 #endif

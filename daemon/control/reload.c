@@ -3,13 +3,13 @@
 
 #include "daemon/log.h"
 
-bool reload_rules(struct rulebook *book, struct targets *targets, struct complaints *ret_complaints)
+bool reload_rules(struct rulebook *book, struct targets *targets, struct diagnostics *ret_diagnostics)
 {
-        struct yaml_says says = complaints_gather(ret_complaints);
+        struct yaml_says says = complaints_gather(ret_diagnostics);
         struct ruleset *rules = rulebook_read(book, &says);
 
         if (!rules) {
-                log_error("rules: not read again, the old ones go on: %s", ret_complaints->text);
+                log_error("rules: not read again, the old ones go on: %s", ret_diagnostics->text);
                 return false;
         }
         targets_reload(targets, rules);

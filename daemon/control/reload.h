@@ -6,7 +6,7 @@
 #include "daemon/rules/file/rulebook.h"
 #include "daemon/target/targets.h"
 
-/* Reads them and changes all targets over; says so in the log. False, with all as it was and the complaints. */
-bool reload_rules(struct rulebook *book, struct targets *targets, struct complaints *ret_complaints);
+/* Reads them and changes all targets over; says so in the log. False, with all as it was and the diagnostics. */
+bool reload_rules(struct rulebook *book, struct targets *targets, struct diagnostics *ret_diagnostics);
 
 #endif

@@ -302,12 +302,12 @@ static void handle_remove(struct requests *r, const Hw__RemoveTargetRequest *req
 
 static void handle_reload(struct requests *r, struct bus_client *client)
 {
-        struct complaints complaints;
+        struct diagnostics diagnostics;
         Hw__Reply reply = HW__REPLY__INIT;
         Hw__Reloaded reloaded = HW__RELOADED__INIT;
 
-        if (!reload_rules(r->rulebook, r->targets, &complaints)) {
-                reply_error(client, complaints.text);
+        if (!reload_rules(r->rulebook, r->targets, &diagnostics)) {
+                reply_error(client, diagnostics.text);
                 return;
         }
         reloaded.has_rules = true;

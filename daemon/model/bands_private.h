@@ -144,14 +144,14 @@ void cost_centres_check(struct bands *b, const uint32_t *ids, uint32_t depth);
 /* Whether something shown still lacks a definition. */
 bool cost_centres_lacking(const struct bands *b);
 
-/* The stack as text, "inner/middle/outer", or MAIN; interned; NULL when memory is short. */
+/* The stack as text, "inner/middle/outer", or MAIN; interned; NULL when out of memory. */
 const char *cost_centres_text(struct bands *b, const uint32_t *ids, uint32_t depth);
 
 /* ipe.c */
 void ipe_define(struct model *m, const struct hw_event *e);
 struct info_table *ipe_find(const struct bands *b, uint64_t key);
 
-/* Asks memory for the tables of these keys: first for what says where they are, of all of them, then for themselves. */
+/* Prefetches the tables of these keys: first for what says where they are, of all of them, then for themselves. */
 void ipe_prefetch(const struct bands *b, const uint64_t *keys, uint32_t n);
 
 /* Interns the NUL-terminated text at *at (to the payload's end without a NUL) and moves *at behind it. */

@@ -40,7 +40,7 @@ void census_prefetch(const struct model *m, const struct hw_event *events, size_
 void census_row_stack(struct model *m, const struct hw_event *e);
 void census_end(struct model *m, const struct hw_event *e);
 
-/* The heap profile begins anew, or the run ended: an open sample is passed on. */
+/* The heap profile begins again, or the run ended: an open sample is passed on. */
 void census_close(struct model *m);
 
 #endif

@@ -58,7 +58,7 @@ enum model_change {
         MODEL_SCHED = 1 << 5
 };
 
-/* NULL when memory is short. The sink is copied. */
+/* NULL when out of memory. The sink is copied. */
 struct model *model_new(const struct model_sink *sink);
 void model_destroy(struct model **m);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: a ring whose slots keep their text's memory, so a program that says
- * much costs no allocation once the ring has gone round. When memory is short a
+ * much costs no allocation once the ring has gone round. When out of memory a
  * note loses its text, which its size then shows, but is still numbered.
  */
 #include "daemon/model/notes.h"

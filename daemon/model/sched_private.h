@@ -29,7 +29,7 @@ struct cap_state {
         struct allocation_point allocation[ALLOCATION_SLOTS]; /* newest of each second, at second % slots */
 };
 
-/* Makes room for a capability; NULL when its number is none, beyond LIMIT_CAPS, or memory is short. */
+/* Makes room for a capability; NULL when its number is none, beyond LIMIT_CAPS, or out of memory. */
 struct cap_state *sched_cap_state(struct model *m, uint32_t cap);
 
 void sched_init(struct model *m);

@@ -4,7 +4,7 @@
  *
  * Rings grow with the life of the series to a fixed capacity (5 min, 64 min,
  * 6 h, 48 h): a young series takes 1.3 kB, an old one 107 kB, none more. When
- * memory is short a ring stays as it is and forgets sooner.
+ * out of memory a ring stays as it is and forgets sooner.
  */
 #ifndef HW_DAEMON_MODEL_SERIES_H
 #define HW_DAEMON_MODEL_SERIES_H

@@ -6,7 +6,7 @@
  * good until encoder_reset or the model's next change, whichever is first.
  * What is not known stays absent. Text is made valid UTF-8.
  *
- * Functions that return a pointer return NULL when memory is short;
+ * Functions that return a pointer return NULL when out of memory;
  * encoder->failed then is true, also when only a text inside is missing.
  */
 #ifndef HW_DAEMON_PUBLISH_ENCODE_H

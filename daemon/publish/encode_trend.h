@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* encode_trend.h - the tracker's answers as structs of the wire; as in encode.h, NULL when memory is short. */
+/* encode_trend.h - the tracker's answers as structs of the wire; as in encode.h, NULL when out of memory. */
 #ifndef HW_DAEMON_PUBLISH_ENCODE_TREND_H
 #define HW_DAEMON_PUBLISH_ENCODE_TREND_H
 

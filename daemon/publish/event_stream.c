@@ -24,14 +24,14 @@
 
 struct event_stream {
         char *target;
-        struct outlet outlet;
+        struct update_sink sink;
         uint64_t epoch, sequence;
         enum event_wish wish;
         bool show_arguments;
         int error;
 
         uint32_t run;       /* of what is gathered */
-        uint64_t newest_ns; /* likewise */
+        uint64_t newest_ns; /* also */
         bool defined[HW_EVENT_IDS];
         uint32_t new_types[LIMIT_EVENTS_PER_UPDATE], n_new_types;
         uint32_t type[LIMIT_EVENTS_PER_UPDATE], capability[LIMIT_EVENTS_PER_UPDATE];
@@ -121,7 +121,7 @@ static void send(struct event_stream *s, Hw__Events *body)
                 PUT(&update, run, s->run);
                 PUT(&update, event_time_ns, s->newest_ns);
         }
-        s->error = s->outlet.send(s->outlet.ctx, &update);
+        s->error = s->sink.send(s->sink.ctx, &update);
 }
 
 static bool put_new_types(struct event_stream *s, Hw__Events *body)
@@ -293,7 +293,7 @@ static bool is_full(const struct event_stream *s)
 
 void event_stream_add(struct event_stream *s, uint32_t run, const struct hw_event *e)
 {
-        if (s->wish != EVENTS_TOLD)
+        if (s->wish != EVENTS_FULL)
                 return;
         if (run != s->run || is_full(s)) {
                 event_stream_flush(s);
@@ -317,7 +317,7 @@ void event_stream_add(struct event_stream *s, uint32_t run, const struct hw_even
 
 /* ----------------------------------------------------------------- life */
 
-struct event_stream *event_stream_new(const char *target, uint64_t epoch, const struct outlet *outlet,
+struct event_stream *event_stream_new(const char *target, uint64_t epoch, const struct update_sink *sink,
                                       enum event_wish wish, bool show_arguments)
 {
         struct event_stream *s = calloc(1, sizeof(*s));
@@ -325,7 +325,7 @@ struct event_stream *event_stream_new(const char *target, uint64_t epoch, const 
         if (!s)
                 return NULL;
         s->epoch = epoch;
-        s->outlet = *outlet;
+        s->sink = *sink;
         s->wish = wish;
         s->show_arguments = show_arguments;
         arena_init(&s->arena, 0);

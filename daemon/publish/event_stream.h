@@ -18,22 +18,22 @@
 #include <stdint.h>
 
 #include "heapwatch/eventlog.h"
-#include "daemon/publish/outlet.h"
+#include "daemon/publish/update_sink.h"
 
 enum event_wish {
-        EVENTS_NOT_WANTED,
+        EVENTS_OFF,
         EVENTS_COUNTED, /* only the counts at the end */
-        EVENTS_TOLD     /* every event, and the counts */
+        EVENTS_FULL     /* every event, and the counts */
 };
 
 struct event_stream;
 
-/* `target` and `outlet` are copied. NULL when memory is short. */
-struct event_stream *event_stream_new(const char *target, uint64_t epoch, const struct outlet *outlet,
+/* `target` and `sink` are copied. NULL when out of memory. */
+struct event_stream *event_stream_new(const char *target, uint64_t epoch, const struct update_sink *sink,
                                       enum event_wish wish, bool show_arguments);
 void event_stream_destroy(struct event_stream **s);
 
-/* Takes an event of run `run` (ordinal, from 1) in; it is copied as far as it is sent. Nothing unless EVENTS_TOLD. */
+/* Takes an event of run `run` (ordinal, from 1) in; it is copied as far as it is sent. Nothing unless EVENTS_FULL. */
 void event_stream_add(struct event_stream *s, uint32_t run, const struct hw_event *event);
 
 /* Sends what is gathered. */
@@ -42,7 +42,7 @@ void event_stream_flush(struct event_stream *s);
 /* The log is over: sends what is gathered, then each type with its count in all that `log` has delivered. */
 void event_stream_finish(struct event_stream *s, const struct hw_eventlog *log);
 
-/* First error: of the outlet, or -ENOMEM; 0 while all is well. After an error nothing is sent. */
+/* First error: of the sink, or -ENOMEM; 0 while all is well. After an error nothing is sent. */
 int event_stream_error(const struct event_stream *s);
 
 #endif

@@ -111,7 +111,7 @@ bool gather_band(struct gathered *g, uint32_t id)
         return true;
 }
 
-void gathered_slim(struct gathered *g)
+void gathered_shrink(struct gathered *g)
 {
         for (size_t i = 0; i < SERIES_COUNT; i++) {
                 struct gathered_samples *s = &g->samples[i];

@@ -4,7 +4,7 @@
  * collections, bands to define, notes to pass on.
  *
  * Samples and collections are copied, in arrays that grow to the size of one
- * message and stay until gathered_slim. Bands and notes are only remembered by
+ * message and stay until gathered_shrink. Bands and notes are only remembered by
  * number: the model keeps them. Every "full" means: send, then go on.
  */
 #ifndef HW_DAEMON_PUBLISH_GATHER_H
@@ -52,7 +52,7 @@ bool gather_collection(struct gathered *g, const struct collection *collection);
 bool gather_band(struct gathered *g, uint32_t id);
 
 /* Gives back the arrays that a burst has made large and that hold nothing now. */
-void gathered_slim(struct gathered *g);
+void gathered_shrink(struct gathered *g);
 
 /* They are sent. */
 void gathered_samples_sent(struct gathered *g);

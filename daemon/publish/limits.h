@@ -10,11 +10,11 @@
 #define LIMIT_ROWS_PER_UPDATE             LIMIT_BANDS_PER_UPDATE /* of the time profile, of ticky counters: also */
 #define LIMIT_STACK_ENTRIES_PER_UPDATE    4096u                  /* cost centres of all its stacks: also */
 #define LIMIT_EVENTS_PER_UPDATE           2048u   /* --events: events or texts in one message: a full one is sent */
-#define LIMIT_EVENT_NUMBERS_PER_UPDATE    16384u  /* likewise: fields that are numbers */
-#define LIMIT_EVENT_TEXT_BYTES_PER_UPDATE 262144u /* likewise: bytes of the fields that are texts */
+#define LIMIT_EVENT_NUMBERS_PER_UPDATE    16384u  /* also: fields that are numbers */
+#define LIMIT_EVENT_TEXT_BYTES_PER_UPDATE 262144u /* also: bytes of the fields that are texts */
 #define LIMIT_TRENDS_PER_UPDATE           64u     /* trends in one message: more go in further messages */
-#define LIMIT_NOTES_PER_UPDATE            256u /* likewise; well below LIMIT_NOTES: all are still kept when it is full */
-#define LIMIT_ENCODER_KEEP_BYTES          ((size_t)256 * 1024) /* per target, between messages: above that it is freed */
+#define LIMIT_NOTES_PER_UPDATE            256u    /* also; well below LIMIT_NOTES: all are still kept when it is full */
+#define LIMIT_ENCODER_KEEP_BYTES          ((size_t)256 * 1024) /* kept between messages: more is freed */
 #define LIMIT_HISTORY_POINTS              10000u               /* in one reply: the step is widened to fit */
 
 #endif

@@ -48,7 +48,7 @@ static bool grow(struct packer *p, size_t n)
         return true;
 }
 
-/* Room for n more bytes in front; false when memory is short. */
+/* Room for n more bytes in front; false when out of memory. */
 static inline bool ensure(struct packer *p, size_t n)
 {
         return n <= p->at || grow(p, n);

@@ -73,7 +73,7 @@ void packer_message(struct packer *p, unsigned field, size_t since);
 
 /*
  * A packed array of at most n integers: they are put where this says, the first one first, with packer_put(), and
- * closed with the place behind the last. NULL when memory is short.
+ * closed with the place behind the last. NULL when out of memory.
  */
 uint8_t *packer_array(struct packer *p, size_t n);
 void packer_array_end(struct packer *p, unsigned field, const uint8_t *end);
@@ -108,13 +108,13 @@ static inline uint8_t *packer_put(uint8_t *out, uint64_t v)
 
 #define BANDS_BANDS 1u /* hw.Bands.bands */
 
-/* Asks memory for the texts of a band (NULL: none) that is packed in a moment. */
+/* Prefetches the texts of a band (NULL: none) that is packed in a moment. */
 void prefetch_band(const struct band *band);
 
 /* A band's definition, one of hw.Bands. */
 void pack_band(struct packer *p, const struct bands *bands, const struct band *band);
 
-/* Everything put becomes fields of `message`; the first of them is number `field`. False when memory is short. */
+/* Everything put becomes fields of `message`; the first of them is number `field`. False when out of memory. */
 bool packer_attach(const struct packer *p, unsigned field, ProtobufCMessage *message);
 
 #endif

@@ -8,7 +8,7 @@
  *   flush     sends what is gathered and each kind of state that changed. The
  *             change bits are cleared kind by kind as messages succeed, so a
  *             failure costs a delay and no state.
- *   snapshot  (snapshot.c) all state again, to one newcomer.
+ *   snapshot  (snapshot.c) all state again, to one late joiner.
  *
  * The sink runs in the middle of model_events: a message that is sent early
  * tells the state of that moment, which is as good as any.
@@ -158,9 +158,9 @@ void publisher_flush(struct publisher *p, uint64_t wall_ns)
                 send_gap(p, HW__KIND__KIND_TREND);
 }
 
-void publisher_slim(struct publisher *p)
+void publisher_shrink(struct publisher *p)
 {
-        gathered_slim(&p->gathered);
+        gathered_shrink(&p->gathered);
 }
 
 bool publisher_run_changed(struct publisher *p)
@@ -202,7 +202,7 @@ void publisher_begin_run(struct publisher *p, uint64_t wall_ns)
 
 /* --------------------------------------------------------------- life */
 
-struct publisher *publisher_new(const char *target, uint64_t epoch, const struct outlet *outlet)
+struct publisher *publisher_new(const char *target, uint64_t epoch, const struct update_sink *sink)
 {
         struct publisher *p = calloc(1, sizeof(*p));
 
@@ -211,7 +211,7 @@ struct publisher *publisher_new(const char *target, uint64_t epoch, const struct
         encoder_init(&p->encoder);
         gathered_init(&p->gathered);
         p->epoch = epoch;
-        p->outlet = *outlet;
+        p->sink = *sink;
         p->target = strdup(target);
         if (!p->target)
                 publisher_destroy(&p);

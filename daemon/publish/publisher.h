@@ -8,7 +8,7 @@
  * full is sent early, so nothing gathered is lost.
  *
  * Sequence numbers are per topic and rise by 1 with each update of that topic.
- * When memory is short, state is sent with the next flush; a census, band or
+ * When out of memory, state is sent with the next flush; a census, band or
  * note that cannot wait uses up a sequence number, so subscribers see the gap
  * and ask for a snapshot.
  *
@@ -24,7 +24,7 @@
 #include "daemon/model/model.h"
 #include "daemon/publish/alert_extra.h"
 #include "daemon/publish/health.h"
-#include "daemon/publish/outlet.h"
+#include "daemon/publish/update_sink.h"
 
 struct alerts; /* rules/alerts.h */
 struct publisher;
@@ -41,8 +41,8 @@ struct target_facts {
         bool show_arguments;
 };
 
-/* `target` and `outlet` are copied. NULL when memory is short. */
-struct publisher *publisher_new(const char *target, uint64_t epoch, const struct outlet *outlet);
+/* `target` and `sink` are copied. NULL when out of memory. */
+struct publisher *publisher_new(const char *target, uint64_t epoch, const struct update_sink *sink);
 void publisher_destroy(struct publisher **p);
 
 /* The sink to make the model with; then the model itself (borrowed until publisher_destroy). */
@@ -62,7 +62,7 @@ void publisher_set_tracker(struct publisher *p, struct tracker *t);
 void publisher_flush(struct publisher *p, uint64_t wall_ns);
 
 /* After a flush: gives memory back that only a burst needed. A finished log is one long burst and keeps it. */
-void publisher_slim(struct publisher *p);
+void publisher_shrink(struct publisher *p);
 
 /* Whether anything waits for publisher_flush. */
 bool publisher_pending(struct publisher *p);
@@ -85,18 +85,18 @@ void publisher_state(struct publisher *p, const struct target_facts *facts, cons
 void publisher_begin_run(struct publisher *p, uint64_t wall_ns);
 
 /*
- * Calls `each` with updates that bring a newcomer to the present state (each
+ * Calls `each` with updates that bring a late joiner to the present state (each
  * borrowed): target, health, alerts, bands in parts, the newest census, heap, gc,
  * notes in parts, profile in parts, ticky in parts, sched, trends in parts. Each carries the
  * newest sequence of its topic. `kinds` (n of them, 0 = all) selects. Flushes
  * first, so that nothing in it comes again. Returns 0, or -ENOMEM when it is
- * not whole: the newcomer must not take it for the present state then.
+ * not whole: the late joiner must not take it for the present state then.
  */
 int publisher_snapshot(struct publisher *p, const struct target_facts *facts, const struct health *health,
                        uint64_t wall_ns, const Hw__Kind *kinds, size_t n_kinds,
                        void (*each)(void *ctx, const Hw__Update *update), void *ctx);
 
-/* First error of the outlet (negative errno), 0 while all is well. */
+/* First error of the sink (negative errno), 0 while all is well. */
 int publisher_error(const struct publisher *p);
 
 #endif

@@ -57,7 +57,7 @@ static bool fill_bands(struct publisher *p, Hw__Bands *out, const uint32_t *ids,
         return packer_attach(&rows, BANDS_BANDS, &out->base);
 }
 
-bool send_bands(struct publisher *p, const uint32_t *ids, uint32_t n, const struct newcomer *to)
+bool send_bands(struct publisher *p, const uint32_t *ids, uint32_t n, const struct late_joiner *to)
 {
         uint32_t at = 0;
 
@@ -101,7 +101,7 @@ static bool fill_notes(struct publisher *p, Hw__Notes *out, uint64_t *at, uint64
         return true;
 }
 
-bool send_notes(struct publisher *p, uint64_t first, uint64_t last, const struct newcomer *to)
+bool send_notes(struct publisher *p, uint64_t first, uint64_t last, const struct late_joiner *to)
 {
         uint64_t oldest = notes_oldest(model_notes(p->model)), at = first > oldest ? first : oldest;
 
@@ -142,7 +142,7 @@ static bool fill_profile(struct publisher *p, Hw__Profile *out, uint32_t *at, bo
         return true;
 }
 
-bool send_profile(struct publisher *p, const struct newcomer *to)
+bool send_profile(struct publisher *p, const struct late_joiner *to)
 {
         const struct profile *profile = model_profile(p->model);
         uint32_t at = 0;
@@ -188,7 +188,7 @@ static bool fill_ticky(struct publisher *p, Hw__Ticky *out, uint32_t *at, bool a
         return true;
 }
 
-bool send_ticky(struct publisher *p, const struct newcomer *to)
+bool send_ticky(struct publisher *p, const struct late_joiner *to)
 {
         const struct ticky *ticky = model_ticky(p->model);
         uint32_t at = 0;

@@ -5,7 +5,7 @@
  */
 #include "daemon/publish/send.h"
 
-bool send_update(struct publisher *p, Hw__Update *update, bool made, const struct newcomer *to)
+bool send_update(struct publisher *p, Hw__Update *update, bool made, const struct late_joiner *to)
 {
         Hw__Kind kind = hw_update_kind(update);
         bool good = made && !p->encoder.failed;
@@ -27,7 +27,7 @@ bool send_update(struct publisher *p, Hw__Update *update, bool made, const struc
                 if (to)
                         to->each(to->ctx, update);
                 else if (!p->error)
-                        p->error = p->outlet.send(p->outlet.ctx, update);
+                        p->error = p->sink.send(p->sink.ctx, update);
         }
         encoder_reset(&p->encoder);
         return good;
@@ -59,7 +59,7 @@ static bool put_heads(struct publisher *p, Hw__Target *target)
         return true;
 }
 
-bool send_target(struct publisher *p, const struct target_facts *facts, const struct newcomer *to)
+bool send_target(struct publisher *p, const struct target_facts *facts, const struct late_joiner *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
 
@@ -70,7 +70,7 @@ bool send_target(struct publisher *p, const struct target_facts *facts, const st
         return send_update(p, &update, update.target_state && put_heads(p, update.target_state), to);
 }
 
-bool send_health(struct publisher *p, const struct health *health, const struct newcomer *to)
+bool send_health(struct publisher *p, const struct health *health, const struct late_joiner *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
 
@@ -114,7 +114,7 @@ static bool put_samples(struct publisher *p, Hw__Heap *heap)
         return true;
 }
 
-bool send_heap(struct publisher *p, const struct newcomer *to)
+bool send_heap(struct publisher *p, const struct late_joiner *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
 
@@ -147,7 +147,7 @@ static bool put_collections(struct publisher *p, Hw__Gc *gc)
         return true;
 }
 
-bool send_gc(struct publisher *p, const struct newcomer *to)
+bool send_gc(struct publisher *p, const struct late_joiner *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
 
@@ -162,7 +162,7 @@ bool send_gc(struct publisher *p, const struct newcomer *to)
 
 /* ------------------------------------------------------ sched, census */
 
-bool send_sched(struct publisher *p, const struct newcomer *to)
+bool send_sched(struct publisher *p, const struct late_joiner *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
 
@@ -171,7 +171,7 @@ bool send_sched(struct publisher *p, const struct newcomer *to)
         return send_update(p, &update, update.sched, to);
 }
 
-bool send_census(struct publisher *p, const struct census *census, const struct newcomer *to)
+bool send_census(struct publisher *p, const struct census *census, const struct late_joiner *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
 

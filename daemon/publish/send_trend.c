@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: trends that are due, or all of them for a newcomer, in parts. What
+ * DESIGN: trends that are due, or all of them for a late joiner, in parts. What
  * stands beside them is full state and is made once and put into every part, so
  * that each part says the same.
  */
@@ -28,7 +28,7 @@ static bool put_state(struct publisher *p, Hw__Trends *out, const struct trend_s
 }
 
 static bool send_part(struct publisher *p, const struct subject *subjects, uint32_t n, const struct trend_state *s,
-                      const struct newcomer *to)
+                      const struct late_joiner *to)
 {
         Hw__Update update = HW__UPDATE__INIT;
         Hw__Trends body = HW__TRENDS__INIT;
@@ -70,7 +70,7 @@ bool send_trends_due(struct publisher *p)
         return good;
 }
 
-bool send_trends_all(struct publisher *p, const struct newcomer *to)
+bool send_trends_all(struct publisher *p, const struct late_joiner *to)
 {
         struct subject subjects[LIMIT_TRENDS_PER_UPDATE];
         struct trend_state s = look(p);

@@ -2,7 +2,7 @@
 /*
  * DESIGN: a flush, then all state of the kinds asked for, made by the very
  * functions that send it live. After the flush a topic's newest sequence and
- * the model say the same, so the newcomer drops what it covers and goes on
+ * the model say the same, so the late joiner drops what it covers and goes on
  * with the next number. A kind of which there is no state yet is left out.
  */
 #include <errno.h>
@@ -20,19 +20,19 @@ static bool is_wanted(const Hw__Kind *kinds, size_t n, Hw__Kind kind)
 
 /* ------------------------------------- one kind each, when there is any */
 
-static bool newest_census(struct publisher *p, const struct newcomer *to)
+static bool newest_census(struct publisher *p, const struct late_joiner *to)
 {
         const struct census *census = model_census(p->model);
 
         return census->number == 0 || send_census(p, census, to);
 }
 
-static bool all_bands(struct publisher *p, const struct newcomer *to)
+static bool all_bands(struct publisher *p, const struct late_joiner *to)
 {
         return send_bands(p, NULL, bands_count(model_bands(p->model)), to);
 }
 
-static bool kept_notes(struct publisher *p, const struct newcomer *to)
+static bool kept_notes(struct publisher *p, const struct late_joiner *to)
 {
         const struct notes *notes = model_notes(p->model);
         uint64_t oldest = notes_oldest(notes);
@@ -40,7 +40,7 @@ static bool kept_notes(struct publisher *p, const struct newcomer *to)
         return oldest == 0 || send_notes(p, oldest, notes_total(notes), to);
 }
 
-static bool all_profile(struct publisher *p, const struct newcomer *to)
+static bool all_profile(struct publisher *p, const struct late_joiner *to)
 {
         return profile_ticks(model_profile(p->model)) == 0 || send_profile(p, to);
 }
@@ -51,30 +51,30 @@ static bool was_sent(const struct publisher *p, Hw__Kind kind)
         return p->sent & 1u << kind;
 }
 
-static bool heap_if_any(struct publisher *p, const struct newcomer *to)
+static bool heap_if_any(struct publisher *p, const struct late_joiner *to)
 {
         return !was_sent(p, HW__KIND__KIND_HEAP) || send_heap(p, to);
 }
 
-static bool gc_if_any(struct publisher *p, const struct newcomer *to)
+static bool gc_if_any(struct publisher *p, const struct late_joiner *to)
 {
         return !was_sent(p, HW__KIND__KIND_GC) || send_gc(p, to);
 }
 
-static bool sched_if_any(struct publisher *p, const struct newcomer *to)
+static bool sched_if_any(struct publisher *p, const struct late_joiner *to)
 {
         return !was_sent(p, HW__KIND__KIND_SCHED) || send_sched(p, to);
 }
 
-static bool trends_if_any(struct publisher *p, const struct newcomer *to)
+static bool trends_if_any(struct publisher *p, const struct late_joiner *to)
 {
         return !p->tracker || send_trends_all(p, to);
 }
 
-/* In the order in which a newcomer needs them: bands before the census. */
+/* In the order in which a late joiner needs them: bands before the census. */
 static const struct {
         Hw__Kind kind;
-        bool (*send)(struct publisher *p, const struct newcomer *to);
+        bool (*send)(struct publisher *p, const struct late_joiner *to);
 } steps[] = {
         { HW__KIND__KIND_BAND, all_bands },      { HW__KIND__KIND_CENSUS, newest_census },
         { HW__KIND__KIND_HEAP, heap_if_any },    { HW__KIND__KIND_GC, gc_if_any },
@@ -87,7 +87,7 @@ int publisher_snapshot(struct publisher *p, const struct target_facts *facts, co
                        uint64_t wall_ns, const Hw__Kind *kinds, size_t n_kinds,
                        void (*each)(void *ctx, const Hw__Update *update), void *ctx)
 {
-        const struct newcomer to = { .each = each, .ctx = ctx };
+        const struct late_joiner to = { .each = each, .ctx = ctx };
         bool good = true;
 
         publisher_flush(p, wall_ns);

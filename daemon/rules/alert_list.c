@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: an array of pointers; alerts are few and change seldom, so that moving them costs nothing. */
+/* DESIGN: an array of pointers; alerts are few and change rarely, so that moving them costs nothing. */
 #include "daemon/rules/alert_list.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static bool is_taken(const struct alert_list *l, const struct alert *alert)
         return false;
 }
 
-/* "NAME #NUMBER", or "#NUMBER". False when memory is short. */
+/* "NAME #NUMBER", or "#NUMBER". False when out of memory. */
 static bool number_it(struct alert *alert, const char *target)
 {
         char numbered[BAND_TEXT_MAX + 16], *own;

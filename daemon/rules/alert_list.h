@@ -29,7 +29,7 @@ struct alert_owner {
         uint32_t run;
 };
 
-/* A new alert at place i; NULL when the list is full or memory is short. */
+/* A new alert at place i; NULL when the list is full or out of memory. */
 struct alert *alert_list_insert(struct alert_list *l, size_t i, const struct alert_owner *owner,
                                 const struct rule *rule, uint32_t band);
 void alert_list_remove(struct alert_list *l, size_t i);

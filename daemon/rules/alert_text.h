@@ -5,7 +5,7 @@
 
 #include "daemon/rules/alerts.h"
 
-/* Works out all texts of an alert anew. Without memory the old ones stay. */
+/* Works out all texts of an alert again. Without memory the old ones stay. */
 void alert_text_refresh(struct alert *alert, const char *target, const struct rule_data *data,
                         const struct rule_moment *at);
 

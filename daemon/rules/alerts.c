@@ -272,7 +272,7 @@ void alerts_begin_run(struct alerts *a)
                 if (alert->state.now != ALERT_RESOLVED)
                         continue;
                 if (!alert->rule->of_target)
-                        alert->state.judged_ns = alert->state.resolved_ns = 0; /* event time begins anew */
+                        alert->state.judged_ns = alert->state.resolved_ns = 0; /* event time begins again */
                 if (alert->band && alert->run + 1 < a->run)
                         alert_list_remove(&a->list, i);
         }
@@ -318,7 +318,7 @@ void alerts_reload(struct alerts *a, const struct ruleset *rules, const struct r
         }
         use_rules(a, rules);
         alert_list_sort(&a->list, rules);
-        memset(a->left_out, 0, sizeof(a->left_out)); /* the next judging counts anew */
+        memset(a->left_out, 0, sizeof(a->left_out)); /* the next judging counts again */
 }
 
 void alerts_tell_firing(struct alerts *a, const struct rule_moment *at)

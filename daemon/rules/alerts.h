@@ -10,7 +10,7 @@
  * pending is dropped, what fired is resolved.
  *
  * Pure. Alerts are bounded (LIMIT_ALERTS), what does not fit is counted.
- * Resolved ones are kept for ALERT_KEEP_NS so that newcomers see them.
+ * Resolved ones are kept for ALERT_KEEP_NS so that late joiners see them.
  */
 #ifndef HW_DAEMON_RULES_ALERTS_H
 #define HW_DAEMON_RULES_ALERTS_H
@@ -60,7 +60,7 @@ struct alerts_sink {
         void (*changed)(void *ctx, const struct alert *alert, const struct notice *notice);
 };
 
-/* `target` is copied; the ruleset and what data points to are borrowed. NULL when memory is short. */
+/* `target` is copied; the ruleset and what data points to are borrowed. NULL when out of memory. */
 struct alerts *alerts_new(const char *target, const struct ruleset *rules, const struct rule_data *data,
                           const struct alerts_sink *sink);
 void alerts_destroy(struct alerts **a);
@@ -75,7 +75,7 @@ void alerts_end_run(struct alerts *a, const struct rule_moment *at);
 /* A run begins: band numbers mean other bands from now on. */
 void alerts_begin_run(struct alerts *a);
 
-/* A band's texts have changed: whether rules mean it is found anew. */
+/* A band's texts have changed: whether rules mean it is found again. */
 void alerts_band_changed(struct alerts *a, uint32_t band);
 
 /*

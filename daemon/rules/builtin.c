@@ -96,7 +96,7 @@ const char builtin_rules[] =
         RULE "restart-loop\n"
         LINE "expr: increase(restarts, 15m) >= 3\n"
         LINE "labels: {severity: critical}\n"
-        NOTES "'{{target}} has begun anew {{value}} times in a quarter of an hour'\n"
+        NOTES "'{{target}} has begun again {{value}} times in a quarter of an hour'\n"
 
         "  - name: stream\n"
         "    rules:\n"

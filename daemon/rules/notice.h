@@ -65,7 +65,7 @@ struct notice {
 uint64_t notice_fingerprint(const char *group, const char *rule, const char *target, const char *band,
                             const char *band_name);
 
-/* A copy in one block, to free(). NULL when memory is short. */
+/* A copy in one block, to free(). NULL when out of memory. */
 struct notice *notice_copy(const struct notice *notice);
 
 /* "inactive", "pending", "firing", "resolved"; "info", "warning", "critical". Static. */

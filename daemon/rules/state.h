@@ -33,7 +33,7 @@ struct state {
         bool unknown;                              /* the last answer was unknown */
         uint64_t judged_ns;                        /* time of the last step */
         uint64_t held_ns;                          /* since when it has held, less the time that was unknown */
-        uint64_t over_ns;                          /* firing: since when it has been over, likewise; STATE_NO_TIME */
+        uint64_t over_ns;                          /* firing: since when it has been over, also; STATE_NO_TIME */
         uint64_t active_ns, fired_ns, resolved_ns; /* of the steps into these; STATE_NO_TIME */
 };
 

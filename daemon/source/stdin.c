@@ -2,7 +2,7 @@
 /*
  * DESIGN: standard input, once, to its end. It is a descriptor that others may
  * share, and O_NONBLOCK belongs to all who share it: so pipes, FIFOs and
- * terminals are opened anew through /proc, which gives a description of our own;
+ * terminals are opened again through /proc, which gives a description of our own;
  * a socket cannot be, so there the flag is set and put back on close.
  *
  * Regular files and /dev/null cannot be polled (epoll: EPERM). They never block

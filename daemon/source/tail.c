@@ -6,7 +6,7 @@
  *
  *   attach      open the path, if nothing is open
  *   rewritten?  smaller than what was read: truncated. Other bytes than those
- *               read last stand before our position: written anew. Either way
+ *               read last stand before our position: written again. Either way
  *               `cut`, and from the start again
  *   drain       to the end, or one budget, then go on by a zero-delay timer
  *   renamed?    the path now names another inode: drain the old one once more,
@@ -205,7 +205,7 @@ static void check_rewritten(struct tail *t)
         if ((uint64_t)now.st_size < t->offset)
                 how = "truncated";
         else if (is_overwritten(t))
-                how = "written anew";
+                how = "written again";
         if (!how)
                 return;
         source_cut(&t->source, "%s was %s", path_of(t), how);

@@ -60,7 +60,7 @@ static void wake(const struct inotify_event *e)
         }
 }
 
-/* The kernel dropped this number (its inode is gone): the watches may be set up anew. */
+/* The kernel dropped this number (its inode is gone): the watches may be set up again. */
 static void forget(int wd)
 {
         struct watch **at = &watcher.first;

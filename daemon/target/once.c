@@ -24,7 +24,7 @@
 
 #define ONCE_EPOCH 1u /* finished logs give the same messages every time */
 
-/* Reads the whole file into the pipeline. Returns 0, or -errno of open or read, or the outlet's error. */
+/* Reads the whole file into the pipeline. Returns 0, or -errno of open or read, or the sink's error. */
 static int read_through(struct pipeline *p, const char *path, uint8_t *buffer)
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -60,7 +60,7 @@ static uint64_t length_ns(const char *path)
 }
 
 static int one_file(const struct config *config, const struct ruleset *rules, const struct config_target *target,
-                    const struct outlet *outlet, uint8_t *buffer)
+                    const struct update_sink *sink, uint8_t *buffer)
 {
         char error[256];
         struct tracker_config trend = config_trend_tracker(&config->trend, length_ns(target->uri.path));
@@ -69,7 +69,7 @@ static int one_file(const struct config *config, const struct ruleset *rules, co
                 .name = target->name,
                 .uri = &target->uri,
                 .epoch = ONCE_EPOCH,
-                .outlet = *outlet,
+                .sink = *sink,
                 .show_arguments = config->show_arguments,
                 .events = config->events,
                 .rules = rules,
@@ -96,7 +96,7 @@ static int one_file(const struct config *config, const struct ruleset *rules, co
         return r;
 }
 
-static void say_finished(const struct outlet *outlet, uint64_t sequence)
+static void say_finished(const struct update_sink *sink, uint64_t sequence)
 {
         Hw__Update update = HW__UPDATE__INIT;
         Hw__DaemonState state = HW__DAEMON_STATE__INIT;
@@ -111,31 +111,31 @@ static void say_finished(const struct outlet *outlet, uint64_t sequence)
         state.has_finished = state.finished = true;
         state.rss_bytes = procfs_own_rss();
         state.has_rss_bytes = state.rss_bytes > 0;
-        (void)outlet->send(outlet->ctx, &update); /* a client that is gone needs no end */
+        (void)sink->send(sink->ctx, &update); /* a client that is gone needs no end */
 }
 
 int once_run(const struct config *config, const struct ruleset *rules)
 {
         char error[256];
         uint8_t *buffer = malloc(READ_BUFFER_BYTES);
-        struct once *once = once_new(config->push_endpoint, error, sizeof(error));
+        struct push *push = push_new(config->push_endpoint, error, sizeof(error));
         int failed = 0;
 
-        if (!buffer || !once) {
-                fprintf(stderr, "heapwatchd: %s\n", once ? "out of memory" : error);
+        if (!buffer || !push) {
+                fprintf(stderr, "heapwatchd: %s\n", push ? "out of memory" : error);
                 free(buffer);
-                once_destroy(&once);
+                push_destroy(&push);
                 return 1;
         }
-        struct outlet outlet = once_outlet(once);
+        struct update_sink sink = push_sink(push);
         for (size_t i = 0; i < config->n_targets; i++) {
-                int r = one_file(config, rules, &config->targets[i], &outlet, buffer);
+                int r = one_file(config, rules, &config->targets[i], &sink, buffer);
                 failed += r != 0;
                 if (r == -EPIPE)
                         break;
         }
-        say_finished(&outlet, 1);
-        once_destroy(&once);
+        say_finished(&sink, 1);
+        push_destroy(&push);
         free(buffer);
         return failed ? 1 : 0;
 }

@@ -67,15 +67,15 @@ struct pipeline *pipeline_new(const struct pipeline_options *options, char *erro
         p->uri = *options->uri;
         p->live = options->base != NULL;
         p->show_arguments = options->show_arguments;
-        p->tell_events = options->events == EVENTS_TOLD;
+        p->tell_events = options->events == EVENTS_FULL;
         p->last_bytes_wall_ns = UNKNOWN_U64;
         p->process.root = "";
         p->decoder = hw_eventlog_new();
-        p->publisher = publisher_new(p->name, options->epoch, &options->outlet);
-        if (options->events != EVENTS_NOT_WANTED)
-                p->event_stream = event_stream_new(p->name, options->epoch, &options->outlet, options->events,
+        p->publisher = publisher_new(p->name, options->epoch, &options->sink);
+        if (options->events != EVENTS_OFF)
+                p->event_stream = event_stream_new(p->name, options->epoch, &options->sink, options->events,
                                                    options->show_arguments);
-        if (!p->decoder || !p->publisher || (options->events != EVENTS_NOT_WANTED && !p->event_stream))
+        if (!p->decoder || !p->publisher || (options->events != EVENTS_OFF && !p->event_stream))
                 goto no_memory;
         if (make_model(p, options) != 0)
                 goto no_memory;

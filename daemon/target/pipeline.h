@@ -16,7 +16,7 @@
 
 #include "heapwatch/wire.h"
 #include "daemon/publish/event_stream.h"
-#include "daemon/publish/outlet.h"
+#include "daemon/publish/update_sink.h"
 #include "daemon/source/uri.h"
 
 struct alert_hooks;
@@ -32,7 +32,7 @@ struct pipeline_options {
         const char *name;             /* valid target name; copied */
         const struct source_uri *uri; /* copied */
         uint64_t epoch;
-        struct outlet outlet; /* copied */
+        struct update_sink sink; /* copied */
         bool show_arguments;
         enum event_wish events;                /* finished logs only */
         const struct tracker_config *trend;    /* copied; NULL: services' scale, no limit known */
@@ -56,11 +56,11 @@ void pipeline_reload(struct pipeline *p, const struct ruleset *rules);
 /* Once a second: looks at the process and repeats state, health and alerts. */
 void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns);
 
-/* Updates that bring a newcomer to the present state; see publisher_snapshot. */
+/* Updates that bring a late joiner to the present state; see publisher_snapshot. */
 int pipeline_snapshot(struct pipeline *p, const Hw__Kind *kinds, size_t n_kinds,
                       void (*each)(void *ctx, const Hw__Update *update), void *ctx);
 
-/* Finished logs: the next bytes, then the end. Returns 0 or the outlet's error. */
+/* Finished logs: the next bytes, then the end. Returns 0 or the sink's error. */
 int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size);
 int pipeline_finish(struct pipeline *p);
 

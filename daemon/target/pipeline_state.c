@@ -111,6 +111,6 @@ void pipeline_flush(struct pipeline *p)
                 event_stream_flush(p->event_stream);
         if (!p->live)
                 return;
-        publisher_slim(p->publisher);
+        publisher_shrink(p->publisher);
         pace_flushed(&p->pace, began, clock_mono_ns());
 }

@@ -84,7 +84,7 @@ const Hw__Update *targets_daemon_state(struct targets *t)
 static void on_heartbeat(evutil_socket_t fd, short what, void *ctx)
 {
         struct targets *t = ctx;
-        struct outlet out = bus_outlet(t->bus);
+        struct update_sink out = bus_sink(t->bus);
 
         (void)fd;
         (void)what;
@@ -148,7 +148,7 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 .name = name,
                 .uri = uri,
                 .epoch = t->epoch,
-                .outlet = bus_outlet(t->bus),
+                .sink = bus_sink(t->bus),
                 .show_arguments = t->options.show_arguments,
                 .trend = &trend,
                 .rules = t->options.rules,

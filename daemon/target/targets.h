@@ -31,7 +31,7 @@ struct targets_options {
         const struct act *act; /* whose counters the daemon's state tells; NULL: none */
 };
 
-/* The bus is borrowed. NULL when memory is short. */
+/* The bus is borrowed. NULL when out of memory. */
 struct targets *targets_new(struct event_base *base, struct bus *bus, const struct targets_options *options);
 
 /* Removes all targets, telling the subscribers. */

@@ -49,7 +49,7 @@ struct bus {
         struct bus_handler handler;
         struct bus_stats stats;
         atomic_size_t updates_waiting_bytes; /* handed to ZeroMQ and not yet freed by it */
-        atomic_size_t replies_waiting_bytes; /* likewise */
+        atomic_size_t replies_waiting_bytes; /* also */
 };
 
 struct bus_client {
@@ -348,9 +348,9 @@ void bus_destroy(struct bus **b)
         *b = NULL;
 }
 
-struct outlet bus_outlet(struct bus *bus)
+struct update_sink bus_sink(struct bus *bus)
 {
-        return (struct outlet){ .ctx = bus, .send = send_update };
+        return (struct update_sink){ .ctx = bus, .send = send_update };
 }
 
 const struct bus_stats *bus_stats(const struct bus *bus)

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/publish/outlet.h"
+#include "daemon/publish/update_sink.h"
 
 struct event_base;
 struct bus;
@@ -39,7 +39,7 @@ struct bus *bus_new(struct event_base *base, const struct bus_options *options, 
 /* Closes with a bounded linger and removes ipc socket files. */
 void bus_destroy(struct bus **bus);
 
-struct outlet bus_outlet(struct bus *bus);
+struct update_sink bus_sink(struct bus *bus);
 
 /* Sends one reply; the id of the request is filled in. */
 void bus_reply(struct bus_client *client, Hw__Reply *reply);
@@ -47,7 +47,7 @@ void bus_reply(struct bus_client *client, Hw__Reply *reply);
 struct bus_stats {
         uint64_t published, bytes;
         uint64_t requests, bad_requests;
-        uint64_t dropped;         /* memory was short, or too much waits: subscribers see a gap */
+        uint64_t dropped;         /* out of memory, or too much waits: subscribers see a gap */
         uint64_t subscriptions;   /* different prefixes subscribed to now */
         uint64_t replies_dropped; /* the client did not take them */
 };

@@ -11,6 +11,6 @@
 #define LIMIT_SMALL_UPDATE_BYTES    1024u             /* up to this they go on: bounded by the high-water mark */
 #define LIMIT_REQUESTS_WAITING      1000              /* per client, in ZeroMQ's queue: the client waits */
 #define LIMIT_REPLIES_WAITING       65536 /* messages per client: the rest of the answer is dropped and counted */
-#define LIMIT_REPLIES_WAITING_BYTES ((size_t)64 << 20) /* over all clients: likewise */
+#define LIMIT_REPLIES_WAITING_BYTES ((size_t)64 << 20) /* over all clients: the same */
 
 #endif

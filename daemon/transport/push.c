@@ -44,13 +44,13 @@
 #define BURST_MESSAGES  32u                  /* held back until there are so many ... */
 #define BURST_BYTES     ((size_t)128 * 1024) /* ... or they have this size */
 #define POLL_MS         100
-#define MONITOR         "inproc://heapwatch-once"
+#define MONITOR         "inproc://heapwatch-push"
 
 struct held {
         zmq_msg_t topic, body;
 };
 
-struct once {
+struct push {
         void *context;
         void *push;
         void *monitor;  /* PAIR: tells when the connection begins and ends */
@@ -62,42 +62,42 @@ struct once {
 };
 
 /* Keeps the connection open beyond libzmq's own end of it. */
-static void hold(struct once *once, uint32_t fd)
+static void hold(struct push *push, uint32_t fd)
 {
-        if (once->connection < 0)
-                once->connection = fcntl((int)fd, F_DUPFD_CLOEXEC, 0);
+        if (push->connection < 0)
+                push->connection = fcntl((int)fd, F_DUPFD_CLOEXEC, 0);
 }
 
 /* Waits until the client has read all that the kernel has for it, or has closed its end, or is gone. */
-static void wait_until_read(struct once *once)
+static void wait_until_read(struct push *push)
 {
         static const struct timespec pause = { 0, 2000000 };
         int unread = 0;
 
-        while (once->connection >= 0 && ioctl(once->connection, SIOCOUTQ, &unread) == 0 && unread > 0 &&
-               getppid() == once->parent)
+        while (push->connection >= 0 && ioctl(push->connection, SIOCOUTQ, &unread) == 0 && unread > 0 &&
+               getppid() == push->parent)
                 (void)nanosleep(&pause, NULL);
-        if (once->connection >= 0)
-                (void)close(once->connection);
+        if (push->connection >= 0)
+                (void)close(push->connection);
 }
 
 /* Takes the monitor's reports in. Whether the connection has ended. */
-static bool is_disconnected(struct once *once)
+static bool is_disconnected(struct push *push)
 {
         uint8_t frame[512];
         int n;
 
         /* Two frames: the event (u16) with its value (u32), then the address. */
-        while ((n = zmq_recv(once->monitor, frame, sizeof(frame), ZMQ_DONTWAIT)) >= 0) {
+        while ((n = zmq_recv(push->monitor, frame, sizeof(frame), ZMQ_DONTWAIT)) >= 0) {
                 int more = 0;
                 size_t size = sizeof(more);
                 uint16_t event;
                 uint32_t value;
-                if (zmq_getsockopt(once->monitor, ZMQ_RCVMORE, &more, &size) == 0 && more && n == 6) {
+                if (zmq_getsockopt(push->monitor, ZMQ_RCVMORE, &more, &size) == 0 && more && n == 6) {
                         memcpy(&event, frame, sizeof(event));
                         memcpy(&value, frame + sizeof(event), sizeof(value));
                         if (event & ZMQ_EVENT_CONNECTED)
-                                hold(once, value);
+                                hold(push, value);
                         if (event & (ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED | ZMQ_EVENT_CONNECT_RETRIED))
                                 return true;
                 }
@@ -105,46 +105,46 @@ static bool is_disconnected(struct once *once)
         return false;
 }
 
-static bool is_gone(struct once *once)
+static bool is_gone(struct push *push)
 {
-        if (!once->gone)
-                once->gone = getppid() != once->parent || is_disconnected(once);
-        return once->gone;
+        if (!push->gone)
+                push->gone = getppid() != push->parent || is_disconnected(push);
+        return push->gone;
 }
 
 /* Sends one frame as soon as the client takes it. Returns 0 or -EPIPE; the message is used up by success only. */
-static int send_frame(struct once *once, zmq_msg_t *msg, int flags)
+static int send_frame(struct push *push, zmq_msg_t *msg, int flags)
 {
-        while (!once->gone) {
-                if (zmq_msg_send(msg, once->push, flags) >= 0)
+        while (!push->gone) {
+                if (zmq_msg_send(msg, push->push, flags) >= 0)
                         return 0;
                 if (errno != EAGAIN && errno != EINTR)
                         return -errno;
-                if (is_gone(once))
+                if (is_gone(push))
                         break;
         }
         return -EPIPE;
 }
 
 /* Sends all that is held; what cannot be sent is gone. */
-static int send_held(struct once *once)
+static int send_held(struct push *push)
 {
         int status = 0;
 
-        for (size_t i = 0; i < once->n_held; i++) {
-                struct held *h = &once->held[i];
+        for (size_t i = 0; i < push->n_held; i++) {
+                struct held *h = &push->held[i];
                 if (status == 0)
-                        status = send_frame(once, &h->topic, ZMQ_SNDMORE);
+                        status = send_frame(push, &h->topic, ZMQ_SNDMORE);
                 if (status == 0)
-                        status = send_frame(once, &h->body, 0);
+                        status = send_frame(push, &h->body, 0);
                 (void)zmq_msg_close(&h->topic);
                 (void)zmq_msg_close(&h->body);
         }
-        once->n_held = once->held_bytes = 0;
+        push->n_held = push->held_bytes = 0;
         return status;
 }
 
-/* The update as two frames. False when memory is short. */
+/* The update as two frames. False when out of memory. */
 static bool make_frames(struct held *h, const Hw__Update *update)
 {
         char topic[HW_TOPIC_MAX];
@@ -163,14 +163,14 @@ static bool make_frames(struct held *h, const Hw__Update *update)
 
 static int send_update(void *ctx, const Hw__Update *update)
 {
-        struct once *once = ctx;
-        struct held *h = &once->held[once->n_held];
+        struct push *push = ctx;
+        struct held *h = &push->held[push->n_held];
 
         if (!make_frames(h, update))
                 return -ENOMEM;
-        once->n_held++;
-        once->held_bytes += zmq_msg_size(&h->body);
-        return once->n_held < BURST_MESSAGES && once->held_bytes < BURST_BYTES ? 0 : send_held(once);
+        push->n_held++;
+        push->held_bytes += zmq_msg_size(&h->body);
+        return push->n_held < BURST_MESSAGES && push->held_bytes < BURST_BYTES ? 0 : send_held(push);
 }
 
 static bool set_int(void *socket, int option, int value)
@@ -178,40 +178,40 @@ static bool set_int(void *socket, int option, int value)
         return zmq_setsockopt(socket, option, &value, sizeof(value)) == 0;
 }
 
-static bool open_sockets(struct once *once)
+static bool open_sockets(struct push *push)
 {
-        once->context = zmq_ctx_new();
-        if (!once->context)
+        push->context = zmq_ctx_new();
+        if (!push->context)
                 return false;
-        once->push = zmq_socket(once->context, ZMQ_PUSH);
-        once->monitor = zmq_socket(once->context, ZMQ_PAIR);
-        return once->push && once->monitor && set_int(once->push, ZMQ_SNDHWM, HIGH_WATER_MARK) &&
-               set_int(once->push, ZMQ_SNDTIMEO, POLL_MS) && set_int(once->push, ZMQ_LINGER, -1) &&
-               set_int(once->push, ZMQ_RECONNECT_IVL, -1) && set_int(once->monitor, ZMQ_LINGER, 0) &&
-               zmq_socket_monitor(once->push, MONITOR, ZMQ_EVENT_ALL) == 0 && zmq_connect(once->monitor, MONITOR) == 0;
+        push->push = zmq_socket(push->context, ZMQ_PUSH);
+        push->monitor = zmq_socket(push->context, ZMQ_PAIR);
+        return push->push && push->monitor && set_int(push->push, ZMQ_SNDHWM, HIGH_WATER_MARK) &&
+               set_int(push->push, ZMQ_SNDTIMEO, POLL_MS) && set_int(push->push, ZMQ_LINGER, -1) &&
+               set_int(push->push, ZMQ_RECONNECT_IVL, -1) && set_int(push->monitor, ZMQ_LINGER, 0) &&
+               zmq_socket_monitor(push->push, MONITOR, ZMQ_EVENT_ALL) == 0 && zmq_connect(push->monitor, MONITOR) == 0;
 }
 
-struct once *once_new(const char *endpoint, char *error, size_t error_size)
+struct push *push_new(const char *endpoint, char *error, size_t error_size)
 {
-        struct once *once = calloc(1, sizeof(*once));
+        struct push *push = calloc(1, sizeof(*push));
 
-        if (!once) {
+        if (!push) {
                 (void)snprintf(error, error_size, "no memory left");
                 return NULL;
         }
-        once->parent = getppid();
-        once->connection = -1;
+        push->parent = getppid();
+        push->connection = -1;
         if (strncmp(endpoint, "ipc://", 6) != 0) {
                 (void)snprintf(error, error_size, "%s: expected an ipc endpoint", endpoint);
-        } else if (!open_sockets(once)) {
+        } else if (!open_sockets(push)) {
                 (void)snprintf(error, error_size, "cannot open a socket: %s", zmq_strerror(errno));
-        } else if (zmq_connect(once->push, endpoint)) {
+        } else if (zmq_connect(push->push, endpoint)) {
                 (void)snprintf(error, error_size, "%s: cannot connect: %s", endpoint, zmq_strerror(errno));
         } else {
-                return once;
+                return push;
         }
-        once->gone = true; /* nothing to deliver */
-        once_destroy(&once);
+        push->gone = true; /* nothing to deliver */
+        push_destroy(&push);
         return NULL;
 }
 
@@ -237,45 +237,45 @@ static bool has_ended(pthread_t thread)
 }
 
 /* Ends the context, or leaves it behind when the client is gone. */
-static void end_context(struct once *once)
+static void end_context(struct push *push)
 {
         pthread_t thread;
 
-        if (pthread_create(&thread, NULL, terminate, once->context)) {
-                terminate(once->context);
+        if (pthread_create(&thread, NULL, terminate, push->context)) {
+                terminate(push->context);
                 return;
         }
         while (!has_ended(thread)) {
-                if (once->gone || getppid() != once->parent) {
+                if (push->gone || getppid() != push->parent) {
                         (void)pthread_detach(thread);
                         return;
                 }
         }
 }
 
-void once_destroy(struct once **o)
+void push_destroy(struct push **o)
 {
-        struct once *once = *o;
+        struct push *push = *o;
 
-        if (!once)
+        if (!push)
                 return;
-        if (once->push) {
-                (void)send_held(once); /* a client that is gone needs nothing */
-                if (is_gone(once))
-                        (void)set_int(once->push, ZMQ_LINGER, 0);
-                (void)zmq_socket_monitor(once->push, NULL, 0);
-                (void)zmq_close(once->push);
+        if (push->push) {
+                (void)send_held(push); /* a client that is gone needs nothing */
+                if (is_gone(push))
+                        (void)set_int(push->push, ZMQ_LINGER, 0);
+                (void)zmq_socket_monitor(push->push, NULL, 0);
+                (void)zmq_close(push->push);
         }
-        if (once->monitor)
-                (void)zmq_close(once->monitor);
-        if (once->context)
-                end_context(once);
-        wait_until_read(once);
-        free(once);
+        if (push->monitor)
+                (void)zmq_close(push->monitor);
+        if (push->context)
+                end_context(push);
+        wait_until_read(push);
+        free(push);
         *o = NULL;
 }
 
-struct outlet once_outlet(struct once *once)
+struct update_sink push_sink(struct push *push)
 {
-        return (struct outlet){ .ctx = once, .send = send_update };
+        return (struct update_sink){ .ctx = push, .send = send_update };
 }

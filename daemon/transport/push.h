@@ -9,16 +9,16 @@
 
 #include <stddef.h>
 
-#include "daemon/publish/outlet.h"
+#include "daemon/publish/update_sink.h"
 
-struct once;
+struct push;
 
 /* Connects to an ipc endpoint. NULL with a sentence in `error`. */
-struct once *once_new(const char *endpoint, char *error, size_t error_size);
+struct push *push_new(const char *endpoint, char *error, size_t error_size);
 
 /* Waits until all is delivered (or the client is gone), then closes. */
-void once_destroy(struct once **once);
+void push_destroy(struct push **once);
 
-struct outlet once_outlet(struct once *once);
+struct update_sink push_sink(struct push *push);
 
 #endif

@@ -50,7 +50,7 @@ void zloop_pump(struct zloop *z)
         z->pumping = true;
         while (can_receive(z)) {
                 if (budget-- == 0) {
-                        (void)event_add(z->again, &now); /* fails only when memory is short: the next pump goes on */
+                        (void)event_add(z->again, &now); /* fails only when out of memory: the next pump goes on */
                         break;
                 }
                 (void)z->receive(z->ctx, z->socket); /* 0: ZMQ_EVENTS will say so as well */

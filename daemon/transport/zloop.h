@@ -20,7 +20,7 @@ struct zloop;
 /* Receives one message (all its parts, with ZMQ_DONTWAIT). Returns 1 when it took one, 0 when there is none. */
 typedef int zloop_receive(void *ctx, void *socket);
 
-/* Registers `socket` (borrowed). NULL when memory is short. */
+/* Registers `socket` (borrowed). NULL when out of memory. */
 struct zloop *zloop_new(struct event_base *base, void *socket, zloop_receive *receive, void *ctx);
 void zloop_destroy(struct zloop **z);
 

@@ -61,7 +61,7 @@ static inline unsigned band_cell(double bytes)
         return (bits >> 13) - (127u << 10);
 }
 
-/* Whatever is not the daily case of band_spread_push(). */
+/* The slow path of band_spread_push(). */
 void band_spread_push_slowly(struct band_spread *s, uint32_t index, double bytes);
 
 /* Adds a sample, 0 <= bytes < 2^64, of slice `index`. Late ones find their slices, where these are still kept. */

@@ -57,7 +57,7 @@ struct tracker_config {
 /* One resolution for everything, no limits, LIMIT_FULL_BANDS bands, ticks every second. */
 struct tracker_config tracker_config_scaled(uint64_t resolution_ns);
 
-/* NULL when memory is short. `model` is set before the first event and is borrowed until tracker_destroy. */
+/* NULL when out of memory. `model` is set before the first event and is borrowed until tracker_destroy. */
 struct tracker *tracker_new(const struct tracker_config *config);
 void tracker_destroy(struct tracker **t);
 void tracker_set_model(struct tracker *t, const struct model *m);
@@ -108,7 +108,7 @@ uint64_t tracker_newest_ns(const struct tracker *t, struct subject s);
  */
 bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_result *ret);
 
-/* The ladder itself, NULL likewise: for trend_time_to_limit() and the like. Borrowed until the next event. */
+/* The ladder itself, NULL also: for trend_time_to_limit() and the like. Borrowed until the next event. */
 const struct trend *tracker_trend(const struct tracker *t, struct subject s);
 
 /*

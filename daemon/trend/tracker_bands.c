@@ -206,7 +206,7 @@ static bool make_place(struct tracker *t)
         return true;
 }
 
-/* The ladder in a place begins anew, for this band. */
+/* The ladder in a place begins again, for this band. */
 static void begin_ladder(struct tracker *t, uint32_t id, uint32_t place, uint64_t time_ns)
 {
         struct band_state *s = t->full[place - 1];

@@ -11,7 +11,7 @@
  * ladder.minutes) on. Without a wait only one is ever in use.
  *
  * A leap in time longer than the widest rung leaves nothing to remember, so
- * instead of closing millions of empty minutes the series begins anew: the work
+ * instead of closing millions of empty minutes the series begins again: the work
  * that one time stamp can cause is bounded.
  */
 #include "daemon/trend/trend.h"
@@ -251,7 +251,7 @@ static void pass_quietly(struct trend *t, uint64_t n)
         place_onset(t);
 }
 
-/* Minutes to close; begins anew when they are too many. */
+/* Minutes to close; begins again when they are too many. */
 static uint64_t minutes_due(struct trend *t, uint64_t watermark_ns)
 {
         uint64_t now = watermark_ns / t->config.resolution_ns, open = t->first_minute + t->ladder.minutes;

@@ -66,7 +66,7 @@ struct trend {
         uint64_t samples;                                  /* taken in */
         uint64_t late;                                     /* came after their minute was closed */
         uint64_t refused;                                  /* not a number of bytes */
-        uint64_t jumps; /* time leapt farther than the ladder is long: it began anew */
+        uint64_t jumps; /* time leapt farther than the ladder is long: it began again */
         bool started;
 };
 

@@ -7,7 +7,7 @@
  *      growing        ──15 min after the last growth,
  *                       or at once when half of the
  *                       rise has been given back───────▶ steady
- *      leak           ──no window holds for 30 min─────▶ as if it were judged anew
+ *      leak           ──no window holds for 30 min─────▶ as if it were judged again
  *
  * "Some window" may be another one at each minute: growth moves from the short
  * windows to the long ones as it lasts.

@@ -66,7 +66,7 @@ struct window_result {
         float se;                   /* standard error of the slope */
         float sd;                   /* scatter around the line */
         float old_slope, new_slope; /* of the older and the newer half; NaN: too few points, or not looked at */
-        float last_slope;           /* of the last third; likewise */
+        float last_slope;           /* of the last third; also */
         float clip;                 /* pace: newer increments over older ones; NaN: not looked at */
         float life;                 /* life ratio when it was judged */
         float sxx;                  /* sum of (place - mean place)^2 */

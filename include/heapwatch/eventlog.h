@@ -91,7 +91,7 @@ struct hw_eventlog_stats {
 };
 
 /*
- * Makes a decoder waiting for a header. NULL when memory is short. Address space: about 900 KiB; memory
+ * Makes a decoder waiting for a header. NULL when out of memory. Address space: about 900 KiB; memory
  * touched by an ordinary log: about 20 KiB, and up to 128 KiB if its events are that long.
  */
 struct hw_eventlog *hw_eventlog_new(void);

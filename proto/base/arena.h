@@ -28,7 +28,7 @@ void arena_done(struct arena *a);
 /* Forgets all contents. Keeps the blocks for reuse. */
 void arena_reset(struct arena *a);
 
-/* `size` bytes of any contents, aligned for any type; NULL when memory is short or the limit is met. */
+/* `size` bytes of any contents, aligned for any type; NULL when out of memory or the limit is met. */
 void *arena_alloc(struct arena *a, size_t size);
 
 /* The same, zeroed. */

@@ -24,7 +24,7 @@ void pool_init(struct pool *p, size_t object_bytes, unsigned chunk_shift);
 /* Frees all objects; the pool may be used again. */
 void pool_done(struct pool *p);
 
-/* A new object, zeroed, of id p->count; NULL when memory is short. */
+/* A new object, zeroed, of id p->count; NULL when out of memory. */
 void *pool_add(struct pool *p);
 
 /* Takes back the newest object. */

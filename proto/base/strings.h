@@ -38,7 +38,7 @@ void strings_init(struct strings *s, size_t max_bytes);
 void strings_done(struct strings *s);
 void strings_clear(struct strings *s);
 
-/* The interned copy, or NULL when memory is short or the cap is met. */
+/* The interned copy, or NULL when out of memory or the cap is met. */
 const char *strings_intern(struct strings *s, const void *bytes, size_t size);
 
 /* Bytes held. */

@@ -11,7 +11,7 @@
 enum hw_advice {
         HW_ADVICE_NO_GC_EVENTS = 1,            /* class g is off */
         HW_ADVICE_NO_HEAP_PROFILE = 2,         /* no -h: no bands */
-        HW_ADVICE_NOT_FLUSHED = 3,             /* blocks arrive seldom: no flush interval */
+        HW_ADVICE_NOT_FLUSHED = 3,             /* blocks arrive rarely: no flush interval */
         HW_ADVICE_FLUSH_NOT_THREADED = 4,      /* flush interval on the non-threaded RTS damages the log */
         HW_ADVICE_FLUSH_EXIT_DEADLOCK = 5,     /* flush interval may hang the program at exit */
         HW_ADVICE_PROFILE_NOT_THREADED = 6,    /* -p with other events on the non-threaded RTS damages the log */

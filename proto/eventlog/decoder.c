@@ -173,7 +173,7 @@ static bool in_block(const struct hw_eventlog *log, uint64_t offset)
 }
 
 /* Something is wrong, but no byte is skipped for it. */
-static enum step complain(struct hw_eventlog *log, uint64_t offset, const char *reason)
+static enum step report(struct hw_eventlog *log, uint64_t offset, const char *reason)
 {
         log->damage = (struct hw_eventlog_damage){ .offset = offset, .reason = reason };
         log->stats.resyncs++;
@@ -246,7 +246,7 @@ static enum step marker_step(struct hw_eventlog *log, const struct frame *f, str
         }
         if (nested) {
                 log->block = (struct block){ .cap = HW_CAP_NONE };
-                return complain(log, f->offset, "block ended before its size");
+                return report(log, f->offset, "block ended before its size");
         }
         log->block = block;
         log->has_blocks = true;
@@ -301,7 +301,7 @@ static enum step event_step(struct hw_eventlog *log, struct hw_event *ret_event)
                 return marker_step(log, &f, ret_event);
         if (log->has_blocks && !log->adrift && !in_block(log, offset)) {
                 log->adrift = true;
-                return complain(log, offset, "event outside blocks: a block's size was wrong");
+                return report(log, offset, "event outside blocks: a block's size was wrong");
         }
         const char *reason = misplaced(log, &f);
         if (reason)

@@ -8,7 +8,7 @@
  * sequence that the snapshot includes are dropped.
  *
  * One snapshot at a time. A target that is hurt again soon is healed after a
- * pause that doubles, so a reader that is always too slow asks seldom. A
+ * pause that doubles, so a reader that is always too slow asks rarely. A
  * snapshot that stands still is asked for again, each time with more patience.
  *
  * The first request waits a moment: the subscription must be with the daemon
@@ -278,7 +278,7 @@ static int hear(struct clone *c, bool has_epoch, uint64_t epoch, bool by_reply, 
 
 /* ------------------------------------------------------------- live updates */
 
-/* The daemon made the target anew: its topics count from 1 again. */
+/* The daemon made the target again: its topics count from 1 again. */
 static void restart(struct clone_target *t)
 {
         memset(t->newest, 0, sizeof(t->newest));

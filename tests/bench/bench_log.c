@@ -237,7 +237,7 @@ static struct pipeline *new_pipeline(const char *path, struct result *r)
                 .name = "bench",
                 .uri = &uri,
                 .epoch = 1,
-                .outlet = { .ctx = r, .send = pack },
+                .sink = { .ctx = r, .send = pack },
         };
 
         if (!source_uri_parse(path, &uri, error, sizeof(error))) {

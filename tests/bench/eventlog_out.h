@@ -100,7 +100,7 @@ static inline void out_block_end(struct out *o)
                 o->data[o->block + 10 + i] = (uint8_t)(size >> (24 - 8 * i));
 }
 
-/* Writes what is there and starts anew; the bench ends when that fails. */
+/* Writes what is there and starts again; the bench ends when that fails. */
 static inline void out_flush(struct out *o, FILE *f)
 {
         if (fwrite(o->data, 1, o->n, f) != o->n) {

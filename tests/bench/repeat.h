@@ -3,7 +3,7 @@
  * repeat.h - a long eventlog out of a short one: its header once, its events
  * again and again with the clock going on.
  *
- * Cumulative numbers (HEAP_ALLOCATED) start anew with each repetition; nothing
+ * Cumulative numbers (HEAP_ALLOCATED) start again with each repetition; nothing
  * that is measured with such a log depends on them.
  */
 #ifndef HW_TESTS_BENCH_REPEAT_H
@@ -55,7 +55,7 @@ static inline void repeat_note(struct repeat *r, const struct hw_event *e, size_
         }
 }
 
-/* Finds every timestamp and the end; takes the end marker out of the last block. False when memory is short. */
+/* Finds every timestamp and the end; takes the end marker out of the last block. False when out of memory. */
 static inline bool repeat_init(struct repeat *r, uint8_t *bytes, size_t size)
 {
         struct hw_eventlog *log = hw_eventlog_new();

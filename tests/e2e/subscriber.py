@@ -259,7 +259,7 @@ class Follower:
     def _accept(self, u):
         t = self.targets.setdefault(u.target, Target())
         kind = self.KINDS[u.WhichOneof("body")]
-        if u.sequence <= t.live.get(kind, 0):   # made anew: counts from 1 again
+        if u.sequence <= t.live.get(kind, 0):   # made again: counts from 1 again
             t = self.targets[u.target] = Target()
             self.hurt.add(u.target)
         t.live[kind] = u.sequence
@@ -350,8 +350,8 @@ class Follower:
     def state(self):
         """Name of each target -> a dict of plain values that can be compared and printed.
 
-        Left out is what newcomers cannot have (samples, single collections, notes beyond the newest 512) and what
-        changes although nothing happens (heads, health, alerts, the process in /proc) or is told anew now and then only
+        Left out is what late joiners cannot have (samples, single collections, notes beyond the newest 512) and what
+        changes although nothing happens (heads, health, alerts, the process in /proc) or is told again now and then only
         (trends).
         """
         return {name: self._target_state(t) for name, t in sorted(self.targets.items()) if name}

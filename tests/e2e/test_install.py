@@ -35,7 +35,7 @@ def installed(tmp_path_factory):
     if WATCHED:
         pytest.skip("a library with a sanitizer is not for strangers")
     root = tmp_path_factory.mktemp("root")
-    # The build folder in the words of the build itself: other words are other flags, and all is compiled anew.
+    # The build folder in the words of the build itself: other words are other flags, and all is compiled again.
     build = os.environ.get("BUILD") or os.path.relpath(BUILD, ROOT)
     subprocess.run(["make", "-s", "install", f"BUILD={build}", "PREFIX=/opt/hw", f"DESTDIR={root}"], cwd=ROOT, check=True,
                    stdout=subprocess.DEVNULL)

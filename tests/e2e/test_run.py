@@ -69,7 +69,7 @@ def test_growth_is_judged_in_the_step_that_is_asked_for(daemon, programs):
     run.send_signal(signal.SIGTERM)
     _, _, err = finish(run)
     told = [line for line in err.splitlines() if line.startswith("heapwatch run: live data of mine: ")]
-    # A program that gets little of the processor may have been judged anew meanwhile: judged it is.
+    # A program that gets little of the processor may have been judged again meanwhile: judged it is.
     assert len(told) == 1 and ("growth began" in told[0] and "into the run" in told[0] or
                                "no lasting growth" in told[0]), err
 

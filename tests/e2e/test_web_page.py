@@ -97,7 +97,7 @@ def test_every_page_opens_without_complaint(browser, files, theme, width):
                           "document.querySelector('main').innerText.length > 40")
                 wide = tab.js("document.scrollingElement.scrollWidth - innerWidth")
                 assert wide <= 0, f"{page} is {wide} px too wide for {width}"
-        assert tab.complaints() == []
+        assert tab.diagnostics() == []
         assert all(r.startswith((files.url, "data:", "blob:")) for r in tab.requests()), "a request went elsewhere"
 
 
@@ -164,7 +164,7 @@ def test_the_time_page_counts_every_tick(browser, files, logs):
         assert first > 3
         tab.go(view(files, "time", target="ticky", range="all"))
         assert any(r["entries"] for r in tab.table("ticky")["rows"])
-        assert tab.complaints() == []
+        assert tab.diagnostics() == []
 
 
 # ----------------------------------------------------------------------- handling
@@ -229,7 +229,7 @@ def test_bands_are_hidden_by_their_boxes_and_in_the_link(browser, files):
         tab.click(selector=f"[data-chart=bands] .legend input[aria-label={json.dumps('Show ' + names[2])}]")
         tab.until("!(new URLSearchParams(location.hash.split('?')[1]).get('hide') ?? '').includes(',')")
         assert drawn(tab) == names[1:]
-        assert tab.complaints() == []
+        assert tab.diagnostics() == []
 
 
 def test_the_axis_can_be_fixed(browser, files):
@@ -314,7 +314,7 @@ def test_charts_and_tables_are_saved(browser, files):
             assert tab.save_file(f"[data-chart=flame] [aria-label$='as {kind}']")[1].startswith(head)
         tab.go(view(files, "gc", target="info", range="all")).until("heapwatch.chart('pause-histogram')?.groups.length")
         assert tab.save_file("[data-chart=pause-histogram] [aria-label$='as PNG']")[1].startswith(b"\x89PNG")
-        assert tab.complaints() == []
+        assert tab.diagnostics() == []
 
 
 def test_the_whole_page_is_saved_as_a_report_that_needs_no_server(browser, files, directory):
@@ -334,7 +334,7 @@ def test_the_whole_page_is_saved_as_a_report_that_needs_no_server(browser, files
         for p in PAGES:
             tab.go(f"file://{report}#/{p}?target=cost")
             tab.until(f"document.querySelector('nav [aria-current=page]')?.dataset.page === '{p}'")
-        assert tab.complaints() == []
+        assert tab.diagnostics() == []
         assert all(r.startswith(("file:", "data:", "blob:")) for r in tab.requests())
 
 
@@ -356,7 +356,7 @@ def test_a_report_of_finished_logs_from_disk(browser, logs, directory):
         for p in PAGES:
             tab.go(f"file://{report}#/{p}?target=info")
             tab.until(f"document.querySelector('nav [aria-current=page]')?.dataset.page === '{p}'")
-        assert tab.complaints() == []
+        assert tab.diagnostics() == []
         assert all(r.startswith(("file:", "data:", "blob:")) for r in tab.requests())
 
 
@@ -420,7 +420,7 @@ def test_live_updates_pause_and_the_past_of_a_late_browser(browser, directory):
         exact = {labels[b]: v for b, v in found[-1][1].items()}
         assert all(v == exact.get(label, 0) for label, v in last.items() if not label.startswith("other ("))
         assert sum(last.values()) == sum(exact.values())
-        assert tab.complaints() == []
+        assert tab.diagnostics() == []
 
 
 def test_a_running_program(browser, directory, programs):
@@ -550,10 +550,10 @@ def test_text_of_the_program_is_never_markup(browser, directory):
         report = directory / "report.html"
         report.write_bytes(tab.save_file("text=Save report")[1])
         assert b"<img src=x" not in report.read_bytes()
-        assert tab.complaints() == []
+        assert tab.diagnostics() == []
         with browser.tab(offline=True) as other:
             other.go(f"file://{report}#/detail?target=h").table("bands")
-            assert other.complaints() == []
+            assert other.diagnostics() == []
 
 
 N = 10000
@@ -594,7 +594,7 @@ def test_ten_thousand_bands(browser, directory):
         tab.until("heapwatch.chart('bands').x.length > 3")
         chart = tab.chart("bands")
         assert chart["series"][-1]["values"][-1] > 30e6, "the rest is one layer"
-        assert tab.complaints() == []
+        assert tab.diagnostics() == []
 
 
 # ------------------------------------------------------------------------- judged
@@ -635,7 +635,7 @@ def test_verdicts_and_alerts(browser, directory):
         tab.go(view(web, "heap", target="judged"))
         tab.until("document.querySelector('main').innerText.includes('It is live data that grow.')")
         tab.until("(t => t.includes('leak') && t.includes('live data'))(document.querySelector('.verdicts').innerText)")
-        assert tab.complaints() == []
+        assert tab.diagnostics() == []
 
 
 # ------------------------------------------------------------------------- changing

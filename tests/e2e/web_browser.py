@@ -86,9 +86,9 @@ class Tab:
         try:
             return self.browser("wait", tab=self.number, js=expression, timeout=timeout)
         except AssertionError as e:
-            raise AssertionError(f"{e}; console: {self.complaints()}; page: {self.js('document.body.innerText.slice(0, 600)')}") from None
+            raise AssertionError(f"{e}; console: {self.diagnostics()}; page: {self.js('document.body.innerText.slice(0, 600)')}") from None
 
-    def complaints(self):
+    def diagnostics(self):
         return self.browser("errors", tab=self.number)
 
     def chart(self, name):

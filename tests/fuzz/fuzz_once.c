@@ -129,7 +129,7 @@ static uint64_t tell(const uint8_t *data, size_t size, bool with_header, uint32_
                 .name = "fuzz",
                 .uri = &uri,
                 .epoch = 1,
-                .outlet = { .ctx = &said, .send = hear },
+                .sink = { .ctx = &said, .send = hear },
                 .show_arguments = true,
         };
         char error[256];

@@ -94,9 +94,9 @@ const Hw__Update *targets_daemon_state(struct targets *t)
         return &update;
 }
 
-bool reload_rules(struct rulebook *book, struct targets *targets, struct complaints *ret_complaints)
+bool reload_rules(struct rulebook *book, struct targets *targets, struct diagnostics *ret_diagnostics)
 {
-        struct yaml_says says = complaints_gather(ret_complaints);
+        struct yaml_says says = complaints_gather(ret_diagnostics);
         struct ruleset *rules = rulebook_read(book, &says);
 
         (void)targets;
@@ -135,7 +135,7 @@ static struct pipeline *read_log(const char *name, const char *path)
 {
         static uint8_t bytes[1u << 20];
         struct source_uri uri = { .kind = SOURCE_FILE };
-        struct pipeline_options options = { .name = name, .uri = &uri, .epoch = 1, .outlet = { .send = nobody } };
+        struct pipeline_options options = { .name = name, .uri = &uri, .epoch = 1, .sink = { .send = nobody } };
         char error[256];
         FILE *f = fopen(path, "rb");
 
@@ -159,7 +159,7 @@ static void set_up(void)
         all.pipelines[0] = read_log("a", "tests/data/logs/cc-hc-ghc966/run.eventlog");
         all.pipelines[1] = read_log("b", "tests/data/logs/leaky-hT-ghc9103/run.eventlog");
         act = act_new(&options);
-        if (!act || !rulebook_open(&rulebook, NULL, 0, &complaints_to_stderr))
+        if (!act || !rulebook_open(&rulebook, NULL, 0, &diagnostics_to_stderr))
                 abort();
 }
 

@@ -98,7 +98,7 @@ int main(int argc, char **argv)
         static uint8_t bytes[1u << 20];
         struct source_uri uri = { .kind = SOURCE_FILE };
         struct out out = { .wire = argc == 4 ? argv[2] : "", .requests = argc == 4 ? argv[3] : "" };
-        struct pipeline_options options = { .name = "a", .uri = &uri, .epoch = 1, .outlet = { &out, take_update } };
+        struct pipeline_options options = { .name = "a", .uri = &uri, .epoch = 1, .sink = { &out, take_update } };
         char error[256];
         FILE *f = argc == 4 ? fopen(argv[1], "rb") : NULL;
 

@@ -55,8 +55,8 @@ def by_day(r):
 def two_collectors(r, d):
     """When the second collector begins, and the times: 50 times fewer from then on."""
     change = d * r.uniform(.4, .6)
-    often, seldom = clock(r, d, r.uniform(2, 10)), clock(r, d, r.uniform(100, 400))
-    return change, np.concatenate([often[often < change], seldom[seldom >= change]])
+    often, rarely = clock(r, d, r.uniform(2, 10)), clock(r, d, r.uniform(100, 400))
+    return change, np.concatenate([often[often < change], rarely[rarely >= change]])
 
 
 def other_collector(r):

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- | Ends its eventlog in the middle and begins it anew.
+-- | Ends its eventlog in the middle and begins it again.
 -- usage: Restart TICKS        (markers "first" and "second", one in each log)
 module Main (main) where
 

@@ -55,7 +55,7 @@ struct area {
 
 #define CANVAS_MAX 2000 /* rows and columns are at most this */
 
-/* NULL when memory is short. Blank. */
+/* NULL when out of memory. Blank. */
 struct canvas *canvas_new(int height, int width, bool ascii);
 void canvas_destroy(struct canvas **c);
 
@@ -84,7 +84,7 @@ void canvas_rule(struct canvas *c, struct area area, int row, int column, int wi
 /* Gives a whole row a tint. */
 void canvas_tint_row(struct canvas *c, struct area area, int row, enum tint tint);
 
-/* One row as text without trailing blanks; to free(). NULL when memory is short. */
+/* One row as text without trailing blanks; to free(). NULL when out of memory. */
 char *canvas_row_text(const struct canvas *c, int row);
 
 /* Columns that text takes. */

@@ -2,7 +2,7 @@
 /*
  * table.c - the rows of a table: filled, filtered, ordered, selected.
  *
- * DESIGN: rows are asked for anew for every picture. Each gets its key of
+ * DESIGN: rows are asked for again for every picture. Each gets its key of
  * order once, then they are sorted: ten thousand take a few milliseconds.
  * Equal keys keep the order in which rows came, so that nothing jumps. Absent
  * values stand last whichever way the order goes.

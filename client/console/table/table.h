@@ -66,7 +66,7 @@ void table_done(struct table *t);
 /* For table_class.rows. */
 void table_add(struct table *t, uint64_t id, const void *data);
 
-/* Asks for the rows anew, filters and sorts them, and finds the selected one again. */
+/* Asks for the rows again, filters and sorts them, and finds the selected one again. */
 void table_fill(const struct console *c, struct table *t);
 
 /* Keeps the selected row within the rows and on the screen. */

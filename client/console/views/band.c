@@ -54,7 +54,7 @@ static struct value caf(const struct scene *s, const void *row)
 static const struct column columns[] = {
         { .title = "cost centre", .name = "label", .width = -24, .value = label,
           .help = "of the band's cost-centre stack, the innermost first" },
-        { .title = "module", .name = "module", .width = -20, .value = module, .help = "that it stands in" },
+        { .title = "module", .name = "module", .width = -20, .value = module, .help = "the defining module" },
         { .title = "source", .name = "source", .width = -24, .rank = 1, .value = source, .help = "file and place" },
         { .title = "CAF", .name = "caf", .width = 3, .rank = 2, .value = caf,
           .help = "whether it is a constant that lives as long as it is referred to" },

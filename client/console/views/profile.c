@@ -224,7 +224,7 @@ static const struct column tree_columns[] = {
           .help = "own ticks since the run began" },
         { .title = "cost centre", .name = "label", .unit = UNIT_TEXT, .width = -32, .value = label,
           .draw = draw_name, .help = "indented below its caller; enter opens and closes a branch" },
-        { .title = "module", .name = "module", .width = 20, .rank = 1, .value = module, .help = "that it stands in" },
+        { .title = "module", .name = "module", .width = 20, .rank = 1, .value = module, .help = "the defining module" },
         { .title = "source", .name = "source", .width = -16, .rank = 2, .value = source, .help = "file and place" },
 };
 /* clang-format on */
@@ -285,7 +285,7 @@ static void toggle(struct profile *p, struct node *n)
                 uint64_t *paths = reallocarray(p->toggled, capacity, sizeof(*paths));
 
                 if (!paths)
-                        return; /* it closes again when the tree is built anew */
+                        return; /* it closes again when the tree is built again */
                 p->toggled = paths;
                 p->toggled_capacity = capacity;
         }

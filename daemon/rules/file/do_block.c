@@ -25,7 +25,7 @@ static bool take_time(struct yaml_file *f, const yaml_node_t *node, uint64_t *re
         if (!text)
                 return false;
         if (!hw_parse_duration(text, ret_ns))
-                return yaml_complain(f, node, 0, "'%s'; expected a time such as 30s, 5m or 2h", text);
+                return yaml_error(f, node, 0, "'%s'; expected a time such as 30s, 5m or 2h", text);
         return true;
 }
 
@@ -40,7 +40,7 @@ static bool take_count(struct yaml_file *f, const yaml_node_t *node, uint32_t *r
                 return false;
         if (strspn(text, "0123456789") != strlen(text) || !hw_parse_bytes(text, &number) || number == 0 ||
             number > 1000000)
-                return yaml_complain(f, node, 0, "'%s'; expected a number from 1 to 1000000", text);
+                return yaml_error(f, node, 0, "'%s'; expected a number from 1 to 1000000", text);
         *ret = (uint32_t)number;
         return true;
 }
@@ -67,7 +67,7 @@ static bool take_argv(struct yaml_file *f, const yaml_node_t *node, const char *
                 return false;
         for (size_t i = 0; (item = yaml_item_at(f, node, i)); i++) {
                 if (n == ACT_ARGV_MAX)
-                        return yaml_complain(f, item, 0, "a command has at most %u words", ACT_ARGV_MAX);
+                        return yaml_error(f, item, 0, "a command has at most %u words", ACT_ARGV_MAX);
                 argv[n] = yaml_text(f, item, "a word of the command");
                 if (!argv[n++])
                         return false;
@@ -102,7 +102,7 @@ static bool take_exec(struct yaml_file *f, const yaml_node_t *body, struct act_s
         if (!yaml_check_keys(f, body, keys, COUNT(keys)))
                 return false;
         if (!command)
-                return yaml_complain(f, body, 0, "exec needs command: [PROGRAM, ARGUMENT...]");
+                return yaml_error(f, body, 0, "exec needs command: [PROGRAM, ARGUMENT...]");
         return take_argv(f, command, argv) && take_common(f, body, step);
 }
 
@@ -131,16 +131,15 @@ static bool unknown_kind(struct yaml_file *f, const yaml_node_t *at, const char 
                 names[i] = act_kind_name(i);
         meant = nearest(word, names, ACT_KINDS);
         if (meant)
-                return yaml_complain(f, at, 0, "unknown action '%s'; did you mean '%s'?", word, meant);
-        return yaml_complain(f, at, 0, "unknown action '%s'; expected publish, log, exec, webhook or alertmanager",
-                             word);
+                return yaml_error(f, at, 0, "unknown action '%s'; did you mean '%s'?", word, meant);
+        return yaml_error(f, at, 0, "unknown action '%s'; expected publish, log, exec, webhook or alertmanager", word);
 }
 
 static bool add(struct yaml_file *f, struct act_plan *plan, const struct act_step *step, const yaml_node_t *at)
 {
         char error[256];
 
-        return act_plan_add(plan, step, error, sizeof(error)) || yaml_complain(f, at, 0, "%s", error);
+        return act_plan_add(plan, step, error, sizeof(error)) || yaml_error(f, at, 0, "%s", error);
 }
 
 static bool take_step(struct yaml_file *f, struct act_plan *plan, const yaml_node_t *item)
@@ -154,7 +153,7 @@ static bool take_step(struct yaml_file *f, struct act_plan *plan, const yaml_nod
         else if (!yaml_is_mapping(f, item, "an action such as log, or exec: [PROGRAM]"))
                 return false;
         else if (!yaml_entry_at(f, item, 0, &e) || yaml_entry_at(f, item, 1, &second))
-                return yaml_complain(f, item, 0, "expected one action here; each begins with its own '-'");
+                return yaml_error(f, item, 0, "expected one action here; each begins with its own '-'");
         step.kind = e.key ? act_kind_parse(e.key) : ACT_KINDS;
         if (step.kind == ACT_KINDS)
                 return unknown_kind(f, e.key_node, e.key ? e.key : "");
@@ -166,7 +165,7 @@ static bool take_step(struct yaml_file *f, struct act_plan *plan, const yaml_nod
         else if (step.kind == ACT_WEBHOOK || step.kind == ACT_ALERTMANAGER)
                 good = take_http(f, e.value, &step);
         else if (e.value->type != YAML_SCALAR_NODE || e.value->data.scalar.length > 0)
-                good = yaml_complain(f, e.value, 0, "%s takes no settings", e.key);
+                good = yaml_error(f, e.value, 0, "%s takes no settings", e.key);
         return good && add(f, plan, &step, e.value);
 }
 
@@ -181,7 +180,7 @@ static bool take_limits(struct yaml_file *f, struct act_plan *plan, const yaml_n
             !take_count(f, yaml_get(f, node, "per_alert"), &limits.per_alert) ||
             !take_time(f, yaml_get(f, node, "window"), &limits.window_ns))
                 return false;
-        return act_plan_limit(plan, &limits, error, sizeof(error)) || yaml_complain(f, node, 0, "%s", error);
+        return act_plan_limit(plan, &limits, error, sizeof(error)) || yaml_error(f, node, 0, "%s", error);
 }
 
 bool rules_read_do(struct yaml_file *f, const yaml_node_t *todo, const yaml_node_t *limits, struct act_plan **ret_plan)
@@ -194,7 +193,7 @@ bool rules_read_do(struct yaml_file *f, const yaml_node_t *todo, const yaml_node
                 return true;
         struct act_plan *plan = act_plan_new();
         if (!plan)
-                return yaml_complain(f, todo ? todo : limits, 0, "out of memory");
+                return yaml_error(f, todo ? todo : limits, 0, "out of memory");
         if (todo)
                 good = good_list = yaml_is_sequence(f, todo, "a list of actions");
         for (size_t i = 0; todo && good_list && (item = yaml_item_at(f, todo, i)); i++)

@@ -60,11 +60,11 @@ static bool put_pair(struct reader *r, const struct yaml_entry *e, struct notice
         if (!value)
                 return false;
         if (!e->key[0])
-                return yaml_complain(&r->file, e->key_node, 0, "expected a name");
+                return yaml_error(&r->file, e->key_node, 0, "expected a name");
         while (i < *n && strcmp(pairs[i].name, e->key) != 0)
                 i++;
         if (i == RULE_PAIRS_MAX)
-                return yaml_complain(&r->file, e->key_node, 0, "a rule has at most 32 of these");
+                return yaml_error(&r->file, e->key_node, 0, "a rule has at most 32 of these");
         pairs[i] = (struct notice_pair){ e->key, value };
         places[i] = e->value;
         *n += i == *n;
@@ -109,7 +109,7 @@ static bool take_targets(struct reader *r, const yaml_node_t *node, struct rule_
                 if (!text)
                         return false;
                 if (t->n_targets == RULE_TARGETS_MAX)
-                        return yaml_complain(&r->file, item, 0, "a rule has at most 64 targets; use a pattern");
+                        return yaml_error(&r->file, item, 0, "a rule has at most 64 targets; use a pattern");
                 p->targets[t->n_targets] = item;
                 t->targets[t->n_targets++] = text;
         }
@@ -149,15 +149,15 @@ static const yaml_node_t *place_of(const struct places *p, const struct rule_err
         return at ? at : p->rule;
 }
 
-static bool complain(struct reader *r, const struct places *p, const struct rule_error *e)
+static bool report(struct reader *r, const struct places *p, const struct rule_error *e)
 {
         static const char *const names[] = { "alert",           "expr",  "until",      "for",
                                              "keep_firing_for", "label", "annotation", "targets" };
 
         if (e->column)
-                return yaml_complain(&r->file, place_of(p, e), e->column, "%s, column %u: %s", names[e->field],
-                                     e->column, e->text);
-        return yaml_complain(&r->file, place_of(p, e), 0, "%s: %s", names[e->field], e->text);
+                return yaml_error(&r->file, place_of(p, e), e->column, "%s, column %u: %s", names[e->field], e->column,
+                                  e->text);
+        return yaml_error(&r->file, place_of(p, e), 0, "%s: %s", names[e->field], e->text);
 }
 
 /* Puts the rule into the set, in the place of the one it changes. */
@@ -167,7 +167,7 @@ static bool place_rule(struct reader *r, const struct places *p, struct rule *ru
                 return true;
         if (!changed) {
                 rule_destroy(&rule);
-                return yaml_complain(&r->file, p->rule, 0, "there are more than %u rules", RULES_MAX);
+                return yaml_error(&r->file, p->rule, 0, "there are more than %u rules", RULES_MAX);
         }
         for (size_t i = 0; i < r->set->n; i++)
                 if (r->set->rules[i] == changed)
@@ -189,7 +189,7 @@ static bool make_rule(struct reader *r, const struct group *g, const yaml_node_t
         struct rule *rule = rule_new(t, &error);
 
         if (!rule)
-                good = complain(r, p, &error);
+                good = report(r, p, &error);
         if (!good) {
                 act_plan_unref(&plan);
                 rule_destroy(&rule);
@@ -212,7 +212,7 @@ static bool find_changed(struct reader *r, const struct group *g, const char *na
         }
         *ret = NULL;
         if (ruleset_find(r->set, g->name, name))
-                return yaml_complain(&r->file, at, 0, "there is a rule '%s' in group '%s' already", name, g->name);
+                return yaml_error(&r->file, at, 0, "there is a rule '%s' in group '%s' already", name, g->name);
         return true;
 }
 
@@ -226,10 +226,10 @@ static bool no_expression(struct reader *r, const char *name, const yaml_node_t 
                 if (r->set->rules[i]->builtin)
                         names[n++] = r->set->rules[i]->name;
         meant = nearest(name, names, n);
-        return yaml_complain(&r->file, at, 0,
-                             "a rule needs expr, a condition such as live > 1GiB (and there is no "
-                             "built-in rule '%s' to change%s%s%s)",
-                             name, meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
+        return yaml_error(&r->file, at, 0,
+                          "a rule needs expr, a condition such as live > 1GiB (and there is no "
+                          "built-in rule '%s' to change%s%s%s)",
+                          name, meant ? "; did you mean '" : "", meant ? meant : "", meant ? "'?" : "");
 }
 
 static bool read_rule(struct reader *r, const struct group *g, const yaml_node_t *node)
@@ -245,9 +245,9 @@ static bool read_rule(struct reader *r, const struct group *g, const yaml_node_t
             !take_text(r, node, "alert", "the name of the rule", &name, &p.name))
                 return false;
         if (!name && yaml_get(&r->file, node, "record"))
-                return yaml_complain(&r->file, node, 0, "there are no recording rules here; expected alert: NAME");
+                return yaml_error(&r->file, node, 0, "there are no recording rules here; expected alert: NAME");
         if (!name)
-                return yaml_complain(&r->file, node, 0, "this rule has no name; expected alert: NAME");
+                return yaml_error(&r->file, node, 0, "this rule has no name; expected alert: NAME");
         if (!find_changed(r, g, name, p.name, &changed))
                 return false;
 
@@ -287,9 +287,9 @@ static bool read_group(struct reader *r, const yaml_node_t *node)
                 .limits = yaml_get(&r->file, node, "limits"),
         };
         if (!name)
-                return yaml_complain(&r->file, node, 0, "this group has no name; expected name: NAME");
+                return yaml_error(&r->file, node, 0, "this group has no name; expected name: NAME");
         if (!rules)
-                return yaml_complain(&r->file, node, 0, "group '%s' has no rules:", g.name ? g.name : "");
+                return yaml_error(&r->file, node, 0, "group '%s' has no rules:", g.name ? g.name : "");
         if (!g.name || !yaml_is_sequence(&r->file, rules, "a list of rules"))
                 return false;
         for (size_t i = 0; (rule = yaml_item_at(&r->file, rules, i)); i++)
@@ -319,7 +319,7 @@ static bool read_file(struct reader *r)
         bool good = true, with_pack = true;
 
         if (!root)
-                return yaml_complain(&r->file, NULL, 0, "the file is empty; expected groups:");
+                return yaml_error(&r->file, NULL, 0, "the file is empty; expected groups:");
         if (!yaml_is_mapping(&r->file, root, "groups:"))
                 return false;
         good = yaml_check_keys(&r->file, root, keys, COUNT(keys));
@@ -330,7 +330,7 @@ static bool read_file(struct reader *r)
                 drop_builtin(r->set);
         groups = yaml_get(&r->file, root, "groups");
         if (!groups)
-                return builtin ? good : yaml_complain(&r->file, root, 0, "expected groups:");
+                return builtin ? good : yaml_error(&r->file, root, 0, "expected groups:");
         if (!yaml_is_sequence(&r->file, groups, "a list of groups"))
                 return false;
         for (size_t i = 0; (group = yaml_item_at(&r->file, groups, i)); i++)

@@ -15,7 +15,7 @@
 #include "daemon/rules/rule.h"
 #include "daemon/config/yaml_file.h"
 
-/* NULL after complaining. Free with ruleset_destroy. n may be 0: the pack alone. */
+/* NULL after reporting an error. Free with ruleset_destroy. n may be 0: the pack alone. */
 struct ruleset *rules_load(const char *const *paths, size_t n, const struct yaml_says *says);
 
 /* The same of one text. */

@@ -31,7 +31,7 @@ void rulebook_change(struct rulebook *b, struct ruleset *rules)
 
 static void gather(void *ctx, const char *line)
 {
-        struct complaints *c = ctx;
+        struct diagnostics *c = ctx;
         size_t n = strlen(line);
 
         if (n + 2 > sizeof(c->text) - c->used)
@@ -42,7 +42,7 @@ static void gather(void *ctx, const char *line)
         c->used += n;
 }
 
-struct yaml_says complaints_gather(struct complaints *c)
+struct yaml_says complaints_gather(struct diagnostics *c)
 {
         c->text[0] = '\0';
         c->used = 0;
@@ -55,4 +55,4 @@ static void to_stderr(void *ctx, const char *line)
         fprintf(stderr, "heapwatchd: %s\n", line);
 }
 
-const struct yaml_says complaints_to_stderr = { .say = to_stderr };
+const struct yaml_says diagnostics_to_stderr = { .say = to_stderr };

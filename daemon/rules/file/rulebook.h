@@ -18,25 +18,25 @@ struct rulebook {
         struct ruleset *rules; /* owned; NULL before rulebook_open */
 };
 
-/* Reads the files for the first time. False after complaining. */
+/* Reads the files for the first time. False after reporting an error. */
 bool rulebook_open(struct rulebook *b, char *const *paths, size_t n, const struct yaml_says *says);
 void rulebook_close(struct rulebook *b);
 
-/* Reads them again. Returns the new rules, which are not in force yet, or NULL after complaining. */
+/* Reads them again. Returns the new rules, which are not in force yet, or NULL after reporting an error. */
 struct ruleset *rulebook_read(const struct rulebook *b, const struct yaml_says *says);
 
 /* Puts them in force and destroys the old ones: whoever borrows those must have changed over. */
 void rulebook_change(struct rulebook *b, struct ruleset *rules);
 
 /* Complaints as lines of one text, for a reply. */
-struct complaints {
+struct diagnostics {
         char text[4096];
         size_t used;
 };
 
-struct yaml_says complaints_gather(struct complaints *c);
+struct yaml_says complaints_gather(struct diagnostics *c);
 
 /* Complaints to standard error, behind "heapwatchd: ". */
-extern const struct yaml_says complaints_to_stderr;
+extern const struct yaml_says diagnostics_to_stderr;
 
 #endif

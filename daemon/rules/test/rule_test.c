@@ -62,7 +62,7 @@ static bool parse_state(struct suite *s, const yaml_node_t *node, enum notice_st
                         return true;
                 }
         }
-        return yaml_complain(&s->file, node, 0, "expected state: inactive, pending, firing or resolved");
+        return yaml_error(&s->file, node, 0, "expected state: inactive, pending, firing or resolved");
 }
 
 static bool known_rule(struct suite *s, const yaml_node_t *at, const char *rule)
@@ -74,8 +74,8 @@ static bool known_rule(struct suite *s, const yaml_node_t *at, const char *rule)
         for (size_t i = 0; i < s->rules->n; i++)
                 names[i] = s->rules->rules[i]->name;
         meant = nearest(rule, names, s->rules->n);
-        return yaml_complain(&s->file, at, 0, "there is no rule '%s'%s%s%s", rule, meant ? "; did you mean '" : "",
-                             meant ? meant : "", meant ? "'?" : "");
+        return yaml_error(&s->file, at, 0, "there is no rule '%s'%s%s%s", rule, meant ? "; did you mean '" : "",
+                          meant ? meant : "", meant ? "'?" : "");
 }
 
 static bool check_alert(struct suite *s, const yaml_node_t *node, const char *name, const struct test_changes *c)
@@ -96,7 +96,7 @@ static bool check_alert(struct suite *s, const yaml_node_t *node, const char *na
         const char *band = band_node ? yaml_text(&s->file, band_node, "the label of a band") : NULL;
         const char *when = yaml_text(&s->file, at_node, "a time such as 10m, or end");
         if (!rule || !when || !yaml_get(&s->file, node, "state"))
-                return yaml_complain(&s->file, node, 0, "expected at:, alert: and state:");
+                return yaml_error(&s->file, node, 0, "expected at:, alert: and state:");
         if (!strcmp(when, "end"))
                 at = UINT64_MAX;
         else if (!rules_test_time(&s->file, at_node, &at))
@@ -158,7 +158,7 @@ static bool check_all(struct suite *s, const yaml_node_t *node, const struct tes
         bool good = true;
 
         if (!alerts && !fired)
-                return yaml_complain(&s->file, node, 0, "expected alerts: or fired:, what must come of it");
+                return yaml_error(&s->file, node, 0, "expected alerts: or fired:, what must come of it");
         if (alerts && !yaml_is_sequence(&s->file, alerts, "a list of alerts"))
                 return false;
         for (size_t i = 0; alerts && (item = yaml_item_at(&s->file, alerts, i)); i++)
@@ -181,7 +181,7 @@ static bool run_case(struct suite *s, const yaml_node_t *node)
         good = rules_test_input(&s->file, node, &in) && good;
         if (good) {
                 good = rules_test_run(s->rules, &in, &changes, error, sizeof(error)) ||
-                       yaml_complain(&s->file, node, 0, "%s", error);
+                       yaml_error(&s->file, node, 0, "%s", error);
                 good = good && check_all(s, node, &changes);
         }
         free(changes.list);
@@ -203,12 +203,12 @@ static bool load_rules(struct suite *s, const yaml_node_t *files)
                 if (!text)
                         return false;
                 if (n == FILES_MAX)
-                        return yaml_complain(&s->file, item, 0, "at most %d files", FILES_MAX);
+                        return yaml_error(&s->file, item, 0, "at most %d files", FILES_MAX);
                 rules_test_beside(&s->file, text, paths[n]);
                 list[n] = paths[n];
                 n++;
         }
-        s->rules = rules_load(list, n, &complaints_to_stderr);
+        s->rules = rules_load(list, n, &diagnostics_to_stderr);
         return s->rules != NULL;
 }
 
@@ -219,16 +219,16 @@ static bool run_suite(struct suite *s)
         bool good;
 
         if (!root || !yaml_is_mapping(&s->file, root, "rule_files: and tests:"))
-                return root ? false : yaml_complain(&s->file, NULL, 0, "the file is empty; expected tests:");
+                return root ? false : yaml_error(&s->file, NULL, 0, "the file is empty; expected tests:");
         good = yaml_check_keys(&s->file, root, keys, COUNT(keys));
         tests = yaml_get(&s->file, root, "tests");
         if (!tests)
-                return yaml_complain(&s->file, root, 0, "expected tests:");
+                return yaml_error(&s->file, root, 0, "expected tests:");
         if (!load_rules(s, yaml_get(&s->file, root, "rule_files")) ||
             !yaml_is_sequence(&s->file, tests, "a list of tests"))
                 return false;
         if (!yaml_item_at(&s->file, tests, 0))
-                return yaml_complain(&s->file, tests, 0, "expected at least one test");
+                return yaml_error(&s->file, tests, 0, "expected at least one test");
         for (size_t i = 0; (item = yaml_item_at(&s->file, tests, i)); i++)
                 good = run_case(s, item) && good;
         return good;
@@ -240,7 +240,7 @@ int rules_test(char *const *paths, size_t n)
 
         for (size_t i = 0; i < n; i++) {
                 struct suite s = { .score = &score };
-                bool good = yaml_file_read(&s.file, paths[i], &complaints_to_stderr) && run_suite(&s);
+                bool good = yaml_file_read(&s.file, paths[i], &diagnostics_to_stderr) && run_suite(&s);
                 score.bad |= !good;
                 yaml_file_done(&s.file);
                 ruleset_destroy(&s.rules);

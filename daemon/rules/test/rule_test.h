@@ -50,7 +50,7 @@ struct test_changes {
         uint64_t end_ns; /* event time of the run's end */
 };
 
-/* Reads what a test gives (rules_test_input.c). False when something was complained of. To be done in any case. */
+/* Reads what a test gives (rules_test_input.c). False when something was reported of. To be done in any case. */
 bool rules_test_input(struct yaml_file *f, const yaml_node_t *node, struct test_input *ret);
 void rules_test_input_done(struct test_input *in);
 

@@ -34,7 +34,7 @@ bool rules_test_time(struct yaml_file *f, const yaml_node_t *node, uint64_t *ret
         if (!text)
                 return false;
         return hw_parse_duration(text, ret_ns) ||
-               yaml_complain(f, node, 0, "'%s'; expected a time such as 30s, 5m or 2h", text);
+               yaml_error(f, node, 0, "'%s'; expected a time such as 30s, 5m or 2h", text);
 }
 
 static bool can_be_made_up(Hw__Series id)
@@ -64,16 +64,15 @@ static bool take_values(struct yaml_file *f, const struct yaml_entry *e, struct 
         if (!text)
                 return false;
         if (in->n_series == TEST_SERIES_MAX)
-                return yaml_complain(f, e->key_node, 0, "at most %d series and bands", TEST_SERIES_MAX);
+                return yaml_error(f, e->key_node, 0, "at most %d series and bands", TEST_SERIES_MAX);
         *series = (struct test_series){ .id = of_bands ? 0 : series_named(e->key, &type), .band = e->key };
         if (!of_bands && !series->id)
-                return yaml_complain(f, e->key_node, 0,
-                                     "'%s' cannot be made up; expected live, heap, blocks, "
-                                     "allocated, gc_pause, copied, slop, fragmentation, rss, pss, swap, cgroup or cpu",
-                                     e->key);
+                return yaml_error(f, e->key_node, 0,
+                                  "'%s' cannot be made up; expected live, heap, blocks, "
+                                  "allocated, gc_pause, copied, slop, fragmentation, rss, pss, swap, cgroup or cpu",
+                                  e->key);
         in->n_series++;
-        return rules_test_values(text, series, type, error, sizeof(error)) ||
-               yaml_complain(f, e->value, 0, "%s", error);
+        return rules_test_values(text, series, type, error, sizeof(error)) || yaml_error(f, e->value, 0, "%s", error);
 }
 
 static bool take_series(struct yaml_file *f, const yaml_node_t *node, struct test_input *in, bool of_bands)
@@ -100,14 +99,14 @@ static bool take_trend(struct yaml_file *f, const yaml_node_t *node, struct test
             !rules_test_time(f, yaml_get(f, node, "leak_after"), &leak_after) || (limit && !text))
                 return false;
         if (resolution == 0)
-                return yaml_complain(f, node, 0, "resolution: expected more than 0s");
+                return yaml_error(f, node, 0, "resolution: expected more than 0s");
         in->trend = tracker_config_scaled(resolution);
         if (leak_after)
                 in->trend.trend.leak_after_ns = leak_after;
         if (!trend_config_valid(&in->trend.trend))
-                return yaml_complain(f, node, 0, "leak_after: expected at least twenty times the resolution");
+                return yaml_error(f, node, 0, "leak_after: expected at least twenty times the resolution");
         if (text && !hw_parse_bytes(text, &in->trend.given_limit_bytes))
-                return yaml_complain(f, limit, 0, "'%s'; expected bytes such as 2GiB", text);
+                return yaml_error(f, limit, 0, "'%s'; expected bytes such as 2GiB", text);
         return true;
 }
 
@@ -119,10 +118,10 @@ static bool take_log(struct yaml_file *f, const yaml_node_t *node, struct test_i
         if (!text)
                 return false;
         if (in->n_logs == TEST_LOGS_MAX)
-                return yaml_complain(f, node, 0, "at most %d logs", TEST_LOGS_MAX);
+                return yaml_error(f, node, 0, "at most %d logs", TEST_LOGS_MAX);
         rules_test_beside(f, text, path);
         in->logs[in->n_logs] = strdup(path);
-        return in->logs[in->n_logs++] || yaml_complain(f, node, 0, "out of memory");
+        return in->logs[in->n_logs++] || yaml_error(f, node, 0, "out of memory");
 }
 
 /* One log, or a list of them: runs of the target, one after the other. */
@@ -150,15 +149,15 @@ bool rules_test_input(struct yaml_file *f, const yaml_node_t *node, struct test_
         in->interval_ns = INTERVAL_NS;
         in->target = target ? yaml_text(f, target, "the name of a target") : "test";
         if (!in->target || !hw_target_name_valid(in->target))
-                good = yaml_complain(f, target, 0, "expected the name of a target: A-Z a-z 0-9 . _ -");
+                good = yaml_error(f, target, 0, "expected the name of a target: A-Z a-z 0-9 . _ -");
         good = rules_test_time(f, yaml_get(f, node, "interval"), &in->interval_ns) && good;
         if (in->interval_ns == 0)
-                good = yaml_complain(f, node, 0, "interval: expected more than 0s");
+                good = yaml_error(f, node, 0, "interval: expected more than 0s");
         good = take_series(f, yaml_get(f, node, "series"), in, false) && good;
         good = take_series(f, yaml_get(f, node, "bands"), in, true) && good;
         good = take_logs(f, path, in) && good;
         if (good && !in->n_logs == !in->n_series)
-                good = yaml_complain(f, node, 0, "expected either log: or series: and bands:");
+                good = yaml_error(f, node, 0, "expected either log: or series: and bands:");
         return take_trend(f, node, in) && good;
 }
 

@@ -51,7 +51,7 @@ static int throw_away(void *ctx, const Hw__Update *update)
         return 0;
 }
 
-static const struct outlet nowhere = { .send = throw_away };
+static const struct update_sink nowhere = { .send = throw_away };
 
 /* ------------------------------------------------------------- made-up events */
 
@@ -317,7 +317,7 @@ static bool read_log(struct pipeline *p, const char *path, char *error, size_t e
 
         while (fd >= 0 && ((n = read(fd, buffer, sizeof(buffer))) > 0 || (n < 0 && errno == EINTR)))
                 if (n > 0)
-                        (void)pipeline_bytes(p, buffer, (size_t)n); /* the outlet takes everything */
+                        (void)pipeline_bytes(p, buffer, (size_t)n); /* the sink takes everything */
         if (fd < 0 || n < 0) {
                 snprintf(error, error_size, "%s: %s", path, strerror(errno));
                 if (fd >= 0)
@@ -338,7 +338,7 @@ static bool run_log(const struct ruleset *rules, const struct test_input *input,
         struct pipeline_options options = { .name = input->target,
                                             .uri = &uri,
                                             .epoch = 1,
-                                            .outlet = nowhere,
+                                            .sink = nowhere,
                                             .trend = &input->trend,
                                             .rules = rules,
                                             .alert_hooks = hooks };

@@ -28,7 +28,7 @@ int rules_tool_check(char *const *paths, size_t n)
 {
         struct rulebook book;
 
-        if (!rulebook_open(&book, paths, n, &complaints_to_stderr))
+        if (!rulebook_open(&book, paths, n, &diagnostics_to_stderr))
                 return 2;
         print_counts(n, book.rules);
         rulebook_close(&book);
@@ -110,7 +110,7 @@ int rules_tool_list(char *const *paths, size_t n, bool in_words)
 {
         struct rulebook book;
 
-        if (!rulebook_open(&book, paths, n, &complaints_to_stderr))
+        if (!rulebook_open(&book, paths, n, &diagnostics_to_stderr))
                 return 2;
         for (size_t i = 0; i < book.rules->n; i++)
                 (in_words ? explain : list_one)(book.rules->rules[i]);

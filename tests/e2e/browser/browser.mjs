@@ -12,7 +12,7 @@ const LIMIT = 120000; // milliseconds, for what hangs: a busy machine must never
 const tabs = new Map();
 let next = 0;
 
-// A tab keeps what its console and its network complained about.
+// A tab keeps what its console and its network reported about.
 async function open({ width = 1400, height = 900, theme = "light", offline = false }) {
     const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true, offline, locale: "en-GB", timezoneId: "UTC" });
     context.setDefaultTimeout(LIMIT);

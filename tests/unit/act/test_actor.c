@@ -321,7 +321,7 @@ static void plans_refuse_mistakes(void **state)
                   "webhook: the URL holds a user name or password; "
                   "put a token into a file and name it as bearer_file" },
                 { { .kind = ACT_WEBHOOK, .url = "http:///x" },
-                  "webhook: the URL has no host; expected the like of http://127.0.0.1:9093/path" },
+                  "webhook: the URL has no host; expected e.g. http://127.0.0.1:9093/path" },
                 { { .kind = ACT_WEBHOOK, .url = "http://h/\nX: y" },
                   "webhook: the URL is too long, or has blanks or control characters in it" },
                 { { .kind = ACT_ALERTMANAGER, .url = "http://h", .bearer_file = "token" },

@@ -123,7 +123,7 @@ static void an_alert_is_acted_on_once(void **state)
         take(1, NOTICE_RESOLVED, NOW, NOW + 4 * (uint64_t)S);
         assert_int_equal(seen.acted, 2);
         assert_int_equal(desk_stats(desk)->firing, 0);
-        take(1, NOTICE_FIRING, NOW + 5 * (uint64_t)S, NOW + 5 * (uint64_t)S); /* it fires anew: another one */
+        take(1, NOTICE_FIRING, NOW + 5 * (uint64_t)S, NOW + 5 * (uint64_t)S); /* it fires again: another one */
         assert_int_equal(seen.acted, 3);
         take(2, NOTICE_RESOLVED, NOW, NOW); /* never heard of */
         assert_int_equal(seen.acted, 3);

@@ -111,7 +111,7 @@ static void test_pool(void **unused)
         for (uint32_t id = 2; id <= 1000; id++)
                 assert_int_equal(*(uint64_t *)pool_at(&p, id), id * 3);
         pool_undo(&p);
-        assert_int_equal(*(uint64_t *)pool_add(&p), 0); /* zeroed anew */
+        assert_int_equal(*(uint64_t *)pool_add(&p), 0); /* zeroed again */
         assert_true(pool_held(&p) >= 8000);
         pool_done(&p);
         assert_int_equal(pool_held(&p), 0);

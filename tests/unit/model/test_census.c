@@ -117,7 +117,7 @@ static void test_unfinished(void **unused)
         assert_int_equal(band(1)->bytes, 7);
         begin(40);
         row("a", 1);
-        profile_begin(BREAKDOWN_CLOSURE_TYPE); /* the profile begins anew */
+        profile_begin(BREAKDOWN_CLOSURE_TYPE); /* the profile begins again */
         assert_true(f.census.unfinished && f.census.number == 4);
         begin(50);
         model_end_run(f.m);

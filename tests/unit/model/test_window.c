@@ -91,7 +91,7 @@ static void same(const struct bucket *a, const struct bucket *b)
         near(a->moments.m_tv, b->moments.m_tv, 1 + sqrt(b->moments.m_tt * b->moments.m_vv) + fabs(b->moments.t_mean));
 }
 
-/* A time that mostly goes on, is sometimes late, and seldom jumps far, either way. */
+/* A time that mostly goes on, is sometimes late, and rarely jumps far, either way. */
 static uint64_t next_time(uint64_t now, uint64_t width, uint32_t capacity)
 {
         uint64_t r = random_u64() % 100;

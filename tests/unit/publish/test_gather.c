@@ -32,12 +32,12 @@ static void test_a_burst_keeps_no_memory(void **state)
         (void)state;
         gathered_init(&g);
         gather(&g, 300);
-        gathered_slim(&g); /* they still wait */
+        gathered_shrink(&g); /* they still wait */
         assert_int_equal(g.samples[SERIES_LIVE].n, 300);
         assert_int_equal(g.samples[SERIES_LIVE].values[299], 598);
         assert_int_equal(g.collections.n, 256);
         sent(&g);
-        gathered_slim(&g);
+        gathered_shrink(&g);
         assert_int_equal(g.samples[SERIES_LIVE].capacity, 0);
         assert_null(g.samples[SERIES_LIVE].values);
         assert_int_equal(g.collections.capacity, 0);
@@ -54,7 +54,7 @@ static void test_what_is_usual_keeps_its_memory(void **state)
         gathered_init(&g);
         gather(&g, 20);
         sent(&g);
-        gathered_slim(&g);
+        gathered_shrink(&g);
         assert_int_equal(g.samples[SERIES_LIVE].capacity, 32);
         assert_int_equal(g.collections.capacity, 32);
         gathered_done(&g);

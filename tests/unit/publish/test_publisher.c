@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The publisher behind the real model. A follower takes every update as bytes,
- * checks its sequence and keeps the state; at the end a newcomer who got the
+ * checks its sequence and keeps the state; at the end a late joiner who got the
  * snapshot must hold the very same.
  */
 #include "daemon/model/limits.h"
@@ -23,13 +23,13 @@ struct bytes {
 };
 
 struct follower {
-        bool newcomer; /* gets a snapshot: sequences stand still */
+        bool late_joiner; /* gets a snapshot: sequences stand still */
         uint64_t sequences[KINDS], updates[KINDS];
         struct bytes state[KINDS]; /* heap, gc, sched, census: newest body without what is gathered */
         struct bytes bands[MAX_ROWS], stacks[MAX_ROWS], ticky[MAX_ROWS], notes[MAX_ROWS];
         uint64_t samples[16], collections, dropped, ticks;
         Hw__Update *heap, *target; /* newest, owned */
-        int result;                /* of the outlet */
+        int result;                /* of the sink */
         struct publisher *p;
         struct model *m;
 };
@@ -115,7 +115,7 @@ static void follow(struct follower *f, Hw__Update *u)
         f->updates[kind]++;
         assert_int_equal(u->epoch, 77);
         assert_string_equal(u->target, "t");
-        if (f->newcomer)
+        if (f->late_joiner)
                 f->sequences[kind] = u->sequence;
         else
                 assert_int_equal(u->sequence, ++f->sequences[kind]);
@@ -179,9 +179,9 @@ static void free_follower(struct follower *f)
 static struct follower *open_publisher(void)
 {
         struct follower *f = calloc(1, sizeof(*f));
-        struct outlet outlet = { f, on_send };
+        struct update_sink out = { f, on_send };
 
-        f->p = publisher_new("t", 77, &outlet);
+        f->p = publisher_new("t", 77, &out);
         assert_non_null(f->p);
         struct model_sink sink = publisher_sink(f->p);
         f->m = model_new(&sink);
@@ -221,12 +221,12 @@ static void expect_same(const struct bytes *a, const struct bytes *b)
                 assert_memory_equal(a->p, b->p, a->n);
 }
 
-/* A newcomer's state is that of the one who saw everything, and goes on with the same sequence numbers. */
+/* A late joiner's state is that of the one who saw everything, and goes on with the same sequence numbers. */
 static void expect_snapshot_equals(struct follower *f)
 {
         struct follower *n = calloc(1, sizeof(*n));
 
-        n->newcomer = true;
+        n->late_joiner = true;
         assert_int_equal(publisher_snapshot(f->p, &facts, &health, 3000, NULL, 0, on_snapshot, n), 0);
         for (unsigned kind = 0; kind < KINDS; kind++) {
                 expect_same(&f->state[kind], &n->state[kind]);
@@ -421,7 +421,7 @@ static void test_new_run(void **state)
                             "b\xef\xbf\xbd");
         hw__note__free_unpacked(note, NULL);
         struct follower *n = calloc(1, sizeof(*n));
-        n->newcomer = true;
+        n->late_joiner = true;
         assert_int_equal(publisher_snapshot(f->p, &facts, &health, 1, NULL, 0, on_snapshot, n), 0);
         assert_int_equal(n->updates[HW__KIND__KIND_NOTE], 1);
         assert_int_equal(n->updates[HW__KIND__KIND_CENSUS] + n->updates[HW__KIND__KIND_BAND], 0);
@@ -429,7 +429,7 @@ static void test_new_run(void **state)
         close_publisher(f);
 }
 
-static void test_outlet_error_stays(void **state)
+static void test_sink_error_stays(void **state)
 {
         struct follower *f = open_publisher();
 
@@ -442,7 +442,7 @@ static void test_outlet_error_stays(void **state)
         f->result = 0;
         live(f, 2000, 2);
         publisher_flush(f->p, 2000);
-        assert_int_equal(f->updates[HW__KIND__KIND_HEAP], 1); /* a closed outlet is not tried again */
+        assert_int_equal(f->updates[HW__KIND__KIND_HEAP], 1); /* a closed sink is not tried again */
         assert_int_equal(publisher_error(f->p), -EPIPE);
         close_publisher(f);
 }
@@ -455,7 +455,7 @@ int main(void)
                 cmocka_unit_test(test_unknown_is_absent),
                 cmocka_unit_test(test_arguments_are_kept_back),
                 cmocka_unit_test(test_new_run),
-                cmocka_unit_test(test_outlet_error_stays),
+                cmocka_unit_test(test_sink_error_stays),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -162,7 +162,7 @@ static void a_run_ends_its_alerts(void **state)
                             "fires firing@50 waits pending@50 over/A firing@50 over/A resolved@50 "
                             "waits inactive@50 fires resolved@50 target firing@-1 ");
 
-        /* the next run: event time begins anew, band 1 is another one */
+        /* the next run: event time begins again, band 1 is another one */
         w->told.text[0] = '\0';
         alerts_begin_run(w->alerts);
         w->data->labels[1] = "B";

@@ -192,8 +192,8 @@ static void mistakes(void **state)
                 { "groups: [{name: a, rules: [{alert: a, expr: leak(live), limits: {cuont: 5}}]}]",
                   "did you mean 'count'" },
                 { "groups: [{name: a, rules: [{alert: a, expr: leak(live), limits: {count: -5}}]}]", "from 1 to" },
-                { "groups: [{name: a, name: b, rules: []}]", "'name' stands here twice" },
-                { "a: [", "this is no YAML" },
+                { "groups: [{name: a, name: b, rules: []}]", "duplicate key 'name'" },
+                { "a: [", "not valid YAML" },
                 { "groups: [{name: a, rules: [{alert: a, expr: [live]}]}]", "found a list" },
         };
 

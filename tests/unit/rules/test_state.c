@@ -30,12 +30,12 @@ static void scripts(void **state)
         } cases[] = {
                 { "0110", NULL, 0, 0, "iFFr" },
                 { "01111100", NULL, 3, 0, "iPPPFFrr" },
-                { "0110111", NULL, 3, 0, "iPPiPPP" }, /* a break begins anew */
+                { "0110111", NULL, 3, 0, "iPPiPPP" }, /* a break begins again */
                 { "01?1111", NULL, 3, 0, "iPPPPPF" }, /* what was unknown does not count */
                 { "011???0", NULL, 1, 0, "iPFFFFr" }, /* unknown neither resolves ... */
                 { "1????", NULL, 2, 0, "PPPPP" },     /* ... nor fires */
                 { "1110000", NULL, 0, 2, "FFFFFrr" },
-                { "1101010", NULL, 0, 2, "FFFFFFF" },   /* keep_firing_for begins anew */
+                { "1101010", NULL, 0, 2, "FFFFFFF" },   /* keep_firing_for begins again */
                 { "100??000", NULL, 0, 3, "FFFFFFFr" }, /* it does not run on while unknown */
                 { "111000", "000001", 0, 0, "FFFFFr" }, /* until decides when it is over */
                 { "10000", "0??01", 0, 0, "FFFFr" },

@@ -256,7 +256,7 @@ static inline void play_into(struct said *s, const uint8_t *bytes, size_t size, 
                 .name = "log",
                 .uri = &uri,
                 .epoch = 1,
-                .outlet = { .ctx = s, .send = hear },
+                .sink = { .ctx = s, .send = hear },
                 .events = s->wish,
         };
         struct pipeline *p = pipeline_new(&options, error, sizeof(error));
@@ -282,7 +282,7 @@ static inline void play_into(struct said *s, const uint8_t *bytes, size_t size, 
 
 static inline struct said play(const uint8_t *bytes, size_t size, size_t (*piece)(void *ctx), void *ctx)
 {
-        struct said s = { .wish = EVENTS_NOT_WANTED };
+        struct said s = { .wish = EVENTS_OFF };
 
         play_into(&s, bytes, size, piece, ctx);
         return s;
@@ -291,7 +291,7 @@ static inline struct said play(const uint8_t *bytes, size_t size, size_t (*piece
 /* With its events told. Free with said_done. */
 static inline struct said play_events(const uint8_t *bytes, size_t size, size_t (*piece)(void *ctx), void *ctx)
 {
-        struct said s = { .wish = EVENTS_TOLD };
+        struct said s = { .wish = EVENTS_FULL };
 
         play_into(&s, bytes, size, piece, ctx);
         return s;

@@ -78,7 +78,7 @@ static struct outcome play_short(const struct log *l, unsigned long fail, bool a
                 .name = "log",
                 .uri = &uri,
                 .epoch = 1,
-                .outlet = { .ctx = &o, .send = take },
+                .sink = { .ctx = &o, .send = take },
                 .events = wish,
         };
         calls = 0;
@@ -113,7 +113,7 @@ static void sweep(const struct log *l, enum event_wish wish)
                         /* Told to its end: every collection and event is there or counted, or its loss is a gap. */
                         assert_true(o.collections == all.collections || o.gaps > 0 || after);
                         assert_true(o.censuses == all.censuses || o.gaps > 0 || after);
-                        if (wish == EVENTS_TOLD)
+                        if (wish == EVENTS_FULL)
                                 assert_true(o.events == all.events && o.counted == all.counted);
                         assert_true(after || o.state == all.state);
                 }
@@ -126,8 +126,8 @@ static void test_every_allocation_fails(void **state)
         struct log l = log_of("cc-hc-ghc9103"); /* definitions, censuses, collections, notes */
 
         (void)state;
-        sweep(&l, EVENTS_NOT_WANTED);
-        sweep(&l, EVENTS_TOLD);
+        sweep(&l, EVENTS_OFF);
+        sweep(&l, EVENTS_FULL);
         free(l.bytes);
 }
 

@@ -45,7 +45,7 @@ static struct pipeline *new_pipeline(const char *path, struct said *said)
 {
         char error[256];
         struct source_uri uri;
-        struct pipeline_options options = { .name = "steady", .uri = &uri, .epoch = 1, .outlet = { said, hear } };
+        struct pipeline_options options = { .name = "steady", .uri = &uri, .epoch = 1, .sink = { said, hear } };
 
         assert_true(source_uri_parse(path, &uri, error, sizeof(error)));
         struct pipeline *p = pipeline_new(&options, error, sizeof(error));

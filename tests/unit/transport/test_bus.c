@@ -89,9 +89,9 @@ static void *new_subscriber(struct fixture *f, const char *prefix)
 static int send_live(struct fixture *f, uint64_t sequence)
 {
         struct test_update u;
-        struct outlet outlet = bus_outlet(f->bus);
+        struct update_sink sink = bus_sink(f->bus);
 
-        return outlet.send(outlet.ctx, test_update(&u, sequence, sequence * 10));
+        return sink.send(sink.ctx, test_update(&u, sequence, sequence * 10));
 }
 
 /* Receives one update; to be freed by the caller. */

@@ -3,7 +3,7 @@
  * The lossless way: nothing is lost however slow the client reads, memory does
  * not grow, and neither a send nor the end hangs when the client is gone.
  *
- * once.h takes its parent for the client. So each test forks a client, which
+ * push.h takes its parent for the client. So each test forks a client, which
  * forks the sender; the test itself watches both from outside, and makes no
  * ZeroMQ context of its own.
  */
@@ -24,10 +24,10 @@ static char dir[64], endpoint[96];
 struct report {
         int status; /* of the last send */
         uint64_t sent;
-        bool ended; /* once_destroy returned */
+        bool ended; /* push_destroy returned */
 };
 
-static int send_census(struct outlet outlet, uint64_t sequence, uint32_t *bands, uint64_t *bytes)
+static int send_census(struct update_sink sink, uint64_t sequence, uint32_t *bands, uint64_t *bytes)
 {
         Hw__Update update = HW__UPDATE__INIT;
         Hw__Census census = HW__CENSUS__INIT;
@@ -44,7 +44,7 @@ static int send_census(struct outlet outlet, uint64_t sequence, uint32_t *bands,
         census.n_band = census.n_bytes = ROWS;
         census.band = bands;
         census.bytes = bytes;
-        return outlet.send(outlet.ctx, &update);
+        return sink.send(sink.ctx, &update);
 }
 
 /* The daemon's part: sends n censuses, closes, and reports through the pipe. */
@@ -54,17 +54,17 @@ static void run_sender(int report_fd, uint64_t n)
         static uint64_t bytes[ROWS];
         struct report report = { 0 };
         char error[256];
-        struct once *once = once_new(endpoint, error, sizeof(error));
+        struct push *push = push_new(endpoint, error, sizeof(error));
 
-        if (!once)
+        if (!push)
                 _exit(3);
         while (report.sent < n && report.status == 0) {
-                report.status = send_census(once_outlet(once), report.sent + 1, bands, bytes);
+                report.status = send_census(push_sink(push), report.sent + 1, bands, bytes);
                 report.sent += report.status == 0;
         }
         (void)!write(report_fd, &report, sizeof(report));
-        once_destroy(&once);
-        report.ended = once == NULL;
+        push_destroy(&push);
+        report.ended = push == NULL;
         (void)!write(report_fd, &report, sizeof(report));
         _exit(0);
 }
@@ -274,7 +274,7 @@ static void test_refused_endpoint(void **state)
         char error[256] = "";
 
         (void)state;
-        assert_null(once_new("tcp://127.0.0.1:5000", error, sizeof(error)));
+        assert_null(push_new("tcp://127.0.0.1:5000", error, sizeof(error)));
         assert_non_null(strstr(error, "expected an ipc endpoint"));
 }
 

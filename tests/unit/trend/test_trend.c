@@ -287,7 +287,7 @@ static void leaps(void **state)
         assert_int_equal(t.jumps, 0);
         assert_int_equal(trend_closed_minutes(&t), far);
         assert_int_equal(verdict(), TREND_UNKNOWN);
-        /* ... beyond that it begins anew, at once. */
+        /* ... beyond that it begins again, at once. */
         assert_int_equal(trend_push(&t, (far + LADDER_MINUTES + 1) * MIN, 1e9), TREND_PUSH_OK);
         assert_int_equal(t.jumps, 1);
         assert_int_equal(trend_closed_minutes(&t), 0);

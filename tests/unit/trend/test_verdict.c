@@ -74,7 +74,7 @@ static void growing_after_four(void **state)
         steps(4, TREND_STEADY);
         steps(60, TREND_GROWING);
         begin();
-        for (unsigned k = 0; k < 10; k++) { /* a break starts it anew */
+        for (unsigned k = 0; k < 10; k++) { /* a break starts it again */
                 say(0, TESTS_GROWS, 18);
                 steps(4, TREND_STEADY);
                 say(0, 0, 18);
@@ -103,7 +103,7 @@ static void growing_stays_fifteen(void **state)
         steps(1, TREND_GROWING);
         say(0, 0, 18);
         steps(14, TREND_GROWING);
-        say(0, TESTS_GROWS, 18); /* one minute of growth starts the stay anew */
+        say(0, TESTS_GROWS, 18); /* one minute of growth starts the stay again */
         steps(1, TREND_GROWING);
         say(0, 0, 18);
         steps(14, TREND_GROWING);
@@ -157,7 +157,7 @@ static void leak_stays_while_held(void **state)
         steps(50, TREND_STEADY); /* holding alone is no way in */
 }
 
-/* Left, it is judged anew: growing when something grows, unknown when there is nothing. */
+/* Left, it is judged again: growing when something grows, unknown when there is nothing. */
 static void after_leak(void **state)
 {
         (void)state;

@@ -59,7 +59,7 @@ export class Histories {
         return !this.busy;
     }
 
-    // All state is new: ask for everything anew.
+    // All state is new: ask for everything again.
     renew(): void {
         this.asked.clear();
         for (const t of this.view.targets.values()) t.history.clear();

@@ -50,7 +50,7 @@ export function targetControl(app: App): { root: HTMLElement; update: () => void
     let sure = -Infinity; // when the first of two clicks was
 
     const add = tell.button("Add target", async () => {
-        if (!uri.value.trim()) throw new Error("A source is needed: a path of an eventlog, or the like of tcp:HOST:PORT.");
+        if (!uri.value.trim()) throw new Error("A source is needed: a path of an eventlog, or an address, e.g. tcp:HOST:PORT.");
         await control({ action: "add", uri: uri.value.trim(), name: name.value.trim(), daemon: daemon.value });
         const done = `Added ${uri.value.trim()}.`;
         uri.value = name.value = "";

@@ -103,7 +103,7 @@ export function detail(app: App): Page {
     return { root, update, wants: "all bands", done: () => (table.done(), chart.done()) };
 }
 
-// Rows are made anew when there is a new census or another range, not with every message.
+// Rows are made again when there is a new census or another range, not with every message.
 class Rows {
     private sign = "";
     private rows: Row[] = [];

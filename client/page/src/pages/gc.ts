@@ -60,7 +60,7 @@ export function gc(app: App): Page {
         const base = { range, start, markers: noteMarkers(app, t, range) };
         figures.show([
             { name: "of the last 10 s", value: share(g?.gcShare) }, { name: "of the whole run", value: share(g?.gcShareRun) },
-            { name: "paused in all", value: duration(num(g?.pauseTotalNs)) }, { name: "of it waiting to stop", value: duration(num(g?.syncTotalNs)) },
+            { name: "total pause", value: duration(num(g?.pauseTotalNs)) }, { name: "of it GC sync", value: duration(num(g?.syncTotalNs)) },
             { name: "copied in all", value: bytes(num(g?.copiedBytes)) }, { name: "slop, last", value: bytes(num(g?.slopBytes)) },
             { name: "fragmentation, last", value: bytes(num(g?.fragmentationBytes)) }, { name: "parallel balance", value: share(g?.parallelBalance) },
             { name: "megablocks returned, last major", value: count(t.heap?.megablocksReturned) },

@@ -139,7 +139,7 @@ class Bands {
     private ranked(t: Target, from: number, to: number, keep: (s: string) => boolean): Ranked[] {
         const { route, options } = this.app;
         const sort = route.get("by", options.sort ?? "size") as Sort, reverse = (route.get("rev") === "1") !== !!options.reverse;
-        // While the range slides, the order is found anew when there is a new census.
+        // While the range slides, the order is found again when there is a new census.
         const place = parseStanding(this.app.rangeText) ? `${from}-${to}` : t.censuses.times[to - 1];
         const sign = [t.key, t.run, t.bands.size, place, from, t.censuses.change, route.get("q"), sort, reverse].join("|");
         if (this.cache?.sign !== sign) this.cache = { sign, ranked: rank(t, from, to, keep, sort, reverse) };

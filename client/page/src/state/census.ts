@@ -24,7 +24,7 @@ export class Censuses {
     columns = new Map<number, Column>();
     change = 0; // rises with each change
     private seeded = new Set<number>();
-    private past: HistoryItem[] = []; // history as it came, to build the grid anew when more comes
+    private past: HistoryItem[] = []; // history as it came, to build the grid again when more comes
     private live = 0; // index of the first census that came whole
 
     get n(): number {
@@ -66,9 +66,9 @@ export class Censuses {
         return this.seeded.has(band);
     }
 
-    // What the server knows of the time before the first census here. May come in parts; `anew`: instead of what came before.
-    seed(items: HistoryItem[], anew = false): void {
-        if (anew) {
+    // What the server knows of the time before the first census here. May come in parts; `again`: instead of what came before.
+    seed(items: HistoryItem[], again = false): void {
+        if (again) {
             this.seeded.clear();
             this.past = [];
         }

@@ -179,8 +179,8 @@ export class Target {
     }
 
     // Answers of /api/history for this target.
-    applyHistory(items: w.HistoryItem[], anew = false): void {
-        this.censuses.seed(items.filter((i) => i.band !== undefined || i.series === "census_total"), anew);
+    applyHistory(items: w.HistoryItem[], again = false): void {
+        this.censuses.seed(items.filter((i) => i.band !== undefined || i.series === "census_total"), again);
         for (const i of items) {
             if (i.error || (i.run !== undefined && i.run < this.run)) continue;
             if (i.band !== undefined) {

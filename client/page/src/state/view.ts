@@ -18,7 +18,7 @@ export class View {
     change = 0;
     notesBound: number | undefined;
 
-    // Takes a whole state in place of what was: curves are asked for anew, since they may have a hole now. What nobody else
+    // Takes a whole state in place of what was: curves are asked for again, since they may have a hole now. What nobody else
     // keeps stays with a target in the same run.
     reset(state: StateMessage): void {
         const old = this.targets;
@@ -77,14 +77,14 @@ export class View {
         return t;
     }
 
-    // `anew`: in place of all that came before.
-    history(items: HistoryItem[], anew = false): void {
+    // `again`: in place of all that came before.
+    history(items: HistoryItem[], again = false): void {
         const by = new Map<string, HistoryItem[]>();
         for (const i of items) {
             const k = i.daemon ? `${i.daemon}:${i.target}` : i.target;
             by.set(k, [...(by.get(k) ?? []), i]);
         }
-        for (const [k, list] of by) this.targets.get(k)?.applyHistory(list, anew);
+        for (const [k, list] of by) this.targets.get(k)?.applyHistory(list, again);
         this.change++;
     }
 

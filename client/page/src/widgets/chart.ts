@@ -4,7 +4,7 @@
  * chart's table for screen readers, marker lines, and saving.
  *
  * DESIGN: a chart is shown from a Plot: series in the order of the legend. A stack is drawn from its top down, each layer filled to
- * zero, so later ones cover earlier ones and colours stay pure. uPlot is made anew only when the series change; data alone are set.
+ * zero, so later ones cover earlier ones and colours stay pure. uPlot is made again only when the series change; data alone are set.
  */
 import uPlot from "uplot";
 import { h, label, setAttr, setText, visible } from "../dom.ts";
