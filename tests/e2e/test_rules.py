@@ -147,7 +147,7 @@ MISTAKES = [
     ("groups:\n- name: a\n  rules:\n  - alert: x\n    expr: leak(live)\n    do: [logg]\n", 6, 10, "did you mean 'log'"),
     ("groups:\n- name: a\n  rules:\n  - alert: x\n    expr: leak(live)\n  - alert: x\n    expr: leak(rss)\n", 6, 12,
      "already"),
-    ("groups:\n- name: a\n  rules: [\n", 4, 1, "no YAML"),
+    ("groups:\n- name: a\n  rules: [\n", 4, 1, "not valid YAML"),
     ("gruops: []\n", 1, 1, "did you mean 'groups'"),
 ]
 

@@ -267,7 +267,7 @@ static void only_plain_files_are_read(void **state)
         refused("/dev/null", "this is a device");
         refused(large, "larger than 1 MiB");
         assert_int_equal(truncate(large, 10), 0);
-        refused(large, "a zero byte");
+        refused(large, "a NUL byte");
         unlink(pipe);
         refused(pipe, "No such file");
         unlink(large);
