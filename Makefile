@@ -1,7 +1,7 @@
 # heapwatch - one non-recursive Makefile. Sources stand in the order in which
 # data flows. `make help` lists the targets.
 #
-#   MODE=release|asan|ubsan   flavour; objects of different flavours never mix
+#   MODE=release|asan|ubsan|tsan   flavour; objects of different flavours never mix
 #   BUILD=DIR                 where everything is made (default: build)
 #   V=1                       show commands; WERROR=1 makes warnings errors
 #   WEB=0                     without the browser page (needs no Node)
@@ -66,6 +66,7 @@ HARDEN := -fstack-protector-strong -D_FORTIFY_SOURCE=2
 SAN.release :=
 SAN.asan    := -fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined -U_FORTIFY_SOURCE
 SAN.ubsan   := -fsanitize=undefined -fno-sanitize-recover=undefined
+SAN.tsan    := -fsanitize=thread -fno-omit-frame-pointer -U_FORTIFY_SOURCE
 SAN.fuzz    := -fsanitize=fuzzer-no-link $(SAN.asan)
 SAN.afl     := $(SAN.asan)
 
@@ -82,7 +83,6 @@ endif
 
 .DELETE_ON_ERROR:
 .SUFFIXES:
-.PHONY: all check unit unit-programs e2e test format bench bench-page bench-streams demo asan fuzz install clean help deps dist layers style leaklab fuzzers valgrind
 
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_OBJ    := $(call objects,$(LIB_SRC)) $(OBJ)/heapwatch.pb-c.o
@@ -194,90 +194,100 @@ $(O)/fuzz/%: $(OBJ)/tests/fuzz/%.o $(O)/libunit.a $(O)/libheapwatch.a
 
 # ------------------------------------------------------------------ targets
 
-deps:
-	$(Q)scripts/deps
-
-unit-programs: $(UNIT_BIN)
-
-unit: all unit-programs
-	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' CHECK_ONLY=unit scripts/check
-
-e2e: all
-	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' CHECK_ONLY=e2e scripts/check
-
-# One test: T=unit/trend/test_windows, T=e2e/test_web.py, T=e2e/test_web.py::name.
-test: all $(if $(filter unit/%,$(T)),$(O)/$(T))
-	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' scripts/check-one '$(T)'
-
-layers:
-	$(Q)scripts/check-layers
-
-style:
-	$(Q)scripts/check-style
-
-format:
-	$(Q)git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
-
-# What is released: the tracked files of this commit, below a folder of the release's name.
-dist: $(BUILD)/heapwatch-$(VERSION).tar.gz
-$(BUILD)/heapwatch-$(VERSION).tar.gz: FORCE
-	@mkdir -p $(@D)
-	$(call SAY,DIST,$@)
-	$(Q)git archive --format=tar.gz --prefix=heapwatch-$(VERSION)/ -o $@ HEAD
-
-# Is the verdict right? Golden timelines, then scores on labelled series; LEAKLAB='--ok 100 --leak 60' for more of them.
-LEAKLAB ?= --ok 20 --leak 12 --seed 2026 --jobs 1
-leaklab: $(O)/heapwatch-trend
-	$(Q)/usr/bin/python3 tests/leaklab/leaklab.py golden --detector $(O)/heapwatch-trend
-	$(Q)/usr/bin/python3 tests/leaklab/leaklab.py score --detector $(O)/heapwatch-trend $(LEAKLAB)
-
-check:
-	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' scripts/check
-
-clean:
-	rm -rf $(BUILD)
+# A line `#: name   what` is one of `make help`; each phony target has one.
+.PHONY: FORCE unit-programs fuzzers
 
 help:
-	@sed -n '1,/^$$/p' Makefile | sed 's/^# \{0,1\}//'
+	@sed -n '1,/^$$/s/^#\( \|$$\)//p' Makefile
 	@echo 'targets:'
-	@echo '  all      heapwatchd, heapwatch, libheapwatch (default)'
-	@echo '  demo     install what is missing, build, watch a leaking Haskell program for half a minute'
-	@echo '  check    install what tests need, build, run all tests; ends with N passed, M failed'
-	@echo '  unit     run the unit tests; e2e: the end-to-end tests'
-	@echo '  test     run one: T=unit/trend/test_windows, T=e2e/test_web.py, T=e2e/test_web.py::test_name'
-	@echo '  style    what is checked of the sources without building; format: clang-format over all of them'
-	@echo '  layers   which room includes which'
-	@echo '  dist     the release as a tarball, from the last commit'
-	@echo '  bench    speed and memory, in one table'
-	@echo '  bench-page  how soon the browser page shows its first picture; bench-streams: what ten open pages cost'
-	@echo '  asan     all tests under AddressSanitizer and UBSan'
-	@echo '  valgrind all tests under valgrind; VALGRIND=unit/eventlog for those whose names begin so'
-	@echo '  install  to DESTDIR/PREFIX'
-	@echo '  deps     install build and test dependencies (Debian)'
-	@echo '  clean    remove $(BUILD)'
-	@echo '  fuzz     coverage-guided fuzzing of what takes bytes from outside, FUZZ_S seconds each (clang)'
-	@echo '  leaklab  score the leak verdict against the benchmark'
+	@sed -n 's/^#: /  /p' Makefile
+.PHONY: help
 
+#: all         heapwatchd, heapwatch, libheapwatch (default)
+.PHONY: all
+
+#: demo        install what is missing, build, watch a leaking Haskell program for half a minute
 demo:
 	$(Q)scripts/deps demo
 	$(Q)$(MAKE) --no-print-directory -j$$(nproc) all
 	$(Q)BUILD='$(O)' scripts/demo/run
+.PHONY: demo
 
+#: deps        install build and test dependencies (Debian)
+deps:
+	$(Q)scripts/deps
+.PHONY: deps
+
+#: check       install what tests need, build, run all tests; ends with N passed, M failed
+check:
+	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' scripts/check
+.PHONY: check
+
+#: unit        of these, the unit tests only
+unit:
+	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' CHECK_ONLY=unit scripts/check
+.PHONY: unit
+
+#: e2e         the end-to-end tests only
+e2e:
+	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' CHECK_ONLY=e2e scripts/check
+.PHONY: e2e
+
+#: test        one test: T=unit/trend/test_windows, T=e2e/test_web.py, T=e2e/test_web.py::test_name
+TEST := $(patsubst tests/%,%,$(T:.c=))
+test:
+	$(Q)scripts/check-one --known '$(TEST)'
+	$(Q)$(MAKE) --no-print-directory all $(if $(filter unit/%,$(TEST)),$(O)/$(TEST))
+	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' scripts/check-one '$(TEST)'
+.PHONY: test
+
+unit-programs: $(UNIT_BIN)
+
+#: style       what can be checked of sources and documents without building
+style:
+	$(Q)scripts/check-style
+	$(Q)scripts/check-docs
+.PHONY: style
+
+#: layers      which room includes which
+layers:
+	$(Q)scripts/check-layers
+.PHONY: layers
+
+#: format      clang-format over all sources
+format:
+	$(Q)git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
+.PHONY: format
+
+#: asan        all tests under AddressSanitizer and UBSan
 asan:
 	$(Q)BUILD='$(BUILD)' MODE=asan scripts/check
+.PHONY: asan
+
+# All tests without a sanitizer, every access and leak watched. VALGRIND='unit/eventlog e2e/test_web' for some only.
+#: valgrind    all tests under valgrind; VALGRIND=unit/eventlog for those whose names begin so
+valgrind: all unit-programs
+	$(Q)BUILD='$(O)' scripts/valgrind $(VALGRIND)
+.PHONY: valgrind
 
 # Everything that takes bytes from outside, FUZZ_S seconds each; what is found is kept in tests/data/fuzz.
 FUZZ_S  ?= 60
 FUZZERS ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 fuzzers: $(FUZZ_BIN)
 
+#: fuzz        coverage-guided fuzzing of what takes bytes from outside, FUZZ_S seconds each (clang)
 fuzz: $(BUILD)/bench/make_census_log
 	$(Q)$(MAKE) --no-print-directory MODE=fuzz CC=clang CFLAGS='-O1 -g' fuzzers
 	$(Q)BUILD='$(BUILD)' FUZZ_S='$(FUZZ_S)' scripts/fuzz $(FUZZERS)
+.PHONY: fuzz
 
-# All tests without a sanitizer, every access and leak watched. VALGRIND='unit/eventlog e2e/test_web' for some only.
-valgrind: all unit-programs
-	$(Q)BUILD='$(O)' scripts/valgrind $(VALGRIND)
+# Is the verdict right? Golden timelines, then scores on labelled series; LEAKLAB='--ok 100 --leak 60' for more of them.
+LEAKLAB ?= --ok 20 --leak 12 --seed 2026 --jobs 1
+#: leaklab     score the leak verdict against the benchmark
+leaklab: $(O)/heapwatch-trend
+	$(Q)/usr/bin/python3 tests/leaklab/leaklab.py golden --detector $(O)/heapwatch-trend
+	$(Q)/usr/bin/python3 tests/leaklab/leaklab.py score --detector $(O)/heapwatch-trend $(LEAKLAB)
+.PHONY: leaklab
 
 # Measurements: never part of check. BENCH_ARGS go to scripts/bench.
 BENCH_BIN := $(patsubst tests/bench/%.c,$(O)/bench/%,$(sort $(wildcard tests/bench/bench_*.c tests/bench/make_*.c)))
@@ -287,17 +297,36 @@ $(O)/bench/%: $(OBJ)/tests/bench/%.o $(O)/libunit.a $(O)/libheapwatch.a
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libheapwatch.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_DAEMON) $(LIBS_LIB)
 
+#: bench       speed and memory, in one table
 bench: all $(BENCH_BIN)
 	$(Q)BUILD='$(O)' scripts/bench $(BENCH_ARGS)
+.PHONY: bench
 
-# The browser page's first picture, in a real browser.
+#: bench-page  how soon the browser page shows its first picture, in a real browser
 bench-page: all $(O)/bench/make_census_log
 	$(Q)BUILD='$(O)' tests/bench/first_picture.py $(BENCH_ARGS)
+.PHONY: bench-page
 
-# What open pages cost the daemon and the web server.
+#: bench-streams  what ten open pages cost the daemon and the web server
 bench-streams: all $(O)/bench/make_census_log
 	$(Q)BUILD='$(O)' tests/bench/page_streams.py $(BENCH_ARGS)
+.PHONY: bench-streams
 
+# The tracked files of this commit, below a folder of the release's name.
+#: dist        the release as a tarball, from the last commit
+dist: $(BUILD)/heapwatch-$(VERSION).tar.gz
+$(BUILD)/heapwatch-$(VERSION).tar.gz: FORCE
+	@mkdir -p $(@D)
+	$(call SAY,DIST,$@)
+	$(Q)git archive --format=tar.gz --prefix=heapwatch-$(VERSION)/ -o $@ HEAD
+.PHONY: dist
+
+#: clean       remove $(BUILD)
+clean:
+	rm -rf $(BUILD)
+.PHONY: clean
+
+#: install     to DESTDIR/PREFIX
 DEST := $(DESTDIR)$(PREFIX)
 install: all
 	install -d $(addprefix $(DEST)/,bin lib/pkgconfig lib/systemd/system include/heapwatch share/heapwatch \
@@ -316,3 +345,4 @@ install: all
 	install -m 644 docs/man/heapwatch.1 $(DEST)/share/man/man1
 	install -m 644 docs/man/heapwatchd.yaml.5 docs/man/heapwatch-rules.5 $(DEST)/share/man/man5
 	install -m 644 docs/man/heapwatchd.8 $(DEST)/share/man/man8
+.PHONY: install

@@ -101,3 +101,23 @@ def test_a_program_of_ones_own(installed, directory):
         assert done.returncode == 0
         name, live = done.stdout.split()
         assert name == b"t" and int(live) > 0
+
+
+def test_the_tarball_builds_and_installs(tmp_path):
+    """What `make dist` packs is all that `make install` needs, without git and without this tree."""
+    if WATCHED:
+        pytest.skip("a release is built without a sanitizer")
+    if not (ROOT / ".git").exists():
+        pytest.skip("a release is packed from a git tree")
+    build = {k: v for k, v in os.environ.items() if k not in ("BUILD", "MODE", "MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    subprocess.run(["make", "-s", "dist", f"BUILD={tmp_path}"], cwd=ROOT, env=build, check=True)
+    (tarball,) = tmp_path.glob("heapwatch-*.tar.gz")
+    subprocess.run(["tar", "xzf", tarball], cwd=tmp_path, check=True)
+    tree = tmp_path / tarball.name[:-len(".tar.gz")]
+    assert not (tree / "build").exists()
+    subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "install", "WEB=0", "CFLAGS=-O0", f"PREFIX={tmp_path}/p"], cwd=tree,
+                   env=build, check=True, stdout=subprocess.DEVNULL)
+    version = tree.name.split("-")[1]
+    for name in ("heapwatch", "heapwatchd"):
+        done = subprocess.run([tmp_path / "p" / "bin" / name, "--version"], stdout=subprocess.PIPE, check=True)
+        assert done.stdout.decode().split() == [name, version]
