@@ -50,7 +50,7 @@ UNIT_SRC    := $(sort $(shell find tests/unit -name 'test_*.c'))
 # ------------------------------------------------------------------ flags
 
 PKGS_LIB    := libzmq libprotobuf-c
-PKGS_DAEMON := libevent libcyaml yaml-0.1 jansson
+PKGS_DAEMON := libevent yaml-0.1 jansson
 PKGS_CLIENT := libevent ncursesw
 PKG_CFLAGS  := $(shell pkg-config --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
 LIBS_LIB     = $(shell pkg-config --libs $(PKGS_LIB))

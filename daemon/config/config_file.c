@@ -1,204 +1,191 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: the file's shape is a libcyaml schema, so that libcyaml finds every
- * mistake in it; its log tells line and column, and is gathered here into one
- * message. The values are then checked like those of the command line.
+ * DESIGN: the tree of yaml_file, walked once. Each value is checked like the
+ * option of the same name, and each mistake is reported at its own line and
+ * column; all of them at once, so that a file is mended in one go.
  */
 #include "daemon/config/config.h"
 
-#include <cyaml/cyaml.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-struct file_target {
-        char *name;
-        char *uri;
-};
+#include "daemon/config/yaml_file.h"
+#include "proto/base/limits.h"
 
-struct file_trend {
-        char *resolution, *leak_after, *limit;
-};
+#define TEXT_MAX 32 /* of a word or a quantity */
 
-struct file_config {
-        struct file_trend *trend;
-        char *publish, *request, *log_level, *show_arguments;
-        struct file_target *targets;
-        unsigned targets_count;
-        char **rules;
-        unsigned rules_count;
-};
-
-static const cyaml_schema_field_t target_fields[] = {
-        CYAML_FIELD_STRING_PTR("name", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_target, name, 1,
-                               TARGET_NAME_MAX),
-        CYAML_FIELD_STRING_PTR("uri", CYAML_FLAG_POINTER, struct file_target, uri, 1, SOURCE_PATH_MAX), CYAML_FIELD_END
-};
-
-static const cyaml_schema_value_t target_value = {
-        CYAML_VALUE_MAPPING(CYAML_FLAG_DEFAULT, struct file_target, target_fields),
-};
-
-static const cyaml_schema_field_t trend_fields[] = {
-        CYAML_FIELD_STRING_PTR("resolution", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_trend, resolution, 1,
-                               32),
-        CYAML_FIELD_STRING_PTR("leak_after", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_trend, leak_after, 1,
-                               32),
-        CYAML_FIELD_STRING_PTR("limit", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_trend, limit, 1, 32),
-        CYAML_FIELD_END
-};
-
-static const cyaml_schema_value_t rules_value = {
-        CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, SOURCE_PATH_MAX),
-};
-
-static const cyaml_schema_field_t config_fields[] = {
-        CYAML_FIELD_MAPPING_PTR("trend", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, trend,
-                                trend_fields),
-        CYAML_FIELD_STRING_PTR("publish", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, publish, 1,
-                               CONFIG_ENDPOINT_MAX - 1),
-        CYAML_FIELD_STRING_PTR("request", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, request, 1,
-                               CONFIG_ENDPOINT_MAX - 1),
-        CYAML_FIELD_STRING_PTR("log_level", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, log_level, 1,
-                               16),
-        /* A text, because libcyaml takes any word that is not false for true. */
-        CYAML_FIELD_STRING_PTR("show_arguments", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config,
-                               show_arguments, 1, 64),
-        CYAML_FIELD_SEQUENCE("rules", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, rules, &rules_value,
-                             0, CONFIG_RULES_MAX),
-        CYAML_FIELD_SEQUENCE("targets", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, struct file_config, targets,
-                             &target_value, 0, CYAML_UNLIMITED),
-        CYAML_FIELD_END
-};
-
-static const cyaml_schema_value_t config_value = {
-        CYAML_VALUE_MAPPING(CYAML_FLAG_POINTER, struct file_config, config_fields),
-};
-
-/* libcyaml's messages about one file. */
-struct diagnostic {
-        char text[1024];
-        size_t used;
-};
-
-__attribute__((format(printf, 3, 0))) static void gather(cyaml_log_t level, void *ctx, const char *format, va_list args)
+static void to_stderr(void *ctx, const char *line)
 {
-        struct diagnostic *c = ctx;
-
-        (void)level;
-        int n = vsnprintf(c->text + c->used, sizeof(c->text) - c->used, format, args);
-        if (n > 0) {
-                c->used += (size_t)n;
-                if (c->used >= sizeof(c->text))
-                        c->used = sizeof(c->text) - 1;
-        }
+        (void)ctx;
+        fprintf(stderr, "heapwatchd: %s\n", line);
 }
 
-static bool report(const char *path, const char *what)
+#define CHECK_KEYS(f, node, what, keys)                                                                                \
+        (yaml_is_mapping(f, node, what) && yaml_check_keys(f, node, keys, sizeof(keys) / sizeof((keys)[0])))
+
+/* A text of 1 to `most` bytes. NULL after reporting an error. */
+static const char *short_text(struct yaml_file *f, const yaml_node_t *node, const char *what, size_t most)
 {
-        fprintf(stderr, "heapwatchd: %s: %s\n", path, what);
-        return false;
+        const char *text = yaml_text(f, node, what);
+
+        if (text && !*text)
+                yaml_error(f, node, 0, "expected %s, found an empty text", what);
+        else if (text && strlen(text) > most)
+                yaml_error(f, node, 0, "expected %s of at most %zu bytes, found %zu", what, most, strlen(text));
+        else
+                return text;
+        return NULL;
 }
 
-static void take_endpoint(char *endpoint, const char *value)
+static bool take_endpoint(struct yaml_file *f, const yaml_node_t *node, char *endpoint)
 {
-        if (value && !endpoint[0])
-                snprintf(endpoint, CONFIG_ENDPOINT_MAX, "%s", value);
+        const char *text = short_text(f, node, "an endpoint", CONFIG_ENDPOINT_MAX - 1);
+
+        if (text && !endpoint[0])
+                snprintf(endpoint, CONFIG_ENDPOINT_MAX, "%s", text);
+        return text != NULL;
 }
 
-static bool take_show_arguments(struct config *c, const char *value, const char *path)
+static bool take_log_level(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
-        char what[128];
+        const char *text = short_text(f, node, "error, warning, info or debug", TEXT_MAX);
 
-        if (value && !strcmp(value, "true"))
-                c->show_arguments = true;
-        else if (value && strcmp(value, "false") != 0) {
-                snprintf(what, sizeof(what), "show_arguments: '%s'; expected true or false", value);
-                return report(path, what);
-        }
-        return true;
+        if (!text)
+                return false;
+        return log_parse_level(text, &c->log_level) ||
+               yaml_error(f, node, 0, "log_level: '%s'; expected error, warning, info or debug", text);
+}
+
+static bool take_show_arguments(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+{
+        bool yes = false, good = yaml_boolean(f, node, &yes);
+
+        c->show_arguments |= yes;
+        return good;
+}
+
+typedef bool trend_setter(struct config_trend *c, const char *value, char *error, size_t error_size);
+
+static bool take_trend_value(struct yaml_file *f, const yaml_node_t *node, struct config_trend *trend,
+                             trend_setter *set, const char *what)
+{
+        const char *text = node ? short_text(f, node, what, TEXT_MAX) : NULL;
+        char error[160];
+
+        if (!text)
+                return !node;
+        return set(trend, text, error, sizeof(error)) || yaml_error(f, node, 0, "%s", error);
 }
 
 /* What the command line gave stays. */
-static bool take_trend(struct config *c, const struct file_trend *f, const char *path)
+static bool take_trend(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
-        struct config_trend from_file = { 0 };
-        char error[160], what[192];
-        const char *wrong = NULL;
+        static const char *const keys[] = { "resolution", "leak_after", "limit" };
+        struct config_trend t = { 0 };
 
-        if (!f)
-                return true;
-        if (f->resolution && !config_trend_resolution(&from_file, f->resolution, error, sizeof(error)))
-                wrong = "resolution";
-        else if (f->leak_after && !config_trend_leak_after(&from_file, f->leak_after, error, sizeof(error)))
-                wrong = "leak_after";
-        else if (f->limit && !config_trend_limit(&from_file, f->limit, error, sizeof(error)))
-                wrong = "limit";
-        if (wrong) {
-                snprintf(what, sizeof(what), "trend: %s: %s", wrong, error);
-                return report(path, what);
-        }
+        if (!CHECK_KEYS(f, node, "resolution, leak_after and limit", keys))
+                return false;
+        bool good = take_trend_value(f, yaml_get(f, node, "resolution"), &t, config_trend_resolution, "a duration");
+        good &= take_trend_value(f, yaml_get(f, node, "leak_after"), &t, config_trend_leak_after, "a duration");
+        good &= take_trend_value(f, yaml_get(f, node, "limit"), &t, config_trend_limit, "a size");
         if (!c->trend.resolution_ns)
-                c->trend.resolution_ns = from_file.resolution_ns;
+                c->trend.resolution_ns = t.resolution_ns;
         if (!c->trend.leak_after_ns)
-                c->trend.leak_after_ns = from_file.leak_after_ns;
+                c->trend.leak_after_ns = t.leak_after_ns;
         if (!c->trend.limit_bytes)
-                c->trend.limit_bytes = from_file.limit_bytes;
-        return true;
+                c->trend.limit_bytes = t.limit_bytes;
+        return good;
 }
 
-static bool take_targets(struct config *c, const struct file_config *f, const char *path)
+static bool take_rules(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
-        char error[SOURCE_PATH_MAX + 256], what[SOURCE_PATH_MAX + 320];
-
-        for (unsigned i = 0; i < f->targets_count; i++) {
-                if (config_add_target(c, f->targets[i].name, f->targets[i].uri, error, sizeof(error)))
-                        continue;
-                snprintf(what, sizeof(what), "target %u: %s", i + 1, error);
-                return report(path, what);
-        }
-        return true;
-}
-
-static bool take_rules(struct config *c, const struct file_config *f, const char *path)
-{
+        const yaml_node_t *item;
+        bool good = true;
         char error[128];
 
-        for (unsigned i = 0; i < f->rules_count; i++)
-                if (!config_add_rules(c, f->rules[i], error, sizeof(error)))
-                        return report(path, error);
-        return true;
+        if (!yaml_is_sequence(f, node, "a list of rule files"))
+                return false;
+        for (size_t i = 0; (item = yaml_item_at(f, node, i)); i++) {
+                const char *path = short_text(f, item, "a rule file", SOURCE_PATH_MAX);
+                if (!path)
+                        good = false;
+                else if (!config_add_rules(c, path, error, sizeof(error)))
+                        return yaml_error(f, item, 0, "%s", error);
+        }
+        return good;
 }
 
-static bool take(struct config *c, const struct file_config *f, const char *path)
+static bool take_target(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
-        if (f->log_level && !log_parse_level(f->log_level, &c->log_level))
-                return report(path, "log_level: expected error, warning, info or debug");
-        take_endpoint(c->publish_endpoint, f->publish);
-        take_endpoint(c->request_endpoint, f->request);
-        return take_show_arguments(c, f->show_arguments, path) && take_trend(c, f->trend, path) &&
-               take_rules(c, f, path) && take_targets(c, f, path);
+        static const char *const keys[] = { "name", "uri" };
+        const char *name = NULL, *uri;
+        char error[SOURCE_PATH_MAX + 256];
+
+        if (!CHECK_KEYS(f, node, "a target: uri and, optionally, name", keys))
+                return false;
+        const yaml_node_t *name_node = yaml_get(f, node, "name"), *uri_node = yaml_get(f, node, "uri");
+        if (!uri_node)
+                return yaml_error(f, node, 0, "this target has no uri");
+        if (name_node && !(name = short_text(f, name_node, "a target name", TARGET_NAME_MAX)))
+                return false;
+        if (!(uri = short_text(f, uri_node, "a URI", SOURCE_PATH_MAX)))
+                return false;
+        if (config_add_target(c, name, uri, error, sizeof(error)))
+                return true;
+        return yaml_error(f, name && !target_name_valid(name) ? name_node : uri_node, 0, "%s", error);
+}
+
+static bool take_targets(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+{
+        const yaml_node_t *item;
+        bool good = true;
+
+        if (!yaml_is_sequence(f, node, "a list of targets"))
+                return false;
+        for (size_t i = 0; (item = yaml_item_at(f, node, i)) && c->n_targets < LIMIT_TARGETS; i++)
+                good &= take_target(f, item, c);
+        if (item)
+                return yaml_error(f, item, 0, "more than %u targets", LIMIT_TARGETS);
+        return good;
+}
+
+static bool take_value(struct yaml_file *f, const struct yaml_entry *e, struct config *c)
+{
+        if (!strcmp(e->key, "publish"))
+                return take_endpoint(f, e->value, c->publish_endpoint);
+        if (!strcmp(e->key, "request"))
+                return take_endpoint(f, e->value, c->request_endpoint);
+        if (!strcmp(e->key, "log_level"))
+                return take_log_level(f, e->value, c);
+        if (!strcmp(e->key, "show_arguments"))
+                return take_show_arguments(f, e->value, c);
+        if (!strcmp(e->key, "trend"))
+                return take_trend(f, e->value, c);
+        return strcmp(e->key, "rules") ? take_targets(f, e->value, c) : take_rules(f, e->value, c);
+}
+
+static bool take(struct yaml_file *f, struct config *c)
+{
+        static const char *const keys[] = { "publish", "request", "log_level", "show_arguments",
+                                            "trend",   "rules",   "targets" };
+        const yaml_node_t *root = yaml_root(f);
+        struct yaml_entry e;
+        bool good = true;
+
+        if (!root)
+                return yaml_error(f, NULL, 0, "the file is empty");
+        if (!CHECK_KEYS(f, root, "settings, e.g. 'log_level: info'", keys))
+                return false;
+        for (size_t i = 0; yaml_entry_at(f, root, i, &e); i++)
+                good &= take_value(f, &e, c);
+        return good;
 }
 
 bool config_read_file(struct config *c, const char *path)
 {
-        struct diagnostic diagnostic = { .text = "" };
-        const cyaml_config_t how = {
-                .log_fn = gather,
-                .log_ctx = &diagnostic,
-                .log_level = CYAML_LOG_WARNING,
-                .mem_fn = cyaml_mem,
-        };
-        struct file_config *f = NULL;
-        char what[sizeof(diagnostic.text) + 128];
-        cyaml_err_t err = cyaml_load_file(path, &how, &config_value, (cyaml_data_t **)&f, NULL);
+        struct yaml_file f;
+        bool good = yaml_file_read_blocking(&f, path, &(struct yaml_says){ .say = to_stderr }) && take(&f, c);
 
-        if (err != CYAML_OK || !f) {
-                snprintf(what, sizeof(what), "%s\n%s", f || err != CYAML_OK ? cyaml_strerror(err) : "the file is empty",
-                         diagnostic.text);
-                return report(path, what);
-        }
-        bool good = take(c, f, path);
-        cyaml_free(&how, &config_value, f, 0);
+        yaml_file_done(&f);
         return good;
 }

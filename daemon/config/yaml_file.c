@@ -1,4 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: libyaml builds the tree. Its work grows with the square of some
+ * things a hostile file is free to repeat: open brackets (every token looks at
+ * each), anchors and %TAG directives (each is compared with all before). So the
+ * events are read once without a tree, within limits, before it is built;
+ * lookahead of the scanner is bounded by libyaml itself (1024 characters).
+ */
 #include "daemon/config/yaml_file.h"
 
 #include <errno.h>
@@ -13,7 +20,8 @@
 #include "proto/base/nearest.h"
 #include "heapwatch/text.h"
 
-#define KEYS_MAX 32
+#define KEYS_MAX       32
+#define DIRECTIVES_MAX 16 /* lines that begin with % */
 
 /* ------------------------------------------------------------------ diagnostics */
 
@@ -21,9 +29,9 @@ static void say(struct yaml_file *f, const char *line)
 {
         char safe[1024];
 
-        if (f->diagnostics == YAML_COMPLAINTS_MAX)
+        if (f->diagnostics == YAML_ERRORS_MAX)
                 f->says.say(f->says.ctx, "further mistakes are not shown");
-        if (f->diagnostics++ >= YAML_COMPLAINTS_MAX)
+        if (f->diagnostics++ >= YAML_ERRORS_MAX)
                 return;
         hw_terminal_text(safe, sizeof(safe), line);
         f->says.say(f->says.ctx, safe);
@@ -60,35 +68,113 @@ bool yaml_error(struct yaml_file *f, const yaml_node_t *at, unsigned column, con
 
 /* --------------------------------------------------------------------- loading */
 
-static bool load(struct yaml_file *f, yaml_parser_t *parser)
+static bool at_mark(struct yaml_file *f, yaml_mark_t mark, const char *what, const char *more)
 {
         char line[1000];
 
-        if (yaml_parser_load(parser, &f->document)) {
-                f->has_document = true;
-                return true;
-        }
-        const char *problem = parser->problem ? parser->problem : "out of memory";
-        snprintf(line, sizeof(line), "%s:%zu:%zu: not valid YAML: %s%s%s%s", f->name, parser->problem_mark.line + 1,
-                 parser->problem_mark.column + 1, problem, parser->context ? ", " : "",
-                 parser->context ? parser->context : "",
-                 strstr(problem, "cannot start any token") ? " (is it a tab? YAML is indented by spaces)" : "");
+        snprintf(line, sizeof(line), "%s:%zu:%zu: %s%s", f->name, mark.line + 1, mark.column + 1, what, more);
         say(f, line);
         return false;
+}
+
+static bool not_valid(struct yaml_file *f, const yaml_parser_t *parser)
+{
+        const char *problem = parser->problem ? parser->problem : "out of memory";
+        char what[800];
+
+        snprintf(what, sizeof(what), "not valid YAML: %s%s%s", problem, parser->context ? ", " : "",
+                 parser->context ? parser->context : "");
+        return at_mark(f, parser->problem_mark, what,
+                       strstr(problem, "cannot start any token") ? " (is it a tab? YAML is indented by spaces)" : "");
+}
+
+/* What has been seen of the document so far. */
+struct shape {
+        unsigned depth, anchors, documents;
+};
+
+static bool opens(yaml_event_type_t type)
+{
+        return type == YAML_SEQUENCE_START_EVENT || type == YAML_MAPPING_START_EVENT;
+}
+
+static bool has_anchor(const yaml_event_t *e)
+{
+        return (e->type == YAML_SCALAR_EVENT && e->data.scalar.anchor) ||
+               (e->type == YAML_SEQUENCE_START_EVENT && e->data.sequence_start.anchor) ||
+               (e->type == YAML_MAPPING_START_EVENT && e->data.mapping_start.anchor);
+}
+
+static bool within_limits(struct yaml_file *f, struct shape *s, const yaml_event_t *e)
+{
+        char what[80];
+
+        if (opens(e->type) && s->depth++ == YAML_DEPTH_MAX) {
+                snprintf(what, sizeof(what), "nested more than %u levels deep", YAML_DEPTH_MAX);
+                return at_mark(f, e->start_mark, what, "");
+        }
+        if (e->type == YAML_SEQUENCE_END_EVENT || e->type == YAML_MAPPING_END_EVENT)
+                s->depth--;
+        if (has_anchor(e) && s->anchors++ == YAML_ANCHORS_MAX) {
+                snprintf(what, sizeof(what), "more than %u anchors (&name)", YAML_ANCHORS_MAX);
+                return at_mark(f, e->start_mark, what, "");
+        }
+        if (e->type == YAML_DOCUMENT_START_EVENT && s->documents++ == 1)
+                return at_mark(f, e->start_mark, "a second document begins; expected one in a file", "");
+        return true;
+}
+
+static bool few_directives(struct yaml_file *f, const char *text)
+{
+        unsigned n = *text == '%';
+
+        for (const char *at = text; n <= DIRECTIVES_MAX && (at = strstr(at, "\n%")); at++)
+                n++;
+        return n <= DIRECTIVES_MAX || yaml_error(f, NULL, 0, "more than %d lines begin with %%", DIRECTIVES_MAX);
+}
+
+static bool start(struct yaml_file *f, yaml_parser_t *parser, const char *text)
+{
+        if (!yaml_parser_initialize(parser))
+                return yaml_error(f, NULL, 0, "out of memory");
+        yaml_parser_set_input_string(parser, (const unsigned char *)text, strlen(text));
+        return true;
+}
+
+static bool survey(struct yaml_file *f, const char *text)
+{
+        struct shape shape = { 0 };
+        yaml_parser_t parser;
+        yaml_event_t event;
+        bool good = few_directives(f, text), ended = false;
+
+        if (!good || !start(f, &parser, text))
+                return false;
+        while (good && !ended) {
+                if (!yaml_parser_parse(&parser, &event)) {
+                        good = not_valid(f, &parser);
+                        break;
+                }
+                ended = event.type == YAML_STREAM_END_EVENT;
+                good = within_limits(f, &shape, &event);
+                yaml_event_delete(&event);
+        }
+        yaml_parser_delete(&parser);
+        return good;
 }
 
 bool yaml_file_parse(struct yaml_file *f, const char *name, const char *text, const struct yaml_says *says)
 {
         yaml_parser_t parser;
-        bool good;
 
         *f = (struct yaml_file){ .name = name, .says = *says };
-        if (!yaml_parser_initialize(&parser))
-                return yaml_error(f, NULL, 0, "out of memory");
-        yaml_parser_set_input_string(&parser, (const unsigned char *)text, strlen(text));
-        good = load(f, &parser);
+        if (!survey(f, text) || !start(f, &parser, text))
+                return false;
+        f->has_document = yaml_parser_load(&parser, &f->document) != 0;
+        if (!f->has_document)
+                not_valid(f, &parser);
         yaml_parser_delete(&parser);
-        return good;
+        return f->has_document;
 }
 
 /* One byte more than the most says that the file is too large. -errno. */
@@ -108,22 +194,22 @@ static ssize_t read_all(int fd, char *text)
         return (ssize_t)size;
 }
 
-/* The whole file, NUL-terminated, to free(); NULL after reporting an error. */
-static char *slurp(struct yaml_file *f, int fd)
+/* What is not a plain file may make the reader wait. */
+static bool is_plain(struct yaml_file *f, int fd)
 {
         struct stat st;
 
-        if (fstat(fd, &st) < 0) {
-                yaml_error(f, NULL, 0, "cannot be read: %s", strerror(errno));
-                return NULL;
-        }
-        if (!S_ISREG(st.st_mode)) {
-                yaml_error(f, NULL, 0, "this is %s; expected a plain file",
-                           S_ISDIR(st.st_mode)    ? "a directory"
-                           : S_ISFIFO(st.st_mode) ? "a pipe"
-                                                  : "a device or socket");
-                return NULL;
-        }
+        if (fstat(fd, &st) < 0)
+                return yaml_error(f, NULL, 0, "cannot be read: %s", strerror(errno));
+        return S_ISREG(st.st_mode) || yaml_error(f, NULL, 0, "this is %s; expected a plain file",
+                                                 S_ISDIR(st.st_mode)    ? "a directory"
+                                                 : S_ISFIFO(st.st_mode) ? "a pipe"
+                                                                        : "a device or socket");
+}
+
+/* The whole file, NUL-terminated, to free(); NULL after reporting an error. */
+static char *slurp(struct yaml_file *f, int fd)
+{
         char *text = malloc(YAML_FILE_MAX_BYTES + 2);
         ssize_t size = text ? read_all(fd, text) : -ENOMEM;
 
@@ -139,21 +225,30 @@ static char *slurp(struct yaml_file *f, int fd)
         return NULL;
 }
 
-/* The daemon reads rules again while it drains its sources: what would make it wait (a pipe) is refused unread. */
-bool yaml_file_read(struct yaml_file *f, const char *path, const struct yaml_says *says)
+static bool read_with(struct yaml_file *f, const char *path, bool may_wait, const struct yaml_says *says)
 {
-        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (may_wait ? 0 : O_NONBLOCK));
         char *text;
         bool good;
 
         *f = (struct yaml_file){ .name = path, .says = *says };
         if (fd < 0)
                 return yaml_error(f, NULL, 0, "cannot be read: %s", strerror(errno));
-        text = slurp(f, fd);
+        text = may_wait || is_plain(f, fd) ? slurp(f, fd) : NULL;
         close(fd);
         good = text && yaml_file_parse(f, path, text, says);
         free(text);
         return good;
+}
+
+bool yaml_file_read(struct yaml_file *f, const char *path, const struct yaml_says *says)
+{
+        return read_with(f, path, false, says);
+}
+
+bool yaml_file_read_blocking(struct yaml_file *f, const char *path, const struct yaml_says *says)
+{
+        return read_with(f, path, true, says);
 }
 
 void yaml_file_done(struct yaml_file *f)
@@ -236,7 +331,9 @@ bool yaml_check_keys(struct yaml_file *f, const yaml_node_t *mapping, const char
 
 static const char *kind_name(const yaml_node_t *node)
 {
-        return node->type == YAML_MAPPING_NODE ? "a mapping" : node->type == YAML_SEQUENCE_NODE ? "a list" : "a text";
+        if (node->type != YAML_SCALAR_NODE)
+                return node->type == YAML_MAPPING_NODE ? "a mapping" : "a list";
+        return node->data.scalar.length || node->data.scalar.style != YAML_PLAIN_SCALAR_STYLE ? "a text" : "nothing";
 }
 
 const char *yaml_text(struct yaml_file *f, const yaml_node_t *node, const char *what)
@@ -250,7 +347,7 @@ const char *yaml_text(struct yaml_file *f, const yaml_node_t *node, const char *
         const char *text = (const char *)node->data.scalar.value;
         if (strlen(text) == node->data.scalar.length)
                 return text;
-        yaml_error(f, node, 0, "there is a zero byte in this text");
+        yaml_error(f, node, 0, "this text contains a NUL byte");
         return NULL;
 }
 

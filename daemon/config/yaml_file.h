@@ -3,8 +3,9 @@
  * yaml_file.h - a YAML document as a tree whose every part knows its place, and
  * diagnostics that name it: "rules.yaml:7:13: ...".
  *
- * By libyaml, the library below libcyaml: libcyaml loses the place of a value
- * once it is loaded, and what is wrong inside an expression is found later.
+ * The configuration, rule files and tests of rules are read with it. The file
+ * is hostile: its size, nesting, anchors and directives are limited before
+ * libyaml builds anything. One document in a file.
  */
 #ifndef HW_DAEMON_CONFIG_YAML_FILE_H
 #define HW_DAEMON_CONFIG_YAML_FILE_H
@@ -14,7 +15,9 @@
 #include <yaml.h>
 
 #define YAML_FILE_MAX_BYTES (1u << 20)
-#define YAML_COMPLAINTS_MAX 50u /* told of one file; then one more line says so */
+#define YAML_DEPTH_MAX      64u /* levels of nesting */
+#define YAML_ANCHORS_MAX    256u
+#define YAML_ERRORS_MAX     50u /* reported of one file; then one more line says so */
 
 /* Where diagnostics go: one line each, without a newline. */
 struct yaml_says {
@@ -30,15 +33,23 @@ struct yaml_file {
         unsigned diagnostics;
 };
 
-/* Reads a file, or a text under a name. False after reporting an error; yaml_file_done in any case. */
+/*
+ * Reads a file, or a text under a name. False after reporting an error;
+ * yaml_file_done in any case. What could block (a pipe, a device) is refused
+ * unread: rules are read again while sources are drained.
+ */
 bool yaml_file_read(struct yaml_file *f, const char *path, const struct yaml_says *says);
 bool yaml_file_parse(struct yaml_file *f, const char *name, const char *text, const struct yaml_says *says);
+
+/* The same, also from a pipe, to whose end it waits: only before anything is watched. */
+bool yaml_file_read_blocking(struct yaml_file *f, const char *path, const struct yaml_says *says);
+
 void yaml_file_done(struct yaml_file *f);
 
 /* The whole, NULL when the document is empty. */
 const yaml_node_t *yaml_root(struct yaml_file *f);
 
-/* Complains about a node (NULL: the file), `column` characters into its text (from 1; 0: its start). Returns false. */
+/* Reports an error at a node (NULL: the file), `column` characters into its text (from 1; 0: its start). False. */
 bool yaml_error(struct yaml_file *f, const yaml_node_t *at, unsigned column, const char *format, ...)
         __attribute__((format(printf, 4, 5)));
 

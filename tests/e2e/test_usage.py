@@ -33,11 +33,11 @@ def test_daemon_refuses(args, words):
 
 
 @pytest.mark.parametrize("text, words", [
-    ("targets:\n  - name: a\n    url: /x\n", ["line: 2", "url"]),
-    ("log_level: loud\n", ["log_level", "debug"]),
-    ("show_arguments: 12 monkeys\n", ["show_arguments", "12 monkeys"]),
-    ("targets:\n  - uri: gopher:x\n", ["target 1", "gopher"]),
-    ("targets: [\n", ["line"]),
+    ("targets:\n  - name: a\n    url: /x\n", ["c.yaml:3:5:", "url", "did you mean 'uri'"]),
+    ("log_level: loud\n", ["c.yaml:1:12:", "log_level", "debug"]),
+    ("show_arguments: 12 monkeys\n", ["c.yaml:1:17:", "12 monkeys", "true or false"]),
+    ("targets:\n  - uri: gopher:x\n", ["c.yaml:2:10:", "gopher"]),
+    ("targets: [\n", ["c.yaml:2:1:", "not valid YAML"]),
     ("", ["empty"]),
 ])
 def test_config_mistakes_are_located(text, words):

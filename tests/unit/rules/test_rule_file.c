@@ -217,7 +217,7 @@ static void many_mistakes_are_bounded(void **state)
         for (int i = 0; i < 1000; i++)
                 used += (size_t)snprintf(text + used, (1 << 20) - used, "  - {alert: r%d, expr: lvie > 1}\n", i);
         assert_null(load(text, &said));
-        assert_int_equal(said.lines, YAML_COMPLAINTS_MAX + 1);
+        assert_int_equal(said.lines, YAML_ERRORS_MAX + 1);
         free(text);
 }
 
