@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* values.h - a cell of whole numbers, and a list of all samples to compare stores of such cells with. */
+#ifndef HW_TESTS_UNIT_BASE_VALUES_H
+#define HW_TESTS_UNIT_BASE_VALUES_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "proto/base/cell.h"
+
+#define MAX_SAMPLES 8000
+
+struct cell {
+        uint64_t n, sum, min, max, times;
+};
+
+struct sample {
+        uint64_t time_ns, value;
+};
+
+static struct sample kept[MAX_SAMPLES];
+static size_t n_kept;
+
+static uint64_t random_state;
+
+static inline uint64_t random_u64(void)
+{
+        random_state = random_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        return random_state >> 11 ^ random_state << 21;
+}
+
+static inline bool cell_is_empty(const void *cell)
+{
+        return ((const struct cell *)cell)->n == 0;
+}
+
+/* Leaves noise behind: only n tells whether a cell is empty. */
+static inline void cell_reset(void *cell)
+{
+        memset(cell, 0xa5, sizeof(struct cell));
+        ((struct cell *)cell)->n = 0;
+}
+
+static inline void cell_merge(void *to, const void *from)
+{
+        struct cell *a = to;
+        const struct cell *b = from;
+
+        if (!b->n)
+                return;
+        if (!a->n) {
+                *a = *b;
+                return;
+        }
+        a->n += b->n;
+        a->sum += b->sum;
+        a->times += b->times;
+        a->min = b->min < a->min ? b->min : a->min;
+        a->max = b->max > a->max ? b->max : a->max;
+}
+
+static inline void cell_add(struct cell *c, struct sample s)
+{
+        cell_merge(c, &(struct cell){ 1, s.value, s.value, s.value, s.time_ns });
+}
+
+/* Of all kept samples of intervals from .. end - 1. */
+static inline struct cell naive(uint64_t width_ns, uint64_t from, uint64_t end)
+{
+        struct cell c = { 0 };
+
+        for (size_t i = 0; i < n_kept; i++) {
+                uint64_t interval = kept[i].time_ns / width_ns;
+                if (interval >= from && interval < end)
+                        cell_add(&c, kept[i]);
+        }
+        return c;
+}
+
+static inline void same(const struct cell *a, const struct cell *b)
+{
+        assert_int_equal(a->n, b->n);
+        if (b->n)
+                assert_memory_equal(a, b, sizeof(*b));
+}
+
+#endif
