@@ -29,8 +29,8 @@ GEN := $(O)/gen
 PROTO_ROOMS  := $(addprefix proto/, base eventlog wire follow)
 DAEMON_ROOMS := $(addprefix daemon/, source model trend rules publish act transport alerting config rules/file rules/test \
                 target control)
-CLIENT_ROOMS := $(addprefix client/, cli feed state history program \
-                console/draw console/table console/overview console/views console \
+CLIENT_ROOMS := $(addprefix client/, cli feed history state program \
+                console/draw console/table console/scene console/overview console/views console \
                 alerts metrics page api web report pipe trend ctl rules run doctor replay events convert summary)
 
 define read_room

@@ -76,7 +76,7 @@ static void print_bands(struct printer *p, const struct world_target *t)
 }
 
 /* The newest samples of one series, oldest first. False when there are none, or out of memory. */
-static bool newest_samples(const struct world_ring *r, Hw__Series series, Hw__Samples *s)
+static bool newest_samples(const struct ring *r, Hw__Series series, Hw__Samples *s)
 {
         size_t n = r->count < SPARK_SAMPLES ? r->count : SPARK_SAMPLES;
 
@@ -88,7 +88,7 @@ static bool newest_samples(const struct world_ring *r, Hw__Series series, Hw__Sa
         s->times_ns = calloc(n, sizeof(*s->times_ns));
         s->values = calloc(n, sizeof(*s->values));
         for (size_t i = 0; s->times_ns && s->values && i < n; i++) {
-                const struct world_point *point = world_ring_newest(r, n - 1 - i);
+                const struct point *point = ring_newest(r, n - 1 - i);
 
                 s->times_ns[i] = point->time_ns;
                 s->values[i] = (uint64_t)point->value;

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * console.c - what all views share: which one is shown, of which target, and
- * where keys and clicks go.
+ * console.c - the whole picture, and where keys go.
  *
  * DESIGN: a key goes to what is being typed, else to the view, else to its
  * table, else it is everybody's. For clicks see mouse.c.
  */
 #include "client/console/console.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/console/screen.h"
+#include "client/console/draw/keys.h"
 
 #define MINUTE UINT64_C(60000000000)
 
@@ -37,7 +35,7 @@ static bool view_init(struct shown_view *v, const struct console_view *class)
                 if (!v->state)
                         return false;
         }
-        while (v->n_tables < WORLD_TABLES && class->tables[v->n_tables]) {
+        while (v->n_tables < VIEW_TABLES && class->tables[v->n_tables]) {
                 table_init(&v->tables[v->n_tables], class->tables[v->n_tables]);
                 v->n_tables++;
         }
@@ -89,76 +87,7 @@ void console_destroy(struct console **c)
         *c = NULL;
 }
 
-/* ------------------------------------------------------------- the choice */
-
-struct shown_view *console_view_of(struct console *c, const char *name)
-{
-        for (size_t i = 0; i < c->n_views; i++) {
-                if (!strcmp(c->views[i].class->name, name))
-                        return &c->views[i];
-        }
-        return NULL;
-}
-
-void console_show(struct console *c, const struct console_view *class)
-{
-        struct shown_view *to = console_view_of(c, class->name);
-
-        if (!to)
-                return;
-        if (c->shown != to && c->shown && c->shown->class->letter)
-                c->under = c->shown;
-        c->shown = to;
-        c->table = to->n_tables ? &to->tables[0] : NULL;
-        c->entry = ENTRY_NONE;
-        c->help_first = 0;
-}
-
-static void go_back(struct console *c)
-{
-        if (!c->shown->class->letter && c->under)
-                console_show(c, c->under->class);
-}
-
-void *console_state(const struct console *c)
-{
-        return c->shown->state;
-}
-
-/* The chosen target, the first one when it is gone; NULL when there are none. */
-static const struct world_target *find_target(const struct console *c, size_t *ret_index)
-{
-        size_t n = world_targets(c->scene.view);
-
-        *ret_index = 0;
-        for (size_t i = 0; i < n; i++) {
-                const struct world_target *t = world_target(c->scene.view, i);
-
-                if (!strcmp(t->name, c->target) && (t->daemon == c->daemon || c->daemon == SIZE_MAX)) {
-                        *ret_index = i;
-                        return t;
-                }
-        }
-        return world_target(c->scene.view, 0);
-}
-
-void console_choose(struct console *c, const struct world_target *t)
-{
-        (void)snprintf(c->target, sizeof(c->target), "%s", t->name);
-        c->daemon = t->daemon;
-        c->chosen = true;
-        c->scene.target = t;
-}
-
-void console_step_target(struct console *c, int by)
-{
-        size_t index, n = world_targets(c->scene.view);
-
-        if (!n)
-                return;
-        (void)find_target(c, &index);
-        console_choose(c, world_target(c->scene.view, (index + n + (size_t)by) % n));
-}
+/* ----------------------------------------------------------- what there is */
 
 void console_prepare(struct console *c, uint64_t now_wall_ns)
 {
@@ -167,7 +96,7 @@ void console_prepare(struct console *c, uint64_t now_wall_ns)
         if (!c->frozen)
                 c->scene.now_wall_ns = now_wall_ns;
         c->scene.view = c->frozen ? c->frozen : c->live;
-        c->scene.target = find_target(c, &index);
+        c->scene.target = console_find_target(c, &index);
         if (c->recall && c->scene.past)
                 (void)recall_collect(c->recall, c->scene.past);
         if (c->scene.target)
@@ -176,7 +105,7 @@ void console_prepare(struct console *c, uint64_t now_wall_ns)
         if (c->scene.past && c->scene.target)
                 c->scene.first_ns = past_first_ns(c->scene.past, c->scene.target);
         for (size_t i = 0; i < c->shown->n_tables; i++)
-                table_fill(c, &c->shown->tables[i]);
+                console_fill(c, &c->shown->tables[i]);
 }
 
 void console_watch(struct console *c, size_t daemon, const Hw__Update *update)
@@ -195,16 +124,6 @@ void console_forget(struct console *c, size_t daemon)
 }
 
 /* -------------------------------------------------------------- the picture */
-
-void console_say(struct console *c, bool bad, const char *format, ...)
-{
-        va_list ap;
-
-        va_start(ap, format);
-        (void)vsnprintf(c->message, sizeof(c->message), format, ap);
-        va_end(ap);
-        c->message_bad = bad;
-}
 
 static void draw_nothing(const struct console *c, struct canvas *canvas, struct area area)
 {
@@ -229,7 +148,7 @@ void console_draw(struct console *c, struct canvas *canvas)
 {
         struct area area = area_below(canvas_area(canvas), FRAME_TOP);
 
-        c->n_hits = 0;
+        c->hits.n = 0;
         area.height -= FRAME_BOTTOM;
         if (area.height < 1)
                 return;
@@ -238,7 +157,7 @@ void console_draw(struct console *c, struct canvas *canvas)
         else if (c->shown->class->draw)
                 c->shown->class->draw(c, canvas, area);
         else
-                table_draw(c, canvas, area, &c->shown->tables[0]);
+                console_table(c, canvas, area, &c->shown->tables[0]);
         draw_frame(c, canvas);
 }
 
@@ -311,7 +230,7 @@ static void find_next(struct console *c, int by)
 static void toggle_help(struct console *c)
 {
         if (c->shown->class == &view_help)
-                go_back(c);
+                console_back(c);
         else
                 console_show(c, &view_help);
 }
@@ -346,7 +265,7 @@ static void common_key(struct console *c, int key)
         else if (key == SCREEN_ESCAPE && c->has_cursor)
                 c->has_cursor = false;
         else if (key == SCREEN_ESCAPE)
-                go_back(c);
+                console_back(c);
 }
 
 /* The next of the view's tables takes the keys. */
@@ -370,6 +289,6 @@ void console_key(struct console *c, int key)
                 entry_key(c, key);
         else if (key == SCREEN_TAB && c->shown->n_tables > 1)
                 next_table(c);
-        else if (!(class->key && class->key(c, key)) && !(c->table && table_key(c, c->table, key)))
+        else if (!(class->key && class->key(c, key)) && !(c->table && table_key(c->table, c, key)))
                 common_key(c, key);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "client/console/console.h"
-#include "client/console/screen.h"
+#include "client/console/draw/keys.h"
 
 void entry_begin(struct console *c, enum entry what)
 {
@@ -33,7 +33,7 @@ static void apply(struct console *c)
         refused = table_set_filter(c->table, c->typed);
         if (refused)
                 console_say(c, true, "%s", refused);
-        table_fill(c, c->table);
+        console_fill(c, c->table);
 }
 
 /* Takes the last character off, all its bytes. */
@@ -71,7 +71,7 @@ void entry_key(struct console *c, int key)
         }
         if (key == SCREEN_DOWN || key == SCREEN_UP) {
                 (void)(c->entry == ENTRY_SEARCH ? table_find(c->table, key == SCREEN_DOWN ? 1 : -1, false)
-                                                : table_key(c, c->table, key));
+                                                : table_key(c->table, c, key));
                 return;
         }
         if (key == SCREEN_ESCAPE)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "client/console/console.h"
-#include "client/console/trends.h"
+#include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"
 #include "heapwatch/text.h"
 
@@ -17,7 +17,7 @@ enum { LINE = 512 };
 /* What is unusual about this moment, in order of gravity; "" when nothing is. */
 static enum tint moment(const struct console *c, char *out, size_t size)
 {
-        char age[SCENE_TEXT];
+        char age[SHORT_TEXT];
         uint64_t age_ns;
 
         if (c->scene.target && scene_stale(&c->scene, c->scene.target, &age_ns)) {
@@ -34,7 +34,7 @@ static enum tint moment(const struct console *c, char *out, size_t size)
 
 static int draw_moment(struct console *c, struct canvas *canvas, struct area area)
 {
-        char state[64], text[SCENE_TEXT];
+        char state[64], text[SHORT_TEXT];
         enum tint tint = moment(c, state, sizeof(state));
         int width;
 
@@ -69,7 +69,7 @@ static int draw_trend(struct canvas *canvas, struct area area, int at, int most,
 static int draw_target(const struct console *c, struct canvas *canvas, struct area area, int right)
 {
         const struct world_target *t = c->scene.target;
-        char safe[8 * WORLD_NAME_MAX], text[SCENE_TEXT];
+        char safe[8 * WORLD_NAME_MAX], text[SHORT_TEXT];
         int most = area.width - right - 2, at = 1;
 
         at += canvas_put(canvas, area, 0, at, most < 24 ? most : most / 2, TINT_STRONG,
@@ -188,8 +188,8 @@ static int draw_tab(struct console *c, struct canvas *canvas, struct area area, 
 
         at += canvas_put(canvas, area, row, at, 1, shown ? TINT_SELECTED : TINT_HEADING_KEY, digit);
         at += canvas_put(canvas, area, row, at, area.width - at, tint, title);
-        console_hit(c, (struct area){ area.row + row, area.column + begin, 1, at - begin },
-                    (struct hit){ .what = HIT_TAB, .index = index });
+        hits_add(console_hits(c), (struct area){ area.row + row, area.column + begin, 1, at - begin },
+                 (struct hit){ .what = HIT_TAB, .index = index });
         return at;
 }
 

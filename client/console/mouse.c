@@ -1,31 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * mouse.c - what clicks do.
- *
- * DESIGN: while drawing, everything that can be clicked leaves its area in a
- * list; a click looks it up from the end, for what was drawn last is on top.
- */
+/* mouse.c - what clicks do. */
 #include "client/console/console.h"
-#include "client/console/screen.h"
-
-void console_hit(struct console *c, struct area area, struct hit hit)
-{
-        if (c->printing || c->n_hits == HITS_MAX)
-                return;
-        hit.area = area;
-        c->hits[c->n_hits++] = hit;
-}
-
-static const struct hit *hit_at(const struct console *c, int row, int column)
-{
-        for (size_t i = c->n_hits; i > 0; i--) {
-                const struct area *a = &c->hits[i - 1].area;
-
-                if (row >= a->row && row < a->row + a->height && column >= a->column && column < a->column + a->width)
-                        return &c->hits[i - 1];
-        }
-        return NULL;
-}
+#include "client/console/draw/keys.h"
 
 static void click_row(struct console *c, const struct hit *hit, bool twice)
 {
@@ -46,7 +22,7 @@ static void click_time(struct console *c, const struct hit *hit, int column)
 
 void console_click(struct console *c, int row, int column, bool twice)
 {
-        const struct hit *hit = hit_at(c, row, column);
+        const struct hit *hit = hits_at(&c->hits, row, column);
 
         c->message[0] = '\0';
         if (!hit)

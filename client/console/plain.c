@@ -13,23 +13,6 @@
 
 enum { RECALL_MS = 2000 };
 
-int plain_canvas(FILE *to, const struct canvas *c, int from)
-{
-        for (int row = from; row < c->height; row++) {
-                char *text = canvas_row_text(c, row);
-                int r;
-
-                if (!text)
-                        return -ENOMEM;
-                errno = 0;
-                r = fprintf(to, "%s\n", text);
-                free(text);
-                if (r < 0)
-                        return errno ? -errno : -EIO;
-        }
-        return 0;
-}
-
 /* -------------------------------------------------------------------- text */
 
 static int print_view(FILE *to, struct console *c, const struct plain_options *o)
@@ -39,12 +22,12 @@ static int print_view(FILE *to, struct console *c, const struct plain_options *o
         int r;
 
         if (!class->rows)
-                return table_print(to, c, &c->shown->tables[0], o->width, o->ascii);
+                return table_print(to, &c->shown->tables[0], &c->scene, o->width, o->ascii);
         canvas = canvas_new(class->rows(c, o->width), o->width, o->ascii);
         if (!canvas)
                 return -ENOMEM;
         class->draw(c, canvas, canvas_area(canvas));
-        r = plain_canvas(to, canvas, 0);
+        r = canvas_print(to, canvas, 0);
         canvas_destroy(&canvas);
         return r;
 }

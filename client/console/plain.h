@@ -20,7 +20,4 @@ struct plain_options {
 /* Prints one report. Returns 0 or -errno. */
 int plain_report(FILE *to, struct console *c, const struct plain_options *o, uint64_t now_wall_ns);
 
-/* Prints the rows of a canvas from row `from`. 0 or -errno. */
-int plain_canvas(FILE *to, const struct canvas *c, int from);
-
 #endif

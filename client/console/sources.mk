@@ -1,2 +1,1 @@
-sources := top.c loop.c screen.c plain.c console.c mouse.c frame.c entry.c save.c figures.c trends.c journal.c \
-           past.c recall.c timeline.c scene.c
+sources := top.c loop.c screen.c plain.c console.c mouse.c frame.c entry.c save.c

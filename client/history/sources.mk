@@ -1,1 +1,1 @@
-sources := document.c put.c past.c stats.c grid.c collections.c history.c item.c
+sources := ring.c document.c put.c past.c stats.c grid.c collections.c history.c item.c

@@ -24,9 +24,7 @@ struct target_state {
         struct id_index ticky_index;
 };
 
-/* world_ring.c: points and growing arrays */
-int ring_push(struct world_ring *r, size_t max, uint64_t time_ns, double value);
-void ring_done(struct world_ring *r);
+/* world_arrays.c: growing arrays, and the index of ids */
 void *array_grow(void *array, uint32_t *capacity, uint32_t need, size_t size);
 int id_index_add(struct id_index *x, uint64_t id, uint32_t position);
 bool id_index_find(const struct id_index *x, uint64_t id, uint32_t *ret_position);
@@ -44,7 +42,8 @@ struct target_state *target_copy(const struct world_target *from);
 /* world_bands.c: bands, censuses, the derived total */
 int bands_define(struct target_state *ts, const Hw__Bands *bands);
 int bands_census(struct target_state *ts, const Hw__Census *census);
-int bands_trend(struct target_state *ts, const Hw__Trend *trend);
+bool id_valid(uint32_t id);
+struct world_band *bands_entry(struct target_state *ts, uint32_t id);
 void bands_done(struct target_state *ts);
 
 /* world_lists.c: notes, time profile, ticky */
@@ -56,6 +55,5 @@ void lists_done(struct target_state *ts);
 /* world_trend.c: trends of series and bands, growth, time to limit */
 int trends_apply(struct target_state *ts, const Hw__Trends *trends);
 void trends_done(struct target_state *ts);
-int trend_keep(Hw__Trend **slot, const Hw__Trend *trend); /* puts a copy there; on failure the old one stays */
 
 #endif

@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "client/history/ring.h"
 #include "heapwatch/wire.h"
 
 #define WORLD_POINTS      4096 /* newest samples kept per series */
@@ -24,20 +25,6 @@
 #define WORLD_DAEMONS     256   /* messages of further ones are ignored */
 #define WORLD_NAME_MAX    64    /* bytes of a target's name; longer ones are ignored */
 
-struct world_point {
-        uint64_t time_ns;
-        double value;
-};
-
-/* A ring of points in order of arrival. */
-struct world_ring {
-        struct world_point *points;
-        size_t capacity, count, next;
-};
-
-/* The i-th newest, from 0. */
-const struct world_point *world_ring_newest(const struct world_ring *r, size_t i);
-
 struct world_band {
         uint32_t id;
         Hw__Band *def;        /* owned copy; label is always set */
@@ -45,7 +32,7 @@ struct world_band {
         uint64_t first_bytes; /* in the first census that had it */
         uint64_t max_bytes;
         uint64_t census; /* newest census with a row */
-        struct world_ring history;
+        struct ring history;
         Hw__Trend *trend; /* NULL until it came */
 };
 
@@ -62,8 +49,8 @@ struct world_target {
         Hw__Census *census;
         Hw__Sched *sched;
         Hw__Health *health;
-        struct world_ring series[WORLD_SERIES]; /* samples */
-        struct world_band **bands;              /* by id - 1; entries may be NULL */
+        struct ring series[WORLD_SERIES]; /* samples */
+        struct world_band **bands;        /* by id - 1; entries may be NULL */
         uint32_t n_bands;
         Hw__Note *notes[WORLD_NOTES];     /* ring; see world_note */
         uint64_t notes_first, notes_last; /* numbers kept; 0 when none */

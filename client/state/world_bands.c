@@ -55,7 +55,7 @@ static struct world_band *band_new(uint32_t id)
 }
 
 /* The band of an id that is within the cap, made when it is new; NULL when out of memory. */
-static struct world_band *band_entry(struct target_state *ts, uint32_t id)
+struct world_band *bands_entry(struct target_state *ts, uint32_t id)
 {
         struct world_target *t = &ts->t;
         struct world_band **grown = array_grow(t->bands, &ts->cap_bands, id, sizeof(*grown));
@@ -70,7 +70,7 @@ static struct world_band *band_entry(struct target_state *ts, uint32_t id)
         return grown[id - 1];
 }
 
-static bool id_valid(uint32_t id)
+bool id_valid(uint32_t id)
 {
         return id > 0 && id <= LIMIT_BANDS;
 }
@@ -83,7 +83,7 @@ int bands_define(struct target_state *ts, const Hw__Bands *bands)
 
                 if (!def->has_id || !id_valid(def->id))
                         continue;
-                b = band_entry(ts, def->id);
+                b = bands_entry(ts, def->id);
                 if (!b || define(b, def) < 0)
                         return -ENOMEM;
         }
@@ -102,7 +102,7 @@ static int take_rows(struct target_state *ts, const Hw__Census *c)
 
                 if (!id_valid(c->band[i]))
                         continue;
-                b = band_entry(ts, c->band[i]);
+                b = bands_entry(ts, c->band[i]);
                 if (!b)
                         return -ENOMEM;
                 b->bytes = add_saturating(b->bytes, c->bytes[i]);
@@ -165,16 +165,6 @@ int bands_census(struct target_state *ts, const Hw__Census *c)
                         return -ENOMEM;
         }
         return take_total(ts, c);
-}
-
-int bands_trend(struct target_state *ts, const Hw__Trend *trend)
-{
-        struct world_band *b;
-
-        if (!id_valid(trend->band))
-                return 0;
-        b = band_entry(ts, trend->band);
-        return b ? trend_keep(&b->trend, trend) : -ENOMEM;
 }
 
 void bands_done(struct target_state *ts)

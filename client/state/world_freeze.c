@@ -15,7 +15,7 @@
 /* Copies a kept message, NULL included. False when out of memory. */
 #define COPY(to, from) (!(from) || ((to) = message_copy(&(from)->base)) != NULL)
 
-static bool copy_ring(struct world_ring *to, const struct world_ring *from)
+static bool copy_ring(struct ring *to, const struct ring *from)
 {
         if (!from->capacity)
                 return true;

@@ -10,7 +10,8 @@
 
 #include <errno.h>
 
-int trend_keep(Hw__Trend **slot, const Hw__Trend *trend)
+/* On failure the old one stays. */
+static int trend_keep(Hw__Trend **slot, const Hw__Trend *trend)
 {
         Hw__Trend *copy = message_copy(&trend->base);
 
@@ -21,11 +22,21 @@ int trend_keep(Hw__Trend **slot, const Hw__Trend *trend)
         return 0;
 }
 
+static int keep_band(struct target_state *ts, const Hw__Trend *trend)
+{
+        struct world_band *b;
+
+        if (!id_valid(trend->band))
+                return 0;
+        b = bands_entry(ts, trend->band);
+        return b ? trend_keep(&b->trend, trend) : -ENOMEM;
+}
+
 /* A trend of a series or band that this version does not know is left out. */
 static int apply_one(struct target_state *ts, const Hw__Trend *trend)
 {
         if (trend->has_band)
-                return bands_trend(ts, trend);
+                return keep_band(ts, trend);
         if (!trend->has_series || trend->series <= 0 || trend->series >= WORLD_SERIES)
                 return 0;
         return trend_keep(&ts->t.trends[trend->series], trend);

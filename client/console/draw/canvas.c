@@ -9,6 +9,7 @@
  */
 #include "client/console/draw/canvas.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
@@ -292,4 +293,21 @@ char *canvas_row_text(const struct canvas *c, int row)
         }
         text[end] = '\0';
         return text;
+}
+
+int canvas_print(FILE *to, const struct canvas *c, int from)
+{
+        for (int row = from; row < c->height; row++) {
+                char *text = canvas_row_text(c, row);
+                int r;
+
+                if (!text)
+                        return -ENOMEM;
+                errno = 0;
+                r = fprintf(to, "%s\n", text);
+                free(text);
+                if (r < 0)
+                        return errno ? -errno : -EIO;
+        }
+        return 0;
 }

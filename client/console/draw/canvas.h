@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* What a cell means; screen.c makes colours of it. */
 enum tint {
@@ -86,6 +87,9 @@ void canvas_tint_row(struct canvas *c, struct area area, int row, enum tint tint
 
 /* One row as text without trailing blanks; to free(). NULL when out of memory. */
 char *canvas_row_text(const struct canvas *c, int row);
+
+/* Prints the rows from row `from` on. 0 or -errno. */
+int canvas_print(FILE *to, const struct canvas *c, int from);
 
 /* Columns that text takes. */
 int text_columns(const char *text);

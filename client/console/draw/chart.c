@@ -10,7 +10,7 @@
 
 #define S UINT64_C(1000000000)
 
-void chart_line(struct chart *c, const char *name, const struct world_ring *ring, enum spark_mode mode, enum tint tint)
+void chart_line(struct chart *c, const char *name, const struct ring *ring, enum spark_mode mode, enum tint tint)
 {
         if (c->n_lines < CHART_LINES)
                 c->lines[c->n_lines++] = (struct chart_line){ name, ring, mode, tint };
@@ -24,12 +24,12 @@ void chart_mark(struct chart *c, uint64_t time_ns, const char *text, bool strong
 
 bool chart_value(const struct chart_line *line, uint64_t time_ns, double *ret_value)
 {
-        const struct world_point *best = NULL;
+        const struct point *best = NULL;
 
         if (line->mode == SPARK_RATE)
                 return false;
         for (size_t i = 0; i < line->ring->count; i++) {
-                const struct world_point *p = world_ring_newest(line->ring, i);
+                const struct point *p = ring_newest(line->ring, i);
 
                 if (p->time_ns <= time_ns && (!best || p->time_ns > best->time_ns))
                         best = p;

@@ -9,14 +9,13 @@
 #define HW_CLIENT_CONSOLE_DRAW_CHART_H
 
 #include "client/console/draw/canvas.h"
-#include "client/console/table/value.h"
 #include "client/console/draw/widgets.h"
 
-enum { CHART_LINES = 6, CHART_MARKS = WORLD_NOTES };
+enum { CHART_LINES = 6, CHART_MARKS = 512 };
 
 struct chart_line {
         const char *name;
-        const struct world_ring *ring;
+        const struct ring *ring;
         enum spark_mode mode;
         enum tint tint;
 };
@@ -38,14 +37,14 @@ struct chart {
         size_t n_lines;
         const char *limit_name; /* NULL: no limit */
         double limit;
-        const struct world_ring *ticks; /* each point is a small mark under the axis; NULL: none */
+        const struct ring *ticks; /* each point is a small mark under the axis; NULL: none */
         struct chart_mark marks[CHART_MARKS];
         size_t n_marks;
         bool has_cursor;
         uint64_t cursor_ns;
 };
 
-void chart_line(struct chart *c, const char *name, const struct world_ring *ring, enum spark_mode mode, enum tint tint);
+void chart_line(struct chart *c, const char *name, const struct ring *ring, enum spark_mode mode, enum tint tint);
 void chart_mark(struct chart *c, uint64_t time_ns, const char *text, bool strong);
 
 /* Rows and columns of the axes around the plot. */

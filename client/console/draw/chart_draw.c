@@ -142,13 +142,13 @@ static void show_dots(struct plot *p)
 
 static void draw_values(struct plot *p, struct area area)
 {
-        char text[SCENE_TEXT];
+        char text[SHORT_TEXT];
 
         for (double v = p->axis.low; v <= p->axis.high + p->axis.step / 2; v += p->axis.step) {
                 int row = CHART_ABOVE + (p->rows - 1 - height_of(p, v)) / 4;
 
                 (void)canvas_put_right(p->canvas, area, row, 0, CHART_LEFT - 2, TINT_DIM,
-                                       value_show(text, sizeof(text), p->chart->unit, value_number(true, fabs(v))));
+                                       unit_text(text, sizeof(text), p->chart->unit, fabs(v)));
                 canvas_rule(p->canvas, p->area, row - CHART_ABOVE, 0, p->area.width, TINT_FAINT, "┈");
         }
 }
@@ -166,7 +166,7 @@ static void draw_times(struct plot *p, struct area area)
         uint64_t step = chart_time_step(c->to_ns - c->from_ns, p->area.width / 12);
         uint64_t t = chart_first_time(c, step);
         int row = area.height - 2, free_from = 0;
-        char text[SCENE_TEXT];
+        char text[SHORT_TEXT];
 
         for (bool more = t <= c->to_ns; more; more = c->to_ns - t >= step, t += step) {
                 int at = column_of(p, t), width;
@@ -188,7 +188,7 @@ static void draw_marks(struct plot *p, struct area area)
 
         canvas_rule(p->canvas, area, row, CHART_LEFT, p->area.width, TINT_FAINT, "─");
         for (size_t i = 0; c->ticks && i < c->ticks->count; i++) {
-                uint64_t t = world_ring_newest(c->ticks, i)->time_ns;
+                uint64_t t = ring_newest(c->ticks, i)->time_ns;
 
                 if (t >= c->from_ns && t <= c->to_ns)
                         (void)canvas_put(p->canvas, area, row, CHART_LEFT + column_of(p, t), 1, TINT_DIM, "┴");
@@ -222,7 +222,7 @@ static void draw_legend(struct plot *p, struct area area)
 {
         const struct chart *c = p->chart;
         uint64_t when = c->has_cursor ? c->cursor_ns : c->to_ns;
-        char text[SCENE_TEXT];
+        char text[SHORT_TEXT];
         int at = 1;
 
         for (size_t i = 0; i < c->n_lines; i++) {
@@ -233,14 +233,14 @@ static void draw_legend(struct plot *p, struct area area)
                 at = put(p, area, 0, at, TINT_PLAIN, c->lines[i].name) + 1;
                 if (c->lines[i].mode != SPARK_RATE)
                         at = put(p, area, 0, at, TINT_STRONG,
-                                 value_show(text, sizeof(text), c->unit, value_number(known, value)));
+                                 known ? unit_text(text, sizeof(text), c->unit, value) : UNKNOWN_TEXT);
                 at += 3;
         }
         if (!c->limit_name)
                 return;
         at = put(p, area, 0, at, TINT_BAD, "╌ ");
         at = put(p, area, 0, at, TINT_PLAIN, c->limit_name) + 1;
-        (void)put(p, area, 0, at, TINT_STRONG, value_show(text, sizeof(text), c->unit, value_number(true, c->limit)));
+        (void)put(p, area, 0, at, TINT_STRONG, unit_text(text, sizeof(text), c->unit, c->limit));
 }
 
 static void draw_cursor(struct plot *p, struct area area)
@@ -248,7 +248,7 @@ static void draw_cursor(struct plot *p, struct area area)
         const struct chart *c = p->chart;
         uint64_t reach_ns = (c->to_ns - c->from_ns) / (uint64_t)p->area.width;
         const struct chart_mark *mark = chart_mark_at(c, c->cursor_ns, reach_ns);
-        char text[SCENE_TEXT], note[1024];
+        char text[SHORT_TEXT], note[1024];
         int row = area.height - 1, at = CHART_LEFT;
 
         if (!c->has_cursor || c->cursor_ns < c->from_ns || c->cursor_ns > c->to_ns)

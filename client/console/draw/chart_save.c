@@ -71,13 +71,12 @@ static void put_axes(const struct svg *s)
 {
         const struct chart *c = s->chart;
         uint64_t step = chart_time_step(c->to_ns - c->from_ns, 8), t = chart_first_time(c, step);
-        char text[SCENE_TEXT];
+        char text[SHORT_TEXT];
 
         for (double v = s->axis.low; v <= s->axis.high + s->axis.step / 2; v += s->axis.step) {
                 (void)fprintf(s->to, "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"#ddd\"/>\n", LEFT,
                               WIDTH - RIGHT, y_of(s, v), y_of(s, v));
-                label(s, LEFT - 8, y_of(s, v) + 4, "end",
-                      value_show(text, sizeof(text), c->unit, value_number(true, fabs(v))));
+                label(s, LEFT - 8, y_of(s, v) + 4, "end", unit_text(text, sizeof(text), c->unit, fabs(v)));
         }
         for (bool more = t <= c->to_ns; more; more = c->to_ns - t >= step, t += step)
                 label(s, x_of(s, t), HEIGHT - BOTTOM + 20, "middle", chart_time_text(text, sizeof(text), c, t));
@@ -147,10 +146,10 @@ void chart_csv(FILE *to, const struct chart *c)
 {
         (void)fputs("time_s,line,value\n", to);
         for (size_t i = 0; i < c->n_lines; i++) {
-                const struct world_ring *r = c->lines[i].ring;
+                const struct ring *r = c->lines[i].ring;
 
                 for (size_t k = r->count; k > 0; k--) {
-                        const struct world_point *p = world_ring_newest(r, k - 1);
+                        const struct point *p = ring_newest(r, k - 1);
 
                         if (p->time_ns >= c->from_ns && p->time_ns <= c->to_ns)
                                 (void)fprintf(to, "%.9f,%s,%.17g\n", (double)p->time_ns / 1e9, c->lines[i].name,

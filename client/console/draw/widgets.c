@@ -14,15 +14,15 @@ static void clear(int width, double *values, bool *known)
 }
 
 /* The greatest value of each column; what came before the first column is the value to start from. */
-static bool greatest(const struct world_ring *ring, uint64_t from_ns, uint64_t to_ns, int width, double *values,
-                     bool *known, double *ret_before)
+static bool greatest(const struct ring *ring, uint64_t from_ns, uint64_t to_ns, int width, double *values, bool *known,
+                     double *ret_before)
 {
         double span = (double)(to_ns - from_ns) + 1;
         uint64_t before_ns = 0;
         bool before = false;
 
         for (size_t i = 0; i < ring->count; i++) {
-                const struct world_point *p = world_ring_newest(ring, i);
+                const struct point *p = ring_newest(ring, i);
                 int column;
 
                 if (p->time_ns > to_ns)
@@ -73,7 +73,7 @@ static void differences(int width, double *values, bool *known, bool has_last, d
         }
 }
 
-void spark_sample(const struct world_ring *ring, uint64_t from_ns, uint64_t to_ns, enum spark_mode mode, int width,
+void spark_sample(const struct ring *ring, uint64_t from_ns, uint64_t to_ns, enum spark_mode mode, int width,
                   double *values, bool *known)
 {
         double last = 0;
@@ -90,11 +90,11 @@ void spark_sample(const struct world_ring *ring, uint64_t from_ns, uint64_t to_n
                 differences(width, values, known, has_last, last);
 }
 
-void spark_newest(const struct world_ring *ring, int width, double *values, bool *known)
+void spark_newest(const struct ring *ring, int width, double *values, bool *known)
 {
         clear(width, values, known);
         for (int i = 0; i < width && (size_t)i < ring->count; i++) {
-                values[width - 1 - i] = world_ring_newest(ring, (size_t)i)->value;
+                values[width - 1 - i] = ring_newest(ring, (size_t)i)->value;
                 known[width - 1 - i] = true;
         }
 }

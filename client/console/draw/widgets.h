@@ -7,10 +7,10 @@
 #define HW_CLIENT_CONSOLE_DRAW_WIDGETS_H
 
 #include "client/console/draw/canvas.h"
-#include "client/state/world.h"
+#include "client/console/draw/text.h"
+#include "client/history/ring.h"
 
-#define SPARK_MAX    256 /* columns of the widest sparkline */
-#define UNKNOWN_TEXT "–"
+#define SPARK_MAX 256 /* columns of the widest sparkline */
 
 /* How samples become columns. */
 enum spark_mode {
@@ -23,11 +23,11 @@ enum spark_mode {
  * Columns of a series over [from_ns, to_ns]: values[i] is valid where known[i].
  * `width` is at most SPARK_MAX.
  */
-void spark_sample(const struct world_ring *ring, uint64_t from_ns, uint64_t to_ns, enum spark_mode mode, int width,
+void spark_sample(const struct ring *ring, uint64_t from_ns, uint64_t to_ns, enum spark_mode mode, int width,
                   double *values, bool *known);
 
 /* The newest `width` points of a ring as they came, right-aligned. */
-void spark_newest(const struct world_ring *ring, int width, double *values, bool *known);
+void spark_newest(const struct ring *ring, int width, double *values, bool *known);
 
 /*
  * Draws values as blocks of eight heights. The axis spans the values, but at

@@ -57,9 +57,9 @@ static void draw_change(struct canvas *c, struct area area, int row, int column,
 {
         size_t width = (size_t)graph_width(area.width);
         size_t shown = width < b->history.count ? width : b->history.count;
-        const struct world_point *oldest = world_ring_newest(&b->history, shown - 1);
+        const struct point *oldest = ring_newest(&b->history, shown - 1);
         double change = oldest ? (double)b->bytes - oldest->value : 0;
-        char text[SCENE_TEXT] = "0", number[SCENE_TEXT];
+        char text[SHORT_TEXT] = "0", number[SHORT_TEXT];
 
         if (shown < 2)
                 (void)snprintf(text, sizeof(text), "%s", UNKNOWN_TEXT);
@@ -76,7 +76,7 @@ static void draw_band(struct canvas *c, struct area area, int row, const struct 
         double values[SPARK_MAX], share = 0;
         bool known[SPARK_MAX];
         bool has_share = t->census->has_total_bytes && t->census->total_bytes > 0;
-        char text[SCENE_TEXT], label[1024];
+        char text[SHORT_TEXT], label[1024];
 
         if (has_share)
                 share = (double)b->bytes / (double)t->census->total_bytes;
@@ -111,7 +111,7 @@ static void draw_heading(struct canvas *c, struct area area, int row)
 static void draw_bands_title(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
 {
         uint64_t now_ns = scene_now_ns(s, t);
-        char age[SCENE_TEXT], left[SCENE_TEXT], title[2 * SCENE_TEXT + 96];
+        char age[SHORT_TEXT], left[SHORT_TEXT], title[2 * SHORT_TEXT + 96];
         const Hw__Census *census = t->census;
         int n;
 

@@ -28,7 +28,7 @@ static int pair(struct canvas *c, struct area area, int row, int column, const c
 
 static void draw_generation(struct canvas *c, struct area area, int row, const Hw__Generation *g)
 {
-        char label[32], text[SCENE_TEXT];
+        char label[32], text[SHORT_TEXT];
         int column = 10;
 
         (void)snprintf(label, sizeof(label), "gen %u", g->generation);
@@ -48,7 +48,7 @@ static void draw_generation(struct canvas *c, struct area area, int row, const H
 
 static void draw_share(struct canvas *c, struct area area, const Hw__Gc *gc)
 {
-        char now[SCENE_TEXT], run[SCENE_TEXT], title[2 * SCENE_TEXT + 64];
+        char now[SHORT_TEXT], run[SHORT_TEXT], title[2 * SHORT_TEXT + 64];
 
         (void)snprintf(title, sizeof(title), "%s of the last 10 s · %s of the run",
                        share_or_unknown(now, gc->has_gc_share, gc->gc_share),

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "client/console/trends.h"
+#include "client/console/scene/trends.h"
 #include "heapwatch/text.h"
 
 #define LINE 512
@@ -45,7 +45,7 @@ static const char *const breakdowns[] = { NULL, "-hc", "-hm", "-hd", "-hy", "-hr
 
 static void run_facts(char *line, const Hw__Run *run)
 {
-        char text[SCENE_TEXT];
+        char text[SHORT_TEXT];
 
         if (run->program)
                 fact(line, "%s", safe_text(text, sizeof(text), run->program));
@@ -64,7 +64,7 @@ static void run_facts(char *line, const Hw__Run *run)
 
 static void draw_facts(struct canvas *c, struct area area, const struct world_target *t)
 {
-        char line[LINE] = "", text[SCENE_TEXT];
+        char line[LINE] = "", text[SHORT_TEXT];
 
         if (t->target && t->target->run_info)
                 run_facts(line, t->target->run_info);
@@ -83,7 +83,7 @@ static int draw_state(struct canvas *c, struct area area, int column, const stru
 
 void draw_identity(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
 {
-        char text[SCENE_TEXT], safe[LINE];
+        char text[SHORT_TEXT], safe[LINE];
         uint64_t age_ns;
         int column = 1;
 

@@ -20,8 +20,8 @@ struct gauge {
         const char *label;
         Hw__Series series;
         enum spark_mode mode;
-        char value[SCENE_TEXT];
-        char remark[SCENE_TEXT];
+        char value[SHORT_TEXT];
+        char remark[SHORT_TEXT];
         enum tint tint; /* of the remark */
 };
 
@@ -49,7 +49,7 @@ static void draw_gauge(struct canvas *c, struct area area, int row, const struct
 /* "41 % of the cgroup limit 256 MiB", in a warning tint when near. */
 static void proportion(struct gauge *g, uint64_t bytes, uint64_t limit, const char *what)
 {
-        char share[SCENE_TEXT], text[SCENE_TEXT];
+        char share[SHORT_TEXT], text[SHORT_TEXT];
         double part = (double)bytes / (double)limit;
 
         g->tint = part >= 0.95 ? TINT_BAD : part >= 0.8 ? TINT_WARN : TINT_DIM;
@@ -61,7 +61,7 @@ static struct gauge live_gauge(const struct scene *s, const struct world_target 
 {
         struct gauge g = { .label = "live", .series = HW__SERIES__SERIES_LIVE, .tint = TINT_DIM };
         bool known = t->heap && t->heap->has_live_bytes;
-        char age[SCENE_TEXT], max[SCENE_TEXT];
+        char age[SHORT_TEXT], max[SHORT_TEXT];
         uint64_t now_ns = scene_now_ns(s, t);
 
         (void)bytes_or_unknown(g.value, known, known ? t->heap->live_bytes : 0);
@@ -78,7 +78,7 @@ static struct gauge heap_gauge(const struct world_target *t)
         struct gauge g = { .label = "heap", .series = HW__SERIES__SERIES_HEAP_SIZE, .tint = TINT_DIM };
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
         bool known = t->heap && t->heap->has_heap_size_bytes;
-        char max[SCENE_TEXT];
+        char max[SHORT_TEXT];
 
         (void)bytes_or_unknown(g.value, known, known ? t->heap->heap_size_bytes : 0);
         if (known && run && run->has_max_heap_bytes && run->max_heap_bytes)
@@ -94,7 +94,7 @@ static struct gauge rss_gauge(const struct world_target *t)
         struct gauge g = { .label = "RSS", .series = HW__SERIES__SERIES_RSS, .tint = TINT_DIM };
         const Hw__Process *p = t->heap ? t->heap->process : NULL;
         bool known = p && p->has_rss_bytes;
-        char swap[SCENE_TEXT];
+        char swap[SHORT_TEXT];
 
         (void)bytes_or_unknown(g.value, known, known ? p->rss_bytes : 0);
         if (p && p->has_cgroup_current_bytes && p->has_cgroup_max_bytes && p->cgroup_max_bytes)
@@ -115,7 +115,7 @@ static struct gauge allocation_gauge(const struct world_target *t)
                 .tint = TINT_DIM,
         };
         bool known = t->heap && t->heap->has_allocation_rate_bps;
-        char total[SCENE_TEXT];
+        char total[SHORT_TEXT];
 
         (void)rate_or_unknown(g.value, known, known ? t->heap->allocation_rate_bps : 0);
         if (t->heap && t->heap->has_allocated_bytes)
@@ -127,7 +127,7 @@ static struct gauge allocation_gauge(const struct world_target *t)
 void draw_memory(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
 {
         struct gauge gauges[ROWS] = { live_gauge(s, t), heap_gauge(t), rss_gauge(t), allocation_gauge(t) };
-        char text[SCENE_TEXT], span[SCENE_TEXT + 8];
+        char text[SHORT_TEXT], span[SHORT_TEXT + 8];
         uint64_t from_ns, to_ns;
         int row = 0;
 

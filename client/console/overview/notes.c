@@ -42,7 +42,7 @@ static void note_text(const Hw__Note *n, char *out, size_t size)
 
 static void draw_note(struct canvas *c, struct area area, int row, const Hw__Note *n)
 {
-        char time[SCENE_TEXT], text[2200];
+        char time[SHORT_TEXT], text[2200];
         bool marker = n->has_what && n->what == HW__NOTE__WHAT__WHAT_MARKER;
 
         note_text(n, text, sizeof(text));

@@ -8,7 +8,7 @@
  * the top, until nothing is left), then the short sections' wishes, then air
  * between sections, then bands and notes share the rest, two to one.
  */
-#include "client/console/scene.h"
+#include "client/console/overview/overview.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,8 @@
 #ifndef HW_CLIENT_CONSOLE_OVERVIEW_SECTIONS_H
 #define HW_CLIENT_CONSOLE_OVERVIEW_SECTIONS_H
 
-#include "client/console/scene.h"
+#include "client/console/draw/canvas.h"
+#include "client/console/scene/scene.h"
 
 struct section {
         int least;  /* rows below which it says nothing useful */

@@ -49,12 +49,12 @@ static int figure(struct canvas *c, struct area area, int row, int column, const
 
 static const char *count_or_unknown(char *out, bool known, uint64_t n)
 {
-        return known ? hw_count_text(out, SCENE_TEXT, n) : UNKNOWN_TEXT;
+        return known ? hw_count_text(out, SHORT_TEXT, n) : UNKNOWN_TEXT;
 }
 
 static void draw_figures(struct canvas *c, struct area area, int row, const Hw__Health *h)
 {
-        char text[SCENE_TEXT];
+        char text[SHORT_TEXT];
         int column = 1;
 
         column = figure(c, area, row, column, "lost ", bytes_or_unknown(text, h->has_lost_bytes, h->lost_bytes),

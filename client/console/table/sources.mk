@@ -1,1 +1,1 @@
-sources := value.c table.c table_draw.c table_keys.c table_print.c
+sources := value.c figures.c table.c table_draw.c table_keys.c table_print.c

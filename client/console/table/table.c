@@ -12,8 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/console/console.h"
-
 void table_init(struct table *t, const struct table_class *class)
 {
         memset(t, 0, sizeof(*t));
@@ -184,11 +182,11 @@ static void find_selected(struct table *t)
         table_settle(t);
 }
 
-void table_fill(const struct console *c, struct table *t)
+void table_fill(struct table *t, const struct console *c, const struct scene *s)
 {
         t->n = t->n_all = 0;
         t->class->rows(c, t);
-        sort_rows(t, &c->scene);
+        sort_rows(t, s);
         find_selected(t);
 }
 

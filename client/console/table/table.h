@@ -13,9 +13,10 @@
 
 #include <regex.h>
 
+#include "client/console/draw/hits.h"
 #include "client/console/table/value.h"
 
-struct console;
+struct console; /* whom a table belongs to: handed to its rows and to what opens them, not known here */
 struct table;
 
 struct table_class {
@@ -67,7 +68,7 @@ void table_done(struct table *t);
 void table_add(struct table *t, uint64_t id, const void *data);
 
 /* Asks for the rows again, filters and sorts them, and finds the selected one again. */
-void table_fill(const struct console *c, struct table *t);
+void table_fill(struct table *t, const struct console *c, const struct scene *s);
 
 /* Keeps the selected row within the rows and on the screen. */
 void table_settle(struct table *t);
@@ -87,14 +88,26 @@ bool table_find(struct table *t, int by, bool here);
 const char *table_set_filter(struct table *t, const char *text);
 
 /* Keys that move, sort and open. True when it was one of them. (table_keys.c) */
-bool table_key(struct console *c, struct table *t, int key);
+bool table_key(struct table *t, struct console *c, int key);
 
-/* Draws heading and rows into the area; registers what can be clicked. (table_draw.c) */
-void table_draw(struct console *c, struct canvas *canvas, struct area area, struct table *t);
+/*
+ * Draws heading and rows into the area; what can be clicked goes to `hits` (NULL: nothing can). `marked`: the selected
+ * row stands out. (table_draw.c)
+ */
+void table_draw(struct canvas *canvas, struct area area, struct table *t, const struct scene *s, struct hits *hits,
+                bool marked);
 
 /* All rows: as text of `width` columns, as CSV, as JSON array of objects. 0 or -errno. (table_print.c) */
-int table_print(FILE *to, struct console *c, struct table *t, int width, bool ascii);
+int table_print(FILE *to, struct table *t, const struct scene *s, int width, bool ascii);
 void table_csv(FILE *to, const struct scene *s, const struct table *t);
 void table_json(FILE *to, const struct scene *s, const struct table *t);
+
+/*
+ * figures.c: label and value of each number outside a table, whose row is `data` (NULL: nothing is drawn), in as many
+ * columns as there is room for. Returns the rows used.
+ */
+int figures_draw(struct canvas *canvas, struct area area, int row, const struct scene *s, const struct column *figures,
+                 size_t n, const void *data);
+int figures_rows(size_t n, int width);
 
 #endif

@@ -6,8 +6,7 @@
  * change. Columns are taken in by their rank while they find room; what is
  * left over is shared by those with a negative width.
  */
-#include "client/console/console.h"
-#include "client/console/draw/widgets.h"
+#include "client/console/table/table.h"
 
 #include <string.h>
 
@@ -73,8 +72,8 @@ static bool at_left(const struct column *column)
         return column->unit == UNIT_TEXT || column->draw;
 }
 
-static void draw_heading(struct console *c, struct canvas *canvas, struct area area, struct table *t,
-                         const struct layout *l)
+static void draw_heading(struct canvas *canvas, struct area area, struct table *t, const struct layout *l,
+                         struct hits *hits)
 {
         const struct column *sorted = table_sorted_by(t);
         int at = 1;
@@ -91,7 +90,7 @@ static void draw_heading(struct console *c, struct canvas *canvas, struct area a
                         (void)canvas_put(canvas, area, 0, at, l->widths[i], tint, column->title);
                 else
                         (void)canvas_put_right(canvas, area, 0, at, l->widths[i], tint, column->title);
-                console_hit(c, part, (struct hit){ .what = HIT_COLUMN, .table = t, .index = i });
+                hits_add(hits, part, (struct hit){ .what = HIT_COLUMN, .table = t, .index = i });
                 at += l->widths[i] + GAP;
         }
 }
@@ -148,12 +147,12 @@ static void draw_position(struct canvas *canvas, struct area area, const struct 
                 (void)canvas_put(canvas, area, 1 + from + i, area.width - 1, 1, TINT_DIM, "▐");
 }
 
-void table_draw(struct console *c, struct canvas *canvas, struct area area, struct table *t)
+void table_draw(struct canvas *canvas, struct area area, struct table *t, const struct scene *s, struct hits *hits,
+                bool marked)
 {
         struct layout l = lay_out(t->class, area.width - 1);
-        bool marked = c->table == t && !c->printing;
 
-        draw_heading(c, canvas, area, t, &l);
+        draw_heading(canvas, area, t, &l, hits);
         t->page = area.height > 1 ? area.height - 1 : 1;
         table_settle(t);
         if (!t->n) {
@@ -165,10 +164,10 @@ void table_draw(struct console *c, struct canvas *canvas, struct area area, stru
                 size_t i = t->first + (size_t)row - 1;
                 struct area part = { area.row + row, area.column, 1, area.width };
 
-                draw_row(canvas, area, row, &c->scene, t, &l, t->rows[i].data);
+                draw_row(canvas, area, row, s, t, &l, t->rows[i].data);
                 if (marked && i == t->at)
                         canvas_tint_row(canvas, area, row, TINT_SELECTED);
-                console_hit(c, part, (struct hit){ .what = HIT_ROW, .table = t, .index = i });
+                hits_add(hits, part, (struct hit){ .what = HIT_ROW, .table = t, .index = i });
         }
         draw_position(canvas, area, t);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* table_keys.c - what keys do to a table: move, choose the column of order, open. */
-#include "client/console/console.h"
-#include "client/console/screen.h"
+#include "client/console/draw/keys.h"
+#include "client/console/table/table.h"
 
 static bool move(struct table *t, long by)
 {
@@ -41,7 +41,7 @@ static bool reverse(struct table *t)
         return true;
 }
 
-static bool open_row(struct console *c, struct table *t)
+static bool open_row(struct table *t, struct console *c)
 {
         const void *data = table_selected(t);
 
@@ -51,7 +51,7 @@ static bool open_row(struct console *c, struct table *t)
         return true;
 }
 
-bool table_key(struct console *c, struct table *t, int key)
+bool table_key(struct table *t, struct console *c, int key)
 {
         switch (key) {
         case SCREEN_UP:
@@ -75,7 +75,7 @@ bool table_key(struct console *c, struct table *t, int key)
         case 'r':
                 return reverse(t);
         case SCREEN_ENTER:
-                return open_row(c, t);
+                return open_row(t, c);
         default:
                 return false;
         }

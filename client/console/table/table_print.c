@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* table_print.c - all rows of a table, for scripts: as drawn, as CSV, as JSON. */
-#include "client/console/console.h"
-
 #include <errno.h>
 
-#include "client/console/plain.h"
+#include "client/console/table/table.h"
 
 enum { CHUNK = 500 };
 
 /* Drawn piece by piece, so that a canvas stays small however many rows there are. */
-int table_print(FILE *to, struct console *c, struct table *t, int width, bool ascii)
+int table_print(FILE *to, struct table *t, const struct scene *s, int width, bool ascii)
 {
         size_t first = t->first;
         int r = 0;
@@ -21,8 +19,8 @@ int table_print(FILE *to, struct console *c, struct table *t, int width, bool as
                 if (!canvas)
                         return -ENOMEM;
                 t->at = t->first = done;
-                table_draw(c, canvas, canvas_area(canvas), t);
-                r = plain_canvas(to, canvas, done ? 1 : 0);
+                table_draw(canvas, canvas_area(canvas), t, s, NULL, false);
+                r = canvas_print(to, canvas, done ? 1 : 0);
                 canvas_destroy(&canvas);
         }
         t->at = t->first = first;

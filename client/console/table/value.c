@@ -6,9 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "client/console/draw/widgets.h"
 #include "client/cli/json_out.h"
-#include "heapwatch/text.h"
 
 struct value value_number(bool known, double number)
 {
@@ -24,57 +22,6 @@ struct value value_text(const char *text)
         return (struct value){ .is = VALUE_TEXT, .text = text };
 }
 
-/* "+1.23 MiB", "-4 KiB", "0". */
-static void show_signed(char *out, size_t size, double number, char *(*text)(char *, size_t, double))
-{
-        char magnitude[HW_NUMBER_MAX];
-
-        (void)text(magnitude, sizeof(magnitude), fabs(number));
-        (void)snprintf(out, size, "%s%s", number > 0 ? "+" : number < 0 ? "-" : "", magnitude);
-}
-
-static void add(char *out, size_t size, const char *suffix)
-{
-        size_t n = strlen(out);
-
-        (void)snprintf(out + n, size - n, "%s", suffix);
-}
-
-static void show_number(char *out, size_t size, enum unit unit, double n)
-{
-        switch (unit) {
-        case UNIT_BYTES:
-                (void)hw_bytes_text(out, size, n);
-                break;
-        case UNIT_CHANGE:
-                show_signed(out, size, n, hw_bytes_text);
-                break;
-        case UNIT_RATE:
-                (void)hw_rate_text(out, size, n);
-                break;
-        case UNIT_SLOPE:
-                show_signed(out, size, 60 * n, hw_bytes_text);
-                add(out, size, "/min");
-                break;
-        case UNIT_INTEGRAL:
-                (void)hw_bytes_text(out, size, n);
-                add(out, size, "·s");
-                break;
-        case UNIT_NS:
-                (void)hw_duration_text(out, size, n);
-                break;
-        case UNIT_SHARE:
-                (void)hw_share_text(out, size, n);
-                break;
-        case UNIT_COUNT:
-                (void)hw_count_text(out, size, n < 0 ? 0 : n >= 1.8e19 ? UINT64_MAX : (uint64_t)n);
-                break;
-        default:
-                (void)snprintf(out, size, "%.2f", n);
-                break;
-        }
-}
-
 char *value_show(char *out, size_t size, enum unit unit, struct value v)
 {
         if (v.is == VALUE_NONE)
@@ -82,7 +29,7 @@ char *value_show(char *out, size_t size, enum unit unit, struct value v)
         else if (v.is == VALUE_TEXT)
                 (void)safe_text(out, size, v.text);
         else
-                show_number(out, size, unit, v.number);
+                (void)unit_text(out, size, unit, v.number);
         return out;
 }
 

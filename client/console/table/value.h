@@ -11,20 +11,10 @@
 
 #include <stdio.h>
 
-#include "client/console/scene.h"
+#include "client/console/draw/canvas.h"
+#include "client/console/draw/text.h"
 
-enum unit {
-        UNIT_TEXT,
-        UNIT_BYTES,
-        UNIT_CHANGE,   /* bytes with a sign */
-        UNIT_RATE,     /* bytes per second */
-        UNIT_SLOPE,    /* bytes per second; shown per minute, with a sign */
-        UNIT_INTEGRAL, /* bytes times seconds */
-        UNIT_NS,
-        UNIT_SHARE, /* 0..1 */
-        UNIT_COUNT,
-        UNIT_RATIO /* a plain number, two decimals */
-};
+struct scene; /* what columns get their values from: theirs to know, only passed on here */
 
 /* A value may be absent: it is shown as UNKNOWN_TEXT and stands last in any order. */
 struct value {

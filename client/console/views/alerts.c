@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "client/alerts/outcome.h"
-#include "client/console/console.h"
-#include "client/console/trends.h"
+#include "client/console/views/views.h"
+#include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"
 
 /* A row. Both are borrowed from the view until the next filling. */
@@ -345,7 +345,7 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
         int wanted = 1 + (t->n ? (int)t->n : 1);
 
         upper.height = wanted < area.height / 2 ? wanted : area.height / 2;
-        table_draw(c, canvas, upper, t);
+        console_table(c, canvas, upper, t);
         if (row)
                 draw_words(canvas, area_below(area, upper.height + 1), target(row), alert(row));
         else if (c->scene.target)

@@ -6,9 +6,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "client/console/console.h"
-#include "client/console/screen.h"
-#include "client/console/trends.h"
+#include "client/console/views/views.h"
+#include "client/console/draw/keys.h"
+#include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"
 
 /* The open band; NULL when the run that had it is over. */
@@ -101,7 +101,7 @@ static int fact(struct canvas *canvas, struct area area, int row, const char *na
 static int number(struct canvas *canvas, struct area area, int row, int at, const char *name, enum unit unit,
                   struct value v, enum tint tint)
 {
-        char shown[SCENE_TEXT];
+        char shown[SHORT_TEXT];
 
         if (at + 24 > area.width)
                 return at;
@@ -192,7 +192,7 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
         part = area_below(part, part.height);
         part.height = stack;
         if (stack > 1)
-                table_draw(c, canvas, part, &c->shown->tables[0]);
+                console_table(c, canvas, part, &c->shown->tables[0]);
 }
 
 /* clang-format off */

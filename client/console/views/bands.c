@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* views/bands.c - what the heap is made of: a line for each band of the newest census. */
-#include "client/console/console.h"
-#include "client/console/trends.h"
+#include "client/console/views/views.h"
+#include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"
 
 static const struct world_band *band(const void *row)
@@ -38,12 +38,12 @@ static struct value share(const struct scene *s, const void *row)
 
 static struct value change(const struct scene *s, const void *row)
 {
-        const struct world_ring *r = &band(row)->history;
+        const struct ring *r = &band(row)->history;
 
         (void)s;
         if (r->count < 2)
                 return no_value;
-        return value_number(true, (double)band(row)->bytes - world_ring_newest(r, r->count - 1)->value);
+        return value_number(true, (double)band(row)->bytes - ring_newest(r, r->count - 1)->value);
 }
 
 static enum tint change_colour(const struct scene *s, const void *row)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "client/console/console.h"
+#include "client/console/views/views.h"
 #include "client/console/draw/widgets.h"
 
 static const Hw__Generation *generation(const void *row)
@@ -245,7 +245,7 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
 
         if (table_height > area.height / 2)
                 table_height = area.height / 2;
-        numbers = figures_rows(figures, shown_figures(c), area.width);
+        numbers = figures_rows(shown_figures(c), area.width);
         part.height = area.height - table_height - numbers - 1;
         if (part.height < 7)
                 part.height = area.height - table_height < 12 ? area.height - table_height : 7;
@@ -253,16 +253,16 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
         timeline_draw(c, canvas, part, &drawn);
         part = area_below(area, part.height);
         part.height = table_height;
-        table_draw(c, canvas, part, t);
+        console_table(c, canvas, part, t);
         part = area_below(area, part.row - area.row + table_height);
-        (void)draw_figures(canvas, part, part.height > numbers, &c->scene, figures, shown_figures(c));
+        (void)figures_draw(canvas, part, part.height > numbers, &c->scene, figures, shown_figures(c), c->scene.target);
 }
 
 static int wanted(struct console *c, int width)
 {
         size_t n = c->shown->tables[0].n;
 
-        return 14 + 1 + (n ? (int)n : 1) + 1 + figures_rows(figures, shown_figures(c), width);
+        return 14 + 1 + (n ? (int)n : 1) + 1 + figures_rows(shown_figures(c), width);
 }
 
 const struct console_view view_gc = {

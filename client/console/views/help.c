@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "client/console/console.h"
-#include "client/console/screen.h"
+#include "client/console/views/views.h"
+#include "client/console/draw/keys.h"
 
 enum { TERM = 16, LINE = 1024 };
 
@@ -120,7 +120,7 @@ static void write_all(struct pen *p, const struct console_view *v)
         }
         heading(p, "Numbers");
         columns(p, v->figures, v->n_figures);
-        for (size_t i = 0; i < WORLD_TABLES && v->tables[i]; i++)
+        for (size_t i = 0; i < VIEW_TABLES && v->tables[i]; i++)
                 columns(p, v->tables[i]->columns, v->tables[i]->n_columns);
         entry(p, TINT_STRONG, UNKNOWN_TEXT, "not known: never the same as 0");
         heading(p, "Keys everywhere");
@@ -169,7 +169,7 @@ static bool key(struct console *c, int k)
         case SCREEN_HOME:
                 return scroll(c, -(long)c->help_first);
         case SCREEN_ENTER:
-                console_key(c, SCREEN_ESCAPE);
+                console_back(c);
                 return true;
         default:
                 return false;

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "client/console/console.h"
-#include "client/console/trends.h"
+#include "client/console/views/views.h"
+#include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"
 
 struct memory {
@@ -30,7 +30,7 @@ static const struct series all_series[] = {
 
 enum { SERIES = sizeof(all_series) / sizeof(all_series[0]), ALWAYS = 4 };
 
-static const struct world_ring *ring(const struct scene *s, const void *row)
+static const struct ring *ring(const struct scene *s, const void *row)
 {
         return &s->target->series[((const struct series *)row)->series];
 }
@@ -48,7 +48,7 @@ struct summary {
 };
 
 /* What the chart shows, too. */
-static const struct world_ring *whole_ring(const struct scene *s, const void *row)
+static const struct ring *whole_ring(const struct scene *s, const void *row)
 {
         return scene_ring(s, s->target, ((const struct series *)row)->series);
 }
@@ -56,7 +56,7 @@ static const struct world_ring *whole_ring(const struct scene *s, const void *ro
 /* The mean weighs each sample by the time it held; samples that came late hold no time. */
 static struct summary summarise(const struct scene *s, const void *row)
 {
-        const struct world_ring *r = whole_ring(s, row);
+        const struct ring *r = whole_ring(s, row);
         struct summary m = { .n = 0 };
         double held_ns = 0, area = 0;
         uint64_t from_ns, to_ns, until_ns;
@@ -64,7 +64,7 @@ static struct summary summarise(const struct scene *s, const void *row)
         scene_span(s, s->target, &from_ns, &to_ns);
         until_ns = to_ns;
         for (size_t i = 0; i < r->count; i++) {
-                const struct world_point *p = world_ring_newest(r, i);
+                const struct point *p = ring_newest(r, i);
 
                 if (p->time_ns < from_ns || p->time_ns > to_ns)
                         continue;
@@ -89,7 +89,7 @@ static struct value name(const struct scene *s, const void *row)
 
 static struct value now(const struct scene *s, const void *row)
 {
-        const struct world_point *p = world_ring_newest(whole_ring(s, row), 0);
+        const struct point *p = ring_newest(whole_ring(s, row), 0);
 
         return value_number(p != NULL, p ? p->value : 0);
 }
@@ -221,7 +221,7 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
         lower = area_below(area, upper.height);
         (void)chart(c, &drawn);
         timeline_draw(c, canvas, upper, &drawn);
-        table_draw(c, canvas, lower, t);
+        console_table(c, canvas, lower, t);
 }
 
 static int wanted(struct console *c, int width)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/console/console.h"
+#include "client/console/views/views.h"
 #include "client/console/draw/widgets.h"
 
 enum { TEXT = 256 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* views/overview.c - one target on one screen. */
-#include "client/console/console.h"
-#include "client/console/screen.h"
+#include "client/console/overview/overview.h"
+#include "client/console/views/views.h"
+#include "client/console/draw/keys.h"
 
 static void draw(struct console *c, struct canvas *canvas, struct area area)
 {

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/console/console.h"
+#include "client/console/views/views.h"
 #include "client/console/views/ticky.h"
 #include "client/console/draw/widgets.h"
 
@@ -328,9 +328,9 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
         if (below > area.height - 3)
                 below = area.height - 3;
         part.height = area.height - below - 1;
-        table_draw(c, canvas, part, upper);
+        console_table(c, canvas, part, upper);
         part = area_below(area, part.height + 1);
-        table_draw(c, canvas, part, lower);
+        console_table(c, canvas, part, lower);
 }
 
 static int wanted(struct console *c, int width)

@@ -2,8 +2,8 @@
 /* views/targets.c - all targets, a line each: is anything wrong, and where. */
 #include <string.h>
 
-#include "client/console/console.h"
-#include "client/console/trends.h"
+#include "client/console/views/views.h"
+#include "client/console/scene/trends.h"
 
 static const struct world_target *target(const void *row)
 {
@@ -119,7 +119,7 @@ static void draw_trend(struct canvas *c, struct area area, int row, int column, 
                        const void *data)
 {
         enum tint tint = trend_colour(s, data);
-        char text[SCENE_TEXT];
+        char text[SHORT_TEXT];
 
         (void)canvas_put(c, area, row, column, 1, tint, trend_arrow(target_trend(target(data))));
         (void)canvas_put_right(c, area, row, column + 2, width - 2, tint,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* views/threads.c - Haskell threads, why they stop, sparks, and how each capability is used. */
-#include "client/console/console.h"
+#include "client/console/views/views.h"
 #include "client/console/draw/widgets.h"
 
 static const Hw__Sched *sched(const void *row)
@@ -259,7 +259,7 @@ static int table_rows(const struct table *t)
 static void draw(struct console *c, struct canvas *canvas, struct area area)
 {
         struct table *upper = &c->shown->tables[0], *lower = &c->shown->tables[1];
-        int numbers = draw_figures(canvas, area, 0, &c->scene, figures, FIGURES);
+        int numbers = figures_draw(canvas, area, 0, &c->scene, figures, FIGURES, c->scene.target);
         struct area part = area_below(area, numbers + (area.height > 20));
         int rest = part.height;
 
@@ -267,17 +267,17 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
         if (table_rows(lower) < rest - part.height)
                 part.height =
                         table_rows(upper) < rest - table_rows(lower) ? table_rows(upper) : rest - table_rows(lower);
-        table_draw(c, canvas, part, upper);
+        console_table(c, canvas, part, upper);
         rest -= part.height + (area.height > 20);
         part = area_below(part, part.height + (area.height > 20));
         part.height = rest;
-        table_draw(c, canvas, part, lower);
+        console_table(c, canvas, part, lower);
 }
 
 static int wanted(struct console *c, int width)
 {
-        return figures_rows(figures, FIGURES, width) + 2 + table_rows(&c->shown->tables[0]) +
-               table_rows(&c->shown->tables[1]) + 20;
+        return figures_rows(FIGURES, width) + 2 + table_rows(&c->shown->tables[0]) + table_rows(&c->shown->tables[1]) +
+               20;
 }
 
 /* clang-format off */

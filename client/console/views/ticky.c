@@ -2,7 +2,7 @@
 /* views/ticky.c - ticky counters: entries and allocation of each closure. */
 #include "client/console/views/ticky.h"
 
-#include "client/console/console.h"
+#include "client/console/scene/shown.h"
 #include "client/console/draw/widgets.h"
 
 static const Hw__TickyCounter *counter(const void *row)

@@ -15,9 +15,9 @@
 #define S   UINT64_C(1000000000)
 #define MIB (1024.0 * 1024)
 
-static struct world_ring ring_of(struct world_point *points, size_t n)
+static struct ring ring_of(struct point *points, size_t n)
 {
-        return (struct world_ring){ .points = points, .capacity = n, .count = n, .next = 0 };
+        return (struct ring){ .points = points, .capacity = n, .count = n, .next = 0 };
 }
 
 static void axes_are_round(void **state)
@@ -50,8 +50,8 @@ static char *row_of(const struct canvas *c, int row)
 /* A rising line begins low at the left and ends high at the right. */
 static void a_line_rises(void **state)
 {
-        struct world_point points[100];
-        struct world_ring r = ring_of(points, 100);
+        struct point points[100];
+        struct ring r = ring_of(points, 100);
         struct chart c = { .title = "t", .unit = UNIT_BYTES, .from_ns = 0, .to_ns = 100 * S, .from_zero = true };
         struct canvas *canvas = canvas_new(16, 80, false);
         struct area area = canvas_area(canvas), plot = chart_plot(area);
@@ -59,7 +59,7 @@ static void a_line_rises(void **state)
 
         (void)state;
         for (uint64_t i = 0; i < 100; i++)
-                points[i] = (struct world_point){ i * S, (double)i * MIB };
+                points[i] = (struct point){ i * S, (double)i * MIB };
         chart_line(&c, "live", &r, SPARK_GAUGE, TINT_LINE_1);
         chart_mark(&c, 50 * S, "half time", true);
         chart_mark(&c, 50 * S + 1, "less important", false);
@@ -99,8 +99,8 @@ static void a_line_rises(void **state)
 
 static void limit_is_drawn_when_near(void **state)
 {
-        struct world_point points[] = { { 0, 60 * MIB }, { 10 * S, 60 * MIB } };
-        struct world_ring r = ring_of(points, 2);
+        struct point points[] = { { 0, 60 * MIB }, { 10 * S, 60 * MIB } };
+        struct ring r = ring_of(points, 2);
         struct chart c = { .title = "t", .unit = UNIT_BYTES, .to_ns = 10 * S, .from_zero = true, .limit_name = "-M" };
         bool near[] = { true, false };
         double limits[] = { 100 * MIB, 4000 * MIB };
@@ -125,8 +125,8 @@ static void limit_is_drawn_when_near(void **state)
 
 static void nothing_breaks_it(void **state)
 {
-        struct world_point points[] = { { UINT64_MAX - 1, 1e300 }, { 0, -5 }, { 7, 0 } };
-        struct world_ring r = ring_of(points, 3), none = { .count = 0 };
+        struct point points[] = { { UINT64_MAX - 1, 1e300 }, { 0, -5 }, { 7, 0 } };
+        struct ring r = ring_of(points, 3), none = { .count = 0 };
         static const int sizes[][2] = { { 1, 1 }, { 4, 12 }, { 5, 13 }, { 30, 100 }, { 100, 20 } };
 
         (void)state;
@@ -159,8 +159,8 @@ static char *written(void (*write)(FILE *, const struct chart *), const struct c
 
 static void files(void **state)
 {
-        struct world_point points[] = { { 1 * S, 10 }, { 2 * S, 20 }, { 50 * S, 99 } };
-        struct world_ring r = ring_of(points, 3);
+        struct point points[] = { { 1 * S, 10 }, { 2 * S, 20 }, { 50 * S, 99 } };
+        struct ring r = ring_of(points, 3);
         struct chart c = { .title = "a < b & \"c\"\x1b[0m", .unit = UNIT_BYTES, .to_ns = 10 * S, .from_zero = true };
         char *text;
 

@@ -349,7 +349,7 @@ static void every_column_is_explained(void **state)
 {
         (void)state;
         for (size_t i = 0; console_views[i]; i++) {
-                for (size_t k = 0; k < WORLD_TABLES && console_views[i]->tables[k]; k++) {
+                for (size_t k = 0; k < VIEW_TABLES && console_views[i]->tables[k]; k++) {
                         const struct table_class *t = console_views[i]->tables[k];
 
                         for (size_t n = 0; n < t->n_columns; n++) {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "client/console/past.h"
+#include "client/console/scene/past.h"
 #include "tests/unit/console/made_up.h"
 
 static int watch_live(struct past *p, uint32_t run, uint64_t time_ns, uint64_t live)
@@ -33,8 +33,8 @@ static struct world_target target_a(uint32_t run)
 }
 
 /* What a chart gets: all points, oldest first. */
-static size_t points_of(struct past *p, const struct world_target *t, const struct world_ring *newest,
-                        const struct world_ring **ret)
+static size_t points_of(struct past *p, const struct world_target *t, const struct ring *newest,
+                        const struct ring **ret)
 {
         *ret = past_ring(p, t, HW__SERIES__SERIES_LIVE, 0, newest);
         return (*ret)->count;
@@ -44,8 +44,8 @@ static void long_run_stays_bounded(void **state)
 {
         struct past *p = past_new();
         struct world_target t = target_a(1);
-        struct world_ring none = { .count = 0 };
-        const struct world_ring *r;
+        struct ring none = { .count = 0 };
+        const struct ring *r;
         double greatest = 0;
         size_t n;
 
@@ -54,10 +54,10 @@ static void long_run_stays_bounded(void **state)
                 assert_int_equal(watch_live(p, 1, i * SECOND, i == 4321 ? 5000000 : i), 0);
         n = points_of(p, &t, &none, &r);
         assert_true(n > PAST_SLOTS / 2 - 2 && n <= PAST_SLOTS);
-        assert_true(world_ring_newest(r, n - 1)->time_ns < 200 * SECOND); /* from the beginning ... */
-        assert_true(world_ring_newest(r, 0)->time_ns > 99800 * SECOND);   /* ... to the end */
+        assert_true(ring_newest(r, n - 1)->time_ns < 200 * SECOND); /* from the beginning ... */
+        assert_true(ring_newest(r, 0)->time_ns > 99800 * SECOND);   /* ... to the end */
         for (size_t i = 0; i < n; i++) {
-                double v = world_ring_newest(r, i)->value;
+                double v = ring_newest(r, i)->value;
 
                 greatest = v > greatest ? v : greatest;
         }
@@ -70,7 +70,7 @@ static void newest_points_stay_exact(void **state)
 {
         struct past *p = past_new();
         struct world *v = world_new();
-        const struct world_ring *r, *newest;
+        const struct ring *r, *newest;
         size_t n;
 
         (void)state;
@@ -82,9 +82,9 @@ static void newest_points_stay_exact(void **state)
         n = points_of(p, world_find(v, "a"), newest, &r);
         assert_true(n > WORLD_POINTS);
         for (size_t i = 0; i < WORLD_POINTS; i++)
-                assert_int_equal(world_ring_newest(r, i)->time_ns, (WORLD_POINTS + 1000 - i) * SECOND);
+                assert_int_equal(ring_newest(r, i)->time_ns, (WORLD_POINTS + 1000 - i) * SECOND);
         for (size_t i = WORLD_POINTS; i < n; i++)
-                assert_true(world_ring_newest(r, i)->time_ns <= 1000 * SECOND); /* nothing is told twice */
+                assert_true(ring_newest(r, i)->time_ns <= 1000 * SECOND); /* nothing is told twice */
         world_destroy(&v);
         past_destroy(&p);
 }
@@ -93,8 +93,8 @@ static void daemon_history_fills_the_beginning(void **state)
 {
         struct past *p = past_new();
         struct world_target t = target_a(2);
-        struct world_ring none = { .count = 0 };
-        const struct world_ring *r;
+        struct ring none = { .count = 0 };
+        const struct ring *r;
 
         (void)state;
         assert_int_equal(watch_live(p, 2, 100 * SECOND, 7), 0);
@@ -102,7 +102,7 @@ static void daemon_history_fills_the_beginning(void **state)
         assert_int_equal(past_add(p, 0, "a", 2, HW__SERIES__SERIES_LIVE, 0, 3 * SECOND, 5), 0);
         assert_int_equal(past_first_ns(p, &t), 3 * SECOND);
         assert_int_equal(points_of(p, &t, &none, &r), 2);
-        assert_int_equal(world_ring_newest(r, 1)->value, 5);
+        assert_int_equal(ring_newest(r, 1)->value, 5);
         /* of another run or target: ignored */
         assert_int_equal(past_add(p, 0, "a", 1, HW__SERIES__SERIES_LIVE, 0, 4 * SECOND, 5), 0);
         assert_int_equal(past_add(p, 0, "b", 2, HW__SERIES__SERIES_LIVE, 0, 4 * SECOND, 5), 0);
@@ -115,8 +115,8 @@ static void new_run_forgets(void **state)
 {
         struct past *p = past_new();
         struct world_target first = target_a(1), second = target_a(2);
-        struct world_ring none = { .count = 0 };
-        const struct world_ring *r;
+        struct ring none = { .count = 0 };
+        const struct ring *r;
 
         (void)state;
         assert_int_equal(watch_live(p, 1, SECOND, 1), 0);
@@ -133,7 +133,7 @@ static void bands_have_their_own(void **state)
 {
         struct past *p = past_new();
         struct world_target t = target_a(1);
-        struct world_ring none = { .count = 0 };
+        struct ring none = { .count = 0 };
         uint32_t ids[] = { 1, 70000 };
         uint64_t bytes[] = { 10, 20 };
 
@@ -147,7 +147,7 @@ static void bands_have_their_own(void **state)
                 assert_int_equal(past_watch(p, 0, &u), 0);
         }
         assert_true(past_ring(p, &t, HW__SERIES__SERIES_NONE, 1, &none)->count > 100);
-        assert_int_equal(world_ring_newest(past_ring(p, &t, HW__SERIES__SERIES_NONE, 1, &none), 0)->value, 10);
+        assert_int_equal(ring_newest(past_ring(p, &t, HW__SERIES__SERIES_NONE, 1, &none), 0)->value, 10);
         assert_int_equal(past_ring(p, &t, HW__SERIES__SERIES_NONE, 2, &none)->count, 0);
         past_destroy(&p);
 }

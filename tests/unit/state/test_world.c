@@ -25,9 +25,9 @@ static void gauges_and_samples(void **state)
         assert_int_equal(t->heap->n_samples, 0);
         assert_int_equal(t->event_time_ns, 2 * SECOND);
         assert_int_equal(t->series[HW__SERIES__SERIES_LIVE].count, 2);
-        assert_int_equal(world_ring_newest(&t->series[HW__SERIES__SERIES_LIVE], 0)->value, 20);
-        assert_int_equal(world_ring_newest(&t->series[HW__SERIES__SERIES_LIVE], 1)->value, 10);
-        assert_null(world_ring_newest(&t->series[HW__SERIES__SERIES_LIVE], 2));
+        assert_int_equal(ring_newest(&t->series[HW__SERIES__SERIES_LIVE], 0)->value, 20);
+        assert_int_equal(ring_newest(&t->series[HW__SERIES__SERIES_LIVE], 1)->value, 10);
+        assert_null(ring_newest(&t->series[HW__SERIES__SERIES_LIVE], 2));
         assert_null(world_find(v, "b"));
         world_destroy(&v);
         assert_null(v);
@@ -36,7 +36,7 @@ static void gauges_and_samples(void **state)
 static void ring_keeps_the_newest(void **state)
 {
         struct world *v = world_new();
-        const struct world_ring *r;
+        const struct ring *r;
 
         (void)state;
         for (uint64_t i = 1; i <= WORLD_POINTS + 100; i++)
@@ -44,7 +44,7 @@ static void ring_keeps_the_newest(void **state)
         r = &world_find(v, "a")->series[HW__SERIES__SERIES_LIVE];
         assert_int_equal(r->count, WORLD_POINTS);
         for (size_t i = 0; i < WORLD_POINTS; i++)
-                assert_int_equal(world_ring_newest(r, i)->time_ns, WORLD_POINTS + 100 - i);
+                assert_int_equal(ring_newest(r, i)->time_ns, WORLD_POINTS + 100 - i);
         world_destroy(&v);
 }
 
@@ -100,11 +100,11 @@ static void bands_follow_censuses(void **state)
         assert_int_equal(t->bands[1]->bytes, 0);
         assert_int_equal(t->bands[1]->census, 1);
         assert_int_equal(t->bands[1]->history.count, 2);
-        assert_int_equal(world_ring_newest(&t->bands[1]->history, 0)->value, 0);
+        assert_int_equal(ring_newest(&t->bands[1]->history, 0)->value, 0);
         assert_int_equal(t->bands[0]->max_bytes, 100);
         assert_int_equal(send_census(v, "a", 1, 3, late, more, 2), 0);
         assert_int_equal(t->bands[2]->history.count, 2); /* seen to appear: 0, then 5 */
-        assert_int_equal(world_ring_newest(&t->bands[2]->history, 1)->value, 0);
+        assert_int_equal(ring_newest(&t->bands[2]->history, 1)->value, 0);
         assert_int_equal(t->bands[2]->first_bytes, 5);
         assert_int_equal(t->series[HW__SERIES__SERIES_CENSUS_TOTAL].count, 3);
         assert_int_equal(world_top_bands(t, top, 1), 1);
@@ -280,7 +280,7 @@ static void pauses_are_derived(void **state)
         u.gc = &gc;
         assert_int_equal(world_apply(v, 0, &u), 0);
         assert_int_equal(t->series[HW__SERIES__SERIES_GC_PAUSE].count, 1);
-        assert_int_equal(world_ring_newest(&t->series[HW__SERIES__SERIES_GC_PAUSE], 0)->value, 9);
+        assert_int_equal(ring_newest(&t->series[HW__SERIES__SERIES_GC_PAUSE], 0)->value, 9);
         samples.series = (Hw__Series)1000000;
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;

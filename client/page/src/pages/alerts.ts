@@ -4,9 +4,9 @@
  */
 import type { App, Page } from "../app.ts";
 import { h, setLabel, setText, unbroken, visible } from "../dom.ts";
-import { type Alert, alertKey, type AlertChange, alertState } from "../state/judge.ts";
+import { alertKey, type AlertChange, alertState } from "../state/judge.ts";
 import type { Target } from "../state/target.ts";
-import { seconds } from "../state/wire.ts";
+import { type Alert, seconds } from "../state/wire.ts";
 import { count, UNKNOWN } from "../units.ts";
 import { field } from "../widgets/controls.ts";
 import { Facts, pill } from "../widgets/facts.ts";

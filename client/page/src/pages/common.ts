@@ -9,7 +9,8 @@ import { window as cut, type Points } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
 import { num } from "../state/wire.ts";
 import { clock, UNKNOWN } from "../units.ts";
-import type { ChartOptions, Line, Marker } from "../widgets/chart.ts";
+import type { ChartOptions } from "../widgets/chart.ts";
+import type { Line, Marker } from "../widgets/plot.ts";
 import { matcher } from "../widgets/controls.ts";
 
 export const POINTS = 1200; // drawn of one series

@@ -6,7 +6,7 @@
 import { control } from "../api/control.ts";
 import type { App } from "../app.ts";
 import { h, setAttr, setText, visible } from "../dom.ts";
-import { type Alert } from "../state/judge.ts";
+import type { Alert } from "../state/wire.ts";
 import type { Target } from "../state/target.ts";
 
 const SURE_MS = 4000; // how long a second click counts as meant

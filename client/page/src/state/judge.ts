@@ -2,31 +2,7 @@
 /*
  * judge.ts - trends and alerts as the daemon judges them, in words and with a tone. What was not published is shown as `–`.
  */
-import { num, seconds, type U64 } from "./wire.ts";
-
-export interface WindowStatistics {
-    windowNs?: U64; fromNs?: U64; toNs?: U64; count?: U64; min?: number; max?: number; mean?: number; stddev?: number; last?: number;
-    p50?: number; p90?: number; p99?: number; integral?: number; intercept?: number; slope?: number; fit?: number;
-    normalisedSlope?: number; normalisedIntercept?: number; normalisedFit?: number;
-}
-export interface Trend {
-    series?: string; band?: number; verdict?: string; sinceNs?: U64; asOfNs?: U64; slope?: number; slopeLow?: number; slopeHigh?: number;
-    onsetNs?: U64; noteBefore?: { text?: string }; noteAfter?: { text?: string }; sentence?: string; gainedBytes?: number;
-    gainedLowBytes?: number; windows?: WindowStatistics[]; evidence?: { missing?: string };
-}
-export interface GrowingBand { band?: number; label?: string; verdict?: string; slope?: number; gainedBytes?: number; bytes?: U64; onsetNs?: U64 }
-export interface Growth { where?: string; sentence?: string; live?: string; heap?: string; rss?: string; offHeap?: string;
-    offHeapBytes?: U64; bands?: GrowingBand[] }
-export interface TimeToLimit { limitBytes?: U64; lowNs?: U64; midNs?: U64; highNs?: U64; sentence?: string }
-export interface Trends { trends?: Trend[]; growth?: Growth; timeToLimit?: TimeToLimit; scale?: { sentence?: string }; bandsLeftOut?: U64 }
-
-export interface Alert {
-    rule?: string; group?: string; severity?: string; state?: string; unknown?: boolean; band?: number; bandLabel?: string; value?: number;
-    valueText?: string; expr?: string; thresholdText?: string; sinceNs?: U64; firedNs?: U64; resolvedNs?: U64; firedWallNs?: U64;
-    annotations?: { name?: string; value?: string }[]; sentence?: string; silenced?: boolean;
-    silence?: { rule?: string; target?: string; untilWallNs?: U64; why?: string }; actions?: { kind?: string; ok?: boolean; detail?: string; attempts?: number }[]; run?: number;
-}
-export interface Alerts { alerts?: Alert[]; leftOut?: U64 }
+import { type Alert, type Alerts, type Growth, num, seconds, type Trend, type Trends } from "./wire.ts";
 
 export interface AlertChange {
     t: number | undefined; // event time, seconds

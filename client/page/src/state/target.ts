@@ -7,8 +7,8 @@ import { Censuses } from "./census.ts";
 import { ProfileHistory } from "./profile.ts";
 import { Series } from "./series.ts";
 import * as w from "./wire.ts";
-import { num, seconds } from "./wire.ts";
-import { type AlertChange, type Alerts, Judgement, logChanges } from "./judge.ts";
+import { type Alerts, num, seconds } from "./wire.ts";
+import { type AlertChange, Judgement, logChanges } from "./judge.ts";
 
 export const NOTES_MAX = 512; // newest notes kept live; a report keeps all that it brings
 const COLLECTIONS_MAX = 8192;

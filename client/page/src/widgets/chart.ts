@@ -12,32 +12,8 @@ import type { Span } from "../range.ts";
 import { css } from "../theme.ts";
 import { clock, known, type Unit, UNKNOWN } from "../units.ts";
 import { type ChartPicture, saveChartPng, saveChartSvg } from "./picture.ts";
+import type { Line, Plot } from "./plot.ts";
 import { register } from "./registry.ts";
-
-export interface Line {
-    id: string;
-    label: string;
-    color: string;
-    values: (number | null)[];
-    kind?: "area" | "line" | "points" | "step";
-    dash?: boolean;
-}
-
-export interface Marker {
-    t: number;
-    text: string;
-    faint?: boolean; // a tick on the axis instead of a line
-}
-
-export interface Plot {
-    x: number[];
-    lines: Line[];
-    stacked?: boolean;
-    markers?: Marker[];
-    range: Span;
-    top?: number; // fixed top of the y axis
-    start?: number; // Unix seconds of time 0: the axis shows the clock
-}
 
 export interface ChartOptions {
     id: string;

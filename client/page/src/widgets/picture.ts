@@ -7,7 +7,7 @@ import type uPlot from "uplot";
 import { svg, visible } from "../dom.ts";
 import { css } from "../theme.ts";
 import { clock, type Unit } from "../units.ts";
-import type { Line, Plot } from "./chart.ts";
+import type { Line, Plot } from "./plot.ts";
 import { saveBlob, saveText } from "./save.ts";
 
 export interface ChartPicture {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* past.c - histories of whole runs, slot by slot. A slot without a sample is NaN. */
-#include "client/console/past.h"
+#include "client/console/scene/past.h"
 
 #include <errno.h>
 #include <math.h>
@@ -14,8 +14,8 @@
 struct history {
         double *slots; /* NULL until the first point */
         size_t n_slots;
-        uint64_t width_ns;      /* of a slot */
-        struct world_ring ring; /* made by past_ring */
+        uint64_t width_ns; /* of a slot */
+        struct ring ring;  /* made by past_ring */
 };
 
 struct past_target {
@@ -285,31 +285,31 @@ static struct history *history_of(const struct past *p, const struct world_targe
         return band <= found->n_bands ? found->bands[band - 1] : NULL;
 }
 
-static uint64_t oldest_of(const struct world_ring *r)
+static uint64_t oldest_of(const struct ring *r)
 {
         uint64_t oldest_ns = UINT64_MAX;
 
         for (size_t i = 0; i < r->count; i++) {
-                uint64_t t = world_ring_newest(r, i)->time_ns;
+                uint64_t t = ring_newest(r, i)->time_ns;
 
                 oldest_ns = t < oldest_ns ? t : oldest_ns;
         }
         return oldest_ns;
 }
 
-const struct world_ring *past_ring(struct past *p, const struct world_target *t, Hw__Series series, uint32_t band,
-                                   const struct world_ring *newest)
+const struct ring *past_ring(struct past *p, const struct world_target *t, Hw__Series series, uint32_t band,
+                             const struct ring *newest)
 {
         struct history *h = history_of(p, t, series, band);
         uint64_t oldest_ns = oldest_of(newest);
-        struct world_ring *r;
+        struct ring *r;
 
         if (!h || !h->slots)
                 return newest;
         r = &h->ring;
         if (r->capacity < h->n_slots + newest->count) {
                 size_t capacity = h->n_slots + 2 * newest->count;
-                struct world_point *points = reallocarray(r->points, capacity, sizeof(*points));
+                struct point *points = reallocarray(r->points, capacity, sizeof(*points));
 
                 if (!points)
                         return newest;
@@ -321,10 +321,10 @@ const struct world_ring *past_ring(struct past *p, const struct world_target *t,
                 uint64_t time_ns = i * h->width_ns + h->width_ns / 2;
 
                 if (!isnan(h->slots[i]) && time_ns + h->width_ns / 2 <= oldest_ns)
-                        r->points[r->count++] = (struct world_point){ .time_ns = time_ns, .value = h->slots[i] };
+                        r->points[r->count++] = (struct point){ .time_ns = time_ns, .value = h->slots[i] };
         }
         for (size_t i = newest->count; i > 0; i--)
-                r->points[r->count++] = *world_ring_newest(newest, i - 1);
+                r->points[r->count++] = *ring_newest(newest, i - 1);
         r->next = r->count % r->capacity;
         return r;
 }

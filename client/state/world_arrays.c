@@ -1,59 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * world_ring.c - rings of points that grow to their bound, growing arrays, and
- * the index of ids.
- *
- * DESIGN: most series and bands see few points, so a ring starts small and
- * doubles; it wraps only at its greatest size, hence growing never has to
- * unroll it: while it grows, `next` equals `count`.
- */
+/* world_arrays.c - growing arrays, and the index of ids. */
 #include "client/state/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { RING_FIRST = 8, INDEX_FIRST = 64 };
-
-static int ring_grow(struct world_ring *r, size_t max)
-{
-        size_t capacity = r->capacity ? r->capacity * 2 : RING_FIRST;
-        struct world_point *points;
-
-        if (capacity > max)
-                capacity = max;
-        points = realloc(r->points, capacity * sizeof(*points));
-        if (!points)
-                return -ENOMEM;
-        r->points = points;
-        r->capacity = capacity;
-        r->next = r->count;
-        return 0;
-}
-
-int ring_push(struct world_ring *r, size_t max, uint64_t time_ns, double value)
-{
-        if (r->count == r->capacity && r->capacity < max && ring_grow(r, max) < 0)
-                return -ENOMEM;
-        r->points[r->next] = (struct world_point){ .time_ns = time_ns, .value = value };
-        r->next = r->next + 1 == r->capacity && r->capacity == max ? 0 : r->next + 1;
-        if (r->count < r->capacity)
-                r->count++;
-        return 0;
-}
-
-void ring_done(struct world_ring *r)
-{
-        free(r->points);
-        memset(r, 0, sizeof(*r));
-}
-
-const struct world_point *world_ring_newest(const struct world_ring *r, size_t i)
-{
-        if (i >= r->count)
-                return NULL;
-        return &r->points[(r->next + r->capacity - 1 - i) % r->capacity];
-}
+enum { INDEX_FIRST = 64 };
 
 /* Room for `need` objects of `size` bytes, the new ones zeroed. NULL: short of memory, the array is unchanged. */
 void *array_grow(void *array, uint32_t *capacity, uint32_t need, size_t size)

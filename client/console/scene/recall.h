@@ -4,10 +4,10 @@
  * histories of series and bands. A thread asks, for the daemon may be slow or
  * gone, and the picture must not wait; answers are collected by the owner.
  */
-#ifndef HW_CLIENT_CONSOLE_RECALL_H
-#define HW_CLIENT_CONSOLE_RECALL_H
+#ifndef HW_CLIENT_CONSOLE_SCENE_RECALL_H
+#define HW_CLIENT_CONSOLE_SCENE_RECALL_H
 
-#include "client/console/past.h"
+#include "client/console/scene/past.h"
 
 struct recall;
 

@@ -3,11 +3,12 @@
  * scene.h - what is to be drawn and when it is: the one argument of every
  * drawing, and the numbers of a target as people read them.
  */
-#ifndef HW_CLIENT_CONSOLE_SCENE_H
-#define HW_CLIENT_CONSOLE_SCENE_H
+#ifndef HW_CLIENT_CONSOLE_SCENE_SCENE_H
+#define HW_CLIENT_CONSOLE_SCENE_SCENE_H
 
 #include "client/console/draw/canvas.h"
-#include "client/console/past.h"
+#include "client/console/draw/text.h"
+#include "client/console/scene/past.h"
 #include "client/state/world.h"
 
 struct scene {
@@ -22,8 +23,6 @@ struct scene {
         uint64_t first_ns;                 /* event time since which `target` is known; UINT64_MAX: as the view says */
 };
 
-#define SCENE_TEXT 128
-
 /* "running" ...; and how it should look. */
 const char *state_word(const struct world_target *t);
 enum tint state_tint(const struct world_target *t);
@@ -35,28 +34,15 @@ uint64_t scene_now_ns(const struct scene *s, const struct world_target *t);
 void scene_span(const struct scene *s, const struct world_target *t, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
 
 /* A series over the whole run, as far as it is known; valid until the next call for the same one. */
-const struct world_ring *scene_ring(const struct scene *s, const struct world_target *t, Hw__Series series);
+const struct ring *scene_ring(const struct scene *s, const struct world_target *t, Hw__Series series);
 
 /* Whether the target's daemon is silent; for how long. */
 bool scene_stale(const struct scene *s, const struct world_target *t, uint64_t *ret_age_ns);
-
-/* Numbers as text, UNKNOWN_TEXT when not known. Each returns `out` (of SCENE_TEXT bytes). */
-char *bytes_or_unknown(char *out, bool known, uint64_t bytes);
-char *duration_or_unknown(char *out, bool known, uint64_t ns);
-char *share_or_unknown(char *out, bool known, double share);
-char *rate_or_unknown(char *out, bool known, double bytes_per_s);
 
 /* The least known memory limit of a target, and what sets it ("-M", "cgroup"); false when none is known. */
 bool memory_limit(const struct world_target *t, uint64_t *ret_bytes, const char **ret_what);
 
 /* The worst 99th percentile and maximum of any generation's pauses. */
 bool worst_pause(const struct world_target *t, uint64_t *ret_p99_ns, uint64_t *ret_max_ns);
-
-/* Text from outside made safe into `out`. */
-char *safe_text(char *out, size_t size, const char *text);
-
-/* Draws one target in full into an area; how many rows it would like. (overview.c) */
-void draw_overview(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
-int overview_rows(const struct scene *s, const struct world_target *t, int width);
 
 #endif

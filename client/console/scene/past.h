@@ -8,8 +8,8 @@
  * their width doubles and neighbours are joined, the greatest value being kept.
  * Memory: PAST_SLOTS doubles a series, PAST_BAND_SLOTS a band.
  */
-#ifndef HW_CLIENT_CONSOLE_PAST_H
-#define HW_CLIENT_CONSOLE_PAST_H
+#ifndef HW_CLIENT_CONSOLE_SCENE_PAST_H
+#define HW_CLIENT_CONSOLE_SCENE_PAST_H
 
 #include "client/state/world.h"
 
@@ -33,8 +33,8 @@ int past_add(struct past *p, size_t daemon, const char *target, uint32_t run, Hw
  * owned by the past, valid until the next call for the same series or band.
  * Returns `newest` itself when nothing is to be added, or out of memory.
  */
-const struct world_ring *past_ring(struct past *p, const struct world_target *t, Hw__Series series, uint32_t band,
-                                   const struct world_ring *newest);
+const struct ring *past_ring(struct past *p, const struct world_target *t, Hw__Series series, uint32_t band,
+                             const struct ring *newest);
 
 /* Event time of the first point of any series; UINT64_MAX when there is none. */
 uint64_t past_first_ns(const struct past *p, const struct world_target *t);

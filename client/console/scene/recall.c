@@ -7,7 +7,7 @@
  * ring (AGAIN_NS of event time). Everything shared is under one mutex, which
  * is never held while asking.
  */
-#include "client/console/recall.h"
+#include "client/console/scene/recall.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -29,7 +29,7 @@ struct question {
         Hw__Series series;
         uint64_t asked_ns; /* event time */
         enum { FREE, WAITING, ASKED, ANSWERED, TAKEN } state;
-        struct world_point *points; /* of the answer */
+        struct point *points; /* of the answer */
         size_t n;
 };
 
@@ -49,7 +49,7 @@ static void take_reply(void *ctx, const Hw__Reply *reply)
 {
         struct question *q = ctx;
         const Hw__History *h = reply->what_case == HW__REPLY__WHAT_HISTORY ? reply->history : NULL;
-        struct world_point *grown;
+        struct point *grown;
 
         if (!h || !h->n_points || (h->has_run && h->run != q->run))
                 return;
@@ -61,7 +61,7 @@ static void take_reply(void *ctx, const Hw__Reply *reply)
                 const Hw__Point *p = h->points[i];
 
                 if (p->has_time_ns && p->has_max)
-                        q->points[q->n++] = (struct world_point){ p->time_ns + p->width_ns / 2, p->max };
+                        q->points[q->n++] = (struct point){ p->time_ns + p->width_ns / 2, p->max };
         }
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* journal.c - what happened to the streams, told by comparing an update with what was known before it. */
-#include "client/console/journal.h"
+#include "client/console/scene/journal.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "client/console/scene.h"
+#include "client/console/scene/scene.h"
 
 static void add(struct journal *j, const char *target, size_t daemon, uint64_t time_ns, const char *format, ...)
         __attribute__((format(printf, 5, 6)));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* trends.c - trends and alerts as values of columns. */
-#include "client/console/trends.h"
+#include "client/console/scene/trends.h"
 
 struct value trend_verdict(const Hw__Trend *trend)
 {

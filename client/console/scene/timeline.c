@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* timeline.c - what charts of all views have in common: the window, the cursor, the program's notes as marks. */
-#include "client/console/console.h"
+#include "client/console/scene/shown.h"
 
 void timeline_begin(const struct console *c, struct chart *chart, const char *title, enum unit unit)
 {
@@ -41,7 +41,7 @@ void timeline_recall(const struct console *c)
                 recall(c, charted[i], 0);
 }
 
-const struct world_ring *timeline_band(const struct console *c, const struct world_band *b)
+const struct ring *timeline_band(const struct console *c, const struct world_band *b)
 {
         if (!c->scene.past)
                 return &b->history;
@@ -57,5 +57,6 @@ void timeline_draw(struct console *c, struct canvas *canvas, struct area area, c
         if (plot.width < 1 || plot.height < 1)
                 return;
         c->step_ns = (chart->to_ns - chart->from_ns) / (uint64_t)plot.width + 1;
-        console_hit(c, plot, (struct hit){ .what = HIT_TIME, .from_ns = chart->from_ns, .to_ns = chart->to_ns });
+        hits_add(console_hits(c), plot,
+                 (struct hit){ .what = HIT_TIME, .from_ns = chart->from_ns, .to_ns = chart->to_ns });
 }

@@ -3,9 +3,10 @@
  * trends.h - trends and alerts as values of columns. Everything is absent until
  * the daemon has said it.
  */
-#ifndef HW_CLIENT_CONSOLE_TRENDS_H
-#define HW_CLIENT_CONSOLE_TRENDS_H
+#ifndef HW_CLIENT_CONSOLE_SCENE_TRENDS_H
+#define HW_CLIENT_CONSOLE_SCENE_TRENDS_H
 
+#include "client/console/scene/scene.h"
 #include "client/console/table/value.h"
 
 /* `trend` may be NULL. */

@@ -4,7 +4,7 @@
  * columns as there is room for, read downwards. Their places depend on the
  * width alone, so nothing jumps.
  */
-#include "client/console/console.h"
+#include "client/console/table/table.h"
 
 enum { LABEL = 19, VALUE = 14, GAP = 4, FIGURE = LABEL + VALUE + GAP, TEXT = 256 };
 
@@ -15,31 +15,30 @@ static int columns_in(int width)
         return n < 1 ? 1 : n;
 }
 
-int figures_rows(const struct column *figures, size_t n, int width)
+int figures_rows(size_t n, int width)
 {
         int columns = columns_in(width);
 
-        (void)figures;
         return ((int)n + columns - 1) / columns;
 }
 
 static void draw_figure(struct canvas *canvas, struct area area, int row, int at, const struct scene *s,
-                        const struct column *f)
+                        const struct column *f, const void *data)
 {
-        struct value v = f->value(s, s->target);
-        enum tint tint = v.is == VALUE_NONE ? TINT_DIM : f->tint ? f->tint(s, s->target) : TINT_STRONG;
+        struct value v = f->value(s, data);
+        enum tint tint = v.is == VALUE_NONE ? TINT_DIM : f->tint ? f->tint(s, data) : TINT_STRONG;
         char text[TEXT];
 
         (void)canvas_put(canvas, area, row, at, LABEL, TINT_DIM, f->title);
         (void)canvas_put_right(canvas, area, row, at + LABEL, VALUE, tint, value_show(text, sizeof(text), f->unit, v));
 }
 
-int draw_figures(struct canvas *canvas, struct area area, int row, const struct scene *s, const struct column *figures,
-                 size_t n)
+int figures_draw(struct canvas *canvas, struct area area, int row, const struct scene *s, const struct column *figures,
+                 size_t n, const void *data)
 {
-        int rows = figures_rows(figures, n, area.width);
+        int rows = figures_rows(n, area.width);
 
-        for (size_t i = 0; i < n && s->target; i++)
-                draw_figure(canvas, area, row + (int)i % rows, 1 + (int)i / rows * FIGURE, s, &figures[i]);
+        for (size_t i = 0; i < n && data; i++)
+                draw_figure(canvas, area, row + (int)i % rows, 1 + (int)i / rows * FIGURE, s, &figures[i], data);
         return rows;
 }

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* scene.c - numbers of a target as people read them. */
-#include "client/console/scene.h"
-
-#include <stdio.h>
-
-#include "client/console/draw/widgets.h"
-#include "heapwatch/text.h"
+#include "client/console/scene/scene.h"
 
 static Hw__Target__State state_of(const struct world_target *t)
 {
@@ -78,8 +73,8 @@ static uint64_t first_sample_ns(const struct world_target *t)
         uint64_t first_ns = UINT64_MAX;
 
         for (size_t i = 0; i < WORLD_SERIES; i++) {
-                const struct world_ring *r = &t->series[i];
-                const struct world_point *oldest = r->count ? world_ring_newest(r, r->count - 1) : NULL;
+                const struct ring *r = &t->series[i];
+                const struct point *oldest = r->count ? ring_newest(r, r->count - 1) : NULL;
 
                 if (oldest && oldest->time_ns < first_ns)
                         first_ns = oldest->time_ns;
@@ -99,35 +94,9 @@ void scene_span(const struct scene *s, const struct world_target *t, uint64_t *r
                 *ret_from_ns = first_ns;
 }
 
-const struct world_ring *scene_ring(const struct scene *s, const struct world_target *t, Hw__Series series)
+const struct ring *scene_ring(const struct scene *s, const struct world_target *t, Hw__Series series)
 {
         return s->past ? past_ring(s->past, t, series, 0, &t->series[series]) : &t->series[series];
-}
-
-static char *unknown(char *out)
-{
-        (void)snprintf(out, SCENE_TEXT, "%s", UNKNOWN_TEXT);
-        return out;
-}
-
-char *bytes_or_unknown(char *out, bool known, uint64_t bytes)
-{
-        return known ? hw_bytes_text(out, SCENE_TEXT, (double)bytes) : unknown(out);
-}
-
-char *duration_or_unknown(char *out, bool known, uint64_t ns)
-{
-        return known ? hw_duration_text(out, SCENE_TEXT, (double)ns) : unknown(out);
-}
-
-char *share_or_unknown(char *out, bool known, double share)
-{
-        return known ? hw_share_text(out, SCENE_TEXT, share) : unknown(out);
-}
-
-char *rate_or_unknown(char *out, bool known, double bytes_per_s)
-{
-        return known ? hw_rate_text(out, SCENE_TEXT, bytes_per_s) : unknown(out);
 }
 
 bool memory_limit(const struct world_target *t, uint64_t *ret_bytes, const char **ret_what)
@@ -162,10 +131,4 @@ bool worst_pause(const struct world_target *t, uint64_t *ret_p99_ns, uint64_t *r
                         *ret_max_ns = g->pause_max_ns;
         }
         return *ret_max_ns > 0;
-}
-
-char *safe_text(char *out, size_t size, const char *text)
-{
-        (void)hw_terminal_text(out, size, text ? text : "");
-        return out;
 }

@@ -4,8 +4,8 @@
  * reconnections, losses, daemons that went and came back. The newest
  * JOURNAL_ENTRIES are kept.
  */
-#ifndef HW_CLIENT_CONSOLE_JOURNAL_H
-#define HW_CLIENT_CONSOLE_JOURNAL_H
+#ifndef HW_CLIENT_CONSOLE_SCENE_JOURNAL_H
+#define HW_CLIENT_CONSOLE_SCENE_JOURNAL_H
 
 #include "client/state/world.h"
 

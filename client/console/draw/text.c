@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* text.c - numbers and texts for people. */
+#include "client/console/draw/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "heapwatch/text.h"
+
+/* "+1.23 MiB", "-4 KiB", "0". */
+static void show_signed(char *out, size_t size, double number, char *(*text)(char *, size_t, double))
+{
+        char magnitude[HW_NUMBER_MAX];
+
+        (void)text(magnitude, sizeof(magnitude), fabs(number));
+        (void)snprintf(out, size, "%s%s", number > 0 ? "+" : number < 0 ? "-" : "", magnitude);
+}
+
+static void add(char *out, size_t size, const char *suffix)
+{
+        size_t n = strlen(out);
+
+        (void)snprintf(out + n, size - n, "%s", suffix);
+}
+
+char *unit_text(char *out, size_t size, enum unit unit, double n)
+{
+        switch (unit) {
+        case UNIT_BYTES:
+                (void)hw_bytes_text(out, size, n);
+                break;
+        case UNIT_CHANGE:
+                show_signed(out, size, n, hw_bytes_text);
+                break;
+        case UNIT_RATE:
+                (void)hw_rate_text(out, size, n);
+                break;
+        case UNIT_SLOPE:
+                show_signed(out, size, 60 * n, hw_bytes_text);
+                add(out, size, "/min");
+                break;
+        case UNIT_INTEGRAL:
+                (void)hw_bytes_text(out, size, n);
+                add(out, size, "·s");
+                break;
+        case UNIT_NS:
+                (void)hw_duration_text(out, size, n);
+                break;
+        case UNIT_SHARE:
+                (void)hw_share_text(out, size, n);
+                break;
+        case UNIT_COUNT:
+                (void)hw_count_text(out, size, n < 0 ? 0 : n >= 1.8e19 ? UINT64_MAX : (uint64_t)n);
+                break;
+        default:
+                (void)snprintf(out, size, "%.2f", n);
+                break;
+        }
+        return out;
+}
+
+static char *unknown(char *out)
+{
+        (void)snprintf(out, SHORT_TEXT, "%s", UNKNOWN_TEXT);
+        return out;
+}
+
+char *bytes_or_unknown(char *out, bool known, uint64_t bytes)
+{
+        return known ? hw_bytes_text(out, SHORT_TEXT, (double)bytes) : unknown(out);
+}
+
+char *duration_or_unknown(char *out, bool known, uint64_t ns)
+{
+        return known ? hw_duration_text(out, SHORT_TEXT, (double)ns) : unknown(out);
+}
+
+char *share_or_unknown(char *out, bool known, double share)
+{
+        return known ? hw_share_text(out, SHORT_TEXT, share) : unknown(out);
+}
+
+char *rate_or_unknown(char *out, bool known, double bytes_per_s)
+{
+        return known ? hw_rate_text(out, SHORT_TEXT, bytes_per_s) : unknown(out);
+}
+
+char *safe_text(char *out, size_t size, const char *text)
+{
+        (void)hw_terminal_text(out, size, text ? text : "");
+        return out;
+}

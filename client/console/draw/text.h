@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* text.h - numbers as people read them, and text from outside made safe for a terminal. */
+#ifndef HW_CLIENT_CONSOLE_DRAW_TEXT_H
+#define HW_CLIENT_CONSOLE_DRAW_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHORT_TEXT   128
+#define UNKNOWN_TEXT "–"
+
+enum unit {
+        UNIT_TEXT,
+        UNIT_BYTES,
+        UNIT_CHANGE,   /* bytes with a sign */
+        UNIT_RATE,     /* bytes per second */
+        UNIT_SLOPE,    /* bytes per second; shown per minute, with a sign */
+        UNIT_INTEGRAL, /* bytes times seconds */
+        UNIT_NS,
+        UNIT_SHARE, /* 0..1 */
+        UNIT_COUNT,
+        UNIT_RATIO /* a plain number, two decimals */
+};
+
+/* A number in its unit; returns `out`. */
+char *unit_text(char *out, size_t size, enum unit unit, double number);
+
+/* Numbers as text, UNKNOWN_TEXT when not known. Each returns `out` (of SHORT_TEXT bytes). */
+char *bytes_or_unknown(char *out, bool known, uint64_t bytes);
+char *duration_or_unknown(char *out, bool known, uint64_t ns);
+char *share_or_unknown(char *out, bool known, double share);
+char *rate_or_unknown(char *out, bool known, double bytes_per_s);
+
+/* Text from outside made safe into `out`. */
+char *safe_text(char *out, size_t size, const char *text);
+
+#endif

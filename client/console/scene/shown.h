@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * shown.h - what is shown: the views, which of them, of which target, of what
+ * time; and what views ask of the console that shows them.
+ *
+ * A view is a console_view: a file in views/ with one constant, and a line in
+ * views/views.c. One that only has a table needs no function at all: its rows are
+ * drawn, sorted, searched, explained and saved by table*.c.
+ *
+ * Every number on the screen stands in a struct column, as part of a table or
+ * of the view's figures: so it is explained by `?`, and is in CSV and JSON.
+ */
+#ifndef HW_CLIENT_CONSOLE_SCENE_SHOWN_H
+#define HW_CLIENT_CONSOLE_SCENE_SHOWN_H
+
+#include "client/console/draw/chart.h"
+#include "client/console/scene/journal.h"
+#include "client/console/scene/past.h"
+#include "client/console/scene/recall.h"
+#include "client/console/scene/scene.h"
+#include "client/console/table/table.h"
+
+enum { VIEWS_MAX = 12, VIEW_TABLES = 3 };
+
+enum { FRAME_TOP = 1, FRAME_BOTTOM = 2 }; /* rows above and below a view */
+
+struct console;
+
+struct console_key {
+        const char *key, *meaning;
+};
+
+struct console_view {
+        const char *name;                              /* for --view and file names: "memory" */
+        const char *title;                             /* "Memory" */
+        const char *brief;                             /* where there is little room: "Mem" */
+        int letter;                                    /* key that shows it; 0: not among the tabs */
+        const char *about;                             /* what it answers, for the help */
+        const struct console_key *keys;                /* its own; ends with a NULL key; may be NULL */
+        const struct table_class *tables[VIEW_TABLES]; /* the first is what keys move in */
+        const struct column *figures;                  /* numbers outside tables; their row is the target */
+        size_t n_figures;
+        size_t state_size;               /* of what it remembers; zeroed at first; 0: nothing */
+        void (*state_done)(void *state); /* frees what is inside; may be NULL */
+        /* NULL: the first table on the whole area. The tables are filled before. */
+        void (*draw)(struct console *c, struct canvas *canvas, struct area area);
+        /* Rows that a picture of everything wants; NULL: the first table as a whole. */
+        int (*rows)(struct console *c, int width);
+        bool (*key)(struct console *c, int key); /* whether the key was its own; NULL: none but the table's */
+        bool (*chart)(struct console *c, struct chart *chart); /* fills the chart that `s` saves; NULL: none */
+        bool all_targets;                                      /* it is about all targets, not the chosen one */
+};
+
+enum entry { ENTRY_NONE, ENTRY_SEARCH, ENTRY_FILTER };
+
+/* A view as it is on this screen. */
+struct shown_view {
+        const struct console_view *class;
+        struct table tables[VIEW_TABLES];
+        size_t n_tables;
+        void *state;
+};
+
+struct console {
+        struct scene scene;       /* what is drawn: its view is the live one or the frozen copy */
+        const struct world *live; /* goes on while the picture is frozen */
+        struct world *frozen;     /* owned copy, or NULL */
+        struct shown_view views[VIEWS_MAX];
+        size_t n_views;
+        struct shown_view *shown, *under; /* under: where help and one band return to */
+        struct table *table;              /* that keys move in; NULL: none */
+        char target[WORLD_NAME_MAX + 1];  /* the chosen target: by name, for the list moves */
+        size_t daemon;                    /* and its daemon; SIZE_MAX: any */
+        bool chosen;                      /* a target was asked for or opened */
+        uint32_t band;                    /* the one that is open, by id */
+        bool has_cursor;
+        uint64_t cursor_ns; /* event time */
+        uint64_t step_ns;   /* what one key moves the cursor by: a column of the chart drawn last */
+        size_t window;      /* index of scene.window_ns */
+        enum entry entry;   /* what is being typed */
+        char typed[TABLE_TEXT];
+        char message[256]; /* until the next key */
+        bool message_bad;
+        size_t help_first;
+        struct journal journal; /* filled by console_watch */
+        struct recall *recall;  /* NULL: nothing is asked (files) */
+        struct hits hits;
+        bool printing; /* a report: nothing is selected, nothing can be clicked */
+        bool ended, quit;
+        char trouble[512]; /* the feed failed: shown until the end */
+};
+
+/* The view of a name, or NULL. */
+struct shown_view *console_view_of(struct console *c, const char *name);
+void console_show(struct console *c, const struct console_view *class);
+void console_back(struct console *c);         /* from help and one band to the view before */
+void *console_state(const struct console *c); /* of the view that is shown */
+
+/* The chosen target, the first one when it is gone; NULL when there are none. */
+const struct world_target *console_find_target(const struct console *c, size_t *ret_index);
+void console_choose(struct console *c, const struct world_target *t);
+void console_step_target(struct console *c, int by); /* the next or previous one becomes the chosen one */
+
+/* Shown in the line above the tabs until the next key. */
+void console_say(struct console *c, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Where drawing tells what can be clicked; NULL in a report. */
+struct hits *console_hits(struct console *c);
+
+/* One of the shown view's tables; the rows of one again. */
+void console_table(struct console *c, struct canvas *canvas, struct area area, struct table *t);
+void console_fill(const struct console *c, struct table *t);
+
+/* timeline.c: a chart of the window with cursor and notes; add lines, then draw it (and have it clicked). */
+void timeline_begin(const struct console *c, struct chart *chart, const char *title, enum unit unit);
+/* A band of the chosen target over the whole run, as far as it is known; the daemon is asked for what is not. */
+const struct ring *timeline_band(const struct console *c, const struct world_band *b);
+/* Asks for the series that charts show. */
+void timeline_recall(const struct console *c);
+void timeline_draw(struct console *c, struct canvas *canvas, struct area area, const struct chart *chart);
+
+#endif

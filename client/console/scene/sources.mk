@@ -1,0 +1,1 @@
+sources := past.c recall.c scene.c trends.c journal.c shown.c timeline.c

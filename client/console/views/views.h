@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* views.h - all views. */
+#ifndef HW_CLIENT_CONSOLE_VIEWS_VIEWS_H
+#define HW_CLIENT_CONSOLE_VIEWS_VIEWS_H
+
+#include "client/console/scene/shown.h"
+
+/* In the order of the tabs, NULL at the end; help and one band are not among the tabs. */
+extern const struct console_view *const console_views[];
+extern const struct console_view view_overview, view_targets_list, view_memory, view_bands, view_gc, view_profile,
+        view_threads, view_notes, view_alerts, view_band, view_help;
+
+#endif

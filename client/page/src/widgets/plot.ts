@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// plot.ts - what a chart shows: lines over common times, with marks.
+import type { Span } from "../range.ts";
+
+export interface Line {
+    id: string;
+    label: string;
+    color: string;
+    values: (number | null)[];
+    kind?: "area" | "line" | "points" | "step";
+    dash?: boolean;
+}
+
+export interface Marker {
+    t: number;
+    text: string;
+    faint?: boolean; // a tick on the axis instead of a line
+}
+
+export interface Plot {
+    x: number[];
+    lines: Line[];
+    stacked?: boolean;
+    markers?: Marker[];
+    range: Span;
+    top?: number; // fixed top of the y axis
+    start?: number; // Unix seconds of time 0: the axis shows the clock
+}
