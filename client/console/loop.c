@@ -147,15 +147,19 @@ static void choose_view(struct loop *l)
 
 static void wait_for_news(struct loop *l, uint64_t until_ns)
 {
-        struct pollfd fds[2] = {
+        /* With news at hand only the next picture is due; a frozen one has none. */
+        bool awaits = !l->console->ended && (!l->dirty || l->console->frozen);
+        const struct recall *recall = l->console->recall;
+        struct pollfd fds[3] = {
                 { .fd = STDIN_FILENO, .events = POLLIN },
-                { .fd = feed_fd(l->feed), .events = POLLIN },
+                { .fd = awaits ? feed_fd(l->feed) : -1, .events = POLLIN },
+                { .fd = awaits && recall ? recall_fd(recall) : -1, .events = POLLIN },
         };
         uint64_t now_ns = clock_mono_ns();
         int ms = until_ns > now_ns ? (int)((until_ns - now_ns) / 1000000) + 1 : 0;
 
-        /* The feed's descriptor is a hint: never sleep long on it. With news at hand only the next picture is due. */
-        (void)poll(fds, l->console->ended || l->dirty ? 1 : 2, ms > 100 ? 100 : ms);
+        /* The feed's descriptor is a hint: never sleep long on it. */
+        (void)poll(fds, sizeof(fds) / sizeof(fds[0]), ms > 100 ? 100 : ms);
         if (fds[0].revents & (POLLHUP | POLLERR))
                 l->console->quit = true; /* the terminal is gone */
 }
@@ -176,6 +180,8 @@ static void loop(struct loop *l)
 
                 take_keys(l);
                 take_updates(l);
+                if (l->console->recall && recall_pump(l->console->recall))
+                        l->dirty = true;
                 choose_view(l);
                 now_ns = clock_mono_ns();
                 if (due(l, now_ns)) {
@@ -183,7 +189,10 @@ static void loop(struct loop *l)
                         l->dirty = l->pressed = false;
                         l->drawn_ns = now_ns;
                 }
-                wait_for_news(l, l->drawn_ns + (l->dirty ? l->interval_ns : AGE_NS));
+                if (l->console->frozen)
+                        wait_for_news(l, now_ns + AGE_NS);
+                else
+                        wait_for_news(l, l->drawn_ns + (l->dirty ? l->interval_ns : AGE_NS));
         }
 }
 
@@ -203,8 +212,7 @@ int console_run(struct feed *feed, struct world *view, const char *view_name, co
         l.console->scene.endpoint = endpoint_of;
         l.console->scene.endpoint_ctx = feed;
         l.console->chosen = target != NULL;
-        if (feed_is_live(feed))
-                l.console->recall = recall_new();
+        l.console->recall = recall_new(feed_requester(feed));
         if (target)
                 (void)snprintf(l.console->target, sizeof(l.console->target), "%s", target);
         if (view_name) {

@@ -295,8 +295,7 @@ static int print(struct top *t)
         }
         t->console->scene.endpoint = endpoint_of;
         t->console->scene.endpoint_ctx = t->feed;
-        if (feed_is_live(t->feed))
-                t->console->recall = recall_new();
+        t->console->recall = recall_new(feed_requester(t->feed));
         status = plain(t);
         console_destroy(&t->console);
         return status;

@@ -17,7 +17,7 @@
 #include "client/ctl/silence.h"
 #include "proto/base/nearest.h"
 #include "client/cli/options.h"
-#include "heapwatch/subscriber.h"
+#include "heapwatch/requester.h"
 
 #define TIMEOUT_MS 5000
 

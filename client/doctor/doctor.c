@@ -13,7 +13,7 @@
 #include "client/doctor/stream.h"
 #include "client/feed/feed.h"
 #include "client/program/inquire.h"
-#include "heapwatch/subscriber.h"
+#include "heapwatch/requester.h"
 #include "heapwatch/text.h"
 
 #define FILE_URI       "file:"

@@ -3,6 +3,7 @@
 #include "client/feed/feed.h"
 #include "client/feed/internal.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -46,6 +47,19 @@ const char *feed_error(const struct feed *feed)
 bool feed_is_live(const struct feed *feed)
 {
         return feed->ops->live;
+}
+
+size_t feed_daemons(const struct feed *feed)
+{
+        return feed->ops->live ? feed->ops->daemons(feed) : 0;
+}
+
+struct hw_requester *feed_requester(const struct feed *feed)
+{
+        if (feed->ops->live)
+                return feed->ops->requester(feed);
+        errno = EINVAL;
+        return NULL;
 }
 
 enum feed_event feed_fail(struct feed *feed, const char *format, ...)

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "heapwatch/requester.h"
 #include "heapwatch/subscriber.h"
 
 struct feed;
@@ -46,5 +47,9 @@ int feed_fd(const struct feed *feed);                              /* readable: 
 bool feed_complete(const struct feed *feed);
 const char *feed_error(const struct feed *feed);
 bool feed_is_live(const struct feed *feed);
+
+/* How many daemons it follows; 0 for files. And a new requester for them by the same indices; NULL with errno. */
+size_t feed_daemons(const struct feed *feed);
+struct hw_requester *feed_requester(const struct feed *feed);
 
 #endif

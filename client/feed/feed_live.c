@@ -90,6 +90,16 @@ static int live_fd(const struct feed *feed)
         return hw_subscriber_fd(live(feed)->subscriber);
 }
 
+static size_t live_daemons(const struct feed *feed)
+{
+        return live(feed)->n_endpoints;
+}
+
+static struct hw_requester *live_requester(const struct feed *feed)
+{
+        return hw_requester_new((const char *const *)live(feed)->endpoints, live(feed)->n_endpoints);
+}
+
 static const struct feed_ops live_ops = {
         .next = live_next,
         .close = live_close,
@@ -98,6 +108,8 @@ static const struct feed_ops live_ops = {
         .fd = live_fd,
         .complete = live_complete,
         .live = true,
+        .requester = live_requester,
+        .daemons = live_daemons,
 };
 
 /* Copies the endpoints for feed_endpoint; the default one when none is given. */

@@ -13,6 +13,8 @@ struct feed_ops {
         int (*fd)(const struct feed *feed);
         bool (*complete)(const struct feed *feed); /* NULL: only at FEED_END */
         bool live;
+        struct hw_requester *(*requester)(const struct feed *feed); /* live feeds only, as the next one */
+        size_t (*daemons)(const struct feed *feed);
 };
 
 /* First member of each kind's own struct. */

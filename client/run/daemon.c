@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "proto/base/process.h"
-#include "heapwatch/subscriber.h"
+#include "heapwatch/requester.h"
 #include "client/feed/find_daemon.h"
 #include "client/program/inquire.h"
 #include "heapwatch/text.h"

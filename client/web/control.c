@@ -16,17 +16,18 @@
 
 #include "client/history/put.h"
 #include "client/web/answer.h"
+#include "client/web/limits.h"
 #include "heapwatch/text.h"
 
 #define BODY_MOST 16384
 
-static void on_reply(void *ctx, const Hw__Reply *reply, const char *error)
+static void on_reply(void *ctx, int status, const Hw__Reply *reply)
 {
         struct evhttp_request *req = ctx;
         struct document d;
 
         if (!reply) {
-                answer_error(req, 504, "%s", error);
+                answer_error(req, 504, "%s", hw_reply_error(status));
         } else if (reply->error) {
                 answer_error(req, 409, "%s", reply->error);
         } else {
@@ -104,7 +105,17 @@ static const struct {
         { "unsilence", "rule, and target if it was given", make_unsilence },
 };
 
-static void perform(struct evhttp_request *req, struct asker *asker, const struct evkeyvalq *form)
+static void send_request(struct evhttp_request *req, struct hw_requester *requester, size_t daemon,
+                         Hw__Request *request)
+{
+        int r = hw_requester_send(requester, daemon, request, WEB_REQUEST_MS, on_reply, req, NULL);
+
+        if (r < 0)
+                on_reply(req, r, NULL);
+}
+
+static void perform(struct evhttp_request *req, struct hw_requester *requester, size_t daemon,
+                    const struct evkeyvalq *form)
 {
         const char *name = field(form, "action");
         struct action a = { .request = HW__REQUEST__INIT };
@@ -113,7 +124,7 @@ static void perform(struct evhttp_request *req, struct asker *asker, const struc
                 if (strcmp(actions[i].name, name))
                         continue;
                 if (actions[i].make(&a, form))
-                        asker_ask(asker, &a.request, on_reply, req);
+                        send_request(req, requester, daemon, &a.request);
                 else
                         answer_error(req, 400, "%s: expected %s", name, actions[i].expected);
                 return;
@@ -134,7 +145,7 @@ static char *body_text(struct evhttp_request *req)
         return text;
 }
 
-void control_answer(struct evhttp_request *req, struct asker **askers, size_t n_askers)
+void control_answer(struct evhttp_request *req, struct hw_requester *requester, size_t n_daemons)
 {
         struct evkeyvalq form;
         const char *daemon;
@@ -157,10 +168,10 @@ void control_answer(struct evhttp_request *req, struct asker **askers, size_t n_
         }
         daemon = evhttp_find_header(&form, "daemon");
         index = daemon ? strtoul(daemon, &end, 10) : 0;
-        if (index >= n_askers || (daemon && (*end || daemon[0] < '0' || daemon[0] > '9')))
+        if (index >= n_daemons || (daemon && (*end || daemon[0] < '0' || daemon[0] > '9')))
                 answer_error(req, 400, "there is no daemon of that number");
         else
-                perform(req, askers[index], &form);
+                perform(req, requester, index, &form);
         evhttp_clear_headers(&form);
         free(text);
 }

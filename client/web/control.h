@@ -5,9 +5,11 @@
 
 #include <event2/http.h>
 
-#include "client/web/asker.h"
+#include <event2/http.h>
 
-/* Answers now or later. `askers` outlive the request. */
-void control_answer(struct evhttp_request *req, struct asker **askers, size_t n_askers);
+#include "heapwatch/requester.h"
+
+/* Answers now or later. The requester outlives the request; NULL: there is no daemon. */
+void control_answer(struct evhttp_request *req, struct hw_requester *requester, size_t n_daemons);
 
 #endif

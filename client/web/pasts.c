@@ -18,6 +18,7 @@
 #include "client/history/item.h"
 #include "client/history/put.h"
 #include "client/web/answer.h"
+#include "client/web/limits.h"
 #include "client/web/question.h"
 #include "proto/base/clock.h"
 
@@ -146,7 +147,7 @@ static void print_answer(FILE *to, const struct job *job)
         (void)fputs("{\"items\":[", to);
         for (size_t i = 0; i < job->n; i++) {
                 const struct wanted *w = &job->wanted[i];
-                const struct grid *g = job->pasts->source.askers ? NULL : grid_of(job->pasts, w);
+                const struct grid *g = job->pasts->source.requester ? NULL : grid_of(job->pasts, w);
                 const struct grid_band *b = g ? grid_band(g, w->band) : NULL;
 
                 (void)fputs(i ? ",\n" : "", to);
@@ -256,24 +257,34 @@ static void refine(struct place *place)
         past_widen(&place->past, w->step_ns);
 }
 
-static void on_reply(void *ctx, const Hw__Reply *reply, const char *error)
+/* This place is filled, or never will be. */
+static void settle(struct place *place)
+{
+        if (--place->job->open == 0)
+                finish(place->job);
+}
+
+static void refuse(struct place *place, const char *why)
+{
+        (void)snprintf(place->refusal, sizeof(place->refusal), "%s", why);
+        place->error = place->refusal;
+        settle(place);
+}
+
+static void on_reply(void *ctx, int status, const Hw__Reply *reply)
 {
         struct place *place = ctx;
-        struct job *job = place->job;
 
-        if (reply && reply->what_case == HW__REPLY__WHAT_HISTORY) {
+        if (!reply) {
+                refuse(place, hw_reply_error(status));
+        } else if (reply->what_case != HW__REPLY__WHAT_HISTORY) {
+                refuse(place, reply->error ? reply->error : "an unexpected reply");
+        } else {
                 place->wanted->run = reply->history->has_run ? reply->history->run : place->wanted->run;
                 take_points(place, reply->history);
                 refine(place);
-        } else {
-                (void)snprintf(place->refusal, sizeof(place->refusal), "%s",
-                               error                   ? error
-                               : reply && reply->error ? reply->error
-                                                       : "an unexpected reply");
-                place->error = place->refusal;
+                settle(place);
         }
-        if (--job->open == 0)
-                finish(job);
 }
 
 static void ask(struct place *place)
@@ -296,22 +307,20 @@ static void ask(struct place *place)
         h.step_ns = w->step_ns;
         request.what_case = HW__REQUEST__WHAT_HISTORY;
         request.history = &h;
-        if (w->daemon < s->n_askers)
-                asker_ask(s->askers[w->daemon], &request, on_reply, place);
-        else
-                on_reply(place, NULL, "there is no daemon of that number");
+        int r = hw_requester_send(s->requester, w->daemon, &request, WEB_REQUEST_MS, on_reply, place, NULL);
+        if (r < 0)
+                refuse(place, hw_reply_error(r));
 }
 
 static void fill(struct place *place)
 {
         if (!place->wanted->known)
-                on_reply(place, NULL, "there is no target of that name");
-        else if (place->job->pasts->source.askers)
+                refuse(place, "there is no target of that name");
+        else if (place->job->pasts->source.requester)
                 ask(place);
         else {
                 fill_from_history(place);
-                if (--place->job->open == 0)
-                        finish(place->job);
+                settle(place);
         }
 }
 

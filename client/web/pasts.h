@@ -10,21 +10,22 @@
 
 #include "client/history/history.h"
 #include "client/state/world.h"
-#include "client/web/asker.h"
+#include <event2/http.h>
+
+#include "heapwatch/requester.h"
 
 struct pasts;
 
 struct pasts_source {
         const struct world *view;
         const struct history *history;
-        struct asker **askers; /* by daemon; NULL: files, `history` has all */
-        size_t n_askers;
+        struct hw_requester *requester; /* NULL: files, `history` has all */
 };
 
 /* What `source` points to outlives it. NULL: out of memory. */
 struct pasts *pasts_new(const struct pasts_source *source);
 
-/* The askers must be gone, or have answered. */
+/* The requester must be gone: so all questions are answered. */
 void pasts_destroy(struct pasts **p);
 
 /* Answers now or later. */

@@ -110,7 +110,7 @@ static void dispatch(struct server *s, struct evhttp_request *req, const char *p
         else if (post != control)
                 answer_error(req, 405, control ? "expected POST" : "expected GET or HEAD");
         else if (control)
-                control_answer(req, s->parts.askers, s->parts.n_askers);
+                control_answer(req, s->parts.requester, s->parts.n_daemons);
         else if (!strcmp(path, "/api/state"))
                 with_detail(s, req, query, get_state);
         else if (!strcmp(path, "/api/stream"))

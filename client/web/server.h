@@ -8,7 +8,7 @@
 
 #include <event2/event.h>
 
-#include "client/web/asker.h"
+#include "heapwatch/requester.h"
 #include "client/web/guard.h"
 #include "client/web/pasts.h"
 #include "client/api/state_json.h"
@@ -31,8 +31,8 @@ struct server_parts {
         const struct state_source *state;
         struct streams *streams;
         struct pasts *pasts;
-        struct asker **askers; /* NULL: files */
-        size_t n_askers;
+        struct hw_requester *requester; /* NULL: files */
+        size_t n_daemons;
 };
 
 struct server;

@@ -38,8 +38,8 @@ struct web {
         struct feed *feed;
         struct world *view;
         struct history *history;
-        struct asker **askers;
-        size_t n_askers;
+        struct hw_requester *requester; /* NULL: files */
+        struct event *replies;
         struct state_source state;
         struct streams *streams;
         struct pasts *pasts;
@@ -246,20 +246,27 @@ static bool open_feed(struct web *w)
         return w->feed != NULL;
 }
 
-/* One for each daemon, to ask for history; files have none. */
-static bool open_askers(struct web *w)
+static void on_replies(evutil_socket_t fd, short what, void *arg)
 {
-        size_t n = w->files.n ? 0 : w->endpoints.n ? w->endpoints.n : 1;
+        struct web *w = arg;
 
-        w->askers = n ? calloc(n, sizeof(*w->askers)) : NULL;
-        for (; w->askers && w->n_askers < n; w->n_askers++) {
-                w->askers[w->n_askers] = asker_new(w->base, feed_endpoint(w->feed, w->n_askers));
-                if (!w->askers[w->n_askers]) {
-                        command_error(&command_web, "cannot ask the daemon at %s", feed_endpoint(w->feed, w->n_askers));
-                        return false;
-                }
-        }
-        return w->n_askers == n;
+        (void)fd;
+        (void)what;
+        (void)hw_requester_pump(w->requester);
+}
+
+/* To ask the daemons for history; files have none. */
+static bool open_requester(struct web *w)
+{
+        if (!feed_is_live(w->feed))
+                return true;
+        w->requester = feed_requester(w->feed);
+        if (w->requester)
+                w->replies = event_new(w->base, hw_requester_fd(w->requester), EV_READ | EV_PERSIST, on_replies, w);
+        if (w->replies && event_add(w->replies, NULL) == 0)
+                return true;
+        command_error(&command_web, "cannot ask the daemon: %s", strerror(errno));
+        return false;
 }
 
 static bool open_memory(struct web *w)
@@ -277,7 +284,7 @@ static bool open_memory(struct web *w)
         w->state = (struct state_source){
                 .view = w->view,
                 .feed = w->feed,
-                .n_daemons = w->n_askers ? w->n_askers : 1,
+                .n_daemons = w->requester ? feed_daemons(w->feed) : 1,
                 .live = w->files.n == 0,
                 .control = w->options.allow_control,
                 .history = w->files.n ? w->history : NULL,
@@ -286,8 +293,7 @@ static bool open_memory(struct web *w)
         struct pasts_source p = {
                 .view = w->view,
                 .history = w->history,
-                .askers = w->askers,
-                .n_askers = w->n_askers,
+                .requester = w->requester,
         };
         w->pasts = pasts_new(&p);
         return w->view && w->history && w->streams && w->pasts;
@@ -318,8 +324,8 @@ static bool open_server(struct web *w)
                 .state = &w->state,
                 .streams = w->streams,
                 .pasts = w->pasts,
-                .askers = w->askers,
-                .n_askers = w->n_askers,
+                .requester = w->requester,
+                .n_daemons = feed_daemons(w->feed),
         };
         char error[512];
 
@@ -344,8 +350,8 @@ static void free_event(struct event *e)
 /* In reverse; open requests are answered before the server goes. */
 static void close_all(struct web *w)
 {
-        for (size_t i = 0; i < w->n_askers; i++)
-                asker_destroy(&w->askers[i]);
+        free_event(w->replies);
+        hw_requester_destroy(&w->requester);
         if (w->streams)
                 streams_destroy(&w->streams);
         server_destroy(&w->server);
@@ -359,7 +365,6 @@ static void close_all(struct web *w)
         world_destroy(&w->view);
         if (w->feed)
                 feed_close(&w->feed);
-        free(w->askers);
         if (w->base)
                 event_base_free(w->base);
 }
@@ -372,7 +377,7 @@ static int run(int argc, char **argv)
         if (w && !parse(w, argc, argv)) {
                 w->status = EXIT_USAGE;
                 w->base = event_base_new();
-                if (w->base && open_feed(w) && open_askers(w) && open_memory(w) && open_server(w) && open_events(w))
+                if (w->base && open_feed(w) && open_requester(w) && open_memory(w) && open_server(w) && open_events(w))
                         (void)event_base_dispatch(w->base);
                 status = w->status;
                 close_all(w);

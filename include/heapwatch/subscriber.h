@@ -88,16 +88,6 @@ struct hw_subscriber_stats {
 
 const struct hw_subscriber_stats *hw_subscriber_stats(const struct hw_subscriber *s);
 
-/*
- * Sends one request to the daemon of this publish endpoint and waits for its
- * replies, `each` being called for every one (borrowed). The time-out is for
- * all of it. The request's id is set when it has none. Returns 0, -EINVAL (the
- * endpoint is malformed), -ETIMEDOUT, -EPROTO (refused reply) or -ENOMEM. An
- * error reply is passed to `each` like any other.
- */
-int hw_request(const char *publish_endpoint, Hw__Request *request, int timeout_ms,
-               void (*each)(void *ctx, const Hw__Reply *reply), void *ctx);
-
 #ifdef __cplusplus
 }
 #endif

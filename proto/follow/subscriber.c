@@ -8,8 +8,8 @@
  * an event to give, so memory stays with ZeroMQ's queues. hw_subscriber_next
  * returns NOTHING only after every socket said EAGAIN: ZeroMQ's descriptors
  * are edge-triggered, and only then will they become readable again. The
- * descriptor for the caller is an epoll set of all of them and of a timer, set
- * to the next thing that is due when NOTHING is returned.
+ * descriptor for the caller (wakeup.h) has all of them and a timer, set to the
+ * next thing that is due.
  *
  * The DEALER is ZMQ_IMMEDIATE: a request never waits in a queue for a daemon
  * that is not there; clone_not_asked lets it be asked again.
@@ -19,21 +19,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/timerfd.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "proto/base/clock.h"
 #include "proto/follow/clone.h"
 #include "proto/follow/limits.h"
+#include "proto/follow/wakeup.h"
 #include "proto/wire/endpoints.h"
 #include "proto/follow/zparts.h"
 #include "proto/wire/limits.h"
-
-#define RECONNECT_MS     100
-#define RECONNECT_MAX_MS 2000
-#define RECEIVE_QUEUE    100000 /* messages of one daemon that wait for a slow reader: then the daemon drops */
 
 struct link {
         void *updates;  /* SUB */
@@ -45,40 +38,18 @@ struct hw_subscriber {
         void *zmq;
         struct link *links;
         size_t n_links;
-        zmq_pollitem_t *items; /* two per link */
-        char **targets;        /* followed; NULL: all */
+        char **targets; /* followed; NULL: all */
         size_t n_targets;
         Hw__Kind *kinds; /* followed; NULL: all */
         size_t n_kinds;
         uint64_t last_id;
         struct queue_item *current; /* lent to the caller */
         size_t current_link, next_link;
-        int epoll, timer;
+        struct wakeup wakeup;
         struct hw_subscriber_stats stats;
 };
 
 /* --------------------------------------------------------------- connecting */
-
-static void set_int(void *socket, int option, int value)
-{
-        (void)zmq_setsockopt(socket, option, &value, sizeof(value)); /* known options, values in range */
-}
-
-static void *open_socket(struct hw_subscriber *s, int type)
-{
-        void *socket = zmq_socket(s->zmq, type);
-        int64_t max = LIMIT_MESSAGE_BYTES;
-
-        if (!socket)
-                return NULL;
-        set_int(socket, ZMQ_LINGER, 0);
-        set_int(socket, ZMQ_RECONNECT_IVL, RECONNECT_MS);
-        set_int(socket, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX_MS);
-        set_int(socket, ZMQ_RCVHWM, RECEIVE_QUEUE);
-        set_int(socket, ZMQ_IPV6, 1);
-        (void)zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &max, sizeof(max));
-        return socket;
-}
 
 static int subscribe(void *socket, Hw__Kind kind, const char *target)
 {
@@ -126,21 +97,6 @@ static int subscribe_all(const struct hw_subscriber *s, void *socket)
         return r;
 }
 
-static int watch(struct hw_subscriber *s, int fd)
-{
-        struct epoll_event event = { .events = EPOLLIN };
-
-        return epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
-}
-
-static int watch_socket(struct hw_subscriber *s, void *socket)
-{
-        int fd;
-        size_t size = sizeof(fd);
-
-        return zmq_getsockopt(socket, ZMQ_FD, &fd, &size) < 0 ? -errno : watch(s, fd);
-}
-
 static int open_link(struct hw_subscriber *s, struct link *l, const char *publish)
 {
         char request[ENDPOINT_MAX];
@@ -148,18 +104,17 @@ static int open_link(struct hw_subscriber *s, struct link *l, const char *publis
 
         if (r < 0)
                 return -EINVAL;
-        l->updates = open_socket(s, ZMQ_SUB);
-        l->requests = open_socket(s, ZMQ_DEALER);
+        l->updates = zparts_open(s->zmq, ZMQ_SUB);
+        l->requests = zparts_open(s->zmq, ZMQ_DEALER);
         if (!l->updates || !l->requests)
                 return -ENOMEM;
-        set_int(l->requests, ZMQ_IMMEDIATE, 1);
         clone_init(&l->clone, kind_bits(s), &s->stats, clock_mono_ns());
         r = subscribe_all(s, l->updates);
         if (r == 0 && (zmq_connect(l->updates, publish) < 0 || zmq_connect(l->requests, request) < 0))
                 r = -EINVAL;
         if (r == 0)
-                r = watch_socket(s, l->updates);
-        return r == 0 ? watch_socket(s, l->requests) : r;
+                r = wakeup_add(&s->wakeup, l->updates);
+        return r == 0 ? wakeup_add(&s->wakeup, l->requests) : r;
 }
 
 static int open_links(struct hw_subscriber *s, const char *const *endpoints, size_t n)
@@ -176,16 +131,10 @@ static int open_links(struct hw_subscriber *s, const char *const *endpoints, siz
         if (r < 0)
                 return -EINVAL;
         s->links = calloc(n, sizeof(*s->links));
-        s->items = calloc(n * 2, sizeof(*s->items));
-        if (!s->links || !s->items)
+        if (!s->links)
                 return -ENOMEM;
-        for (; s->n_links < n && r == 0; s->n_links++) {
-                struct link *l = &s->links[s->n_links];
-
-                r = open_link(s, l, endpoints[s->n_links]);
-                s->items[s->n_links * 2] = (zmq_pollitem_t){ .socket = l->updates, .events = ZMQ_POLLIN };
-                s->items[s->n_links * 2 + 1] = (zmq_pollitem_t){ .socket = l->requests, .events = ZMQ_POLLIN };
-        }
+        for (; s->n_links < n && r == 0; s->n_links++)
+                r = open_link(s, &s->links[s->n_links], endpoints[s->n_links]);
         return r;
 }
 
@@ -217,18 +166,14 @@ static int copy_filter(struct hw_subscriber *s, const struct hw_subscriber_optio
 
 static int open_all(struct hw_subscriber *s, const struct hw_subscriber_options *o)
 {
-        int r;
+        int r = wakeup_open(&s->wakeup);
 
+        if (r < 0)
+                return r;
         s->zmq = zmq_ctx_new();
-        s->epoll = epoll_create1(EPOLL_CLOEXEC);
-        s->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
         if (!s->zmq)
                 return -ENOMEM;
-        if (s->epoll < 0 || s->timer < 0)
-                return -errno;
         r = copy_filter(s, o);
-        if (r == 0)
-                r = watch(s, s->timer);
         return r == 0 ? open_links(s, o->endpoints, o->n_endpoints) : r;
 }
 
@@ -239,7 +184,7 @@ struct hw_subscriber *hw_subscriber_new(const struct hw_subscriber_options *opti
 
         if (!s)
                 return NULL;
-        s->epoll = s->timer = -1;
+        s->wakeup = (struct wakeup){ -1, -1 };
         int r = open_all(s, options ? options : &defaults);
         if (r < 0) {
                 hw_subscriber_destroy(&s);
@@ -263,17 +208,13 @@ void hw_subscriber_destroy(struct hw_subscriber **subscriber)
                         zmq_close(s->links[i].requests);
                 clone_done(&s->links[i].clone);
         }
-        if (s->timer >= 0)
-                close(s->timer);
-        if (s->epoll >= 0)
-                close(s->epoll);
+        wakeup_close(&s->wakeup);
         if (s->zmq)
                 zmq_ctx_term(s->zmq);
         for (size_t i = 0; i < s->n_targets; i++)
                 free(s->targets[i]);
         free(s->targets);
         free(s->kinds);
-        free(s->items);
         free(s->links);
         free(s);
 }
@@ -413,26 +354,6 @@ static uint64_t next_deadline(const struct hw_subscriber *s)
         return at;
 }
 
-/* Waits for a message or `until`. False when a signal came. */
-static bool wait_until(struct hw_subscriber *s, uint64_t now, uint64_t until)
-{
-        uint64_t ms = until <= now ? 0 : (until - now) / 1000000u + 1;
-
-        return zmq_poll(s->items, (int)s->n_links * 2, ms > 60000 ? 60000 : (long)ms) >= 0 || errno != EINTR;
-}
-
-static void set_timer(struct hw_subscriber *s)
-{
-        uint64_t at = next_deadline(s);
-        struct itimerspec due = { .it_value = { 0, 0 } };
-
-        if (at != UINT64_MAX) {
-                due.it_value.tv_sec = (time_t)(at / 1000000000u);
-                due.it_value.tv_nsec = (long)(at % 1000000000u);
-        }
-        (void)timerfd_settime(s->timer, TFD_TIMER_ABSTIME, &due, NULL); /* a valid descriptor and time */
-}
-
 static int turn_all(struct hw_subscriber *s, uint64_t now)
 {
         int r = 0;
@@ -463,11 +384,10 @@ int hw_subscriber_next(struct hw_subscriber *s, int timeout_ms, const Hw__Update
                 if (r > 0)
                         continue;
                 uint64_t due = next_deadline(s);
-                if (due > now && (now >= until || !wait_until(s, now, due < until ? due : until)))
-                        break;
+                wakeup_at(&s->wakeup, due);
+                if (due > now && (now >= until || wakeup_wait(&s->wakeup, now, until) == -EINTR))
+                        return HW_SUBSCRIBER_NOTHING;
         }
-        set_timer(s);
-        return HW_SUBSCRIBER_NOTHING;
 }
 
 size_t hw_subscriber_daemon(const struct hw_subscriber *s)
@@ -477,7 +397,7 @@ size_t hw_subscriber_daemon(const struct hw_subscriber *s)
 
 int hw_subscriber_fd(const struct hw_subscriber *s)
 {
-        return s->epoll;
+        return s->wakeup.epoll;
 }
 
 const struct hw_subscriber_stats *hw_subscriber_stats(const struct hw_subscriber *s)

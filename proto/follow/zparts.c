@@ -4,6 +4,33 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "proto/wire/limits.h"
+
+#define RECONNECT_MS     50
+#define RECONNECT_MAX_MS 2000
+#define RECEIVE_QUEUE    100000 /* messages of one daemon that wait for a slow reader: then the daemon drops */
+
+void *zparts_open(void *zmq, int type)
+{
+        const int options[][2] = {
+                { ZMQ_LINGER, 0 },
+                { ZMQ_RECONNECT_IVL, RECONNECT_MS },
+                { ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX_MS },
+                { ZMQ_RCVHWM, RECEIVE_QUEUE },
+                { ZMQ_IPV6, 1 },
+                { ZMQ_IMMEDIATE, type == ZMQ_DEALER },
+        };
+        int64_t max = LIMIT_MESSAGE_BYTES;
+        void *socket = zmq_socket(zmq, type);
+
+        if (!socket)
+                return NULL;
+        for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+                (void)zmq_setsockopt(socket, options[i][0], &options[i][1], sizeof(int)); /* known, in range */
+        (void)zmq_setsockopt(socket, ZMQ_MAXMSGSIZE, &max, sizeof(max));
+        return socket;
+}
+
 static int receive_more(void *socket, zmq_msg_t *last)
 {
         int n = 0;
@@ -44,6 +71,16 @@ void zparts_close(zmq_msg_t parts[2])
         zmq_msg_close(&parts[1]);
 }
 
+int zparts_send_bytes(void *socket, const void *bytes, size_t size)
+{
+        int r;
+
+        do
+                r = zmq_send(socket, bytes, size, ZMQ_DONTWAIT);
+        while (r < 0 && errno == EINTR);
+        return r < 0 ? -errno : 0;
+}
+
 int zparts_send(void *socket, const ProtobufCMessage *message)
 {
         size_t size = protobuf_c_message_get_packed_size(message);
@@ -53,10 +90,7 @@ int zparts_send(void *socket, const ProtobufCMessage *message)
         if (!bytes)
                 return -ENOMEM;
         protobuf_c_message_pack(message, bytes);
-        do
-                r = zmq_send(socket, bytes, size, ZMQ_DONTWAIT);
-        while (r < 0 && errno == EINTR);
-        r = r < 0 ? -errno : 0;
+        r = zparts_send_bytes(socket, bytes, size);
         free(bytes);
         return r;
 }

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* zparts.h - whole ZeroMQ messages and packed ones, without blocking. */
+/* zparts.h - sockets to a daemon; whole ZeroMQ messages and packed ones, without blocking. */
 #ifndef HW_PROTO_FOLLOW_ZPARTS_H
 #define HW_PROTO_FOLLOW_ZPARTS_H
 
 #include <zmq.h>
 
 #include "heapwatch/wire.h"
+
+/*
+ * A SUB or DEALER socket with what every one of ours needs: it never lingers, connects again by itself, refuses
+ * messages that are too long. A DEALER takes nothing to send while it is not connected. NULL with errno.
+ */
+void *zparts_open(void *zmq, int type);
 
 /*
  * Takes one message with all its parts; the first two are left in `parts`
@@ -15,7 +21,10 @@
 int zparts_receive(void *socket, zmq_msg_t parts[2]);
 void zparts_close(zmq_msg_t parts[2]);
 
-/* Packs and sends in one part. Returns 0, -EAGAIN when no peer takes it now, -ENOMEM or another -errno. */
+/* Sends in one part. Returns 0, -EAGAIN when no peer takes it now, or another -errno. */
+int zparts_send_bytes(void *socket, const void *bytes, size_t size);
+
+/* Packs and sends. Returns what zparts_send_bytes does, or -ENOMEM. */
 int zparts_send(void *socket, const ProtobufCMessage *message);
 
 #endif

@@ -1,63 +1,69 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * recall.c - one thread, a short queue of questions and one of answers.
+ * recall.c - a short list of questions, each a request under way or its answer.
  *
  * DESIGN: a question is known by daemon, target, run, series and band, and is
- * asked once; for a band again when its newest points have outrun the view's
- * ring (AGAIN_NS of event time). Everything shared is under one mutex, which
- * is never held while asking.
+ * asked once; for a band again when its newest points have outrun the world's
+ * ring (AGAIN_NS of event time). A question keeps its place until it is
+ * answered or given up, so a reply finds it by its address.
  */
 #include "client/console/scene/recall.h"
 
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-#include "heapwatch/subscriber.h"
+#include "proto/base/clock.h"
 
-enum { QUESTIONS = 256, TIMEOUT_MS = 1000, ENDPOINT = 256 };
+enum { QUESTIONS = 256, TIMEOUT_MS = 1000 };
 #define AGAIN_NS UINT64_C(20000000000)
 
 struct question {
         size_t daemon;
-        char endpoint[ENDPOINT];
         char target[WORLD_NAME_MAX + 1];
         uint32_t run, band;
         Hw__Series series;
         uint64_t asked_ns; /* event time */
-        enum { FREE, WAITING, ASKED, ANSWERED, TAKEN } state;
+        enum { FREE, ASKED, ANSWERED, TAKEN } state;
         struct point *points; /* of the answer */
         size_t n;
 };
 
 struct recall {
-        pthread_t thread;
-        pthread_mutex_t lock;
-        pthread_cond_t news;
-        bool quit;
-        pthread_cond_t idle; /* no question is left */
+        struct hw_requester *requester;
         struct question questions[QUESTIONS];
         size_t next; /* which one is forgotten when all are in use */
 };
 
-/* ------------------------------------------------------------------- thread */
-
-static void take_reply(void *ctx, const Hw__Reply *reply)
+struct recall *recall_new(struct hw_requester *requester)
 {
-        struct question *q = ctx;
-        const Hw__History *h = reply->what_case == HW__REPLY__WHAT_HISTORY ? reply->history : NULL;
-        struct point *grown;
+        struct recall *r = requester ? calloc(1, sizeof(*r)) : NULL;
 
-        if (!h || !h->n_points || (h->has_run && h->run != q->run))
+        if (!r) {
+                hw_requester_destroy(&requester);
+                return NULL;
+        }
+        r->requester = requester;
+        return r;
+}
+
+void recall_destroy(struct recall **r)
+{
+        if (!*r)
                 return;
-        grown = reallocarray(q->points, q->n + h->n_points, sizeof(*grown));
-        if (!grown)
-                return;
-        q->points = grown;
-        for (size_t i = 0; i < h->n_points; i++) {
+        hw_requester_destroy(&(*r)->requester);
+        for (size_t i = 0; i < QUESTIONS; i++)
+                free((*r)->questions[i].points);
+        free(*r);
+        *r = NULL;
+}
+
+/* ------------------------------------------------------------------ answers */
+
+static void take_points(struct question *q, const Hw__History *h)
+{
+        q->points = h->n_points ? reallocarray(NULL, h->n_points, sizeof(*q->points)) : NULL;
+        for (size_t i = 0; q->points && i < h->n_points; i++) {
                 const Hw__Point *p = h->points[i];
 
                 if (p->has_time_ns && p->has_max)
@@ -65,20 +71,19 @@ static void take_reply(void *ctx, const Hw__Reply *reply)
         }
 }
 
-static void ask(struct question *q)
+/* No answer: nothing is recalled. */
+static void on_reply(void *ctx, int status, const Hw__Reply *reply)
 {
-        Hw__Request request = HW__REQUEST__INIT;
-        Hw__HistoryRequest h = HW__HISTORY_REQUEST__INIT;
+        struct question *q = ctx;
+        const Hw__History *h = reply && reply->what_case == HW__REPLY__WHAT_HISTORY ? reply->history : NULL;
 
-        h.target = q->target;
-        h.has_band = q->band > 0;
-        h.band = q->band;
-        h.has_series = !q->band;
-        h.series = q->series;
-        request.what_case = HW__REQUEST__WHAT_HISTORY;
-        request.history = &h;
-        (void)hw_request(q->endpoint, &request, TIMEOUT_MS, take_reply, q); /* no answer: nothing is recalled */
+        if (h && !q->points && (!h->has_run || h->run == q->run))
+                take_points(q, h);
+        if (status != HW_REPLY_PART)
+                q->state = ANSWERED;
 }
+
+/* ---------------------------------------------------------------- questions */
 
 static struct question *in_state(struct recall *r, int state)
 {
@@ -88,72 +93,6 @@ static struct question *in_state(struct recall *r, int state)
         }
         return NULL;
 }
-
-static void *run(void *ctx)
-{
-        struct recall *r = ctx;
-
-        (void)pthread_mutex_lock(&r->lock);
-        while (!r->quit) {
-                struct question *q = in_state(r, WAITING);
-
-                if (!q) {
-                        (void)pthread_cond_wait(&r->news, &r->lock);
-                        continue;
-                }
-                q->state = ASKED;
-                (void)pthread_mutex_unlock(&r->lock);
-                ask(q); /* nobody else touches a question in this state */
-                (void)pthread_mutex_lock(&r->lock);
-                q->state = ANSWERED;
-                if (!in_state(r, WAITING))
-                        (void)pthread_cond_broadcast(&r->idle);
-        }
-        (void)pthread_mutex_unlock(&r->lock);
-        return NULL;
-}
-
-struct recall *recall_new(void)
-{
-        struct recall *r = calloc(1, sizeof(*r));
-        sigset_t all, before;
-        int failed;
-
-        if (!r)
-                return NULL;
-        (void)pthread_mutex_init(&r->lock, NULL);
-        (void)pthread_cond_init(&r->news, NULL);
-        (void)pthread_cond_init(&r->idle, NULL);
-        (void)sigfillset(&all); /* signals are for the thread that draws */
-        (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-        failed = pthread_create(&r->thread, NULL, run, r);
-        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-        if (failed) {
-                free(r);
-                return NULL;
-        }
-        return r;
-}
-
-void recall_destroy(struct recall **r)
-{
-        if (!*r)
-                return;
-        (void)pthread_mutex_lock(&(*r)->lock);
-        (*r)->quit = true;
-        (void)pthread_cond_signal(&(*r)->news);
-        (void)pthread_mutex_unlock(&(*r)->lock);
-        (void)pthread_join((*r)->thread, NULL);
-        for (size_t i = 0; i < QUESTIONS; i++)
-                free((*r)->questions[i].points);
-        (void)pthread_mutex_destroy(&(*r)->lock);
-        (void)pthread_cond_destroy(&(*r)->news);
-        (void)pthread_cond_destroy(&(*r)->idle);
-        free(*r);
-        *r = NULL;
-}
-
-/* ---------------------------------------------------------------- questions */
 
 static bool same(const struct question *q, const struct world_target *t, Hw__Series series, uint32_t band)
 {
@@ -178,56 +117,70 @@ static struct question *place(struct recall *r, const struct world_target *t, Hw
         return q->state == TAKEN ? q : NULL;
 }
 
-void recall_ask(struct recall *r, const char *endpoint, const struct world_target *t, Hw__Series series, uint32_t band)
+static int send_request(struct recall *r, struct question *q)
 {
-        struct question *q;
+        Hw__Request request = HW__REQUEST__INIT;
+        Hw__HistoryRequest h = HW__HISTORY_REQUEST__INIT;
 
-        (void)pthread_mutex_lock(&r->lock);
-        q = place(r, t, series, band);
-        if (q && strlen(endpoint) < ENDPOINT) {
-                memset(q, 0, sizeof(*q));
-                q->daemon = t->daemon;
-                (void)snprintf(q->endpoint, sizeof(q->endpoint), "%s", endpoint);
-                (void)snprintf(q->target, sizeof(q->target), "%s", t->name);
-                q->run = t->run;
-                q->series = series;
-                q->band = band;
-                q->asked_ns = t->event_time_ns;
-                q->state = WAITING;
-                (void)pthread_cond_signal(&r->news);
-        }
-        (void)pthread_mutex_unlock(&r->lock);
+        h.target = q->target;
+        h.has_band = q->band > 0;
+        h.band = q->band;
+        h.has_series = !q->band;
+        h.series = q->series;
+        request.what_case = HW__REQUEST__WHAT_HISTORY;
+        request.history = &h;
+        return hw_requester_send(r->requester, q->daemon, &request, TIMEOUT_MS, on_reply, q, NULL);
+}
+
+void recall_ask(struct recall *r, const struct world_target *t, Hw__Series series, uint32_t band)
+{
+        struct question *q = place(r, t, series, band);
+
+        if (!q)
+                return;
+        memset(q, 0, sizeof(*q)); /* its points went with the answer */
+        q->daemon = t->daemon;
+        memcpy(q->target, t->name, sizeof(q->target));
+        q->run = t->run;
+        q->series = series;
+        q->band = band;
+        q->asked_ns = t->event_time_ns;
+        q->state = send_request(r, q) < 0 ? TAKEN : ASKED;
+}
+
+int recall_fd(const struct recall *r)
+{
+        return hw_requester_fd(r->requester);
+}
+
+bool recall_pump(struct recall *r)
+{
+        (void)hw_requester_pump(r->requester);
+        return in_state(r, ANSWERED) != NULL;
 }
 
 void recall_wait(struct recall *r, int timeout_ms)
 {
-        struct timespec until;
-        int late = 0;
+        struct pollfd readable = { .fd = recall_fd(r), .events = POLLIN };
+        uint64_t now_ms = clock_mono_ms(), until_ms = now_ms + (uint64_t)timeout_ms;
 
-        (void)clock_gettime(CLOCK_REALTIME, &until);
-        until.tv_sec += timeout_ms / 1000;
-        (void)pthread_mutex_lock(&r->lock);
-        while (!late && (in_state(r, WAITING) || in_state(r, ASKED)))
-                late = pthread_cond_timedwait(&r->idle, &r->lock, &until);
-        (void)pthread_mutex_unlock(&r->lock);
+        for (; hw_requester_pump(r->requester) && now_ms < until_ms; now_ms = clock_mono_ms())
+                (void)poll(&readable, 1, (int)(until_ms - now_ms)); /* a signal: the time is looked at again */
 }
 
 bool recall_collect(struct recall *r, struct past *p)
 {
+        bool any = recall_pump(r);
         struct question *q;
-        bool any = false;
 
-        (void)pthread_mutex_lock(&r->lock);
         while ((q = in_state(r, ANSWERED))) {
                 for (size_t i = 0; i < q->n; i++)
                         (void)past_add(p, q->daemon, q->target, q->run, q->series, q->band, q->points[i].time_ns,
-                                       q->points[i].value); /* short of memory: the chart begins later */
+                                       q->points[i].value); /* out of memory: the chart begins later */
                 free(q->points);
                 q->points = NULL;
                 q->n = 0;
                 q->state = TAKEN;
-                any = true;
         }
-        (void)pthread_mutex_unlock(&r->lock);
         return any;
 }

@@ -1,25 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * recall.h - asks the daemon for what was before this console came: its own
- * histories of series and bands. A thread asks, for the daemon may be slow or
- * gone, and the picture must not wait; answers are collected by the owner.
+ * histories of series and bands. The picture never waits for it: answers are
+ * collected when they have come.
  */
 #ifndef HW_CLIENT_CONSOLE_SCENE_RECALL_H
 #define HW_CLIENT_CONSOLE_SCENE_RECALL_H
 
 #include "client/console/scene/past.h"
+#include "heapwatch/requester.h"
 
 struct recall;
 
-/* NULL when it cannot be made: then nothing is recalled. */
-struct recall *recall_new(void);
+/* Takes the requester, whose daemons are numbered as those of the targets. NULL: out of memory, or none was given. */
+struct recall *recall_new(struct hw_requester *requester);
 void recall_destroy(struct recall **r);
 
 /*
  * Asks for a series (band 0) or a band of a target, unless that was asked for
  * lately, or too much is under way.
  */
-void recall_ask(struct recall *r, const char *endpoint, const struct world_target *t, Hw__Series series, uint32_t band);
+void recall_ask(struct recall *r, const struct world_target *t, Hw__Series series, uint32_t band);
+
+/* Readable when recall_pump has something to do. */
+int recall_fd(const struct recall *r);
+
+/* Lets requests and answers move, without waiting. Returns whether there are answers to collect. */
+bool recall_pump(struct recall *r);
 
 /* Waits until every question is answered, or the time is up. For reports, which have no next picture. */
 void recall_wait(struct recall *r, int timeout_ms);

@@ -26,8 +26,8 @@ static void recall(const struct console *c, Hw__Series series, uint32_t band)
 {
         const struct scene *s = &c->scene;
 
-        if (c->recall && !c->frozen && s->endpoint)
-                recall_ask(c->recall, s->endpoint(s->endpoint_ctx, s->target->daemon), s->target, series, band);
+        if (c->recall && !c->frozen)
+                recall_ask(c->recall, s->target, series, band);
 }
 
 void timeline_recall(const struct console *c)

@@ -11,6 +11,7 @@
 #include <zmq.h>
 
 #include "proto/base/clock.h"
+#include "heapwatch/requester.h"
 #include "heapwatch/subscriber.h"
 
 struct fake_daemon {
@@ -24,7 +25,7 @@ struct fake_daemon {
         char first_target[65];
 };
 
-static void fake_bind(struct fake_daemon *d)
+static inline void fake_bind(struct fake_daemon *d)
 {
         char request[128];
         int zero = 0, verbose = 1;
@@ -42,7 +43,7 @@ static void fake_bind(struct fake_daemon *d)
                 abort();
 }
 
-static void fake_start(struct fake_daemon *d, uint64_t epoch)
+static inline void fake_start(struct fake_daemon *d, uint64_t epoch)
 {
         *d = (struct fake_daemon){ .epoch = epoch };
         snprintf(d->directory, sizeof(d->directory), "/tmp/hw-test-XXXXXX");
@@ -51,7 +52,7 @@ static void fake_start(struct fake_daemon *d, uint64_t epoch)
         fake_bind(d);
 }
 
-static void fake_unbind(struct fake_daemon *d)
+static inline void fake_unbind(struct fake_daemon *d)
 {
         if (d->has_peer)
                 zmq_msg_close(&d->peer);
@@ -61,7 +62,7 @@ static void fake_unbind(struct fake_daemon *d)
         zmq_ctx_term(d->zmq);
 }
 
-static void fake_stop(struct fake_daemon *d)
+static inline void fake_stop(struct fake_daemon *d)
 {
         char path[128];
 
@@ -74,7 +75,7 @@ static void fake_stop(struct fake_daemon *d)
 }
 
 /* An update whose body the caller sets. */
-static Hw__Update fake_update(struct fake_daemon *d, const char *target, uint64_t sequence)
+static inline Hw__Update fake_update(struct fake_daemon *d, const char *target, uint64_t sequence)
 {
         Hw__Update u = HW__UPDATE__INIT;
 
@@ -85,13 +86,13 @@ static Hw__Update fake_update(struct fake_daemon *d, const char *target, uint64_
         return u;
 }
 
-static void fake_publish_bytes(struct fake_daemon *d, const char *topic, const void *bytes, size_t size)
+static inline void fake_publish_bytes(struct fake_daemon *d, const char *topic, const void *bytes, size_t size)
 {
         if (zmq_send(d->publish, topic, strlen(topic), ZMQ_SNDMORE) < 0 || zmq_send(d->publish, bytes, size, 0) < 0)
                 abort();
 }
 
-static void fake_publish(struct fake_daemon *d, const Hw__Update *u)
+static inline void fake_publish(struct fake_daemon *d, const Hw__Update *u)
 {
         char topic[HW_TOPIC_MAX];
         uint8_t bytes[4096];
@@ -100,7 +101,7 @@ static void fake_publish(struct fake_daemon *d, const Hw__Update *u)
         fake_publish_bytes(d, topic, bytes, hw__update__pack(u, bytes));
 }
 
-static void fake_reply(struct fake_daemon *d, Hw__Reply *reply)
+static inline void fake_reply(struct fake_daemon *d, Hw__Reply *reply)
 {
         uint8_t bytes[4096];
 
@@ -111,7 +112,7 @@ static void fake_reply(struct fake_daemon *d, Hw__Reply *reply)
 }
 
 /* Each kind of message a test needs, live or as part of a snapshot. */
-static void fake_send(struct fake_daemon *d, const Hw__Update *u, bool snapshot)
+static inline void fake_send(struct fake_daemon *d, const Hw__Update *u, bool snapshot)
 {
         Hw__Reply reply = HW__REPLY__INIT;
 
@@ -125,7 +126,7 @@ static void fake_send(struct fake_daemon *d, const Hw__Update *u, bool snapshot)
         fake_reply(d, &reply);
 }
 
-static void fake_heap(struct fake_daemon *d, const char *target, uint64_t sequence, uint64_t live, bool snapshot)
+static inline void fake_heap(struct fake_daemon *d, const char *target, uint64_t sequence, uint64_t live, bool snapshot)
 {
         Hw__Update u = fake_update(d, target, sequence);
         Hw__Heap heap = HW__HEAP__INIT;
@@ -137,8 +138,8 @@ static void fake_heap(struct fake_daemon *d, const char *target, uint64_t sequen
         fake_send(d, &u, snapshot);
 }
 
-static void fake_target(struct fake_daemon *d, const char *target, uint64_t sequence, uint64_t heap_head,
-                        Hw__Target__State state, bool snapshot)
+static inline void fake_target(struct fake_daemon *d, const char *target, uint64_t sequence, uint64_t heap_head,
+                               Hw__Target__State state, bool snapshot)
 {
         Hw__Update u = fake_update(d, target, sequence);
         Hw__Target t = HW__TARGET__INIT;
@@ -156,7 +157,7 @@ static void fake_target(struct fake_daemon *d, const char *target, uint64_t sequ
         fake_send(d, &u, snapshot);
 }
 
-static void fake_heartbeat(struct fake_daemon *d, uint64_t sequence)
+static inline void fake_heartbeat(struct fake_daemon *d, uint64_t sequence)
 {
         Hw__Update u = fake_update(d, "", sequence);
         Hw__DaemonState state = HW__DAEMON_STATE__INIT;
@@ -169,7 +170,7 @@ static void fake_heartbeat(struct fake_daemon *d, uint64_t sequence)
         fake_publish(d, &u);
 }
 
-static void fake_snapshot_end(struct fake_daemon *d)
+static inline void fake_snapshot_end(struct fake_daemon *d)
 {
         Hw__Reply reply = HW__REPLY__INIT;
         Hw__SnapshotEnd end = HW__SNAPSHOT_END__INIT;
@@ -182,7 +183,7 @@ static void fake_snapshot_end(struct fake_daemon *d)
 }
 
 /* Takes a request that has arrived, keeping who asked. NULL when none has. */
-static Hw__Request *fake_take_request(struct fake_daemon *d)
+static inline Hw__Request *fake_take_request(struct fake_daemon *d)
 {
         const char *reason;
         zmq_msg_t peer, body;

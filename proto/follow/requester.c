@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: per daemon a `line`: a DEALER socket and the queue of requests that
+ * no connection has taken yet. A request lives in a slot; its id is made of
+ * the slot's index and of how often the slot was used, so a reply finds its
+ * request at once and a late one finds nobody:
+ *
+ *     id = 1 + index + SLOTS_MAX * uses
+ *
+ * Everything that ZeroMQ's edge-triggered descriptor demands is in `pump_line`:
+ * it looks at ZMQ_EVENTS until nothing is left, or sets the timer to now when
+ * its budget is spent. A send may swallow the hint, so it sets the timer, too.
+ *
+ * Deadlines: `next_due_ns` is never later than the earliest one. When it comes,
+ * all slots are looked at and it is computed anew; so a request costs nothing
+ * for its deadline as long as replies come.
+ *
+ * A reply that cannot be read has no id. It ends the request that waits alone
+ * on its line; among several nobody can tell whose it was: they time out.
+ *
+ * A handler may send, which moves the slots: none is pointed at across a call.
+ */
+#include "heapwatch/requester.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "proto/base/clock.h"
+#include "proto/follow/limits.h"
+#include "proto/follow/wakeup.h"
+#include "proto/follow/zparts.h"
+#include "proto/wire/endpoints.h"
+
+#define SLOTS_MAX (UINT32_C(1) << 20) /* of all daemons; more than any number of them fills in practice */
+#define NONE      UINT32_MAX
+
+struct slot {
+        uint64_t id; /* 0: free */
+        uint64_t uses;
+        uint64_t due_ns;
+        hw_reply_handler *handler;
+        void *ctx;
+        uint32_t line;
+        uint32_t next;   /* in the line's queue, or among the free ones; NONE: the last */
+        uint8_t *unsent; /* the packed request while it is in the queue */
+        size_t n_unsent;
+};
+
+struct line {
+        void *socket;
+        uint32_t first, last; /* of the queue; NONE: empty */
+        size_t n;             /* requests under way, queued ones included */
+};
+
+struct hw_requester {
+        void *zmq;
+        struct line *lines;
+        size_t n_lines;
+        struct slot *slots;
+        uint32_t n_slots, free; /* `free`: the first of those not in use */
+        size_t n;               /* under way */
+        uint64_t next_due_ns;
+        struct wakeup wakeup;
+        bool pumping, closing;
+};
+
+/* -------------------------------------------------------------------- slots */
+
+static int grow(struct hw_requester *r)
+{
+        uint32_t n = r->n_slots ? r->n_slots * 2 : 16;
+        struct slot *slots = n <= SLOTS_MAX ? reallocarray(r->slots, n, sizeof(*slots)) : NULL;
+
+        if (!slots)
+                return -ENOMEM;
+        r->slots = slots;
+        for (uint32_t i = n; i-- > r->n_slots;) {
+                slots[i] = (struct slot){ .next = r->free };
+                r->free = i;
+        }
+        r->n_slots = n;
+        return 0;
+}
+
+/* The slot of a request under way, or NULL. */
+static struct slot *find(const struct hw_requester *r, uint64_t id)
+{
+        uint32_t index = (uint32_t)((id - 1) % SLOTS_MAX);
+
+        return id && index < r->n_slots && r->slots[index].id == id ? &r->slots[index] : NULL;
+}
+
+static uint32_t index_of(const struct hw_requester *r, const struct slot *s)
+{
+        return (uint32_t)(s - r->slots);
+}
+
+/* Takes a slot out of its line's queue, if it is there. */
+static void unqueue(struct hw_requester *r, struct slot *s)
+{
+        struct line *line = &r->lines[s->line];
+        uint32_t before = NONE, at = line->first;
+
+        if (!s->unsent)
+                return;
+        for (; at != index_of(r, s); at = r->slots[at].next)
+                before = at;
+        if (before == NONE)
+                line->first = s->next;
+        else
+                r->slots[before].next = s->next;
+        if (line->last == at)
+                line->last = before;
+        free(s->unsent);
+        s->unsent = NULL;
+}
+
+static void release(struct hw_requester *r, struct slot *s)
+{
+        unqueue(r, s);
+        r->lines[s->line].n--;
+        r->n--;
+        s->id = 0;
+        s->next = r->free;
+        r->free = index_of(r, s);
+}
+
+/* The request is done: its handler hears so for the last time. */
+static void finish(struct hw_requester *r, struct slot *s, int status, const Hw__Reply *reply)
+{
+        struct slot done = *s;
+
+        release(r, s);
+        done.handler(done.ctx, status, reply);
+}
+
+/* ---------------------------------------------------------------- deadlines */
+
+/* Ends what is due by `now_ns`. */
+static void expire(struct hw_requester *r, uint64_t now_ns)
+{
+        uint64_t next = WAKEUP_NEVER;
+
+        if (now_ns < r->next_due_ns)
+                return;
+        r->next_due_ns = WAKEUP_NEVER; /* a handler that sends lowers it again */
+        for (uint32_t i = 0; i < r->n_slots; i++) {
+                struct slot *s = &r->slots[i];
+
+                if (!s->id)
+                        continue;
+                if (s->due_ns <= now_ns)
+                        finish(r, s, s->unsent ? -ENOTCONN : -ETIMEDOUT, NULL);
+                else if (s->due_ns < next)
+                        next = s->due_ns;
+        }
+        if (next < r->next_due_ns)
+                r->next_due_ns = next;
+}
+
+/* ----------------------------------------------------------------- messages */
+
+static int events_of(const struct line *line)
+{
+        int events = 0;
+        size_t size = sizeof(events);
+
+        return zmq_getsockopt(line->socket, ZMQ_EVENTS, &events, &size) == 0 ? events : 0;
+}
+
+/* Sends what waits while the connection takes it. */
+static void send_queue(struct hw_requester *r, struct line *line)
+{
+        while (line->first != NONE) {
+                struct slot *s = &r->slots[line->first];
+
+                if (zparts_send_bytes(line->socket, s->unsent, s->n_unsent) < 0)
+                        return; /* not connected, or its queue is full: ZMQ_POLLOUT will say when */
+                unqueue(r, s);
+        }
+}
+
+/* The request that waits alone for a reply on this line, or NULL. */
+static struct slot *only_one(struct hw_requester *r, const struct line *line)
+{
+        for (uint32_t i = 0; i < r->n_slots && line->n == 1; i++) {
+                struct slot *s = &r->slots[i];
+
+                if (s->id && &r->lines[s->line] == line)
+                        return s->unsent ? NULL : s;
+        }
+        return NULL;
+}
+
+static void take_malformed(struct hw_requester *r, const struct line *line)
+{
+        struct slot *s = only_one(r, line);
+
+        if (s)
+                finish(r, s, -EPROTO, NULL);
+}
+
+/* Whose reply this is. An error without an id is the daemon's answer to a request that it could not read. */
+static struct slot *slot_of(struct hw_requester *r, const struct line *line, const Hw__Reply *reply)
+{
+        struct slot *s = find(r, reply->has_id ? reply->id : 0);
+
+        if (!reply->has_id && reply->error)
+                s = only_one(r, line);
+        return s && &r->lines[s->line] == line ? s : NULL;
+}
+
+static void take_reply(struct hw_requester *r, const struct line *line, zmq_msg_t *frame)
+{
+        const char *reason;
+        Hw__Reply *reply = hw_reply_unpack(zmq_msg_data(frame), zmq_msg_size(frame), &reason);
+
+        if (!reply) {
+                take_malformed(r, line);
+                return;
+        }
+        struct slot *s = slot_of(r, line, reply);
+        if (s && reply->more)
+                s->handler(s->ctx, HW_REPLY_PART, reply);
+        else if (s)
+                finish(r, s, HW_REPLY_LAST, reply);
+        hw__reply__free_unpacked(reply, NULL);
+}
+
+static void receive(struct hw_requester *r, const struct line *line)
+{
+        zmq_msg_t parts[2];
+        int n = zparts_receive(line->socket, parts);
+
+        if (n == 1)
+                take_reply(r, line, &parts[0]);
+        else if (n > 1)
+                take_malformed(r, line);
+        zparts_close(parts);
+}
+
+/* False: the budget is spent and more may be there. */
+static bool pump_line(struct hw_requester *r, struct line *line)
+{
+        for (unsigned budget = LIMIT_REPLIES_PER_PUMP;; budget--) {
+                int events = events_of(line);
+
+                if (events & ZMQ_POLLOUT)
+                        send_queue(r, line);
+                if (!(events & ZMQ_POLLIN))
+                        return true;
+                if (budget == 0)
+                        return false;
+                receive(r, line);
+        }
+}
+
+size_t hw_requester_pump(struct hw_requester *r)
+{
+        bool drained = true;
+
+        if (r->pumping)
+                return r->n;
+        r->pumping = true;
+        for (size_t i = 0; i < r->n_lines; i++)
+                drained = pump_line(r, &r->lines[i]) && drained;
+        expire(r, clock_mono_ns());
+        for (size_t i = 0; i < r->n_lines && drained; i++)
+                drained = !(events_of(&r->lines[i]) & ZMQ_POLLIN); /* a handler may have sent on any of them */
+        wakeup_at(&r->wakeup, drained ? r->next_due_ns : WAKEUP_NOW);
+        r->pumping = false;
+        return r->n;
+}
+
+/* ------------------------------------------------------------------ sending */
+
+static int pack(struct slot *s, const Hw__Request *request)
+{
+        s->n_unsent = hw__request__get_packed_size(request);
+        s->unsent = malloc(s->n_unsent ? s->n_unsent : 1);
+        if (!s->unsent)
+                return -ENOMEM;
+        hw__request__pack(request, s->unsent);
+        return 0;
+}
+
+static void enqueue(struct hw_requester *r, struct line *line, uint32_t index)
+{
+        r->slots[index].next = NONE;
+        if (line->last == NONE)
+                line->first = index;
+        else
+                r->slots[line->last].next = index;
+        line->last = index;
+}
+
+int hw_requester_send(struct hw_requester *r, size_t daemon, Hw__Request *request, int timeout_ms,
+                      hw_reply_handler *handler, void *ctx, uint64_t *ret_id)
+{
+        if (daemon >= r->n_lines || r->closing)
+                return r->closing ? -ECANCELED : -EINVAL;
+        struct line *line = &r->lines[daemon];
+        if (line->n >= HW_REQUESTS_MAX)
+                return -ENOBUFS;
+        if (r->free == NONE && grow(r) < 0)
+                return -ENOMEM;
+        uint32_t index = r->free, next = r->slots[index].next;
+        struct slot *s = &r->slots[index];
+        request->has_id = true;
+        request->id = 1 + index + SLOTS_MAX * s->uses;
+        if (pack(s, request) < 0)
+                return -ENOMEM;
+        s->id = request->id;
+        s->uses++;
+        s->due_ns = timeout_ms < 0 ? WAKEUP_NEVER : clock_mono_ns() + (uint64_t)timeout_ms * 1000000u;
+        s->handler = handler;
+        s->ctx = ctx;
+        s->line = (uint32_t)daemon;
+        r->free = next;
+        r->n++;
+        line->n++;
+        enqueue(r, line, index);
+        if (s->due_ns < r->next_due_ns)
+                r->next_due_ns = s->due_ns;
+        send_queue(r, line);
+        wakeup_at(&r->wakeup, WAKEUP_NOW);
+        if (ret_id)
+                *ret_id = request->id;
+        return 0;
+}
+
+const char *hw_reply_error(int status)
+{
+        switch (status) {
+        case -ETIMEDOUT:
+                return "the daemon did not answer";
+        case -ENOTCONN:
+                return "no daemon is connected";
+        case -EPROTO:
+                return "the daemon's reply is malformed";
+        case -ECANCELED:
+                return "the request was given up";
+        case -ENOBUFS:
+                return "too many requests are waiting for the daemon";
+        case -EINVAL:
+                return "no such daemon, or its endpoint is malformed";
+        case -ENOMEM:
+                return "out of memory";
+        default:
+                return "the request could not be sent";
+        }
+}
+
+void hw_requester_cancel(struct hw_requester *r, uint64_t id)
+{
+        struct slot *s = find(r, id);
+
+        if (s)
+                release(r, s);
+}
+
+int hw_requester_fd(const struct hw_requester *r)
+{
+        return r->wakeup.epoll;
+}
+
+/* ----------------------------------------------------------------- its life */
+
+static int open_line(struct hw_requester *r, struct line *line, const char *publish)
+{
+        char endpoint[ENDPOINT_MAX];
+
+        *line = (struct line){ .first = NONE, .last = NONE };
+        if (endpoint_request(endpoint, sizeof(endpoint), publish) < 0)
+                return -EINVAL;
+        line->socket = zparts_open(r->zmq, ZMQ_DEALER);
+        if (!line->socket)
+                return -errno;
+        r->n_lines++;
+        return zmq_connect(line->socket, endpoint) < 0 ? -EINVAL : wakeup_add(&r->wakeup, line->socket);
+}
+
+static int open_lines(struct hw_requester *r, const char *const *endpoints, size_t n)
+{
+        char publish[ENDPOINT_MAX], request[ENDPOINT_MAX];
+        const char *one = publish;
+        int result = wakeup_open(&r->wakeup);
+
+        if (result == 0 && (!endpoints || n == 0)) {
+                result = hw_default_endpoints(publish, request, sizeof(publish)) < 0 ? -EINVAL : 0;
+                endpoints = &one;
+                n = 1;
+        }
+        if (result < 0)
+                return result;
+        r->zmq = zmq_ctx_new();
+        r->lines = calloc(n, sizeof(*r->lines));
+        if (!r->zmq || !r->lines)
+                return -ENOMEM;
+        for (size_t i = 0; i < n && result == 0; i++)
+                result = open_line(r, &r->lines[i], endpoints[i]);
+        return result;
+}
+
+struct hw_requester *hw_requester_new(const char *const *publish_endpoints, size_t n)
+{
+        struct hw_requester *r = calloc(1, sizeof(*r));
+        int result;
+
+        if (!r) {
+                errno = ENOMEM;
+                return NULL;
+        }
+        r->free = NONE;
+        r->next_due_ns = WAKEUP_NEVER;
+        r->wakeup = (struct wakeup){ -1, -1 };
+        result = open_lines(r, publish_endpoints, n);
+        if (result < 0) {
+                hw_requester_destroy(&r);
+                errno = -result;
+        }
+        return r;
+}
+
+void hw_requester_destroy(struct hw_requester **r)
+{
+        struct hw_requester *s = *r;
+
+        if (!s)
+                return;
+        s->closing = true;
+        for (uint32_t i = 0; i < s->n_slots; i++)
+                if (s->slots[i].id)
+                        finish(s, &s->slots[i], -ECANCELED, NULL);
+        wakeup_close(&s->wakeup);
+        for (size_t i = 0; i < s->n_lines; i++)
+                (void)zmq_close(s->lines[i].socket);
+        if (s->zmq)
+                (void)zmq_ctx_term(s->zmq);
+        free(s->lines);
+        free(s->slots);
+        free(s);
+        *r = NULL;
+}
