@@ -1,42 +1,119 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: one message is one line is one write(2), short enough for a pipe to
- * take it whole. Control characters become '?', so nothing that slipped through
- * can forge a second line or move a terminal's cursor.
+ * DESIGN: one message is one line. Control characters become '?', so nothing that slipped through can forge a second
+ * line or move a terminal's cursor.
  *
- * The loop must not block on whoever reads stderr: when it cannot take a line
- * now, the line is dropped and counted, and the count is told before the next
- * line that fits.
+ * The loop must not block on whoever reads stderr, and O_NONBLOCK is a flag of the open file, which the shell and the
+ * other programs of the terminal share: it is never set on descriptor 2. Instead
+ *
+ *   pipe, FIFO, terminal   a second open file of the same object, through /proc/self/fd/2, nonblocking
+ *   socket (journald)      cannot be opened again; send(2) has a flag for it
+ *   file                   takes what it is given
+ *   what may not be opened again (a terminal of another user)
+ *                          poll(2), then a byte: POLLOUT promises room, on a terminal not for a line
+ *
+ * Lines go through a ring. What is in it is written as far as stderr takes it, by each message and by a timer of the
+ * loop; a line that finds no room is dropped and counted, and the count goes before the next line that fits.
+ *
+ * Each place that logs has a token bucket (struct log_site): RATE messages a second, more in a burst. What it leaves
+ * out is counted and reported before its next line or, when none comes, by the timer. So one damaged log cannot fill a
+ * disk.
  */
 #include "daemon/log.h"
 
 #include <errno.h>
 #include <event2/event.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define LINE_BYTES 2048 /* less than PIPE_BUF: a writable pipe takes it without blocking */
+#include "proto/base/clock.h"
 
-static enum log_level wanted = LOG_INFO;
-static atomic_ulong n_dropped; /* actions are logged by a thread of their own */
+#define LINE_BYTES 2048 /* longer messages are cut */
+#define RATE       20   /* messages a second of one place */
+#define BURST      1200 /* at once: a line for each target of a full daemon */
+#define RETRY_MS   100
+#define LAST_MS    200 /* the end waits so long for stderr */
 
+enum sink { SINK_UNKNOWN, SINK_PLAIN, SINK_SOCKET, SINK_POLLED };
+
+enum log_level log_most_verbose = LOG_INFO;
+
+static struct log_levels wanted;
+static bool chosen; /* else LOG_INFO */
 static const char *const names[] = {
         [LOG_ERROR] = "error", [LOG_WARNING] = "warning", [LOG_INFO] = "info", [LOG_DEBUG] = "debug"
 };
+static const char *const priorities[] = {
+        [LOG_ERROR] = "<3>", [LOG_WARNING] = "<4>", [LOG_INFO] = "<6>", [LOG_DEBUG] = "<7>"
+};
 
-void log_set_level(enum log_level level)
+/* Rooms that log, scripts/check-layers compares them with the tree; 0 is for those not resolved yet. */
+static const char *const rooms[LOG_ROOMS] = { "",       "act",    "alerting", "config",   "control",
+                                              "daemon", "source", "target",   "transport" };
+
+/* Guards what follows. Held for the time of a write that does not block. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static enum sink sink;
+static int sink_fd = -1;
+static bool to_journal;
+static char ring[LOG_BUFFER_BYTES];
+static size_t ring_start, ring_size;
+static unsigned long n_dropped;
+static struct log_site *suppressing; /* places that have left out something */
+static struct event *timer;
+
+/* ------------------------------------------------------------------ levels */
+
+static int room_by_name(const char *name, size_t size)
 {
-        wanted = level;
+        for (int i = 1; i < LOG_ROOMS; i++)
+                if (strlen(rooms[i]) == size && !memcmp(rooms[i], name, size))
+                        return i;
+        return 0;
 }
 
-bool log_parse_level(const char *name, enum log_level *ret_level)
+/* daemon/source/tail.c is of source, daemon/main.c of daemon. */
+static int room_of(const char *file)
+{
+        const char *folder = strstr(file, "daemon/");
+        const char *name = folder ? folder + strlen("daemon/") : file;
+        const char *end = strchr(name, '/');
+        int room = end ? room_by_name(name, (size_t)(end - name)) : 0;
+
+        return room ? room : room_by_name("daemon", strlen("daemon"));
+}
+
+const char *log_room_names(void)
+{
+        static char text[LOG_LEVELS_TEXT];
+        size_t n = 0;
+
+        for (int i = 1; i < LOG_ROOMS && n < sizeof(text); i++)
+                n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", i > 1 ? ", " : "", rooms[i]);
+        return text;
+}
+
+struct log_levels log_level_everywhere(enum log_level level)
+{
+        struct log_levels levels = { .common = level };
+
+        for (int i = 0; i < LOG_ROOMS; i++)
+                levels.room[i] = level;
+        return levels;
+}
+
+static bool parse_name(const char *name, size_t size, enum log_level *ret_level)
 {
         for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-                if (!strcmp(name, names[i])) {
+                if (strlen(names[i]) == size && !memcmp(name, names[i], size)) {
                         *ret_level = (enum log_level)i;
                         return true;
                 }
@@ -44,23 +121,149 @@ bool log_parse_level(const char *name, enum log_level *ret_level)
         return false;
 }
 
-static bool stderr_takes_a_line(void)
+bool log_parse_level(const char *text, struct log_levels *ret_levels)
 {
-        struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+        struct log_levels levels = log_level_everywhere(LOG_INFO);
 
-        return poll(&p, 1, 0) == 1 && (p.revents & POLLOUT);
+        for (const char *part = text;; part++) {
+                size_t size = strcspn(part, ",");
+                const char *equals = memchr(part, '=', size);
+                enum log_level level;
+
+                if (!equals) {
+                        if (part != text || !parse_name(part, size, &level)) /* for all: the first, if any */
+                                return false;
+                        levels = log_level_everywhere(level);
+                } else {
+                        int room = room_by_name(part, (size_t)(equals - part));
+                        if (!room || !parse_name(equals + 1, size - (size_t)(equals + 1 - part), &level))
+                                return false;
+                        levels.room[room] = level;
+                }
+                part += size;
+                if (!*part)
+                        break;
+        }
+        *ret_levels = levels;
+        return true;
 }
 
-static bool write_line(const char *line, size_t size)
+void log_print_levels(char *text, const struct log_levels *levels)
 {
-        ssize_t n;
+        size_t n = (size_t)snprintf(text, LOG_LEVELS_TEXT, "%s", names[levels->common]);
 
-        if (!stderr_takes_a_line())
+        for (int i = 1; i < LOG_ROOMS; i++)
+                if (levels->room[i] != levels->common && n < LOG_LEVELS_TEXT)
+                        n += (size_t)snprintf(text + n, LOG_LEVELS_TEXT - n, ",%s=%s", rooms[i],
+                                              names[levels->room[i]]);
+}
+
+void log_set_levels(const struct log_levels *levels)
+{
+        wanted = *levels;
+        chosen = true;
+        log_most_verbose = levels->common;
+        for (int i = 1; i < LOG_ROOMS; i++)
+                if (levels->room[i] > log_most_verbose)
+                        log_most_verbose = levels->room[i];
+}
+
+void log_set_level(enum log_level everywhere)
+{
+        struct log_levels levels = log_level_everywhere(everywhere);
+
+        log_set_levels(&levels);
+}
+
+/* ------------------------------------------------------------------ stderr */
+
+/* systemd names the socket that it made, so that a program whose stderr was redirected elsewhere does not think so. */
+static bool is_journal(const struct stat *s)
+{
+        const char *stream = getenv("JOURNAL_STREAM");
+        unsigned long long device, inode;
+
+        return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 && device == s->st_dev && inode == s->st_ino;
+}
+
+static void open_sink(void)
+{
+        struct stat s;
+
+        if (sink_fd > STDERR_FILENO)
+                close(sink_fd);
+        sink_fd = STDERR_FILENO;
+        sink = SINK_PLAIN;
+        to_journal = false;
+        if (fstat(STDERR_FILENO, &s) != 0)
+                return;
+        to_journal = is_journal(&s);
+        if (S_ISSOCK(s.st_mode)) {
+                sink = SINK_SOCKET;
+        } else if (S_ISFIFO(s.st_mode) || S_ISCHR(s.st_mode)) {
+                int fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+                if (fd > STDERR_FILENO)
+                        sink_fd = fd;
+                else
+                        sink = SINK_POLLED;
+        }
+}
+
+void log_open(void)
+{
+        pthread_mutex_lock(&lock);
+        open_sink();
+        pthread_mutex_unlock(&lock);
+}
+
+/* Bytes that stderr took; 0 when it takes none now. What fails for good (its reader is gone) takes all. */
+static size_t give(const char *bytes, size_t size)
+{
+        struct pollfd p = { .fd = sink_fd, .events = POLLOUT };
+        ssize_t n = 0;
+
+        switch (sink) {
+        case SINK_SOCKET:
+                n = send(sink_fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+                break;
+        case SINK_POLLED:
+                if (poll(&p, 1, 0) != 1 || !(p.revents & POLLOUT))
+                        return p.revents & (POLLERR | POLLHUP) ? size : 0;
+                n = write(sink_fd, bytes, 1);
+                break;
+        default:
+                n = write(sink_fd, bytes, size);
+                break;
+        }
+        if (n < 0)
+                return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? 0 : size;
+        return (size_t)n;
+}
+
+static void flush(void)
+{
+        while (ring_size > 0) {
+                size_t straight = LOG_BUFFER_BYTES - ring_start;
+                size_t n = give(ring + ring_start, straight < ring_size ? straight : ring_size);
+                if (n == 0)
+                        return;
+                ring_start = (ring_start + n) % LOG_BUFFER_BYTES;
+                ring_size -= n;
+        }
+}
+
+static bool put(const char *line, size_t size)
+{
+        size_t end = (ring_start + ring_size) % LOG_BUFFER_BYTES, straight = LOG_BUFFER_BYTES - end;
+
+        if (size > LOG_BUFFER_BYTES - ring_size)
                 return false;
-        do
-                n = write(STDERR_FILENO, line, size);
-        while (n < 0 && errno == EINTR);
-        return n > 0;
+        if (straight > size)
+                straight = size;
+        memcpy(ring + end, line, straight);
+        memcpy(ring, line + straight, size - straight);
+        ring_size += size;
+        return true;
 }
 
 /* Makes what snprintf left in `line` one printable line; returns its size. */
@@ -79,46 +282,164 @@ static size_t finish_line(char *line, int printed)
         return size + 1;
 }
 
-static void tell_dropped(void)
+/* `level `, for developers `debug source: `, before it what journald wants. */
+static int put_head(char *line, const struct log_site *site)
 {
-        char line[LINE_BYTES];
+        bool named = site->level == LOG_DEBUG;
 
-        unsigned long lost = atomic_exchange(&n_dropped, 0);
-        if (!lost)
-                return;
-        size_t size =
-                finish_line(line, snprintf(line, sizeof(line), "warning stderr was blocked; lines lost=%lu", lost));
-        if (!write_line(line, size))
-                atomic_fetch_add(&n_dropped, lost);
+        return snprintf(line, LINE_BYTES, "%s%s %s%s", to_journal ? priorities[site->level] : "", names[site->level],
+                        named ? rooms[site->room] : "", named ? ": " : "");
 }
 
-__attribute__((format(printf, 2, 0))) static void log_line(enum log_level level, const char *format, va_list args)
+/* One line about the log itself, in the name of `site`. */
+__attribute__((format(printf, 2, 3))) static bool put_own(const struct log_site *site, const char *format, ...)
 {
         char line[LINE_BYTES];
+        va_list args;
 
-        if (level > wanted)
-                return;
-        int head = snprintf(line, sizeof(line), "%s ", names[level]);
+        va_start(args, format);
+        int head = put_head(line, site);
         int body = vsnprintf(line + head, sizeof(line) - (size_t)head, format, args);
-        size_t size = finish_line(line, body < 0 ? head : head + body);
-        tell_dropped();
-        if (!write_line(line, size))
-                atomic_fetch_add(&n_dropped, 1);
+        va_end(args);
+        return put(line, finish_line(line, head + body));
 }
 
-#define DEFINE_LOG(name, level)                                                                                        \
-        void name(const char *format, ...)                                                                             \
-        {                                                                                                              \
-                va_list args;                                                                                          \
-                va_start(args, format);                                                                                \
-                log_line(level, format, args);                                                                         \
-                va_end(args);                                                                                          \
-        }
+static bool report_dropped(void)
+{
+        static const struct log_site own = { .file = __FILE__, .level = LOG_WARNING };
 
-DEFINE_LOG(log_error, LOG_ERROR)
-DEFINE_LOG(log_warning, LOG_WARNING)
-DEFINE_LOG(log_info, LOG_INFO)
-DEFINE_LOG(log_debug, LOG_DEBUG)
+        if (n_dropped && !put_own(&own, "stderr was blocked; lines lost=%lu", n_dropped))
+                return false;
+        n_dropped = 0;
+        return true;
+}
+
+/* ----------------------------------------------------------------- limits */
+
+static bool may_write(struct log_site *site, uint64_t now)
+{
+        if (!site->last_ns)
+                site->tokens = BURST;
+        else
+                site->tokens += (double)(now - site->last_ns) / 1e9 * RATE;
+        if (site->tokens > BURST)
+                site->tokens = BURST;
+        site->last_ns = now;
+        if (site->tokens < 1)
+                return false;
+        site->tokens -= 1;
+        return true;
+}
+
+static void suppress(struct log_site *site)
+{
+        if (site->n_suppressed++ == 0) {
+                site->next = suppressing;
+                suppressing = site;
+        }
+}
+
+/* Says how many messages each place has left out. */
+static void report_suppressed(void)
+{
+        while (suppressing) {
+                struct log_site *site = suppressing;
+                if (!put_own(site, "%lu more like the one before were left out: %s:%d", site->n_suppressed, site->file,
+                             site->line))
+                        return;
+                site->n_suppressed = 0;
+                suppressing = site->next;
+        }
+}
+
+/* ------------------------------------------------------------------- lines */
+
+static void retry_later(uint64_t ms)
+{
+        struct timeval pause = { .tv_sec = (time_t)(ms / 1000), .tv_usec = (suseconds_t)(ms % 1000) * 1000 };
+
+        if (timer && !evtimer_pending(timer, NULL))
+                evtimer_add(timer, &pause);
+}
+
+static void write_line(struct log_site *site, const char *line, size_t size)
+{
+        flush();
+        if (!may_write(site, clock_mono_ns())) {
+                suppress(site);
+        } else {
+                if (site->n_suppressed)
+                        report_suppressed();
+                if (n_dropped && ring_size > LOG_BUFFER_BYTES / 2) /* one gap, not one a line */
+                        n_dropped++;
+                else if (!report_dropped() || !put(line, size))
+                        n_dropped++;
+                flush();
+        }
+        if (ring_size > 0)
+                retry_later(RETRY_MS);
+        else if (suppressing)
+                retry_later(1000);
+}
+
+void log_write(struct log_site *site, const char *format, ...)
+{
+        char line[LINE_BYTES];
+        int error = errno;
+        va_list args;
+
+        pthread_mutex_lock(&lock);
+        if (!site->room)
+                site->room = room_of(site->file);
+        if (site->level <= (chosen ? wanted.room[site->room] : LOG_INFO)) {
+                if (sink == SINK_UNKNOWN)
+                        open_sink();
+                int head = put_head(line, site);
+                va_start(args, format);
+                int body = vsnprintf(line + head, sizeof(line) - (size_t)head, format, args);
+                va_end(args);
+                write_line(site, line, finish_line(line, body < 0 ? head : head + body));
+        }
+        pthread_mutex_unlock(&lock);
+        errno = error;
+}
+
+/* -------------------------------------------------------------- event loop */
+
+static void on_timer(evutil_socket_t fd, short what, void *ctx)
+{
+        (void)fd;
+        (void)what;
+        (void)ctx;
+        pthread_mutex_lock(&lock);
+        report_suppressed();
+        (void)report_dropped();
+        flush();
+        if (ring_size > 0 || suppressing)
+                retry_later(RETRY_MS);
+        pthread_mutex_unlock(&lock);
+}
+
+void log_attach(struct event_base *base)
+{
+        timer = evtimer_new(base, on_timer, NULL); /* without it lines wait for the next message */
+}
+
+void log_detach(void)
+{
+        struct pollfd p = { .fd = sink_fd, .events = POLLOUT };
+
+        if (timer)
+                event_free(timer);
+        timer = NULL;
+        pthread_mutex_lock(&lock);
+        report_suppressed();
+        (void)report_dropped();
+        flush();
+        if (ring_size > 0 && poll(&p, 1, LAST_MS) == 1)
+                flush();
+        pthread_mutex_unlock(&lock);
+}
 
 static void from_libevent(int severity, const char *message)
 {

@@ -1,30 +1,86 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * log.h - one line per message to stderr: `level what key=value`.
+ * log.h - one line per message to stderr: `level what key=value`. Under journald each line begins with its priority.
  *
- * error: an operator must act. warning: degraded, going on. info: rare
- * changes of state. debug: developers. Pure stages do not log; their callers
- * do. Bytes from outside must be passed through text_escape first.
+ * error: an operator must act. warning: degraded, going on. info: rare changes of state. debug: developers; also names
+ * the room (the folder below daemon/) that it comes from, and is chosen by room: `info,source=debug`.
+ *
+ * Never blocks: what stderr does not take now waits in LOG_BUFFER_BYTES, then is dropped and counted. A message that
+ * repeats fast is left out and counted. Pure rooms do not log; their callers do. Bytes from outside must be passed
+ * through text_escape first. Any thread may log.
  */
 #ifndef HW_DAEMON_LOG_H
 #define HW_DAEMON_LOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LOG_ROOMS        9
+#define LOG_BUFFER_BYTES (64u << 10) /* of lines that stderr has not taken yet */
+#define LOG_LEVELS_TEXT  256         /* bytes that log_print_levels() needs at most */
 
 enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 
-/* Messages above `level` are dropped. Default: LOG_INFO. */
-void log_set_level(enum log_level level);
+/* What is logged: the level of each room. */
+struct log_levels {
+        enum log_level common;          /* of rooms that were not named */
+        enum log_level room[LOG_ROOMS]; /* of each */
+};
 
-/* Parses "error", "warning", "info" or "debug". */
-bool log_parse_level(const char *name, enum log_level *ret_level);
+/* The same level for all rooms. */
+struct log_levels log_level_everywhere(enum log_level level);
 
-void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void log_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Parses `info`, `info,source=debug` or `source=debug` (the others: info). False for anything else. */
+bool log_parse_level(const char *text, struct log_levels *ret_levels);
+
+/* The levels as log_parse_level() reads them, into LOG_LEVELS_TEXT bytes. */
+void log_print_levels(char *text, const struct log_levels *levels);
+
+/* The rooms that can be named, for messages: "alerting, config, ...". */
+const char *log_room_names(void);
+
+/* Messages above their room's level are not written. Before any call: LOG_INFO everywhere. */
+void log_set_levels(const struct log_levels *levels);
+void log_set_level(enum log_level everywhere);
+
+/* One place in the source that logs. */
+struct log_site {
+        const char *file;
+        int line;
+        enum log_level level;
+        int room;                   /* index, once known; 0 before */
+        double tokens;              /* messages that it may still write; see log.c */
+        uint64_t last_ns;           /* of its last message; 0: none yet */
+        unsigned long n_suppressed; /* since the last that was written */
+        struct log_site *next;      /* of the list of those with n_suppressed */
+};
+
+extern enum log_level log_most_verbose; /* of all rooms: what is above costs one comparison */
+
+void log_write(struct log_site *site, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#define LOG_AT(severity, ...)                                                                                          \
+        do {                                                                                                           \
+                static struct log_site log_site_ = { .file = __FILE__, .line = __LINE__, .level = (severity) };        \
+                if ((severity) <= log_most_verbose)                                                                    \
+                        log_write(&log_site_, __VA_ARGS__);                                                            \
+        } while (0)
+
+#define log_error(...)   LOG_AT(LOG_ERROR, __VA_ARGS__)
+#define log_warning(...) LOG_AT(LOG_WARNING, __VA_ARGS__)
+#define log_info(...)    LOG_AT(LOG_INFO, __VA_ARGS__)
+#define log_debug(...)   LOG_AT(LOG_DEBUG, __VA_ARGS__)
+
+/* Looks at what stderr is. Called by the first message; again after descriptor 2 has become something else. */
+void log_open(void);
 
 /* Routes libevent's own messages here; call before the first event base is made. */
 void log_adopt_libevent(void);
+
+/* Lines that wait are tried again by a timer of this loop, until log_detach(), which tries a last time. */
+struct event_base;
+void log_attach(struct event_base *base);
+void log_detach(void);
 
 #endif

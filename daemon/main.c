@@ -4,9 +4,11 @@
  * heaps do. Built up in order, torn down in reverse.
  */
 #include <event2/event.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "daemon/act/act.h"
 #include "daemon/alerting/alert_actions.h"
@@ -115,6 +117,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
                 fprintf(stderr, "heapwatchd: cannot make an event loop\n");
                 return 1;
         }
+        log_attach(base);
         struct bus_options options = {
                 .publish_endpoint = config->publish_endpoint,
                 .request_endpoint = config->request_endpoint,
@@ -167,6 +170,7 @@ out:
                 event_free(terminate);
         if (interrupt)
                 event_free(interrupt);
+        log_detach();
         event_base_free(base);
         return status;
 }
@@ -201,15 +205,28 @@ static int run(const struct config *config)
         return rules_test(config->rules, config->n_rules);
 }
 
+/* Whoever starts us with one of the first three closed must not find a socket of ours there. */
+static void fill_standard_descriptors(void)
+{
+        int fd;
+
+        do
+                fd = open("/dev/null", O_RDWR);
+        while (fd >= 0 && fd <= STDERR_FILENO);
+        if (fd >= 0)
+                close(fd);
+}
+
 int main(int argc, char **argv)
 {
         struct config config;
         int status = 2;
 
+        fill_standard_descriptors();
         signal(SIGPIPE, SIG_IGN);
         switch (config_parse(&config, argc, argv)) {
         case CONFIG_RUN:
-                log_set_level(config.log_level);
+                log_set_levels(&config.log_level);
                 status = run(&config);
                 break;
         case CONFIG_DONE:

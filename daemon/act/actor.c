@@ -163,19 +163,20 @@ static void try_again_or_give_up(struct job *j, bool again, const char *detail)
 static void do_log(struct job *j)
 {
         const struct notice *n = j->notice;
-        char rule[256], band[512], sentence[1024];
-        void (*say)(const char *format, ...) = log_info;
+        char rule[256], band[512], sentence[1024], line[2048];
 
-        if (n->state == NOTICE_FIRING && n->severity == NOTICE_CRITICAL)
-                say = log_error;
-        else if (n->state == NOTICE_FIRING && n->severity == NOTICE_WARNING)
-                say = log_warning;
         (void)hw_terminal_text(rule, sizeof(rule), n->rule ? n->rule : "");
         (void)hw_terminal_text(band, sizeof(band), n->band ? n->band : "");
         (void)hw_terminal_text(sentence, sizeof(sentence), n->sentence ? n->sentence : "");
-        say("alert=%s state=%s severity=%s target=%s%s%s value=\"%s\": %s", rule, notice_state_name(n->state),
-            notice_severity_name(n->severity), n->target, *band ? " band=" : "", band,
-            n->value_text ? n->value_text : "unknown", sentence);
+        snprintf(line, sizeof(line), "alert=%s state=%s severity=%s target=%s%s%s value=\"%s\": %s", rule,
+                 notice_state_name(n->state), notice_severity_name(n->severity), n->target, *band ? " band=" : "", band,
+                 n->value_text ? n->value_text : "unknown", sentence);
+        if (n->state == NOTICE_FIRING && n->severity == NOTICE_CRITICAL)
+                log_error("%s", line);
+        else if (n->state == NOTICE_FIRING && n->severity == NOTICE_WARNING)
+                log_warning("%s", line);
+        else
+                log_info("%s", line);
         step_over(j, true, "logged");
 }
 

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "daemon/alerting/internal.h"
+#include "daemon/log.h"
 #include "proto/base/ckd.h"
 #include "proto/base/process.h"
 #include "proto/base/clock.h"
@@ -70,6 +71,9 @@ static void on_changed(void *ctx, const struct alert *alert, const struct notice
         struct alerting *a = ctx;
 
         a->changed = true;
+        log_debug("target=%s run=%u rule=%s state=%s event_time=%llu value=%s", notice->target, notice->run,
+                  notice->rule, notice_state_name(notice->state), (unsigned long long)notice->time_ns,
+                  notice->value_text ? notice->value_text : "unknown");
         if (a->hooks.changed)
                 a->hooks.changed(a->hooks.ctx, notice, alert->rule->plan);
 }

@@ -42,7 +42,7 @@ static const char help[] =
         "      --limit BYTES        memory the programs may use, if less than what the system says (such as 2GiB)\n"
         "      --rules FILE         rules for alerts, beside the built-in ones; may be given several times\n"
         "                           (see heapwatch-rules(5)); read again on SIGHUP and `heapwatch ctl reload`\n"
-        "      --log-level LEVEL    error, warning, info (default) or debug\n"
+        "      --log-level LEVEL    error, warning, info (default) or debug; by room: info,source=debug\n"
         "      --print-config       show the effective configuration and end\n"
         "      --once               read finished files at full speed and end (used by heapwatch FILE commands)\n"
         "      --push ENDPOINT      with --once: the ipc socket of the client that started it\n"
@@ -123,11 +123,15 @@ static bool set_endpoint(char *endpoint, const char *value, const char *option)
 
 static bool set_log_level(struct config *c, const char *value)
 {
-        char what[128];
+        char what[LOG_LEVELS_TEXT + 192];
 
-        if (log_parse_level(value, &c->log_level))
+        c->has_log_level = log_parse_level(value, &c->log_level);
+        if (c->has_log_level)
                 return true;
-        snprintf(what, sizeof(what), "--log-level: '%.40s'; expected error, warning, info or debug", value);
+        snprintf(what, sizeof(what),
+                 "--log-level: '%.40s'; expected error, warning, info or debug, or by room, e.g. info,source=debug;"
+                 " rooms: %s",
+                 value, log_room_names());
         return refuse(what);
 }
 
@@ -354,12 +358,13 @@ static bool fill_endpoints(struct config *c)
 
 static void print_config(const struct config *c)
 {
-        static const char *const levels[] = { "error", "warning", "info", "debug" };
+        char levels[LOG_LEVELS_TEXT];
 
+        log_print_levels(levels, &c->log_level);
         struct tracker_config t = config_trend_tracker(&c->trend, 0);
 
         printf("publish: %s\nrequest: %s\nlog_level: %s\nshow_arguments: %s\n", c->publish_endpoint,
-               c->request_endpoint, levels[c->log_level], c->show_arguments ? "true" : "false");
+               c->request_endpoint, levels, c->show_arguments ? "true" : "false");
         printf("trend:\n  resolution: %" PRIu64 "ms\n  leak_after: %" PRIu64 "ms\n", t.trend.resolution_ns / 1000000,
                t.trend.leak_after_ns / 1000000);
         if (c->trend.limit_bytes)
@@ -376,7 +381,7 @@ enum config_result config_parse(struct config *c, int argc, char **argv)
 {
         const char *file = NULL;
 
-        *c = (struct config){ .log_level = LOG_INFO };
+        *c = (struct config){ .log_level = log_level_everywhere(LOG_INFO) };
         enum config_result result = parse_options(c, argc, argv, &file);
         if (result != CONFIG_RUN)
                 return result;

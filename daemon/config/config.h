@@ -33,7 +33,8 @@ struct config {
         size_t n_targets;
         char publish_endpoint[CONFIG_ENDPOINT_MAX];
         char request_endpoint[CONFIG_ENDPOINT_MAX];
-        enum log_level log_level;
+        struct log_levels log_level;
+        bool has_log_level;  /* given */
         bool show_arguments; /* publish the program's arguments, not only its RTS options */
         struct config_trend trend;
         char *rules[CONFIG_RULES_MAX]; /* rule files; owned */

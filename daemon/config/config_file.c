@@ -48,12 +48,19 @@ static bool take_endpoint(struct yaml_file *f, const yaml_node_t *node, char *en
 
 static bool take_log_level(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
-        const char *text = short_text(f, node, "error, warning, info or debug", TEXT_MAX);
+        const char *text = short_text(f, node, "error, warning, info or debug", LOG_LEVELS_TEXT);
+        struct log_levels levels;
 
         if (!text)
                 return false;
-        return log_parse_level(text, &c->log_level) ||
-               yaml_error(f, node, 0, "log_level: '%s'; expected error, warning, info or debug", text);
+        if (!log_parse_level(text, &levels))
+                return yaml_error(f, node, 0,
+                                  "log_level: '%s'; expected error, warning, info or debug, or by room,"
+                                  " e.g. info,source=debug; rooms: %s",
+                                  text, log_room_names());
+        if (!c->has_log_level)
+                c->log_level = levels;
+        return true;
 }
 
 static bool take_show_arguments(struct yaml_file *f, const yaml_node_t *node, struct config *c)

@@ -18,6 +18,8 @@
 #include "proto/base/limits.h"
 #include "daemon/config/config_trend.h"
 #include "daemon/log.h"
+#include "proto/base/clock.h"
+#include "proto/base/probes.h"
 #include "daemon/model/model.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/control/reload.h"
@@ -317,10 +319,8 @@ static void handle_reload(struct requests *r, struct bus_client *client)
         bus_reply(client, &reply);
 }
 
-void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *client)
+static void handle(struct requests *r, const Hw__Request *request, struct bus_client *client)
 {
-        struct requests *r = ctx;
-
         switch (request->what_case) {
         case HW__REQUEST__WHAT_SNAPSHOT:
                 handle_snapshot(r, request->snapshot, client);
@@ -352,4 +352,17 @@ void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *c
         default:
                 reply_error(client, "this daemon (" HEAPWATCH_VERSION ") does not know that request");
         }
+}
+
+void requests_handle(void *ctx, const Hw__Request *request, struct bus_client *client)
+{
+        const ProtobufCFieldDescriptor *what =
+                protobuf_c_message_descriptor_get_field(&hw__request__descriptor, (unsigned)request->what_case);
+        uint64_t began_ns = clock_mono_ns();
+
+        handle(ctx, request, client);
+        uint64_t took_ns = clock_mono_ns() - began_ns;
+        PROBE_REQUEST_ANSWERED(request->what_case, took_ns);
+        log_debug("request=%s id=%llu took_us=%llu", what ? what->name : "unknown", (unsigned long long)request->id,
+                  (unsigned long long)took_ns / 1000);
 }

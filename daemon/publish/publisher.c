@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "daemon/publish/limits.h"
+#include "proto/base/probes.h"
 #include "daemon/publish/send.h"
 #include "daemon/trend/tracker.h"
 
@@ -66,6 +67,7 @@ static void on_census(void *ctx, const struct census *census)
         struct publisher *p = ctx;
 
         flush_bands(p);
+        PROBE_CENSUS_DONE(p->target, census->n_rows);
         if (!send_census(p, census, NULL))
                 send_gap(p, HW__KIND__KIND_CENSUS);
 }

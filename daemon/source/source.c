@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/log.h"
 #include "daemon/source/medium.h"
 
 static const struct medium *const media[] = {
@@ -75,6 +76,10 @@ bool source_is_local(const struct source *s)
 
 /* ------------------------------------------------ what media tell the sink */
 
+static const char *const state_names[] = {
+        [SOURCE_WAITING] = "waiting", [SOURCE_OPEN] = "open", [SOURCE_ENDED] = "ended", [SOURCE_FAILED] = "failed"
+};
+
 __attribute__((format(printf, 3, 0))) static void say(struct source *s, enum source_state state, const char *format,
                                                       va_list args)
 {
@@ -85,6 +90,8 @@ __attribute__((format(printf, 3, 0))) static void say(struct source *s, enum sou
                 return;
         s->state = state;
         memcpy(s->why, why, sizeof(why));
+        log_debug("uri=%s state=%s attaches=%llu attempts=%llu why=\"%s\"", s->uri.text, state_names[state],
+                  (unsigned long long)s->stats.attaches, (unsigned long long)s->stats.attempts, why);
         s->sink.state(s->sink.ctx, state, s->why);
 }
 
@@ -129,5 +136,6 @@ void source_cut(struct source *s, const char *format, ...)
         va_start(args, format);
         (void)vsnprintf(why, sizeof(why), format, args);
         va_end(args);
+        log_debug("uri=%s bytes=%llu stream cut: %s", s->uri.text, (unsigned long long)s->stats.bytes, why);
         s->sink.cut(s->sink.ctx, why);
 }

@@ -15,6 +15,7 @@
 
 #include "proto/base/ckd.h"
 #include "daemon/log.h"
+#include "proto/base/probes.h"
 #include "daemon/target/pipeline_internal.h"
 
 #define EVENTS_PER_READ 256
@@ -24,6 +25,8 @@ static void end_run(struct pipeline *p, Hw__Target__State state, const char *det
 {
         if (!p->in_run)
                 return;
+        log_debug("target=%s run=%" PRIu32 " ends at event_time=%" PRIu64 ": %s", p->name, p->runs,
+                  model_time_ns(p->model), detail);
         model_end_run(p->model);
         tracker_end_run(p->tracker);
         pipeline_flush(p);
@@ -40,6 +43,8 @@ static void begin_run(struct pipeline *p)
         p->in_run = true;
         process_watch_begin(&p->process);
         p->next_tick_ns = 0;
+        log_debug("target=%s run=%" PRIu32 " begins; header read, bytes=%" PRIu64, p->name, p->runs,
+                  hw_eventlog_stats(p->decoder)->bytes);
         model_begin_run(p->model, p->runs);
         tracker_begin_run(p->tracker);
         publisher_begin_run(p->publisher, pipeline_now_ns(p));
@@ -51,6 +56,8 @@ static void begin_run(struct pipeline *p)
 static void note_damage(struct pipeline *p, const struct hw_eventlog_damage *damage)
 {
         damages_add(&p->damages, damage);
+        log_debug("target=%s resyncs=%" PRIu64 " damages=%" PRIu64, p->name, hw_eventlog_stats(p->decoder)->resyncs,
+                  p->damages.all);
         log_warning("target=%s offset=%" PRIu64 " lost_bytes=%" PRIu64 " damaged stream: %s", p->name, damage->offset,
                     damage->lost_bytes, damage->reason);
         if (p->alerting)
@@ -93,6 +100,7 @@ static void take_told(struct pipeline *p, const struct hw_event *events, size_t 
 static void resume_run(struct pipeline *p)
 {
         p->in_run = true;
+        log_debug("target=%s run=%" PRIu32 " goes on: events behind its end marker", p->name, p->runs);
         model_resume_run(p->model);
         pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, "");
 }
@@ -140,6 +148,7 @@ static void drain(struct pipeline *p)
 
         do {
                 status = hw_eventlog_read(p->decoder, events, EVENTS_PER_READ, &n);
+                PROBE_EVENTS_DECODED(p->name, n);
                 take_events(p, events, n);
                 take_status(p, status);
         } while (status != HW_EVENTLOG_NEED_MORE);
@@ -147,6 +156,7 @@ static void drain(struct pipeline *p)
 
 void pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size)
 {
+        PROBE_BYTES_IN(p->name, size);
         hw_eventlog_input(p->decoder, data, size);
         drain(p);
 }

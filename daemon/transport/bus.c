@@ -30,7 +30,9 @@
 #include <zmq.h>
 
 #include "daemon/transport/limits.h"
+#include "daemon/log.h"
 #include "daemon/transport/endpoint.h"
+#include "proto/base/probes.h"
 #include "daemon/transport/zloop.h"
 #include "proto/wire/limits.h"
 
@@ -108,6 +110,8 @@ static int send_update(void *ctx, const Hw__Update *update)
 
         if (!has_room(bus, size) || pack(&update->base, size, &bus->updates_waiting_bytes, &msg)) {
                 bus->stats.dropped++; /* its sequence number is used up: subscribers see a gap and ask */
+                log_debug("dropped=%llu update size=%zu: out of memory or too much waits",
+                          (unsigned long long)bus->stats.dropped, size);
                 return 0;
         }
         if (zmq_send(bus->publish, topic, topic_size, ZMQ_SNDMORE | ZMQ_DONTWAIT) < 0 ||
@@ -117,6 +121,7 @@ static int send_update(void *ctx, const Hw__Update *update)
         } else {
                 bus->stats.published++;
                 bus->stats.bytes += size;
+                PROBE_UPDATE_PUBLISHED(topic, size);
         }
         zloop_pump(bus->publish_loop); /* the send may have swallowed the wake-up of a subscription */
         return 0;
@@ -141,6 +146,9 @@ static int receive_subscription(void *ctx, void *socket)
                         bus->stats.subscriptions++;
                 else if (known && data[0] == 0 && bus->stats.subscriptions > 0)
                         bus->stats.subscriptions--;
+                if (known)
+                        log_debug("subscriptions=%llu %s", (unsigned long long)bus->stats.subscriptions,
+                                  data[0] == 1 ? "a subscriber came" : "a subscriber went");
                 more = zmq_msg_more(&msg);
                 first = false;
                 (void)zmq_msg_close(&msg);
@@ -180,6 +188,8 @@ void bus_reply(struct bus_client *client, Hw__Reply *reply)
         if (client->dropped || full || pack(&reply->base, size, &bus->replies_waiting_bytes, &msg)) {
                 client->dropped = true;
                 bus->stats.replies_dropped++;
+                log_debug("replies_dropped=%llu size=%zu: the client does not read",
+                          (unsigned long long)bus->stats.replies_dropped, size);
                 return;
         }
         if (send_envelope(client) || zmq_msg_send(&msg, bus->request, ZMQ_DONTWAIT) < 0) {
@@ -197,6 +207,7 @@ static void refuse_request(struct bus_client *client, const char *reason)
         Hw__Reply reply = HW__REPLY__INIT;
 
         client->bus->stats.bad_requests++;
+        log_debug("bad_requests=%llu: %s", (unsigned long long)client->bus->stats.bad_requests, reason);
         reply.error = (char *)reason;
         bus_reply(client, &reply);
 }

@@ -79,7 +79,7 @@ static void every_key(void **state)
         assert_true(o.good);
         assert_string_equal(o.c.publish_endpoint, "ipc:///x/p");
         assert_string_equal(o.c.request_endpoint, "ipc:///x/r");
-        assert_int_equal(o.c.log_level, LOG_DEBUG);
+        assert_int_equal(o.c.log_level.common, LOG_DEBUG);
         assert_true(o.c.show_arguments);
         assert_true(o.c.trend.resolution_ns == 500000000 && o.c.trend.leak_after_ns == UINT64_C(1800000000000));
         assert_true(o.c.trend.limit_bytes == UINT64_C(2) << 30);
