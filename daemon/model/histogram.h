@@ -1,34 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * histogram.h - counts of durations in log-linear buckets.
+ * histogram.h - counts of durations: a quantile sketch (proto/base/sketch.h) of 5 bits, so that a quantile is within
+ * 1/32 of the true value, with every cell at hand because each collection adds to one.
  *
- * Values below 32 have a bucket each; above, every power of two is cut into 32
- * equal parts, so a quantile is within 1/32 of the true value. Values up to
- * 2^42 ns (73 min); larger ones count in the last bucket.
- *   index(v) = v                                   for v < 32
- *            = 32 * (e - 4) + (v >> (e - 5)) - 32  else, e = floor(log2 v)
+ * Values up to 2^42 ns (73 min); larger ones count in the last cell. docs/PROTOCOL.md publishes the cells.
  */
 #ifndef HW_DAEMON_MODEL_HISTOGRAM_H
 #define HW_DAEMON_MODEL_HISTOGRAM_H
 
-#include <stdint.h>
+#include "proto/base/sketch.h"
 
-#define HISTOGRAM_BUCKETS (32 * (42 - 4))
+#define HISTOGRAM_BITS  5u
+#define HISTOGRAM_CELLS SKETCH_CELLS(HISTOGRAM_BITS, 42u)
 
 struct histogram {
         uint64_t count;
         uint64_t max;
-        uint32_t buckets[HISTOGRAM_BUCKETS];
+        uint32_t counts[HISTOGRAM_CELLS];
 };
 
 void histogram_add(struct histogram *h, uint64_t value);
 
-/* The value that `q` (0..1) of all values do not exceed: the bucket's upper end, at most the maximum. 0 when empty. */
+/* The value that `q` (0..1) of all values do not exceed: the cell's upper end, at most the maximum. 0 when empty. */
 uint64_t histogram_quantile(const struct histogram *h, double q);
-
-/* Smallest value of a bucket, and how many values wide it is. */
-uint64_t histogram_lower(unsigned index);
-uint64_t histogram_width(unsigned index);
-unsigned histogram_index(uint64_t value);
 
 #endif

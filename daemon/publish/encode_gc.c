@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: collections by generation with their pauses as a histogram: the
- * non-empty buckets, so that a client can merge targets and make any quantile,
+ * filled cells, so that a client can merge targets and make any quantile,
  * and two quantiles ready made. Without a single measured pause all of it is
  * absent: a pause of 0 would be a lie.
  */
@@ -11,17 +11,17 @@ static bool put_buckets(struct encoder *e, Hw__Generation *out, const struct his
 {
         size_t n = 0;
 
-        for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++)
-                n += h->buckets[i] != 0;
+        for (unsigned i = 0; i < HISTOGRAM_CELLS; i++)
+                n += h->counts[i] != 0;
         out->bucket = encoder_calloc(e, n, sizeof(*out->bucket));
         out->bucket_count = encoder_calloc(e, n, sizeof(*out->bucket_count));
         if (!out->bucket || !out->bucket_count)
                 return false;
-        for (unsigned i = 0; i < HISTOGRAM_BUCKETS; i++) {
-                if (!h->buckets[i])
+        for (unsigned i = 0; i < HISTOGRAM_CELLS; i++) {
+                if (!h->counts[i])
                         continue;
                 out->bucket[out->n_bucket++] = i;
-                out->bucket_count[out->n_bucket_count++] = h->buckets[i];
+                out->bucket_count[out->n_bucket_count++] = h->counts[i];
         }
         return true;
 }

@@ -122,7 +122,7 @@ bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from
 
 /*
  * The q-quantile (0..1) in [from_ns, to_ns), to the width of a slice: of a series within 1/32 of a value (spread.h),
- * of a band as band_spread.h tells. NaN when not known.
+ * of a band as band_sketch.h tells. NaN when not known.
  */
 double tracker_quantile(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns, double q);
 

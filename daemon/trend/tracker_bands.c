@@ -143,10 +143,10 @@ bool tracker_band_newest(const struct tracker *t, uint32_t id, uint64_t before_n
 /* Gives each ladder its sample in t->values. */
 static void add_samples(struct tracker *t, uint64_t time_ns)
 {
-        uint32_t slice = band_spread_index(time_ns);
+        uint32_t slice = band_sketch_index(time_ns);
 
         for (uint32_t i = 0; i < t->n_full; i++)
-                band_spread_push(&t->full[i]->spread, slice, t->values[i]);
+                band_sketch_push(&t->full[i]->sketch, slice, t->values[i]);
         if (time_ns < t->bands_newest_ns) {
                 take_in_late(t, time_ns);
                 return;

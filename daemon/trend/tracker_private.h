@@ -4,7 +4,7 @@
 #define HW_DAEMON_TREND_TRACKER_PRIVATE_H
 
 #include "daemon/trend/band_now.h"
-#include "daemon/trend/band_spread.h"
+#include "daemon/trend/band_sketch.h"
 #include "daemon/trend/band_windows.h"
 #include "daemon/trend/spread.h"
 #include "daemon/trend/tracker.h"
@@ -28,7 +28,7 @@ struct band_state {
         struct band_windows windows;
         struct told told;
         uint64_t told_censuses; /* tracker.censuses then */
-        struct band_spread spread;
+        struct band_sketch sketch;
 };
 
 /*

@@ -69,7 +69,7 @@ double tracker_quantile(const struct tracker *t, struct subject s, uint64_t from
         double v = NAN;
 
         if (band)
-                (void)band_spread_quantiles(&band->spread, from_ns, to_ns, &q, 1, &v); /* without samples it stays */
+                (void)band_sketch_quantiles(&band->sketch, from_ns, to_ns, &q, 1, &v); /* without samples it stays */
         if (s.band || (unsigned)s.series >= SERIES_COUNT || !t->series[s.series])
                 return v;
         return spread_quantile(&t->series[s.series]->spread, from_ns, to_ns, q);
@@ -101,7 +101,7 @@ static bool band_statistics(const struct tracker *t, uint32_t id, uint64_t from_
         } else if (!band_windows_span(&state->windows, waiting, from_ns, to_ns, &b, &area)) {
                 return false;
         }
-        (void)band_spread_quantiles(&state->spread, from_ns, to_ns, told, 3, q); /* without samples they stay */
+        (void)band_sketch_quantiles(&state->sketch, from_ns, to_ns, told, 3, q); /* without samples they stay */
         statistics_of(&b, from_ns, to_ns, ret);
         ret->p50 = clamp(q[0], b.min, b.max);
         ret->p90 = clamp(q[1], b.min, b.max);

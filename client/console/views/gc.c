@@ -8,6 +8,10 @@
 
 #include "client/console/views/views.h"
 #include "client/console/draw/widgets.h"
+#include "proto/base/sketch.h"
+
+#define PAUSE_BITS  5u
+#define PAUSE_CELLS SKETCH_CELLS(PAUSE_BITS, 42u)
 
 static const Hw__Generation *generation(const void *row)
 {
@@ -41,14 +45,10 @@ GENERATION_VALUE(p99, pause_p99_ns)
 GENERATION_VALUE(longest, pause_max_ns)
 GENERATION_VALUE(total, pause_total_ns)
 
-/* Middle of a bucket in ns, see docs/PROTOCOL.md. */
-static double bucket_ns(uint32_t b)
+/* The middle of a cell of pauses, see docs/PROTOCOL.md; numbers from the wire are not believed. */
+static double pause_ns(uint32_t cell)
 {
-        uint32_t e = b / 32 + 4;
-
-        if (b < 32)
-                return b;
-        return (32 + b % 32 + 0.5) * exp2((double)e - 5);
+        return sketch_middle(PAUSE_BITS, cell < PAUSE_CELLS ? cell : PAUSE_CELLS - 1);
 }
 
 enum { FIRST_DECADE = 3, DECADES = 7, MOST_COLUMNS = 64 }; /* 1 us to 10 s */
@@ -65,7 +65,7 @@ static void draw_distribution(struct canvas *c, struct area area, int row, int c
         if (width > MOST_COLUMNS)
                 width = MOST_COLUMNS;
         for (size_t i = 0; i < g->n_bucket && i < g->n_bucket_count; i++) {
-                double decades = log10(fmax(bucket_ns(g->bucket[i]), 1)) - FIRST_DECADE;
+                double decades = log10(fmax(pause_ns(g->bucket[i]), 1)) - FIRST_DECADE;
                 int at = (int)(decades / DECADES * width);
 
                 at = at < 0 ? 0 : at >= width ? width - 1 : at;

@@ -60,10 +60,10 @@ export function stats(t: ArrayLike<number>, v: ArrayLike<number>, from: number, 
     return s;
 }
 
-// Bounds of a bucket of the pause histogram, ns (docs/PROTOCOL.md, "Histogram of pauses").
-export function bucketBounds(b: number): [number, number] {
-    if (b < 32) return [b, b + 1];
-    const e = Math.floor(b / 32) + 4, w = 2 ** (e - 5);
-    const low = (32 + (b % 32)) * w;
-    return [low, low + w];
+// Bounds of a cell of a quantile sketch of `bits` (proto/base/sketch.h): its smallest value and the one behind its largest.
+// Pauses have 5 bits, ns (docs/PROTOCOL.md, "Histogram of pauses").
+export function sketchBounds(cell: number, bits = 5): [number, number] {
+    const parts = 2 ** bits, octave = Math.floor(cell / parts), width = 2 ** Math.max(0, octave - 1);
+    const low = octave ? (parts + (cell % parts)) * width : cell;
+    return [low, low + width];
 }

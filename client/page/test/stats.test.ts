@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bucketBounds, stats } from "../src/stats.ts";
+import { sketchBounds, stats } from "../src/stats.ts";
+import cells from "./sketch_cells.json";
 
 const near = (a: number | undefined, b: number) => assert.ok(a !== undefined && Math.abs(a - b) < 1e-9 * Math.max(1, Math.abs(b)), `${a} is not ${b}`);
 
@@ -41,9 +42,7 @@ test("digits survive far from zero", () => {
     near(stats(t, v, 0, 100)!.slopeBps, 3);
 });
 
-test("buckets of the pause histogram", () => {
-    assert.deepEqual(bucketBounds(31), [31, 32]);
-    assert.deepEqual(bucketBounds(32), [32, 33]);
-    assert.deepEqual(bucketBounds(64), [64, 66]);
-    for (let b = 0; b < 1215; b++) assert.equal(bucketBounds(b)[1], bucketBounds(b + 1)[0]);
+test("cells of a quantile sketch are those of the daemon", () => {
+    for (const [cell, low, width] of cells as [number, number, number][]) assert.deepEqual(sketchBounds(cell), [low, low + width]);
+    for (let b = 0; b < 1215; b++) assert.equal(sketchBounds(b)[1], sketchBounds(b + 1)[0]);
 });

@@ -8,7 +8,7 @@ import type { Span } from "../range.ts";
 import { join, type Points } from "../state/series.ts";
 import type { Collection, Target } from "../state/target.ts";
 import { type Generation, num, type Segments } from "../state/wire.ts";
-import { bucketBounds } from "../stats.ts";
+import { sketchBounds } from "../stats.ts";
 import { bandColor, css } from "../theme.ts";
 import { bytes, BYTES_UNIT, count, duration, NS_UNIT, share, SHARE_UNIT, UNKNOWN } from "../units.ts";
 import { Bars, type Group } from "../widgets/bars.ts";
@@ -153,7 +153,7 @@ function two(t: Target, inside: Collection[], range: Span): { x: number[]; lines
 function group(g: Generation, i: number): Group {
     const joined = new Map<number, number>();
     (g.bucket ?? []).forEach((b, k) => {
-        const [low] = bucketBounds(b), place = Math.floor(Math.log2(Math.max(1, low)) * 4);
+        const [low] = sketchBounds(b), place = Math.floor(Math.log2(Math.max(1, low)) * 4);
         joined.set(place, (joined.get(place) ?? 0) + (num(g.bucketCount?.[k]) ?? 0));
     });
     const bars = [...joined].sort((a, b) => a[0] - b[0]).map(([p, n]) => ({ from: 2 ** (p / 4), to: 2 ** ((p + 1) / 4), count: n }));

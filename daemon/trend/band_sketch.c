@@ -6,13 +6,13 @@
  *
  * A sample costs one increment in `now`; when time leaves that slice it is
  * merged into the four rings and the total, as in band_windows.c. To read, all
- * cells of a stretch, each with its own width, are sorted by their middles.
+ * cells of a range, each with its own width, are sorted by their middles.
  */
-#include "daemon/trend/band_spread.h"
+#include "daemon/trend/band_sketch.h"
 
 #include <math.h>
 
-#define HALVES      (2 * 1024) /* places to a power of two: two to a finest cell, so that all middles are one */
+#define PLACE_BITS  (BAND_SKETCH_BITS + 1) /* two places to a finest cell, so that the middle of each cell is one */
 #define SLICES_READ (BAND_SLICES + 1)
 #define SHIFT_MAX   32u /* 2^48 samples of one value */
 
@@ -127,7 +127,7 @@ static void merge(struct band_cells *to, const struct band_cells *from, bool zer
 /* ------------------------------------------------------------------ slices */
 
 /* The slice of a ring, emptied when it is new; NULL when it has left the ring. */
-static struct band_cells *slice(struct band_spread *s, unsigned ring, uint32_t index)
+static struct band_cells *slice(struct band_sketch *s, unsigned ring, uint32_t index)
 {
         struct band_cells *slices = s->rings[ring];
         uint32_t *newest = &s->newest[ring];
@@ -141,7 +141,7 @@ static struct band_cells *slice(struct band_spread *s, unsigned ring, uint32_t i
         return *newest - index < BAND_SLICES ? &slices[index % BAND_SLICES] : NULL;
 }
 
-static void into_rings(struct band_spread *s, const struct band_cells *from, uint32_t index)
+static void into_rings(struct band_sketch *s, const struct band_cells *from, uint32_t index)
 {
         for (unsigned r = 0; r < BAND_RINGS; r++) {
                 struct band_cells *to = slice(s, r, index / band_ring_fans[r]);
@@ -151,7 +151,7 @@ static void into_rings(struct band_spread *s, const struct band_cells *from, uin
         merge(&s->total, from, false, &s->dither);
 }
 
-static void flush(struct band_spread *s)
+static void flush(struct band_sketch *s)
 {
         if (!is_empty(&s->now))
                 into_rings(s, &s->now, s->index);
@@ -175,7 +175,7 @@ static bool is_nearly_full(const struct band_cells *c)
         return most >= UINT16_MAX - 1;
 }
 
-void band_spread_push_slowly(struct band_spread *s, uint32_t index, double bytes)
+void band_sketch_push_slowly(struct band_sketch *s, uint32_t index, double bytes)
 {
         if (index == s->index && bytes < 1 && s->now.zeros < UINT16_MAX - 1) {
                 s->now.zeros++; /* a census without the band */
@@ -230,10 +230,10 @@ static void gather(struct marks *m, const struct band_cells *c, bool zeros)
 /* Place 0 is nothing; cells begin at 1 byte. */
 static double value_of(unsigned place)
 {
-        return place ? ldexp(1 + (double)(place % HALVES) / HALVES, (int)(place / HALVES)) : 0;
+        return place ? sketch_real_low(PLACE_BITS, place) : 0;
 }
 
-static void gather_stretch(const struct band_spread *s, uint64_t from_ns, uint64_t to_ns, struct marks *m)
+static void gather_range(const struct band_sketch *s, uint64_t from_ns, uint64_t to_ns, struct marks *m)
 {
         struct band_reach r = band_reach(from_ns, to_ns, s->index);
         uint64_t newest = s->newest[r.ring], now = s->index / band_ring_fans[r.ring];
@@ -257,7 +257,7 @@ static double quantile(const struct marks *m, double q)
         return value_of(m->list[i].place);
 }
 
-bool band_spread_quantiles(const struct band_spread *s, uint64_t from_ns, uint64_t to_ns, const double *q, unsigned n,
+bool band_sketch_quantiles(const struct band_sketch *s, uint64_t from_ns, uint64_t to_ns, const double *q, unsigned n,
                            double *ret)
 {
         struct marks m;
@@ -268,7 +268,7 @@ bool band_spread_quantiles(const struct band_spread *s, uint64_t from_ns, uint64
                 gather(&m, &s->total, false);
                 gather(&m, &s->now, false);
         } else if (from_ns < to_ns) {
-                gather_stretch(s, from_ns, to_ns, &m);
+                gather_range(s, from_ns, to_ns, &m);
         }
         if (!m.n)
                 return false;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * band_spread.h - how the bytes of one band are spread: quantiles over 10 min,
- * 1 h, 6 h, 24 h and the run, in 1.4 kB.
+ * band_sketch.h - quantile sketches of the bytes of one band: over 10 min, 1 h,
+ * 6 h, 24 h and the run, in 1.4 kB.
  *
  * Slices like those of band_windows.h: four rings of seven, and one for the run.
- * A slice counts samples in 20 log-linear cells side by side, 1024 to a power of
- * two at first. Values that do not fit make its cells twice as wide, as often as
- * needed and only then. So the error of a quantile follows from how far the
- * values of one slice lie apart:
+ * A slice counts samples in 20 cells side by side, of BAND_SKETCH_BITS bits at
+ * first (proto/base/sketch.h). Values that do not fit make its cells twice as
+ * wide, as often as needed and only then. So the error of a quantile follows
+ * from how far the values of one slice lie apart:
  *
  *      largest / smallest      1.08    1.17    1.4     2.2     4.9     25      680
  *      within                  1/256   1/128   1/64    1/32    1/16    1/8     1/4
@@ -15,18 +15,22 @@
  * of a value that was there. 0 has a cell of its own. A slice of more than
  * 65534 samples in one cell counts in shares of it: ranks are within 0.1 %.
  *
+ * Not a struct sketch: there are 30 in each of a thousand bands, so each may
+ * take 48 bytes, and one sample of a band is one increment.
+ *
  * All bytes 0 is the empty state. Pure.
  */
-#ifndef HW_DAEMON_TREND_BAND_SPREAD_H
-#define HW_DAEMON_TREND_BAND_SPREAD_H
+#ifndef HW_DAEMON_TREND_BAND_SKETCH_H
+#define HW_DAEMON_TREND_BAND_SKETCH_H
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <string.h>
 
+#include "proto/base/sketch.h"
 #include "daemon/trend/band_windows.h"
 
-#define BAND_CELLS 20u
+#define BAND_SKETCH_BITS 10u
+#define BAND_CELLS       20u
 
 struct band_cells {
         uint16_t counts[BAND_CELLS];
@@ -36,7 +40,7 @@ struct band_cells {
         uint8_t shift;  /* a count stands for 2^shift samples */
 };
 
-struct band_spread {
+struct band_sketch {
         struct band_cells now;       /* of the finest slice in progress, not in the others yet; shift 0 */
         uint32_t index;              /* its number */
         uint32_t dither;             /* of roundings */
@@ -46,33 +50,29 @@ struct band_spread {
 };
 
 /* The slice of a time: the same for all bands of a census. */
-static inline uint32_t band_spread_index(uint64_t time_ns)
+static inline uint32_t band_sketch_index(uint64_t time_ns)
 {
         return (uint32_t)(time_ns / BAND_SLICE_NS);
 }
 
-/* Number of the finest cell: exponent and ten bits of the fraction. 1 <= bytes <= 2^64. */
+/* Number of the finest cell. 1 <= bytes <= 2^64. */
 static inline unsigned band_cell(double bytes)
 {
-        float f = (float)bytes;
-        uint32_t bits;
-
-        memcpy(&bits, &f, sizeof(bits));
-        return (bits >> 13) - (127u << 10);
+        return sketch_real_cell(BAND_SKETCH_BITS, bytes);
 }
 
-/* The slow path of band_spread_push(). */
-void band_spread_push_slowly(struct band_spread *s, uint32_t index, double bytes);
+/* The slow path of band_sketch_push(). */
+void band_sketch_push_slowly(struct band_sketch *s, uint32_t index, double bytes);
 
 /* Adds a sample, 0 <= bytes < 2^64, of slice `index`. Late ones find their slices, where these are still kept. */
-static inline void band_spread_push(struct band_spread *s, uint32_t index, double bytes)
+static inline void band_sketch_push(struct band_sketch *s, uint32_t index, double bytes)
 {
         unsigned at = (band_cell(bytes) >> s->now.scale) - s->now.base;
 
         if (index == s->index && at < BAND_CELLS && s->now.counts[at] < UINT16_MAX - 1)
                 s->now.counts[at]++;
         else
-                band_spread_push_slowly(s, index, bytes);
+                band_sketch_push_slowly(s, index, bytes);
 }
 
 /*
@@ -81,7 +81,7 @@ static inline void band_spread_push(struct band_spread *s, uint32_t index, doubl
  * reaches back to from_ns. from_ns 0: of all samples above 0 of the run. False,
  * ret unchanged, when there is none.
  */
-bool band_spread_quantiles(const struct band_spread *s, uint64_t from_ns, uint64_t to_ns, const double *q, unsigned n,
+bool band_sketch_quantiles(const struct band_sketch *s, uint64_t from_ns, uint64_t to_ns, const double *q, unsigned n,
                            double *ret);
 
 #endif
