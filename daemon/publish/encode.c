@@ -7,13 +7,16 @@
  */
 #include "daemon/publish/encode.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "proto/base/ckd.h"
 #include "daemon/publish/limits.h"
 #include "heapwatch/text.h"
+#include "proto/base/hash.h"
 
-#define REPLACEMENT_BYTES 3 /* U+FFFD in UTF-8: the most that one bad byte becomes */
+#define REPLACEMENT_BYTES 3  /* U+FFFD in UTF-8: the most that one bad byte becomes */
+#define CUT_BYTES         64 /* of the note at the end of a text that was cut */
 
 void encoder_init(struct encoder *e)
 {
@@ -46,23 +49,43 @@ void *encoder_calloc(struct encoder *e, size_t n, size_t size)
 
 static bool is_clean(const char *text, size_t size)
 {
-        return hw_utf8_valid(text, size) && !(size && memchr(text, '\0', size));
+        return size <= LIMIT_PUBLISHED_TEXT_BYTES && hw_utf8_valid(text, size) && !(size && memchr(text, '\0', size));
 }
 
-/* A copy with U+FFFD in place of what is not UTF-8. */
+/* Where a text of valid UTF-8 may end so that `room` bytes hold it. */
+static size_t cut_at_character(const char *text, size_t room)
+{
+        while (room > 0 && ((unsigned char)text[room] & 0xc0) == 0x80)
+                room--;
+        return room;
+}
+
+/* Says at the end of a text what was cut: its size, and a hash that keeps texts of one beginning apart. */
+static void note_cut(char *text, size_t length, const char *bytes, size_t size)
+{
+        const size_t most = LIMIT_PUBLISHED_TEXT_BYTES - CUT_BYTES;
+
+        if (length > most)
+                length = cut_at_character(text, most);
+        (void)snprintf(text + length, CUT_BYTES, "... (%zu bytes, %016" PRIx64 ")", size, hash_bytes(bytes, size, 0));
+}
+
+/* A copy with U+FFFD in place of what is not UTF-8, of LIMIT_PUBLISHED_TEXT_BYTES at most. */
 static char *clean(struct encoder *e, const char *bytes, size_t size)
 {
-        size_t room;
-        char *out = NULL, *copy = arena_strndup(&e->arena, bytes, size);
+        const size_t taken = size < LIMIT_PUBLISHED_TEXT_BYTES ? size : LIMIT_PUBLISHED_TEXT_BYTES;
+        char *out = arena_zalloc(&e->arena, taken * REPLACEMENT_BYTES + CUT_BYTES + 1);
+        char *copy = arena_strndup(&e->arena, bytes, taken);
+        size_t length;
 
-        if (copy && !ckd_mul(&room, size, REPLACEMENT_BYTES) && !ckd_add(&room, room, 1))
-                out = arena_zalloc(&e->arena, room);
-        if (!out)
+        if (!out || !copy)
                 return NULL;
-        for (size_t i = 0; i < size; i++)
+        for (size_t i = 0; i < taken; i++)
                 if (copy[i] == '\0')
                         copy[i] = '\xff'; /* never valid in UTF-8; a NUL would end the text on the wire */
-        (void)hw_utf8_clean(out, room, copy, size);
+        length = hw_utf8_clean(out, taken * REPLACEMENT_BYTES + 1, copy, taken);
+        if (taken < size || length > LIMIT_PUBLISHED_TEXT_BYTES)
+                note_cut(out, length, bytes, size);
         return out;
 }
 
@@ -82,14 +105,7 @@ char *encoder_bytes(struct encoder *e, const char *bytes, size_t size)
 
 char *encoder_text(struct encoder *e, const char *text)
 {
-        size_t size;
-
-        if (!text)
-                return NULL;
-        size = strlen(text);
-        if (hw_utf8_valid(text, size))
-                return (char *)text; /* protobuf-c has no const; packing only reads */
-        return encoder_bytes(e, text, size);
+        return text ? encoder_sized_text(e, text, strlen(text)) : NULL;
 }
 
 char *encoder_sized_text(struct encoder *e, const char *text, size_t size)

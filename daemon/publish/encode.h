@@ -4,7 +4,9 @@
  *
  * Everything is made in the encoder's arena or borrowed from the model, and is
  * good until encoder_reset or the model's next change, whichever is first.
- * What is not known stays absent. Text is made valid UTF-8.
+ * What is not known stays absent. Text is made valid UTF-8 of at most
+ * LIMIT_PUBLISHED_TEXT_BYTES: one program's labels must not fill the messages
+ * of all. What is cut ends with "... (65524 bytes, 1f00ba7e55aa90c3)".
  *
  * Functions that return a pointer return NULL when out of memory;
  * encoder->failed then is true, also when only a text inside is missing.

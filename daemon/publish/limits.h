@@ -8,7 +8,9 @@
 #define LIMIT_COLLECTIONS_PER_UPDATE      256u
 #define LIMIT_BANDS_PER_UPDATE            256u /* band definitions in one message: more go in further messages */
 #define LIMIT_ROWS_PER_UPDATE             LIMIT_BANDS_PER_UPDATE /* of the time profile, of ticky counters: also */
-#define LIMIT_STACK_ENTRIES_PER_UPDATE    4096u                  /* cost centres of all its stacks: also */
+#define LIMIT_ROW_BYTES_PER_UPDATE        (512u << 10)      /* of bands, stacks, ...: more go in further messages */
+#define LIMIT_ALERT_BYTES_PER_UPDATE      ((size_t)1 << 20) /* all alerts of a target: the least severe are left out */
+#define LIMIT_PUBLISHED_TEXT_BYTES        4096u   /* of the program: longer ones are cut, with their size and hash */
 #define LIMIT_EVENTS_PER_UPDATE           2048u   /* --events: events or texts in one message: a full one is sent */
 #define LIMIT_EVENT_NUMBERS_PER_UPDATE    16384u  /* also: fields that are numbers */
 #define LIMIT_EVENT_TEXT_BYTES_PER_UPDATE 262144u /* also: bytes of the fields that are texts */

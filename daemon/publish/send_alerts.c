@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: alerts one to one, in the rules' order; texts are cleaned by encoder_text. */
+/*
+ * DESIGN: alerts one to one, in the rules' order; texts are cleaned by
+ * encoder_text. The list is one message, because what it does not name is over:
+ * so it takes the critical alerts first, then warnings, and what exceeds
+ * LIMIT_ALERT_BYTES_PER_UPDATE counts as left out.
+ */
 #include "daemon/publish/encode.h"
 #include "daemon/publish/send.h"
 #include "daemon/rules/alerts.h"
@@ -93,30 +98,67 @@ static bool put_alert(struct encoder *e, Hw__Alert *out, const struct alert *a, 
         return out->labels && out->annotations && put_extra(e, out, extra);
 }
 
+struct alert_source {
+        const char *target;
+        const struct alerts *alerts;
+        alert_extra_fn *extra;
+        void *extra_ctx;
+};
+
+static Hw__Alert *encode_alert(struct encoder *e, const struct alert_source *from, const struct alert *a)
+{
+        Hw__Alert *out = encoder_calloc(e, 1, sizeof(*out));
+        struct alert_extra more = { .n_results = 0 };
+
+        if (!out)
+                return NULL;
+        if (from->extra)
+                from->extra(from->extra_ctx, from->target, a, &more);
+        hw__alert__init(out);
+        return put_alert(e, out, a, &more) ? out : NULL;
+}
+
+/* Encodes the alerts of a severity into their places while there are bytes left. False when out of memory. */
+static bool take_severity(struct encoder *e, const struct alert_source *from, enum notice_severity severity,
+                          Hw__Alert **places, size_t *bytes_left)
+{
+        for (size_t i = 0; i < alerts_count(from->alerts); i++) {
+                const struct alert *a = alerts_get(from->alerts, i);
+                if (a->rule->severity != severity)
+                        continue;
+                Hw__Alert *row = encode_alert(e, from, a);
+                if (!row)
+                        return false;
+                size_t size = protobuf_c_message_get_packed_size(&row->base);
+                if (size > *bytes_left)
+                        continue;
+                places[i] = row;
+                *bytes_left -= size;
+        }
+        return true;
+}
+
 Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct alerts *alerts, alert_extra_fn *extra,
                           void *extra_ctx)
 {
-        size_t n = alerts_count(alerts);
+        const struct alert_source from = { target, alerts, extra, extra_ctx };
+        const size_t n = alerts_count(alerts);
+        size_t bytes_left = LIMIT_ALERT_BYTES_PER_UPDATE;
         Hw__Alerts *out = encoder_calloc(e, 1, sizeof(*out));
-        Hw__Alert *rows = encoder_calloc(e, n, sizeof(*rows));
+        Hw__Alert **places = encoder_calloc(e, n, sizeof(Hw__Alert *));
 
-        if (!out || !rows)
+        if (!out || !places)
                 return NULL;
         hw__alerts__init(out);
-        out->alerts = encoder_calloc(e, n, sizeof(*out->alerts));
-        if (!out->alerts)
-                return NULL;
-        for (size_t i = 0; i < n; i++) {
-                struct alert_extra more = { .n_results = 0 };
-                if (extra)
-                        extra(extra_ctx, target, alerts_get(alerts, i), &more);
-                hw__alert__init(&rows[i]);
-                if (!put_alert(e, &rows[i], alerts_get(alerts, i), &more))
+        for (int severity = NOTICE_CRITICAL; severity >= NOTICE_INFO; severity--)
+                if (!take_severity(e, &from, (enum notice_severity)severity, places, &bytes_left))
                         return NULL;
-                out->alerts[out->n_alerts++] = &rows[i];
-        }
-        if (alerts_left_out(alerts))
-                PUT(out, left_out, alerts_left_out(alerts));
+        out->alerts = places;
+        for (size_t i = 0; i < n; i++)
+                if (places[i])
+                        places[out->n_alerts++] = places[i];
+        if (alerts_left_out(alerts) + (n - out->n_alerts))
+                PUT(out, left_out, alerts_left_out(alerts) + (n - out->n_alerts));
         return out;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: messages that are many rows, sent in parts: a part ends when it has
- * its number of rows or when its stacks together have grown long, so one
- * message stays small whatever the program defines. All totals are absolute;
+ * its number of rows or of bytes, so one message stays below 1 MiB whatever the
+ * program defines: a reader that refuses large messages refuses none of these. All totals are absolute;
  * a row that is sent twice does no harm, and after a failure simply all that
  * changed is sent again.
  */
@@ -13,9 +13,9 @@
 #define BAND_BYTES  256u /* a definition takes about so many */
 #define BANDS_AHEAD 8u   /* memory is asked for the texts of the band so many places on */
 
-static bool is_part_full(size_t rows, size_t entries)
+static bool is_part_full(size_t rows, size_t bytes)
 {
-        return rows == LIMIT_ROWS_PER_UPDATE || entries >= LIMIT_STACK_ENTRIES_PER_UPDATE;
+        return rows == LIMIT_ROWS_PER_UPDATE || bytes >= LIMIT_ROW_BYTES_PER_UPDATE;
 }
 
 static void *new_rows(struct publisher *p)
@@ -25,48 +25,47 @@ static void *new_rows(struct publisher *p)
 
 /* -------------------------------------------------------------- bands */
 
-/* Where the part that begins at `at` ends. */
-static uint32_t end_of_part(const struct bands *bands, const uint32_t *ids, uint32_t n, uint32_t at)
-{
-        size_t rows = 0, entries = 0;
-
-        for (; at < n && !is_part_full(rows, entries); at++) {
-                const struct band *band = bands_get(bands, ids ? ids[at] : at + 1);
-                rows++;
-                entries += band ? band->depth : 0;
-        }
-        return at;
-}
-
-/* Puts bands from *at on into one message; moves *at on. */
-static bool fill_bands(struct publisher *p, Hw__Bands *out, const uint32_t *ids, uint32_t n, uint32_t *at)
+/* Puts the last of the bands at..*end into one message, as many as it takes; *end is where they begin. */
+static bool fill_bands(struct publisher *p, Hw__Bands *out, const uint32_t *ids, uint32_t at, uint32_t *end)
 {
         const struct bands *bands = model_bands(p->model);
-        uint32_t end = end_of_part(bands, ids, n, *at);
         struct packer rows;
+        uint32_t i = *end;
 
-        packer_init(&rows, &p->encoder, (size_t)(end - *at) * BAND_BYTES);
-        for (uint32_t i = end; i-- > *at;) {
+        packer_init(&rows, &p->encoder, (size_t)(i - at) * BAND_BYTES);
+        while (i > at && packer_used(&rows) < LIMIT_ROW_BYTES_PER_UPDATE) {
+                i--;
                 const struct band *band = bands_get(bands, ids ? ids[i] : i + 1);
-                if (i >= *at + BANDS_AHEAD)
+                if (i >= at + BANDS_AHEAD)
                         prefetch_band(bands_get(bands, ids ? ids[i - BANDS_AHEAD] : i - BANDS_AHEAD + 1));
                 if (band)
                         pack_band(&rows, bands, band);
         }
-        *at = end;
+        *end = i;
         return packer_attach(&rows, BANDS_BANDS, &out->base);
 }
 
-bool send_bands(struct publisher *p, const uint32_t *ids, uint32_t n, const struct late_joiner *to)
+/* The packer writes from the end, so a part that grows too large is sent from its end too. */
+static bool send_band_part(struct publisher *p, const uint32_t *ids, uint32_t at, uint32_t end,
+                           const struct late_joiner *to)
 {
-        uint32_t at = 0;
-
-        while (at < n) {
+        while (end > at) {
                 Hw__Update update = HW__UPDATE__INIT;
                 Hw__Bands body = HW__BANDS__INIT;
                 update.body_case = HW__UPDATE__BODY_BANDS;
                 update.bands = &body;
-                if (!send_update(p, &update, fill_bands(p, &body, ids, n, &at), to))
+                if (!send_update(p, &update, fill_bands(p, &body, ids, at, &end), to))
+                        return false;
+        }
+        return true;
+}
+
+bool send_bands(struct publisher *p, const uint32_t *ids, uint32_t n, const struct late_joiner *to)
+{
+        for (uint32_t at = 0; at < n; at += LIMIT_BANDS_PER_UPDATE) {
+                uint32_t left = n - at;
+                if (!send_band_part(p, ids, at, at + (left < LIMIT_BANDS_PER_UPDATE ? left : LIMIT_BANDS_PER_UPDATE),
+                                    to))
                         return false;
         }
         return true;
@@ -84,11 +83,12 @@ static uint64_t notes_not_kept(const struct notes *notes)
 static bool fill_notes(struct publisher *p, Hw__Notes *out, uint64_t *at, uint64_t last)
 {
         const struct notes *notes = model_notes(p->model);
+        size_t bytes = 0;
 
         out->notes = new_rows(p);
         if (!out->notes)
                 return false;
-        for (; *at <= last && out->n_notes < LIMIT_NOTES_PER_UPDATE; ++*at) {
+        for (; *at <= last && !is_part_full(out->n_notes, bytes); ++*at) {
                 const struct note *note = notes_get(notes, *at);
                 if (!note)
                         continue;
@@ -96,6 +96,7 @@ static bool fill_notes(struct publisher *p, Hw__Notes *out, uint64_t *at, uint64
                 if (!row)
                         return false;
                 out->notes[out->n_notes++] = row;
+                bytes += protobuf_c_message_get_packed_size(&row->base);
         }
         PUT(out, dropped, notes_not_kept(notes));
         return true;
@@ -122,12 +123,12 @@ static bool fill_profile(struct publisher *p, Hw__Profile *out, uint32_t *at, bo
 {
         const struct profile *profile = model_profile(p->model);
         uint32_t n = profile_stacks(profile);
-        size_t entries = 0;
+        size_t bytes = 0;
 
         out->stacks = new_rows(p);
         if (!out->stacks)
                 return false;
-        for (; *at < n && !is_part_full(out->n_stacks, entries); ++*at) {
+        for (; *at < n && !is_part_full(out->n_stacks, bytes); ++*at) {
                 const struct profile_stack *stack = profile_get(profile, *at + 1);
                 if (!stack || (!all && stack->changed <= p->profile_seen))
                         continue;
@@ -135,7 +136,7 @@ static bool fill_profile(struct publisher *p, Hw__Profile *out, uint32_t *at, bo
                 if (!row)
                         return false;
                 out->stacks[out->n_stacks++] = row;
-                entries += stack->depth;
+                bytes += protobuf_c_message_get_packed_size(&row->base);
         }
         PUT(out, ticks, profile_ticks(profile));
         PUT(out, stacks_left_out, profile_left_out(profile));
@@ -172,11 +173,12 @@ static bool fill_ticky(struct publisher *p, Hw__Ticky *out, uint32_t *at, bool a
 {
         const struct ticky *ticky = model_ticky(p->model);
         uint32_t n = ticky_count(ticky);
+        size_t bytes = 0;
 
         out->counters = new_rows(p);
         if (!out->counters)
                 return false;
-        for (; *at < n && !is_part_full(out->n_counters, 0); ++*at) {
+        for (; *at < n && !is_part_full(out->n_counters, bytes); ++*at) {
                 const struct ticky_counter *counter = ticky_get(ticky, *at);
                 if (!counter || (!all && counter->changed <= p->ticky_seen))
                         continue;
@@ -184,6 +186,7 @@ static bool fill_ticky(struct publisher *p, Hw__Ticky *out, uint32_t *at, bool a
                 if (!row)
                         return false;
                 out->counters[out->n_counters++] = row;
+                bytes += protobuf_c_message_get_packed_size(&row->base);
         }
         return true;
 }

@@ -29,6 +29,7 @@ struct follower {
         struct bytes bands[MAX_ROWS], stacks[MAX_ROWS], ticky[MAX_ROWS], notes[MAX_ROWS];
         uint64_t samples[16], collections, dropped, ticks;
         Hw__Update *heap, *target; /* newest, owned */
+        size_t largest;            /* message, in bytes */
         int result;                /* of the sink */
         struct publisher *p;
         struct model *m;
@@ -144,6 +145,8 @@ static int on_send(void *ctx, const Hw__Update *update)
         uint8_t *p = malloc(n), *again = malloc(n);
         const char *reason = "";
 
+        if (n > f->largest)
+                f->largest = n;
         hw__update__pack(update, p);
         Hw__Update *u = hw_update_unpack(p, n, &reason);
         assert_non_null(u);
@@ -447,6 +450,44 @@ static void test_sink_error_stays(void **state)
         close_publisher(f);
 }
 
+/*
+ * A census of bands with the longest labels an event can have, of bytes that are not UTF-8: each would triple. No
+ * message of one program may grow so large that readers of all programs refuse it.
+ */
+static void test_long_labels_make_no_large_message(void **state)
+{
+        enum { BANDS = 300, LABEL = 65000 };
+        static uint8_t row[9 + LABEL];
+        struct follower *f = open_publisher();
+
+        (void)state;
+        begin_run(f, 1);
+        event(f, HW_HEAP_PROF_SAMPLE_BEGIN, 1000, (uint8_t[8]){ 0 }, 8);
+        for (unsigned i = 0; i < BANDS; i++) {
+                memset(row, 0xff, sizeof(row));
+                memset(row, 0, 9);
+                row[8] = 1;
+                row[sizeof(row) - 2] = (uint8_t)('A' + i / 26); /* they differ at their end only */
+                row[sizeof(row) - 1] = (uint8_t)('A' + i % 26);
+                event(f, HW_HEAP_PROF_SAMPLE_STRING, 1001 + i, row, sizeof(row));
+        }
+        event(f, HW_HEAP_PROF_SAMPLE_END, 2000, (uint8_t[8]){ 0 }, 8);
+        publisher_flush(f->p, 3000);
+        assert_in_range(f->largest, 100000, 1u << 20);
+        for (unsigned i = 1; i <= BANDS; i++) {
+                Hw__Band *band = hw__band__unpack(NULL, f->bands[i].n, f->bands[i].p);
+                assert_non_null(band);
+                assert_in_range(strlen(band->label), LIMIT_PUBLISHED_TEXT_BYTES - 80, LIMIT_PUBLISHED_TEXT_BYTES);
+                assert_non_null(strstr(band->label, "... (65000 bytes, "));
+                hw__band__free_unpacked(band, NULL);
+                assert_true(i == 1 || f->bands[i].n != f->bands[i - 1].n ||
+                            memcmp(f->bands[i].p + 8, f->bands[i - 1].p + 8, f->bands[i].n - 8) != 0);
+        }
+        expect_snapshot_equals(f);
+        assert_in_range(f->largest, 100000, 1u << 20);
+        close_publisher(f);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -456,6 +497,7 @@ int main(void)
                 cmocka_unit_test(test_arguments_are_kept_back),
                 cmocka_unit_test(test_new_run),
                 cmocka_unit_test(test_sink_error_stays),
+                cmocka_unit_test(test_long_labels_make_no_large_message),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
