@@ -12,8 +12,11 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 CC      ?= gcc
 AR      ?= ar
+OBJCOPY ?= objcopy
 CFLAGS  ?= -O2 -g
 VERSION := 0.1.0
+# The library's SONAME: one more whenever a program built before would no longer run with it (scripts/check-abi says so).
+SOVERSION := 0
 
 ifeq ($(MODE),release)
 O := $(BUILD)
@@ -138,23 +141,32 @@ $(OBJ)/client/page/assets_page.o: client/page/assets.S $(PAGE)/done $(OBJ)/flags
 	$(call SAY,AS,$<)
 	$(Q)$(CC) -c -Wa,-I,$(PAGE)/out -o $@ $<
 
-$(O)/libheapwatch.a: $(LIB_OBJ)
+# What our own programs and tests link: with the names that the rooms use among themselves.
+$(O)/libinternal.a: $(LIB_OBJ)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+# What is installed: one object, in which no name is global but those of the public headers.
+$(OBJ)/libheapwatch.o: $(LIB_OBJ)
+	$(Q)$(CC) $(CFLAGS) -r -nostdlib -o $@ $^
+	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='hw_*' $@
+
+$(O)/libheapwatch.a: $(OBJ)/libheapwatch.o
 	$(call SAY,AR,$@)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(O)/libheapwatch.so: $(LIB_OBJ) scripts/libheapwatch.map
 	$(call SAY,LD,$@)
-	$(Q)$(CC) -shared -Wl,-soname,libheapwatch.so.0 -Wl,--version-script=scripts/libheapwatch.map -o $@ $(LIB_OBJ) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_LIB)
+	$(Q)$(CC) -shared -Wl,-soname,libheapwatch.so.$(SOVERSION) -Wl,--version-script=scripts/libheapwatch.map -o $@ $(LIB_OBJ) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_LIB)
 
 $(O)/heapwatch.pc: scripts/install/heapwatch.pc.in Makefile
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
 
-$(O)/heapwatchd: $(OBJ)/daemon/main.o $(DAEMON_OBJ) $(O)/libheapwatch.a
+$(O)/heapwatchd: $(OBJ)/daemon/main.o $(DAEMON_OBJ) $(O)/libinternal.a
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_DAEMON) $(LIBS_LIB)
 
-$(O)/heapwatch: $(OBJ)/client/main.o $(CLIENT_OBJ) $(O)/libheapwatch.a
+$(O)/heapwatch: $(OBJ)/client/main.o $(CLIENT_OBJ) $(O)/libinternal.a
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_CLIENT) $(LIBS_LIB)
 
@@ -162,10 +174,10 @@ $(O)/heapwatch: $(OBJ)/client/main.o $(CLIENT_OBJ) $(O)/libheapwatch.a
 $(O)/libunit.a: $(DAEMON_OBJ) $(CLIENT_OBJ)
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
-$(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libheapwatch.a
+$(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libinternal.a
 	@mkdir -p $(@D)
 	$(call SAY,LD,$@)
-	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libheapwatch.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) -lcmocka $(LIBS_DAEMON) $(LIBS_CLIENT) $(LIBS_LIB)
+	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libinternal.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) -lcmocka $(LIBS_DAEMON) $(LIBS_CLIENT) $(LIBS_LIB)
 
 # An oracle for least squares.
 $(O)/unit/trend/test_statistics: HW_LDFLAGS += -lgsl -lgslcblas
@@ -185,7 +197,7 @@ $(O)/heapwatch-trend: $(HEAPWATCH_TREND_OBJ)
 # Fuzzers: MODE=fuzz CC=clang for libFuzzer, MODE=afl CC=afl-clang-fast for AFL++, which has a driver of the same name.
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(sort $(wildcard tests/fuzz/*.c)))
 $(O)/fuzz/fuzz_%: FUZZ_LDFLAGS := -fsanitize=fuzzer
-$(O)/fuzz/%: $(OBJ)/tests/fuzz/%.o $(O)/libunit.a $(O)/libheapwatch.a
+$(O)/fuzz/%: $(OBJ)/tests/fuzz/%.o $(O)/libunit.a $(O)/libinternal.a
 	@mkdir -p $(@D)
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(FUZZ_LDFLAGS) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_DAEMON) $(LIBS_LIB)
@@ -292,10 +304,10 @@ leaklab: $(O)/heapwatch-trend
 # Measurements: never part of check. BENCH_ARGS go to scripts/bench.
 BENCH_BIN := $(patsubst tests/bench/%.c,$(O)/bench/%,$(sort $(wildcard tests/bench/bench_*.c tests/bench/make_*.c)))
 
-$(O)/bench/%: $(OBJ)/tests/bench/%.o $(O)/libunit.a $(O)/libheapwatch.a
+$(O)/bench/%: $(OBJ)/tests/bench/%.o $(O)/libunit.a $(O)/libinternal.a
 	@mkdir -p $(@D)
 	$(call SAY,LD,$@)
-	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libheapwatch.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_DAEMON) $(LIBS_LIB)
+	$(Q)$(CC) -o $@ $< $(O)/libunit.a $(O)/libinternal.a $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_DAEMON) $(LIBS_LIB)
 
 #: bench       speed and memory, in one table
 bench: all $(BENCH_BIN)
@@ -334,8 +346,8 @@ install: all
 	install -m 755 $(PROGRAMS) $(DEST)/bin
 	install -m 644 $(O)/libheapwatch.a $(DEST)/lib
 	install -m 755 $(O)/libheapwatch.so $(DEST)/lib/libheapwatch.so.$(VERSION)
-	ln -sf libheapwatch.so.$(VERSION) $(DEST)/lib/libheapwatch.so.0
-	ln -sf libheapwatch.so.0 $(DEST)/lib/libheapwatch.so
+	ln -sf libheapwatch.so.$(VERSION) $(DEST)/lib/libheapwatch.so.$(SOVERSION)
+	ln -sf libheapwatch.so.$(SOVERSION) $(DEST)/lib/libheapwatch.so
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' scripts/install/heapwatch.pc.in > $(DEST)/lib/pkgconfig/heapwatch.pc
 	install -m 644 include/heapwatch/*.h $(GEN)/heapwatch/heapwatch.pb-c.h $(DEST)/include/heapwatch
 	install -m 644 proto/wire/heapwatch.proto $(DEST)/share/heapwatch

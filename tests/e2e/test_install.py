@@ -30,6 +30,30 @@ int main(int argc, char **argv)
 """
 
 
+# A program of names that the library's rooms use among themselves.
+NAMES = """
+#include <heapwatch/eventlog.h>
+#include <heapwatch/requester.h>
+
+int lose = 1, missed = 2;
+int nearest(void) { return 3; }
+int hash_text(const char *text) { return text[0]; }
+int arena_alloc(void) { return 5; }
+int queue_push(void) { return 6; }
+
+int main(void)
+{
+        struct hw_eventlog *log = hw_eventlog_new();
+        struct hw_requester *r = hw_requester_new(0, 0);
+        bool made = log && r;
+
+        hw_eventlog_destroy(&log);
+        hw_requester_destroy(&r);
+        return made && lose + missed + nearest() + hash_text("a") + arena_alloc() + queue_push() == 114 ? 0 : 1;
+}
+"""
+
+
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     if WATCHED:
@@ -86,13 +110,39 @@ def test_what_services_and_other_languages_need(installed):
     assert (installed / "share" / "heapwatch" / "heapwatch.proto").read_bytes() == (ROOT / "proto" / "wire" / "heapwatch.proto").read_bytes()
 
 
+def pkg_config(installed, *what):
+    env = {**os.environ, "PKG_CONFIG_PATH": str(installed / "lib" / "pkgconfig"),
+           "PKG_CONFIG_SYSROOT_DIR": str(installed.parents[1])}
+    return subprocess.run(["pkg-config", *what, "heapwatch"], env=env, stdout=subprocess.PIPE,
+                          check=True).stdout.decode().split()
+
+
+@pytest.mark.parametrize("compiler", [["gcc"], ["g++", "-x", "c++"]], ids=["c", "c++"])
+@pytest.mark.parametrize("linked", ["static", "shared"])
+def test_no_name_of_the_library_is_in_the_way(installed, directory, compiler, linked):
+    source, program = directory / "names.c", directory / "names"
+    source.write_text(NAMES)
+    libs = pkg_config(installed, "--libs")
+    if linked == "static":      # only ours: Debian's static libzmq names a library that it does not bring
+        libs = [installed / "lib" / "libheapwatch.a", "-lzmq", "-lprotobuf-c"]
+    subprocess.run([*compiler, "-Wall", "-Werror", *pkg_config(installed, "--cflags"), source, "-x", "none", "-o", program,
+                    *libs], check=True)
+    subprocess.run([program], env={**os.environ, "LD_LIBRARY_PATH": str(installed / "lib")}, check=True)
+
+
+def test_only_public_names_are_global(installed):
+    for library, table in (("libheapwatch.a", "--extern-only"), ("libheapwatch.so", "--dynamic")):
+        done = subprocess.run(["nm", table, "--defined-only", "--format=posix", installed / "lib" / library],
+                              stdout=subprocess.PIPE, text=True, check=True)
+        names = {line.split()[0] for line in done.stdout.splitlines() if not line.endswith(":")}
+        assert "hw_eventlog_new" in names
+        assert {n for n in names if not n.startswith("hw_")} == set(), library
+
+
 def test_a_program_of_ones_own(installed, directory):
     source, program = directory / "follow.c", directory / "follow"
     source.write_text(FOLLOW)
-    env = {**os.environ, "PKG_CONFIG_PATH": str(installed / "lib" / "pkgconfig"),
-           "PKG_CONFIG_SYSROOT_DIR": str(installed.parents[1])}
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", "heapwatch"], env=env, stdout=subprocess.PIPE,
-                           check=True).stdout.decode().split()
+    flags = pkg_config(installed, "--cflags", "--libs")
     subprocess.run(["gcc", "-Wall", "-Werror", source, "-o", program, *flags], check=True)
     with Daemon(directory, f"t={LOGS / 'leaky-hT-ghc9103' / 'run.eventlog'}") as d:
         d.wait_state("t", "ENDED")
