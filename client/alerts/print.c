@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "client/alerts/outcome.h"
-#include "client/cli/json_out.h"
+#include "proto/wire/json.h"
 #include "heapwatch/text.h"
 
 #define INDENT "          "
@@ -105,12 +105,15 @@ void alert_print_text(const struct known_alert *k, uint64_t now_wall_ns)
 
 void alert_print_json(const struct known_alert *k)
 {
-        char *json = hw_json(&k->alert->base, false);
+        struct json_out j = { .to = stdout };
 
-        (void)printf("{\"target\":");
-        json_quote(stdout, k->target, strlen(k->target));
-        (void)printf(",\"alert\":%s}\n", json ? json : "null");
-        free(json);
+        json_open(&j, '{');
+        json_key(&j, "target");
+        json_text(&j, k->target);
+        json_key(&j, "alert");
+        json_message(&j, &k->alert->base, false);
+        json_close(&j, '}');
+        json_newline(&j);
 }
 
 static uint64_t time_of_change(const Hw__Alert *a, bool *ret_known)

@@ -8,28 +8,30 @@
  */
 #include "client/api/state_json.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
-#include "client/history/put.h"
 #include "proto/base/clock.h"
+#include "proto/wire/json.h"
 
 #define SPARK_SAMPLES 240 /* newest samples of a series in its heap message */
 
 /* ---------------------------------------------------------------- printing */
 
 struct printer {
-        FILE *to;
+        struct json_out *to;
         const struct state_source *source;
         const struct detail *detail;
-        const char *comma;
 };
 
-static void print(struct printer *p, size_t daemon, const Hw__Update *u)
+void state_print_update(struct json_out *j, size_t daemon, const Hw__Update *u)
 {
-        (void)fputs(p->comma, p->to);
-        put_tagged(p->to, daemon, u);
-        p->comma = ",\n";
+        json_line(j);
+        json_open(j, '{');
+        json_key(j, "daemon");
+        json_u64(j, daemon);
+        json_key(j, "update");
+        json_message(j, &u->base, false);
+        json_close(j, '}');
 }
 
 static bool wanted(const struct printer *p, const struct world_target *t, Hw__Kind kind)
@@ -58,7 +60,7 @@ static Hw__Update frame(const struct world_target *t)
                                                                                                                        \
                 body_update.body_case = HW__UPDATE__BODY_##CASE;                                                       \
                 body_update.field = (message);                                                                         \
-                print(p, (t)->daemon, &body_update);                                                                   \
+                state_print_update((p)->to, (t)->daemon, &body_update);                                                \
         } while (0)
 
 static void print_bands(struct printer *p, const struct world_target *t)
@@ -156,8 +158,7 @@ static void print_notes(struct printer *p, const struct world_target *t)
         Hw__Note *list[WORLD_NOTES];
 
         if (source->put_notes) {
-                if (source->put_notes(source->ctx, p->to, p->comma, t))
-                        p->comma = ",\n";
+                source->put_notes(source->ctx, p->to, t);
                 return;
         }
         notes.notes = list;
@@ -256,7 +257,7 @@ static void print_updates(struct printer *p)
                 u.published_wall_ns = d->heard_wall_ns;
                 u.body_case = HW__UPDATE__BODY_DAEMON;
                 u.daemon = d->state;
-                print(p, i, &u);
+                state_print_update(p->to, i, &u);
         }
         for (size_t i = 0; i < world_targets(v); i++)
                 print_target(p, world_target(v, i));
@@ -264,65 +265,97 @@ static void print_updates(struct printer *p)
 
 /* ------------------------------------------------------------------- state */
 
-void state_print_daemon(FILE *to, const struct state_source *s, size_t daemon)
+void state_print_daemon(struct json_out *j, const struct state_source *s, size_t daemon)
 {
         const struct world_daemon *d = world_daemon(s->view, daemon);
 
-        (void)fprintf(to, "{\"daemon\":%zu,\"endpoint\":", daemon);
-        put_text(to, feed_endpoint(s->feed, daemon));
-        (void)fprintf(to, ",\"stale\":%s", s->live && (!d || d->stale || !d->heard_wall_ns) ? "true" : "false");
+        json_open(j, '{');
+        json_key(j, "daemon");
+        json_u64(j, daemon);
+        json_key(j, "endpoint");
+        json_text(j, feed_endpoint(s->feed, daemon));
+        json_key(j, "stale");
+        json_bool(j, s->live && (!d || d->stale || !d->heard_wall_ns));
         if (d && d->heard_wall_ns) {
-                (void)fputs(",\"heardWallNs\":", to);
-                put_u64(to, d->heard_wall_ns);
+                json_key(j, "heardWallNs");
+                json_u64_string(j, d->heard_wall_ns);
         }
-        (void)fputc('}', to);
+        json_close(j, '}');
 }
 
-void state_print(FILE *to, const struct state_source *s, const struct detail *detail)
+static void print_server(struct json_out *j, const struct state_source *s)
 {
-        struct printer p = { .to = to, .source = s, .detail = detail, .comma = "" };
-
-        (void)fprintf(to,
-                      "{\"server\":{\"version\":\"%s\",\"live\":%s,\"control\":%s,\"nowWallNs\":", HEAPWATCH_VERSION,
-                      s->live ? "true" : "false", s->control ? "true" : "false");
-        put_u64(to, clock_wall_ns());
-        (void)fputs("},\n\"daemons\":[", to);
-        for (size_t i = 0; i < s->n_daemons; i++) {
-                (void)fputs(i ? "," : "", to);
-                state_print_daemon(to, s, i);
-        }
-        (void)fputs("],\n\"updates\":[", to);
-        print_updates(&p);
-        (void)fputs("]}\n", to);
+        json_key(j, "server");
+        json_open(j, '{');
+        json_key(j, "version");
+        json_text(j, HEAPWATCH_VERSION);
+        json_key(j, "live");
+        json_bool(j, s->live);
+        json_key(j, "control");
+        json_bool(j, s->control);
+        json_key(j, "nowWallNs");
+        json_u64_string(j, clock_wall_ns());
+        json_close(j, '}');
 }
 
-static void print_short(FILE *to, const struct world_target *t)
+void state_print(struct json_out *j, const struct state_source *s, const struct detail *detail)
+{
+        struct printer p = { .to = j, .source = s, .detail = detail };
+
+        json_open(j, '{');
+        print_server(j, s);
+        json_line(j);
+        json_key(j, "daemons");
+        json_open(j, '[');
+        for (size_t i = 0; i < s->n_daemons; i++)
+                state_print_daemon(j, s, i);
+        json_close(j, ']');
+        json_line(j);
+        json_key(j, "updates");
+        json_open(j, '[');
+        print_updates(&p);
+        json_close(j, ']');
+        json_close(j, '}');
+        json_newline(j);
+}
+
+static void print_short(struct json_out *j, const struct world_target *t)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
         const ProtobufCEnumValue *state = NULL;
 
         if (t->target && t->target->has_state)
                 state = protobuf_c_enum_descriptor_get_value(&hw__target__state__descriptor, (int)t->target->state);
-        (void)fprintf(to, "{\"daemon\":%zu,\"target\":\"%s\"", t->daemon, t->name);
-        if (state)
-                (void)fprintf(to, ",\"state\":\"%s\"", state->name);
-        if (t->run)
-                (void)fprintf(to, ",\"run\":%u", t->run);
-        if (run && run->program) {
-                (void)fputs(",\"program\":", to);
-                put_text(to, run->program);
+        json_line(j);
+        json_open(j, '{');
+        json_key(j, "daemon");
+        json_u64(j, t->daemon);
+        json_key(j, "target");
+        json_text(j, t->name);
+        if (state) {
+                json_key(j, "state");
+                json_text(j, state->name);
         }
-        if (t->heap && t->heap->has_live_bytes)
-                (void)fprintf(to, ",\"liveBytes\":\"%" PRIu64 "\"", t->heap->live_bytes);
-        (void)fputc('}', to);
+        if (t->run) {
+                json_key(j, "run");
+                json_u64(j, t->run);
+        }
+        if (run && run->program) {
+                json_key(j, "program");
+                json_text(j, run->program);
+        }
+        if (t->heap && t->heap->has_live_bytes) {
+                json_key(j, "liveBytes");
+                json_u64_string(j, t->heap->live_bytes);
+        }
+        json_close(j, '}');
 }
 
-void state_print_targets(FILE *to, const struct state_source *s)
+void state_print_targets(struct json_out *j, const struct state_source *s)
 {
-        (void)fputc('[', to);
-        for (size_t i = 0; i < world_targets(s->view); i++) {
-                (void)fputs(i ? ",\n" : "", to);
-                print_short(to, world_target(s->view, i));
-        }
-        (void)fputs("]\n", to);
+        json_open(j, '[');
+        for (size_t i = 0; i < world_targets(s->view); i++)
+                print_short(j, world_target(s->view, i));
+        json_close(j, ']');
+        json_newline(j);
 }

@@ -6,11 +6,10 @@
 #ifndef HW_CLIENT_API_STATE_JSON_H
 #define HW_CLIENT_API_STATE_JSON_H
 
-#include <stdio.h>
-
 #include "client/feed/feed.h"
 #include "client/history/history.h"
 #include "client/state/world.h"
+#include "proto/base/json_out.h"
 
 #define DETAIL_MAX 32
 
@@ -44,18 +43,21 @@ struct state_source {
         size_t n_daemons;        /* endpoints that are followed */
         bool live, control;
         const struct history *history; /* of files: their single collections; NULL: none */
-        /* Unless NULL: writes an update of all notes of a target in place of the view's newest, `comma` before it;
-           false when there is none. */
-        bool (*put_notes)(void *ctx, FILE *to, const char *comma, const struct world_target *t);
+        /* Unless NULL: writes an update of all notes of a target, if any, in place of the view's newest. */
+        void (*put_notes)(void *ctx, struct json_out *j, const struct world_target *t);
         void *ctx;
 };
 
-/* A short list for scripts. */
-void state_print_targets(FILE *to, const struct state_source *s);
+/* A short list for scripts, with its newline. */
+void state_print_targets(struct json_out *j, const struct state_source *s);
 
-void state_print(FILE *to, const struct state_source *s, const struct detail *detail);
+/* All of it, with its newline. */
+void state_print(struct json_out *j, const struct state_source *s, const struct detail *detail);
 
 /* {"daemon":0,"endpoint":...,"stale":...,"heardWallNs":...} */
-void state_print_daemon(FILE *to, const struct state_source *s, size_t daemon);
+void state_print_daemon(struct json_out *j, const struct state_source *s, size_t daemon);
+
+/* {"daemon":0,"update":{...}} on a line of its own. */
+void state_print_update(struct json_out *j, size_t daemon, const Hw__Update *u);
 
 #endif

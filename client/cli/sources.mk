@@ -1,1 +1,1 @@
-sources := command.c options.c signals.c json_out.c
+sources := command.c options.c signals.c

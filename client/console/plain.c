@@ -34,26 +34,27 @@ static int print_view(FILE *to, struct console *c, const struct plain_options *o
 
 /* -------------------------------------------------------------------- JSON */
 
-static void json_columns(FILE *to, const struct console *c, const struct column *columns, size_t n)
+static void json_columns(struct json_out *j, const struct console *c, const struct column *columns, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
-                (void)fprintf(to, ",\"%s\":", columns[i].name);
-                value_json(to, columns[i].value(&c->scene, c->scene.target));
+                json_key(j, columns[i].name);
+                value_json(j, columns[i].value(&c->scene, c->scene.target));
         }
 }
 
-static void json_target(FILE *to, const struct console *c)
+static void json_target(struct json_out *j, const struct console *c)
 {
         const struct console_view *class = c->shown->class;
 
-        (void)fputs("{\"target\":", to);
-        value_json(to, value_text(c->scene.target->name));
-        json_columns(to, c, class->figures, class->n_figures);
+        json_open(j, '{');
+        json_key(j, "target");
+        json_text(j, c->scene.target->name);
+        json_columns(j, c, class->figures, class->n_figures);
         for (size_t i = 0; i < c->shown->n_tables; i++) {
-                (void)fprintf(to, ",\"%s\":", class->tables[i]->name);
-                table_json(to, &c->scene, &c->shown->tables[i]);
+                json_key(j, class->tables[i]->name);
+                table_json(j, &c->scene, &c->shown->tables[i]);
         }
-        (void)fputc('}', to);
+        json_close(j, '}');
 }
 
 /* ------------------------------------------------------------------ report */
@@ -77,24 +78,22 @@ static void prepare(struct console *c, uint64_t now_wall_ns)
         console_prepare(c, now_wall_ns);
 }
 
-static int report_target(FILE *to, struct console *c, const struct plain_options *o, uint64_t now_wall_ns, bool first)
+static int report_target(struct json_out *j, struct console *c, const struct plain_options *o, uint64_t now_wall_ns)
 {
         prepare(c, now_wall_ns);
         if (!o->json) {
-                int r = print_view(to, c, o);
+                int r = print_view(j->to, c, o);
 
-                (void)fputc('\n', to);
+                (void)fputc('\n', j->to);
                 return r;
         }
-        (void)fputs(first ? "" : ",", to);
-        json_target(to, c);
+        json_target(j, c);
         return 0;
 }
 
-static int report_each(FILE *to, struct console *c, const struct plain_options *o, uint64_t now_wall_ns)
+static int report_each(struct json_out *j, struct console *c, const struct plain_options *o, uint64_t now_wall_ns)
 {
         const struct world *view = c->scene.view;
-        bool first = true;
         int r = 0;
 
         for (size_t i = 0; i < world_targets(view) && r == 0; i++) {
@@ -103,22 +102,21 @@ static int report_each(FILE *to, struct console *c, const struct plain_options *
                 if (!named(t, o))
                         continue;
                 console_choose(c, t);
-                r = report_target(to, c, o, now_wall_ns, first);
-                first = false;
+                r = report_target(j, c, o, now_wall_ns);
         }
         for (size_t i = 0; i < o->n_targets && !o->json; i++) {
                 if (!world_find(view, o->targets[i]))
-                        (void)fprintf(to, " %s: no such target\n\n", o->targets[i]);
+                        (void)fprintf(j->to, " %s: no such target\n\n", o->targets[i]);
         }
         return r;
 }
 
-static int report_all(FILE *to, struct console *c, const struct plain_options *o, uint64_t now_wall_ns)
+static int report_all(struct json_out *j, struct console *c, const struct plain_options *o, uint64_t now_wall_ns)
 {
         console_prepare(c, now_wall_ns);
         if (!o->json)
-                return print_view(to, c, o);
-        table_json(to, &c->scene, &c->shown->tables[0]);
+                return print_view(j->to, c, o);
+        table_json(j, &c->scene, &c->shown->tables[0]);
         return 0;
 }
 
@@ -129,11 +127,24 @@ static void choose_view(struct console *c, const struct plain_options *o)
         console_show(c, list ? &view_targets_list : o->view ? console_view_of(c, o->view)->class : &view_overview);
 }
 
+static void open_report(struct json_out *j, const struct console *c, const char *time, bool list)
+{
+        json_open(j, '{');
+        json_key(j, "time");
+        json_text(j, time);
+        json_key(j, "view");
+        json_text(j, c->shown->class->name);
+        json_key(j, list ? "targets" : c->shown->class->tables[0]->name);
+        if (list)
+                json_open(j, '[');
+}
+
 int plain_report(FILE *to, struct console *c, const struct plain_options *o, uint64_t now_wall_ns)
 {
         size_t n = world_targets(c->scene.view);
+        struct json_out j = { .to = to };
         char time[HW_NUMBER_MAX];
-        int (*report)(FILE *, struct console *, const struct plain_options *, uint64_t);
+        int (*report)(struct json_out *, struct console *, const struct plain_options *, uint64_t);
         bool list;
         int r;
 
@@ -143,12 +154,15 @@ int plain_report(FILE *to, struct console *c, const struct plain_options *o, uin
         list = o->json && report == report_each;
         (void)hw_time_text(time, sizeof(time), now_wall_ns);
         if (o->json)
-                (void)fprintf(to, "{\"time\":\"%s\",\"view\":\"%s\",\"%s\":%s", time, c->shown->class->name,
-                              list ? "targets" : c->shown->class->tables[0]->name, list ? "[" : "");
+                open_report(&j, c, time, list);
         else
                 (void)fprintf(to, "heapwatch %s  %zu %s\n", time, n, n == 1 ? "target" : "targets");
-        r = report(to, c, o, now_wall_ns);
-        if (o->json)
-                (void)fprintf(to, "%s}\n", list ? "]" : "");
+        r = report(&j, c, o, now_wall_ns);
+        if (list)
+                json_close(&j, ']');
+        if (o->json) {
+                json_close(&j, '}');
+                json_newline(&j);
+        }
         return r;
 }

@@ -9,6 +9,7 @@
 
 #include "client/ctl/silence.h"
 #include "heapwatch/text.h"
+#include "proto/wire/json.h"
 
 #define UNKNOWN "-"
 
@@ -123,11 +124,10 @@ static void print_done(const Hw__Done *d)
 
 static void print_json(const Hw__Reply *reply)
 {
-        char *json = hw_json(&reply->base, false);
+        struct json_out j = { .to = stdout };
 
-        if (json)
-                (void)printf("%s\n", json);
-        free(json);
+        json_message(&j, &reply->base, false);
+        json_newline(&j);
 }
 
 void print_reply(void *ctx, const Hw__Reply *reply)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "client/cli/json_out.h"
+#include "proto/base/json_out.h"
 #include "client/program/rtsinfo.h"
 
 #define FEATURES_MAX 32

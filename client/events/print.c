@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "client/cli/json_out.h"
+#include "proto/base/json_out.h"
 #include "heapwatch/text.h"
 
 #define NS_PER_S    1000000000u

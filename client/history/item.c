@@ -7,60 +7,66 @@
  */
 #include "client/history/item.h"
 
-#include "client/history/put.h"
-
-void item_open(FILE *to, const struct item *item)
+void item_open(struct json_out *j, const struct item *item)
 {
-        (void)fprintf(to, "{\"daemon\":%zu,\"target\":", item->daemon);
-        put_text(to, item->target);
-        if (item->run)
-                (void)fprintf(to, ",\"run\":%u", item->run);
+        json_open(j, '{');
+        json_key(j, "daemon");
+        json_u64(j, item->daemon);
+        json_key(j, "target");
+        json_text(j, item->target);
+        if (item->run) {
+                json_key(j, "run");
+                json_u64(j, item->run);
+        }
         if (item->series != HW__SERIES__SERIES_NONE) {
-                (void)fprintf(to, ",\"series\":\"%s\",\"unit\":\"%s\"", hw_series_name(item->series),
-                              hw_series_unit(item->series));
+                json_key(j, "series");
+                json_text(j, hw_series_name(item->series));
+                json_key(j, "unit");
+                json_text(j, hw_series_unit(item->series));
                 return;
         }
-        (void)fprintf(to, ",\"band\":%u", item->band);
+        json_key(j, "band");
+        json_u64(j, item->band);
         if (item->label) {
-                (void)fputs(",\"label\":", to);
-                put_text(to, item->label);
+                json_key(j, "label");
+                json_text(j, item->label);
         }
-        (void)fputs(",\"unit\":\"B\"", to);
+        json_key(j, "unit");
+        json_text(j, "B");
 }
 
 enum column { LAST, MEAN, MIN, MAX };
 
-static void put_column(FILE *to, const char *name, const struct past *p, enum column column)
+static void put_column(struct json_out *j, const char *name, const struct past *p, enum column column)
 {
-        (void)fprintf(to, ",\"%s\":[", name);
+        json_key(j, name);
+        json_open(j, '[');
         for (size_t i = 0; i < p->n; i++) {
                 const struct past_point *point = &p->points[i];
 
-                if (i > 0)
-                        (void)fputc(',', to);
                 if (column == MEAN)
-                        put_about(to, point->mean);
+                        json_rounded(j, point->mean);
                 else
-                        put_number(to, column == LAST ? point->last : column == MIN ? point->min : point->max);
+                        json_double(j, column == LAST ? point->last : column == MIN ? point->min : point->max);
         }
-        (void)fputc(']', to);
+        json_close(j, ']');
 }
 
-static void put_values(FILE *to, const struct past *p)
+static void put_values(struct json_out *j, const struct past *p)
 {
         bool merged = false;
 
         for (size_t i = 0; i < p->n && !merged; i++)
                 merged = p->points[i].count > 1;
-        put_column(to, "last", p, LAST);
+        put_column(j, "last", p, LAST);
         if (!merged)
                 return;
-        put_column(to, "mean", p, MEAN);
-        put_column(to, "min", p, MIN);
-        put_column(to, "max", p, MAX);
+        put_column(j, "mean", p, MEAN);
+        put_column(j, "min", p, MIN);
+        put_column(j, "max", p, MAX);
 }
 
-static void put_width(FILE *to, const struct past *p)
+static void put_width(struct json_out *j, const struct past *p)
 {
         uint64_t width_ns = 0;
 
@@ -68,70 +74,74 @@ static void put_width(FILE *to, const struct past *p)
                 if (p->points[i].width_ns > width_ns)
                         width_ns = p->points[i].width_ns;
         }
-        (void)fputs(",\"width\":", to);
-        put_seconds(to, width_ns);
+        json_key(j, "width");
+        json_seconds(j, width_ns);
 }
 
-void item_columns(FILE *to, const struct past *p)
+void item_columns(struct json_out *j, const struct past *p)
 {
-        put_width(to, p);
-        (void)fputs(",\"times\":[", to);
-        for (size_t i = 0; i < p->n; i++) {
-                if (i > 0)
-                        (void)fputc(',', to);
-                put_seconds(to, p->points[i].time_ns);
-        }
-        (void)fputc(']', to);
-        put_values(to, p);
+        put_width(j, p);
+        json_key(j, "times");
+        json_open(j, '[');
+        for (size_t i = 0; i < p->n; i++)
+                json_seconds(j, p->points[i].time_ns);
+        json_close(j, ']');
+        put_values(j, p);
 }
 
-void item_grid_columns(FILE *to, const struct grid *g, const struct grid_band *b, size_t number)
+void item_grid_columns(struct json_out *j, const struct grid *g, const struct grid_band *b, size_t number)
 {
         struct past p = { 0 };
 
-        if (grid_points(g, b, &p) < 0)
-                (void)fputs(",\"error\":\"out of memory\"", to);
-        put_width(to, &p);
-        (void)fprintf(to, ",\"grid\":%zu,\"start\":%zu", number, b->first);
-        put_values(to, &p);
+        if (grid_points(g, b, &p) < 0) {
+                json_key(j, "error");
+                json_text(j, "out of memory");
+        }
+        put_width(j, &p);
+        json_key(j, "grid");
+        json_u64(j, number);
+        json_key(j, "start");
+        json_u64(j, b->first);
+        put_values(j, &p);
         past_done(&p);
 }
 
-void item_grid_times(FILE *to, const struct grid *g)
+void item_grid_times(struct json_out *j, const struct grid *g)
 {
-        (void)fputc('[', to);
-        for (size_t i = 0; i < g->n; i++) {
-                if (i > 0)
-                        (void)fputc(',', to);
-                put_seconds(to, g->columns[i].time_ns);
-        }
-        (void)fputc(']', to);
+        json_open(j, '[');
+        for (size_t i = 0; i < g->n; i++)
+                json_seconds(j, g->columns[i].time_ns);
+        json_close(j, ']');
 }
 
-static void member(FILE *to, const char *name, double value)
+static void member(struct json_out *j, const char *name, double value)
 {
-        (void)fprintf(to, ",\"%s\":", name);
-        put_short(to, value);
+        json_key(j, name);
+        json_short(j, value);
 }
 
-void item_stats(FILE *to, const struct grid *g, const struct grid_band *b)
+void item_stats(struct json_out *j, const struct grid *g, const struct grid_band *b)
 {
         struct band_stats s = grid_stats(g, b);
         struct stats_line line;
 
-        (void)fprintf(to, ",\"stats\":{\"samples\":%llu,\"censuses\":%llu", (unsigned long long)s.samples,
-                      (unsigned long long)g->censuses);
-        member(to, "sum", s.sum);
-        member(to, "integrated", s.integrated);
-        member(to, "mean", stats_mean(&s, g->censuses));
-        member(to, "stddev", stats_deviation(&s, g->censuses));
-        member(to, "max", s.v_max);
+        json_key(j, "stats");
+        json_open(j, '{');
+        json_key(j, "samples");
+        json_u64(j, s.samples);
+        json_key(j, "censuses");
+        json_u64(j, g->censuses);
+        member(j, "sum", s.sum);
+        member(j, "integrated", s.integrated);
+        member(j, "mean", stats_mean(&s, g->censuses));
+        member(j, "stddev", stats_deviation(&s, g->censuses));
+        member(j, "max", s.v_max);
         if (stats_line(&s, &line)) {
-                member(to, "intercept", line.intercept);
-                member(to, "slope", line.slope);
-                member(to, "fit", line.fit);
-                member(to, "slopeBytesPerS", line.slope_bps);
-                member(to, "interceptBytes", line.intercept_bytes);
+                member(j, "intercept", line.intercept);
+                member(j, "slope", line.slope);
+                member(j, "fit", line.fit);
+                member(j, "slopeBytesPerS", line.slope_bps);
+                member(j, "interceptBytes", line.intercept_bytes);
         }
-        (void)fputc('}', to);
+        json_close(j, '}');
 }

@@ -6,9 +6,8 @@
 #ifndef HW_CLIENT_HISTORY_ITEM_H
 #define HW_CLIENT_HISTORY_ITEM_H
 
-#include <stdio.h>
-
 #include "client/history/history.h"
+#include "proto/base/json_out.h"
 
 /* Whose past it is. Borrowed. */
 struct item {
@@ -21,18 +20,18 @@ struct item {
 };
 
 /* {"daemon":...,"target":...,"unit":"B" - without the closing brace: columns, statistics or an error follow. */
-void item_open(FILE *to, const struct item *item);
+void item_open(struct json_out *j, const struct item *item);
 
-/* ,"width":...,"times":[...],"last":[...] and more. */
-void item_columns(FILE *to, const struct past *past);
+/* "width":...,"times":[...],"last":[...] and more. */
+void item_columns(struct json_out *j, const struct past *past);
 
 /* The same with "grid" and "start" in place of the times: `b` of `g`, whose times are the answer's grid `number`. */
-void item_grid_columns(FILE *to, const struct grid *g, const struct grid_band *b, size_t number);
+void item_grid_columns(struct json_out *j, const struct grid *g, const struct grid_band *b, size_t number);
 
-/* ,"stats":{...} */
-void item_stats(FILE *to, const struct grid *g, const struct grid_band *b);
+/* "stats":{...} */
+void item_stats(struct json_out *j, const struct grid *g, const struct grid_band *b);
 
 /* The times of a grid: [0,1,2.5]. */
-void item_grid_times(FILE *to, const struct grid *g);
+void item_grid_times(struct json_out *j, const struct grid *g);
 
 #endif

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "client/alerts/known.h"
-#include "client/history/put.h"
+#include "proto/base/decimal.h"
 #include "heapwatch/text.h"
 
 #define S_PER_NS    1e-9
@@ -64,6 +64,7 @@ __attribute__((sentinel)) static void sample(struct sheet *s, const struct world
 {
         const struct family *f = s->family;
         const char *separator = "{", *name;
+        char number[DECIMAL_MAX];
         va_list pairs;
 
         if (isnan(value))
@@ -88,7 +89,7 @@ __attribute__((sentinel)) static void sample(struct sheet *s, const struct world
         if (isinf(value))
                 (void)fputs(value > 0 ? "+Inf" : "-Inf", s->to);
         else
-                put_short(s->to, value);
+                (void)fputs(decimal_short(number, value), s->to);
         (void)putc('\n', s->to);
 }
 

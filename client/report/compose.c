@@ -11,12 +11,12 @@
 #include "client/report/compose.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/history/document.h"
+#include "proto/base/document.h"
 #include "client/history/item.h"
-#include "client/history/put.h"
 #include "proto/base/clock.h"
 #include "heapwatch/text.h"
 
@@ -69,12 +69,12 @@ static struct ranked *rank(const struct grid *g, size_t *ret_n)
 /* --------------------------------------------------------------------- items */
 
 struct writer {
-        FILE *to;
+        struct json_out *to;
         const struct report *report;
         size_t logs;
-        const char *comma;
         size_t grids; /* written so far */
         struct document grid_list;
+        struct json_out grids_to;
         struct tally *tallies; /* by target */
 };
 
@@ -83,8 +83,7 @@ static void open_item(struct writer *w, const struct world_target *t, Hw__Series
 {
         struct item item = { .daemon = t->daemon, .target = t->name, .run = t->run, .series = series, .band = band };
 
-        (void)fputs(w->comma, w->to);
-        w->comma = ",\n";
+        json_line(w->to);
         item_open(w->to, &item);
 }
 
@@ -103,7 +102,7 @@ static void put_series(struct writer *w, const struct world_target *t, struct hi
                 tally->thinned |= h->samples[i] > p->n;
                 open_item(w, t, (Hw__Series)i, 0);
                 item_columns(w->to, p);
-                (void)fputc('}', w->to);
+                json_close(w->to, '}');
         }
 }
 
@@ -112,8 +111,8 @@ static size_t put_grid(struct writer *w, const struct grid *g)
 {
         if (!w->grid_list.to)
                 return 0;
-        (void)fputs(w->grids ? ",\n" : "", w->grid_list.to);
-        item_grid_times(w->grid_list.to, g);
+        json_line(&w->grids_to);
+        item_grid_times(&w->grids_to, g);
         return w->grids++;
 }
 
@@ -133,10 +132,11 @@ static void put_band(struct writer *w, const struct world_target *t, const struc
         } else {
                 *ration = 0;
                 tally->bands_left_out++;
-                (void)fputs(",\"thinned\":true", w->to);
+                json_key(w->to, "thinned");
+                json_bool(w->to, true);
         }
         item_stats(w->to, g, b);
-        (void)fputc('}', w->to);
+        json_close(w->to, '}');
 }
 
 static size_t clamp(size_t value, size_t least, size_t most)
@@ -174,7 +174,10 @@ static void put_history(struct writer *w)
         const struct world *v = w->report->state->view;
 
         document_open(&w->grid_list);
-        (void)fputs("{\"items\":[", w->to);
+        w->grids_to = (struct json_out){ .to = w->grid_list.to };
+        json_open(w->to, '{');
+        json_key(w->to, "items");
+        json_open(w->to, '[');
         for (size_t i = 0; i < world_targets(v); i++) {
                 const struct world_target *t = world_target(v, i);
                 struct history_target *h = history_find(w->report->history, t->daemon, t->name);
@@ -184,37 +187,52 @@ static void put_history(struct writer *w)
                 put_series(w, t, h, &w->tallies[i]);
                 put_bands(w, t, &h->bands, &w->tallies[i]);
         }
-        (void)fputs("],\n\"grids\":[", w->to);
+        json_close(w->to, ']');
+        json_line(w->to);
+        json_key(w->to, "grids");
+        json_open(w->to, '[');
         if (document_close(&w->grid_list))
-                (void)fputs(w->grid_list.text, w->to);
+                json_raw(w->to, w->grid_list.text);
         document_done(&w->grid_list);
-        (void)fputs("]}", w->to);
+        json_close(w->to, ']');
+        json_close(w->to, '}');
 }
 
 /* ---------------------------------------------------------------------- meta */
 
-static void put_list(FILE *to, const char *name, const struct text_list *list)
+static void put_list(struct json_out *j, const char *name, const struct text_list *list)
 {
-        (void)fprintf(to, ",\"%s\":[", name);
-        for (size_t i = 0; i < list->n; i++) {
-                (void)fputs(i ? "," : "", to);
-                put_text(to, list->items[i]);
-        }
-        (void)fputc(']', to);
+        json_key(j, name);
+        json_open(j, '[');
+        for (size_t i = 0; i < list->n; i++)
+                json_text(j, list->items[i]);
+        json_close(j, ']');
 }
 
-static void put_options(FILE *to, const struct report_options *o)
+static void put_bool(struct json_out *j, const char *name, bool value)
 {
-        (void)fprintf(to, "{\"bands\":%u,\"sort\":\"%s\",\"reverse\":%s", o->bands, o->sort,
-                      o->reverse ? "true" : "false");
-        put_list(to, "include", &o->include);
-        put_list(to, "exclude", &o->exclude);
-        (void)fprintf(to, ",\"traces\":%s,\"traceEvents\":%s,\"yAxis\":", o->no_traces ? "false" : "true",
-                      o->trace_events ? "true" : "false");
+        json_key(j, name);
+        json_bool(j, value);
+}
+
+static void put_options(struct json_out *j, const struct report_options *o)
+{
+        json_open(j, '{');
+        json_key(j, "bands");
+        json_u64(j, o->bands);
+        json_key(j, "sort");
+        json_text(j, o->sort);
+        put_bool(j, "reverse", o->reverse);
+        put_list(j, "include", &o->include);
+        put_list(j, "exclude", &o->exclude);
+        put_bool(j, "traces", !o->no_traces);
+        put_bool(j, "traceEvents", o->trace_events);
+        json_key(j, "yAxis");
         if (o->y_axis_bytes)
-                (void)fprintf(to, "%" PRIu64 "}", o->y_axis_bytes);
+                json_u64(j, o->y_axis_bytes);
         else
-                (void)fputs("null}", to);
+                json_null(j);
+        json_close(j, '}');
 }
 
 /* The file's name without its folders: where a log lay is nobody's business. */
@@ -226,65 +244,81 @@ static const char *file_name(const struct world_target *t)
         return slash ? slash + 1 : strncmp(uri, "file:", 5) ? uri : uri + 5;
 }
 
-static void put_thinning(FILE *to, const struct tally *t)
+static void put_thinning(struct json_out *j, const struct tally *t)
 {
-        char samples[HW_NUMBER_MAX], points[HW_NUMBER_MAX];
+        char samples[HW_NUMBER_MAX], points[HW_NUMBER_MAX], bands[80] = "", sentence[256];
 
-        (void)fputs(",\"thinning\":\"", to);
-        (void)fprintf(to, "%s samples are drawn as %s points; minima and maxima are kept",
-                      hw_count_text(samples, sizeof(samples), t->samples),
-                      hw_count_text(points, sizeof(points), t->points));
         if (t->bands_left_out)
-                (void)fprintf(to, "; %" PRIu64 " of %" PRIu64 " bands have statistics only", t->bands_left_out,
-                              t->bands);
-        (void)fputc('"', to);
+                (void)snprintf(bands, sizeof(bands), "; %" PRIu64 " of %" PRIu64 " bands have statistics only",
+                               t->bands_left_out, t->bands);
+        (void)snprintf(sentence, sizeof(sentence), "%s samples are drawn as %s points; minima and maxima are kept%s",
+                       hw_count_text(samples, sizeof(samples), t->samples),
+                       hw_count_text(points, sizeof(points), t->points), bands);
+        json_key(j, "thinning");
+        json_text(j, sentence);
 }
 
-static void put_log(struct writer *w, const struct world_target *t, const struct tally *tally)
+static void put_log(struct json_out *j, const struct world_target *t, const struct tally *tally)
 {
-        (void)fprintf(w->to, "{\"daemon\":%zu,\"target\":\"%s\",\"file\":", t->daemon, t->name);
-        put_text(w->to, file_name(t));
+        json_line(j);
+        json_open(j, '{');
+        json_key(j, "daemon");
+        json_u64(j, t->daemon);
+        json_key(j, "target");
+        json_text(j, t->name);
+        json_key(j, "file");
+        json_text(j, file_name(t));
         if (t->health && t->health->has_bytes) {
-                (void)fputs(",\"sizeBytes\":", w->to);
-                put_u64(w->to, t->health->bytes);
+                json_key(j, "sizeBytes");
+                json_u64_string(j, t->health->bytes);
         }
-        (void)fprintf(w->to, ",\"thinned\":%s", tally->thinned ? "true" : "false");
+        put_bool(j, "thinned", tally->thinned);
         if (tally->thinned)
-                put_thinning(w->to, tally);
-        (void)fputc('}', w->to);
+                put_thinning(j, tally);
+        json_close(j, '}');
 }
 
-static void put_meta(struct writer *w)
+static void put_meta(const struct writer *w)
 {
         const struct world *v = w->report->state->view;
+        struct json_out *j = w->to;
 
-        (void)fprintf(w->to, "{\"version\":\"%s\",\"madeWallNs\":", HEAPWATCH_VERSION);
-        put_u64(w->to, clock_wall_ns());
-        (void)fputs(",\n\"options\":", w->to);
-        put_options(w->to, w->report->options);
-        (void)fputs(",\n\"logs\":[", w->to);
-        for (size_t i = 0; i < world_targets(v); i++) {
-                (void)fputs(i ? ",\n" : "", w->to);
-                put_log(w, world_target(v, i), &w->tallies[i]);
-        }
-        (void)fputs("]}", w->to);
+        json_open(j, '{');
+        json_key(j, "version");
+        json_text(j, HEAPWATCH_VERSION);
+        json_key(j, "madeWallNs");
+        json_u64_string(j, clock_wall_ns());
+        json_line(j);
+        json_key(j, "options");
+        put_options(j, w->report->options);
+        json_line(j);
+        json_key(j, "logs");
+        json_open(j, '[');
+        for (size_t i = 0; i < world_targets(v); i++)
+                put_log(j, world_target(v, i), &w->tallies[i]);
+        json_close(j, ']');
+        json_close(j, '}');
 }
 
-void compose(FILE *to, const struct report *r)
+void compose(struct json_out *j, const struct report *r)
 {
         static const struct detail all = { .all = true };
         size_t logs = world_targets(r->state->view);
-        struct writer w = { .to = to, .report = r, .logs = logs ? logs : 1, .comma = "" };
+        struct writer w = { .to = j, .report = r, .logs = logs ? logs : 1 };
 
         w.tallies = calloc(w.logs, sizeof(*w.tallies));
         if (!w.tallies)
                 return;
-        (void)fputs("{\"state\":", to);
-        state_print(to, r->state, &all);
-        (void)fputs(",\n\"history\":", to);
+        json_open(j, '{');
+        json_key(j, "state");
+        state_print(j, r->state, &all);
+        json_line(j);
+        json_key(j, "history");
         put_history(&w);
-        (void)fputs(",\n\"meta\":", to);
-        put_meta(&w); /* last: it tells what was thinned */
-        (void)fputs("}\n", to);
+        json_line(j);
+        json_key(j, "meta");
+        put_meta(&w); /* last: it says what was thinned */
+        json_close(j, '}');
+        json_newline(j);
         free(w.tallies);
 }

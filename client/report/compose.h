@@ -7,7 +7,6 @@
 #define HW_CLIENT_REPORT_COMPOSE_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "client/history/history.h"
 #include "client/cli/options.h"
@@ -28,6 +27,6 @@ struct report {
         struct history *history; /* thinned further while it is written */
 };
 
-void compose(FILE *to, const struct report *r);
+void compose(struct json_out *j, const struct report *r);
 
 #endif

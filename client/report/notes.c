@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/history/put.h"
+#include "heapwatch/wire.h"
 
 struct kept {
         struct kept *next;
@@ -118,34 +118,54 @@ int report_notes_take(struct report_notes *n, const Hw__Update *u)
         return 0;
 }
 
-bool report_notes_put(void *notes, FILE *to, const char *comma, const struct world_target *t)
+static bool is_of(const char *target, uint32_t run, const struct world_target *t)
+{
+        return !strcmp(target, t->name) && run == t->run;
+}
+
+/* Up to the list of notes. */
+static void open_update(struct json_out *j, const struct world_target *t)
+{
+        json_line(j);
+        json_open(j, '{');
+        json_key(j, "daemon");
+        json_u64(j, t->daemon);
+        json_key(j, "update");
+        json_open(j, '{');
+        json_key(j, "target");
+        json_text(j, t->name);
+        json_key(j, "run");
+        json_u64(j, t->run);
+        json_key(j, "notes");
+        json_open(j, '{');
+        json_key(j, "notes");
+        json_open(j, '[');
+}
+
+void report_notes_put(void *notes, struct json_out *j, const struct world_target *t)
 {
         const struct report_notes *n = notes;
-        const char *separator = "";
         uint64_t dropped = 0;
         bool any = false;
 
         for (const struct dropped *d = n->dropped; d; d = d->next)
-                dropped += !strcmp(d->target, t->name) && d->run == t->run ? d->n : 0;
+                dropped += is_of(d->target, d->run, t) ? d->n : 0;
         for (const struct kept *k = n->first; k; k = k->next) {
-                if (strcmp(k->target, t->name) || k->run != t->run)
+                if (!is_of(k->target, k->run, t))
                         continue;
                 if (!any)
-                        (void)fprintf(to,
-                                      "%s{\"daemon\":%zu,\"update\":{\"target\":\"%s\",\"run\":%u,"
-                                      "\"notes\":{\"notes\":[",
-                                      comma, t->daemon, t->name, t->run);
+                        open_update(j, t);
                 any = true;
-                (void)fprintf(to, "%s%s", separator, k->text);
-                separator = ",\n";
+                json_line(j);
+                json_raw(j, k->text);
         }
         if (!any)
-                return false;
-        (void)fputc(']', to);
+                return;
+        json_close(j, ']');
         if (dropped) {
-                (void)fputs(",\"dropped\":", to);
-                put_u64(to, dropped);
+                json_key(j, "dropped");
+                json_u64_string(j, dropped);
         }
-        (void)fputs("}}}", to);
-        return true;
+        for (int i = 0; i < 3; i++)
+                json_close(j, '}');
 }

@@ -7,10 +7,8 @@
 #ifndef HW_CLIENT_REPORT_NOTES_H
 #define HW_CLIENT_REPORT_NOTES_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "client/state/world.h"
+#include "proto/base/json_out.h"
 
 #define REPORT_NOTES       8000         /* of a kind (messages, or all others), all targets together */
 #define REPORT_NOTES_BYTES (768u << 10) /* also, as JSON */
@@ -23,7 +21,7 @@ void report_notes_destroy(struct report_notes **n);
 /* Takes the notes of an update; one of a newer run drops those of the run before. 0 or -ENOMEM. */
 int report_notes_take(struct report_notes *n, const Hw__Update *update);
 
-/* Writes them as one update, `comma` first. False: there are none. */
-bool report_notes_put(void *notes, FILE *to, const char *comma, const struct world_target *t);
+/* Writes those of a target as one update, when there are any. */
+void report_notes_put(void *notes, struct json_out *j, const struct world_target *t);
 
 #endif

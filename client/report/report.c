@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/history/document.h"
+#include "proto/base/document.h"
 #include "proto/base/nearest.h"
 #include "client/report/compose.h"
 #include "client/report/embed.h"
@@ -283,7 +283,7 @@ static int write_all(const struct reporter *r, FILE *to)
 
         document_open(&d);
         if (d.to)
-                compose(d.to, &report);
+                compose(&(struct json_out){ .to = d.to }, &report);
         if (document_close(&d)) {
                 status = 0;
                 if (r->json)

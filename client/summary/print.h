@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "client/cli/json_out.h"
+#include "proto/base/json_out.h"
 #include "heapwatch/text.h"
 
 /* "   1,249,903,104 bytes allocated in the heap              1.16 GiB"; nothing when it is not known. */

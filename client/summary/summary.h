@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "client/cli/json_out.h"
+#include "proto/base/json_out.h"
 #include "client/state/world.h"
 
 #define SUMMARY_BANDS 10 /* largest ones shown in text */

@@ -2,7 +2,7 @@
 /* json.c - DESIGN: the wire's message put together again from the view, and beside it what bands are called. */
 #include <stdlib.h>
 
-#include "client/cli/json_out.h"
+#include "proto/wire/json.h"
 #include "client/trend/trend.h"
 
 static void put_labels(struct json_out *j, const struct world_target *t)
@@ -24,7 +24,6 @@ static void put_trends(struct json_out *j, const struct world_target *t)
 {
         Hw__Trends message = HW__TRENDS__INIT;
         Hw__Trend **all = calloc(WORLD_SERIES + (size_t)t->n_bands, sizeof(*all));
-        char *text = NULL;
 
         if (t->trend_state)
                 message = *t->trend_state;
@@ -36,12 +35,11 @@ static void put_trends(struct json_out *j, const struct world_target *t)
         for (uint32_t i = 0; all && i < t->n_bands; i++)
                 if (t->bands[i] && t->bands[i]->trend)
                         all[message.n_trends++] = t->bands[i]->trend;
-        if (all)
-                text = hw_json(&message.base, true);
         json_key(j, "trends");
-        fputs(text ? text : "null", j->to);
-        j->comma = true;
-        free(text);
+        if (all)
+                json_message(j, &message.base, true);
+        else
+                json_null(j);
         free(all);
 }
 
@@ -57,7 +55,7 @@ void trend_json(FILE *to, const struct world_target *t)
         put_trends(&j, t);
         put_labels(&j, t);
         json_close(&j, '}');
-        fputc('\n', to);
+        json_newline(&j);
 }
 
 static Hw__Verdict stronger(Hw__Verdict worst, const Hw__Trend *t)

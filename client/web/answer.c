@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "client/history/put.h"
+#include "proto/base/json_out.h"
 #include "client/page/assets.h"
 
 static const struct {
@@ -155,9 +155,13 @@ void answer_error(struct evhttp_request *req, int status, const char *format, ..
         va_end(ap);
         document_open(&d);
         if (d.to) {
-                (void)fputs("{\"error\":", d.to);
-                put_text(d.to, sentence);
-                (void)fputs("}\n", d.to);
+                struct json_out j = { .to = d.to };
+
+                json_open(&j, '{');
+                json_key(&j, "error");
+                json_text(&j, sentence);
+                json_close(&j, '}');
+                json_newline(&j);
         }
         if (document_close(&d) && body)
                 (void)evbuffer_add(body, d.text, d.size);

@@ -6,7 +6,7 @@
 #include <event2/http.h>
 #include <stddef.h>
 
-#include "client/history/document.h"
+#include "proto/base/document.h"
 
 /* The headers of every answer: what a browser may do with it. */
 void answer_headers(struct evhttp_request *req);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/history/put.h"
+#include "proto/wire/json.h"
 #include "client/web/answer.h"
 #include "client/web/limits.h"
 #include "heapwatch/text.h"
@@ -33,7 +33,7 @@ static void on_reply(void *ctx, int status, const Hw__Reply *reply)
         } else {
                 document_open(&d);
                 if (d.to)
-                        put_message(d.to, &reply->base);
+                        json_message(&(struct json_out){ .to = d.to }, &reply->base, false);
                 answer_document(req, &d);
         }
 }

@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "client/history/item.h"
-#include "client/history/put.h"
 #include "client/web/answer.h"
 #include "client/web/limits.h"
 #include "client/web/question.h"
@@ -116,7 +115,7 @@ static void remember(struct pasts *p, const char *query, const struct document *
 
 /* ------------------------------------------------------------------ answering */
 
-static void print_place(FILE *to, const struct place *place)
+static void print_place(struct json_out *j, const struct place *place)
 {
         const struct wanted *w = place->wanted;
         struct item item = { .daemon = w->daemon,
@@ -126,12 +125,13 @@ static void print_place(FILE *to, const struct place *place)
                              .band = w->band,
                              .label = w->label };
 
-        item_open(to, &item);
+        json_line(j);
+        item_open(j, &item);
         if (place->error) {
-                (void)fputs(",\"error\":", to);
-                put_text(to, place->error);
+                json_key(j, "error");
+                json_text(j, place->error);
         } else {
-                item_columns(to, &place->past);
+                item_columns(j, &place->past);
         }
 }
 
@@ -142,21 +142,24 @@ static const struct grid *grid_of(const struct pasts *p, const struct wanted *w)
         return t && t->run == w->run && w->series == HW__SERIES__SERIES_NONE ? &t->bands : NULL;
 }
 
-static void print_answer(FILE *to, const struct job *job)
+static void print_answer(struct json_out *j, const struct job *job)
 {
-        (void)fputs("{\"items\":[", to);
+        json_open(j, '{');
+        json_key(j, "items");
+        json_open(j, '[');
         for (size_t i = 0; i < job->n; i++) {
                 const struct wanted *w = &job->wanted[i];
                 const struct grid *g = job->pasts->source.requester ? NULL : grid_of(job->pasts, w);
                 const struct grid_band *b = g ? grid_band(g, w->band) : NULL;
 
-                (void)fputs(i ? ",\n" : "", to);
-                print_place(to, &job->places[i]);
+                print_place(j, &job->places[i]);
                 if (b)
-                        item_stats(to, g, b);
-                (void)fputc('}', to);
+                        item_stats(j, g, b);
+                json_close(j, '}');
         }
-        (void)fputs("]}\n", to);
+        json_close(j, ']');
+        json_close(j, '}');
+        json_newline(j);
 }
 
 static void finish(struct job *job)
@@ -165,7 +168,7 @@ static void finish(struct job *job)
 
         document_open(&d);
         if (d.to)
-                print_answer(d.to, job);
+                print_answer(&(struct json_out){ .to = d.to }, job);
         if (document_close(&d)) {
                 remember(job->pasts, job->query, &d);
                 answer_json(job->req, d.text, d.size);

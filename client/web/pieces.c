@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/history/put.h"
 #include "client/web/answer.h"
 
 /* One printed update. */
@@ -50,7 +49,7 @@ static bool add(struct pieces *all, size_t daemon, const Hw__Update *u, bool ins
 
         document_open(&d);
         if (d.to)
-                put_tagged(d.to, daemon, u);
+                state_print_update(&(struct json_out){ .to = d.to }, daemon, u);
         if (document_close(&d))
                 p = calloc(1, sizeof(*p) + d.size);
         if (p) {
@@ -94,18 +93,20 @@ bool pieces_add(struct pieces *p, size_t daemon, const Hw__Update *update)
         return good;
 }
 
-bool pieces_print(const struct pieces *all, FILE *to, const struct detail *detail, const struct world *v)
+bool pieces_print(const struct pieces *all, struct json_out *j, const struct detail *detail, const struct world *v)
 {
         bool any = false;
 
         for (const struct piece *p = all->first; p; p = p->next) {
                 if (detail_wants(detail, v, p->daemon, p->target, p->kind) == p->instead)
                         continue;
-                (void)fputs(any ? ",\n" : "[", to);
-                (void)fwrite(p->text, 1, p->size, to);
+                if (!any)
+                        json_open(j, '[');
                 any = true;
+                json_line(j);
+                json_raw_bytes(j, p->text, p->size);
         }
         if (any)
-                (void)fputc(']', to);
+                json_close(j, ']');
         return any;
 }

@@ -24,6 +24,6 @@ void pieces_clear(struct pieces *p);
 bool pieces_add(struct pieces *p, size_t daemon, const Hw__Update *update);
 
 /* Writes what `detail` wants as a JSON array. False: there is nothing in it, and nothing was written. */
-bool pieces_print(const struct pieces *p, FILE *to, const struct detail *detail, const struct world *v);
+bool pieces_print(const struct pieces *p, struct json_out *j, const struct detail *detail, const struct world *v);
 
 #endif

@@ -21,7 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/history/put.h"
 #include "client/web/answer.h"
 #include "client/page/assets.h"
 #include "client/web/control.h"
@@ -47,7 +46,7 @@ static void get_state(struct server *s, struct evhttp_request *req, const struct
 
         document_open(&d);
         if (d.to)
-                state_print(d.to, s->parts.state, detail);
+                state_print(&(struct json_out){ .to = d.to }, s->parts.state, detail);
         answer_document(req, &d);
 }
 
@@ -57,7 +56,7 @@ static void get_targets(struct server *s, struct evhttp_request *req)
 
         document_open(&d);
         if (d.to)
-                state_print_targets(d.to, s->parts.state);
+                state_print_targets(&(struct json_out){ .to = d.to }, s->parts.state);
         answer_document(req, &d);
 }
 

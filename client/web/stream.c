@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/history/put.h"
 #include "client/web/answer.h"
 #include "client/web/pieces.h"
 
@@ -88,7 +87,7 @@ static void put_state(struct streams *all, struct stream *s)
 
         document_open(&d);
         if (d.to)
-                state_print(d.to, all->source, &s->detail);
+                state_print(&(struct json_out){ .to = d.to }, all->source, &s->detail);
         if (document_close(&d)) {
                 put_event(all, s, "state", d.text, d.size);
                 s->behind = false;
@@ -121,7 +120,7 @@ static void put_pieces(struct streams *all, struct stream *s)
 
         document_open(&d);
         if (d.to)
-                any = pieces_print(&all->pieces, d.to, &s->detail, all->source->view);
+                any = pieces_print(&all->pieces, &(struct json_out){ .to = d.to }, &s->detail, all->source->view);
         if (document_close(&d) && any)
                 put_event(all, s, "updates", d.text, d.size);
         document_done(&d);
@@ -201,9 +200,12 @@ static void put_end(struct streams *all, struct stream *s)
 
         document_open(&d);
         if (d.to) {
-                (void)fputs("{\"reason\":", d.to);
-                put_text(d.to, all->end_reason);
-                (void)fputc('}', d.to);
+                struct json_out j = { .to = d.to };
+
+                json_open(&j, '{');
+                json_key(&j, "reason");
+                json_text(&j, all->end_reason);
+                json_close(&j, '}');
         }
         if (document_close(&d))
                 put_event(all, s, "end", d.text, d.size);
@@ -276,7 +278,7 @@ void streams_daemon(struct streams *all, size_t daemon)
         flush(all);
         document_open(&d);
         if (d.to)
-                state_print_daemon(d.to, all->source, daemon);
+                state_print_daemon(&(struct json_out){ .to = d.to }, all->source, daemon);
         if (document_close(&d))
                 tell_all(all, "daemon", &d);
         document_done(&d);

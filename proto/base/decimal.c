@@ -60,3 +60,14 @@ char *decimal_shortest(char out[DECIMAL_MAX], double value)
         }
         return with_point(out);
 }
+
+char *decimal_short(char out[DECIMAL_MAX], double value)
+{
+        double whole = nearbyint(value);
+
+        if (whole > -9e15 && whole < 9e15 && !(whole < value) && !(whole > value))
+                (void)snprintf(out, DECIMAL_MAX, "%" PRId64, (int64_t)whole);
+        else
+                (void)snprintf(out, DECIMAL_MAX, "%.9g", value);
+        return with_point(out);
+}

@@ -100,7 +100,7 @@ void table_draw(struct canvas *canvas, struct area area, struct table *t, const 
 /* All rows: as text of `width` columns, as CSV, as JSON array of objects. 0 or -errno. (table_print.c) */
 int table_print(FILE *to, struct table *t, const struct scene *s, int width, bool ascii);
 void table_csv(FILE *to, const struct scene *s, const struct table *t);
-void table_json(FILE *to, const struct scene *s, const struct table *t);
+void table_json(struct json_out *j, const struct scene *s, const struct table *t);
 
 /*
  * figures.c: label and value of each number outside a table, whose row is `data` (NULL: nothing is drawn), in as many

@@ -43,18 +43,18 @@ void table_csv(FILE *to, const struct scene *s, const struct table *t)
         }
 }
 
-void table_json(FILE *to, const struct scene *s, const struct table *t)
+void table_json(struct json_out *j, const struct scene *s, const struct table *t)
 {
         const struct table_class *class = t->class;
 
-        (void)fputc('[', to);
+        json_open(j, '[');
         for (size_t row = 0; row < t->n; row++) {
-                (void)fputs(row ? ",{" : "{", to);
+                json_open(j, '{');
                 for (size_t i = 0; i < class->n_columns; i++) {
-                        (void)fprintf(to, "%s\"%s\":", i ? "," : "", class->columns[i].name);
-                        value_json(to, class->columns[i].value(s, t->rows[row].data));
+                        json_key(j, class->columns[i].name);
+                        value_json(j, class->columns[i].value(s, t->rows[row].data));
                 }
-                (void)fputc('}', to);
+                json_close(j, '}');
         }
-        (void)fputc(']', to);
+        json_close(j, ']');
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "client/cli/json_out.h"
+#include "proto/base/decimal.h"
 
 struct value value_number(bool known, double number)
 {
@@ -33,25 +33,12 @@ char *value_show(char *out, size_t size, enum unit unit, struct value v)
         return out;
 }
 
-static bool is_whole(double n)
-{
-        return fabs(n) < 9e15 && n == floor(n); /* NOLINT: exact on purpose */
-}
-
-static void put_number(FILE *to, double n)
-{
-        if (is_whole(n))
-                (void)fprintf(to, "%.0f", n);
-        else
-                (void)fprintf(to, "%.9g", n);
-}
-
 void value_csv(FILE *to, struct value v)
 {
-        char safe[4096];
+        char safe[4096], number[DECIMAL_MAX];
 
         if (v.is == VALUE_NUMBER)
-                put_number(to, v.number);
+                (void)fputs(decimal_short(number, v.number), to);
         if (v.is != VALUE_TEXT)
                 return;
         (void)safe_text(safe, sizeof(safe), v.text);
@@ -65,14 +52,14 @@ void value_csv(FILE *to, struct value v)
         (void)fputc('"', to);
 }
 
-void value_json(FILE *to, struct value v)
+void value_json(struct json_out *j, struct value v)
 {
         if (v.is == VALUE_NONE)
-                (void)fputs("null", to);
+                json_null(j);
         else if (v.is == VALUE_TEXT)
-                json_quote(to, v.text, strlen(v.text));
+                json_text(j, v.text);
         else
-                put_number(to, v.number);
+                json_short(j, v.number);
 }
 
 int value_compare(struct value a, struct value b)

@@ -13,6 +13,7 @@
 
 #include "client/console/draw/canvas.h"
 #include "client/console/draw/text.h"
+#include "proto/base/json_out.h"
 
 struct scene; /* what columns get their values from: theirs to know, only passed on here */
 
@@ -49,7 +50,7 @@ char *value_show(char *out, size_t size, enum unit unit, struct value v);
 
 /* The value as a CSV field (nothing when absent) and as JSON (null when absent): plain numbers. */
 void value_csv(FILE *to, struct value v);
-void value_json(FILE *to, struct value v);
+void value_json(struct json_out *j, struct value v);
 
 /* Less than, equal, greater: texts without regard to case. Absent values are equal to each other only. */
 int value_compare(struct value a, struct value b);

@@ -12,7 +12,7 @@
 
 #include "client/events/print.h"
 #include "client/events/types.h"
-#include "client/cli/json_out.h"
+#include "proto/base/json_out.h"
 
 static struct event_types types;
 

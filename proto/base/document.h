@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* document.h - a text that is written as a stream and used when it is whole. */
-#ifndef HW_CLIENT_HISTORY_DOCUMENT_H
-#define HW_CLIENT_HISTORY_DOCUMENT_H
+#ifndef HW_PROTO_BASE_DOCUMENT_H
+#define HW_PROTO_BASE_DOCUMENT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,6 +17,9 @@ void document_open(struct document *d);
 
 /* Ends the writing. False: out of memory, there is no text. */
 bool document_close(struct document *d);
+
+/* The text becomes the caller's, to free(). */
+char *document_take(struct document *d);
 void document_done(struct document *d);
 
 #endif

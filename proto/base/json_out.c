@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* json_out.c - DESIGN: straight to the stream, nothing is built in memory; runs of plain characters go in one piece. */
-#include "client/cli/json_out.h"
+#include "proto/base/json_out.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,11 +8,17 @@
 #include "proto/base/decimal.h"
 #include "proto/base/utf8.h"
 
+static void put(struct json_out *j, const char *text)
+{
+        (void)fputs_unlocked(text, j->to);
+}
+
 static void separate(struct json_out *j)
 {
         if (j->comma)
-                (void)putc_unlocked(',', j->to);
+                put(j, j->line ? ",\n" : ",");
         j->comma = true;
+        j->line = false;
 }
 
 void json_open(struct json_out *j, char bracket)
@@ -26,14 +32,20 @@ void json_close(struct json_out *j, char bracket)
 {
         (void)putc_unlocked(bracket, j->to);
         j->comma = true;
+        j->line = false;
+}
+
+void json_line(struct json_out *j)
+{
+        j->line = true;
 }
 
 void json_key(struct json_out *j, const char *key)
 {
         separate(j);
         (void)putc_unlocked('"', j->to);
-        (void)fputs(key, j->to);
-        (void)fputs("\":", j->to);
+        put(j, key);
+        put(j, "\":");
         j->comma = false;
 }
 
@@ -45,7 +57,7 @@ void json_digits(FILE *to, uint64_t value)
         do
                 digits[--at] = (char)('0' + value % 10);
         while (value /= 10);
-        (void)fwrite(digits + at, 1, sizeof(digits) - at, to);
+        (void)fwrite_unlocked(digits + at, 1, sizeof(digits) - at, to);
 }
 
 void json_u64(struct json_out *j, uint64_t value)
@@ -54,18 +66,101 @@ void json_u64(struct json_out *j, uint64_t value)
         json_digits(j->to, value);
 }
 
+static void signed_digits(FILE *to, int64_t value)
+{
+        if (value < 0)
+                (void)putc_unlocked('-', to);
+        json_digits(to, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
+void json_i64(struct json_out *j, int64_t value)
+{
+        separate(j);
+        signed_digits(j->to, value);
+}
+
+void json_i64_string(struct json_out *j, int64_t value)
+{
+        separate(j);
+        (void)putc_unlocked('"', j->to);
+        signed_digits(j->to, value);
+        (void)putc_unlocked('"', j->to);
+}
+
+void json_u64_string(struct json_out *j, uint64_t value)
+{
+        separate(j);
+        (void)putc_unlocked('"', j->to);
+        json_digits(j->to, value);
+        (void)putc_unlocked('"', j->to);
+}
+
+void json_seconds(struct json_out *j, uint64_t ns)
+{
+        unsigned digits = 9, part = (unsigned)(ns % 1000000000);
+
+        separate(j);
+        json_digits(j->to, ns / 1000000000);
+        if (!part)
+                return;
+        for (; part % 10 == 0; digits--)
+                part /= 10;
+        (void)fprintf(j->to, ".%0*u", (int)digits, part);
+}
+
 void json_double(struct json_out *j, double value)
 {
         char number[DECIMAL_MAX];
 
         separate(j);
-        (void)fputs(isfinite(value) ? decimal_shortest(number, value) : "null", j->to);
+        if (value >= 0 && value < 9e15 && !(value < floor(value)) && !(value > floor(value)))
+                json_digits(j->to, (uint64_t)value);
+        else
+                put(j, isfinite(value) ? decimal_shortest(number, value) : "null");
+}
+
+void json_rounded(struct json_out *j, double value)
+{
+        double unit = fabs(value) < 1e6 ? 1000 : 1;
+
+        json_double(j, fabs(value) < 9e15 ? nearbyint(value * unit) / unit : value);
+}
+
+void json_short(struct json_out *j, double value)
+{
+        char number[DECIMAL_MAX];
+
+        separate(j);
+        put(j, isfinite(value) ? decimal_short(number, value) : "null");
 }
 
 void json_bool(struct json_out *j, bool value)
 {
         separate(j);
-        (void)fputs(value ? "true" : "false", j->to);
+        put(j, value ? "true" : "false");
+}
+
+void json_null(struct json_out *j)
+{
+        separate(j);
+        put(j, "null");
+}
+
+void json_raw(struct json_out *j, const char *json)
+{
+        separate(j);
+        put(j, json);
+}
+
+void json_raw_bytes(struct json_out *j, const char *json, size_t n)
+{
+        separate(j);
+        (void)fwrite_unlocked(json, 1, n, j->to);
+}
+
+void json_newline(struct json_out *j)
+{
+        (void)putc_unlocked('\n', j->to);
 }
 
 static void put_escape(FILE *to, uint32_t code)
@@ -94,15 +189,15 @@ void json_quote(FILE *to, const void *bytes, size_t n)
                         at += length;
                         continue;
                 }
-                (void)fwrite(text + plain, 1, at - plain, to);
+                (void)fwrite_unlocked(text + plain, 1, at - plain, to);
                 if (length)
                         put_escape(to, code);
                 else
-                        (void)fputs("\xEF\xBF\xBD", to);
+                        (void)fputs_unlocked("\xEF\xBF\xBD", to);
                 at += length ? length : 1;
                 plain = at;
         }
-        (void)fwrite(text + plain, 1, at - plain, to);
+        (void)fwrite_unlocked(text + plain, 1, at - plain, to);
         (void)putc_unlocked('"', to);
 }
 
@@ -114,12 +209,10 @@ void json_text_bytes(struct json_out *j, const void *bytes, size_t n)
 
 void json_text(struct json_out *j, const char *text)
 {
-        if (text) {
+        if (text)
                 json_text_bytes(j, text, strlen(text));
-                return;
-        }
-        separate(j);
-        (void)fputs("null", j->to);
+        else
+                json_null(j);
 }
 
 void json_base64(struct json_out *j, const void *bytes, size_t n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* document.c - open_memstream with its ends tied. */
-#include "client/history/document.h"
+#include "proto/base/document.h"
 
 #include <stdlib.h>
 
@@ -18,6 +18,14 @@ bool document_close(struct document *d)
                 good = false;
         d->to = NULL;
         return good && d->text;
+}
+
+char *document_take(struct document *d)
+{
+        char *text = d->text;
+
+        d->text = NULL;
+        return text;
 }
 
 void document_done(struct document *d)
