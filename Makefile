@@ -259,12 +259,18 @@ unit-programs: $(UNIT_BIN)
 style:
 	$(Q)scripts/check-style
 	$(Q)scripts/check-docs
+	$(Q)scripts/draw-house --check
 .PHONY: style
 
 #: layers      which room includes which
 layers:
 	$(Q)scripts/check-layers
 .PHONY: layers
+
+#: house       draws docs/house.svg again
+house:
+	$(Q)scripts/draw-house > docs/house.svg.new && mv docs/house.svg.new docs/house.svg
+.PHONY: house
 
 #: format      clang-format over all sources
 format:
