@@ -32,6 +32,11 @@ static void on_signal(evutil_socket_t signal_number, short what, void *base)
         event_base_loopbreak(base);
 }
 
+static void on_removed(void *act, const char *name)
+{
+        act_end_target(act, name);
+}
+
 static void on_hangup(evutil_socket_t signal_number, short what, void *ctx)
 {
         struct requests *requests = ctx;
@@ -49,7 +54,7 @@ static int add_targets(struct targets *targets, const struct config *config)
 
         for (size_t i = 0; i < config->n_targets; i++) {
                 const struct config_target *t = &config->targets[i];
-                if (targets_add(targets, t->name, &t->uri, 0, error, sizeof(error)) == 0)
+                if (targets_add(targets, t->name, &t->uri, &(struct target_wish){ 0 }, error, sizeof(error)) == 0)
                         continue;
                 fprintf(stderr, "heapwatchd: %s: %s\n", t->uri.text, error);
                 return -1;
@@ -139,6 +144,9 @@ static int serve(const struct config *config, struct rulebook *rulebook)
                 .alert_hooks = alert_actions(act),
                 .act = act,
                 .trend = config_trend_tracker(&config->trend, 0),
+                .keep = { config->keep_ended.most, config->keep_ended.for_ns },
+                .removed = on_removed,
+                .removed_ctx = act,
         };
         common.trend.memory_bytes = procfs_memory_total("");
         targets = targets_new(base, bus, &common);

@@ -16,11 +16,13 @@
 static const char *state_name(const Hw__Target *t)
 {
         static const char *const names[] = {
-                "unknown", "waiting", "connected", "running", "ended", "crashed", "failed", "removed",
+                "unknown", "waiting", "connected", "running", "ended", "crashed", "failed", "removed", "lost",
         };
 
         if (!t->has_state || t->state < 0 || (size_t)t->state >= sizeof(names) / sizeof(names[0]))
                 return names[0];
+        if (t->state == HW__TARGET__STATE__STATE_CRASHED && t->has_exit_signal)
+                return "killed";
         return names[t->state];
 }
 

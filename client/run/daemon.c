@@ -209,6 +209,7 @@ static int add_once(const struct daemon_link *link, const char *name, const char
         add.uri = (char *)(size_t)uri;
         add.has_resolution_ns = resolution_ns != 0;
         add.resolution_ns = resolution_ns;
+        add.has_one_run = add.one_run = true;
         request.what_case = HW__REQUEST__WHAT_ADD_TARGET;
         request.add_target = &add;
         return hw_request(link->publish, &request, REQUEST_MS, hear_added, ret);
@@ -219,6 +220,13 @@ struct taken {
         bool yes;
 };
 
+/* The state of a target of that name which has not ended for good. */
+static bool holds(const Hw__Update *u, const char *name)
+{
+        return u->target != NULL && !strcmp(u->target, name) && u->body_case == HW__UPDATE__BODY_TARGET_STATE &&
+               !u->target_state->kept;
+}
+
 static void hear_taken(void *ctx, const Hw__Reply *reply)
 {
         struct taken *t = ctx;
@@ -226,8 +234,7 @@ static void hear_taken(void *ctx, const Hw__Reply *reply)
         if (reply->what_case != HW__REPLY__WHAT_STATUS)
                 return;
         for (size_t i = 0; i < reply->status->n_targets; i++)
-                if (reply->status->targets[i]->target != NULL && !strcmp(reply->status->targets[i]->target, t->name))
-                        t->yes = true;
+                t->yes |= holds(reply->status->targets[i], t->name);
 }
 
 static bool is_taken(const struct daemon_link *link, const char *name)
@@ -266,6 +273,26 @@ static void hear_nothing(void *ctx, const Hw__Reply *reply)
 {
         (void)ctx;
         (void)reply;
+}
+
+void daemon_end(const struct daemon_link *link, const char *name, int wait_status)
+{
+        Hw__Request request = HW__REQUEST__INIT;
+        Hw__EndTargetRequest end = HW__END_TARGET_REQUEST__INIT;
+
+        if (!daemon_reachable(link))
+                return;
+        end.name = (char *)(size_t)name;
+        end.has_exit_signal = WIFSIGNALED(wait_status);
+        end.has_exit_status = !end.has_exit_signal;
+        if (end.has_exit_signal)
+                end.exit_signal = (uint32_t)WTERMSIG(wait_status);
+        else
+                end.exit_status = (uint32_t)WEXITSTATUS(wait_status);
+        request.what_case = HW__REQUEST__WHAT_END_TARGET;
+        request.end_target = &end;
+        /* Without an answer the daemon sees the end of the log, and knows that much. */
+        (void)hw_request(link->publish, &request, REQUEST_MS, hear_nothing, NULL);
 }
 
 void daemon_remove(const struct daemon_link *link, const char *name)

@@ -33,10 +33,13 @@ bool daemon_ensure(const struct daemon_link *link, bool *ret_started, char *erro
 /*
  * Adds a target whose growth is judged in steps of resolution_ns (0: as the
  * daemon does). With `exact` a taken name is an error, else -2, -3 ... is put
- * behind it. The name it got is in ret_name.
+ * behind it; one whose run has ended is none. The name it got is in ret_name.
  */
 bool daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri, uint64_t resolution_ns,
                 char ret_name[DAEMON_NAME_MAX], char *error, size_t error_size);
+
+/* How the program ended: tells the daemon, which keeps the target as it ended. */
+void daemon_end(const struct daemon_link *link, const char *name, int wait_status);
 
 void daemon_remove(const struct daemon_link *link, const char *name);
 

@@ -79,6 +79,7 @@ struct run {
         struct relay *relay;
         char target[DAEMON_NAME_MAX];
         bool watched;
+        bool ran; /* watched, to its end */
 };
 
 /* ---------------------------------------------------------------- options */
@@ -411,6 +412,8 @@ static void sum_up(const struct run *r, const struct session_result *result)
                 hw_terminal_text(verdict, sizeof(verdict), saw.verdict);
                 fprintf(stderr, "heapwatch run: live data of %s: %s\n", r->target, verdict);
         }
+        if (saw.ended)
+                fprintf(stderr, "heapwatch run: it can still be looked at: heapwatch top %s\n", r->target);
 }
 
 /* Names the file with the program's output, or removes it when it is empty. */
@@ -426,7 +429,7 @@ static void say_output(const struct run *r)
 
 static void release(struct run *r)
 {
-        if (r->watched)
+        if (r->watched && !r->ran)
                 daemon_remove(&r->link, r->target);
         relay_close(&r->relay);
         if (r->output_fd >= 0)
@@ -471,6 +474,7 @@ static int start(struct run *r)
                 command_error(&command_run, "cannot start %s: %s", r->path, strerror(-e));
                 return EXIT_USAGE;
         }
+        r->ran = true;
         sum_up(r, &result);
         if (screen)
                 say_output(r);

@@ -263,9 +263,10 @@ static bool going_on(const struct session *s)
         return s->program > 0 || s->screen > 0;
 }
 
-/* The program has ended: its last bytes go to the daemon; then the screen may close. */
+/* The program has ended: how goes to the daemon, then its last bytes; then the screen may close. */
 static void program_ended(struct session *s)
 {
+        daemon_end(s->o->link, s->o->target, s->result.wait_status);
         relay_finish(s->o->relay, FINISH_MS);
         if (s->screen > 0 && (s->o->close_screen || s->o->plain)) {
                 (void)poll(NULL, 0, 1200); /* one more picture: top draws once a second */

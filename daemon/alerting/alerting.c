@@ -10,6 +10,7 @@
  */
 #include "daemon/alerting/alerting.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "daemon/alerting/internal.h"
@@ -127,7 +128,22 @@ void alerting_begin_run(struct alerting *a, uint32_t ordinal)
                 tell(a);
 }
 
-void alerting_end_run(struct alerting *a, bool crashed)
+static void set_end(struct alerting *a, bool crashed, const char *why)
+{
+        a->crashes += crashed && !a->crashed;
+        a->crashed = crashed;
+        snprintf(a->end, sizeof(a->end), "%s", why);
+}
+
+void alerting_know_end(struct alerting *a, bool crashed, const char *why)
+{
+        set_end(a, crashed, why);
+        judge_target(a, UNKNOWN_U64);
+        if (a->changed)
+                tell(a);
+}
+
+void alerting_end_run(struct alerting *a, bool crashed, const char *why)
 {
         struct rule_moment at = moment(a, end_of_second(model_time_ns(a->model)));
 
@@ -136,8 +152,7 @@ void alerting_end_run(struct alerting *a, bool crashed)
         judge(a, at.time_ns);
         alerts_end_run(a->alerts, &at);
         a->in_run = false;
-        a->crashed = crashed;
-        a->crashes += crashed;
+        set_end(a, crashed, why);
         judge_target(a, at.time_ns);
         if (a->changed)
                 tell(a);

@@ -52,8 +52,11 @@ struct model_sink alerting_sink(struct alerting *a);
 
 void alerting_begin_run(struct alerting *a, uint32_t ordinal);
 
-/* After tracker_end_run. `crashed`: there was no end marker. */
-void alerting_end_run(struct alerting *a, bool crashed);
+/* After tracker_end_run. `crashed`: there was no end marker, and the connection did not just break. `why` in words. */
+void alerting_end_run(struct alerting *a, bool crashed, const char *why);
+
+/* More has become known of the end of the last run. */
+void alerting_know_end(struct alerting *a, bool crashed, const char *why);
 
 /* Live: bytes have come. */
 void alerting_bytes(struct alerting *a, uint64_t wall_ns);

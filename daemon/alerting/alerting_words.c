@@ -65,7 +65,9 @@ void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char
                         sentence_verdict(out, RULE_WORDS_MAX, &trend);
                 break;
         case WORDS_STALL:
-                if (a->live && a->in_run)
+                if (!a->in_run)
+                        snprintf(out, RULE_WORDS_MAX, "%s", a->end);
+                else if (a->live)
                         explain_stall(a, out, RULE_WORDS_MAX);
                 break;
         }

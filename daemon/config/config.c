@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heapwatch/text.h"
 #include "proto/base/limits.h"
 #include "heapwatch/wire.h"
 #include "daemon/trend/tracker.h"
@@ -40,6 +41,8 @@ static const char help[] =
         "      --leak-after TIME    growth that lasts so long and does not slow down is called\n"
         "                           a leak (default 180 steps: 3h)\n"
         "      --limit BYTES        memory the programs may use, if less than what the system says (such as 2GiB)\n"
+        "      --keep-ended N       targets of `heapwatch run` kept after their end, 0 to 500 (default 16)\n"
+        "      --keep-ended-for TIME  how long (default 48h)\n"
         "      --rules FILE         rules for alerts, beside the built-in ones; may be given several times\n"
         "                           (see heapwatch-rules(5)); read again on SIGHUP and `heapwatch ctl reload`\n"
         "      --log-level LEVEL    error, warning, info (default) or debug; by room: info,source=debug\n"
@@ -147,6 +150,43 @@ static bool set_trend(struct config *c, trend_setter *set, const char *option)
         return refuse(what);
 }
 
+static bool bad_value(char *error, size_t size, const char *value, const char *expected)
+{
+        snprintf(error, size, "'%.40s'; expected %s", value, expected);
+        return false;
+}
+
+bool config_keep_most(struct config_keep *c, const char *value, char *error, size_t error_size)
+{
+        char *end;
+        unsigned long n = strtoul(value, &end, 10);
+
+        if (*value < '0' || *value > '9' || *end || n > LIMIT_TARGETS / 2)
+                return bad_value(error, error_size, value, "a number of targets from 0 to 500");
+        c->most = (uint32_t)n;
+        c->has_most = true;
+        return true;
+}
+
+bool config_keep_for(struct config_keep *c, const char *value, char *error, size_t error_size)
+{
+        if (!hw_parse_duration(value, &c->for_ns))
+                return bad_value(error, error_size, value, "a time such as 12h or 48h");
+        c->has_for = true;
+        return true;
+}
+
+static bool set_keep(struct config *c, bool (*set)(struct config_keep *, const char *, char *, size_t),
+                     const char *option)
+{
+        char error[160], what[192];
+
+        if (set(&c->keep_ended, optarg, error, sizeof(error)))
+                return true;
+        snprintf(what, sizeof(what), "%s: %s", option, error);
+        return refuse(what);
+}
+
 bool config_add_rules(struct config *c, const char *path, char *error, size_t error_size)
 {
         char *own = c->n_rules < CONFIG_RULES_MAX ? strdup(path) : NULL;
@@ -179,6 +219,8 @@ enum option_id {
         OPT_RESOLUTION,
         OPT_LEAK_AFTER,
         OPT_LIMIT,
+        OPT_KEEP_ENDED,
+        OPT_KEEP_ENDED_FOR,
         OPT_RULES,
         OPT_CHECK_RULES,
         OPT_LIST_RULES,
@@ -194,6 +236,8 @@ static const struct option options[] = {
         { "resolution", required_argument, NULL, OPT_RESOLUTION },
         { "leak-after", required_argument, NULL, OPT_LEAK_AFTER },
         { "limit", required_argument, NULL, OPT_LIMIT },
+        { "keep-ended", required_argument, NULL, OPT_KEEP_ENDED },
+        { "keep-ended-for", required_argument, NULL, OPT_KEEP_ENDED_FOR },
         { "rules", required_argument, NULL, OPT_RULES },
         { "check-rules", no_argument, NULL, OPT_CHECK_RULES },
         { "list-rules", no_argument, NULL, OPT_LIST_RULES },
@@ -241,6 +285,12 @@ static enum config_result parse_options(struct config *c, int argc, char **argv,
                         break;
                 case OPT_LIMIT:
                         good = set_trend(c, config_trend_limit, "--limit");
+                        break;
+                case OPT_KEEP_ENDED:
+                        good = set_keep(c, config_keep_most, "--keep-ended");
+                        break;
+                case OPT_KEEP_ENDED_FOR:
+                        good = set_keep(c, config_keep_for, "--keep-ended-for");
                         break;
                 case OPT_RULES:
                         good = add_rules(c, optarg);
@@ -369,6 +419,8 @@ static void print_config(const struct config *c)
                t.trend.leak_after_ns / 1000000);
         if (c->trend.limit_bytes)
                 printf("  limit: %" PRIu64 "\n", c->trend.limit_bytes);
+        printf("keep_ended:\n  targets: %" PRIu32 "\n  time: %" PRIu64 "ms\n", c->keep_ended.most,
+               c->keep_ended.for_ns / 1000000);
         printf("rules:%s\n", c->n_rules ? "" : " []");
         for (size_t i = 0; i < c->n_rules; i++)
                 printf("  - %s\n", c->rules[i]);
@@ -390,6 +442,10 @@ enum config_result config_parse(struct config *c, int argc, char **argv)
         if (!parse_targets(c, argc, argv) || (file && !config_read_file(c, file)) || !check(c) ||
             (!c->once && !fill_endpoints(c)))
                 return CONFIG_BAD;
+        if (!c->keep_ended.has_most)
+                c->keep_ended.most = CONFIG_KEEP_ENDED;
+        if (!c->keep_ended.has_for)
+                c->keep_ended.for_ns = CONFIG_KEEP_ENDED_FOR;
         if (c->print_config) {
                 print_config(c);
                 return CONFIG_DONE;

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "daemon/config/config_trend.h"
 #include "daemon/log.h"
@@ -25,6 +26,13 @@ struct config_target {
         struct source_uri uri;
 };
 
+/* Targets of one run that have ended. */
+struct config_keep {
+        bool has_most, has_for;
+        uint32_t most;
+        uint64_t for_ns;
+};
+
 /* What to do. Tasks with rules need no socket and no target. */
 enum config_task { TASK_WATCH, TASK_CHECK_RULES, TASK_LIST_RULES, TASK_EXPLAIN_RULES, TASK_TEST_RULES };
 
@@ -37,6 +45,7 @@ struct config {
         bool has_log_level;  /* given */
         bool show_arguments; /* publish the program's arguments, not only its RTS options */
         struct config_trend trend;
+        struct config_keep keep_ended;
         char *rules[CONFIG_RULES_MAX]; /* rule files; owned */
         size_t n_rules;
         bool print_config; /* show the effective configuration and end */
@@ -46,6 +55,9 @@ struct config {
         char push_endpoint[CONFIG_ENDPOINT_MAX]; /* once: the client that started us */
         enum event_wish events;                  /* once: whether the events themselves are wanted */
 };
+
+#define CONFIG_KEEP_ENDED     16u
+#define CONFIG_KEEP_ENDED_FOR (48 * UINT64_C(3600000000000)) /* yesterday's crash is there tomorrow */
 
 enum config_result {
         CONFIG_RUN,
@@ -58,6 +70,10 @@ void config_done(struct config *c);
 
 /* Adds what a YAML file says; values already set by the command line stay. False after reporting on stderr. */
 bool config_read_file(struct config *c, const char *path);
+
+/* Takes one setting as typed. False with what is wrong in `error`, to stand behind the setting's name. */
+bool config_keep_most(struct config_keep *c, const char *value, char *error, size_t error_size);
+bool config_keep_for(struct config_keep *c, const char *value, char *error, size_t error_size);
 
 /* Adds a rule file. False with a sentence in `error`. */
 bool config_add_rules(struct config *c, const char *path, char *error, size_t error_size);

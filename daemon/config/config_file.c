@@ -104,6 +104,40 @@ static bool take_trend(struct yaml_file *f, const yaml_node_t *node, struct conf
         return good;
 }
 
+typedef bool keep_setter(struct config_keep *c, const char *value, char *error, size_t error_size);
+
+static bool take_keep_value(struct yaml_file *f, const yaml_node_t *node, struct config_keep *keep, keep_setter *set,
+                            const char *what)
+{
+        const char *text = node ? short_text(f, node, what, TEXT_MAX) : NULL;
+        char error[160];
+
+        if (!text)
+                return !node;
+        return set(keep, text, error, sizeof(error)) || yaml_error(f, node, 0, "%s", error);
+}
+
+/* What the command line gave stays. */
+static bool take_keep(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+{
+        static const char *const keys[] = { "targets", "time" };
+        struct config_keep k = { .has_most = false };
+
+        if (!CHECK_KEYS(f, node, "targets and time", keys))
+                return false;
+        bool good = take_keep_value(f, yaml_get(f, node, "targets"), &k, config_keep_most, "a number");
+        good &= take_keep_value(f, yaml_get(f, node, "time"), &k, config_keep_for, "a duration");
+        if (k.has_most && !c->keep_ended.has_most) {
+                c->keep_ended.has_most = true;
+                c->keep_ended.most = k.most;
+        }
+        if (k.has_for && !c->keep_ended.has_for) {
+                c->keep_ended.has_for = true;
+                c->keep_ended.for_ns = k.for_ns;
+        }
+        return good;
+}
+
 static bool take_rules(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         const yaml_node_t *item;
@@ -168,13 +202,15 @@ static bool take_value(struct yaml_file *f, const struct yaml_entry *e, struct c
                 return take_show_arguments(f, e->value, c);
         if (!strcmp(e->key, "trend"))
                 return take_trend(f, e->value, c);
+        if (!strcmp(e->key, "keep_ended"))
+                return take_keep(f, e->value, c);
         return strcmp(e->key, "rules") ? take_targets(f, e->value, c) : take_rules(f, e->value, c);
 }
 
 static bool take(struct yaml_file *f, struct config *c)
 {
         static const char *const keys[] = { "publish", "request", "log_level", "show_arguments",
-                                            "trend",   "rules",   "targets" };
+                                            "trend",   "rules",   "targets",   "keep_ended" };
         const yaml_node_t *root = yaml_root(f);
         struct yaml_entry e;
         bool good = true;

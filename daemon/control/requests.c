@@ -284,7 +284,8 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
                 reply_error(client, "resolution_ns: expected 100 ms to 1 h");
                 return;
         }
-        if (targets_add(r->targets, name, &uri, request->resolution_ns, error, sizeof(error)) != 0)
+        struct target_wish wish = { request->resolution_ns, request->one_run };
+        if (targets_add(r->targets, name, &uri, &wish, error, sizeof(error)) != 0)
                 reply_error(client, error);
         else
                 reply_done(client, name);
@@ -297,6 +298,23 @@ static void handle_remove(struct requests *r, const Hw__RemoveTargetRequest *req
                 return;
         }
         act_end_target(r->act, request->name);
+        reply_done(client, request->name);
+}
+
+static void handle_end(struct requests *r, const Hw__EndTargetRequest *request, struct bus_client *client)
+{
+        struct pipeline *p = request->name ? targets_find(r->targets, request->name) : NULL;
+        struct run_exit how = { .known = true, .status = request->exit_status, .signal = request->exit_signal };
+
+        if (!p) {
+                reply_no_target(client, request->name);
+                return;
+        }
+        if (request->has_exit_status == request->has_exit_signal) {
+                reply_error(client, "end_target needs a status or a signal");
+                return;
+        }
+        pipeline_exited(p, &how);
         reply_done(client, request->name);
 }
 
@@ -333,6 +351,9 @@ static void handle(struct requests *r, const Hw__Request *request, struct bus_cl
                 break;
         case HW__REQUEST__WHAT_ADD_TARGET:
                 handle_add(r, request->add_target, client);
+                break;
+        case HW__REQUEST__WHAT_END_TARGET:
+                handle_end(r, request->end_target, client);
                 break;
         case HW__REQUEST__WHAT_REMOVE_TARGET:
                 handle_remove(r, request->remove_target, client);

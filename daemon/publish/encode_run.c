@@ -106,5 +106,13 @@ Hw__Target *encode_target(struct encoder *e, const struct target_facts *facts, c
                 out->run_info = encode_run(e, run, facts);
         PUT(out, runs, facts->runs);
         PUT_U64(out, state_since_wall_ns, facts->state_since_wall_ns);
+        if (facts->kept)
+                PUT(out, kept, true);
+        if (facts->ended.known && facts->ended.signal)
+                PUT(out, exit_signal, facts->ended.signal);
+        else if (facts->ended.known)
+                PUT(out, exit_status, facts->ended.status);
+        if (facts->ended.oom_killed)
+                PUT(out, oom_killed, true);
         return out;
 }

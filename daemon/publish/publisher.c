@@ -15,6 +15,7 @@
  */
 #include "daemon/publish/publisher.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -229,6 +230,17 @@ void publisher_destroy(struct publisher **p)
         free((*p)->target);
         free(*p);
         *p = NULL;
+}
+
+int publisher_rename(struct publisher *p, const char *target)
+{
+        char *name = strdup(target);
+
+        if (!name)
+                return -ENOMEM;
+        free(p->target);
+        p->target = name;
+        return 0;
 }
 
 void publisher_set_model(struct publisher *p, struct model *m)

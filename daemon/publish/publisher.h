@@ -30,6 +30,13 @@ struct alerts; /* rules/alerts.h */
 struct publisher;
 struct tracker;
 
+/* How a program ended, from who started it and from the kernel. */
+struct run_exit {
+        bool known;
+        uint32_t status, signal; /* signal 0: none, the status counts */
+        bool oom_killed;         /* a process of its control group was killed for want of memory */
+};
+
 /* What the pipeline knows of a target beyond its model. Texts are borrowed for the call. */
 struct target_facts {
         Hw__Target__State state;
@@ -39,11 +46,16 @@ struct target_facts {
         uint64_t state_since_wall_ns;
         bool local;
         bool show_arguments;
+        bool kept; /* its source is gone for good */
+        struct run_exit ended;
 };
 
 /* `target` and `sink` are copied. NULL when out of memory. */
 struct publisher *publisher_new(const char *target, uint64_t epoch, const struct update_sink *sink);
 void publisher_destroy(struct publisher **p);
+
+/* Goes on under another name; what subscribers know by the old one is the caller's. -ENOMEM: nothing has changed. */
+int publisher_rename(struct publisher *p, const char *target);
 
 /* The sink to make the model with; then the model itself (borrowed until publisher_destroy). */
 struct model_sink publisher_sink(struct publisher *p);

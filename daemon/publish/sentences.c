@@ -219,6 +219,8 @@ char *sentence_limit(char *out, size_t size, const struct limit_time *l)
 {
         struct words w = begin(out, size);
 
+        if (l->ended)
+                say(&w, "as the run ended: ");
         if (l->low_s <= 0 && (isnan(l->high_s) || l->high_s <= 0))
                 say(&w, "%s may be at ", series_words(l->series));
         else if (l->low_s <= 0) {

@@ -91,7 +91,7 @@ const char builtin_rules[] =
         RULE "crashed\n"
         LINE "expr: crashed\n"
         LINE "labels: {severity: warning}\n"
-        NOTES "'{{target}} ended without an end marker in its log: it crashed, was killed, or its log was cut'\n"
+        NOTES "'{{target}} crashed: {{reason}}'\n"
 
         RULE "restart-loop\n"
         LINE "expr: increase(restarts, 15m) >= 3\n"

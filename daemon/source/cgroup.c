@@ -26,11 +26,12 @@
 #define UNLIMITED_V1 ((uint64_t)1 << 62) /* the first generation writes a huge number instead of "max" */
 
 struct generation {
-        const char *mount, *current, *max;
+        const char *mount, *current, *max, *oom;
 };
 
-static const struct generation first = { "/sys/fs/cgroup/memory", "memory.usage_in_bytes", "memory.limit_in_bytes" };
-static const struct generation second = { "/sys/fs/cgroup", "memory.current", "memory.max" };
+static const struct generation first = { "/sys/fs/cgroup/memory", "memory.usage_in_bytes", "memory.limit_in_bytes",
+                                         "memory.oom_control" };
+static const struct generation second = { "/sys/fs/cgroup", "memory.current", "memory.max", "memory.events" };
 
 static bool lists_memory(const char *controllers, size_t size)
 {
@@ -106,20 +107,58 @@ static void cut_last(char *group)
                 *slash = '\0';
 }
 
-void cgroup_memory(const char *root, uint32_t pid, uint64_t *ret_current, uint64_t *ret_max)
+/* The group of a process, "" for the root. NULL when there is none, or it is outside of what our namespace shows. */
+static const struct generation *group_of(const char *root, uint32_t pid, char group[KERNEL_PATH_MAX])
 {
-        char text[KERNEL_PATH_MAX + 4096], group[KERNEL_PATH_MAX];
+        char text[KERNEL_PATH_MAX + 4096];
         const char *path = NULL;
 
-        *ret_current = *ret_max = UNKNOWN_U64;
         if (kernel_file_read(text, sizeof(text), "%s/proc/%u/cgroup", root, pid) < 0)
-                return;
+                return NULL;
         const struct generation *g = find_group(text, &path);
-        if (!g || strstr(path, "/..") || strlen(path) >= sizeof(group))
-                return; /* none, or outside of what our namespace shows */
+        if (!g || strstr(path, "/..") || strlen(path) >= KERNEL_PATH_MAX)
+                return NULL;
         memcpy(group, path, strlen(path) + 1);
         if (!strcmp(group, "/"))
                 group[0] = '\0';
+        return g;
+}
+
+bool cgroup_oom_file(const char *root, uint32_t pid, char *ret_path, size_t size)
+{
+        char group[KERNEL_PATH_MAX];
+        const struct generation *g = group_of(root, pid, group);
+
+        if (!g)
+                return false;
+        int n = snprintf(ret_path, size, "%s%s%s/%s", root, g->mount, group, g->oom);
+        return n > 0 && (size_t)n < size && cgroup_oom_kills(ret_path) != UNKNOWN_U64;
+}
+
+uint64_t cgroup_oom_kills(const char *path)
+{
+        static const char key[] = "oom_kill ";
+        char text[1024];
+        uint64_t kills;
+
+        if (kernel_file_read(text, sizeof(text), "%s", path) < 0)
+                return UNKNOWN_U64;
+        for (const char *line = text; line; line = strchr(line, '\n')) {
+                line += *line == '\n';
+                if (!strncmp(line, key, sizeof(key) - 1))
+                        return kernel_number(line + sizeof(key) - 1, &kills) ? kills : UNKNOWN_U64;
+        }
+        return UNKNOWN_U64;
+}
+
+void cgroup_memory(const char *root, uint32_t pid, uint64_t *ret_current, uint64_t *ret_max)
+{
+        char group[KERNEL_PATH_MAX];
+        const struct generation *g = group_of(root, pid, group);
+
+        *ret_current = *ret_max = UNKNOWN_U64;
+        if (!g)
+                return;
         if (group[0])
                 *ret_current = read_number(root, g, group, g->current);
         for (;;) { /* ends at the mount's root, where group is "" */

@@ -3,9 +3,17 @@
 #ifndef HW_DAEMON_SOURCE_CGROUP_H
 #define HW_DAEMON_SOURCE_CGROUP_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The usage and limit of the group that binds (procfs.h); each UNKNOWN_U64 when not known or unlimited. */
 void cgroup_memory(const char *root, uint32_t pid, uint64_t *ret_current, uint64_t *ret_max);
+
+/* The file that counts kills for want of memory in the process's own group, while it lives. False: there is none. */
+bool cgroup_oom_file(const char *root, uint32_t pid, char *ret_path, size_t size);
+
+/* Its count now, UNKNOWN_U64 when it cannot be read. */
+uint64_t cgroup_oom_kills(const char *path);
 
 #endif

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/source/kernel_file.h"
 #include "proto/base/process.h"
 
 enum process_state {
@@ -22,10 +23,12 @@ enum process_state {
 };
 
 struct process_watch {
-        const char *root;   /* "" or that of a made-up tree; borrowed */
-        bool seen;          /* of this run, alive on this machine */
-        uint64_t pss_bytes; /* newest; UNKNOWN_U64 */
-        unsigned pss_age;   /* looks since */
+        const char *root;               /* "" or that of a made-up tree; borrowed */
+        bool seen;                      /* of this run, alive on this machine */
+        uint64_t pss_bytes;             /* newest; UNKNOWN_U64 */
+        unsigned pss_age;               /* looks since */
+        char oom_file[KERNEL_PATH_MAX]; /* of its control group; "": not known */
+        uint64_t oom_kills;             /* when it was first seen */
 };
 
 /* For a new run. */
@@ -34,5 +37,11 @@ void process_watch_begin(struct process_watch *w);
 /* start_wall_ns is the run's. PROCESS_ALIVE: *ret_sample is filled. */
 enum process_state process_watch_look(struct process_watch *w, uint32_t pid, uint64_t start_wall_ns, uint64_t wall_ns,
                                       struct process_sample *ret_sample);
+
+/* Whether the process of this run is there now; false also when it was never seen. */
+bool process_watch_alive(const struct process_watch *w, uint32_t pid, uint64_t start_wall_ns);
+
+/* Whether the kernel has killed a process of its control group for want of memory since it was first seen. */
+bool process_watch_oom_killed(const struct process_watch *w);
 
 #endif

@@ -67,6 +67,7 @@ struct pipeline *pipeline_new(const struct pipeline_options *options, char *erro
         p->uri = *options->uri;
         p->live = options->base != NULL;
         p->show_arguments = options->show_arguments;
+        p->one_run = options->one_run;
         p->tell_events = options->events == EVENTS_FULL;
         p->last_bytes_wall_ns = UNKNOWN_U64;
         p->process.root = "";
@@ -97,7 +98,7 @@ void pipeline_destroy(struct pipeline **pp)
         *pp = NULL;
         if (!p)
                 return;
-        bool started = p->source != NULL;
+        bool started = p->source != NULL || p->kept;
         source_close(&p->source);
         if (started) {
                 if (p->in_run)

@@ -16,6 +16,7 @@
 
 #include "heapwatch/wire.h"
 #include "daemon/publish/event_stream.h"
+#include "daemon/publish/publisher.h"
 #include "daemon/publish/update_sink.h"
 #include "daemon/source/uri.h"
 
@@ -38,6 +39,7 @@ struct pipeline_options {
         const struct tracker_config *trend;    /* copied; NULL: services' scale, no limit known */
         const struct ruleset *rules;           /* borrowed until pipeline_reload or _destroy; NULL: nothing is judged */
         const struct alert_hooks *alert_hooks; /* copied; NULL: nobody */
+        bool one_run; /* the source is of one run: when it is gone, the target is kept as it ended */
 };
 
 /* Starts to read. NULL with a sentence in `error`. */
@@ -49,6 +51,23 @@ void pipeline_destroy(struct pipeline **p);
 const char *pipeline_name(const struct pipeline *p);
 const struct model *pipeline_model(const struct pipeline *p);
 const struct tracker *pipeline_tracker(const struct pipeline *p);
+
+/* How the program ended, from its parent; before or behind the end of its log. */
+void pipeline_exited(struct pipeline *p, const struct run_exit *how);
+
+/* A target of one run whose source has been gone for so long at least. */
+bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns);
+
+/* Of such a target: nothing is read any more, all state stays. */
+void pipeline_keep(struct pipeline *p);
+bool pipeline_is_kept(const struct pipeline *p);
+uint64_t pipeline_ended_wall_ns(const struct pipeline *p);
+
+/*
+ * Makes room for another run of that name: subscribers hear that the old name is removed and a kept target of the new
+ * one is there; its alerts are resolved. -ENOMEM: nothing has changed.
+ */
+int pipeline_set_aside(struct pipeline *p, const char *name);
 
 /* Goes on with other rules, if it was made with some. */
 void pipeline_reload(struct pipeline *p, const struct ruleset *rules);

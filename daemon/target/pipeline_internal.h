@@ -3,7 +3,8 @@
  * pipeline_internal.h - what the files of a pipeline share: its struct, and what
  * each of them does for the others. pipeline.c makes and asks it,
  * pipeline_live.c is its live source and process, pipeline_stream.c takes bytes
- * to runs and events, pipeline_state.c says how it is and sends what is new.
+ * to runs and events, pipeline_state.c says how it is and sends what is new,
+ * pipeline_end.c knows how runs end and what is kept then.
  */
 #ifndef HW_DAEMON_TARGET_PIPELINE_INTERNAL_H
 #define HW_DAEMON_TARGET_PIPELINE_INTERNAL_H
@@ -28,7 +29,7 @@
 struct pipeline {
         char name[TARGET_NAME_MAX + 1];
         struct source_uri uri;
-        bool live, show_arguments, tell_events;
+        bool live, show_arguments, tell_events, one_run;
 
         struct source *source; /* NULL for finished logs */
         struct hw_eventlog *decoder;
@@ -45,6 +46,11 @@ struct pipeline {
         uint64_t state_since_wall_ns;
         uint32_t runs;
         bool in_run;
+
+        bool open, was_open;   /* live: the source; it was so once */
+        uint64_t shut_mono_ns; /* when it was open last */
+        bool kept;
+        struct run_exit ended; /* of the run at hand */
 
         struct pace pace;      /* live */
         uint64_t next_tick_ns; /* finished logs */
@@ -80,6 +86,17 @@ void pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size);
 
 /* The stream is over: closes decoder and run, ready for another stream. */
 void pipeline_finish_stream(struct pipeline *p, const char *why);
+
+/* -------------------------------------------------------- pipeline_end.c */
+
+/* A run begins: nothing is known of its end. */
+void pipeline_forget_end(struct pipeline *p);
+
+/* What a run has come to whose stream stopped without an end marker, and the sentence: `why` the stream stopped. */
+Hw__Target__State pipeline_state_at_end(struct pipeline *p, const char *why, char *detail, size_t size);
+
+/* A run of unknown end: its process has gone meanwhile. */
+void pipeline_lost_process_gone(struct pipeline *p);
 
 /* ------------------------------------------------------- pipeline_live.c */
 

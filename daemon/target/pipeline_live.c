@@ -54,10 +54,15 @@ static void on_source_state(void *ctx, enum source_state state, const char *why)
 {
         struct pipeline *p = ctx;
 
+        if (p->open)
+                p->shut_mono_ns = clock_mono_ns();
+        p->open = state == SOURCE_OPEN;
+        p->was_open |= p->open;
         switch (state) {
         case SOURCE_WAITING:
                 /* How the last run ended says more than that the source is gone. */
-                if (p->state != HW__TARGET__STATE__STATE_ENDED && p->state != HW__TARGET__STATE__STATE_CRASHED)
+                if (p->state != HW__TARGET__STATE__STATE_ENDED && p->state != HW__TARGET__STATE__STATE_CRASHED &&
+                    p->state != HW__TARGET__STATE__STATE_LOST)
                         pipeline_set_state(p, HW__TARGET__STATE__STATE_WAITING, why);
                 break;
         case SOURCE_OPEN:
@@ -104,6 +109,10 @@ void pipeline_look_at_process(struct pipeline *p, uint64_t wall_ns)
         const struct run *run = model_run(p->model);
         struct process_sample sample;
 
+        bool lost = p->state == HW__TARGET__STATE__STATE_LOST && p->process.seen;
+
+        if (!p->in_run && lost && !process_watch_alive(&p->process, run->pid, run->start_wall_ns))
+                pipeline_lost_process_gone(p);
         if (!p->in_run || run->pid == 0 || run->start_wall_ns == UNKNOWN_U64 || !source_is_local(p->source))
                 return;
         switch (process_watch_look(&p->process, run->pid, run->start_wall_ns, wall_ns, &sample)) {

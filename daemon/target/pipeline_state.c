@@ -24,6 +24,8 @@ struct target_facts pipeline_facts(const struct pipeline *p)
                 .state_since_wall_ns = p->state_since_wall_ns,
                 .local = p->process.seen,
                 .show_arguments = p->show_arguments,
+                .kept = p->kept,
+                .ended = p->ended,
         };
 }
 

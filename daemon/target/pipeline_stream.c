@@ -31,7 +31,7 @@ static void end_run(struct pipeline *p, Hw__Target__State state, const char *det
         tracker_end_run(p->tracker);
         pipeline_flush(p);
         if (p->alerting)
-                alerting_end_run(p->alerting, state == HW__TARGET__STATE__STATE_CRASHED);
+                alerting_end_run(p->alerting, state == HW__TARGET__STATE__STATE_CRASHED, detail);
         p->in_run = false;
         pipeline_set_state(p, state, detail);
 }
@@ -41,6 +41,7 @@ static void begin_run(struct pipeline *p)
         end_run(p, HW__TARGET__STATE__STATE_CRASHED, "a new header came before the end marker of the run before");
         p->runs++;
         p->in_run = true;
+        pipeline_forget_end(p);
         process_watch_begin(&p->process);
         p->next_tick_ns = 0;
         log_debug("target=%s run=%" PRIu32 " begins; header read, bytes=%" PRIu64, p->name, p->runs,
@@ -51,6 +52,16 @@ static void begin_run(struct pipeline *p)
         pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, "");
         if (p->alerting)
                 alerting_begin_run(p->alerting, p->runs);
+}
+
+/* With the status that its parent has told, or will tell. */
+static void end_marked(struct pipeline *p)
+{
+        struct run_exit ended = p->ended;
+
+        end_run(p, HW__TARGET__STATE__STATE_ENDED, "the log ended with its end marker");
+        if (ended.known)
+                pipeline_exited(p, &ended);
 }
 
 static void note_damage(struct pipeline *p, const struct hw_eventlog_damage *damage)
@@ -127,7 +138,7 @@ static void take_status(struct pipeline *p, enum hw_eventlog_status status)
                 begin_run(p);
                 break;
         case HW_EVENTLOG_END:
-                end_run(p, HW__TARGET__STATE__STATE_ENDED, "the log ended with its end marker");
+                end_marked(p);
                 break;
         case HW_EVENTLOG_BAD:
         case HW_EVENTLOG_LIMIT:
@@ -163,7 +174,7 @@ void pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size)
 
 void pipeline_finish_stream(struct pipeline *p, const char *why)
 {
-        char detail[sizeof(p->detail)];
+        char detail[sizeof(p->detail)], cause[sizeof(p->detail)];
         uint64_t left;
 
         hw_eventlog_input_end(p->decoder);
@@ -173,11 +184,14 @@ void pipeline_finish_stream(struct pipeline *p, const char *why)
         if (hw_eventlog_stats(p->decoder)->resyncs > p->damages.all) /* the stream ends inside it */
                 note_damage(p, hw_eventlog_damage(p->decoder));
         if (!clean && left > 0)
-                snprintf(detail, sizeof(detail),
+                snprintf(cause, sizeof(cause),
                          "%s, without an end marker and inside an event (%" PRIu64 " bytes of it were there)", why,
                          left);
         else
-                snprintf(detail, sizeof(detail), "%s, without an end marker", why);
-        end_run(p, HW__TARGET__STATE__STATE_CRASHED, detail);
+                snprintf(cause, sizeof(cause), "%s, without an end marker", why);
+        if (p->in_run) {
+                Hw__Target__State state = pipeline_state_at_end(p, cause, detail, sizeof(detail));
+                end_run(p, state, detail);
+        }
         hw_eventlog_reset(p->decoder);
 }

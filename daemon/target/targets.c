@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "daemon/act/act.h"
+#include "proto/base/ckd.h"
 #include "proto/base/limits.h"
 #include "daemon/transport/limits.h"
 #include "proto/base/clock.h"
@@ -81,6 +82,98 @@ const Hw__Update *targets_daemon_state(struct targets *t)
         return &t->update;
 }
 
+/* ---------------------------------------------------------------- ended ones */
+
+#define GONE_AFTER_NS 2000000000u /* the source of one run is gone for so long: it does not come back */
+
+static void remove_at(struct targets *t, size_t i)
+{
+        log_info("target=%s removed", pipeline_name(t->pipelines[i]));
+        pipeline_destroy(&t->pipelines[i]);
+        memmove(t->pipelines + i, t->pipelines + i + 1, (t->n - i - 1) * sizeof(*t->pipelines));
+        t->n--;
+}
+
+/* As `heapwatch ctl remove` does: its alerts are over, too. */
+static void expire(struct targets *t, size_t i)
+{
+        char name[TARGET_NAME_MAX + 1];
+
+        snprintf(name, sizeof(name), "%s", pipeline_name(t->pipelines[i]));
+        remove_at(t, i);
+        if (t->options.removed)
+                t->options.removed(t->options.removed_ctx, name);
+}
+
+/* The kept target that ended first; SIZE_MAX when no more than `most` are kept. */
+static size_t one_too_many(const struct targets *t)
+{
+        size_t oldest = SIZE_MAX, kept = 0;
+
+        for (size_t i = 0; i < t->n; i++) {
+                if (!pipeline_is_kept(t->pipelines[i]))
+                        continue;
+                kept++;
+                if (oldest == SIZE_MAX ||
+                    pipeline_ended_wall_ns(t->pipelines[i]) < pipeline_ended_wall_ns(t->pipelines[oldest]))
+                        oldest = i;
+        }
+        return kept > t->options.keep.most ? oldest : SIZE_MAX;
+}
+
+static void look_after_ended(struct targets *t, uint64_t wall_ns)
+{
+        size_t oldest;
+
+        for (size_t i = t->n; i-- > 0;) {
+                struct pipeline *p = t->pipelines[i];
+                if (pipeline_is_over(p, GONE_AFTER_NS) && !pipeline_has_run(p))
+                        expire(t, i); /* it never was more than a name */
+                else if (pipeline_is_over(p, GONE_AFTER_NS))
+                        pipeline_keep(p);
+                else if (pipeline_is_kept(p) && sub_sat(wall_ns, pipeline_ended_wall_ns(p)) > t->options.keep.for_ns)
+                        expire(t, i);
+        }
+        while ((oldest = one_too_many(t)) != SIZE_MAX)
+                expire(t, oldest);
+}
+
+/* NAME~1 or the first number above those there are; of a long name the beginning. */
+static void name_aside(const struct targets *t, const char *name, char out[TARGET_NAME_MAX + 1])
+{
+        unsigned number = 1;
+        int base = (int)strnlen(name, TARGET_NAME_MAX - 5);
+
+        for (size_t i = 0; i < t->n; i++) {
+                const char *other = pipeline_name(t->pipelines[i]);
+                unsigned n;
+                if (!strncmp(other, name, (size_t)base) && sscanf(other + base, "~%4u", &n) == 1 && n >= number)
+                        number = n + 1;
+        }
+        snprintf(out, TARGET_NAME_MAX + 1, "%.*s~%u", base, name, number % 10000);
+}
+
+/* 0 when the name is free now. */
+static int make_room(struct targets *t, const char *name)
+{
+        char aside[TARGET_NAME_MAX + 1];
+        struct pipeline *p = targets_find(t, name);
+
+        if (!p)
+                return 0;
+        if (!pipeline_is_kept(p) && !pipeline_is_over(p, 0))
+                return -EEXIST;
+        if (!pipeline_has_run(p) || strlen(name) > TARGET_NAME_MAX || strchr(name, '~'))
+                return targets_remove(t, name);
+        if (!pipeline_is_kept(p))
+                pipeline_keep(p);
+        name_aside(t, name, aside);
+        if (pipeline_set_aside(p, aside) != 0)
+                return -EEXIST;
+        log_info("target=%s kept as %s", name, aside);
+        return 0;
+}
+
 static void on_heartbeat(evutil_socket_t fd, short what, void *ctx)
 {
         struct targets *t = ctx;
@@ -91,6 +184,7 @@ static void on_heartbeat(evutil_socket_t fd, short what, void *ctx)
         t->sequence++;
         (void)out.send(out.ctx, targets_daemon_state(t)); /* a lost heartbeat is followed by another */
         uint64_t wall_ns = clock_wall_ns();
+        look_after_ended(t, wall_ns);
         for (size_t i = 0; i < t->n; i++)
                 pipeline_heartbeat(t->pipelines[i], wall_ns);
 }
@@ -128,12 +222,12 @@ void targets_destroy(struct targets **tp)
         free(t);
 }
 
-int targets_add(struct targets *t, const char *name, const struct source_uri *uri, uint64_t resolution_ns, char *error,
-                size_t error_size)
+int targets_add(struct targets *t, const char *name, const struct source_uri *uri, const struct target_wish *wish,
+                char *error, size_t error_size)
 {
         struct tracker_config trend = t->options.trend;
 
-        if (targets_find(t, name)) {
+        if (make_room(t, name) != 0) {
                 snprintf(error, error_size, "there is a target '%s' already; remove it or give another name", name);
                 return -EEXIST;
         }
@@ -141,8 +235,8 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 snprintf(error, error_size, "%u targets are the most one daemon takes; start another", LIMIT_TARGETS);
                 return -ENOSPC;
         }
-        if (resolution_ns)
-                trend.trend = trend_config_scaled(resolution_ns);
+        if (wish->resolution_ns)
+                trend.trend = trend_config_scaled(wish->resolution_ns);
         struct pipeline_options options = {
                 .base = t->base,
                 .name = name,
@@ -153,6 +247,7 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 .trend = &trend,
                 .rules = t->options.rules,
                 .alert_hooks = &t->options.alert_hooks,
+                .one_run = wish->one_run,
         };
         struct pipeline *p = pipeline_new(&options, error, error_size);
         if (!p)
@@ -167,10 +262,7 @@ int targets_remove(struct targets *t, const char *name)
         for (size_t i = 0; i < t->n; i++) {
                 if (strcmp(pipeline_name(t->pipelines[i]), name) != 0)
                         continue;
-                log_info("target=%s removed", name);
-                pipeline_destroy(&t->pipelines[i]);
-                memmove(t->pipelines + i, t->pipelines + i + 1, (t->n - i - 1) * sizeof(*t->pipelines));
-                t->n--;
+                remove_at(t, i);
                 return 0;
         }
         return -ENOENT;

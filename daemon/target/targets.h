@@ -22,6 +22,12 @@ struct event_base;
 struct pipeline;
 struct targets;
 
+/* How long targets of one run are kept after their end. */
+struct keep_ended {
+        uint32_t most; /* of them; the oldest go first */
+        uint64_t for_ns;
+};
+
 /* What holds for all targets. */
 struct targets_options {
         bool show_arguments;
@@ -29,6 +35,9 @@ struct targets_options {
         const struct ruleset *rules; /* borrowed until targets_reload or _destroy */
         struct alert_hooks alert_hooks;
         const struct act *act; /* whose counters the daemon's state tells; NULL: none */
+        struct keep_ended keep;
+        void (*removed)(void *ctx, const char *name); /* a target kept for long enough is gone; NULL: nobody asks */
+        void *removed_ctx;
 };
 
 /* The bus is borrowed. NULL when out of memory. */
@@ -37,12 +46,18 @@ struct targets *targets_new(struct event_base *base, struct bus *bus, const stru
 /* Removes all targets, telling the subscribers. */
 void targets_destroy(struct targets **t);
 
+/* Of one target. */
+struct target_wish {
+        uint64_t resolution_ns; /* valid: its growth is judged in steps of that; 0: as of all targets */
+        bool one_run;           /* see pipeline.h */
+};
+
 /*
- * Its growth is judged in steps of resolution_ns (valid), 0: as of all targets.
+ * A target of one run that has this name and has ended makes room: it is called NAME~1, NAME~2 and so on from then on.
  * Returns 0, or -EEXIST, -ENOSPC, -EINVAL with a sentence in `error`.
  */
-int targets_add(struct targets *t, const char *name, const struct source_uri *uri, uint64_t resolution_ns, char *error,
-                size_t error_size);
+int targets_add(struct targets *t, const char *name, const struct source_uri *uri, const struct target_wish *wish,
+                char *error, size_t error_size);
 
 /* Returns 0 or -ENOENT. */
 int targets_remove(struct targets *t, const char *name);

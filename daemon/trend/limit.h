@@ -11,6 +11,7 @@
 #ifndef HW_DAEMON_TREND_LIMIT_H
 #define HW_DAEMON_TREND_LIMIT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "proto/base/process.h"
@@ -41,6 +42,7 @@ struct limit_time {
         double low_s, mid_s, high_s; /* from as_of_ns on; NaN: does not come at that slope. low_s is never NaN */
         double heap_over_live;       /* NaN unless series is SERIES_LIVE */
         uint64_t as_of_ns;
+        bool ended; /* so it was when the run ended */
 };
 
 #endif

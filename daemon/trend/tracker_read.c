@@ -325,7 +325,7 @@ bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret)
         struct trend_result r;
 
         tracker_growth(t, &g);
-        *ret = (struct limit_time){ .limit = tracker_limit(t), .as_of_ns = t->settled_ns };
+        *ret = (struct limit_time){ .limit = tracker_limit(t), .as_of_ns = t->settled_ns, .ended = t->ended };
         ret->series = growing_series(&g, ret->limit.source);
         ret->heap_over_live = ret->series == SERIES_LIVE ? heap_over_live(t) : NAN;
         if (ret->series == SERIES_COUNT || ret->limit.bytes == UNKNOWN_U64)

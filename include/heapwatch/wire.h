@@ -35,7 +35,7 @@ Hw__Series hw_series_parse(const char *name);
 /* Unit of a series' values: "B", "ns". Static. */
 const char *hw_series_unit(Hw__Series series);
 
-/* Whether a target may be called so: 1 to 64 of [A-Za-z0-9._-]. */
+/* Whether a target may be called so: 1 to 64 of [A-Za-z0-9._~-]. */
 bool hw_target_name_valid(const char *name);
 
 /* Writes "hw1/<kind>/<target>/" and returns its length. `target` "" with KIND_DAEMON. */

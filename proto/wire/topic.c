@@ -14,7 +14,7 @@ static_assert(sizeof("hw1/profile//") + LIMIT_TARGET_NAME_BYTES <= HW_TOPIC_MAX,
 
 bool hw_target_name_valid(const char *name)
 {
-        size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
+        size_t n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-~");
 
         return n > 0 && n <= LIMIT_TARGET_NAME_BYTES && name[n] == '\0';
 }

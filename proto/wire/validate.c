@@ -85,7 +85,7 @@ static const char *check_names(char *const *names, size_t n)
 {
         for (size_t i = 0; i < n; i++)
                 if (!hw_target_name_valid(names[i]))
-                        return "a target's name is not [A-Za-z0-9._-]{1,64}";
+                        return "a target's name is not [A-Za-z0-9._~-]{1,64}";
         return NULL;
 }
 
@@ -218,7 +218,7 @@ static const char *check_update(const Hw__Update *u)
                 return "the daemon's own update names a target";
         if (u->body_case != HW__UPDATE__BODY_DAEMON && u->body_case != HW__UPDATE__BODY__NOT_SET &&
             !hw_target_name_valid(target))
-                return "a target's name is not [A-Za-z0-9._-]{1,64}";
+                return "a target's name is not [A-Za-z0-9._~-]{1,64}";
         return check_body(u);
 }
 
@@ -242,6 +242,8 @@ const char *validate_request(Hw__Request *request)
                 return check_names(request->snapshot->targets, request->snapshot->n_targets);
         case HW__REQUEST__WHAT_HISTORY:
                 return request->history->target ? check_names(&request->history->target, 1) : NULL;
+        case HW__REQUEST__WHAT_END_TARGET:
+                return request->end_target->name ? check_names(&request->end_target->name, 1) : NULL;
         case HW__REQUEST__WHAT_ADD_TARGET:
                 return request->add_target->name ? check_names(&request->add_target->name, 1) : NULL;
         case HW__REQUEST__WHAT_REMOVE_TARGET:

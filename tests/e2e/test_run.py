@@ -51,7 +51,7 @@ def test_watches_to_the_end(daemon, programs):
     status, out, err = finish(run)
     assert status == 0 and int(out) >= 20000
     assert "mine ended with status 0" in err and "heap census" in err and "not delivered" not in err
-    wait_for(lambda: daemon.target("mine") is None, "the target's removal")
+    assert daemon.target("mine").exit_status == 0 and "heapwatch top mine" in err
     assert not list(daemon.directory.glob("run-*"))
 
 

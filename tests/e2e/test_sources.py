@@ -132,7 +132,7 @@ def test_connects_and_reconnects(directory, kind):
     server.start()
     with Daemon(directory, f"t={uri}") as d:
         wait_for(lambda: d.health("t").bytes == sum(map(len, parts)), "both connections")
-        t = d.wait_state("t", "CRASHED", "WAITING", run=2)
+        t = d.wait_state("t", "CRASHED", "LOST", "WAITING", run=2)
         assert t.runs == 2
         assert d.health("t").reconnects >= 1
 

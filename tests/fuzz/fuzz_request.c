@@ -64,10 +64,10 @@ uint64_t targets_epoch(const struct targets *t)
         return 1;
 }
 
-int targets_add(struct targets *t, const char *name, const struct source_uri *uri, uint64_t resolution_ns, char *error,
-                size_t error_size)
+int targets_add(struct targets *t, const char *name, const struct source_uri *uri, const struct target_wish *wish,
+                char *error, size_t error_size)
 {
-        (void)resolution_ns;
+        (void)wish;
         if (!target_name_valid(name) || !uri->text[0])
                 abort(); /* checked before */
         snprintf(error, error_size, "no");

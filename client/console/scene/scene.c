@@ -19,7 +19,9 @@ const char *state_word(const struct world_target *t)
         case HW__TARGET__STATE__STATE_ENDED:
                 return "ended";
         case HW__TARGET__STATE__STATE_CRASHED:
-                return "crashed";
+                return t->target->has_exit_signal ? "killed" : "crashed";
+        case HW__TARGET__STATE__STATE_LOST:
+                return "lost";
         case HW__TARGET__STATE__STATE_FAILED:
                 return "failed";
         case HW__TARGET__STATE__STATE_REMOVED:
@@ -39,6 +41,7 @@ enum tint state_tint(const struct world_target *t)
                 return TINT_WARN;
         case HW__TARGET__STATE__STATE_CRASHED:
         case HW__TARGET__STATE__STATE_FAILED:
+        case HW__TARGET__STATE__STATE_LOST:
                 return TINT_BAD;
         default:
                 return TINT_DIM;

@@ -152,8 +152,7 @@ export class Shell {
     private frame(): void {
         const { app } = this, t = app.target();
         this.fillTargets();
-        showState(this.state, t?.state?.state);
-        this.state.title = visible(t?.state?.detail ?? "");
+        showState(this.state, t?.state);
         const range = parseStanding(app.rangeText) ? "standing" : app.rangeText;
         for (const b of this.ranges.children) {
             const name = (b as HTMLElement).dataset["range"];

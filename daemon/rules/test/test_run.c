@@ -248,7 +248,7 @@ static void play(struct stage *s)
                 interval(s, i);
         model_end_run(s->model);
         tracker_end_run(s->tracker);
-        alerting_end_run(s->alerting, false);
+        alerting_end_run(s->alerting, false, "");
 }
 
 static bool build(struct stage *s, const struct ruleset *rules, const struct alert_hooks *hooks)

@@ -3,6 +3,7 @@
 
 #include <sys/wait.h>
 
+#include "daemon/source/process_watch.h"
 #include "daemon/source/procfs.h"
 
 /* Writes a file of the made-up tree, and the directories on the way. */
@@ -127,6 +128,36 @@ static void cgroup_in_a_container(void **state)
         limits(UNKNOWN_U64, UNKNOWN_U64);
 }
 
+/* Both generations count kills in a line "oom_kill N"; only those since the process was first seen are of its run. */
+static void killed_for_want_of_memory(void **state)
+{
+        static const char *const files[][2] = {
+                { "0::/a/b\n", "sys/fs/cgroup/a/b/memory.events" },
+                { "4:memory:/a/b\n", "sys/fs/cgroup/memory/a/b/memory.oom_control" },
+        };
+        uint64_t start = (1000000ull + 123) * 1000000000u;
+        struct process_sample s;
+
+        (void)state;
+        for (size_t i = 0; i < 2; i++) {
+                struct process_watch w = { .root = dir };
+                process(STAT("S"));
+                tree("proc/42/cgroup", files[i][0]);
+                tree(files[i][1], "low 0\noom 2\noom_kill 1\n");
+                process_watch_begin(&w);
+                assert_false(process_watch_oom_killed(&w)); /* not seen yet */
+                assert_int_equal(process_watch_look(&w, 42, start, start, &s), PROCESS_ALIVE);
+                assert_true(process_watch_alive(&w, 42, start));
+                assert_false(process_watch_oom_killed(&w));
+                tree("proc/42/stat", STAT("Z"));
+                tree(files[i][1], "low 0\noom 9\noom_kill 2\noom_group_kill 0\n");
+                assert_true(process_watch_oom_killed(&w));
+                assert_false(process_watch_alive(&w, 42, start));
+                tree(files[i][1], "");
+                assert_false(process_watch_oom_killed(&w));
+        }
+}
+
 static void cgroup_first_generation(void **state)
 {
         (void)state;
@@ -195,6 +226,7 @@ int main(void)
                 test_in_dir(gone),
                 test_in_dir(cgroup_second_generation),
                 test_in_dir(cgroup_in_a_container),
+                test_in_dir(killed_for_want_of_memory),
                 test_in_dir(cgroup_first_generation),
                 test_in_dir(hostile_cgroup_files),
                 test_in_dir(this_very_process),

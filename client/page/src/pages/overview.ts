@@ -21,7 +21,7 @@ const judged = (t: Target) => t.trends.ofSeries.get("live") ?? t.trends.ofSeries
 
 const COLUMNS: Column<Target>[] = [
     { id: "target", title: "Target", width: "minmax(84px, 2fr)", left: true, value: (t) => t.key, draw: (c, t) => setLabel(c, t.key) },
-    { id: "state", title: "State", width: "100px", left: true, wide: true, value: (t) => stateText(t.state?.state), draw: (c, t) => showState(c, t.state?.state) },
+    { id: "state", title: "State", width: "100px", left: true, wide: true, value: (t) => stateText(t.state), draw: (c, t) => showState(c, t.state) },
     { id: "program", title: "Program", width: "minmax(90px, 1fr)", left: true, wide: true, value: (t) => t.state?.runInfo?.program,
         draw: (c, t) => setLabel(c, t.state?.runInfo?.program ?? UNKNOWN) },
     { id: "curve", title: "Heap", width: "136px", wide: true, left: true, value: (t) => num(t.heap?.heapSizeBytes), draw: drawCurve },

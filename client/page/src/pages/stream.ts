@@ -34,7 +34,7 @@ export function stream(app: App): Page {
         const size = (name: string, key: string, hint?: string): Fact => ({ name, value: bytes(num(n?.[key] as U64 | undefined)), hint });
         const wall = (ns: U64 | undefined) => (num(ns) === undefined ? UNKNOWN : new Date(num(ns)! / 1e6).toLocaleString());
         groups[0]!.show([
-            { name: "source", value: t.state?.uri ?? UNKNOWN, text: true }, { name: "state", value: stateText(t.state?.state) },
+            { name: "source", value: t.state?.uri ?? UNKNOWN, text: true }, { name: "state", value: stateText(t.state) },
             { name: "because", value: t.state?.detail || UNKNOWN, text: true }, { name: "since", value: wall(t.state?.stateSinceWallNs) },
             { name: "runs seen", value: count(t.state?.runs) }, number("reconnects", "reconnects"), { name: "bytes last arrived", value: wall(n?.lastBytesWallNs) },
             { name: "lag", value: duration(num(n?.lagNs)), hint: "last arrival minus the newest event then" },

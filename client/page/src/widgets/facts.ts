@@ -2,7 +2,8 @@
 /*
  * facts.ts - short lists of names and values, large numbers, and small labels of a state.
  */
-import { h, setAttr, setLabel, setText, unbroken } from "../dom.ts";
+import { h, setAttr, setLabel, setText, unbroken, visible } from "../dom.ts";
+import type { TargetState } from "../state/wire.ts";
 
 export interface Fact {
     name: string;
@@ -40,17 +41,22 @@ export class Facts {
 
 const STATES: Record<string, [string, string]> = {
     STATE_WAITING: ["waiting", "dim"], STATE_CONNECTED: ["connected", "dim"], STATE_RUNNING: ["running", "good"],
-    STATE_ENDED: ["ended", "dim"], STATE_CRASHED: ["crashed", "bad"], STATE_FAILED: ["failed", "bad"],
+    STATE_ENDED: ["ended", "dim"], STATE_CRASHED: ["crashed", "bad"], STATE_FAILED: ["failed", "bad"], STATE_LOST: ["lost", "bad"],
 };
 
-export function stateText(state: string | undefined): string {
-    return STATES[state ?? ""]?.[0] ?? "–";
+function words(t: TargetState | undefined): [string, string] {
+    const [text, tone] = STATES[t?.state ?? ""] ?? ["–", "dim"];
+    return t?.state === "STATE_CRASHED" && t.exitSignal ? ["killed", tone] : [text, tone];
 }
 
-// A mark and a word: never colour alone.
-export function showState(el: HTMLElement, state: string | undefined): void {
-    const [text, tone] = STATES[state ?? ""] ?? ["–", "dim"];
-    pill(el, text, tone);
+export function stateText(t: TargetState | undefined): string {
+    return words(t)[0];
+}
+
+// A mark and a word: never colour alone. How a program ended is what it says when pointed at.
+export function showState(el: HTMLElement, t: TargetState | undefined): void {
+    pill(el, ...words(t));
+    setAttr(el, "title", t?.detail ? visible(t.detail) : null);
 }
 
 export function pill(el: HTMLElement, text: string, tone: string): void {

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pipeline_end.c - how a run ended, and what stays of a target whose source is
+ * gone for good.
+ *
+ * DESIGN: three know of an end. The log has an end marker, or none. The parent
+ * of the program (`heapwatch run`) knows its status or signal. The kernel tells
+ * whether the process is there and whether its control group ran out of memory.
+ * A connection that broke is not a crash: while nobody says that the process is
+ * gone, the run is lost, and the crash is told when it is found to be gone.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/base/ckd.h"
+#include "proto/base/clock.h"
+#include "daemon/target/pipeline_internal.h"
+
+void pipeline_forget_end(struct pipeline *p)
+{
+        p->ended = (struct run_exit){ .known = false };
+}
+
+/* A file or FIFO is left by its writer; a connection may break. */
+static bool source_may_break(const struct pipeline *p)
+{
+        return p->uri.kind == SOURCE_UNIX || p->uri.kind == SOURCE_TCP || p->uri.kind == SOURCE_UNIX_LISTEN ||
+               p->uri.kind == SOURCE_TCP_LISTEN;
+}
+
+static void say_exit(const struct run_exit *how, const char *why, char *detail, size_t size)
+{
+        const char *name = how->signal ? sigabbrev_np((int)how->signal) : NULL;
+
+        if (how->signal)
+                snprintf(detail, size, "killed by signal %" PRIu32 "%s%s%s%s", how->signal, name ? " (SIG" : "",
+                         name ? name : "", name ? ")" : "", how->oom_killed ? ", out of memory" : "");
+        else if (why)
+                snprintf(detail, size, "ended with status %" PRIu32 "; %s", how->status, why);
+        else
+                snprintf(detail, size, "ended with status %" PRIu32, how->status);
+}
+
+/* A run that is over before the first heartbeat: its process may still be there. */
+static void look_once(struct pipeline *p, const struct run *run)
+{
+        struct process_sample sample;
+
+        if (p->source && source_is_local(p->source) && run->pid && run->start_wall_ns != UNKNOWN_U64)
+                (void)process_watch_look(&p->process, run->pid, run->start_wall_ns, clock_wall_ns(), &sample);
+}
+
+Hw__Target__State pipeline_state_at_end(struct pipeline *p, const char *why, char *detail, size_t size)
+{
+        const struct run *run = model_run(p->model);
+
+        look_once(p, run);
+        bool seen = p->process.seen;
+        p->ended.oom_killed = seen && process_watch_oom_killed(&p->process);
+        if (p->ended.known) {
+                say_exit(&p->ended, why, detail, size);
+                return p->ended.signal || p->ended.status ? HW__TARGET__STATE__STATE_CRASHED
+                                                          : HW__TARGET__STATE__STATE_ENDED;
+        }
+        if (p->live && seen && process_watch_alive(&p->process, run->pid, run->start_wall_ns)) {
+                snprintf(detail, size, "%s; its process %" PRIu32 " is still there", why, run->pid);
+                return HW__TARGET__STATE__STATE_LOST;
+        }
+        if (p->live && !seen && source_may_break(p)) {
+                snprintf(detail, size, "%s; whether the program has ended is not known", why);
+                return HW__TARGET__STATE__STATE_LOST;
+        }
+        snprintf(detail, size, "%s%s", why, p->ended.oom_killed ? "; its control group ran out of memory" : "");
+        return HW__TARGET__STATE__STATE_CRASHED;
+}
+
+static void change_end(struct pipeline *p, Hw__Target__State state, const char *detail)
+{
+        if (p->alerting)
+                alerting_know_end(p->alerting, state == HW__TARGET__STATE__STATE_CRASHED, detail);
+        pipeline_set_state(p, state, detail);
+        pipeline_publish_state(p);
+}
+
+void pipeline_lost_process_gone(struct pipeline *p)
+{
+        char detail[sizeof(p->detail)];
+
+        p->ended.oom_killed = process_watch_oom_killed(&p->process);
+        snprintf(detail, sizeof(detail), "process %" PRIu32 " is gone, and its log has no end marker%s",
+                 model_run(p->model)->pid, p->ended.oom_killed ? "; its control group ran out of memory" : "");
+        change_end(p, HW__TARGET__STATE__STATE_CRASHED, detail);
+}
+
+void pipeline_exited(struct pipeline *p, const struct run_exit *how)
+{
+        bool marked = p->state == HW__TARGET__STATE__STATE_ENDED, oom = p->ended.oom_killed;
+        char detail[sizeof(p->detail)];
+
+        p->ended = *how;
+        p->ended.oom_killed = oom;
+        if (p->in_run || p->runs == 0)
+                return; /* the end of the log is still to come */
+        say_exit(&p->ended, marked ? NULL : "its log has no end marker", detail, sizeof(detail));
+        change_end(p,
+                   how->signal || (how->status && !marked) ? HW__TARGET__STATE__STATE_CRASHED
+                                                           : HW__TARGET__STATE__STATE_ENDED,
+                   detail);
+}
+
+/* ---------------------------------------------------------------------- kept */
+
+bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns)
+{
+        return p->one_run && !p->kept && !p->in_run && !p->open && p->was_open &&
+               sub_sat(clock_mono_ns(), p->shut_mono_ns) >= for_ns;
+}
+
+void pipeline_keep(struct pipeline *p)
+{
+        p->kept = true;
+        source_close(&p->source);
+        pipeline_publish_state(p);
+}
+
+bool pipeline_is_kept(const struct pipeline *p)
+{
+        return p->kept;
+}
+
+uint64_t pipeline_ended_wall_ns(const struct pipeline *p)
+{
+        return p->state_since_wall_ns;
+}
+
+int pipeline_set_aside(struct pipeline *p, const char *name)
+{
+        struct target_facts removed = pipeline_facts(p);
+
+        if (p->alerting) {
+                alerting_know_end(p->alerting, false, ""); /* what was said of the end is over */
+                p->fanout.n--;                             /* alerting is the last that listens */
+                alerting_destroy(&p->alerting);
+        }
+        removed.state = HW__TARGET__STATE__STATE_REMOVED;
+        removed.detail = "another run of this name begins";
+        publisher_state(p->publisher, &removed, NULL, pipeline_now_ns(p));
+        int r = publisher_rename(p->publisher, name);
+        if (r == 0)
+                snprintf(p->name, sizeof(p->name), "%s", name);
+        pipeline_publish_state(p);
+        return r;
+}

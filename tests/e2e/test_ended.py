@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What stays of a program that has ended: its target with all that was seen, on every face, until somebody removes it."""
+import itertools
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+
+import pytest
+
+from harness import CLIENT, LOGS, Daemon, client, pb, running, wait_for
+from test_run import daemon, finish, start     # noqa: F401: a fixture
+
+
+def running_target(daemon, name):
+    def with_data():
+        t = daemon.target(name)
+        return t and not t.kept and t.run_info.pid and daemon.snapshot(name).get("heap") and t
+
+    return wait_for(with_data, f"{name} running")
+
+
+def kept(daemon, name):
+    return wait_for(lambda: (t := daemon.target(name)) and t.kept and t, f"{name} kept as it ended")
+
+
+def leaky(daemon, programs, *more):
+    return start(daemon, "--name", "mine", "--resolution", "100ms", "--rts", "-i0.1", *more, "--", programs["leaky"], 600)
+
+
+def test_a_killed_program_stays_on_every_face(daemon, programs):
+    env = {"HEAPWATCH_DIR": str(daemon.directory)}
+    run = leaky(daemon, programs)
+    pid = running_target(daemon, "mine").run_info.pid
+    wait_for(lambda: daemon.snapshot("mine").get("census"), "a census")
+    os.kill(pid, signal.SIGKILL)
+    status, _, err = finish(run)
+    assert status == 128 + signal.SIGKILL and "heapwatch top mine" in err
+    t = kept(daemon, "mine")
+    assert t.state == pb.Target.STATE_CRASHED and t.exit_signal == signal.SIGKILL
+    assert t.detail == "killed by signal 9 (SIGKILL)"
+    said = daemon.snapshot("mine")
+    assert said["census"] and said["heap"][0].heap.live_bytes > 0 and said["gc"] and said["trends"]
+
+    assert "killed by signal 9" in client("ctl", "status", env=env).stdout.decode()
+    done = client("alerts", env=env)
+    assert done.returncode == 1 and "crashed" in done.stdout.decode()
+    assert "mine crashed: killed by signal 9 (SIGKILL)" in done.stdout.decode()
+    top = client("top", "--once", "mine", env=env).stdout.decode()
+    assert "killed" in top and "mine" in top
+    assert client("trend", "mine", env=env).stdout.decode().startswith("mine, run 1")
+    with running(CLIENT, "pipe", "--format", "json", env={**os.environ, **env}, stdout=subprocess.PIPE) as pipe:
+        assert any(json.loads(line).get("targetState", {}).get("exitSignal") == 9
+                   for line in itertools.islice(pipe.stdout, 200))
+    points = client("ctl", "history", "mine", "live", env=env).stdout.decode()
+    assert len(points.splitlines()) > 1
+
+    # Until it is removed by hand.
+    assert client("ctl", "remove", "mine", env=env).returncode == 0
+    wait_for(lambda: daemon.target("mine") is None, "the removal")
+    assert client("alerts", env=env).returncode == 0
+
+
+def test_the_run_before_is_kept_beside_the_next_one(daemon, programs):
+    first = leaky(daemon, programs)
+    os.kill(running_target(daemon, "mine").run_info.pid, signal.SIGKILL)
+    finish(first)
+    kept(daemon, "mine")
+    second = leaky(daemon, programs)
+    pid = running_target(daemon, "mine").run_info.pid
+    before = daemon.target("mine~1")
+    assert before.kept and before.exit_signal == signal.SIGKILL and before.run_info.pid != pid
+    assert daemon.snapshot("mine~1")["heap"][0].heap.live_bytes > 0
+    env = {"HEAPWATCH_DIR": str(daemon.directory)}
+    assert client("alerts", env=env).returncode == 0, "the crash is over when it runs again"
+    assert client("top", "--once", "mine~1", env=env).stdout.decode().count("killed") >= 1
+    os.kill(pid, signal.SIGKILL)
+    finish(second)
+    kept(daemon, "mine")
+    third = start(daemon, "--name", "mine", "--", programs["leaky"], 1)
+    assert finish(third)[0] == 0
+    assert kept(daemon, "mine").exit_status == 0
+    assert daemon.target("mine~1").run_info.pid == before.run_info.pid
+    assert daemon.target("mine~2").run_info.pid == pid
+
+
+def test_a_clean_end_stays_and_is_no_crash(daemon, programs):
+    assert finish(start(daemon, "--name", "mine", "--", programs["leaky"], 1))[0] == 0
+    t = kept(daemon, "mine")
+    assert (t.state, t.exit_status, t.detail) == (pb.Target.STATE_ENDED, 0, "ended with status 0")
+    assert client("alerts", env={"HEAPWATCH_DIR": str(daemon.directory)}).returncode == 0
+
+
+def test_the_name_is_free_after_run_itself_was_killed(daemon, programs):
+    run = leaky(daemon, programs)
+    pid = running_target(daemon, "mine").run_info.pid
+    try:
+        run.kill()
+        run.wait()
+        t = kept(daemon, "mine")
+        assert t.state == pb.Target.STATE_LOST and f"process {pid} is still there" in t.detail, t
+        assert not any(a.rule == "crashed" for u in daemon.snapshot("mine").get("alerts", []) for a in u.alerts.alerts)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+    wait_for(lambda: daemon.target("mine").state == pb.Target.STATE_CRASHED, "the end of the lost process")
+    assert finish(start(daemon, "--name", "mine", "--", programs["leaky"], 1))[0] == 0
+    assert daemon.target("mine~1").run_info.pid == pid
+
+
+@pytest.mark.parametrize("most, left", [(1, ["mine", "mine~3"]), (0, ["mine"])])
+def test_no_more_than_asked_for(directory, programs, most, left):
+    with Daemon(directory, args=("--keep-ended", str(most))) as d:
+        for _ in range(3):
+            assert finish(start(d, "--name", "mine", "--", programs["leaky"], 1))[0] == 0
+        run = start(d, "--name", "mine", "--", programs["leaky"], 600)
+        try:
+            running_target(d, "mine")
+            wait_for(lambda: sorted(d.status().daemon.targets) == left, f"{left} to be left")
+        finally:
+            run.terminate()
+            finish(run)
+
+
+def test_no_longer_than_asked_for(directory, programs):
+    with Daemon(directory, args=("--keep-ended-for", "3s")) as d:
+        assert finish(start(d, "--name", "mine", "--", programs["leaky"], 1))[0] == 0
+        kept(d, "mine")
+        wait_for(lambda: d.target("mine") is None, "its end after three seconds")
+
+
+def test_a_connection_that_breaks_is_no_crash(directory):
+    """Of a process that cannot be seen from here nobody knows whether it has ended."""
+    log = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(f"{directory}/s")
+    server.listen()
+
+    def serve():
+        peer, _ = server.accept()
+        peer.sendall(log[:len(log) // 2])
+        peer.close()
+        server.close()
+
+    threading.Thread(target=serve, daemon=True).start()
+    with Daemon(directory, f"t=unix:{directory}/s") as d:
+        t = d.wait_state("t", "LOST")
+        assert "whether the program has ended is not known" in t.detail and not t.kept
+        alerts = [a.rule for u in d.snapshot("t").get("alerts", []) for a in u.alerts.alerts]
+        assert "crashed" not in alerts
+        assert d.snapshot("t")["heap"][0].heap.live_bytes > 0
