@@ -267,6 +267,6 @@ uint64_t alerting_held_bytes(const struct alerting *a)
         uint64_t bytes = sizeof(*a) + alerts_held_bytes(a->alerts);
 
         for (unsigned i = 0; i < sizeof(a->gauges) / sizeof(a->gauges[0]); i++)
-                bytes += a->gauges[i].memory_bytes;
+                bytes += a->gauges[i].pyramid.held_bytes;
         return bytes;
 }

@@ -31,7 +31,7 @@ bool alerting_band_span(const struct alerting *a, uint32_t id, uint64_t from_ns,
         double area;
 
         return (known && tracker_band_span(a->tracker, id, from_ns, to_ns, ret, &area)) ||
-               history_band_span(history_of(a, id), from_ns, to_ns, ret) ||
+               history_band_span(history_of(a, id), (struct time_range){ from_ns, to_ns }, ret) ||
                tracker_band_span(a->tracker, id, from_ns, to_ns, ret, &area);
 }
 
@@ -40,7 +40,7 @@ bool alerting_band_oldest(const struct alerting *a, uint32_t id, uint64_t from_n
         bool known = tracker_band_knows(a->tracker, id, from_ns);
 
         return (known && tracker_band_oldest(a->tracker, id, from_ns, to_ns, ret)) ||
-               history_band_oldest(history_of(a, id), from_ns, to_ns, ret) ||
+               history_band_oldest(history_of(a, id), (struct time_range){ from_ns, to_ns }, ret) ||
                tracker_band_oldest(a->tracker, id, from_ns, to_ns, ret);
 }
 
@@ -52,7 +52,7 @@ double alerting_band_integral(const struct alerting *a, uint32_t id, uint64_t fr
 
         if (known && tracker_band_span(a->tracker, id, from_ns, to_ns, &b, &area))
                 return area;
-        area = history_band_integral(history_of(a, id), from_ns, to_ns);
+        area = history_band_integral(history_of(a, id), (struct time_range){ from_ns, to_ns });
         if (isnan(area) && !tracker_band_span(a->tracker, id, from_ns, to_ns, &b, &area))
                 return (double)NAN;
         return area;

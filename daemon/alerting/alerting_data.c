@@ -65,7 +65,7 @@ static bool data_span(void *ctx, struct rule_subject s, uint64_t from_ns, uint64
 {
         struct alerting *a = ctx;
         bool any = s.id == RULE_BAND ? alerting_band_span(a, s.band, from_ns, to_ns, ret)
-                                     : history_span(series_of(a, s.id), from_ns, to_ns, ret);
+                                     : history_span(series_of(a, s.id), (struct time_range){ from_ns, to_ns }, ret);
 
         scale(s.id, ret);
         return any;
@@ -86,7 +86,7 @@ static bool data_oldest(void *ctx, struct rule_subject s, uint64_t from_ns, uint
 {
         struct alerting *a = ctx;
         bool any = s.id == RULE_BAND ? alerting_band_oldest(a, s.band, from_ns, to_ns, ret)
-                                     : history_oldest(series_of(a, s.id), from_ns, to_ns, ret);
+                                     : history_oldest(series_of(a, s.id), (struct time_range){ from_ns, to_ns }, ret);
 
         scale(s.id, ret);
         return any;
@@ -96,7 +96,8 @@ static double data_integral(void *ctx, struct rule_subject s, uint64_t from_ns, 
 {
         struct alerting *a = ctx;
         struct bucket k = { .last = s.id == RULE_BAND ? alerting_band_integral(a, s.band, from_ns, to_ns)
-                                                      : history_integral(series_of(a, s.id), from_ns, to_ns) };
+                                                      : history_integral(series_of(a, s.id),
+                                                                         (struct time_range){ from_ns, to_ns }) };
 
         scale(s.id, &k);
         return k.last;
@@ -252,10 +253,8 @@ struct rule_data alerting_data(struct alerting *a)
 
 static void push(struct alerting *a, enum rule_series id, uint64_t time_ns, double value)
 {
-        struct series *s = &a->gauges[GAUGE(id)];
-
-        if (!isnan(value) && (s->memory_bytes || series_init(s) == 0)) /* without memory it stays unknown */
-                series_push(s, time_ns, value);
+        if (!isnan(value))
+                (void)series_push(&a->gauges[GAUGE(id)], time_ns, value); /* without memory it stays unknown */
 }
 
 /* Bytes per second over the last RECENT_NS, from the counter of allocated bytes. */
@@ -278,7 +277,8 @@ static double gc_share(const struct alerting *a, uint64_t time_ns)
 
         if (!model_gc(a->model)->collections || began == UNKNOWN_U64 || sub_sat(time_ns, began) < RECENT_NS)
                 return UNKNOWN;
-        if (!history_span(model_series(a->model, SERIES_GC_PAUSE), time_ns - RECENT_NS, time_ns, &b))
+        if (!history_span(model_series(a->model, SERIES_GC_PAUSE), (struct time_range){ time_ns - RECENT_NS, time_ns },
+                          &b))
                 return 0;
         return fmin(b.moments.v_mean * (double)b.moments.n / (double)RECENT_NS, 1);
 }

@@ -196,8 +196,9 @@ static void handle_history(struct requests *r, const Hw__HistoryRequest *request
         } else if (!request->has_series || request->series <= 0 || request->series >= (int)SERIES_COUNT) {
                 reply_error(client, "name a series or a band");
         } else {
-                size_t n = series_history(model_series(m, (enum series_id)request->series), request->from_ns, to_ns,
-                                          request->step_ns, points, LIMIT_HISTORY_POINTS);
+                size_t n = series_history(model_series(m, (enum series_id)request->series),
+                                          (struct time_range){ request->from_ns, to_ns }, request->step_ns, points,
+                                          LIMIT_HISTORY_POINTS);
                 reply_history(request, m, points, n, client);
         }
         free(points);

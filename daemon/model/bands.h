@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "daemon/model/limits.h"
-#include "daemon/model/window.h"
+#include "daemon/model/moments.h"
 #include "proto/base/limits.h"
 
 struct cost_centre {

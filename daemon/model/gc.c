@@ -222,11 +222,11 @@ bool gc_refresh(struct model *m, uint64_t now_ns)
 
         if (!m->gc_state.seen || m->clock.first_ns == UINT64_MAX)
                 return false;
-        if (pauses->memory_bytes) {
-                /* Only buckets that begin in the span count: so it begins where the first of them can. */
-                uint64_t width = pauses->windows[0].width_ns;
+        if (pauses->pyramid.held_bytes) {
+                /* Only buckets that begin in the range count: so it begins where the first of them can. */
+                uint64_t width = series_shape.levels[0].width_ns;
                 from += (width - from % width) % width;
-                series_recent(pauses, now_ns, now_ns - from, &recent);
+                series_recent(pauses, (struct time_range){ from, now_ns == UINT64_MAX ? now_ns : now_ns + 1 }, &recent);
         }
         m->gc.share = share_of((double)recent.moments.n * recent.moments.v_mean, from > first ? from : first, now_ns);
         m->gc.share_run = share_of((double)m->gc.pause_total_ns, first, now_ns);

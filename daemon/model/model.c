@@ -159,11 +159,7 @@ void model_events(struct model *m, const struct hw_event *events, size_t n)
 
 void model_sample(struct model *m, enum series_id id, uint64_t time_ns, uint64_t value)
 {
-        struct series *s = &m->series[id];
-
-        if (s->memory_bytes || series_init(s) == 0)
-                series_push(s, time_ns, (double)value);
-        else
+        if (series_push(&m->series[id], time_ns, (double)value) < 0)
                 m->dropped_samples++;
         if (m->sink.sample)
                 m->sink.sample(m->sink.ctx, id, time_ns, value);
@@ -329,6 +325,6 @@ size_t model_held_bytes(const struct model *m)
                       notes_held(&m->notes) + strings_held(&m->identity);
 
         for (unsigned i = 0; i < SERIES_COUNT; i++)
-                held += m->series[i].memory_bytes;
+                held += m->series[i].pyramid.held_bytes;
         return held;
 }

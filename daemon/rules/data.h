@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/model/window.h"
+#include "daemon/model/moments.h"
 #include "daemon/rules/matcher.h"
 #include "daemon/rules/vocabulary.h"
 #include "daemon/trend/trend.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * history.h - stretches of a series, exact to the second at their newer end.
+ * history.h - ranges of a series, exact to the second at their newer end.
  *
  * A moment of judging is a multiple of HISTORY_STEP_NS, the width of the finest
- * ring, so what arrived behind it can be told apart and left out: the answer
+ * level, so what arrived behind it can be told apart and left out: the answer
  * depends on samples before it alone, however far the stream is ahead. The
- * older end is that of a bucket of the ring that reaches so far back, so a
- * stretch may be a little longer than asked.
+ * older end is that of a bucket of the level that reaches so far back, so a
+ * range may be a little longer than asked.
  */
 #ifndef HW_DAEMON_RULES_HISTORY_H
 #define HW_DAEMON_RULES_HISTORY_H
@@ -19,20 +19,20 @@
 
 #define HISTORY_STEP_NS UINT64_C(1000000000)
 
-/* Merge of all samples in [from_ns, to_ns). False when there are none. */
-bool history_span(const struct series *s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+/* Merge of all samples in a range. False when there are none. */
+bool history_span(const struct series *s, struct time_range range, struct bucket *ret);
 
-/* The bucket with the newest sample before before_ns; with the oldest sample of a stretch. */
+/* The bucket with the newest sample before before_ns; with the oldest sample of a range. */
 bool history_newest(const struct series *s, uint64_t before_ns, struct bucket *ret);
-bool history_oldest(const struct series *s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+bool history_oldest(const struct series *s, struct time_range range, struct bucket *ret);
 
 /* Area under the values, each held until the next, in unit * s. NaN without samples. */
-double history_integral(const struct series *s, uint64_t from_ns, uint64_t to_ns);
+double history_integral(const struct series *s, struct time_range range);
 
 /* The same of a band's short history, whose points become wider as the run goes on; newest: that ends before. */
-bool history_band_span(const struct band_history *h, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+bool history_band_span(const struct band_history *h, struct time_range range, struct bucket *ret);
 bool history_band_newest(const struct band_history *h, uint64_t before_ns, struct bucket *ret);
-bool history_band_oldest(const struct band_history *h, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
-double history_band_integral(const struct band_history *h, uint64_t from_ns, uint64_t to_ns);
+bool history_band_oldest(const struct band_history *h, struct time_range range, struct bucket *ret);
+double history_band_integral(const struct band_history *h, struct time_range range);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/model/window.h"
+#include "daemon/model/moments.h"
 
 #define BAND_RINGS    4u
 #define BAND_SLICES   7u

@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#include "daemon/model/window.h"
+#include "daemon/model/moments.h"
 
 struct statistics {
         uint64_t from_ns, to_ns; /* what was asked, cut to what is kept */

@@ -120,7 +120,7 @@ bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from
         if ((unsigned)s.series >= SERIES_COUNT || !t->series[s.series])
                 return false;
         const struct spread *spread = &t->series[s.series]->spread;
-        series_span(model_series(t->model, s.series), from_ns, to_ns, &b);
+        series_span(model_series(t->model, s.series), (struct time_range){ from_ns, to_ns }, &b);
         if (!b.moments.n)
                 return false;
         statistics_of(&b, from_ns, to_ns, ret);
@@ -276,11 +276,11 @@ struct memory_limit tracker_limit(const struct tracker *t)
 /* How much heap the collector held for each live byte over the last hour, by the run's own history. */
 static double heap_over_live(const struct tracker *t)
 {
-        uint64_t from = sub_sat(t->settled_ns, HOUR_NS);
+        struct time_range hour = { sub_sat(t->settled_ns, HOUR_NS), t->settled_ns };
         struct bucket live, heap;
 
-        series_span(model_series(t->model, SERIES_LIVE), from, t->settled_ns, &live);
-        series_span(model_series(t->model, SERIES_HEAP_SIZE), from, t->settled_ns, &heap);
+        series_span(model_series(t->model, SERIES_LIVE), hour, &live);
+        series_span(model_series(t->model, SERIES_HEAP_SIZE), hour, &heap);
         if (!live.moments.n || !heap.moments.n || live.moments.v_mean <= 0)
                 return NAN;
         return fmax(1, heap.moments.v_mean / live.moments.v_mean);

@@ -29,7 +29,7 @@ static void *slot(const struct pyramid_shape *shape, const struct ring *r, uint6
 
 static bool in_use(const struct ring *r)
 {
-        return r->newest_used != NULL;
+        return r->newest > 0;
 }
 
 /* -------------------------------------------------------------------- life */
@@ -51,7 +51,7 @@ void pyramid_done(const struct pyramid_shape *shape, struct pyramid *p)
 void pyramid_clear(const struct pyramid_shape *shape, struct pyramid *p)
 {
         for (unsigned i = 0; i < shape->n_levels; i++) {
-                p->levels[i].newest_used = NULL;
+                p->levels[i].newest = 0;
                 p->levels[i].complete = 0;
         }
 }
@@ -59,8 +59,9 @@ void pyramid_clear(const struct pyramid_shape *shape, struct pyramid *p)
 /* ------------------------------------------------------------------ growth */
 
 /* Goes on with more cells; those in use move, the others are freed. */
-static void resize(const struct pyramid_shape *shape, struct pyramid *p, struct ring *r, uint32_t capacity)
+static void resize(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, uint32_t capacity)
 {
+        struct ring *r = &p->levels[level];
         size_t size = shape->cell.size;
         unsigned char *cells = calloc(capacity, size), *old = r->cells;
 
@@ -74,6 +75,8 @@ static void resize(const struct pyramid_shape *shape, struct pyramid *p, struct 
         p->held_bytes += (capacity - r->capacity) * size;
         r->cells = cells;
         r->capacity = capacity;
+        if (in_use(r))
+                r->newest = (uint32_t)(r->newest_ns / shape->levels[level].width_ns % capacity) + 1;
 }
 
 /* Grows a ring when an interval would push out one that a full ring could keep. */
@@ -83,7 +86,7 @@ static void make_room(const struct pyramid_shape *shape, struct pyramid *p, unsi
         uint64_t most = shape->levels[level].most, capacity = (uint64_t)r->capacity * 2;
 
         if (!r->cells) {
-                resize(shape, p, r, shape->levels[level].first);
+                resize(shape, p, level, shape->levels[level].first);
                 return;
         }
         if (!in_use(r) || r->capacity == most)
@@ -94,7 +97,7 @@ static void make_room(const struct pyramid_shape *shape, struct pyramid *p, unsi
                 return;
         if (capacity <= high - low)
                 capacity = high - low + 1;
-        resize(shape, p, r, (uint32_t)(capacity < most ? capacity : most));
+        resize(shape, p, level, (uint32_t)(capacity < most ? capacity : most));
 }
 
 /* ----------------------------------------------------------------- samples */
@@ -140,9 +143,9 @@ void *pyramid_reach(const struct pyramid_shape *shape, struct pyramid *p, unsign
         }
         while (r->first > interval)
                 reset(shape, r, --r->first);
-        r->newest_used = slot(shape, r, interval);
-        r->used_from_ns = interval * width_ns;
-        return r->newest_used;
+        r->newest = (uint32_t)(interval % r->capacity) + 1;
+        r->newest_ns = interval * width_ns;
+        return slot(shape, r, interval);
 }
 
 /* ----------------------------------------------------------------- reading */

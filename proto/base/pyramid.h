@@ -30,11 +30,11 @@ struct pyramid_shape {
 };
 
 struct ring {
-        unsigned char *cells;  /* capacity of them: interval i is in cell i % capacity; NULL until the first sample */
-        void *newest_used;     /* cell of the sample that came last; NULL: none */
-        uint64_t used_from_ns; /* its interval's start */
-        uint64_t first, last;  /* intervals whose cells are in use; meaningful when newest_used is set */
-        uint64_t complete;     /* no sample was dropped from intervals from here on */
+        unsigned char *cells; /* capacity of them: interval i is in cell i % capacity; NULL until the first sample */
+        uint64_t first, last; /* intervals whose cells are in use; meaningful unless newest is 0 */
+        uint64_t complete;    /* no sample was dropped from intervals from here on */
+        uint64_t newest_ns;   /* start of the interval of the sample that came last: mostly the next one's, too */
+        uint32_t newest;      /* number of its cell, from 1; 0: no sample yet */
         uint32_t capacity;
 };
 
@@ -55,10 +55,10 @@ void *pyramid_reach(const struct pyramid_shape *shape, struct pyramid *p, unsign
 /* The cell that a sample of this time goes into; NULL when its interval has left the ring, or out of memory. */
 static inline void *pyramid_cell(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, uint64_t time_ns)
 {
-        struct ring *r = &p->levels[level];
+        const struct ring *r = &p->levels[level];
 
-        if (r->newest_used && time_ns - r->used_from_ns < shape->levels[level].width_ns)
-                return r->newest_used;
+        if (r->newest && time_ns - r->newest_ns < shape->levels[level].width_ns)
+                return r->cells + (r->newest - 1) * shape->cell.size;
         return pyramid_reach(shape, p, level, time_ns);
 }
 

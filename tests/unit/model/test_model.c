@@ -663,7 +663,8 @@ static void test_clock_that_starts_high(void **unused)
         for (uint64_t i = 1; i <= 3; i++)
                 ev(&f, HW_HEAP_LIVE, 0, t0 + i * SECOND, "48", U(0), U(i));
         assert_true(model_wall_time(f.m, t0 + SECOND) == UINT64_C(1700000001) * SECOND);
-        assert_int_equal(series_history(model_series(f.m, SERIES_LIVE), 0, UINT64_MAX, 0, p, 4), 3);
+        assert_int_equal(series_history(model_series(f.m, SERIES_LIVE), (struct time_range){ 0, UINT64_MAX }, 0, p, 4),
+                         3);
         ev(&f, HW_GC_START, 0, t0 + 3 * SECOND, "");
         stats(0, t0 + 3 * SECOND, 0, 5, 5, 1);
         ev(&f, HW_GC_END, 0, t0 + 4 * SECOND, "");

@@ -144,7 +144,8 @@ static void same_series(const struct series *a, const struct series *b)
         struct series_point p[400], q[400];
 
         assert_int_equal(a->late + b->late, 0);
-        size_t n = series_history(a, 0, UINT64_MAX, 0, p, 400), k = series_history(b, 0, UINT64_MAX, 0, q, 400);
+        size_t n = series_history(a, (struct time_range){ 0, UINT64_MAX }, 0, p, 400),
+               k = series_history(b, (struct time_range){ 0, UINT64_MAX }, 0, q, 400);
         assert_int_equal(n, k);
         for (size_t i = 0; i < n; i++) {
                 assert_int_equal(p[i].time_ns, q[i].time_ns);

@@ -40,7 +40,8 @@ static inline bool made_span(void *ctx, struct rule_subject s, uint64_t from_ns,
 {
         struct made_up *m = ctx;
 
-        return s.id != RULE_BAND && m->born[s.id] && history_span(&m->series[s.id], from_ns, to_ns, ret);
+        return s.id != RULE_BAND && m->born[s.id] &&
+               history_span(&m->series[s.id], (struct time_range){ from_ns, to_ns }, ret);
 }
 
 static inline bool made_newest(void *ctx, struct rule_subject s, uint64_t before_ns, struct bucket *ret)
@@ -58,14 +59,15 @@ static inline bool made_oldest(void *ctx, struct rule_subject s, uint64_t from_n
 {
         struct made_up *m = ctx;
 
-        return s.id != RULE_BAND && m->born[s.id] && history_oldest(&m->series[s.id], from_ns, to_ns, ret);
+        return s.id != RULE_BAND && m->born[s.id] &&
+               history_oldest(&m->series[s.id], (struct time_range){ from_ns, to_ns }, ret);
 }
 
 static inline double made_integral(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns)
 {
         struct made_up *m = ctx;
 
-        return m->born[s.id] ? history_integral(&m->series[s.id], from_ns, to_ns) : (double)NAN;
+        return m->born[s.id] ? history_integral(&m->series[s.id], (struct time_range){ from_ns, to_ns }) : (double)NAN;
 }
 
 /* The largest sample stands for every quantile: enough to see that it is asked. */
@@ -155,10 +157,8 @@ static inline void made_up_free(struct made_up *m)
 
 static inline void made_push(struct made_up *m, unsigned id, uint64_t time_ns, double value)
 {
-        if (!m->born[id])
-                assert_int_equal(series_init(&m->series[id]), 0);
         m->born[id] = true;
-        series_push(&m->series[id], time_ns, value);
+        assert_int_equal(series_push(&m->series[id], time_ns, value), 0);
 }
 
 static inline void made_verdict(struct made_up *m, unsigned id, enum trend_verdict verdict, double slope)

@@ -126,7 +126,7 @@ static void keep(void *ctx, const Hw__Update *u)
 /* Each point of a history holds just the samples of its stretch. */
 static size_t compare_points(const struct series *s, unsigned id, uint64_t step_ns)
 {
-        size_t n = series_history(s, 0, UINT64_MAX, step_ns, points, MAX_POINTS), inside = 0;
+        size_t n = series_history(s, (struct time_range){ 0, UINT64_MAX }, step_ns, points, MAX_POINTS), inside = 0;
 
         assert_true(n < MAX_POINTS);
         for (size_t i = 0; i < n; i++) {

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Series against naive models that keep every sample; tests/unit/base/test_pyramid.c does that for the rings. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/model/series.h"
+
+#define SECOND UINT64_C(1000000000)
+static uint64_t state;
+
+static uint64_t random_u64(void)
+{
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        return state >> 11 ^ state << 21;
+}
+
+static const struct time_range whole = { 0, UINT64_MAX };
+
+static const struct bucket *at_or_empty(const struct series *s, unsigned level, uint64_t interval)
+{
+        static const struct bucket empty;
+        const struct bucket *b = pyramid_at(&series_shape, &s->pyramid, level, interval);
+
+        return b ? b : &empty;
+}
+
+/* Merged one by one from a level's own buckets. */
+static struct bucket own_buckets(const struct series *s, unsigned level, uint64_t from, uint64_t end)
+{
+        struct bucket all = { .min = 0 };
+
+        if (!pyramid_clip(&s->pyramid, level, &from, &end))
+                return all;
+        for (uint64_t i = from; i < end; i++)
+                bucket_merge(&all, at_or_empty(s, level, i));
+        return all;
+}
+
+/* 48 h of a value near 20e9 that grows by 3 bytes/s: the slope must come out of merged buckets. */
+static void test_regression_keeps_its_digits(void **unused)
+{
+        struct series s = { 0 };
+        struct bucket all;
+        long double n = 0, st = 0, sv = 0, stt = 0, stv = 0, t0 = 86400, v0 = 20e9L;
+
+        (void)unused;
+        state = 7;
+        for (uint64_t i = 0; i < 48 * 3600 / 4; i++) {
+                uint64_t t = i * 4 * SECOND + random_u64() % SECOND;
+                double v = 20e9 + 3 * ((double)t / 1e9) + (double)(random_u64() % 2000000) - 1e6;
+                series_push(&s, t, v);
+                long double x = (long double)t / 1e9L - t0, y = (long double)v - v0;
+                n += 1, st += x, sv += y, stt += x * x, stv += x * y;
+        }
+        all = own_buckets(&s, 3, 0, UINT64_MAX);
+        assert_int_equal(all.moments.n, (uint64_t)n);
+        long double slope = (stv - st * sv / n) / (stt - st * st / n);
+        double got = all.moments.m_tv / all.moments.m_tt;
+        if (fabsl((long double)got - slope) > 1e-9L * fabsl(slope))
+                fail_msg("slope %.15g, want %.15Lg", got, slope);
+        assert_int_equal(s.total.moments.n, (uint64_t)n);
+        assert_int_equal(s.late, 0);
+        series_done(&s);
+}
+
+static void test_history(void **unused)
+{
+        struct series s = { 0 };
+        struct series_point p[2000];
+        struct bucket b;
+
+        (void)unused;
+        assert_int_equal(series_history(&s, whole, 0, p, 2000), 0);
+        for (uint64_t t = 0; t < 200; t++)
+                if (t != 50)
+                        series_push(&s, t * SECOND + 5, (double)t);
+        size_t n = series_history(&s, whole, 0, p, 2000);
+        assert_int_equal(n, 199);
+        assert_int_equal(p[50].time_ns, 51 * SECOND);
+        assert_int_equal(p[50].width_ns, SECOND);
+        n = series_history(&s, (struct time_range){ 10 * SECOND, 20 * SECOND }, 0, p, 2000);
+        assert_int_equal(n, 10);
+        assert_true(p[0].bucket.last == 10 && p[9].bucket.last == 19);
+        n = series_history(&s, whole, 7 * SECOND, p, 2000);
+        assert_int_equal(n, 29);
+        assert_int_equal(p[1].time_ns, 7 * SECOND);
+        assert_int_equal(p[1].width_ns, 7 * SECOND);
+        assert_int_equal(p[1].bucket.moments.n, 7);
+        assert_true(p[1].bucket.max == 13);
+        assert_int_equal(series_history(&s, whole, 0, p, 3), 3);
+        assert_int_equal(series_history(&s, (struct time_range){ 5, 5 }, 0, p, 3), 0);
+        /* after 400 s the finest ring no longer reaches back to 0: the next one answers */
+        for (uint64_t t = 200; t < 400; t++)
+                series_push(&s, t * SECOND, (double)t);
+        n = series_history(&s, whole, 0, p, 2000);
+        assert_int_equal(n, 40);
+        assert_int_equal(p[0].width_ns, 10 * SECOND);
+        n = series_history(&s, (struct time_range){ 350 * SECOND, UINT64_MAX }, 0, p, 2000);
+        assert_int_equal(n, 50);
+        series_recent(&s, (struct time_range){ 389 * SECOND, 399 * SECOND + 1 }, &b);
+        assert_int_equal(b.moments.n, 11); /* those that begin at 389 .. 399 s */
+        assert_true(b.min == 389);
+        series_push(&s, 3 * SECOND, 1);
+        assert_int_equal(s.late, 1);
+        /* three days on: only the widest ring is left, and it too has rolled */
+        series_push(&s, UINT64_C(3) * 86400 * SECOND, 5);
+        n = series_history(&s, whole, 0, p, 2000);
+        assert_int_equal(n, 1);
+        assert_int_equal(p[0].width_ns, 600 * SECOND);
+        series_clear(&s);
+        assert_int_equal(series_history(&s, whole, 0, p, 2000), 0);
+        series_push(&s, 9 * SECOND, 5);
+        assert_int_equal(series_history(&s, whole, 0, p, 2000), 1);
+        series_done(&s);
+}
+
+/* A fork's child has raw monotonic times: late starts must not look like lost buckets. */
+static void test_history_of_a_late_start(void **unused)
+{
+        struct series s = { 0 };
+        struct series_point p[10];
+
+        (void)unused;
+        series_push(&s, UINT64_C(5000000) * SECOND, 1);
+        series_push(&s, UINT64_C(5000001) * SECOND, 2);
+        assert_int_equal(series_history(&s, whole, 0, p, 10), 2);
+        assert_int_equal(p[0].width_ns, SECOND);
+        series_push(&s, UINT64_C(4999990) * SECOND, 3); /* late, before the first */
+        assert_int_equal(series_history(&s, whole, 0, p, 10), 3);
+        assert_true(p[0].bucket.last == 3);
+        assert_int_equal(s.late, 0);
+        series_done(&s);
+}
+
+/* What is merged from wider buckets is what the ring's own say, also where stretches begin before it. */
+static void test_merge_of_wider_buckets(void **unused)
+{
+        uint64_t time_ns = 7777 * SECOND;
+        struct series s = { 0 };
+        unsigned compared = 0;
+
+        (void)unused;
+        for (unsigned i = 0; i < 6000; i++) {
+                time_ns += random_u64() % (i % 500 < 400 ? 3 * SECOND : 60 * SECOND);
+                uint64_t late = random_u64() % 8 ? 0 : random_u64() % (20 * SECOND);
+                series_push(&s, time_ns - late, 2e10 + (double)(random_u64() % 1000000));
+                for (unsigned level = 0; i % 7 == 0 && level < series_shape.n_levels; level++) {
+                        const struct ring *r = &s.pyramid.levels[level];
+                        struct bucket merged = { .min = 0 };
+                        uint64_t n = r->last - r->first + 1, from = r->first + random_u64() % n, end = r->last + 3;
+                        from -= from > 2 && random_u64() % 4 == 0 ? 2 : 0;
+                        end -= random_u64() % 3 ? 0 : random_u64() % (n + 2);
+                        struct bucket own = own_buckets(&s, level, from, end);
+                        pyramid_merge(&series_shape, &s.pyramid, level, from, end, &merged);
+                        if (s.late > 0 && own.moments.n != merged.moments.n)
+                                continue; /* a wide bucket has samples that came too late for a fine one */
+                        assert_int_equal(merged.moments.n, own.moments.n);
+                        if (own.moments.n == 0)
+                                continue;
+                        compared++;
+                        assert_true(merged.min == own.min && merged.max == own.max && merged.last == own.last);
+                        assert_true(merged.last_time_ns == own.last_time_ns);
+                        assert_true(fabs(merged.moments.v_mean / own.moments.v_mean - 1) < 1e-14);
+                        assert_true(fabs(merged.moments.t_mean / own.moments.t_mean - 1) < 1e-14);
+                        assert_true(fabs(merged.moments.m_tt - own.moments.m_tt) <= 1e-9 * own.moments.m_tt);
+                        assert_true(fabs(merged.moments.m_vv - own.moments.m_vv) <= 1e-9 * own.moments.m_vv);
+                        assert_true(fabs(merged.moments.m_tv - own.moments.m_tv) <=
+                                    1e-9 * sqrt(own.moments.m_tt * own.moments.m_vv));
+                }
+        }
+        assert_true(compared > 2500);
+        assert_true(s.pyramid.levels[0].complete > 0 && s.pyramid.levels[1].complete > 0);
+        series_done(&s);
+}
+
+/* A ring for a whole series is 107 kB, a young one is much smaller. */
+static void test_memory_of_a_series(void **unused)
+{
+        struct series s = { 0 };
+
+        (void)unused;
+        assert_int_equal(series_push(&s, 5 * SECOND, 1), 0);
+        assert_true(s.pyramid.held_bytes > 0 && s.pyramid.held_bytes < 1500);
+        for (uint64_t t = 0; t < 4 * 86400; t += 1)
+                (void)series_push(&s, t * SECOND, (double)t);
+        assert_int_equal(s.pyramid.held_bytes, (300 + 384 + 360 + 288) * sizeof(struct bucket));
+        assert_true(s.pyramid.held_bytes <= 107000);
+        series_done(&s);
+        assert_int_equal(s.pyramid.held_bytes, 0);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_regression_keeps_its_digits),
+                cmocka_unit_test(test_merge_of_wider_buckets),
+                cmocka_unit_test(test_history),
+                cmocka_unit_test(test_history_of_a_late_start),
+                cmocka_unit_test(test_memory_of_a_series),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
