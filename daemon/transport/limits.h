@@ -3,10 +3,11 @@
 #ifndef HW_DAEMON_TRANSPORT_LIMITS_H
 #define HW_DAEMON_TRANSPORT_LIMITS_H
 
-#define LOOP_PRIORITIES             2    /* of the event loop: events are LOOP_PRIORITIES / 2 unless they say ... */
-#define LOOP_FIRST                  0    /* ... that they go before: requests, signals, the heartbeat */
-#define LIMIT_SUBSCRIPTION_BYTES    1024 /* one subscription: its connection is closed */
-#define LIMIT_MESSAGES_PER_TURN     64u  /* taken from one socket in one turn of the loop: then the others get theirs */
+#define LOOP_PRIORITIES             3 /* of the event loop: events are LOOP_PRIORITIES / 2 unless they say ... */
+#define LOOP_FIRST                  0 /* ... that they go before: requests, signals, the heartbeat; or last (zloop.c) */
+#define LIMIT_SUBSCRIPTION_BYTES    1024              /* one subscription: its connection is closed */
+#define LIMIT_PUMP_NS               5000000u          /* one turn of a socket: then the others get theirs ... */
+#define PUMP_REST                   3u                /* ... for so many times as long, while they have work */
 #define LIMIT_UPDATES_WAITING_BYTES ((size_t)8 << 20) /* for slow subscribers: larger updates are left out then */
 #define LIMIT_SMALL_UPDATE_BYTES    1024u             /* up to this they go on: bounded by the high-water mark */
 #define LIMIT_REQUESTS_WAITING      1000              /* per client, in ZeroMQ's queue: the client waits */

@@ -5,8 +5,8 @@
  * ZeroMQ's descriptor is edge-triggered and only a hint: it tells that
  * ZMQ_EVENTS may have changed, not that a message waits. All handling is in one
  * place, zloop_pump: read ZMQ_EVENTS; while readable and within budget receive
- * whole messages; read ZMQ_EVENTS again; if still ready, come back through a
- * zero-delay timer. It runs when the descriptor fires, once after
+ * whole messages; read ZMQ_EVENTS again; if still ready, come back later, so
+ * that a flood on one socket has at most a quarter of a busy loop. It runs when the descriptor fires, once after
  * registration, and must be called after every send or receive made elsewhere
  * on the socket: an XPUB that publishes would otherwise sleep on a pending
  * subscription.

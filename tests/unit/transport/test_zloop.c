@@ -111,36 +111,81 @@ static void test_publishing_xpub_sees_subscriptions(void **state)
         pair_close(&p);
 }
 
-static void on_timer(evutil_socket_t fd, short what, void *ctx)
+enum { FLOOD = 1000 };
+
+struct busy {
+        struct event *event;
+        const unsigned *received;
+        unsigned turns, received_before, most_between;
+};
+
+/* A source that always has bytes: it takes a millisecond and comes back through a zero-delay timer. */
+static void on_source(evutil_socket_t fd, short what, void *ctx)
 {
+        static const struct timeval at_once = { 0, 0 };
+        struct busy *b = ctx;
+        unsigned between = *b->received - b->received_before;
+
         (void)fd;
         (void)what;
-        ++*(unsigned *)ctx;
+        b->received_before = *b->received;
+        if (between > b->most_between)
+                b->most_between = between;
+        b->turns++;
+        (void)nanosleep(&(struct timespec){ .tv_nsec = 1000 * 1000 }, NULL);
+        if (*b->received < FLOOD) /* a loop that always has work never returns */
+                event_add(b->event, &at_once);
 }
 
-/* A flood is taken in turns of LIMIT_MESSAGES_PER_TURN, and other events get theirs between. */
-static void test_budget_and_fairness(void **state)
+/*
+ * A flood of messages that take 0.1 ms each, and a source that always has work: between two turns of the source stand
+ * no more messages than LIMIT_PUMP_NS allows, and the source has several turns for each such pump.
+ */
+static void test_a_flood_leaves_a_busy_source_its_share(void **state)
 {
         struct pair p;
         struct sink sink = { .work_ns = 100 * 1000 };
-        unsigned ticks = 0;
-        const unsigned n = LIMIT_MESSAGES_PER_TURN * 10;
+        struct busy busy = { .received = &sink.received };
+        static const struct timeval at_once = { 0, 0 };
 
         (void)state;
         pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
+        assert_int_equal(event_base_priority_init(p.base, LOOP_PRIORITIES), 0);
         set_socket_int(p.theirs, ZMQ_SNDHWM, 0);
-        for (unsigned i = 0; i < n; i++)
+        for (unsigned i = 0; i < FLOOD; i++)
                 assert_int_equal(zmq_send(p.theirs, "x", 1, 0), 1);
         wait_for_input(p.ours);
         sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
-        zloop_pump(sink.loop);
-        assert_in_range(sink.received, 1, LIMIT_MESSAGES_PER_TURN);
-        struct event *timer = event_new(p.base, -1, EV_PERSIST, on_timer, &ticks);
-        struct timeval soon = { .tv_usec = 1 };
-        event_add(timer, &soon);
-        TURN_UNTIL(p.base, sink.received == n);
-        assert_true(ticks >= 3); /* with an event that activates itself it would be 0 */
-        event_free(timer);
+        busy.event = evtimer_new(p.base, on_source, &busy);
+        event_add(busy.event, &at_once);
+        TURN_UNTIL(p.base, sink.received == FLOOD);
+        assert_in_range(busy.most_between, 1, LIMIT_PUMP_NS / 100000);
+        assert_true(busy.turns >= FLOOD / (LIMIT_PUMP_NS / 100000)); /* a pump is followed by one at least */
+        event_free(busy.event);
+        zloop_destroy(&sink.loop);
+        pair_close(&p);
+}
+
+/* With nothing else to do all is taken without a rest: after the rest of the first pump the loop would take seconds. */
+static void test_a_flood_alone_has_the_whole_loop(void **state)
+{
+        struct pair p;
+        struct sink sink = { .work_ns = LIMIT_PUMP_NS };
+        unsigned waits = 0;
+
+        (void)state;
+        pair_open(&p, ZMQ_PULL, ZMQ_PUSH);
+        assert_int_equal(event_base_priority_init(p.base, LOOP_PRIORITIES), 0);
+        for (unsigned i = 0; i < 50; i++)
+                assert_int_equal(zmq_send(p.theirs, "x", 1, 0), 1);
+        wait_for_input(p.ours);
+        sink.loop = zloop_new(p.base, p.ours, receive_one, &sink);
+        while (sink.received < 50) { /* EVLOOP_NONBLOCK: a turn that would have waited takes no message */
+                unsigned before = sink.received;
+                (void)event_base_loop(p.base, EVLOOP_NONBLOCK);
+                waits += sink.received == before;
+                assert_true(waits < 10000);
+        }
         zloop_destroy(&sink.loop);
         pair_close(&p);
 }
@@ -166,7 +211,8 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_pending_before_registration),
                 cmocka_unit_test(test_publishing_xpub_sees_subscriptions),
-                cmocka_unit_test(test_budget_and_fairness),
+                cmocka_unit_test(test_a_flood_leaves_a_busy_source_its_share),
+                cmocka_unit_test(test_a_flood_alone_has_the_whole_loop),
                 cmocka_unit_test(test_pump_inside_receive),
         };
 
