@@ -29,7 +29,9 @@ GEN := $(O)/gen
 # ---------------------------------------------------------------- sources
 
 # Rooms in the order of the flow; each lists its own sources, in that order too, in its sources.mk.
+# proto/pattern is in both programs and not in the library, which needs no PCRE2.
 PROTO_ROOMS  := $(addprefix proto/, base eventlog wire follow)
+BOTH_ROOMS   := proto/pattern
 DAEMON_ROOMS := $(addprefix daemon/, source model trend rules publish act transport alerting config rules/file rules/test \
                 target control)
 CLIENT_ROOMS := $(addprefix client/, cli feed history state program \
@@ -41,20 +43,20 @@ sources :=
 include $(1)/sources.mk
 SRC.$(1) := $$(addprefix $(1)/,$$(sources))
 endef
-$(foreach room,$(PROTO_ROOMS) $(DAEMON_ROOMS) $(CLIENT_ROOMS),$(eval $(call read_room,$(room))))
+$(foreach room,$(PROTO_ROOMS) $(BOTH_ROOMS) $(DAEMON_ROOMS) $(CLIENT_ROOMS),$(eval $(call read_room,$(room))))
 sources_of = $(foreach room,$(1),$(SRC.$(room)))
 
 LIB_SRC     := $(call sources_of,$(PROTO_ROOMS))
-DAEMON_SRC  := $(call sources_of,$(DAEMON_ROOMS)) daemon/log.c
-CLIENT_SRC  := $(call sources_of,$(CLIENT_ROOMS))
+DAEMON_SRC  := $(call sources_of,$(BOTH_ROOMS) $(DAEMON_ROOMS)) daemon/log.c
+CLIENT_SRC  := $(call sources_of,$(BOTH_ROOMS) $(CLIENT_ROOMS))
 VERDICT_SRC := $(addprefix daemon/trend/,$(verdict))
 UNIT_SRC    := $(sort $(shell find tests/unit -name 'test_*.c'))
 
 # ------------------------------------------------------------------ flags
 
 PKGS_LIB    := libzmq libprotobuf-c
-PKGS_DAEMON := libevent yaml-0.1 jansson
-PKGS_CLIENT := libevent ncursesw
+PKGS_DAEMON := libevent yaml-0.1 jansson libpcre2-8
+PKGS_CLIENT := libevent ncursesw libpcre2-8
 PKG_CFLAGS  := $(shell pkg-config --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
 LIBS_LIB     = $(shell pkg-config --libs $(PKGS_LIB))
 LIBS_DAEMON  = $(shell pkg-config --libs $(PKGS_DAEMON))
@@ -171,7 +173,7 @@ $(O)/heapwatch: $(OBJ)/client/main.o $(CLIENT_OBJ) $(O)/libinternal.a
 	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_CLIENT) $(LIBS_LIB)
 
 # Unit tests: one program per file, linked with every room of both programs.
-$(O)/libunit.a: $(DAEMON_OBJ) $(CLIENT_OBJ)
+$(O)/libunit.a: $(DAEMON_OBJ) $(filter-out $(DAEMON_OBJ),$(CLIENT_OBJ))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libinternal.a

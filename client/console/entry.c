@@ -22,7 +22,7 @@ void entry_begin(struct console *c, enum entry what)
 
 static void apply(struct console *c)
 {
-        const char *refused;
+        char refused[PATTERN_ERROR_MAX];
 
         if (c->entry == ENTRY_SEARCH) {
                 (void)snprintf(c->table->search, sizeof(c->table->search), "%s", c->typed);
@@ -30,8 +30,7 @@ static void apply(struct console *c)
                         console_say(c, true, "not found");
                 return;
         }
-        refused = table_set_filter(c->table, c->typed);
-        if (refused)
+        if (!table_set_filter(c->table, c->typed, refused, sizeof(refused)))
                 console_say(c, true, "%s", refused);
         console_fill(c, c->table);
 }

@@ -66,6 +66,11 @@ bool yaml_error(struct yaml_file *f, const yaml_node_t *at, unsigned column, con
         return false;
 }
 
+bool yaml_enough_errors(const struct yaml_file *f)
+{
+        return f->diagnostics > YAML_ERRORS_MAX;
+}
+
 /* --------------------------------------------------------------------- loading */
 
 static bool at_mark(struct yaml_file *f, yaml_mark_t mark, const char *what, const char *more)

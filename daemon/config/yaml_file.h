@@ -53,6 +53,9 @@ const yaml_node_t *yaml_root(struct yaml_file *f);
 bool yaml_error(struct yaml_file *f, const yaml_node_t *at, unsigned column, const char *format, ...)
         __attribute__((format(printf, 4, 5)));
 
+/* Whether further errors would not be shown: the rest need not be looked at. */
+bool yaml_enough_errors(const struct yaml_file *f);
+
 /* One entry of a mapping. */
 struct yaml_entry {
         const char *key;

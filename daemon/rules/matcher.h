@@ -4,21 +4,18 @@
  *
  * `label` is the band's text; `module`, `source` and `type` are known for some
  * profiles only, `name` tells bands of one label apart. A text that is not known
- * matches as empty. =~ takes a POSIX extended
- * regular expression that must match the whole text.
+ * matches as empty. =~ takes a regular expression (proto/pattern/pattern.h) that
+ * must match the whole text.
  */
 #ifndef HW_DAEMON_RULES_MATCHER_H
 #define HW_DAEMON_RULES_MATCHER_H
 
-#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-#define MATCHER_MAX            8   /* conditions of one band{...} */
-#define MATCHER_PATTERN_MAX    256 /* bytes of one regular expression */
-#define MATCHER_REPEAT_MAX     255 /* largest count in {}: more could take seconds to compile */
-#define MATCHER_PLUS_MAX       8   /* +: each may double what is compiled, 12 MB with so many, */
-#define MATCHER_PLUS_COUNT_MAX 2   /* and beside a count in {}: 23 MB */
+#include "proto/pattern/pattern.h"
+
+#define MATCHER_MAX 8 /* conditions of one band{...} */
 
 enum band_text { BAND_LABEL, BAND_MODULE, BAND_SOURCE, BAND_TYPE_NAME, BAND_NAME, BAND_TEXTS };
 
@@ -30,9 +27,8 @@ enum match_op { MATCH_EQUAL, MATCH_NOT_EQUAL, MATCH_REGEX, MATCH_NOT_REGEX };
 struct condition {
         enum band_text which;
         enum match_op op;
-        const char *text; /* what was written between the quotes, escapes resolved; borrowed */
-        bool compiled;
-        regex_t regex; /* meaningful when compiled */
+        const char *text;        /* what was written between the quotes, escapes resolved; borrowed */
+        struct pattern *pattern; /* of =~ and !~ */
 };
 
 struct matcher {

@@ -171,7 +171,7 @@ static bool parse_condition(struct parser *p, struct matcher *m)
 {
         enum band_text which;
         enum match_op op;
-        char wrong[192];
+        char wrong[PATTERN_ERROR_MAX];
 
         if (!parse_which(p, &which) || !parse_match_op(p, &op))
                 return false;

@@ -22,8 +22,7 @@ void table_init(struct table *t, const struct table_class *class)
 
 void table_done(struct table *t)
 {
-        if (t->has_regex)
-                regfree(&t->regex);
+        pattern_destroy(&t->pattern);
         free(t->rows);
         memset(t, 0, sizeof(*t));
 }
@@ -43,24 +42,21 @@ static bool is_expression(const char *text)
         return n >= 2 && text[0] == '/' && text[n - 1] == '/';
 }
 
-const char *table_set_filter(struct table *t, const char *text)
+bool table_set_filter(struct table *t, const char *text, char *error, size_t error_size)
 {
         char expression[TABLE_TEXT];
-        regex_t regex;
-        bool is_regex = is_expression(text);
+        struct pattern *pattern = NULL;
 
-        if (is_regex) {
+        if (is_expression(text)) {
                 (void)snprintf(expression, sizeof(expression), "%.*s", (int)strlen(text) - 2, text + 1);
-                if (regcomp(&regex, expression, REG_EXTENDED | REG_NOSUB | REG_ICASE))
-                        return "not a regular expression";
+                pattern = pattern_new(expression, PATTERN_CASELESS, error, error_size);
+                if (!pattern)
+                        return false;
         }
-        if (t->has_regex)
-                regfree(&t->regex);
-        t->has_regex = is_regex;
-        if (is_regex)
-                t->regex = regex;
+        pattern_destroy(&t->pattern);
+        t->pattern = pattern;
         (void)snprintf(t->filter, sizeof(t->filter), "%s", text);
-        return NULL;
+        return true;
 }
 
 static const char *row_text(const struct table *t, const void *data)
@@ -74,8 +70,8 @@ static bool passes(const struct table *t, const void *data)
 {
         if (!t->filter[0] || !t->class->text)
                 return true;
-        if (t->has_regex)
-                return regexec(&t->regex, row_text(t, data), 0, NULL, 0) == 0;
+        if (t->pattern)
+                return pattern_match(t->pattern, row_text(t, data)) == PATTERN_YES;
         return contains(row_text(t, data), t->filter);
 }
 

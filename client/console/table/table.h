@@ -11,10 +11,9 @@
 #ifndef HW_CLIENT_CONSOLE_TABLE_TABLE_H
 #define HW_CLIENT_CONSOLE_TABLE_TABLE_H
 
-#include <regex.h>
-
 #include "client/console/draw/hits.h"
 #include "client/console/table/value.h"
+#include "proto/pattern/pattern.h"
 
 struct console; /* whom a table belongs to: handed to its rows and to what opens them, not known here */
 struct table;
@@ -55,10 +54,9 @@ struct table {
         int page;     /* rows on the screen */
         char search[TABLE_TEXT];
         char filter[TABLE_TEXT]; /* text, or /regular expression/ */
-        regex_t regex;
-        bool has_regex;
-        bool follows_end;     /* a log whose last row is selected: it stays so as rows come */
-        bool short_of_memory; /* rows are missing */
+        struct pattern *pattern; /* of a filter between slashes */
+        bool follows_end;        /* a log whose last row is selected: it stays so as rows come */
+        bool short_of_memory;    /* rows are missing */
 };
 
 void table_init(struct table *t, const struct table_class *class);
@@ -84,8 +82,8 @@ const struct column *table_sorted_by(const struct table *t); /* NULL: as the row
 /* The next (by > 0) or previous row whose text contains `search`, from the selected one, which counts when `here`. */
 bool table_find(struct table *t, int by, bool here);
 
-/* Sets the filter; returns NULL, or why the regular expression is refused (static). */
-const char *table_set_filter(struct table *t, const char *text);
+/* Sets the filter, a text or a regular expression between slashes. False with why it is refused in `error`. */
+bool table_set_filter(struct table *t, const char *text, char *error, size_t error_size);
 
 /* Keys that move, sort and open. True when it was one of them. (table_keys.c) */
 bool table_key(struct table *t, struct console *c, int key);

@@ -292,7 +292,7 @@ static bool read_group(struct reader *r, const yaml_node_t *node)
                 return yaml_error(&r->file, node, 0, "group '%s' has no rules:", g.name ? g.name : "");
         if (!g.name || !yaml_is_sequence(&r->file, rules, "a list of rules"))
                 return false;
-        for (size_t i = 0; (rule = yaml_item_at(&r->file, rules, i)); i++)
+        for (size_t i = 0; (rule = yaml_item_at(&r->file, rules, i)) && !yaml_enough_errors(&r->file); i++)
                 good = read_rule(r, &g, rule) && good;
         return good;
 }

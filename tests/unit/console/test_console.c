@@ -186,7 +186,7 @@ static void filter(void **state)
         press(c, SCREEN_ESCAPE);
         assert_true(shows(c, "Main.cache"));
         type(c, "f/(/");
-        assert_true(shows(c, "not a regular expression"));
+        assert_true(shows(c, "not a valid regular expression: at character 2"));
 }
 
 static void selection_follows_its_row(void **state)
