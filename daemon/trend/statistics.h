@@ -24,7 +24,7 @@ struct statistics {
         double min, max, mean, last;
         double stddev;                /* sample: n - 1; NaN for one */
         double sum;                   /* of all samples: eventlog2html's "integrated size" */
-        double p50, p90, p99;         /* spread.h and band_sketch.h tell how exactly */
+        double p50, p90, p99;         /* how exactly: series_sketch.h, band_sketch.h */
         double integral;              /* area under the lines between samples, unit x s */
         double slope, intercept, fit; /* per s; at from_ns; R^2, NaN when all values are equal */
         double normalised_slope, normalised_intercept, normalised_fit;

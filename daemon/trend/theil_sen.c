@@ -80,7 +80,7 @@ static double intercept_of(const double *p, const unsigned *places, unsigned k, 
 }
 
 /* Sum of (place - mean place)^2. */
-static double spread(const unsigned *places, unsigned k)
+static double squares_about_mean(const unsigned *places, unsigned k)
 {
         double mean = 0, sum = 0;
 
@@ -179,7 +179,7 @@ bool theil_sen_fit(const double *p, unsigned n, struct theil_sen *ret)
                 return false;
         fit.slope = slope_of(p, places, fit.filled);
         fit.intercept = intercept_of(p, places, fit.filled, fit.slope);
-        fit.sxx = spread(places, fit.filled);
+        fit.sxx = squares_about_mean(places, fit.filled);
         judge_residuals(p, places, &fit);
         *ret = fit;
         return true;

@@ -70,7 +70,7 @@ static void forget_run(struct tracker *t)
 {
         for (unsigned i = 0; i < SERIES_COUNT; i++) {
                 if (t->series[i]) {
-                        spread_done(&t->series[i]->spread);
+                        series_sketch_done(&t->series[i]->sketch);
                         free(t->series[i]->trend);
                 }
                 free(t->series[i]);
@@ -216,7 +216,6 @@ static struct series_state *series_born(struct tracker *t, enum series_id id)
         }
         if (s->trend)
                 trend_init(s->trend, &t->config.trend);
-        spread_init(&s->spread);
         t->series[id] = s;
         return s;
 }
@@ -247,7 +246,7 @@ static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64
                 return; /* the model's own series has the sample; the next one tries again */
         if (s->trend)
                 (void)trend_push(s->trend, time_ns, (double)value); /* late ones are counted there */
-        spread_push(&s->spread, time_ns, value);
+        series_sketch_push(&s->sketch, time_ns, value);
         s->told.fresh = true;
 }
 

@@ -121,8 +121,8 @@ bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from
                         struct statistics *ret);
 
 /*
- * The q-quantile (0..1) in [from_ns, to_ns), to the width of a slice: of a series within 1/32 of a value (spread.h),
- * of a band as band_sketch.h tells. NaN when not known.
+ * The q-quantile (0..1) in [from_ns, to_ns), to the width of a slice; how exactly: series_sketch.h, band_sketch.h. NaN
+ * when not known.
  */
 double tracker_quantile(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns, double q);
 

@@ -6,7 +6,7 @@
 #include "daemon/trend/band_now.h"
 #include "daemon/trend/band_sketch.h"
 #include "daemon/trend/band_windows.h"
-#include "daemon/trend/spread.h"
+#include "daemon/trend/series_sketch.h"
 #include "daemon/trend/tracker.h"
 
 /* What was last published of a subject. */
@@ -18,7 +18,7 @@ struct told {
 };
 
 struct series_state {
-        struct spread spread;
+        struct series_sketch sketch;
         struct trend *trend; /* NULL: not judged */
         struct told told;
 };

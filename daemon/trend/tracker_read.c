@@ -72,7 +72,7 @@ double tracker_quantile(const struct tracker *t, struct subject s, uint64_t from
                 (void)band_sketch_quantiles(&band->sketch, from_ns, to_ns, &q, 1, &v); /* without samples it stays */
         if (s.band || (unsigned)s.series >= SERIES_COUNT || !t->series[s.series])
                 return v;
-        return spread_quantile(&t->series[s.series]->spread, from_ns, to_ns, q);
+        return series_sketch_quantile(&t->series[s.series]->sketch, (struct time_range){ from_ns, to_ns }, q);
 }
 
 static double clamp(double v, double low, double high)
@@ -119,15 +119,16 @@ bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from
                 return band_statistics(t, s.band, from_ns, to_ns, ret);
         if ((unsigned)s.series >= SERIES_COUNT || !t->series[s.series])
                 return false;
-        const struct spread *spread = &t->series[s.series]->spread;
-        series_span(model_series(t->model, s.series), (struct time_range){ from_ns, to_ns }, &b);
+        const struct series_sketch *sketch = &t->series[s.series]->sketch;
+        const struct time_range range = { from_ns, to_ns };
+        series_span(model_series(t->model, s.series), range, &b);
         if (!b.moments.n)
                 return false;
         statistics_of(&b, from_ns, to_ns, ret);
-        ret->p50 = clamp(spread_quantile(spread, from_ns, to_ns, 0.5), b.min, b.max);
-        ret->p90 = clamp(spread_quantile(spread, from_ns, to_ns, 0.9), b.min, b.max);
-        ret->p99 = clamp(spread_quantile(spread, from_ns, to_ns, 0.99), b.min, b.max);
-        ret->integral = spread_area(spread, from_ns, to_ns);
+        ret->p50 = clamp(series_sketch_quantile(sketch, range, 0.5), b.min, b.max);
+        ret->p90 = clamp(series_sketch_quantile(sketch, range, 0.9), b.min, b.max);
+        ret->p99 = clamp(series_sketch_quantile(sketch, range, 0.99), b.min, b.max);
+        ret->integral = series_sketch_area(sketch, range);
         return true;
 }
 
@@ -396,7 +397,7 @@ uint64_t tracker_held_bytes(const struct tracker *t)
                         t->n_bands * (sizeof(*t->places) + sizeof(*t->refused_bytes));
 
         for (unsigned i = 0; i < SERIES_COUNT; i++)
-                held += t->series[i] ? sizeof(*t->series[i]) + t->series[i]->spread.held_bytes +
+                held += t->series[i] ? sizeof(*t->series[i]) + series_sketch_held(&t->series[i]->sketch) +
                                                (t->series[i]->trend ? sizeof(*t->series[i]->trend) : 0)
                                      : 0;
         return held;

@@ -17,7 +17,7 @@ struct cell_type {
         size_t size;
         bool (*is_empty)(const void *cell);
         void (*reset)(void *cell);                 /* makes it empty; it may keep the memory it owns */
-        void (*merge)(void *to, const void *from); /* either may be empty; mostly `from` is the later one */
+        void (*merge)(void *to, const void *from); /* either may be empty; NULL: its user never merges */
         void (*done)(void *cell);                  /* frees what it owns; NULL: it owns nothing */
 };
 

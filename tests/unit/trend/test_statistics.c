@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_statistics.c - lines, spreads and areas against long double over all points, and against gsl. */
+/* test_statistics.c - lines, quantiles and areas against long double over all points, and against gsl. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 #include "daemon/model/series.h"
 #include "tests/unit/trend/random.h"
 #include "tests/unit/trend/one_band.h"
-#include "daemon/trend/spread.h"
+#include "daemon/trend/series_sketch.h"
 #include "daemon/trend/statistics.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -150,56 +150,55 @@ static int compare(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-static void test_spread(void **state)
+static void test_sketch(void **state)
 {
         static const double qs[] = { 0.01, 0.5, 0.9, 0.99, 1 };
         static double sorted[POINTS];
-        struct spread s;
+        struct series_sketch s = { 0 };
         double area = 0;
 
         (void)state;
         make_up();
-        spread_init(&s);
-        assert_true(isnan(spread_quantile(&s, 0, UINT64_MAX, 0.5)));
+        assert_true(isnan(series_sketch_quantile(&s, (struct time_range){ 0, UINT64_MAX }, 0.5)));
         for (size_t i = 0; i < POINTS; i++) {
                 values[i] = (double)((i * 7919) % 100003 * (i % 13 + 1));
-                spread_push(&s, i * 10 * SECOND, (uint64_t)values[i]);
+                series_sketch_push(&s, i * 10 * SECOND, (uint64_t)values[i]);
                 area += i ? (values[i] + values[i - 1]) / 2 * 10 : 0;
         }
         memcpy(sorted, values, sizeof(sorted));
         qsort(sorted, POINTS, sizeof(*sorted), compare);
         for (size_t i = 0; i < sizeof(qs) / sizeof(qs[0]); i++)
-                near(spread_quantile(&s, 0, UINT64_MAX, qs[i]), sorted[(size_t)ceil(qs[i] * POINTS) - 1], 1.0 / 32);
-        near(spread_area(&s, 0, UINT64_MAX), area, 1e-12);
+                near(series_sketch_quantile(&s, (struct time_range){ 0, UINT64_MAX }, qs[i]),
+                     sorted[(size_t)ceil(qs[i] * POINTS) - 1], 1.0 / 32);
+        near(series_sketch_area(&s, (struct time_range){ 0, UINT64_MAX }), area, 1e-12);
         uint64_t end = POINTS * 10 * SECOND, from = end - HOUR; /* the last hour: 360 samples */
         size_t first = POINTS - 360;
         memcpy(sorted, values + first, 360 * sizeof(*sorted));
         qsort(sorted, 360, sizeof(*sorted), compare);
-        near(spread_quantile(&s, from, end, 0.5), sorted[179], 0.15); /* to the width of a slice */
-        for (uint64_t v = 0; v < 64; v++) {                           /* small numbers are exact */
-                struct spread small;
-                spread_init(&small);
-                spread_push(&small, SECOND, v);
-                assert_true(spread_quantile(&small, 0, UINT64_MAX, 0.5) == (double)v);
-                spread_done(&small);
+        near(series_sketch_quantile(&s, (struct time_range){ from, end }, 0.5), sorted[179],
+             0.15);                         /* to the width of a slice */
+        for (uint64_t v = 0; v < 64; v++) { /* small numbers are exact */
+                struct series_sketch small = { 0 };
+                series_sketch_push(&small, SECOND, v);
+                assert_true(series_sketch_quantile(&small, (struct time_range){ 0, UINT64_MAX }, 0.5) == (double)v);
+                series_sketch_done(&small);
         }
-        spread_push(&s, 0, UINT64_MAX); /* late and as large as can be: in the total, not in the rings */
-        near(spread_quantile(&s, 0, UINT64_MAX, 1), 18446744073709551616.0, 1.0 / 32);
-        spread_done(&s);
+        series_sketch_push(&s, 0, UINT64_MAX); /* late and as large as can be: in the total, not in the rings */
+        near(series_sketch_quantile(&s, (struct time_range){ 0, UINT64_MAX }, 1), 18446744073709551616.0, 1.0 / 32);
+        series_sketch_done(&s);
 }
 
 static void test_late_samples_bend_no_area(void **state)
 {
-        struct spread s;
+        struct series_sketch s = { 0 };
 
         (void)state;
-        spread_init(&s);
-        spread_push(&s, 10 * SECOND, 100);
-        spread_push(&s, 20 * SECOND, 100);
-        spread_push(&s, 15 * SECOND, 1000000);
-        spread_push(&s, 30 * SECOND, 100);
-        assert_true(spread_area(&s, 0, UINT64_MAX) == 2000);
-        spread_done(&s);
+        series_sketch_push(&s, 10 * SECOND, 100);
+        series_sketch_push(&s, 20 * SECOND, 100);
+        series_sketch_push(&s, 15 * SECOND, 1000000);
+        series_sketch_push(&s, 30 * SECOND, 100);
+        assert_true(series_sketch_area(&s, (struct time_range){ 0, UINT64_MAX }) == 2000);
+        series_sketch_done(&s);
 }
 
 static void test_band_windows(void **state)
@@ -237,7 +236,7 @@ int main(void)
                 cmocka_unit_test(test_line_of_48_hours),
                 cmocka_unit_test(test_normalised),
                 cmocka_unit_test(test_one_equal_zero),
-                cmocka_unit_test(test_spread),
+                cmocka_unit_test(test_sketch),
                 cmocka_unit_test(test_late_samples_bend_no_area),
                 cmocka_unit_test(test_band_windows),
         };

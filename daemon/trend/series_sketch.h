@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * series_sketch.h - quantile sketches of one series, and the area under it.
+ *
+ * A pyramid of four levels (1 min, 5 min, 30 min, 2 h wide; a little longer than 10 min, 1 h, 6 h, 24 h) and one cell
+ * for the whole run. A cell is a sketch of 5 bits (proto/base/sketch.h): a quantile is within 1/64 of a value that was
+ * there. Memory grows with how many different values there are, to about 10 kB for a series of a day.
+ *
+ * The area is that under the line through the samples as they came, in the cell of the later one; a sample older than
+ * the one before adds nothing.
+ *
+ * All bytes 0 is a series without samples.
+ */
+#ifndef HW_DAEMON_TREND_SERIES_SKETCH_H
+#define HW_DAEMON_TREND_SERIES_SKETCH_H
+
+#include "proto/base/pyramid.h"
+#include "proto/base/sketch.h"
+
+struct sketch_slice {
+        struct sketch sketch;
+        double area;
+};
+
+struct series_sketch {
+        struct pyramid slices;
+        struct sketch_slice total;
+        uint64_t last_ns; /* newest sample; meaningful when there is one */
+        double last;
+        size_t cells_bytes; /* that the sketches hold */
+};
+
+void series_sketch_done(struct series_sketch *s);
+
+void series_sketch_push(struct series_sketch *s, uint64_t time_ns, uint64_t value);
+
+/* Over the slices that begin in a range, at least the newest of these; from 0: the whole run. NaN without samples. */
+double series_sketch_quantile(const struct series_sketch *s, struct time_range range, double q);
+double series_sketch_area(const struct series_sketch *s, struct time_range range);
+
+/* Memory beside the struct. */
+size_t series_sketch_held(const struct series_sketch *s);
+
+#endif
