@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "client/alerts/severity.h"
-#include "client/state/message_copy.h"
 
 static bool same_text(const char *a, const char *b)
 {
@@ -32,7 +31,7 @@ static bool is_of(const struct known_alert *a, size_t daemon, const char *target
 
 static void free_alert(struct known_alert *a)
 {
-        hw__alert__free_unpacked(a->alert, NULL);
+        hw_message_unref(&a->alert->base);
         free(a->target);
         free(a);
 }
@@ -63,7 +62,7 @@ static struct known_alert *find(const struct known *k, size_t daemon, const char
         return NULL;
 }
 
-static struct known_alert *add(struct known *k, size_t daemon, const char *target)
+static struct known_alert *add(struct known *k, size_t daemon, const char *target, const Hw__Alert *alert)
 {
         struct known_alert *a;
 
@@ -83,6 +82,7 @@ static struct known_alert *add(struct known *k, size_t daemon, const char *targe
                 return NULL;
         }
         a->daemon = daemon;
+        a->alert = hw_message_ref(&alert->base);
         k->alerts[k->n++] = a;
         return a;
 }
@@ -91,23 +91,21 @@ static int take_one(struct known *k, size_t daemon, const char *target, const Hw
 {
         struct known_alert *a = find(k, daemon, target, alert, from);
         bool news = !a || a->alert->state != alert->state || a->alert->fired_ns != alert->fired_ns;
-        Hw__Alert *copy;
 
         if (!a && k->n == KNOWN_MAX) {
                 k->left_out++;
                 return 0;
         }
-        copy = message_copy(&alert->base);
-        if (copy && !a)
-                a = add(k, daemon, target);
-        if (!copy || !a) {
-                hw__alert__free_unpacked(copy, NULL);
+        if (!a)
+                a = add(k, daemon, target, alert);
+        if (!a)
                 return -ENOMEM;
+        if (a->alert != alert) {
+                hw_message_unref(&a->alert->base);
+                a->alert = hw_message_ref(&alert->base);
         }
-        hw__alert__free_unpacked(a->alert, NULL);
-        a->alert = copy;
         a->listed = true;
-        a->fired |= known_fires(copy) || copy->has_fired_ns;
+        a->fired |= known_fires(alert) || alert->has_fired_ns;
         if (news && k->changed)
                 k->changed(k->ctx, a);
         return 0;

@@ -18,9 +18,9 @@
 struct known_alert {
         size_t daemon;
         char *target;
-        Hw__Alert *alert; /* owned copy of the newest */
-        bool fired;       /* it fires, or has fired since it is known */
-        bool listed;      /* in its target's newest list */
+        const Hw__Alert *alert; /* the newest, kept by reference */
+        bool fired;             /* it fires, or has fired since it is known */
+        bool listed;            /* in its target's newest list */
 };
 
 struct known {

@@ -59,7 +59,7 @@ static Hw__Update frame(const struct world_target *t)
                 Hw__Update body_update = frame(t);                                                                     \
                                                                                                                        \
                 body_update.body_case = HW__UPDATE__BODY_##CASE;                                                       \
-                body_update.field = (message);                                                                         \
+                body_update.field = (void *)(message);                                                                 \
                 state_print_update((p)->to, (t)->daemon, &body_update);                                                \
         } while (0)
 
@@ -70,7 +70,7 @@ static void print_bands(struct printer *p, const struct world_target *t)
         bands.bands = t->n_bands ? calloc(t->n_bands, sizeof(*bands.bands)) : NULL;
         for (uint32_t i = 0; bands.bands && i < t->n_bands; i++) {
                 if (t->bands[i])
-                        bands.bands[bands.n_bands++] = t->bands[i]->def;
+                        bands.bands[bands.n_bands++] = (Hw__Band *)t->bands[i]->def;
         }
         if (bands.n_bands)
                 PRINT_BODY(p, t, BANDS, bands, &bands);
@@ -140,11 +140,11 @@ static void print_trends(struct printer *p, const struct world_target *t)
         trends.trends = calloc((size_t)WORLD_SERIES + t->n_bands, sizeof(*trends.trends));
         for (size_t i = 0; trends.trends && i < WORLD_SERIES; i++) {
                 if (t->trends[i])
-                        trends.trends[trends.n_trends++] = t->trends[i];
+                        trends.trends[trends.n_trends++] = (Hw__Trend *)t->trends[i];
         }
         for (uint32_t i = 0; trends.trends && wanted(p, t, HW__KIND__KIND_TREND) && i < t->n_bands; i++) {
                 if (t->bands[i] && t->bands[i]->trend)
-                        trends.trends[trends.n_trends++] = t->bands[i]->trend;
+                        trends.trends[trends.n_trends++] = (Hw__Trend *)t->bands[i]->trend;
         }
         if (trends.n_trends || t->trend_state)
                 PRINT_BODY(p, t, TRENDS, trends, &trends);
@@ -199,7 +199,7 @@ static void print_profile(struct printer *p, const struct world_target *t)
         profile.stacks = t->n_stacks ? calloc(t->n_stacks, sizeof(*profile.stacks)) : NULL;
         for (uint32_t i = 0; profile.stacks && i < t->n_stacks; i++) {
                 if (t->stacks[i])
-                        profile.stacks[profile.n_stacks++] = t->stacks[i];
+                        profile.stacks[profile.n_stacks++] = (Hw__Stack *)t->stacks[i];
         }
         if (profile.n_stacks)
                 PRINT_BODY(p, t, PROFILE, profile, &profile);
@@ -210,7 +210,7 @@ static void print_ticky(struct printer *p, const struct world_target *t)
 {
         Hw__Ticky ticky = HW__TICKY__INIT;
 
-        ticky.counters = t->ticky;
+        ticky.counters = (Hw__TickyCounter **)t->ticky;
         ticky.n_counters = t->n_ticky;
         if (t->n_ticky)
                 PRINT_BODY(p, t, TICKY, ticky, &ticky);
@@ -256,7 +256,7 @@ static void print_updates(struct printer *p)
                 u.has_published_wall_ns = d->heard_wall_ns > 0;
                 u.published_wall_ns = d->heard_wall_ns;
                 u.body_case = HW__UPDATE__BODY_DAEMON;
-                u.daemon = d->state;
+                u.daemon = (Hw__DaemonState *)d->state;
                 state_print_update(p->to, i, &u);
         }
         for (size_t i = 0; i < world_targets(v); i++)

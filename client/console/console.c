@@ -200,7 +200,7 @@ static void toggle_freeze(struct console *c)
                 world_destroy(&c->frozen);
                 return;
         }
-        c->frozen = world_copy(c->live);
+        c->frozen = world_freeze(c->live);
         if (!c->frozen)
                 console_say(c, true, "out of memory: the picture cannot be frozen");
 }

@@ -26,7 +26,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "client/state/message_copy.h"
 #include "proto/base/utf8.h"
 
 #define LABEL_BYTES 1000u
@@ -41,7 +40,7 @@ struct hp {
         FILE *early; /* samples before the header; writes to early_text */
         char *early_text;
         size_t early_size;
-        Hw__Run *run; /* a copy of the newest; NULL: not told yet */
+        const Hw__Run *run; /* the newest, kept by reference; NULL: not published yet */
         Hw__Breakdown breakdown;
         char **labels; /* by band id - 1; NULL: not defined */
         uint32_t n_labels;
@@ -276,15 +275,18 @@ static int put_census(struct hp *h, const Hw__Census *c)
         return !h->headed && ftell(out) > (long)EARLY_BYTES ? head(h) : 0;
 }
 
+static void forget_run(struct hp *h)
+{
+        if (h->run)
+                hw_message_unref(&h->run->base);
+        h->run = NULL;
+}
+
 static int take_run(struct hp *h, const Hw__Run *run)
 {
-        Hw__Run *copy = message_copy(&run->base);
-
-        if (!copy)
-                return -ENOMEM;
-        if (h->run)
-                hw__run__free_unpacked(h->run, NULL);
-        h->run = copy;
+        hw_message_ref(&run->base);
+        forget_run(h);
+        h->run = run;
         if (run->has_breakdown)
                 h->breakdown = run->breakdown;
         return run->program ? head(h) : 0;
@@ -316,8 +318,7 @@ static void hp_destroy(void *state)
                 return;
         if (h->early)
                 (void)fclose(h->early);
-        if (h->run)
-                hw__run__free_unpacked(h->run, NULL);
+        forget_run(h);
         for (uint32_t i = 0; i < h->n_labels; i++)
                 free(h->labels[i]);
         free(h->labels);

@@ -6,30 +6,30 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "client/state/message_copy.h"
+static void forget(struct event_types *t, size_t id)
+{
+        if (t->defined[id])
+                hw_message_unref(&t->defined[id]->base);
+        t->defined[id] = NULL;
+}
 
-int event_types_define(struct event_types *t, const Hw__Events *e)
+void event_types_define(struct event_types *t, const Hw__Events *e)
 {
         for (size_t i = 0; i < e->n_types; i++) {
                 const Hw__EventType *type = e->types[i];
-                Hw__EventType *made = message_copy(&type->base);
-                if (!made)
-                        return -ENOMEM;
-                if (t->defined[type->id])
-                        hw__event_type__free_unpacked(t->defined[type->id], NULL);
-                t->defined[type->id] = made;
+
+                hw_message_ref(&type->base);
+                forget(t, type->id);
+                t->defined[type->id] = type;
                 if (type->has_count)
                         t->count[type->id] = type->count;
         }
-        return 0;
 }
 
 void event_types_done(struct event_types *t)
 {
         for (size_t i = 0; i < EVENT_IDS; i++) {
-                if (t->defined[i])
-                        hw__event_type__free_unpacked(t->defined[i], NULL);
-                t->defined[i] = NULL;
+                forget(t, i);
         }
 }
 

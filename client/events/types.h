@@ -16,12 +16,12 @@
 #define EVENT_CAP_NONE 65535u
 
 struct event_types {
-        Hw__EventType *defined[EVENT_IDS]; /* owned; NULL: not yet */
+        const Hw__EventType *defined[EVENT_IDS]; /* kept by reference; NULL: not yet */
         uint64_t count[EVENT_IDS];
 };
 
-/* Takes the definitions of a message in; counts that it gives replace those kept. 0 or -ENOMEM. */
-int event_types_define(struct event_types *t, const Hw__Events *e);
+/* Takes the definitions of a message in; counts that it gives replace those kept. */
+void event_types_define(struct event_types *t, const Hw__Events *e);
 void event_types_done(struct event_types *t);
 
 /* Its name, or "EVENT_123" written into `out` when it has none. */

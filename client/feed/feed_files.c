@@ -222,7 +222,7 @@ static int receive(struct feed_files *f)
 static void forget_update(struct feed_files *f)
 {
         if (f->update)
-                hw__update__free_unpacked(f->update, NULL);
+                hw_update_unref(f->update);
         f->update = NULL;
 }
 

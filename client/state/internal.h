@@ -3,7 +3,6 @@
 #ifndef HW_CLIENT_STATE_INTERNAL_H
 #define HW_CLIENT_STATE_INTERNAL_H
 
-#include "client/state/message_copy.h"
 #include "client/state/world.h"
 
 /* Open addressing from a 64-bit id to a position in an array. */
@@ -16,9 +15,32 @@ struct id_index {
         uint32_t n_slots, n_used; /* n_slots is a power of two */
 };
 
-/* A target with what only the view needs. `t` is the part that others see. */
+/* Keeps a message by reference in place of what was in the slot; and forgets it. */
+#define KEEP(slot, message)                                                                                            \
+        do {                                                                                                           \
+                const void *kept = hw_message_ref((message) ? &(message)->base : NULL);                                \
+                FORGET(slot);                                                                                          \
+                (slot) = kept;                                                                                         \
+        } while (0)
+#define FORGET(slot) (hw_message_unref((slot) ? &(slot)->base : NULL), (slot) = NULL)
+
+/*
+ * A target with what only the world needs. `t` is the part that others see. Some messages are shown without a part:
+ * then `t` points to the struct here, and what it points to belongs to the message kept in `whole`.
+ */
 struct target_state {
+        unsigned n_worlds; /* that have it; more than one: it does not change any more */
         struct world_target t;
+        Hw__Target target;
+        Hw__Heap heap;
+        Hw__Gc gc;
+        Hw__Trends trend_state;
+        struct {
+                const Hw__Target *target;
+                const Hw__Heap *heap;
+                const Hw__Gc *gc;
+                const Hw__Trends *trend_state;
+        } whole;
         bool sampled[WORLD_SERIES]; /* the daemon sends this series itself: nothing is derived */
         uint32_t cap_bands, cap_stacks, cap_ticky;
         struct id_index ticky_index;
@@ -32,22 +54,28 @@ void id_index_done(struct id_index *x);
 
 /* world_target.c: one target's life */
 struct target_state *target_new(size_t daemon, const char *name);
-void target_destroy(struct target_state **ts);
-void target_begin_run(struct target_state *ts, uint32_t run);
+void target_leave(struct target_state **ts); /* one world less has it; the last one frees it */
 int target_apply(struct target_state *ts, const Hw__Update *update);
 
-/* world_freeze.c: a copy that shares nothing; NULL when out of memory. */
-struct target_state *target_copy(const struct world_target *from);
+/* How a target shows the messages it keeps whole; NULL: it has none. */
+void target_show_state(struct target_state *ts, const Hw__Target *target);
+void target_show_heap(struct target_state *ts, const Hw__Heap *heap);
+void target_show_gc(struct target_state *ts, const Hw__Gc *gc);
+void trends_show(struct target_state *ts, const Hw__Trends *trends);
+
+/* world_freeze.c: a target of one's own with the same content and the same messages; NULL when out of memory. */
+struct target_state *target_clone(const struct target_state *from);
 
 /* world_bands.c: bands, censuses, the derived total */
 int bands_define(struct target_state *ts, const Hw__Bands *bands);
 int bands_census(struct target_state *ts, const Hw__Census *census);
 bool id_valid(uint32_t id);
+void band_define(struct world_band *b, const Hw__Band *def); /* NULL: there is none yet */
 struct world_band *bands_entry(struct target_state *ts, uint32_t id);
 void bands_done(struct target_state *ts);
 
 /* world_lists.c: notes, time profile, ticky */
-int notes_add(struct target_state *ts, const Hw__Notes *notes);
+void notes_add(struct target_state *ts, const Hw__Notes *notes);
 int profile_add(struct target_state *ts, const Hw__Profile *profile);
 int ticky_add(struct target_state *ts, const Hw__Ticky *ticky);
 void lists_done(struct target_state *ts);

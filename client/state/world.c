@@ -30,13 +30,6 @@ struct world *world_new(void)
         return calloc(1, sizeof(struct world));
 }
 
-static void daemon_forget_state(struct world_daemon *d)
-{
-        if (d->state)
-                hw__daemon_state__free_unpacked(d->state, NULL);
-        d->state = NULL;
-}
-
 void world_destroy(struct world **v)
 {
         struct world *w = *v;
@@ -44,10 +37,10 @@ void world_destroy(struct world **v)
         if (!w)
                 return;
         for (uint32_t i = 0; i < w->n_targets; i++)
-                target_destroy(&w->targets[i]);
+                target_leave(&w->targets[i]);
         for (uint32_t i = 0; i < w->n_daemons; i++) {
                 if (w->daemons[i])
-                        daemon_forget_state(w->daemons[i]);
+                        FORGET(w->daemons[i]->state);
                 free(w->daemons[i]);
         }
         free(w->targets);
@@ -121,7 +114,7 @@ static uint32_t position(const struct world *v, const char *name, size_t daemon,
 
 static void remove_at(struct world *v, uint32_t at)
 {
-        target_destroy(&v->targets[at]);
+        target_leave(&v->targets[at]);
         v->n_targets--;
         memmove(&v->targets[at], &v->targets[at + 1], (v->n_targets - at) * sizeof(*v->targets));
 }
@@ -150,7 +143,7 @@ void world_reset(struct world *v, size_t daemon)
                         remove_at(v, i - 1);
         }
         if (daemon < v->n_daemons && v->daemons[daemon])
-                daemon_forget_state(v->daemons[daemon]);
+                FORGET(v->daemons[daemon]->state);
 }
 
 size_t world_targets(const struct world *v)
@@ -173,7 +166,7 @@ const struct world_target *world_find(const struct world *v, const char *name)
         return NULL;
 }
 
-/* -------------------------------------------------------------------- copy */
+/* ------------------------------------------------------------------ freeze */
 
 static bool copy_daemons(struct world *to, const struct world *from)
 {
@@ -188,32 +181,43 @@ static bool copy_daemons(struct world *to, const struct world *from)
                 d->stale = from->daemons[i]->stale;
                 d->heard_wall_ns = from->daemons[i]->heard_wall_ns;
                 d->left_out = from->daemons[i]->left_out;
-                if (!from->daemons[i]->state)
-                        continue;
-                d->state = message_copy(&from->daemons[i]->state->base);
-                if (!d->state)
-                        return false;
+                KEEP(d->state, from->daemons[i]->state);
         }
         return true;
 }
 
-struct world *world_copy(const struct world *v)
+struct world *world_freeze(const struct world *v)
 {
         struct world *to = world_new();
-        bool ok = to && copy_daemons(to, v);
 
-        if (ok && v->n_targets) {
+        if (!to)
+                return NULL;
+        if (v->n_targets)
                 to->targets = array_grow(NULL, &to->cap_targets, v->n_targets, sizeof(*to->targets));
-                ok = to->targets != NULL;
-        }
-        for (uint32_t i = 0; ok && i < v->n_targets; i++) {
-                to->targets[i] = target_copy(&v->targets[i]->t);
-                ok = to->targets[i] != NULL;
-                to->n_targets += ok;
-        }
-        if (!ok && to)
+        if (!copy_daemons(to, v) || (v->n_targets && !to->targets)) {
                 world_destroy(&to);
+                return NULL;
+        }
+        for (; to->n_targets < v->n_targets; to->n_targets++) {
+                to->targets[to->n_targets] = v->targets[to->n_targets];
+                to->targets[to->n_targets]->n_worlds++;
+        }
         return to;
+}
+
+/* The target at this place, this world's own. NULL when out of memory. */
+static struct target_state *own_target(struct world *v, uint32_t at)
+{
+        struct target_state *own;
+
+        if (v->targets[at]->n_worlds == 1)
+                return v->targets[at];
+        own = target_clone(v->targets[at]);
+        if (own) {
+                target_leave(&v->targets[at]);
+                v->targets[at] = own;
+        }
+        return own;
 }
 
 /* ----------------------------------------------------------------- updates */
@@ -238,17 +242,11 @@ static void prune(struct world *v, size_t daemon, const Hw__Update *u)
         }
 }
 
-static int apply_daemon(struct world *v, struct world_daemon *d, size_t daemon, const Hw__Update *u)
+static void apply_daemon(struct world *v, struct world_daemon *d, size_t daemon, const Hw__Update *u)
 {
-        Hw__DaemonState *copy = message_copy(&u->daemon->base);
-
-        if (!copy)
-                return -ENOMEM;
-        daemon_forget_state(d);
-        d->state = copy;
-        if (!copy->finished && copy->n_targets > 0)
+        KEEP(d->state, u->daemon);
+        if (!d->state->finished && d->state->n_targets > 0)
                 prune(v, daemon, u);
-        return 0;
 }
 
 static bool is_removal(const Hw__Update *u)
@@ -272,7 +270,7 @@ static int apply_target(struct world *v, struct world_daemon *d, size_t daemon, 
                 d->left_out++;
                 return 0;
         }
-        ts = found ? v->targets[at] : insert_at(v, at, daemon, u->target);
+        ts = found ? own_target(v, at) : insert_at(v, at, daemon, u->target);
         return ts ? target_apply(ts, u) : -ENOMEM;
 }
 
@@ -287,8 +285,10 @@ int world_apply(struct world *v, size_t daemon, const Hw__Update *update)
                 return -ENOMEM;
         if (update->has_published_wall_ns && update->published_wall_ns > d->heard_wall_ns)
                 d->heard_wall_ns = update->published_wall_ns;
-        if (update->body_case == HW__UPDATE__BODY_DAEMON)
-                return apply_daemon(v, d, daemon, update);
+        if (update->body_case == HW__UPDATE__BODY_DAEMON) {
+                apply_daemon(v, d, daemon, update);
+                return 0;
+        }
         if (!update->target || !update->target[0] || strlen(update->target) > WORLD_NAME_MAX)
                 return 0;
         return apply_target(v, d, daemon, update);

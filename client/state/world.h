@@ -27,49 +27,52 @@
 
 struct world_band {
         uint32_t id;
-        Hw__Band *def;        /* owned copy; label is always set */
+        const Hw__Band *def;  /* label is always set */
         uint64_t bytes;       /* in the newest census; 0 when it had no row */
         uint64_t first_bytes; /* in the first census that had it */
         uint64_t max_bytes;
         uint64_t census; /* newest census with a row */
         struct ring history;
-        Hw__Trend *trend; /* NULL until it came */
+        const Hw__Trend *trend; /* NULL until it came */
+        /* not for others: what `def` points to, and the message that its texts belong to */
+        Hw__Band labelled;
+        char label[16];
+        const Hw__Band *defined;
 };
 
-/* Owned copies of the newest message of each kind; NULL until it came. */
+/* The newest message of each kind, kept by reference; NULL until it came. */
 struct world_target {
         char name[WORLD_NAME_MAX + 1];
         size_t daemon; /* index of its daemon in the feed */
         uint32_t run;
         uint64_t event_time_ns;     /* newest */
         uint64_t published_wall_ns; /* newest */
-        Hw__Target *target;
-        Hw__Heap *heap; /* without samples */
-        Hw__Gc *gc;     /* without collections */
-        Hw__Census *census;
-        Hw__Sched *sched;
-        Hw__Health *health;
+        const Hw__Target *target;
+        const Hw__Heap *heap; /* without samples */
+        const Hw__Gc *gc;     /* without collections */
+        const Hw__Census *census;
+        const Hw__Sched *sched;
+        const Hw__Health *health;
         struct ring series[WORLD_SERIES]; /* samples */
         struct world_band **bands;        /* by id - 1; entries may be NULL */
         uint32_t n_bands;
-        Hw__Note *notes[WORLD_NOTES];     /* ring; see world_note */
-        uint64_t notes_first, notes_last; /* numbers kept; 0 when none */
-        uint64_t ticks;                   /* time profile */
-        Hw__Stack **stacks;               /* by id - 1 */
+        const Hw__Note *notes[WORLD_NOTES]; /* ring; see world_note */
+        uint64_t notes_first, notes_last;   /* numbers kept; 0 when none */
+        uint64_t ticks;                     /* time profile */
+        const Hw__Stack **stacks;           /* by id - 1 */
         uint32_t n_stacks;
-        Hw__TickyCounter **ticky; /* in order of first sight */
+        const Hw__TickyCounter **ticky; /* in order of first sight */
         uint32_t n_ticky;
-        Hw__Trend
-                *trends[WORLD_SERIES]; /* of series, indexed by Hw__Series; NULL until it came. Of bands: world_band */
-        Hw__Trends *trend_state;       /* newest message without `trends`: growth, time to limit, scale */
-        Hw__Alerts *alerts;            /* outlives runs */
+        const Hw__Trend *trends[WORLD_SERIES]; /* of series, by Hw__Series; NULL until it came. Of bands: world_band */
+        const Hw__Trends *trend_state;         /* newest message without `trends`: growth, time to limit, scale */
+        const Hw__Alerts *alerts;              /* outlives runs */
 };
 
 struct world_daemon {
-        Hw__DaemonState *state;
-        bool stale;             /* silent for 3 s */
-        uint64_t heard_wall_ns; /* published_wall_ns of its newest message */
-        uint64_t left_out;      /* messages of targets beyond WORLD_TARGETS */
+        const Hw__DaemonState *state; /* NULL until it came */
+        bool stale;                   /* silent for 3 s */
+        uint64_t heard_wall_ns;       /* published_wall_ns of its newest message */
+        uint64_t left_out;            /* messages of targets beyond WORLD_TARGETS */
 };
 
 struct world;
@@ -77,10 +80,16 @@ struct world;
 struct world *world_new(void);
 void world_destroy(struct world **v);
 
-/* A copy that shares nothing with the view, for a picture that stands still. NULL when out of memory. */
-struct world *world_copy(const struct world *v);
+/*
+ * A second world that is as this one is now and stays so, for a picture that is frozen. It costs a pointer a target:
+ * what changes in either afterwards is made its own first, and messages are never copied. NULL when out of memory.
+ */
+struct world *world_freeze(const struct world *v);
 
-/* Takes one update of daemon `daemon` in. Borrowed. Returns 0 or -ENOMEM. */
+/*
+ * Takes one update of daemon `daemon` in, a message of the library (wire.h): what is kept of it is kept by reference.
+ * Returns 0 or -ENOMEM. Pointers into the world are valid until the next call that changes it.
+ */
 int world_apply(struct world *v, size_t daemon, const Hw__Update *update);
 
 /* Forgets a daemon's targets (new epoch). */

@@ -17,40 +17,28 @@
 
 #include "proto/base/limits.h"
 
-/* Gives a band a definition: a copy of `def`, with a label in any case. */
-static int define(struct world_band *b, const Hw__Band *def)
+void band_define(struct world_band *b, const Hw__Band *def)
 {
-        Hw__Band labelled = *def;
-        char label[32];
-        Hw__Band *copy;
-
-        if (!labelled.label) {
-                (void)snprintf(label, sizeof(label), "band %u", b->id);
-                labelled.label = label;
+        KEEP(b->defined, def);
+        if (def)
+                b->labelled = *def;
+        else
+                b->labelled = (Hw__Band){ PROTOBUF_C_MESSAGE_INIT(&hw__band__descriptor), .has_id = 1, .id = b->id };
+        if (!b->labelled.label) {
+                (void)snprintf(b->label, sizeof(b->label), "band %u", b->id);
+                b->labelled.label = b->label;
         }
-        copy = message_copy(&labelled.base);
-        if (!copy)
-                return -ENOMEM;
-        if (b->def)
-                hw__band__free_unpacked(b->def, NULL);
-        b->def = copy;
-        return 0;
+        b->def = &b->labelled;
 }
 
 static struct world_band *band_new(uint32_t id)
 {
-        Hw__Band nameless = HW__BAND__INIT;
         struct world_band *b = calloc(1, sizeof(*b));
 
         if (!b)
                 return NULL;
         b->id = id;
-        nameless.has_id = 1;
-        nameless.id = id;
-        if (define(b, &nameless) < 0) {
-                free(b);
-                return NULL;
-        }
+        band_define(b, NULL);
         return b;
 }
 
@@ -84,8 +72,9 @@ int bands_define(struct target_state *ts, const Hw__Bands *bands)
                 if (!def->has_id || !id_valid(def->id))
                         continue;
                 b = bands_entry(ts, def->id);
-                if (!b || define(b, def) < 0)
+                if (!b)
                         return -ENOMEM;
+                band_define(b, def);
         }
         return 0;
 }
@@ -144,16 +133,10 @@ int bands_census(struct target_state *ts, const Hw__Census *c)
         struct world_target *t = &ts->t;
         bool has_before = t->census != NULL;
         uint64_t before_ns = has_before ? t->census->time_ns : 0;
-        Hw__Census *copy;
 
         if (!c->has_number || (t->census && c->number <= t->census->number))
                 return 0; /* a snapshot repeats the newest one */
-        copy = message_copy(&c->base);
-        if (!copy)
-                return -ENOMEM;
-        if (t->census)
-                hw__census__free_unpacked(t->census, NULL);
-        t->census = copy;
+        KEEP(t->census, c);
         for (uint32_t i = 0; i < t->n_bands; i++) {
                 if (t->bands[i])
                         t->bands[i]->bytes = 0;
@@ -174,8 +157,8 @@ void bands_done(struct target_state *ts)
         for (uint32_t i = 0; i < t->n_bands; i++) {
                 if (!t->bands[i])
                         continue;
-                hw__band__free_unpacked(t->bands[i]->def, NULL);
-                hw__trend__free_unpacked(t->bands[i]->trend, NULL);
+                FORGET(t->bands[i]->defined);
+                FORGET(t->bands[i]->trend);
                 ring_done(&t->bands[i]->history);
                 free(t->bands[i]);
         }

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * world_freeze.c - a copy of one target, so that a picture can stand still while
- * the view goes on.
+ * world_freeze.c - a target that two worlds share, made one's own before it
+ * changes: copy on write. Only points and tables are copied, messages are kept
+ * by one more reference.
  *
  * DESIGN: field by field into a fresh target, never the struct as a whole: a
- * field that is forgotten here is unknown in the copy, not freed twice.
+ * field that is forgotten here is unknown in the clone, not freed twice.
  */
 #include "client/state/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Copies a kept message, NULL included. False when out of memory. */
-#define COPY(to, from) (!(from) || ((to) = message_copy(&(from)->base)) != NULL)
 
 static bool copy_ring(struct ring *to, const struct ring *from)
 {
@@ -40,13 +38,13 @@ static struct world_band *copy_band(const struct world_band *from)
         to->first_bytes = from->first_bytes;
         to->max_bytes = from->max_bytes;
         to->census = from->census;
-        if (COPY(to->def, from->def) && COPY(to->trend, from->trend) && copy_ring(&to->history, &from->history))
-                return to;
-        hw__band__free_unpacked(to->def, NULL);
-        hw__trend__free_unpacked(to->trend, NULL);
-        ring_done(&to->history);
-        free(to);
-        return NULL;
+        if (!copy_ring(&to->history, &from->history)) {
+                free(to);
+                return NULL;
+        }
+        band_define(to, from->defined);
+        KEEP(to->trend, from->trend);
+        return to;
 }
 
 static bool copy_bands(struct target_state *to, const struct world_target *from)
@@ -68,63 +66,63 @@ static bool copy_bands(struct target_state *to, const struct world_target *from)
         return true;
 }
 
-static bool copy_notes(struct world_target *to, const struct world_target *from)
+static void keep_notes(struct world_target *to, const struct world_target *from)
 {
-        for (size_t i = 0; i < WORLD_NOTES; i++) {
-                if (!COPY(to->notes[i], from->notes[i]))
-                        return false;
-        }
+        for (size_t i = 0; i < WORLD_NOTES; i++)
+                KEEP(to->notes[i], from->notes[i]);
         to->notes_first = from->notes_first;
         to->notes_last = from->notes_last;
-        return true;
 }
 
-static bool copy_profile(struct target_state *to, const struct world_target *from)
+/* Of the time profile and ticky. */
+static bool copy_rows(struct target_state *to, const struct world_target *from)
 {
         to->t.ticks = from->ticks;
-        if (from->n_stacks) {
-                to->t.stacks = array_grow(NULL, &to->cap_stacks, from->n_stacks, sizeof(Hw__Stack *));
-                if (!to->t.stacks)
-                        return false;
-                to->t.n_stacks = from->n_stacks;
-        }
-        for (uint32_t i = 0; i < from->n_stacks; i++) {
-                if (!COPY(to->t.stacks[i], from->stacks[i]))
-                        return false;
-        }
-        if (from->n_ticky) {
-                to->t.ticky = array_grow(NULL, &to->cap_ticky, from->n_ticky, sizeof(Hw__TickyCounter *));
-                if (!to->t.ticky)
-                        return false;
-        }
+        to->t.stacks = array_grow(NULL, &to->cap_stacks, from->n_stacks, sizeof(*to->t.stacks));
+        to->t.ticky = array_grow(NULL, &to->cap_ticky, from->n_ticky, sizeof(*to->t.ticky));
+        if ((from->n_stacks && !to->t.stacks) || (from->n_ticky && !to->t.ticky))
+                return false;
+        for (; to->t.n_stacks < from->n_stacks; to->t.n_stacks++)
+                KEEP(to->t.stacks[to->t.n_stacks], from->stacks[to->t.n_stacks]);
         for (; to->t.n_ticky < from->n_ticky; to->t.n_ticky++) {
-                if (!COPY(to->t.ticky[to->t.n_ticky], from->ticky[to->t.n_ticky]))
+                if (id_index_add(&to->ticky_index, from->ticky[to->t.n_ticky]->id, to->t.n_ticky) < 0)
                         return false;
+                KEEP(to->t.ticky[to->t.n_ticky], from->ticky[to->t.n_ticky]);
         }
         return true;
 }
 
-static bool copy_messages(struct world_target *to, const struct world_target *from)
+static void keep_messages(struct target_state *to, const struct target_state *from)
 {
-        return COPY(to->target, from->target) && COPY(to->heap, from->heap) && COPY(to->gc, from->gc) &&
-               COPY(to->census, from->census) && COPY(to->sched, from->sched) && COPY(to->health, from->health) &&
-               COPY(to->trend_state, from->trend_state) && COPY(to->alerts, from->alerts);
+        target_show_state(to, from->whole.target);
+        to->target.run_info = from->target.run_info;
+        target_show_heap(to, from->whole.heap);
+        target_show_gc(to, from->whole.gc);
+        trends_show(to, from->whole.trend_state);
+        KEEP(to->t.census, from->t.census);
+        KEEP(to->t.sched, from->t.sched);
+        KEEP(to->t.health, from->t.health);
+        KEEP(to->t.alerts, from->t.alerts);
+        for (size_t i = 0; i < WORLD_SERIES; i++)
+                KEEP(to->t.trends[i], from->t.trends[i]);
 }
 
-struct target_state *target_copy(const struct world_target *from)
+struct target_state *target_clone(const struct target_state *from)
 {
-        struct target_state *to = target_new(from->daemon, from->name);
+        struct target_state *to = target_new(from->t.daemon, from->t.name);
         bool ok = to != NULL;
 
         if (!to)
                 return NULL;
-        to->t.run = from->run;
-        to->t.event_time_ns = from->event_time_ns;
-        to->t.published_wall_ns = from->published_wall_ns;
+        to->t.run = from->t.run;
+        to->t.event_time_ns = from->t.event_time_ns;
+        to->t.published_wall_ns = from->t.published_wall_ns;
+        memcpy(to->sampled, from->sampled, sizeof(to->sampled));
+        keep_messages(to, from);
+        keep_notes(&to->t, &from->t);
         for (size_t i = 0; ok && i < WORLD_SERIES; i++)
-                ok = copy_ring(&to->t.series[i], &from->series[i]) && COPY(to->t.trends[i], from->trends[i]);
-        if (!ok || !copy_messages(&to->t, from) || !copy_bands(to, from) || !copy_notes(&to->t, from) ||
-            !copy_profile(to, from))
-                target_destroy(&to);
+                ok = copy_ring(&to->t.series[i], &from->t.series[i]);
+        if (!ok || !copy_bands(to, &from->t) || !copy_rows(to, &from->t))
+                target_leave(&to);
         return to;
 }

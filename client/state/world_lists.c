@@ -13,20 +13,6 @@
 
 /* ------------------------------------------------------------------- notes */
 
-static Hw__Note **note_slot(struct world_target *t, uint64_t number)
-{
-        return &t->notes[number % WORLD_NOTES];
-}
-
-static void drop_note(struct world_target *t, uint64_t number)
-{
-        Hw__Note **slot = note_slot(t, number);
-
-        if (*slot)
-                hw__note__free_unpacked(*slot, NULL);
-        *slot = NULL;
-}
-
 /* Moves the window of kept numbers so that it holds `number`. False: it is too old. */
 static bool notes_admit(struct world_target *t, uint64_t number)
 {
@@ -38,7 +24,7 @@ static bool notes_admit(struct world_target *t, uint64_t number)
                 uint64_t steps = number - t->notes_last < WORLD_NOTES ? number - t->notes_last : WORLD_NOTES;
 
                 for (uint64_t i = 0; i < steps; i++)
-                        drop_note(t, number - i);
+                        FORGET(t->notes[(number - i) % WORLD_NOTES]);
                 t->notes_last = number;
                 if (number - t->notes_first >= WORLD_NOTES)
                         t->notes_first = number - WORLD_NOTES + 1;
@@ -51,23 +37,16 @@ static bool notes_admit(struct world_target *t, uint64_t number)
         return true;
 }
 
-int notes_add(struct target_state *ts, const Hw__Notes *notes)
+void notes_add(struct target_state *ts, const Hw__Notes *notes)
 {
         struct world_target *t = &ts->t;
 
         for (size_t i = 0; i < notes->n_notes; i++) {
                 const Hw__Note *note = notes->notes[i];
-                Hw__Note *copy;
 
-                if (!note->has_number || !note->number || !notes_admit(t, note->number))
-                        continue;
-                copy = message_copy(&note->base);
-                if (!copy)
-                        return -ENOMEM;
-                drop_note(t, note->number);
-                *note_slot(t, note->number) = copy;
+                if (note->has_number && note->number && notes_admit(t, note->number))
+                        KEEP(t->notes[note->number % WORLD_NOTES], note);
         }
-        return 0;
 }
 
 const Hw__Note *world_note(const struct world_target *t, uint64_t number)
@@ -87,7 +66,7 @@ int profile_add(struct target_state *ts, const Hw__Profile *profile)
                 t->ticks = profile->ticks;
         for (size_t i = 0; i < profile->n_stacks; i++) {
                 const Hw__Stack *stack = profile->stacks[i];
-                Hw__Stack **grown, *copy;
+                const Hw__Stack **grown;
 
                 if (!stack->has_id || !stack->id || stack->id > LIMIT_STACKS)
                         continue;
@@ -97,12 +76,7 @@ int profile_add(struct target_state *ts, const Hw__Profile *profile)
                 t->stacks = grown;
                 if (stack->id > t->n_stacks)
                         t->n_stacks = stack->id;
-                copy = message_copy(&stack->base);
-                if (!copy)
-                        return -ENOMEM;
-                if (grown[stack->id - 1])
-                        hw__stack__free_unpacked(grown[stack->id - 1], NULL);
-                grown[stack->id - 1] = copy;
+                KEEP(grown[stack->id - 1], stack);
         }
         return 0;
 }
@@ -113,7 +87,7 @@ int profile_add(struct target_state *ts, const Hw__Profile *profile)
 static int ticky_place(struct target_state *ts, uint64_t id, uint32_t *ret_place)
 {
         struct world_target *t = &ts->t;
-        Hw__TickyCounter **grown;
+        const Hw__TickyCounter **grown;
 
         if (id_index_find(&ts->ticky_index, id, ret_place))
                 return 0;
@@ -134,25 +108,14 @@ int ticky_add(struct target_state *ts, const Hw__Ticky *ticky)
 {
         for (size_t i = 0; i < ticky->n_counters; i++) {
                 const Hw__TickyCounter *counter = ticky->counters[i];
-                Hw__TickyCounter *copy;
                 uint32_t place;
-                int r;
 
                 if (!counter->has_id)
                         continue;
-                copy = message_copy(&counter->base);
-                if (!copy)
+                if (ticky_place(ts, counter->id, &place) < 0)
                         return -ENOMEM;
-                r = ticky_place(ts, counter->id, &place);
-                if (r < 0 || place == UINT32_MAX) {
-                        hw__ticky_counter__free_unpacked(copy, NULL);
-                        if (r < 0)
-                                return r;
-                        continue;
-                }
-                if (ts->t.ticky[place])
-                        hw__ticky_counter__free_unpacked(ts->t.ticky[place], NULL);
-                ts->t.ticky[place] = copy;
+                if (place != UINT32_MAX)
+                        KEEP(ts->t.ticky[place], counter);
         }
         return 0;
 }
@@ -162,14 +125,12 @@ void lists_done(struct target_state *ts)
         struct world_target *t = &ts->t;
 
         for (size_t i = 0; i < WORLD_NOTES; i++)
-                drop_note(t, i);
+                FORGET(t->notes[i]);
         t->notes_first = t->notes_last = 0;
-        for (uint32_t i = 0; i < t->n_stacks; i++) {
-                if (t->stacks[i])
-                        hw__stack__free_unpacked(t->stacks[i], NULL);
-        }
+        for (uint32_t i = 0; i < t->n_stacks; i++)
+                FORGET(t->stacks[i]);
         for (uint32_t i = 0; i < t->n_ticky; i++)
-                hw__ticky_counter__free_unpacked(t->ticky[i], NULL);
+                FORGET(t->ticky[i]);
         free(t->stacks);
         free(t->ticky);
         t->stacks = NULL;

@@ -2,7 +2,7 @@
 /*
  * world_target.c - one target: its runs and its newest messages.
  *
- * DESIGN: gauges are kept as a copy of their newest message, without the lists
+ * DESIGN: gauges are kept as their newest message, shown without the lists
  * that only tell what happened since the message before (samples,
  * collections): those go into rings. A series that the daemon does not sample
  * itself is derived from collections and censuses.
@@ -23,25 +23,44 @@ struct target_state *target_new(size_t daemon, const char *name)
 
         if (!ts)
                 return NULL;
+        ts->n_worlds = 1;
         ts->t.daemon = daemon;
         memcpy(ts->t.name, name, strlen(name) + 1);
         return ts;
 }
 
-/* Frees a kept message and clears the pointer. */
-#define FORGET(pointer) (forget_message((pointer) ? &(pointer)->base : NULL), (pointer) = NULL)
-
-static void forget_message(ProtobufCMessage *m)
+void target_show_state(struct target_state *ts, const Hw__Target *target)
 {
-        protobuf_c_message_free_unpacked(m, NULL);
+        KEEP(ts->whole.target, target);
+        if (target)
+                ts->target = *target;
+        ts->t.target = target ? &ts->target : NULL;
+}
+
+void target_show_heap(struct target_state *ts, const Hw__Heap *heap)
+{
+        KEEP(ts->whole.heap, heap);
+        if (heap)
+                ts->heap = *heap;
+        ts->heap.n_samples = 0;
+        ts->t.heap = heap ? &ts->heap : NULL;
+}
+
+void target_show_gc(struct target_state *ts, const Hw__Gc *gc)
+{
+        KEEP(ts->whole.gc, gc);
+        if (gc)
+                ts->gc = *gc;
+        ts->gc.n_collections = 0;
+        ts->t.gc = gc ? &ts->gc : NULL;
 }
 
 static void forget_run(struct target_state *ts)
 {
         struct world_target *t = &ts->t;
 
-        FORGET(t->heap);
-        FORGET(t->gc);
+        target_show_heap(ts, NULL);
+        target_show_gc(ts, NULL);
         FORGET(t->census);
         FORGET(t->sched);
         for (size_t i = 0; i < WORLD_SERIES; i++)
@@ -53,36 +72,26 @@ static void forget_run(struct target_state *ts)
         t->event_time_ns = 0;
 }
 
-void target_destroy(struct target_state **ts)
+void target_leave(struct target_state **target)
 {
-        if (!*ts)
+        struct target_state *ts = *target;
+
+        *target = NULL;
+        if (!ts || --ts->n_worlds > 0)
                 return;
-        forget_run(*ts);
-        FORGET((*ts)->t.target);
-        FORGET((*ts)->t.health);
-        FORGET((*ts)->t.alerts);
-        free(*ts);
-        *ts = NULL;
+        forget_run(ts);
+        target_show_state(ts, NULL);
+        FORGET(ts->t.health);
+        FORGET(ts->t.alerts);
+        free(ts);
 }
 
-void target_begin_run(struct target_state *ts, uint32_t run)
+static void begin_run(struct target_state *ts, uint32_t run)
 {
         forget_run(ts);
-        if (ts->t.target)
-                FORGET(ts->t.target->run_info);
+        ts->target.run_info = NULL;
         ts->t.run = run;
 }
-
-/* Puts a copy of `message` in place of *slot. The copy is made first: on failure the old one stays. */
-#define KEEP(slot, message)                                                                                            \
-        do {                                                                                                           \
-                void *keep_copy = message_copy(&(message)->base);                                                      \
-                                                                                                                       \
-                if (!keep_copy)                                                                                        \
-                        return -ENOMEM;                                                                                \
-                FORGET(slot);                                                                                          \
-                (slot) = keep_copy;                                                                                    \
-        } while (0)
 
 static int push(struct target_state *ts, Hw__Series series, uint64_t time_ns, double value)
 {
@@ -106,10 +115,7 @@ static int apply_samples(struct target_state *ts, const Hw__Samples *s)
 
 static int apply_heap(struct target_state *ts, const Hw__Heap *heap)
 {
-        Hw__Heap gauges = *heap;
-
-        gauges.n_samples = 0;
-        KEEP(ts->t.heap, &gauges);
+        target_show_heap(ts, heap);
         for (size_t i = 0; i < heap->n_samples; i++) {
                 if (apply_samples(ts, heap->samples[i]) < 0)
                         return -ENOMEM;
@@ -137,10 +143,7 @@ static int apply_collection(struct target_state *ts, const Hw__Collection *c)
 
 static int apply_gc(struct target_state *ts, const Hw__Gc *gc)
 {
-        Hw__Gc gauges = *gc;
-
-        gauges.n_collections = 0;
-        KEEP(ts->t.gc, &gauges);
+        target_show_gc(ts, gc);
         for (size_t i = 0; i < gc->n_collections; i++) {
                 if (apply_collection(ts, gc->collections[i]) < 0)
                         return -ENOMEM;
@@ -148,35 +151,12 @@ static int apply_gc(struct target_state *ts, const Hw__Gc *gc)
         return 0;
 }
 
-static int apply_target_state(struct target_state *ts, const Hw__Target *target)
-{
-        KEEP(ts->t.target, target);
-        return 0;
-}
-
-static int apply_sched(struct target_state *ts, const Hw__Sched *sched)
-{
-        KEEP(ts->t.sched, sched);
-        return 0;
-}
-
-static int apply_health(struct target_state *ts, const Hw__Health *health)
-{
-        KEEP(ts->t.health, health);
-        return 0;
-}
-
-static int apply_alerts(struct target_state *ts, const Hw__Alerts *alerts)
-{
-        KEEP(ts->t.alerts, alerts);
-        return 0;
-}
-
 static int apply_body(struct target_state *ts, const Hw__Update *u)
 {
         switch (u->body_case) {
         case HW__UPDATE__BODY_TARGET_STATE:
-                return apply_target_state(ts, u->target_state);
+                target_show_state(ts, u->target_state);
+                return 0;
         case HW__UPDATE__BODY_HEAP:
                 return apply_heap(ts, u->heap);
         case HW__UPDATE__BODY_GC:
@@ -186,19 +166,23 @@ static int apply_body(struct target_state *ts, const Hw__Update *u)
         case HW__UPDATE__BODY_BANDS:
                 return bands_define(ts, u->bands);
         case HW__UPDATE__BODY_NOTES:
-                return notes_add(ts, u->notes);
+                notes_add(ts, u->notes);
+                return 0;
         case HW__UPDATE__BODY_PROFILE:
                 return profile_add(ts, u->profile);
         case HW__UPDATE__BODY_TICKY:
                 return ticky_add(ts, u->ticky);
         case HW__UPDATE__BODY_SCHED:
-                return apply_sched(ts, u->sched);
+                KEEP(ts->t.sched, u->sched);
+                return 0;
         case HW__UPDATE__BODY_HEALTH:
-                return apply_health(ts, u->health);
+                KEEP(ts->t.health, u->health);
+                return 0;
         case HW__UPDATE__BODY_TRENDS:
                 return trends_apply(ts, u->trends);
         case HW__UPDATE__BODY_ALERTS:
-                return apply_alerts(ts, u->alerts);
+                KEEP(ts->t.alerts, u->alerts);
+                return 0;
         default:
                 return 0;
         }
@@ -218,7 +202,7 @@ int target_apply(struct target_state *ts, const Hw__Update *u)
         if (run < ts->t.run && (u->has_run || !belongs_to_target(u)))
                 return 0;
         if (run > ts->t.run)
-                target_begin_run(ts, run);
+                begin_run(ts, run);
         if (u->has_event_time_ns && u->event_time_ns > ts->t.event_time_ns)
                 ts->t.event_time_ns = u->event_time_ns;
         if (u->has_published_wall_ns && u->published_wall_ns > ts->t.published_wall_ns)

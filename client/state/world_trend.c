@@ -10,18 +10,6 @@
 
 #include <errno.h>
 
-/* On failure the old one stays. */
-static int trend_keep(Hw__Trend **slot, const Hw__Trend *trend)
-{
-        Hw__Trend *copy = message_copy(&trend->base);
-
-        if (!copy)
-                return -ENOMEM;
-        hw__trend__free_unpacked(*slot, NULL);
-        *slot = copy;
-        return 0;
-}
-
 static int keep_band(struct target_state *ts, const Hw__Trend *trend)
 {
         struct world_band *b;
@@ -29,7 +17,10 @@ static int keep_band(struct target_state *ts, const Hw__Trend *trend)
         if (!id_valid(trend->band))
                 return 0;
         b = bands_entry(ts, trend->band);
-        return b ? trend_keep(&b->trend, trend) : -ENOMEM;
+        if (!b)
+                return -ENOMEM;
+        KEEP(b->trend, trend);
+        return 0;
 }
 
 /* A trend of a series or band that this version does not know is left out. */
@@ -37,21 +28,23 @@ static int apply_one(struct target_state *ts, const Hw__Trend *trend)
 {
         if (trend->has_band)
                 return keep_band(ts, trend);
-        if (!trend->has_series || trend->series <= 0 || trend->series >= WORLD_SERIES)
-                return 0;
-        return trend_keep(&ts->t.trends[trend->series], trend);
+        if (trend->has_series && trend->series > 0 && trend->series < WORLD_SERIES)
+                KEEP(ts->t.trends[trend->series], trend);
+        return 0;
+}
+
+void trends_show(struct target_state *ts, const Hw__Trends *trends)
+{
+        KEEP(ts->whole.trend_state, trends);
+        if (trends)
+                ts->trend_state = *trends;
+        ts->trend_state.n_trends = 0;
+        ts->t.trend_state = trends ? &ts->trend_state : NULL;
 }
 
 int trends_apply(struct target_state *ts, const Hw__Trends *trends)
 {
-        Hw__Trends state = *trends, *copy;
-
-        state.n_trends = 0;
-        copy = message_copy(&state.base);
-        if (!copy)
-                return -ENOMEM;
-        hw__trends__free_unpacked(ts->t.trend_state, NULL);
-        ts->t.trend_state = copy;
+        trends_show(ts, trends);
         for (size_t i = 0; i < trends->n_trends; i++) {
                 if (apply_one(ts, trends->trends[i]) < 0)
                         return -ENOMEM;
@@ -61,12 +54,7 @@ int trends_apply(struct target_state *ts, const Hw__Trends *trends)
 
 void trends_done(struct target_state *ts)
 {
-        struct world_target *t = &ts->t;
-
-        for (size_t i = 0; i < WORLD_SERIES; i++) {
-                hw__trend__free_unpacked(t->trends[i], NULL);
-                t->trends[i] = NULL;
-        }
-        hw__trends__free_unpacked(t->trend_state, NULL);
-        t->trend_state = NULL;
+        for (size_t i = 0; i < WORLD_SERIES; i++)
+                FORGET(ts->t.trends[i]);
+        trends_show(ts, NULL);
 }

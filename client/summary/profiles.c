@@ -142,7 +142,7 @@ static uint64_t own_ticks(const struct summary *s)
 
 static int by_ticks(const void *a, const void *b)
 {
-        const Hw__Stack *x = *(Hw__Stack *const *)a, *y = *(Hw__Stack *const *)b;
+        const Hw__Stack *x = *(const Hw__Stack *const *)a, *y = *(const Hw__Stack *const *)b;
 
         if (x->ticks != y->ticks)
                 return x->ticks > y->ticks ? -1 : 1;
@@ -151,7 +151,7 @@ static int by_ticks(const void *a, const void *b)
 
 static void print_stacks(FILE *to, const struct summary *s)
 {
-        Hw__Stack **sorted = calloc(s->t->n_stacks + 1u, sizeof(*sorted));
+        const Hw__Stack **sorted = calloc(s->t->n_stacks + 1u, sizeof(*sorted));
         uint64_t own = own_ticks(s);
         char ticks[HW_NUMBER_MAX], share[HW_NUMBER_MAX], label[LABEL];
         size_t n = 0;

@@ -31,10 +31,10 @@ static void put_trends(struct json_out *j, const struct world_target *t)
         message.n_trends = 0;
         for (size_t i = 0; all && i < WORLD_SERIES; i++)
                 if (t->trends[i])
-                        all[message.n_trends++] = t->trends[i];
+                        all[message.n_trends++] = (Hw__Trend *)t->trends[i];
         for (uint32_t i = 0; all && i < t->n_bands; i++)
                 if (t->bands[i] && t->bands[i]->trend)
-                        all[message.n_trends++] = t->bands[i]->trend;
+                        all[message.n_trends++] = (Hw__Trend *)t->bands[i]->trend;
         json_key(j, "trends");
         if (all)
                 json_message(j, &message.base, true);

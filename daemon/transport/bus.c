@@ -229,7 +229,7 @@ static void take_request(struct bus_client *client, const void *bytes, size_t si
         client->id = request->id;
         client->bus->stats.requests++;
         client->bus->handler.request(client->bus->handler.ctx, request, client);
-        hw__request__free_unpacked(request, NULL);
+        hw_request_destroy(&request);
 }
 
 /* frames[0] is the identity that ROUTER puts there itself. */

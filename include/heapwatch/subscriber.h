@@ -50,7 +50,7 @@ struct hw_subscriber_options {
 
 enum hw_subscriber_event {
         HW_SUBSCRIBER_NOTHING = 0, /* the time is up */
-        HW_SUBSCRIBER_UPDATE = 1,  /* *ret_update is valid until the next call */
+        HW_SUBSCRIBER_UPDATE = 1,  /* *ret_update: until the next call; longer with hw_update_ref */
         HW_SUBSCRIBER_RESET = 2,   /* first contact or new epoch: forget its targets, a snapshot follows */
         HW_SUBSCRIBER_READY = 3,   /* the snapshot is complete: from now on updates are live */
         HW_SUBSCRIBER_STALE = 4,   /* no sign of life for 3 s; also when there never was one */

@@ -19,6 +19,37 @@ extern "C" {
 
 #define HW_TOPIC_MAX 96 /* bytes of the longest topic, NUL included */
 
+/*
+ * Messages are allocated by this library only, and counted. Never put one on a stack or into a struct of your own: a
+ * later version of the library has larger ones (fields are only ever appended), and its functions would read beyond
+ * yours. Read them in place; keep one, or any message inside it, by a reference:
+ *
+ *     const Hw__Heap *heap = (const Hw__Heap *)hw_message_ref(&update->heap->base);
+ *     ... the update may go, the heap stays ...
+ *     hw_message_unref(&heap->base);
+ *
+ * Nobody changes a message that may have other readers. Counts are not atomic: a message belongs to one thread.
+ * NULL may be passed to all of these.
+ */
+const void *hw_message_ref(const ProtobufCMessage *message); /* returns `message` */
+void hw_message_unref(const ProtobufCMessage *message);
+const Hw__Update *hw_update_ref(const Hw__Update *update);
+void hw_update_unref(const Hw__Update *update);
+void hw_reply_unref(const Hw__Reply *reply);
+
+/*
+ * A request with an empty body of this kind, for example HW__REQUEST__WHAT_HISTORY: r->history is there. Numbers are
+ * set in place, with their has_ field; texts and lists by the functions below, which copy. NULL when out of memory or
+ * when there is no such kind.
+ */
+Hw__Request *hw_request_new(Hw__Request__WhatCase what);
+void hw_request_destroy(Hw__Request **request);
+
+/* *field is a text of a request's body: hw_request_set_text(&r->history->target, "api"). Returns 0 or -ENOMEM. */
+int hw_request_set_text(char **field, const char *text);
+int hw_request_add_target(Hw__SnapshotRequest *snapshot, const char *target);
+int hw_request_add_kind(Hw__SnapshotRequest *snapshot, Hw__Kind kind);
+
 /* Lower-case name of a kind ("heap"), or NULL. Static. */
 const char *hw_kind_name(Hw__Kind kind);
 
@@ -46,8 +77,8 @@ size_t hw_topic(char ret_topic[HW_TOPIC_MAX], Hw__Kind kind, const char *target)
  * texts are UTF-8, names are valid, nothing is nested deeper than the schema.
  * An enum value that this version does not know is dropped from an update or
  * reply (a newer daemon may send it) and refused in a request.
- * Returns NULL with a static sentence in *ret_reason when it is refused.
- * Free with hw__update__free_unpacked(update, NULL) and its like.
+ * Returns NULL with a static sentence in *ret_reason when it is refused. The
+ * result has one reference; protobuf-c's own *_free_unpacked must not be used.
  */
 Hw__Update *hw_update_unpack(const void *bytes, size_t size, const char **ret_reason);
 Hw__Request *hw_request_unpack(const void *bytes, size_t size, const char **ret_reason);

@@ -24,6 +24,7 @@
 #include "proto/base/ckd.h"
 #include "proto/follow/limits.h"
 #include "proto/wire/limits.h"
+#include "proto/wire/message.h"
 #include "proto/base/limits.h"
 
 #define MS                UINT64_C(1000000)
@@ -188,23 +189,18 @@ static int tell(struct clone *c, enum hw_subscriber_event event)
 /* The last message of a target got lost: make it up, so that the caller forgets the target as usual. */
 static int deliver_removal(struct clone *c, const struct clone_target *t)
 {
-        Hw__Update *u = malloc(sizeof(*u));
-        Hw__Target *state = malloc(sizeof(*state));
-        char *name = strdup(t->name);
+        Hw__Update *u = message_new(&hw__update__descriptor);
+        Hw__Target *state = u ? message_new(&hw__target__descriptor) : NULL;
 
-        if (!u || !state || !name) {
-                free(u);
-                free(state);
-                free(name);
+        if (!state || message_set_text(&u->target, t->name) < 0) {
+                hw_message_unref(state ? &state->base : NULL);
+                hw_update_unref(u);
                 return -ENOMEM;
         }
-        hw__update__init(u);
-        hw__target__init(state);
         state->has_state = true;
         state->state = HW__TARGET__STATE__STATE_REMOVED;
         u->has_epoch = true;
         u->epoch = c->epoch;
-        u->target = name;
         u->body_case = HW__UPDATE__BODY_TARGET_STATE;
         u->target_state = state;
         return deliver(c, u, 0);
@@ -294,14 +290,14 @@ static int accept_live(struct clone *c, Hw__Update *u, size_t bytes)
 
         if (!t) {
                 c->stats->bad++;
-                hw__update__free_unpacked(u, NULL);
+                hw_update_unref(u);
                 return 0;
         }
         if (t->live[kind] && u->sequence <= t->live[kind])
                 restart(t);
         t->live[kind] = u->sequence;
         if (u->sequence <= t->newest[kind]) { /* the snapshot included it */
-                hw__update__free_unpacked(u, NULL);
+                hw_update_unref(u);
                 return 0;
         }
         if (u->sequence - 1 > t->newest[kind])
@@ -314,7 +310,7 @@ static int accept_live(struct clone *c, Hw__Update *u, size_t bytes)
         else if (kind == HW__KIND__KIND_DAEMON && !c->active)
                 r = check_removed(c, u->daemon);
         if (r < 0) {
-                hw__update__free_unpacked(u, NULL);
+                hw_update_unref(u);
                 return r;
         }
         return deliver(c, u, bytes);
@@ -341,7 +337,7 @@ int clone_live(struct clone *c, Hw__Update *u, size_t bytes, uint64_t now_ns)
         int r = hear(c, true, u->epoch, false, now_ns);
 
         if (r <= 0 || hw_update_kind(u) == HW__KIND__KIND_NONE) { /* of no kind: from a newer version */
-                hw__update__free_unpacked(u, NULL);
+                hw_update_unref(u);
                 return r < 0 ? r : 0;
         }
         if (must_wait(c, u->target ? u->target : ""))
@@ -381,7 +377,7 @@ static int accept_snapshot(struct clone *c, Hw__Reply *reply)
                 t->newest[kind] = u->sequence;
         if (kind == HW__KIND__KIND_TARGET)
                 cover_heads(t, u->target_state);
-        reply->update = NULL;
+        reply->update = NULL; /* moved out, the reply does not have it any more */
         reply->what_case = HW__REPLY__WHAT__NOT_SET;
         return deliver(c, u, 0);
 }

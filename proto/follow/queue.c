@@ -9,7 +9,7 @@ int queue_push(struct queue *q, enum hw_subscriber_event event, Hw__Update *upda
         struct queue_item *item = malloc(sizeof(*item));
 
         if (!item) {
-                hw__update__free_unpacked(update, NULL);
+                hw_update_unref(update);
                 return -ENOMEM;
         }
         *item = (struct queue_item){ .event = event, .update = update, .bytes = bytes };
@@ -42,7 +42,7 @@ void queue_item_free(struct queue_item *item)
 {
         if (!item)
                 return;
-        hw__update__free_unpacked(item->update, NULL);
+        hw_update_unref(item->update);
         free(item);
 }
 

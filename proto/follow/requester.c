@@ -224,7 +224,7 @@ static void take_reply(struct hw_requester *r, const struct line *line, zmq_msg_
                 s->handler(s->ctx, HW_REPLY_PART, reply);
         else if (s)
                 finish(r, s, HW_REPLY_LAST, reply);
-        hw__reply__free_unpacked(reply, NULL);
+        hw_reply_unref(reply);
 }
 
 static void receive(struct hw_requester *r, const struct line *line)

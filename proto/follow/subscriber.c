@@ -244,7 +244,7 @@ static Hw__Update *take_update(struct hw_subscriber *s, int n_parts, zmq_msg_t p
         if (u && u->has_epoch && u->sequence > 0 && topic_matches(&parts[0], u))
                 return u;
         s->stats.bad++;
-        hw__update__free_unpacked(u, NULL);
+        hw_update_unref(u);
         return NULL;
 }
 
@@ -279,7 +279,7 @@ static int receive_reply(struct hw_subscriber *s, struct link *l, uint64_t now)
                 s->stats.bad += !reply;
                 r = reply ? clone_reply(&l->clone, reply, now) : 0;
                 r = r < 0 ? r : 1;
-                hw__reply__free_unpacked(reply, NULL);
+                hw_reply_unref(reply);
         }
         zparts_close(parts);
         return r;

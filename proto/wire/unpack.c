@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: two bytes of wire can become a hundred in memory (an empty nested
- * message), so the bytes allocated while unpacking have a cap of their own. The
- * allocator takes from malloc, so the result is freed with the default one.
+ * message), so the bytes allocated while unpacking have a cap of their own.
  */
-#include <stdlib.h>
+#include "proto/wire/message.h"
 
 #include "proto/wire/limits.h"
 #include "heapwatch/wire.h"
@@ -20,13 +19,13 @@ static void *take(void *data, size_t size)
         if (size > *left)
                 return NULL;
         *left -= size;
-        return malloc(size ? size : 1);
+        return message_take(size);
 }
 
 static void release(void *data, void *pointer)
 {
         (void)data; /* memory given back within one message does not widen its cap */
-        free(pointer);
+        message_release(pointer);
 }
 
 static ProtobufCMessage *unpack(const ProtobufCMessageDescriptor *type, const void *bytes, size_t size, size_t max,
@@ -51,7 +50,7 @@ static ProtobufCMessage *checked(ProtobufCMessage *m, const char *reason, const 
         if (!reason)
                 return m;
         *ret_reason = reason;
-        protobuf_c_message_free_unpacked(m, NULL);
+        hw_message_unref(m);
         return NULL;
 }
 

@@ -140,7 +140,7 @@ static uint64_t receive(struct setup *s)
                 if (u && u->body_case == HW__UPDATE__BODY_NOTES && u->notes->n_notes > 0)
                         latency = now - strtoull(u->notes->notes[u->notes->n_notes - 1]->text, NULL, 10);
                 if (u)
-                        hw__update__free_unpacked(u, NULL);
+                        hw_update_unref(u);
         }
         zmq_msg_close(&topic);
         zmq_msg_close(&body);

@@ -45,7 +45,7 @@ static int hear(void *ctx, const Hw__Update *u)
         if (kind >= 64 || read->sequence <= s->sequences[kind])
                 abort();
         s->sequences[kind] = read->sequence;
-        hw__update__free_unpacked(read, NULL);
+        hw_update_unref(read);
         for (size_t i = 0; i < size; i++)
                 s->hash = mix(s->hash, packed[i]);
         return 0;

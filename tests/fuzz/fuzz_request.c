@@ -118,7 +118,7 @@ void bus_reply(struct bus_client *client, Hw__Reply *reply)
                 abort();
         client->replies++;
         client->over = !read->more;
-        hw__reply__free_unpacked(read, NULL);
+        hw_reply_unref(read);
         free(packed);
 }
 
@@ -181,6 +181,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (client.replies == 0 || !client.over)
                 abort();
         (void)act_unsilence(act, 0, "*", "*"); /* the next request meets the same daemon */
-        hw__request__free_unpacked(request, NULL);
+        hw_request_destroy(&request);
         return 0;
 }

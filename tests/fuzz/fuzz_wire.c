@@ -44,9 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         char *json_again = again ? hw_json(again, data[0] & 0x80) : NULL;
         if (again && (!json_again || strcmp(json, json_again) != 0))
                 abort();
-        if (again)
-                protobuf_c_message_free_unpacked(again, NULL);
-        protobuf_c_message_free_unpacked(m, NULL);
+        hw_message_unref(again);
+        hw_message_unref(m);
         free(json_again);
         free(json);
         free(bytes);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "client/state/world.h"
+#include "tests/unit/state/apply.h"
 
 #define SECOND UINT64_C(1000000000)
 #define MIB    (UINT64_C(1) << 20)
@@ -41,7 +42,7 @@ static inline int send_state(struct world *v, size_t daemon, const char *name, u
         t.run_info = &info;
         u.body_case = HW__UPDATE__BODY_TARGET_STATE;
         u.target_state = &t;
-        return world_apply(v, daemon, &u);
+        return apply_made(v, daemon, &u);
 }
 
 /* A heap message: live bytes as gauge and as one sample. */
@@ -65,7 +66,7 @@ static inline int send_live(struct world *v, size_t daemon, const char *name, ui
         heap.samples = list;
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
-        return world_apply(v, daemon, &u);
+        return apply_made(v, daemon, &u);
 }
 
 static inline int send_band(struct world *v, const char *name, uint32_t run, uint32_t id, const char *label)
@@ -82,7 +83,7 @@ static inline int send_band(struct world *v, const char *name, uint32_t run, uin
         bands.bands = list;
         u.body_case = HW__UPDATE__BODY_BANDS;
         u.bands = &bands;
-        return world_apply(v, 0, &u);
+        return apply_made(v, 0, &u);
 }
 
 static inline Hw__Census census_of(uint64_t number, uint32_t *ids, uint64_t *bytes, size_t n)
@@ -108,7 +109,7 @@ static inline int send_census(struct world *v, const char *name, uint32_t run, u
 
         u.body_case = HW__UPDATE__BODY_CENSUS;
         u.census = &c;
-        return world_apply(v, 0, &u);
+        return apply_made(v, 0, &u);
 }
 
 static inline int send_note(struct world *v, const char *name, uint32_t run, uint64_t number, const char *text)
@@ -128,7 +129,7 @@ static inline int send_note(struct world *v, const char *name, uint32_t run, uin
         notes.notes = list;
         u.body_case = HW__UPDATE__BODY_NOTES;
         u.notes = &notes;
-        return world_apply(v, 0, &u);
+        return apply_made(v, 0, &u);
 }
 
 #endif

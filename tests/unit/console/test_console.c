@@ -270,7 +270,7 @@ static void trends_and_alerts(void **state)
         trends.growth = &growth;
         u.body_case = HW__UPDATE__BODY_TRENDS;
         u.trends = &trends;
-        assert_int_equal(world_apply(w->view, 0, &u), 0);
+        assert_int_equal(apply_made(w->view, 0, &u), 0);
         alert.rule = (char *)"HeapLeak";
         alert.has_state = 1;
         alert.state = HW__ALERT__STATE__STATE_FIRING;
@@ -280,7 +280,7 @@ static void trends_and_alerts(void **state)
         alerts.alerts = alert_list;
         u.body_case = HW__UPDATE__BODY_ALERTS;
         u.alerts = &alerts;
-        assert_int_equal(world_apply(w->view, 0, &u), 0);
+        assert_int_equal(apply_made(w->view, 0, &u), 0);
 
         press(c, '2');
         assert_true(shows(c, "↗ leak  1 alert"));

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "tests/unit/counted.h"
 #include "client/events/print.h"
 #include "client/events/types.h"
 #include "proto/base/json_out.h"
@@ -38,7 +39,9 @@ static void define_all_forms(void)
         type.fields = list;
         message.n_types = 1;
         message.types = one;
-        assert_int_equal(event_types_define(&types, &message), 0);
+        const Hw__Events *definitions = counted(&message.base);
+        event_types_define(&types, definitions);
+        hw_message_unref(&definitions->base);
 }
 
 /* n numbers and texts for one event of type `id` with `fields` of its fields: is it read? */

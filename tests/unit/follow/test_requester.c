@@ -86,7 +86,7 @@ static void take_requests(struct hw_requester *r, struct fake_daemon *d, int n)
                 if (!request)
                         turn(r);
                 n -= request != NULL;
-                hw__request__free_unpacked(request, NULL);
+                hw_request_destroy(&request);
         }
         assert_int_equal(n, 0);
 }

@@ -38,7 +38,7 @@ static void expect_request(struct hw_subscriber *s, struct fake_daemon *d, const
                         assert_int_equal(r->snapshot->n_targets, target ? 1 : 0);
                         if (target)
                                 assert_string_equal(r->snapshot->targets[0], target);
-                        hw__request__free_unpacked(r, NULL);
+                        hw_request_destroy(&r);
                         return;
                 }
                 int e = hw_subscriber_next(s, 10, &u);
@@ -450,7 +450,7 @@ static void *answer(void *arg)
         }
         if (!r)
                 return NULL;
-        hw__request__free_unpacked(r, NULL);
+        hw_request_destroy(&r);
         a->d.id++;
         fake_heap(&a->d, "a", 1, 1, true);
         a->d.id--;

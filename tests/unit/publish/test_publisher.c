@@ -104,7 +104,7 @@ static void follow_rows(struct follower *f, const Hw__Update *u)
 static void replace(Hw__Update **kept, Hw__Update *u)
 {
         if (*kept)
-                hw__update__free_unpacked(*kept, NULL);
+                hw_update_unref(*kept);
         *kept = u;
 }
 
@@ -134,7 +134,7 @@ static void follow(struct follower *f, Hw__Update *u)
         else if (kind == HW__KIND__KIND_TARGET)
                 replace(&f->target, u);
         else
-                hw__update__free_unpacked(u, NULL);
+                hw_update_unref(u);
 }
 
 /* Over the wire: packed, checked, unpacked, and packed again to the same bytes. */

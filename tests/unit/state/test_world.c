@@ -181,7 +181,7 @@ static int send_daemon(struct world *v, uint64_t wall_ns, char **names, size_t n
         d.targets = names;
         u.body_case = HW__UPDATE__BODY_DAEMON;
         u.daemon = &d;
-        return world_apply(v, 0, &u);
+        return apply_made(v, 0, &u);
 }
 
 static void targets_go(void **state)
@@ -261,7 +261,7 @@ static void pauses_are_derived(void **state)
         gc.collections = list;
         u.body_case = HW__UPDATE__BODY_GC;
         u.gc = &gc;
-        assert_int_equal(world_apply(v, 0, &u), 0);
+        assert_int_equal(apply_made(v, 0, &u), 0);
         t = world_find(v, "a");
         assert_int_equal(t->gc->n_collections, 0);
         assert_int_equal(t->series[HW__SERIES__SERIES_GC_PAUSE].count, 1);
@@ -275,16 +275,16 @@ static void pauses_are_derived(void **state)
         heap.samples = sampled;
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
-        assert_int_equal(world_apply(v, 0, &u), 0);
+        assert_int_equal(apply_made(v, 0, &u), 0);
         u.body_case = HW__UPDATE__BODY_GC;
         u.gc = &gc;
-        assert_int_equal(world_apply(v, 0, &u), 0);
+        assert_int_equal(apply_made(v, 0, &u), 0);
         assert_int_equal(t->series[HW__SERIES__SERIES_GC_PAUSE].count, 1);
         assert_int_equal(ring_newest(&t->series[HW__SERIES__SERIES_GC_PAUSE], 0)->value, 9);
         samples.series = (Hw__Series)1000000;
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
-        assert_int_equal(world_apply(v, 0, &u), 0);
+        assert_int_equal(apply_made(v, 0, &u), 0);
         world_destroy(&v);
 }
 
@@ -311,9 +311,9 @@ static void profile_ticky_sched_health(void **state)
         profile.stacks = stacks;
         u.body_case = HW__UPDATE__BODY_PROFILE;
         u.profile = &profile;
-        assert_int_equal(world_apply(v, 0, &u), 0);
+        assert_int_equal(apply_made(v, 0, &u), 0);
         stack.id = UINT32_MAX;
-        assert_int_equal(world_apply(v, 0, &u), 0);
+        assert_int_equal(apply_made(v, 0, &u), 0);
         ticky.n_counters = 1;
         ticky.counters = counters;
         counter.has_id = counter.has_entries = 1;
@@ -322,18 +322,18 @@ static void profile_ticky_sched_health(void **state)
         for (uint64_t i = 0; i < 300; i++) {
                 counter.id = (i % 150) << 40;
                 counter.entries = i;
-                assert_int_equal(world_apply(v, 0, &u), 0);
+                assert_int_equal(apply_made(v, 0, &u), 0);
         }
         sched.has_migrations = 1;
         sched.migrations = 4;
         u.body_case = HW__UPDATE__BODY_SCHED;
         u.sched = &sched;
-        assert_int_equal(world_apply(v, 0, &u), 0);
+        assert_int_equal(apply_made(v, 0, &u), 0);
         health.has_lost_bytes = 1;
         health.lost_bytes = 12;
         u.body_case = HW__UPDATE__BODY_HEALTH;
         u.health = &health;
-        assert_int_equal(world_apply(v, 0, &u), 0);
+        assert_int_equal(apply_made(v, 0, &u), 0);
         t = world_find(v, "a");
         assert_int_equal(t->ticks, 7);
         assert_int_equal(t->n_stacks, 2);
@@ -356,7 +356,7 @@ static int send_trends(struct world *v, uint32_t run, Hw__Trend **list, size_t n
         trends.growth = growth;
         u.body_case = HW__UPDATE__BODY_TRENDS;
         u.trends = &trends;
-        return world_apply(v, 0, &u);
+        return apply_made(v, 0, &u);
 }
 
 static void trends_are_kept_by_series_and_band(void **state)
@@ -414,7 +414,7 @@ static void alerts_are_replaced_and_outlive_runs(void **state)
         alerts.alerts = list;
         u.body_case = HW__UPDATE__BODY_ALERTS;
         u.alerts = &alerts;
-        assert_int_equal(world_apply(v, 0, &u), 0);
+        assert_int_equal(apply_made(v, 0, &u), 0);
         t = world_find(v, "a");
         assert_int_equal(t->alerts->n_alerts, 1);
         assert_string_equal(t->alerts->alerts[0]->rule, "leak");
@@ -422,14 +422,65 @@ static void alerts_are_replaced_and_outlive_runs(void **state)
         assert_int_equal(t->alerts->n_alerts, 1);
         alerts.n_alerts = 0;
         u.run = 2;
-        assert_int_equal(world_apply(v, 0, &u), 0);
+        assert_int_equal(apply_made(v, 0, &u), 0);
         assert_int_equal(t->alerts->n_alerts, 0);
         world_destroy(&v);
+}
+
+static void frozen_world_shares_and_stays(void **state)
+{
+        struct world *v = world_new(), *frozen;
+        uint32_t ids[] = { 2, 1 };
+        uint64_t bytes[] = { 50, 100 }, later[] = { 7, 8 };
+        const struct world_target *t, *f;
+
+        (void)state;
+        for (int order = 0; order < 2; order++) {
+                assert_int_equal(send_live(v, 0, "a", 1, SECOND, 10), 0);
+                assert_int_equal(send_live(v, 0, "b", 1, SECOND, 20), 0);
+                assert_int_equal(send_band(v, "a", 1, 2, "two"), 0);
+                assert_int_equal(send_census(v, "a", 1, 1, ids, bytes, 2), 0);
+                assert_int_equal(send_note(v, "a", 1, 1, "begun"), 0);
+                frozen = world_freeze(v);
+                assert_non_null(frozen);
+                assert_ptr_equal(world_find(frozen, "a"), world_find(v, "a")); /* nothing is copied yet */
+
+                assert_int_equal(send_census(v, "a", 1, 2, ids, later, 2), 0);
+                assert_int_equal(send_live(v, 0, "a", 1, 2 * SECOND, 11), 0);
+                t = world_find(v, "a");
+                f = world_find(frozen, "a");
+                assert_ptr_not_equal(t, f);
+                assert_int_equal(t->census->number, 2);
+                assert_int_equal(f->census->number, 1);
+                assert_int_equal(t->heap->live_bytes, 11);
+                assert_int_equal(f->heap->live_bytes, 10);
+                assert_int_equal(t->bands[0]->bytes, 8);
+                assert_int_equal(f->bands[0]->bytes, 100);
+                assert_string_equal(f->bands[0]->def->label, "band 1");
+                assert_ptr_equal(world_note(t, 1), world_note(f, 1)); /* one message, kept twice */
+                assert_ptr_equal(t->bands[1]->defined, f->bands[1]->defined);
+                assert_ptr_equal(world_find(v, "b"), world_find(frozen, "b")); /* that did not change */
+
+                assert_int_equal(send_live(v, 0, "a", 2, 5, 77), 0); /* a new run clears one, not the other */
+                assert_null(world_find(v, "a")->census);
+                assert_int_equal(f->census->number, 1);
+                world_reset(v, 0);
+                assert_int_equal(world_targets(v), 0);
+                assert_int_equal(world_targets(frozen), 2);
+                if (order == 0) {
+                        world_destroy(&frozen);
+                } else {
+                        world_destroy(&v); /* the frozen one may outlive it */
+                        assert_string_equal(world_note(world_find(frozen, "a"), 1)->text, "begun");
+                        world_destroy(&frozen);
+                }
+        }
 }
 
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(frozen_world_shares_and_stays),
                 cmocka_unit_test(gauges_and_samples),
                 cmocka_unit_test(ring_keeps_the_newest),
                 cmocka_unit_test(new_run_clears_old_run_is_ignored),

@@ -22,6 +22,7 @@
 #include "daemon/log.h"
 #include "daemon/model/model.h"
 #include "daemon/target/pipeline.h"
+#include "tests/unit/counted.h"
 
 #define LOGS "tests/data/logs/"
 
@@ -160,7 +161,9 @@ static inline void hear_events(struct said *s, const Hw__Update *u)
         if (!s->types)
                 s->types = calloc(1, sizeof(*s->types));
         assert_non_null(s->types);
-        assert_int_equal(event_types_define(s->types, u->events), 0);
+        const Hw__Events *definitions = counted(&u->events->base);
+        event_types_define(s->types, definitions);
+        hw_message_unref(&definitions->base);
         assert_true(u->events->n_type <= LIMIT_EVENTS_PER_UPDATE);
         struct event_cursor cursor = { .types = s->types, .message = u->events };
         struct event e;

@@ -129,7 +129,7 @@ static void test_subscriber_gets_its_topics(void **state)
                 assert_string_equal(topic, "hw1/heap/t/");
                 assert_int_equal(u->sequence, i);
                 assert_int_equal(u->heap->live_bytes, i * 10);
-                hw__update__free_unpacked(u, NULL);
+                hw_update_unref(u);
         }
         assert_false(is_readable(other));
         assert_int_equal(bus_stats(f.bus)->published, 3);
@@ -176,7 +176,7 @@ static uint64_t receive_sequence(void *sub)
         Hw__Update *u = hw_update_unpack(bytes, (size_t)n, &reason);
         assert_non_null(u);
         uint64_t sequence = u->sequence;
-        hw__update__free_unpacked(u, NULL);
+        hw_update_unref(u);
         return sequence;
 }
 
@@ -265,7 +265,7 @@ static void test_requests_of_a_dealer(void **state)
                 Hw__Reply *reply = receive_reply(&f, dealer);
                 assert_int_equal(reply->id, i / 3 + 1);
                 assert_int_equal(reply->more, i % 3 != 2);
-                hw__reply__free_unpacked(reply, NULL);
+                hw_reply_unref(reply);
         }
         assert_int_equal(f.handled, 100);
         assert_int_equal(bus_stats(f.bus)->requests, 100);
@@ -288,7 +288,7 @@ static void test_request_of_a_req(void **state)
         assert_int_equal(zmq_send(req, bytes, n, 0), (int)n);
         Hw__Reply *reply = receive_reply(&f, req);
         assert_int_equal(reply->id, 7);
-        hw__reply__free_unpacked(reply, NULL);
+        hw_reply_unref(reply);
         zmq_close(req);
         close_fixture(&f);
 }
@@ -300,7 +300,7 @@ static void expect_refused(struct fixture *f, void *dealer, unsigned bad)
         assert_non_null(reply->error);
         assert_true(strlen(reply->error) > 0);
         assert_int_equal(reply->what_case, HW__REPLY__WHAT__NOT_SET);
-        hw__reply__free_unpacked(reply, NULL);
+        hw_reply_unref(reply);
         assert_int_equal(bus_stats(f->bus)->bad_requests, bad);
 }
 
@@ -325,7 +325,7 @@ static void test_malformed_requests(void **state)
         assert_int_equal(zmq_send(dealer, bytes, n, 0), (int)n);
         Hw__Reply *reply = receive_reply(&f, dealer);
         assert_null(reply->error);
-        hw__reply__free_unpacked(reply, NULL);
+        hw_reply_unref(reply);
         assert_int_equal(f.handled, 1);
         zmq_close(dealer);
         close_fixture(&f);
@@ -361,7 +361,7 @@ static void test_client_gone(void **state)
         assert_int_equal(zmq_send(nice, bytes, n, 0), (int)n);
         Hw__Reply *reply = receive_reply(&f, nice);
         assert_null(reply->error);
-        hw__reply__free_unpacked(reply, NULL);
+        hw_reply_unref(reply);
         zmq_close(nice);
         close_fixture(&f);
 }

@@ -116,7 +116,7 @@ static bool receive_census(struct client *c, uint64_t sequence)
                     u->census->bytes[ROWS - 1] == sequence * 1000000 + ROWS - 1;
         zmq_msg_close(&msg);
         if (u)
-                hw__update__free_unpacked(u, NULL);
+                hw_update_unref(u);
         return good;
 }
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "client/web/question.h"
+#include "tests/unit/state/apply.h"
 
 static bool parse(const char *query, struct question *q, char *error, size_t size)
 {
@@ -118,7 +119,7 @@ static void resolving(void **state)
         u.event_time_ns = UINT64_C(100000000000);
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
-        assert_int_equal(world_apply(v, 1, &u), 0);
+        assert_int_equal(apply_made(v, 1, &u), 0);
         assert_true(parse("target=api&target=gone&series=live&band=7&from=-60", &q, error, sizeof(error)));
         assert_true(question_resolve(&q, v, list, &n, error, sizeof(error)));
         assert_int_equal(n, 4);

@@ -86,7 +86,7 @@ static const char *refusal(const Hw__Update *u)
         assert_non_null(bytes);
         Hw__Update *copy = hw_update_unpack(bytes, hw__update__pack(u, bytes), &reason);
         assert_true(!copy == !!reason);
-        hw__update__free_unpacked(copy, NULL);
+        hw_update_unref(copy);
         free(bytes);
         return reason;
 }
@@ -220,12 +220,12 @@ static void test_enums(void **state)
         Hw__Update *u = hw_update_unpack(newer_state, sizeof(newer_state), &reason);
         assert_non_null(u);
         assert_false(u->target_state->has_state);
-        hw__update__free_unpacked(u, NULL);
+        hw_update_unref(u);
         assert_null(hw_request_unpack(newer_kind, sizeof(newer_kind), &reason));
         Hw__Request *r = hw_request_unpack(known_kind, sizeof(known_kind), &reason);
         assert_non_null(r);
         assert_int_equal(r->snapshot->kinds[0], HW__KIND__KIND_HEAP);
-        hw__request__free_unpacked(r, NULL);
+        hw_request_destroy(&r);
 }
 
 static void check_json(const ProtobufCMessage *m, bool plain, const char *expected)

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* message.h - the memory of messages: how wire.h's counted messages are allocated. */
+#ifndef HW_PROTO_WIRE_MESSAGE_H
+#define HW_PROTO_WIRE_MESSAGE_H
+
+#include "heapwatch/wire.h"
+
+/* Memory for a message or a part of one, its count 1; NULL when out of memory. And back, whatever its count is. */
+void *message_take(size_t size);
+void message_release(void *memory);
+
+/* A message of this type with nothing set; NULL when out of memory. For hw_message_unref. */
+void *message_new(const ProtobufCMessageDescriptor *type);
+
+/* Puts a copy of `text` in place of *field, a text of a message that was made here. Returns 0 or -ENOMEM. */
+int message_set_text(char **field, const char *text);
+
+#endif

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Counted messages: what is kept outlives what it came in; what is not kept is gone (a sanitizer says so). */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/counted.h"
+
+static const Hw__Update *two_notes(void)
+{
+        Hw__Update u = HW__UPDATE__INIT;
+        Hw__Notes notes = HW__NOTES__INIT;
+        Hw__Note a = HW__NOTE__INIT, b = HW__NOTE__INIT, *list[] = { &a, &b };
+
+        a.has_number = b.has_number = 1;
+        a.number = 1;
+        b.number = 2;
+        a.text = (char *)(uintptr_t) "first";
+        b.text = (char *)(uintptr_t) "second";
+        notes.notes = list;
+        notes.n_notes = 2;
+        u.target = (char *)(uintptr_t) "api";
+        u.body_case = HW__UPDATE__BODY_NOTES;
+        u.notes = &notes;
+        return counted(&u.base);
+}
+
+static void a_part_outlives_the_whole(void **state)
+{
+        const Hw__Update *u = two_notes();
+        const Hw__Note *second = hw_message_ref(&u->notes->notes[1]->base);
+
+        (void)state;
+        assert_ptr_equal(hw_update_ref(u), u);
+        hw_update_unref(u);
+        assert_string_equal(u->notes->notes[0]->text, "first");
+        hw_update_unref(u);
+        assert_string_equal(second->text, "second");
+        hw_message_unref(&second->base);
+        assert_null(hw_message_ref(NULL));
+        hw_message_unref(NULL);
+        hw_update_unref(hw_update_ref(NULL));
+        hw_reply_unref(NULL);
+}
+
+static void unknown_fields_and_bytes_go_too(void **state)
+{
+        static const uint8_t newer[] = { 0xfa, 0xff, 0x03, 2, 'h', 'i', 0xf8, 0xff, 0x03, 7 }; /* of fields it lacks */
+        const char *reason;
+        const Hw__Update *u = hw_update_unpack(newer, sizeof(newer), &reason);
+
+        (void)state;
+        assert_non_null(u);
+        assert_int_equal(u->base.n_unknown_fields, 2);
+        hw_update_unref(u);
+
+        Hw__Events events = HW__EVENTS__INIT;
+        ProtobufCBinaryData texts[] = { { 2, (uint8_t *)(uintptr_t) "ab" }, { 0, NULL } };
+        uint64_t numbers[] = { 1, 2, 3 };
+        events.texts = texts;
+        events.n_texts = 2;
+        events.numbers = numbers;
+        events.n_numbers = 3;
+        const Hw__Events *e = counted(&events.base);
+        assert_memory_equal(e->texts[0].data, "ab", 2);
+        hw_message_unref(&e->base);
+}
+
+static void requests_are_the_librarys(void **state)
+{
+        Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
+        uint8_t packed[128];
+        const char *reason;
+
+        (void)state;
+        assert_int_equal(hw_request_add_target(r->snapshot, "api"), 0);
+        assert_int_equal(hw_request_add_target(r->snapshot, "worker"), 0);
+        assert_int_equal(hw_request_add_kind(r->snapshot, HW__KIND__KIND_HEAP), 0);
+        assert_int_equal(hw_request_add_kind(r->snapshot, HW__KIND__KIND_GC), 0);
+        Hw__Request *read = hw_request_unpack(packed, hw__request__pack(r, packed), &reason);
+        assert_int_equal(read->snapshot->n_targets, 2);
+        assert_string_equal(read->snapshot->targets[1], "worker");
+        assert_int_equal(read->snapshot->kinds[1], HW__KIND__KIND_GC);
+        hw_request_destroy(&read);
+        assert_null(read);
+        hw_request_destroy(&r);
+        hw_request_destroy(&r);
+
+        r = hw_request_new(HW__REQUEST__WHAT_HISTORY);
+        assert_int_equal(hw_request_set_text(&r->history->target, "api"), 0);
+        assert_int_equal(hw_request_set_text(&r->history->target, "worker"), 0); /* in place of the first */
+        assert_string_equal(r->history->target, "worker");
+        hw_request_destroy(&r);
+
+        for (int what = HW__REQUEST__WHAT_SNAPSHOT; what <= HW__REQUEST__WHAT_SILENCES; what++) {
+                r = hw_request_new((Hw__Request__WhatCase)what);
+                assert_non_null(r);
+                assert_int_equal(r->what_case, what);
+                assert_non_null(r->snapshot); /* of whatever kind: they share their place */
+                hw_request_destroy(&r);
+        }
+        assert_null(hw_request_new(HW__REQUEST__WHAT__NOT_SET));
+        assert_null(hw_request_new((Hw__Request__WhatCase)1)); /* a field, but no body */
+        assert_null(hw_request_new((Hw__Request__WhatCase)999));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_part_outlives_the_whole),
+                cmocka_unit_test(unknown_fields_and_bytes_go_too),
+                cmocka_unit_test(requests_are_the_librarys),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
