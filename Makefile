@@ -29,14 +29,14 @@ GEN := $(O)/gen
 # ---------------------------------------------------------------- sources
 
 # Rooms in the order of the flow; each lists its own sources, in that order too, in its sources.mk.
-# proto/pattern is in both programs and not in the library, which needs no PCRE2.
+# Some are in both programs and not in the library, which needs no options and no PCRE2.
 PROTO_ROOMS  := $(addprefix proto/, base eventlog wire follow)
-BOTH_ROOMS   := proto/pattern
+BOTH_ROOMS   := $(addprefix proto/, cli pattern)
 DAEMON_ROOMS := $(addprefix daemon/, source model trend rules publish act transport alerting config rules/file rules/test \
                 target control)
 CLIENT_ROOMS := $(addprefix client/, cli feed history state program \
                 console/draw console/table console/scene console/overview console/views console \
-                alerts metrics page api web report pipe trend ctl rules run doctor replay events convert summary)
+                alerts metrics page api web report pipe trend ctl rules run doctor replay events convert summary completion)
 
 define read_room
 sources :=
@@ -96,8 +96,9 @@ CLIENT_OBJ := $(call objects,$(CLIENT_SRC)) $(OBJ)/client/page/assets_page.o
 UNIT_BIN   := $(patsubst tests/unit/%.c,$(O)/unit/%,$(UNIT_SRC))
 
 PROGRAMS := $(O)/heapwatchd $(O)/heapwatch
+MAN      := $(addprefix $(O)/man/,heapwatch.1 heapwatchd.8)
 
-all: $(PROGRAMS) $(O)/libheapwatch.a $(O)/libheapwatch.so $(O)/heapwatch.pc
+all: $(PROGRAMS) $(MAN) $(O)/libheapwatch.a $(O)/libheapwatch.so $(O)/heapwatch.pc
 
 # ------------------------------------------------------------------ rules
 
@@ -171,6 +172,11 @@ $(O)/heapwatchd: $(OBJ)/daemon/main.o $(DAEMON_OBJ) $(O)/libinternal.a
 $(O)/heapwatch: $(OBJ)/client/main.o $(CLIENT_OBJ) $(O)/libinternal.a
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_CLIENT) $(LIBS_LIB)
+
+# Man pages have their options from the programs.
+$(MAN): $(O)/man/%: docs/man/% scripts/man $(PROGRAMS)
+	@mkdir -p $(@D)
+	$(Q)scripts/man $< $(O) > $@
 
 # Unit tests: one program per file, linked with every room of both programs.
 $(O)/libunit.a: $(DAEMON_OBJ) $(filter-out $(DAEMON_OBJ),$(CLIENT_OBJ))
@@ -350,7 +356,8 @@ clean:
 DEST := $(DESTDIR)$(PREFIX)
 install: all
 	install -d $(addprefix $(DEST)/,bin lib/pkgconfig lib/systemd/system include/heapwatch share/heapwatch \
-	           share/bash-completion/completions) $(addprefix $(DEST)/share/man/man,1 5 8)
+	           share/bash-completion/completions \
+	           share/zsh/site-functions share/fish/vendor_completions.d) $(addprefix $(DEST)/share/man/man,1 5 8)
 	install -m 755 $(PROGRAMS) $(DEST)/bin
 	install -m 644 $(O)/libheapwatch.a $(DEST)/lib
 	install -m 755 $(O)/libheapwatch.so $(DEST)/lib/libheapwatch.so.$(VERSION)
@@ -360,9 +367,12 @@ install: all
 	install -m 644 include/heapwatch/*.h $(GEN)/heapwatch/heapwatch.pb-c.h $(DEST)/include/heapwatch
 	install -m 644 proto/wire/heapwatch.proto $(DEST)/share/heapwatch
 	sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/heapwatchd.service.in > $(DEST)/lib/systemd/system/heapwatchd.service
-	install -m 644 scripts/install/heapwatch.bash $(DEST)/share/bash-completion/completions/heapwatch
+	$(O)/heapwatch completion bash > $(DEST)/share/bash-completion/completions/heapwatch
 	ln -sf heapwatch $(DEST)/share/bash-completion/completions/heapwatchd
-	install -m 644 docs/man/heapwatch.1 $(DEST)/share/man/man1
+	$(O)/heapwatch completion zsh > $(DEST)/share/zsh/site-functions/_heapwatch
+	$(O)/heapwatch completion fish > $(DEST)/share/fish/vendor_completions.d/heapwatch.fish
+	ln -sf heapwatch.fish $(DEST)/share/fish/vendor_completions.d/heapwatchd.fish
+	install -m 644 $(O)/man/heapwatch.1 $(DEST)/share/man/man1
 	install -m 644 docs/man/heapwatchd.yaml.5 docs/man/heapwatch-rules.5 $(DEST)/share/man/man5
-	install -m 644 docs/man/heapwatchd.8 $(DEST)/share/man/man8
+	install -m 644 $(O)/man/heapwatchd.8 $(DEST)/share/man/man8
 .PHONY: install

@@ -22,6 +22,7 @@
 #include "daemon/rules/test/tool.h"
 #include "daemon/source/procfs.h"
 #include "daemon/target/targets.h"
+#include "proto/cli/command.h"
 
 #define LOOP_ROUND_US 10000 /* 10 ms */
 
@@ -244,5 +245,5 @@ int main(int argc, char **argv)
                 break;
         }
         config_done(&config);
-        return status;
+        return command_exit("heapwatchd", status);
 }

@@ -10,7 +10,6 @@
 #include "client/cli/command.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,102 +26,41 @@ struct alerts {
         struct text_list endpoints, files, targets;
         struct text_list daemon_args; /* how files are judged: passed on */
         bool follow, json;
-        enum severity fail_on;
+        int fail_on; /* enum severity */
         struct known known;
         bool ready[OPTIONS_MAX]; /* daemons that have told all they know */
         size_t n_ready;
         bool started; /* following: what was before has been printed */
 };
 
-static const char help[] =
-        "usage: heapwatch alerts [--follow] [--target NAME]... [--connect EP]... [FILE]...\n"
-        "\n"
-        "Shows which alerts fire or are pending: the rule, the target, the value, since\n"
-        "when, and why; whether they are silenced, and what became of their actions.\n"
-        "With finished eventlogs: every alert that fired in them, by the built-in rules and\n"
-        "those of --rules; nothing is done about them.\n"
-        "\n"
-        "  --follow, -f              then a line for each change, until interrupted\n"
-        "  --format text|json        json: one alert a line, with its target\n"
-        "  --fail-on SEVERITY        info (default), warning or critical: end with 1 only\n"
-        "                            if an alert of at least this severity fires\n"
-        "  --target NAME, -t         only this target; may be repeated\n"
-        "  --connect EP              a daemon's publish endpoint; may be repeated\n"
-        "  --rules RULES             with files: a rule file; may be repeated\n"
-        "  --resolution TIME, --leak-after TIME, --limit BYTES\n"
-        "                            with files: how to judge growth, as for heapwatch check\n"
-        "\n"
-        "Exit status: 0 nothing fires, 1 something fires (silenced or not),\n"
-        "2 usage, a daemon does not answer, a file cannot be read.\n"
-        "\n"
-        "Examples:\n"
-        "  heapwatch alerts --fail-on critical || page-somebody\n"
-        "  heapwatch alerts --follow --format json | jq .alert.sentence\n";
-
-static int run(int argc, char **argv);
-
-const struct command command_alerts = {
-        .name = "alerts",
-        .summary = "what fires, why and since when; the exit status tells too",
-        .help = help,
-        .run = run,
-};
-
 /* ----------------------------------------------------------------- options */
 
-static int parse_option(struct alerts *a, int o)
-{
-        switch (o) {
-        case 'f':
-                a->follow = true;
-                return 0;
-        case 'o':
-                a->json = !strcmp(optarg, "json");
-                if (a->json || !strcmp(optarg, "text"))
-                        return 0;
-                return command_usage_error(&command_alerts, "unknown format '%s'; expected text or json", optarg);
-        case 's':
-                return severity_option(&command_alerts, optarg, &a->fail_on);
-        case 't':
-                return options_add(&command_alerts, &a->targets, optarg);
-        case 'c':
-                return options_add(&command_alerts, &a->endpoints, optarg);
-        case 'r':
-                return options_pass_on(&command_alerts, &a->daemon_args, "--rules", optarg);
-        case 'R':
-        case 'L':
-        case 'M':
-                return options_of_trend(&command_alerts, &a->daemon_args, o, optarg);
-        default:
-                return command_usage_error(&command_alerts, "unknown option or missing value");
-        }
-}
+static const struct option options[] = {
+        OPERAND_LIST("FILE...", 0, struct alerts, files, COMPLETE_FILE, NULL),
+        OPTION_FLAG("follow", 'f', struct alerts, follow, "then a line for each change, until interrupted"),
+        OPTION_CHOICE("format", 0, "text|json", bool, struct alerts, json, option_formats,
+                      "json: one alert a line, with its target"),
+        OPTION_CHOICE("fail-on", 0, "SEVERITY", int, struct alerts, fail_on, severity_names,
+                      "info (default), warning or critical: end with 1 only if an alert of at least this severity "
+                      "fires"),
+        OPTION_LIST("target", 't', "NAME", struct alerts, targets, COMPLETE_TARGET,
+                    "only this target; may be repeated"),
+        OPTION_CONNECT(struct alerts, endpoints),
+        OPTION_RULES(struct alerts, daemon_args),
+        OPTIONS_OF_TREND(struct alerts, daemon_args),
+        OPTIONS_END,
+};
 
-static int parse(struct alerts *a, int argc, char **argv)
+static int check(void *filled)
 {
-        static const struct option options[] = {
-                { "follow", no_argument, NULL, 'f' },
-                { "format", required_argument, NULL, 'o' },
-                { "fail-on", required_argument, NULL, 's' },
-                { "target", required_argument, NULL, 't' },
-                { "connect", required_argument, NULL, 'c' },
-                { "rules", required_argument, NULL, 'r' },
-                OPTIONS_OF_TREND,
-                { NULL, 0, NULL, 0 },
-        };
-        int o, bad = 0;
+        const struct alerts *a = filled;
 
-        optind = 1;
-        while (!bad && (o = getopt_long(argc, argv, "ft:c:", options, NULL)) != -1)
-                bad = parse_option(a, o);
-        for (int i = optind; !bad && i < argc; i++)
-                bad = options_add(&command_alerts, &a->files, argv[i]);
-        if (!bad && a->files.n && a->endpoints.n)
-                bad = command_usage_error(&command_alerts, "give files or --connect, not both");
-        if (!bad && a->daemon_args.n && !a->files.n)
-                bad = command_usage_error(&command_alerts, "%s is for files; a daemon has its own",
-                                          a->daemon_args.items[0]);
-        return bad;
+        if (a->files.n && a->endpoints.n)
+                return command_usage_error(&command_alerts, "give files or --connect, not both");
+        if (a->daemon_args.n && !a->files.n)
+                return command_usage_error(&command_alerts, "%s is for files; a daemon has its own",
+                                           a->daemon_args.items[0]);
+        return 0;
 }
 
 /* ------------------------------------------------------------------ output */
@@ -172,7 +110,7 @@ static int exit_status(const struct alerts *a)
                 const struct known_alert *k = a->known.alerts[i];
                 bool counts = a->files.n ? k->fired : known_fires(k->alert);
 
-                if (counts && severity_of(k->alert->severity) >= a->fail_on)
+                if (counts && (int)severity_of(k->alert->severity) >= a->fail_on)
                         return EXIT_FINDING;
         }
         return EXIT_OK;
@@ -308,17 +246,36 @@ static int watch(struct alerts *a)
         return status;
 }
 
-static int run(int argc, char **argv)
+static int run(void *filled)
 {
-        struct alerts *a = calloc(1, sizeof(*a));
-        int status = EXIT_USAGE;
+        struct alerts *a = filled;
 
-        if (a && !parse(a, argc, argv)) {
-                signals_catch();
-                status = watch(a);
-                known_done(&a->known);
-        }
-        free(a);
+        signals_catch();
+        int status = watch(a);
+        known_done(&a->known);
         signals_die();
         return status;
 }
+
+const struct command command_alerts = {
+        .name = "alerts",
+        .summary = "what fires, why and since when, and an exit status",
+        .usage = (const char *const[]){ "[OPTION]... [FILE]...", NULL },
+        .about =
+                "Shows which alerts fire or are pending: the rule, the target, the value, since when, and why; whether "
+                "they are silenced, and what became of their actions. With finished eventlogs: every alert that fired "
+                "in them, by the built-in rules and those of --rules; nothing is done about them.",
+        .options = options,
+        .status =
+                "0 nothing fires, 1 something fires (silenced or not), 2 usage, a daemon does not answer, a file "
+                "cannot be read.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch alerts --fail-on critical || page-somebody",
+                        "heapwatch alerts --follow --format json | jq .alert.sentence",
+                        NULL,
+                },
+        .size = sizeof(struct alerts),
+        .check = check,
+        .run = run,
+};

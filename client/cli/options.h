@@ -1,44 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* options.h - what the options of several commands have in common. */
+/* options.h - options that several commands have in common, each described once. */
 #ifndef HW_CLIENT_CLI_OPTIONS_H
 #define HW_CLIENT_CLI_OPTIONS_H
 
-#include <stddef.h>
-
 #include "client/cli/command.h"
 #include "heapwatch/wire.h"
-
-#define OPTIONS_MAX 256 /* members of one list */
-
-/* Borrowed texts (of argv), in order. */
-struct text_list {
-        const char *items[OPTIONS_MAX];
-        size_t n;
-};
+#include "proto/cli/options.h"
 
 struct kind_list {
         Hw__Kind items[OPTIONS_MAX];
         size_t n;
 };
 
-/* Each returns 0, or EXIT_USAGE with a message printed for command `c`. */
-int options_add(const struct command *c, struct text_list *list, const char *text);
-/* "--option value", for a daemon that is started: NULL stands behind the last. */
-int options_pass_on(const struct command *c, struct text_list *list, const char *option, const char *value);
+#define OPTION_CONNECT(T, m)                                                                                           \
+        OPTION_LIST("connect", 'c', "EP", T, m, COMPLETE_ENDPOINT,                                                     \
+                    "follow the daemon whose publish endpoint is EP (ipc://PATH or tcp://HOST:PORT); may be "          \
+                    "repeated; default: your own daemon")
 
-/* How a daemon that is started judges growth: among a command's long options, and what takes one of them. */
-#define OPTIONS_OF_TREND                                                                                               \
-        { "resolution", required_argument, NULL, 'R' }, { "leak-after", required_argument, NULL, 'L' },                \
-        {                                                                                                              \
-                "limit", required_argument, NULL, 'M'                                                                  \
-        }
-int options_of_trend(const struct command *c, struct text_list *list, int option, const char *value);
+/* How a daemon that is started judges growth. */
+#define OPTIONS_OF_TREND(T, m)                                                                                         \
+        OPTION_PASSED("resolution", "TIME", T, m, COMPLETE_NOTHING,                                                    \
+                      "of files: step in which growth is judged, 100ms to 1h; default: from the log's length"),        \
+                OPTION_PASSED("leak-after", "TIME", T, m, COMPLETE_NOTHING,                                            \
+                              "of files: growth of this length that does not slow down is a leak"),                    \
+                OPTION_PASSED("limit", "BYTES", T, m, COMPLETE_NOTHING,                                                \
+                              "of files: memory that the program may use, such as 2GiB")
 
-/* "a,b": the commas in `text` are overwritten, the parts borrowed. */
-int options_split(const struct command *c, struct text_list *list, char *text);
-int options_kinds(const struct command *c, struct kind_list *list, char *text);
+#define OPTION_RULES(T, m)                                                                                             \
+        OPTION_PASSED("rules", "FILE", T, m, COMPLETE_FILE,                                                            \
+                      "of files: rules of your own; may be repeated (heapwatch-rules(5))")
 
-/* A number of ns from "500ms", "30s", "2m". */
-int options_duration(const struct command *c, const char *option, const char *text, uint64_t *ret_ns);
+/* Parses "a,b", names of kinds of messages. 0, or EXIT_USAGE after a report. */
+int options_kinds(const struct command *c, const struct option *o, struct kind_list *list, char *text);
+
+/* The n-th kind's name, the n-th series' name, for tables. */
+const char *options_nth_kind(size_t n);
+const char *options_nth_series(size_t n);
 
 #endif

@@ -1,1 +1,1 @@
-sources := command.c options.c signals.c
+sources := options.c signals.c

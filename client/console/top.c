@@ -3,7 +3,6 @@
 #include "client/cli/command.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,58 +12,22 @@
 #include "client/console/loop.h"
 #include "client/console/plain.h"
 #include "client/console/screen.h"
-#include "proto/base/nearest.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "proto/base/clock.h"
-#include "heapwatch/text.h"
 
 #define PICTURE_NS UINT64_C(100000000)  /* the screen: at most ten pictures a second */
 #define REPORT_NS  UINT64_C(1000000000) /* --plain: a report a second unless told otherwise */
 
 struct top {
-        struct text_list endpoints, targets, files;
+        struct text_list operands, endpoints, targets, files; /* operands: targets or files */
         bool plain, once, json;
+        int format;            /* -1: not given; else json, or text */
         const char *view_name; /* NULL: the usual one */
         uint64_t interval_ns;  /* 0: the default */
         struct feed *feed;
         struct world *view;
         struct console *console; /* of reports */
-};
-
-static const char help[] =
-        "usage: heapwatch top [--connect EP]... [TARGET]... [OPTION]...\n"
-        "       heapwatch top FILE... [OPTION]...\n"
-        "\n"
-        "Shows memory, collections, bands, notes and the health of the stream: live\n"
-        "from the daemon, or of finished eventlogs. An argument with a slash, one that\n"
-        "ends in .eventlog or one that names an existing file is a FILE.\n"
-        "\n"
-        "  --connect EP     follow the daemon at EP (ipc://PATH or tcp://HOST:PORT);\n"
-        "                   may be repeated; default: your own daemon\n"
-        "  --plain          print text instead of drawing; also when standard output\n"
-        "                   is no terminal, or TERM=dumb\n"
-        "  --once           one report, when the picture is complete (a FILE: at its end)\n"
-        "  --view NAME      overview, targets, memory, bands, gc, profile, threads, notes\n"
-        "                   or alerts: the one to begin with, or to print\n"
-        "  --format json    print each report as a line of JSON (text is the other format)\n"
-        "  --interval S     seconds between reports (default 1) or pictures (default 0.1)\n"
-        "\n"
-        "Keys: q quit, ? explains every key and every number of a view.\n"
-        "Colours only on a terminal; NO_COLOR is respected.\n"
-        "\n"
-        "Examples:\n"
-        "  heapwatch top api-1\n"
-        "  heapwatch top --plain --once run.eventlog\n"
-        "  heapwatch top --once --view bands --format json api-1\n";
-
-static int run(int argc, char **argv);
-
-const struct command command_top = {
-        .name = "top",
-        .summary = "watch memory, collections and bands on the terminal",
-        .help = help,
-        .run = run,
 };
 
 /* ----------------------------------------------------------------- options */
@@ -78,88 +41,47 @@ static bool is_file(const char *text)
                access(text, F_OK) == 0;
 }
 
-/* "2", "0.5" or "500ms". */
-static int parse_interval(struct top *t, const char *text)
+static const char *nth_view(size_t n)
 {
-        char *end;
-        double seconds;
+        for (size_t i = 0; console_views[i]; i++)
+                if (console_views[i]->letter && !n--)
+                        return console_views[i]->name;
+        return NULL;
+}
 
-        if (hw_parse_duration(text, &t->interval_ns) && t->interval_ns > 0)
-                return 0;
-        errno = 0;
-        seconds = strtod(text, &end);
-        if (errno || end == text || *end || !(seconds >= 0.01 && seconds <= 86400))
-                return command_usage_error(&command_top, "--interval '%s': expected seconds from 0.01 to 86400", text);
-        t->interval_ns = (uint64_t)(seconds * 1e9);
+static const struct option options[] = {
+        OPERAND(OPTION_IS_LIST, "TARGET|FILE...", struct text_list, 0, 0, struct top, operands, COMPLETE_TARGET_OR_FILE,
+                NULL),
+        OPTION_CONNECT(struct top, endpoints),
+        OPTION_FLAG("plain", 'p', struct top, plain,
+                    "print text instead of drawing; also when standard output is no terminal, or TERM=dumb"),
+        OPTION_FLAG("once", '1', struct top, once, "one report, when the picture is complete (a FILE: at its end)"),
+        OPTION_NAME("view", 'v', "NAME", struct top, view_name, nth_view,
+                    "overview, targets, memory, bands, gc, profile, threads, notes or alerts: the one to begin with, "
+                    "or to print"),
+        OPTION_CHOICE("format", 'f', "text|json", int, struct top, format, option_formats,
+                      "print each report as text, or as a line of JSON: bytes, nanoseconds and fractions as plain "
+                      "numbers, what is not known as null"),
+        OPTION_SECONDS("interval", 'i', "S", struct top, interval_ns, UINT64_C(10000000), UINT64_C(86400000000000),
+                       "seconds between reports (default 1) or pictures (default 0.1)"),
+        OPTIONS_END,
+};
+
+static int check(void *filled)
+{
+        struct top *t = filled;
+
+        t->json = t->format == 1;
+        t->plain = t->plain || t->once || t->format >= 0;
+        for (size_t i = 0; i < t->operands.n; i++)
+                (void)text_list_add(&command_top, is_file(t->operands.items[i]) ? &t->files : &t->targets,
+                                    t->operands.items[i]);
+        if (t->files.n && t->endpoints.n)
+                return command_usage_error(&command_top, "files and --connect exclude each other");
+        if (t->files.n && t->targets.n)
+                return command_usage_error(&command_top, "'%s' is no file; files and targets exclude each other",
+                                           t->targets.items[0]);
         return 0;
-}
-
-static int parse_view(struct top *t, const char *text)
-{
-        const char *names[VIEWS_MAX], *meant;
-        size_t n = 0;
-
-        for (size_t i = 0; console_views[i]; i++) {
-                if (!console_views[i]->letter)
-                        continue;
-                if (!strcmp(console_views[i]->name, text)) {
-                        t->view_name = text;
-                        return 0;
-                }
-                names[n++] = console_views[i]->name;
-        }
-        meant = nearest(text, names, n);
-        return command_usage_error(&command_top, "--view '%s': %s%s%s", text, meant ? "did you mean '" : "",
-                                   meant ? meant : "expected a view, e.g. memory, bands, gc", meant ? "'?" : "");
-}
-
-static int parse_format(struct top *t, const char *text)
-{
-        t->json = !strcmp(text, "json");
-        t->plain = true;
-        if (t->json || !strcmp(text, "text"))
-                return 0;
-        return command_usage_error(&command_top, "--format '%s': expected json or text", text);
-}
-
-static int parse(struct top *t, int argc, char **argv)
-{
-        static const struct option options[] = {
-                { "connect", required_argument, NULL, 'c' },
-                { "plain", no_argument, NULL, 'p' },
-                { "once", no_argument, NULL, '1' },
-                { "interval", required_argument, NULL, 'i' },
-                { "view", required_argument, NULL, 'v' },
-                { "format", required_argument, NULL, 'f' },
-                { NULL, 0, NULL, 0 },
-        };
-        int o, bad = 0;
-
-        optind = 1;
-        while (!bad && (o = getopt_long(argc, argv, "c:p1i:v:f:", options, NULL)) != -1) {
-                if (o == 'c')
-                        bad = options_add(&command_top, &t->endpoints, optarg);
-                else if (o == 'p')
-                        t->plain = true;
-                else if (o == '1')
-                        t->once = t->plain = true;
-                else if (o == 'i')
-                        bad = parse_interval(t, optarg);
-                else if (o == 'v')
-                        bad = parse_view(t, optarg);
-                else if (o == 'f')
-                        bad = parse_format(t, optarg);
-                else
-                        bad = command_usage_error(&command_top, "unknown option or missing value");
-        }
-        for (int i = optind; !bad && i < argc; i++)
-                bad = options_add(&command_top, is_file(argv[i]) ? &t->files : &t->targets, argv[i]);
-        if (!bad && t->files.n && t->endpoints.n)
-                bad = command_usage_error(&command_top, "files and --connect exclude each other");
-        if (!bad && t->files.n && t->targets.n)
-                bad = command_usage_error(&command_top, "'%s' is no file; files and targets exclude each other",
-                                          t->targets.items[0]);
-        return bad;
 }
 
 static struct feed *open_feed(const struct top *t, char *error, size_t size)
@@ -325,19 +247,40 @@ static int show(struct top *t)
         return status;
 }
 
-static int run(int argc, char **argv)
+static int run(void *filled)
 {
-        struct top *t = calloc(1, sizeof(*t));
+        struct top *t = filled;
         int status = EXIT_USAGE;
 
-        if (t && !parse(t, argc, argv)) {
-                signals_catch();
-                t->view = world_new();
-                if (t->view)
-                        status = show(t);
-                world_destroy(&t->view);
-        }
-        free(t);
+        signals_catch();
+        t->view = world_new();
+        if (t->view)
+                status = show(t);
+        world_destroy(&t->view);
         signals_die();
         return status;
 }
+
+const struct command command_top = {
+        .name = "top",
+        .summary = "watch memory, collections and bands on the terminal",
+        .usage = (const char *const[]){ "[--connect EP]... [TARGET]... [OPTION]...", "FILE... [OPTION]...", NULL },
+        .about = "Shows memory, collections, bands, notes and the health of the stream: live from the daemon, or of "
+                 "finished eventlogs. An argument with a slash, one that ends in .eventlog or one that names an "
+                 "existing file is a FILE.",
+        .options = options,
+        .notes = "Keys: q quit, ? explains every key and every number of a view. Colours only on a terminal; NO_COLOR "
+                 "is respected.",
+        .status = "0 all was shown, 2 usage, no daemon, no such target, or a file cannot be read.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch top api-1",
+                        "heapwatch top --plain --once run.eventlog",
+                        "heapwatch top --once --view bands --format json api-1",
+                        NULL,
+                },
+        .size = sizeof(struct top),
+        .defaults = &(const struct top){ .format = -1 },
+        .check = check,
+        .run = run,
+};

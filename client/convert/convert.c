@@ -9,7 +9,6 @@
 #include "client/cli/command.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +17,7 @@
 
 #include "client/convert/format.h"
 #include "client/feed/feed.h"
-#include "proto/base/nearest.h"
+#include "client/cli/options.h"
 #include "client/cli/signals.h"
 
 static const struct format *const formats[] = {
@@ -27,104 +26,45 @@ static const struct format *const formats[] = {
 
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
 
-static const char help[] =
-        "usage: heapwatch convert LOG --to FORMAT [-o FILE] [OPTION]...\n"
-        "\n"
-        "Writes a finished eventlog in a format that other tools read.\n"
-        "\n"
-        "  --to hp            the runtime's own heap profile text, for hp2ps, hp2pretty and\n"
-        "                     whatever reads .hp files. Two things differ from the .hp file\n"
-        "                     of the same run: times are elapsed seconds (the runtime writes\n"
-        "                     mutator CPU seconds, which are not in the log), and cost centre\n"
-        "                     stacks have numbers of our own and are not cut at 25 characters\n"
-        "  --names            info tables (-hi) by name and source instead of their address\n"
-        "  --run N            the N-th run of a log that holds several (default: the first)\n"
-        "  -o, --output FILE  write to FILE (default: standard output)\n"
-        "\n"
-        "Ends with 0 when all was written, 2 on bad input or when the log has nothing to\n"
-        "convert.\n"
-        "\n"
-        "Examples:\n"
-        "  heapwatch convert run.eventlog --to hp -o run.hp && hp2ps -c run.hp\n"
-        "  heapwatch convert run.eventlog --to hp --names | hp2pretty\n";
-
 struct request {
         const char *log, *output;
+        const char *to; /* name of the format */
         const struct format *format;
         struct format_options options;
         uint32_t run, runs_seen;
 };
 
-static int run(int argc, char **argv);
-
-const struct command command_convert = {
-        .name = "convert",
-        .summary = "a finished log in a format of other tools: hp for hp2ps",
-        .help = help,
-        .run = run,
-};
-
 /* -------------------------------------------------------------- options */
 
-static int set_format(struct request *r, const char *text)
+static const char *nth_format(size_t n)
 {
-        const char *names[FORMATS], *meant;
+        return n < FORMATS ? formats[n]->name : NULL;
+}
 
-        for (size_t i = 0; i < FORMATS; i++) {
-                names[i] = formats[i]->name;
-                if (!strcmp(text, formats[i]->name))
+static const struct option options[] = {
+        OPERAND_TEXT("LOG", struct request, log, COMPLETE_FILE, NULL),
+        OPTION_NAME("to", 't', "FORMAT", struct request, to, nth_format,
+                    "hp: the runtime's own heap profile text, for hp2ps, hp2pretty and whatever reads .hp files. Two "
+                    "things differ from the .hp file of the same run: times are elapsed seconds (the runtime writes "
+                    "mutator CPU seconds, which are not in the log), and cost centre stacks have numbers of our own "
+                    "and are not cut at 25 characters"),
+        OPTION_FLAG("names", 0, struct request, options.names,
+                    "info tables (-hi) by name and source instead of their address"),
+        OPTION_NUMBER("run", 0, uint32_t, struct request, run, 1, UINT32_MAX,
+                      "the N-th run of a log that holds several (default: the first)"),
+        OPTION_TEXT("output", 'o', "FILE", struct request, output, COMPLETE_FILE,
+                    "write to FILE (default: standard output)"),
+        OPTIONS_END,
+};
+
+static int check(void *filled)
+{
+        struct request *r = filled;
+
+        for (size_t i = 0; i < FORMATS; i++)
+                if (r->to && !strcmp(r->to, formats[i]->name))
                         r->format = formats[i];
-        }
-        if (r->format)
-                return 0;
-        meant = nearest(text, names, FORMATS);
-        return command_usage_error(&command_convert, "unknown format '%s'; expected %s", text, meant ? meant : "hp");
-}
-
-static int set_run(struct request *r, const char *text)
-{
-        char *end;
-        unsigned long n = strtoul(text, &end, 10);
-
-        if (*text < '0' || *text > '9' || *end || n < 1 || n > UINT32_MAX)
-                return command_usage_error(&command_convert, "--run '%s' is no number of a run; expected 1, 2, ...",
-                                           text);
-        r->run = (uint32_t)n;
-        return 0;
-}
-
-static int parse(struct request *r, int argc, char **argv)
-{
-        static const struct option options[] = {
-                { "to", required_argument, NULL, 't' },
-                { "output", required_argument, NULL, 'o' },
-                { "run", required_argument, NULL, 'r' },
-                { "names", no_argument, NULL, 'n' },
-                { NULL, 0, NULL, 0 },
-        };
-        int o, bad = 0;
-
-        r->run = 1;
-        optind = 1;
-        while (!bad && (o = getopt_long(argc, argv, "t:o:", options, NULL)) != -1) {
-                if (o == 't')
-                        bad = set_format(r, optarg);
-                else if (o == 'o')
-                        r->output = optarg;
-                else if (o == 'r')
-                        bad = set_run(r, optarg);
-                else if (o == 'n')
-                        r->options.names = true;
-                else
-                        bad = command_usage_error(&command_convert, "unknown option or missing value");
-        }
-        if (!bad && argc - optind != 1)
-                bad = command_usage_error(&command_convert, "expected one LOG, got %d", argc - optind);
-        if (!bad && !r->format)
-                bad = command_usage_error(&command_convert, "to which format? add --to hp");
-        if (!bad)
-                r->log = argv[optind];
-        return bad;
+        return r->format ? 0 : command_usage_error(&command_convert, "to which format? add --to hp");
 }
 
 /* --------------------------------------------------------------- output */
@@ -264,15 +204,32 @@ static int convert(struct request *r)
         return explain(r, status);
 }
 
-static int run(int argc, char **argv)
+static int run(void *filled)
 {
-        struct request r = { .log = NULL };
-        int status = EXIT_USAGE;
-
-        if (!parse(&r, argc, argv)) {
-                signals_catch();
-                status = convert(&r);
-        }
+        signals_catch();
+        int status = convert(filled);
         signals_die();
         return status;
 }
+
+const struct command command_convert = {
+        .name = "convert",
+        .summary = "a finished log in a format of other tools: hp for hp2ps",
+        .usage = (const char *const[]){ "LOG --to FORMAT [-o FILE] [OPTION]...", NULL },
+        .about = "Writes a finished eventlog in a format that other tools read.",
+        .options = options,
+        .notes =
+                "White space in a label becomes an underscore. A log that holds several runs is converted one run at a "
+                "time.",
+        .status = "0 all was written, 2 bad input, or the log has nothing to convert.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch convert run.eventlog --to hp -o run.hp && hp2ps -c run.hp",
+                        "heapwatch convert run.eventlog --to hp --names | hp2pretty",
+                        NULL,
+                },
+        .size = sizeof(struct request),
+        .defaults = &(const struct request){ .run = 1 },
+        .check = check,
+        .run = run,
+};

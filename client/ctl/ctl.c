@@ -8,7 +8,6 @@
 #include "client/cli/command.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,61 +23,19 @@
 struct ctl {
         const char *endpoint; /* NULL: the default */
         bool json;
-        bool has_from, has_to, has_step;
-        uint64_t from_ns, to_ns, step_ns;
-        const char *why; /* of a silence */
-        char *words[4];  /* verb and its arguments */
+        uint64_t from_ns, to_ns, step_ns; /* UINT64_MAX: not given */
+        const char *why;                  /* of a silence */
+        struct text_list given;
+        char *words[4]; /* verb and its arguments */
         int n_words;
         struct print_state print;
 };
 
 struct verb {
-        const char *name, *arguments;
+        const char *name;
         int n_arguments; /* at least; */
         int n_optional;  /* and so many more */
         int (*ask)(struct ctl *c, const struct verb *v);
-};
-
-static const char help[] =
-        "usage: heapwatch ctl [--connect EP] [--format text|json] VERB [ARGUMENT]...\n"
-        "\n"
-        "  status                    the daemon and its targets\n"
-        "  targets                   one target a line: name, state, run, source\n"
-        "  add [NAME=]URI            watch a source: a file, fifo:PATH, unix:PATH,\n"
-        "                            tcp:HOST:PORT, unix-listen:PATH, tcp-listen:HOST:PORT\n"
-        "  remove NAME               watch it no more\n"
-        "  reload                    read the rule files again; with a mistake in one of\n"
-        "                            them the old rules go on\n"
-        "  history TARGET SERIES     the past of a series: live heap_size blocks_size\n"
-        "                            allocated gc_pause copied slop fragmentation rss pss\n"
-        "                            swap cpu cgroup census_total\n"
-        "  history TARGET band:ID    the past of a band\n"
-        "      --from T --to T       event time, since the program started: 90s, 5m, 2h\n"
-        "      --step T              least width of a point\n"
-        "  silence RULE [TARGET] T   no actions for these alerts for a time: 30m, 2h, 1d;\n"
-        "                            they are shown as before. Patterns: 'gc_*', 'api-?'\n"
-        "      --why TEXT            shown wherever the silence is\n"
-        "  silences                  those there are\n"
-        "  unsilence ID              ends one; also: unsilence RULE [TARGET]\n"
-        "\n"
-        "  --connect EP              the daemon's publish endpoint (ipc://PATH or\n"
-        "                            tcp://HOST:PORT); default: your own daemon\n"
-        "  --format json             each reply as a line of JSON\n"
-        "\n"
-        "Exit status: 0 done, 1 the daemon refused, 2 usage, or no daemon answered.\n"
-        "\n"
-        "Examples:\n"
-        "  heapwatch ctl add api-1=/var/tmp/api.eventlog\n"
-        "  heapwatch ctl history api-1 live --from 5m --step 10s\n"
-        "  heapwatch ctl silence leak api-1 2h --why 'known, fix is on its way'\n";
-
-static int run(int argc, char **argv);
-
-const struct command command_ctl = {
-        .name = "ctl",
-        .summary = "ask a daemon: status, targets, add, remove, history, silence",
-        .help = help,
-        .run = run,
 };
 
 /* ---------------------------------------------------------------- requests */
@@ -204,29 +161,20 @@ static int ask_reload(struct ctl *c, const struct verb *v)
         return send_request(c, &request);
 }
 
-static int unknown_series(const char *name)
-{
-        const char *names[64], *meant;
-        size_t n = 0;
-
-        for (int s = 1; s < 64; s++) {
-                if (hw_series_name((Hw__Series)s))
-                        names[n++] = hw_series_name((Hw__Series)s);
-        }
-        meant = nearest(name, names, n);
-        return command_usage_error(&command_ctl, "unknown series '%s'; %s%s%s", name, meant ? "did you mean '" : "",
-                                   meant ? meant : "expected a series, e.g. live, rss or band:3", meant ? "'?" : "");
-}
-
 static int parse_series(const char *text, Hw__HistoryRequest *h)
 {
-        char *end;
+        static const struct option series = { .nth_word = options_nth_series };
+        char *end, meant[512];
         unsigned long id;
 
         if (strncmp(text, "band:", 5)) {
                 h->series = hw_series_parse(text);
                 h->has_series = 1;
-                return h->series == HW__SERIES__SERIES_NONE ? unknown_series(text) : 0;
+                if (h->series != HW__SERIES__SERIES_NONE)
+                        return 0;
+                return command_usage_error(&command_ctl, "unknown series '%s'; %s", text,
+                                           option_meant(&series, text, "expected a series, e.g. live, rss or band:3",
+                                                        meant, sizeof(meant)));
         }
         errno = 0;
         id = strtoul(text + 5, &end, 10);
@@ -246,11 +194,11 @@ static int ask_history(struct ctl *c, const struct verb *v)
         h.target = c->words[1];
         if (parse_series(c->words[2], &h))
                 return EXIT_USAGE;
-        h.has_from_ns = c->has_from;
+        h.has_from_ns = c->from_ns != UINT64_MAX;
         h.from_ns = c->from_ns;
-        h.has_to_ns = c->has_to;
+        h.has_to_ns = c->to_ns != UINT64_MAX;
         h.to_ns = c->to_ns;
-        h.has_step_ns = c->has_step;
+        h.has_step_ns = c->step_ns != UINT64_MAX;
         h.step_ns = c->step_ns;
         request.what_case = HW__REQUEST__WHAT_HISTORY;
         request.history = &h;
@@ -268,72 +216,46 @@ static int ask_silence(struct ctl *c, const struct verb *v)
 }
 
 static const struct verb verbs[] = {
-        { "status", "", 0, 0, ask_status },
-        { "targets", "", 0, 0, ask_status },
-        { "add", " [NAME=]URI", 1, 0, ask_add },
-        { "remove", " NAME", 1, 0, ask_remove },
-        { "reload", "", 0, 0, ask_reload },
-        { "history", " TARGET SERIES|band:ID", 2, 0, ask_history },
-        { "silence", " RULE [TARGET] TIME [--why TEXT]", 2, 1, ask_silence },
-        { "unsilence", " ID, or RULE [TARGET]", 1, 1, ask_silence },
-        { "silences", "", 0, 0, ask_silence },
+        { "status", 0, 0, ask_status },   { "targets", 0, 0, ask_status },    { "add", 1, 0, ask_add },
+        { "remove", 1, 0, ask_remove },   { "reload", 0, 0, ask_reload },     { "history", 2, 0, ask_history },
+        { "silence", 2, 1, ask_silence }, { "unsilence", 1, 1, ask_silence }, { "silences", 0, 0, ask_silence },
 };
 
 enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
 
+static const struct term terms[] = {
+        { "status", NULL, "the daemon and its targets" },
+        { "targets", NULL, "one target a line: name, state, run, source" },
+        { "add", "[NAME=]URI",
+          "watch a source: a file, fifo:PATH, unix:PATH, tcp:HOST:PORT, unix-listen:PATH, tcp-listen:HOST:PORT" },
+        { "remove", "NAME", "watch it no more" },
+        { "reload", NULL, "read the rule files again; with a mistake in one of them the old rules go on" },
+        { "history", "TARGET SERIES",
+          "the past of a series: live heap_size blocks_size allocated gc_pause copied slop fragmentation rss pss swap "
+          "cpu cgroup census_total, or band:ID; see --from, --to, --step" },
+        { "silence", "RULE [TARGET] TIME",
+          "no actions for these alerts for a time: 30m, 2h, 1d; they are shown as before, and withdrawn from "
+          "Alertmanagers that know them. Silences outlive restarts of the daemon. Patterns: 'gc_*', 'api-?'; see "
+          "--why" },
+        { "silences", NULL, "those there are" },
+        { "unsilence", "ID|RULE [TARGET]", "ends one" },
+        { NULL, NULL, NULL },
+};
+
 /* ----------------------------------------------------------------- options */
 
-static int parse_option(struct ctl *c, int o)
-{
-        switch (o) {
-        case 'c':
-                c->endpoint = optarg;
-                return 0;
-        case 'f':
-                c->json = !strcmp(optarg, "json");
-                if (c->json || !strcmp(optarg, "text"))
-                        return 0;
-                return command_usage_error(&command_ctl, "unknown format '%s'; expected text or json", optarg);
-        case 'a':
-                c->has_from = true;
-                return options_duration(&command_ctl, "--from", optarg, &c->from_ns);
-        case 'b':
-                c->has_to = true;
-                return options_duration(&command_ctl, "--to", optarg, &c->to_ns);
-        case 'w':
-                c->why = optarg;
-                return 0;
-        case 's':
-                c->has_step = true;
-                return options_duration(&command_ctl, "--step", optarg, &c->step_ns);
-        default:
-                return command_usage_error(&command_ctl, "unknown option or missing value");
-        }
-}
-
-static int parse(struct ctl *c, int argc, char **argv)
-{
-        static const struct option options[] = {
-                { "connect", required_argument, NULL, 'c' },
-                { "format", required_argument, NULL, 'f' },
-                { "from", required_argument, NULL, 'a' },
-                { "to", required_argument, NULL, 'b' },
-                { "step", required_argument, NULL, 's' },
-                { "why", required_argument, NULL, 'w' },
-                { NULL, 0, NULL, 0 },
-        };
-        int o, bad = 0;
-
-        optind = 1;
-        while (!bad && (o = getopt_long(argc, argv, "c:f:", options, NULL)) != -1)
-                bad = parse_option(c, o);
-        for (int i = optind; !bad && i < argc; i++) {
-                if (c->n_words == 4)
-                        return command_usage_error(&command_ctl, "too many arguments");
-                c->words[c->n_words++] = argv[i];
-        }
-        return bad;
-}
+static const struct option options[] = {
+        OPERAND(OPTION_IS_LIST, "VERB", struct text_list, 0, 4, struct ctl, given, COMPLETE_VERB, NULL),
+        OPTION_TEXT("connect", 'c', "EP", struct ctl, endpoint, COMPLETE_ENDPOINT,
+                    "the daemon's publish endpoint (ipc://PATH or tcp://HOST:PORT); default: your own daemon"),
+        OPTION_JSON(struct ctl, json, "json: each reply as a line of JSON"),
+        OPTION_DURATION("from", 0, struct ctl, from_ns, 0, 0,
+                        "of history: event time, since the program started: 90s, 5m, 2h"),
+        OPTION_DURATION("to", 0, struct ctl, to_ns, 0, 0, "of history: up to this event time"),
+        OPTION_DURATION("step", 0, struct ctl, step_ns, 0, 0, "of history: least width of a point"),
+        OPTION_TEXT("why", 0, "TEXT", struct ctl, why, COMPLETE_NOTHING, "of a silence: shown wherever the silence is"),
+        OPTIONS_END,
+};
 
 static int unknown_verb(const char *name)
 {
@@ -347,30 +269,54 @@ static int unknown_verb(const char *name)
         return command_usage_error(&command_ctl, "unknown verb '%s'", name);
 }
 
-static int perform(struct ctl *c)
+static const char *arguments_of(const char *verb)
 {
-        if (!c->n_words)
+        for (const struct term *t = terms; t->name; t++)
+                if (!strcmp(t->name, verb) && t->arguments)
+                        return t->arguments;
+        return "";
+}
+
+static int run(void *filled)
+{
+        struct ctl *c = filled;
+
+        if (!c->given.n)
                 return command_usage_error(&command_ctl,
                                            "what? expected status, targets, add, remove, reload, "
                                            "history, silence, unsilence or silences");
+        for (size_t i = 0; i < c->given.n; i++)
+                c->words[c->n_words++] = (char *)c->given.items[i];
         for (size_t i = 0; i < VERBS; i++) {
                 if (strcmp(verbs[i].name, c->words[0]))
                         continue;
                 int given = c->n_words - 1 - verbs[i].n_arguments;
                 if (given < 0 || given > verbs[i].n_optional)
-                        return command_usage_error(&command_ctl, "expected: heapwatch ctl %s%s", verbs[i].name,
-                                                   verbs[i].arguments);
+                        return command_usage_error(&command_ctl, "expected: heapwatch ctl %s %s", verbs[i].name,
+                                                   arguments_of(verbs[i].name));
                 c->print.json = c->json;
                 return verbs[i].ask(c, &verbs[i]);
         }
         return unknown_verb(c->words[0]);
 }
 
-static int run(int argc, char **argv)
-{
-        struct ctl c = { .n_words = 0 };
-
-        if (parse(&c, argc, argv))
-                return EXIT_USAGE;
-        return perform(&c);
-}
+const struct command command_ctl = {
+        .name = "ctl",
+        .summary = "ask a daemon: status, targets, add, remove, history, silence",
+        .usage = (const char *const[]){ "[OPTION]... VERB [ARGUMENT]...", NULL },
+        .about = "Asks a daemon, or has it do something.",
+        .sections = (const struct help_section[]){ { "Verbs", terms }, { NULL, NULL } },
+        .options = options,
+        .verbs = terms,
+        .status = "0 done, 1 the daemon refused, 2 usage, or no daemon answered.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch ctl add api-1=/var/tmp/api.eventlog",
+                        "heapwatch ctl history api-1 live --from 5m --step 10s",
+                        "heapwatch ctl silence leak api-1 2h --why 'known, fix is on its way'",
+                        NULL,
+                },
+        .size = sizeof(struct ctl),
+        .defaults = &(const struct ctl){ .from_ns = UINT64_MAX, .to_ns = UINT64_MAX, .step_ns = UINT64_MAX },
+        .run = run,
+};

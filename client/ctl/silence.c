@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/cli/options.h"
 #include "heapwatch/text.h"
 
 static int parse_silence(const struct command *c, struct silence_words *s, char *const *words, int n, const char *why)
@@ -20,7 +19,9 @@ static int parse_silence(const struct command *c, struct silence_words *s, char 
         s->silence.target = n == 4 ? words[2] : NULL;
         s->silence.has_duration_ns = true;
         s->silence.why = (char *)why;
-        return options_duration(c, "silence", words[n - 1], &s->silence.duration_ns);
+        if (hw_parse_duration(words[n - 1], &s->silence.duration_ns))
+                return 0;
+        return command_usage_error(c, "silence '%s': expected a duration, e.g. 30m, 2h, 1d", words[n - 1]);
 }
 
 static bool is_number(const char *text)

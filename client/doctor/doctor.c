@@ -3,12 +3,12 @@
  * heapwatch doctor - the command: finds out what it was given (program, log,
  * target of a running daemon), gathers rows, prints them.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "client/cli/command.h"
+#include "client/cli/options.h"
 #include "client/doctor/features.h"
 #include "client/doctor/stream.h"
 #include "client/feed/feed.h"
@@ -19,20 +19,6 @@
 #define FILE_URI       "file:"
 #define REQUEST_MS     2000
 #define LOG_SILENCE_MS 60000 /* a log's reader that says nothing for so long has failed */
-
-static const char help[] =
-        "usage: heapwatch doctor [--format text|json] PROGRAM|LOG|SOURCE\n"
-        "\n"
-        "Says what can and cannot be seen of a program, and which flags to add.\n"
-        "\n"
-        "  PROGRAM   an executable made by GHC: it is asked through its +RTS --info, its\n"
-        "            main is not run\n"
-        "  LOG       an eventlog file, as far as it goes\n"
-        "  SOURCE    a target of the running daemon, by its name or URI\n"
-        "\n"
-        "Exit status: 0 all that matters is visible, 1 something is missing, 2 bad input.\n"
-        "\n"
-        "Example: heapwatch doctor ./my-server\n";
 
 struct patient {
         const char *what; /* "program", "log", "target" */
@@ -245,44 +231,54 @@ static bool is_program(const char *path)
                ((n == 4 && !memcmp(begin, "\177ELF", 4)) || (n >= 2 && !memcmp(begin, "#!", 2)));
 }
 
-static int run(int argc, char **argv)
+struct request {
+        const char *what;
+        bool json;
+};
+
+static int run(void *filled)
 {
-        static const struct option options[] = { { "format", required_argument, NULL, 'f' },
-                                                 { "help", no_argument, NULL, 'h' },
-                                                 { NULL, 0, NULL, 0 } };
+        const struct request *r = filled;
+        const char *what = r->what;
         struct stat st;
         char path[4096];
-        bool json = false;
-        int c;
 
-        opterr = 0;
-        optind = 1;
-        while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
-                if (c == 'h') {
-                        fputs(help, stdout);
-                        return EXIT_OK;
-                }
-                if (c != 'f')
-                        return command_usage_error(&command_doctor, "unknown option or missing value");
-                json = !strcmp(optarg, "json");
-                if (!json && strcmp(optarg, "text") != 0)
-                        return command_usage_error(&command_doctor, "--format: expected text or json");
-        }
-        if (argc - optind != 1)
-                return command_usage_error(&command_doctor, "expected one program, log or target");
-        const char *what = argv[optind];
         if (!strncmp(what, FILE_URI, strlen(FILE_URI)) && stat(what + strlen(FILE_URI), &st) == 0)
                 what += strlen(FILE_URI);
         if (stat(what, &st) == 0 && S_ISREG(st.st_mode))
-                return is_program(what) ? see_program(what, json) : see_log(what, json);
+                return is_program(what) ? see_program(what, r->json) : see_log(what, r->json);
         if (strchr(what, '/') == NULL && inquire_find(what, path, sizeof(path)))
-                return see_program(path, json);
-        return see_target(what, json);
+                return see_program(path, r->json);
+        return see_target(what, r->json);
 }
+
+static const struct option options[] = {
+        OPERAND_TEXT("PROGRAM|LOG|SOURCE", struct request, what, COMPLETE_TARGET_OR_FILE, NULL),
+        OPTION_JSON(struct request, json, "for people (default), or as one JSON object"),
+        OPTIONS_END,
+};
+
+static const struct help_section sections[] = {
+        { "What it is asked about",
+          (const struct term[]){
+                  { "PROGRAM", NULL,
+                    "an executable made by GHC: it is asked through its +RTS --info, its main is not run" },
+                  { "LOG", NULL, "an eventlog file, as far as it goes" },
+                  { "SOURCE", NULL, "a target of the running daemon, by its name or URI" },
+                  { NULL, NULL, NULL },
+          } },
+        { NULL, NULL },
+};
 
 const struct command command_doctor = {
         .name = "doctor",
         .summary = "say what can be seen of a program and which flags to add",
-        .help = help,
+        .usage = (const char *const[]){ "[--format text|json] PROGRAM|LOG|SOURCE", NULL },
+        .about = "Says what can and cannot be seen of a program, and which flags to add.",
+        .sections = sections,
+        .options = options,
+        .status = "0 all that matters is visible, 1 something is missing, 2 bad input.",
+        .examples = (const char *const[]){ "heapwatch doctor ./my-server", NULL },
+        .size = sizeof(struct request),
         .run = run,
 };

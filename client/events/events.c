@@ -8,7 +8,6 @@
 #include "client/cli/command.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,74 +21,28 @@
 #include "client/cli/signals.h"
 #include "heapwatch/eventlog.h"
 
-static const char help[] =
-        "usage: heapwatch events LOG [OPTION]...\n"
-        "\n"
-        "Prints every event of a finished eventlog as decoded, one a line, in the order in\n"
-        "which they stand in the file; or how many of each type there are.\n"
-        "\n"
-        "  --count            only the number of events of each type\n"
-        "  --format text      time in seconds, capability (- for none), name, fields (default)\n"
-        "  --format json      one object a line; binary messages in base64\n"
-        "  --kind NAME,...    only these types, by the runtime's names or numbers; may be\n"
-        "                     repeated\n"
-        "  --from TIME        from this event time on (500ms, 30s, 2m)\n"
-        "  --to TIME          up to and including this event time\n"
-        "  --show-arguments   the program's own arguments too; they may hold secrets\n"
-        "\n"
-        "Event times count from the start of the program's runtime. Each capability writes\n"
-        "its own blocks, so times do not rise from line to line.\n"
-        "The program's environment is never shown.\n"
-        "\n"
-        "Ends with 0 when the log was read, 2 on bad input.\n"
-        "\n"
-        "Examples:\n"
-        "  heapwatch events run.eventlog --count\n"
-        "  heapwatch events run.eventlog --kind GC_STATS_GHC,HEAP_LIVE --from 10s --to 20s\n"
-        "  heapwatch events run.eventlog --format json --kind USER_MARKER | jq .fields.text\n";
-
 struct request {
         const char *log;
         bool count, json, show_arguments;
         bool any_kind; /* some --kind was given: only `kinds` */
         bool kinds[EVENT_IDS];
         uint64_t from_ns, to_ns;
-        bool any_time;
         struct event_types types;
-};
-
-static int run(int argc, char **argv);
-
-const struct command command_events = {
-        .name = "events",
-        .summary = "every event of a finished log as decoded, or how many of each type",
-        .help = help,
-        .run = run,
 };
 
 /* -------------------------------------------------------------- options */
 
-static int unknown_kind(const char *name)
+static const char *nth_event(size_t n)
 {
-        const char *names[HW_KNOWN_IDS], *meant;
-        size_t n = 0;
-
         for (uint16_t id = 0; id < HW_KNOWN_IDS; id++)
-                if (hw_event_info(id))
-                        names[n++] = hw_event_info(id)->name;
-        meant = nearest(name, names, n);
-        if (meant)
-                return command_usage_error(&command_events, "unknown kind of event '%s'; did you mean '%s'?", name,
-                                           meant);
-        return command_usage_error(&command_events,
-                                   "unknown kind of event '%s'; expected a name, e.g. GC_START, or a "
-                                   "number below 65536",
-                                   name);
+                if (hw_event_info(id) && !n--)
+                        return hw_event_info(id)->name;
+        return NULL;
 }
 
-static int add_kind(struct request *r, const char *name)
+static int add_kind(const struct command *c, const struct option *o, struct request *r, const char *name)
 {
-        char *end;
+        char *end, meant[128];
         unsigned long id = strtoul(name, &end, 10);
 
         if (*name >= '0' && *name <= '9' && !*end && id < EVENT_IDS) {
@@ -102,68 +55,39 @@ static int add_kind(struct request *r, const char *name)
                         return 0;
                 }
         }
-        return unknown_kind(name);
+        return option_error(
+                c, o, "unknown kind of event '%s'; %s", name,
+                option_meant(o, name, "expected a name, e.g. GC_START, or a number below 65536", meant, sizeof(meant)));
 }
 
-static int add_kinds(struct request *r, char *text)
+static int add_kinds(const struct command *c, const struct option *o, void *filled, char *value)
 {
-        struct text_list names = { .n = 0 };
-        int bad = options_split(&command_events, &names, text);
+        struct request *r = filled;
+        char *part;
+        int bad = 0;
 
         r->any_kind = true;
-        for (size_t i = 0; !bad && i < names.n; i++)
-                bad = add_kind(r, names.items[i]);
+        while (!bad && (part = strsep(&value, ",")))
+                bad = add_kind(c, o, r, part);
         return bad;
 }
 
-static int set_format(struct request *r, const char *text)
-{
-        r->json = !strcmp(text, "json");
-        if (r->json || !strcmp(text, "text"))
-                return 0;
-        return command_usage_error(&command_events, "unknown format '%s'; expected text or json", text);
-}
+#define KIND_HELP "only these types, by the runtime's names or numbers; may be repeated"
 
-static int set_time(struct request *r, const char *option, const char *text, uint64_t *ret_ns)
-{
-        r->any_time = true;
-        return options_duration(&command_events, option, text, ret_ns);
-}
-
-static int parse(struct request *r, int argc, char **argv)
-{
-        static const struct option options[] = {
-                { "count", no_argument, NULL, 'c' },          { "format", required_argument, NULL, 'o' },
-                { "kind", required_argument, NULL, 'k' },     { "kinds", required_argument, NULL, 'k' },
-                { "from", required_argument, NULL, 'f' },     { "to", required_argument, NULL, 't' },
-                { "show-arguments", no_argument, NULL, 'a' }, { NULL, 0, NULL, 0 },
-        };
-        int o, bad = 0;
-
-        r->to_ns = UINT64_MAX;
-        optind = 1;
-        while (!bad && (o = getopt_long(argc, argv, "ck:", options, NULL)) != -1) {
-                if (o == 'c')
-                        r->count = true;
-                else if (o == 'o')
-                        bad = set_format(r, optarg);
-                else if (o == 'k')
-                        bad = add_kinds(r, optarg);
-                else if (o == 'f')
-                        bad = set_time(r, "--from", optarg, &r->from_ns);
-                else if (o == 't')
-                        bad = set_time(r, "--to", optarg, &r->to_ns);
-                else if (o == 'a')
-                        r->show_arguments = true;
-                else
-                        bad = command_usage_error(&command_events, "unknown option or missing value");
-        }
-        if (!bad && argc - optind != 1)
-                bad = command_usage_error(&command_events, "expected one LOG, got %d", argc - optind);
-        if (!bad)
-                r->log = argv[optind];
-        return bad;
-}
+static const struct option options[] = {
+        OPERAND_TEXT("LOG", struct request, log, COMPLETE_FILE, NULL),
+        OPTION_FLAG("count", 'c', struct request, count, "only the number of events of each type"),
+        OPTION_JSON(struct request, json,
+                    "text: time in seconds, capability (- for none), name, fields (default); json: one object a line, "
+                    "binary messages in base64"),
+        OPTION_CALLBACK_OF("kind", 'k', "NAME,...", add_kinds, nth_event, KIND_HELP),
+        OPTION_CALLBACK_OF("kinds", 0, "NAME,...", add_kinds, nth_event, NULL),
+        OPTION_DURATION("from", 0, struct request, from_ns, 0, 0, "from this event time on (500ms, 30s, 2m)"),
+        OPTION_DURATION("to", 0, struct request, to_ns, 0, 0, "up to and including this event time"),
+        OPTION_FLAG("show-arguments", 0, struct request, show_arguments,
+                    "the program's own arguments too; they may hold secrets"),
+        OPTIONS_END,
+};
 
 /* --------------------------------------------------------------- output */
 
@@ -197,7 +121,7 @@ static int take_events(struct request *r, const Hw__Update *u)
 
 static bool counts_alone(const struct request *r)
 {
-        return r->count && !r->any_time;
+        return r->count && !r->from_ns && r->to_ns == UINT64_MAX;
 }
 
 static int take(struct request *r, const Hw__Update *u)
@@ -259,17 +183,35 @@ static int read_log(struct request *r)
         return event == FEED_FAILED ? EXIT_USAGE : EXIT_OK;
 }
 
-static int run(int argc, char **argv)
+static int run(void *filled)
 {
-        struct request *r = calloc(1, sizeof(*r));
-        int status = EXIT_USAGE;
+        struct request *r = filled;
 
-        if (r && !parse(r, argc, argv)) {
-                signals_catch();
-                status = read_log(r);
-                event_types_done(&r->types);
-        }
-        free(r);
+        signals_catch();
+        int status = read_log(r);
+        event_types_done(&r->types);
         signals_die();
         return status;
 }
+
+const struct command command_events = {
+        .name = "events",
+        .summary = "every event of a finished log as decoded, or how many of each type",
+        .usage = (const char *const[]){ "LOG [OPTION]...", NULL },
+        .about = "Prints every event of a finished eventlog as decoded, one a line, in the order of the file; or how "
+                 "many of each type there are.",
+        .options = options,
+        .notes = "Event times count from the start of the program's runtime. Each capability writes its own blocks, so "
+                 "times do not rise from line to line. The program's environment is never shown.",
+        .status = "0 the log was read, 2 bad input.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch events run.eventlog --count",
+                        "heapwatch events run.eventlog --kind GC_STATS_GHC --from 10s --to 20s",
+                        "heapwatch events run.eventlog --format json --kind USER_MARKER | jq .fields.text",
+                        NULL,
+                },
+        .size = sizeof(struct request),
+        .defaults = &(const struct request){ .to_ns = UINT64_MAX },
+        .run = run,
+};

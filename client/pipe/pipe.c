@@ -9,7 +9,6 @@
 #include "client/cli/command.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,105 +18,49 @@
 #include "client/pipe/csv.h"
 #include "client/cli/signals.h"
 
-enum format { FORMAT_NONE, FORMAT_JSON, FORMAT_CSV };
+enum format { FORMAT_JSON, FORMAT_CSV, FORMAT_NONE };
 
 struct pipe {
         struct text_list files, endpoints, targets;
         struct kind_list kinds;    /* to print; empty: all */
         struct kind_list followed; /* to ask for; empty: all */
-        enum format format;
+        int format;                /* enum format */
         bool numbers;
         struct world *view; /* CSV only */
         struct csv_text rows;
 };
 
-static const char help[] =
-        "usage: heapwatch pipe [FILE...] --format json|csv [OPTION]...\n"
-        "\n"
-        "Writes updates to standard output, one a line, each at once: live from the\n"
-        "daemon, or from finished eventlogs (FILE), ending with them.\n"
-        "\n"
-        "  --format json      every update as one JSON object (the messages of\n"
-        "                     heapwatch.proto, in their canonical JSON form)\n"
-        "  --format csv       one number a row, for spreadsheets and awk (see below)\n"
-        "  --numbers          JSON: 64-bit integers as numbers, not as strings\n"
-        "  --kinds A,B        only these: daemon target heap gc census band note profile\n"
-        "                     ticky sched health trend alert\n"
-        "  --targets X,Y      only these targets\n"
-        "  --connect EP       follow the daemon at EP (ipc://PATH or tcp://HOST:PORT);\n"
-        "                     may be repeated; default: your own daemon\n"
-        "\n"
-        "The columns of CSV, a column that does not apply being empty:\n"
-        "  target,run,time_s,wall_time,series,unit,value,band,label\n"
-        "  time_s     event time, seconds since the program's runtime started\n"
-        "  wall_time  the same in UTC, when the log tells its start\n"
-        "  series     heap: live heap_size rss gc_pause ... and allocation_rate (B/s);\n"
-        "             gc: gc_share (of 1); census: band, and bands_left_out (bytes of\n"
-        "             the bands beyond the daemon's limit); note: note; health:\n"
-        "             lost_bytes, lag\n"
-        "  unit       B, ns, B/s, 1 or nothing\n"
-        "  band,label of a band row: its number and name; label of a note row: its text\n"
-        "             (control characters are written as \\n, \\t, \\xNN)\n"
-        "\n"
-        "Ends with 0 when the files end or the reader goes away, 2 on bad input.\n"
-        "\n"
-        "Examples:\n"
-        "  heapwatch pipe --format json --kinds heap --numbers | jq .heap.liveBytes\n"
-        "  heapwatch pipe --format csv --kinds census run.eventlog > bands.csv\n";
-
-static int run(int argc, char **argv);
-
-const struct command command_pipe = {
-        .name = "pipe",
-        .summary = "updates as JSON lines or CSV on standard output, live or from files",
-        .help = help,
-        .run = run,
-};
-
 /* ----------------------------------------------------------------- options */
 
-static int parse_format(struct pipe *p, const char *text)
+static int take_kinds(const struct command *c, const struct option *o, void *filled, char *value)
 {
-        if (!strcmp(text, "json"))
-                p->format = FORMAT_JSON;
-        else if (!strcmp(text, "csv"))
-                p->format = FORMAT_CSV;
-        else
-                return command_usage_error(&command_pipe, "unknown format '%s'; expected json or csv", text);
-        return 0;
+        return options_kinds(c, o, &((struct pipe *)filled)->kinds, value);
 }
 
-static int parse(struct pipe *p, int argc, char **argv)
-{
-        static const struct option options[] = {
-                { "connect", required_argument, NULL, 'c' }, { "kinds", required_argument, NULL, 'k' },
-                { "targets", required_argument, NULL, 't' }, { "format", required_argument, NULL, 'f' },
-                { "numbers", no_argument, NULL, 'n' },       { NULL, 0, NULL, 0 },
-        };
-        int o, bad = 0;
+static const char *const formats[] = { "json", "csv", NULL };
 
-        optind = 1;
-        while (!bad && (o = getopt_long(argc, argv, "c:k:t:f:n", options, NULL)) != -1) {
-                if (o == 'c')
-                        bad = options_add(&command_pipe, &p->endpoints, optarg);
-                else if (o == 'k')
-                        bad = options_kinds(&command_pipe, &p->kinds, optarg);
-                else if (o == 't')
-                        bad = options_split(&command_pipe, &p->targets, optarg);
-                else if (o == 'f')
-                        bad = parse_format(p, optarg);
-                else if (o == 'n')
-                        p->numbers = true;
-                else
-                        bad = command_usage_error(&command_pipe, "unknown option or missing value");
-        }
-        for (int i = optind; !bad && i < argc; i++)
-                bad = options_add(&command_pipe, &p->files, argv[i]);
-        if (!bad && p->format == FORMAT_NONE)
-                bad = command_usage_error(&command_pipe, "which format? add --format json or --format csv");
-        if (!bad && p->files.n && p->endpoints.n)
-                bad = command_usage_error(&command_pipe, "files and --connect exclude each other");
-        return bad;
+static const struct option options[] = {
+        OPERAND_LIST("FILE...", 0, struct pipe, files, COMPLETE_FILE, NULL),
+        OPTION_CHOICE("format", 'f', "json|csv", int, struct pipe, format, formats,
+                      "json: every update as one JSON object (the messages of heapwatch.proto, in their canonical JSON "
+                      "form); csv: one number a row, for spreadsheets and awk (see below)"),
+        OPTION_FLAG("numbers", 'n', struct pipe, numbers, "JSON: 64-bit integers as numbers, not as strings"),
+        OPTION_CALLBACK_OF("kinds", 'k', "A,B", take_kinds, options_nth_kind,
+                           "only these: daemon target heap gc census band note profile ticky sched health trend alert"),
+        OPTION_WORDS("targets", 't', "X,Y", struct pipe, targets, COMPLETE_TARGET, "only these targets"),
+        OPTION_CONNECT(struct pipe, endpoints),
+        OPTIONS_END,
+};
+
+static int check(void *filled)
+{
+        const struct pipe *p = filled;
+
+        if (p->format == FORMAT_NONE)
+                return command_usage_error(&command_pipe, "which format? add --format json or --format csv");
+        if (p->files.n && p->endpoints.n)
+                return command_usage_error(&command_pipe, "files and --connect exclude each other");
+        return 0;
 }
 
 static bool listed(const struct kind_list *list, Hw__Kind kind)
@@ -212,6 +155,17 @@ static void say(const struct feed *feed, const char *what)
         command_error(&command_pipe, "%s %s", feed_endpoint(feed, feed_daemon(feed)), what);
 }
 
+/* Whether to go on after r, of printing. Otherwise the exit status. */
+static bool written(int r, int *ret_status)
+{
+        if (r == 0)
+                return true;
+        if (r != -EPIPE)
+                command_error(&command_pipe, "cannot write: %s", strerror(-r));
+        *ret_status = r == -EPIPE ? EXIT_OK : EXIT_USAGE;
+        return false;
+}
+
 /* One event. Returns false at the end, with the exit status. */
 static bool handle(struct pipe *p, struct feed *feed, int *ret_status)
 {
@@ -241,12 +195,7 @@ static bool handle(struct pipe *p, struct feed *feed, int *ret_status)
         default:
                 break;
         }
-        if (r == 0)
-                return true;
-        if (r != -EPIPE)
-                command_error(&command_pipe, "cannot write: %s", strerror(-r));
-        *ret_status = r == -EPIPE ? EXIT_OK : EXIT_USAGE;
-        return false;
+        return written(r, ret_status);
 }
 
 static int follow(struct pipe *p)
@@ -259,29 +208,66 @@ static int follow(struct pipe *p)
                 command_error(&command_pipe, "%s", error);
                 return EXIT_USAGE;
         }
-        if (p->format == FORMAT_JSON || emit(CSV_HEADER, strlen(CSV_HEADER)) == 0) {
+        if (p->format == FORMAT_JSON || written(emit(CSV_HEADER, strlen(CSV_HEADER)), &status))
                 while (!signals_stop() && handle(p, feed, &status))
                         continue;
-        }
         feed_close(&feed);
         return status;
 }
 
-static int run(int argc, char **argv)
+static int run(void *filled)
 {
-        struct pipe *p = calloc(1, sizeof(*p));
+        struct pipe *p = filled;
         int status = EXIT_USAGE;
 
-        if (p && !parse(p, argc, argv)) {
-                choose_followed(p);
-                p->view = world_new();
-                signals_catch();
-                if (p->view)
-                        status = follow(p);
-                world_destroy(&p->view);
-                csv_done(&p->rows);
-        }
-        free(p);
+        choose_followed(p);
+        p->view = world_new();
+        signals_catch();
+        if (p->view)
+                status = follow(p);
+        world_destroy(&p->view);
+        csv_done(&p->rows);
         signals_die();
         return status;
 }
+
+static const struct help_section sections[] = {
+        { "The columns of CSV, one that does not apply being empty",
+          (const struct term[]){
+                  { "target,run", NULL, "whose number it is" },
+                  { "time_s", NULL, "event time, seconds since the program's runtime started" },
+                  { "wall_time", NULL, "the same in UTC, when the log has its start" },
+                  { "series", NULL,
+                    "heap: live heap_size rss gc_pause ... and allocation_rate (B/s); gc: gc_share (of 1); census: "
+                    "band, and bands_left_out (bytes of the bands beyond the daemon's limit); note: note; health: "
+                    "lost_bytes, lag" },
+                  { "unit", NULL, "B, ns, B/s, 1 or nothing" },
+                  { "value", NULL, "the number" },
+                  { "band,label", NULL,
+                    "of a band row: its number and name; label of a note row: its text (control characters are "
+                    "written as \\n, \\t, \\xNN)" },
+                  { NULL, NULL, NULL },
+          } },
+        { NULL, NULL },
+};
+
+const struct command command_pipe = {
+        .name = "pipe",
+        .summary = "updates as JSON lines or CSV on standard output, live or from files",
+        .usage = (const char *const[]){ "[FILE...] --format json|csv [OPTION]...", NULL },
+        .about = "Writes updates to standard output, one a line, each at once: live from the daemon, or from finished "
+                 "eventlogs (FILE), ending with them.",
+        .options = options,
+        .sections = sections,
+        .status = "0 the files ended or the reader went away, 2 bad input.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch pipe --format json --kinds heap --numbers | jq .heap.liveBytes",
+                        "heapwatch pipe --format csv --kinds census run.eventlog > bands.csv",
+                        NULL,
+                },
+        .size = sizeof(struct pipe),
+        .defaults = &(const struct pipe){ .format = FORMAT_NONE },
+        .check = check,
+        .run = run,
+};

@@ -7,15 +7,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "client/cli/command.h"
+#include "client/cli/options.h"
 #include "client/replay/output.h"
 #include "client/replay/schedule.h"
 #include "proto/base/clock.h"
@@ -28,7 +26,7 @@
 struct replay {
         struct schedule schedule;
         struct output output;
-        const char *log_path;
+        const char *log_path, *to, *timing;
         struct stat log;
         int fd;
         uint64_t size;
@@ -165,70 +163,32 @@ static int load_timing(struct replay *r, const char *path)
         return ok ? EXIT_OK : EXIT_USAGE;
 }
 
-static bool parse_positive(const char *text, double *ret_number)
+static const struct option options[] = {
+        OPERAND_TEXT("LOG", struct replay, log_path, COMPLETE_FILE, NULL),
+        OPTION_TEXT("to", 0, "DESTINATION", struct replay, to, COMPLETE_NOTHING,
+                    "fifo:PATH writes to a FIFO (made if it is missing), waiting for its reader; file:PATH writes to a "
+                    "growing file, truncated first; unix-listen:PATH serves it on a socket to one reader at a time"),
+        OPTION_TEXT("timing", 0, "FILE", struct replay, timing, COMPLETE_FILE,
+                    "when the bytes arrived: lines `seconds offset`"),
+        OPTION_POSITIVE("rate", "N", struct replay, schedule.bytes_per_s,
+                        "without --timing: N bytes/s; without both: as fast as it is taken"),
+        OPTION_POSITIVE("speed", "X", struct replay, schedule.speed, "X times as fast (default 1)"),
+        OPTION_FLAG("loop", 0, struct replay, loop, "again and again: each time a new run of the same program"),
+        OPTIONS_END,
+};
+
+static int check(void *filled)
 {
-        char *end;
-        double number = strtod(text, &end);
+        struct replay *r = filled;
 
-        if (end == text || *end || !isfinite(number) || number <= 0)
-                return false;
-        *ret_number = number;
-        return true;
-}
-
-static int parse_options(struct replay *r, int argc, char **argv, const char **ret_timing)
-{
-        static const struct option options[] = { { "timing", required_argument, NULL, 't' },
-                                                 { "speed", required_argument, NULL, 's' },
-                                                 { "rate", required_argument, NULL, 'r' },
-                                                 { "loop", no_argument, NULL, 'l' },
-                                                 { "to", required_argument, NULL, 'o' },
-                                                 { "help", no_argument, NULL, 'h' },
-                                                 { NULL, 0, NULL, 0 } };
-        const struct command *c = &command_replay;
-        const char *to = NULL;
-        int option;
-
-        optind = 0; /* glibc: start afresh, main has used getopt before */
-        opterr = 0;
-        while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-                switch (option) {
-                case 't':
-                        *ret_timing = optarg;
-                        break;
-                case 's':
-                        if (!parse_positive(optarg, &r->schedule.speed))
-                                return command_usage_error(c, "--speed: '%s' is not a number above 0", optarg);
-                        break;
-                case 'r':
-                        if (!parse_positive(optarg, &r->schedule.bytes_per_s))
-                                return command_usage_error(c, "--rate: '%s' is not a number above 0", optarg);
-                        break;
-                case 'l':
-                        r->loop = true;
-                        break;
-                case 'o':
-                        to = optarg;
-                        break;
-                case 'h':
-                        fputs(c->help, stdout);
-                        return -1;
-                case ':':
-                        return command_usage_error(c, "%s needs a value", argv[optind - 1]);
-                default:
-                        return command_usage_error(c, "unknown option %s", argv[optind - 1]);
-                }
-        }
-        if (optind != argc - 1)
-                return command_usage_error(c, "expected one LOG, got %d", argc - optind);
-        r->log_path = argv[optind];
-        if (!to)
-                return command_usage_error(c, "--to is missing");
-        if (!output_parse(&r->output, to))
-                return command_usage_error(c, "--to: '%s' is not fifo:PATH, file:PATH or unix-listen:PATH", to);
-        if (*ret_timing && r->schedule.bytes_per_s > 0)
-                return command_usage_error(c, "--timing and --rate exclude each other");
-        return EXIT_OK;
+        if (!r->to)
+                return command_usage_error(&command_replay, "--to is missing");
+        if (!output_parse(&r->output, r->to))
+                return command_usage_error(&command_replay,
+                                           "--to: '%s': expected fifo:PATH, file:PATH or unix-listen:PATH", r->to);
+        if (r->timing && r->schedule.bytes_per_s > 0)
+                return command_usage_error(&command_replay, "--timing and --rate exclude each other");
+        return 0;
 }
 
 static int exit_status(const struct replay *r, int e)
@@ -244,49 +204,43 @@ static int exit_status(const struct replay *r, int e)
         return EXIT_USAGE;
 }
 
-static int replay_run(int argc, char **argv)
+static int run(void *filled)
 {
-        struct replay r = { .fd = -1, .output = { .fd = -1, .listener = -1 } };
-        const char *timing = NULL;
+        struct replay *r = filled;
+        int status = open_log(r);
 
-        schedule_init(&r.schedule);
-        int status = parse_options(&r, argc, argv, &timing);
-        if (status == EXIT_OK)
-                status = open_log(&r);
-        if (status == EXIT_OK && timing)
-                status = load_timing(&r, timing);
+        if (status == EXIT_OK && r->timing)
+                status = load_timing(r, r->timing);
         if (status == EXIT_OK) {
-                r.progress = isatty(STDERR_FILENO);
+                r->progress = isatty(STDERR_FILENO);
                 output_catch_signals();
-                status = exit_status(&r, play(&r));
-                output_close(&r.output);
+                status = exit_status(r, play(r));
+                output_close(&r->output);
         }
-        if (r.fd >= 0)
-                (void)close(r.fd); /* opened for reading only */
-        schedule_done(&r.schedule);
-        return status < 0 ? EXIT_OK : status; /* < 0: help was shown */
+        if (r->fd >= 0)
+                (void)close(r->fd); /* opened for reading only */
+        schedule_done(&r->schedule);
+        return status;
 }
 
 const struct command command_replay = {
         .name = "replay",
         .summary = "play a recorded log back with its real arrival times",
-        .help = "usage: heapwatch replay LOG [--timing FILE] [--speed X] [--loop] --to DESTINATION\n"
-                "\n"
-                "Plays a recorded eventlog as the program wrote it, for demonstrations and tests.\n"
-                "\n"
-                "  --to fifo:PATH         write to a FIFO (made if it is missing), waiting for its reader\n"
-                "  --to file:PATH         write to a growing file, truncated first\n"
-                "  --to unix-listen:PATH  serve it on a socket to one reader at a time\n"
-                "  --timing FILE          when the bytes arrived: lines `seconds offset`\n"
-                "  --rate N               without --timing: N bytes/s; without both: as fast as it is taken\n"
-                "  --speed X              X times as fast (default 1)\n"
-                "  --loop                 again and again: each time a new run of the same program\n"
-                "\n"
-                "Ends with status 0 when all was played, its reader left or it was interrupted; 2 for bad usage\n"
-                "or a file that cannot be read or written.\n"
-                "\n"
-                "example:\n"
-                "  heapwatchd demo=fifo:/tmp/demo.fifo &\n"
-                "  heapwatch replay run.eventlog --timing run.timing --speed 4 --to fifo:/tmp/demo.fifo\n",
-        .run = replay_run,
+        .usage = (const char *const[]){ "LOG --to DESTINATION [OPTION]...", NULL },
+        .about = "Plays a recorded eventlog as the program wrote it, for demonstrations and tests.",
+        .options = options,
+        .status =
+                "0 all was played, its reader left or it was interrupted; 2 bad usage, or a file cannot be read or "
+                "written.",
+        .examples =
+                (const char *const[]){
+                        "heapwatchd demo=fifo:/tmp/demo.fifo &",
+                        "heapwatch replay run.eventlog --timing run.timing --speed 4 --to fifo:/tmp/demo.fifo",
+                        NULL,
+                },
+        .size = sizeof(struct replay),
+        .defaults =
+                &(const struct replay){ .fd = -1, .schedule = { .speed = 1 }, .output = { .fd = -1, .listener = -1 } },
+        .check = check,
+        .run = run,
 };

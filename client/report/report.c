@@ -9,7 +9,6 @@
 #include "client/cli/command.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,6 @@
 #include <unistd.h>
 
 #include "proto/base/document.h"
-#include "proto/base/nearest.h"
 #include "client/report/compose.h"
 #include "client/report/embed.h"
 #include "client/report/notes.h"
@@ -44,138 +42,45 @@ struct reporter {
         uint64_t shown_ms;    /* when it was drawn last */
 };
 
-static const char help[] =
-        "usage: heapwatch report LOG... [-o FILE] [OPTION]...\n"
-        "\n"
-        "Writes one HTML file with the page of `heapwatch web` and the data of finished\n"
-        "eventlogs. It works from the disk, offline. Several logs can be compared in it.\n"
-        "Large logs are thinned for display with minima and maxima kept; the file says so.\n"
-        "\n"
-        "  -o, --output FILE        where to (default: LOG with .html; - is standard output)\n"
-        "  -j, --json               the data alone, as JSON (docs/WEB.md)\n"
-        "  -n, --bands N            bands drawn at first, the largest (default 15; 0: all)\n"
-        "      --sort FIELD         their order: size (default), stddev, name, number, gradient\n"
-        "      --reverse            the other way round\n"
-        "  -i, --include TEXT       draw only notes that contain TEXT; may be repeated\n"
-        "  -x, --exclude TEXT       draw no notes that contain TEXT; may be repeated\n"
-        "      --no-traces          draw no notes\n"
-        "      --include-trace-events  draw messages (traceEvent), too, not only markers\n"
-        "      --y-axis BYTES       fixed top of the heap chart: 512M, 1.5GiB\n"
-        "\n"
-        "These are first settings: the page can change all of them. Its statistics are\n"
-        "over all samples, however many are drawn.\n"
-        "\n"
-        "Ends with 0, or with 2 when a log cannot be read or the file cannot be written.\n"
-        "\n"
-        "Examples:\n"
-        "  heapwatch report run.eventlog\n"
-        "  heapwatch report before.eventlog after.eventlog -o compare.html\n";
-
-static int run(int argc, char **argv);
-
-const struct command command_report = {
-        .name = "report",
-        .summary = "finished logs as one HTML file",
-        .help = help,
-        .run = run,
-};
-
 /* ------------------------------------------------------------------- options */
 
-static int parse_sort(struct reporter *r, const char *text)
+static const char *nth_order(size_t n)
 {
-        static const char *const fields[] = { "size", "stddev", "name", "number", "gradient" };
-        const char *meant;
+        static const char *const orders[] = { "size", "stddev", "name", "number", "gradient", NULL };
 
-        for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
-                if (!strcmp(fields[i], text)) {
-                        r->options.sort = fields[i];
-                        return 0;
-                }
-        }
-        meant = nearest(text, (const char **)fields, sizeof(fields) / sizeof(fields[0]));
-        return command_usage_error(&command_report, "--sort '%s': %s%s%s", text, meant ? "did you mean '" : "expected ",
-                                   meant ? meant : "size, stddev, name, number or gradient", meant ? "'?" : "");
+        return orders[n];
 }
 
-static int parse_bands(struct reporter *r, const char *text)
+static const struct option options[] = {
+        OPERAND_LIST("LOG...", 1, struct reporter, files, COMPLETE_FILE, NULL),
+        OPTION_TEXT("output", 'o', "FILE", struct reporter, out, COMPLETE_FILE,
+                    "where to (default: LOG with .html; - is standard output)"),
+        OPTION_FLAG("json", 'j', struct reporter, json, "the data alone, as JSON (docs/WEB.md)"),
+        OPTION_NUMBER("bands", 'n', unsigned, struct reporter, options.bands, 0, 100000,
+                      "bands drawn at first, the largest (default 15; 0: all)"),
+        OPTION_NAME("sort", 0, "FIELD", struct reporter, options.sort, nth_order,
+                    "their order: size (default), stddev, name, number, gradient"),
+        OPTION_FLAG("reverse", 0, struct reporter, options.reverse, "the other way round"),
+        OPTION_LIST("include", 'i', "TEXT", struct reporter, options.include, COMPLETE_NOTHING,
+                    "draw only notes that contain TEXT; may be repeated"),
+        OPTION_LIST("exclude", 'x', "TEXT", struct reporter, options.exclude, COMPLETE_NOTHING,
+                    "draw no notes that contain TEXT; may be repeated"),
+        OPTION_FLAG("no-traces", 0, struct reporter, options.no_traces, "draw no notes"),
+        OPTION_FLAG("include-trace-events", 0, struct reporter, options.trace_events,
+                    "draw messages (traceEvent), too, not only markers"),
+        OPTION_BYTES("y-axis", 0, struct reporter, options.y_axis_bytes, 1,
+                     "fixed top of the heap chart: 512M, 1.5GiB"),
+        OPTIONS_END,
+};
+
+static int check(void *filled)
 {
-        char *end;
-        unsigned long n = strtoul(text, &end, 10);
+        const struct reporter *r = filled;
 
-        if (text[0] < '0' || text[0] > '9' || *end || n > 100000)
-                return command_usage_error(&command_report, "--bands '%s': expected a number, 0 for all", text);
-        r->options.bands = (unsigned)n;
-        return 0;
-}
-
-static int parse_option(struct reporter *r, int o)
-{
-        switch (o) {
-        case 'o':
-                r->out = optarg;
+        if (r->json || page_size())
                 return 0;
-        case 'j':
-                r->json = true;
-                return 0;
-        case 'n':
-                return parse_bands(r, optarg);
-        case 's':
-                return parse_sort(r, optarg);
-        case 'r':
-                r->options.reverse = true;
-                return 0;
-        case 'i':
-                return options_add(&command_report, &r->options.include, optarg);
-        case 'x':
-                return options_add(&command_report, &r->options.exclude, optarg);
-        case 'T':
-                r->options.no_traces = true;
-                return 0;
-        case 'e':
-                r->options.trace_events = true;
-                return 0;
-        case 'y':
-                if (hw_parse_bytes(optarg, &r->options.y_axis_bytes) && r->options.y_axis_bytes)
-                        return 0;
-                return command_usage_error(&command_report, "--y-axis '%s': expected a size, e.g. 512M or 1.5GiB",
-                                           optarg);
-        default:
-                return command_usage_error(&command_report, "unknown option or missing value");
-        }
-}
-
-static int parse(struct reporter *r, int argc, char **argv)
-{
-        static const struct option options[] = {
-                { "output", required_argument, NULL, 'o' },
-                { "json", no_argument, NULL, 'j' },
-                { "bands", required_argument, NULL, 'n' },
-                { "sort", required_argument, NULL, 's' },
-                { "reverse", no_argument, NULL, 'r' },
-                { "include", required_argument, NULL, 'i' },
-                { "exclude", required_argument, NULL, 'x' },
-                { "no-traces", no_argument, NULL, 'T' },
-                { "y-axis", required_argument, NULL, 'y' },
-                { "include-trace-events", no_argument, NULL, 'e' },
-                { NULL, 0, NULL, 0 },
-        };
-        int o, bad = 0;
-
-        r->options.bands = 15;
-        r->options.sort = "size";
-        optind = 1;
-        while (!bad && (o = getopt_long(argc, argv, "o:jn:i:x:", options, NULL)) != -1)
-                bad = parse_option(r, o);
-        for (int i = optind; !bad && i < argc; i++)
-                bad = options_add(&command_report, &r->files, argv[i]);
-        if (!bad && !r->files.n)
-                bad = command_usage_error(&command_report, "which log? expected an eventlog");
-        if (!bad && !r->json && !page_size()) {
-                command_error(&command_report, "%s, or use --json", PAGE_MISSING);
-                bad = EXIT_USAGE;
-        }
-        return bad;
+        command_error(&command_report, "%s, or use --json", PAGE_MISSING);
+        return EXIT_USAGE;
 }
 
 /* ------------------------------------------------------------------ progress */
@@ -376,16 +281,33 @@ static int report(struct reporter *r)
         return status;
 }
 
-static int run(int argc, char **argv)
+static int run(void *filled)
 {
-        struct reporter *r = calloc(1, sizeof(*r));
-        int status = EXIT_USAGE;
-
-        if (r && !parse(r, argc, argv)) {
-                signals_catch();
-                status = report(r);
-        }
-        free(r);
+        signals_catch();
+        int status = report(filled);
         signals_die();
         return status;
 }
+
+const struct command command_report = {
+        .name = "report",
+        .summary = "finished logs as one HTML file",
+        .usage = (const char *const[]){ "LOG... [-o FILE] [OPTION]...", NULL },
+        .about = "Writes one HTML file with the page of `heapwatch web` and the data of finished eventlogs. It works "
+                 "from the disk, offline. Several logs can be compared in it. Large logs are thinned for display with "
+                 "minima and maxima kept; the file says so.",
+        .options = options,
+        .notes = "These are first settings: the page can change all of them. Its statistics are over all samples, "
+                 "however many are drawn.",
+        .status = "0, or 2 when a log cannot be read or the file cannot be written.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch report run.eventlog",
+                        "heapwatch report before.eventlog after.eventlog -o compare.html",
+                        NULL,
+                },
+        .size = sizeof(struct reporter),
+        .defaults = &(const struct reporter){ .options = { .bands = 15, .sort = "size" } },
+        .check = check,
+        .run = run,
+};

@@ -5,7 +5,6 @@
  * DESIGN: heapwatchd --once judges the logs and sends the same alert messages as
  * live; here they are only gathered, printed and counted.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,36 +16,10 @@
 #include "client/rules/junit.h"
 #include "heapwatch/text.h"
 
-static const char help[] =
-        "usage: heapwatch check [OPTION]... LOG...\n"
-        "\n"
-        "Judges finished eventlogs by the built-in rules and by yours, prints what fired\n"
-        "with the evidence, and tells it by its exit status.\n"
-        "\n"
-        "  --rules FILE          rules of your own; may be repeated (heapwatch-rules(5))\n"
-        "  --fail-on SEVERITY    what counts: info, warning (default) or critical\n"
-        "  --junit FILE          write the result as JUnit XML, too\n"
-        "  --resolution TIME     step in which growth is judged; default: from the log's length\n"
-        "  --leak-after TIME     growth of this length that does not slow down is a leak\n"
-        "  --limit BYTES         memory that the program may use, such as 2GiB\n"
-        "\n"
-        "Exit status: 0 nothing that counts fired, 1 something did, 2 bad input or usage.\n"
-        "\n"
-        "Example: heapwatch check --rules ci.yaml --junit heap.xml build/*.eventlog\n";
-
-static int run(int argc, char **argv);
-
-const struct command command_check = {
-        .name = "check",
-        .summary = "judge finished logs by rules: an exit status for CI",
-        .help = help,
-        .run = run,
-};
-
 struct check {
         struct text_list daemon_args; /* passed on */
         struct text_list files;
-        enum severity least;
+        int least; /* enum severity */
         const char *junit;
         struct findings findings;
 };
@@ -138,72 +111,56 @@ static int judge(struct check *c)
                 return status;
         print_all(c);
         if (c->junit) {
-                r = junit_write(c->junit, &c->findings, c->files.items, c->files.n, c->least);
+                r = junit_write(c->junit, &c->findings, c->files.items, c->files.n, (enum severity)c->least);
                 if (r < 0) {
                         command_error(&command_check, "%s: %s", c->junit, strerror(-r));
                         return EXIT_USAGE;
                 }
         }
         for (size_t t = 0; t < c->findings.n_targets; t++)
-                if (findings_count(&c->findings, t, c->least) > 0)
+                if (findings_count(&c->findings, t, (enum severity)c->least) > 0)
                         status = EXIT_FINDING;
         return status;
 }
 
 /* ------------------------------------------------------------------ options */
 
-static int parse_option(struct check *c, int o)
+static const struct option options[] = {
+        OPERAND_LIST("LOG...", 1, struct check, files, COMPLETE_FILE, NULL),
+        OPTION_RULES(struct check, daemon_args),
+        OPTION_CHOICE("fail-on", 0, "SEVERITY", int, struct check, least, severity_names,
+                      "what counts: info, warning (default) or critical"),
+        OPTION_TEXT("junit", 0, "FILE", struct check, junit, COMPLETE_FILE,
+                    "write the result as JUnit XML, too: a suite for each log and in it a case for each rule that "
+                    "fired; after "
+                    "bad input an error"),
+        OPTIONS_OF_TREND(struct check, daemon_args),
+        OPTIONS_END,
+};
+
+static int run(void *filled)
 {
-        switch (o) {
-        case 'r':
-                return options_pass_on(&command_check, &c->daemon_args, "--rules", optarg);
-        case 'R':
-        case 'L':
-        case 'M':
-                return options_of_trend(&command_check, &c->daemon_args, o, optarg);
-        case 'j':
-                c->junit = optarg;
-                return 0;
-        case 'f':
-                return severity_option(&command_check, optarg, &c->least);
-        default:
-                return command_usage_error(&command_check, "unknown option or missing value");
-        }
-}
+        struct check *c = filled;
+        int status = judge(c);
 
-static int parse(struct check *c, int argc, char **argv)
-{
-        static const struct option options[] = {
-                { "rules", required_argument, NULL, 'r' },
-                { "fail-on", required_argument, NULL, 'f' },
-                { "junit", required_argument, NULL, 'j' },
-                OPTIONS_OF_TREND,
-                { NULL, 0, NULL, 0 },
-        };
-        int o, bad = 0;
-
-        optind = 1;
-        while (!bad && (o = getopt_long(argc, argv, "", options, NULL)) != -1)
-                bad = parse_option(c, o);
-        for (int i = optind; !bad && i < argc; i++)
-                bad = options_add(&command_check, &c->files, argv[i]);
-        if (!bad && c->files.n == 0)
-                bad = command_usage_error(&command_check, "which log? expected LOG...");
-        return bad;
-}
-
-static int run(int argc, char **argv)
-{
-        struct check *c = calloc(1, sizeof(*c));
-        int status;
-
-        if (!c) {
-                command_error(&command_check, "out of memory");
-                return EXIT_USAGE;
-        }
-        c->least = SEVERITY_WARNING;
-        status = parse(c, argc, argv) ? EXIT_USAGE : judge(c);
         findings_done(&c->findings);
-        free(c);
         return status;
 }
+
+const struct command command_check = {
+        .name = "check",
+        .summary = "judge finished logs by rules: an exit status for CI",
+        .usage = (const char *const[]){ "[OPTION]... LOG...", NULL },
+        .about = "Judges finished eventlogs by the built-in rules and by yours, prints what fired with the evidence, "
+                 "and says so by its exit status.",
+        .options = options,
+        .status = "0 nothing that counts fired, 1 something did, 2 bad input or usage.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch check --rules ci.yaml --junit heap.xml build/*.eventlog",
+                        NULL,
+                },
+        .size = sizeof(struct check),
+        .defaults = &(const struct check){ .least = SEVERITY_WARNING },
+        .run = run,
+};

@@ -8,45 +8,21 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "client/cli/command.h"
+#include "client/cli/options.h"
 #include "client/feed/find_daemon.h"
 #include "proto/base/nearest.h"
 
-static const char help[] =
-        "usage: heapwatch rules check FILE...\n"
-        "       heapwatch rules list [--explain] [FILE...]\n"
-        "       heapwatch rules test TESTFILE...\n"
-        "\n"
-        "  check   reads rule files and says what is wrong with them: file, line, column,\n"
-        "          what was expected\n"
-        "  list    the built-in rules and those of the files; --explain tells them in words\n"
-        "  test    runs tests of rules on made-up series or on logs (heapwatch-rules(5))\n"
-        "\n"
-        "Exit status: 0 all well, 1 a test failed, 2 a file is wrong or bad usage.\n"
-        "\n"
-        "Examples:\n"
-        "  heapwatch rules list --explain\n"
-        "  heapwatch rules check /etc/heapwatch/rules.yaml\n";
-
-static int run(int argc, char **argv);
-
-const struct command command_rules = {
-        .name = "rules",
-        .summary = "check, list, explain and test rules for alerts",
-        .help = help,
-        .run = run,
-};
-
 /* Becomes heapwatchd OPTION FILE... */
-static int become(const char *option, int n, char **files)
+static int become(const char *option, size_t n, const char *const *files)
 {
         char path[PATH_MAX];
-        char **argv = calloc((size_t)n + 4, sizeof(*argv));
+        char **argv = calloc(n + 4, sizeof(*argv));
 
         if (!argv) {
                 command_error(&command_rules, "out of memory");
@@ -56,7 +32,7 @@ static int become(const char *option, int n, char **files)
         argv[0] = (char *)"heapwatchd";
         argv[1] = (char *)option;
         argv[2] = (char *)"--";
-        memcpy(argv + 3, files, (size_t)n * sizeof(*argv));
+        memcpy(argv + 3, files, n * sizeof(*argv));
         (void)fflush(stdout);
         (void)execvp(path, argv);
         command_error(&command_rules, "heapwatchd cannot be started: %s; it belongs beside heapwatch or in PATH",
@@ -65,46 +41,63 @@ static int become(const char *option, int n, char **files)
         return EXIT_USAGE;
 }
 
-static int list(int n, char **words)
-{
-        int explain = 0;
+struct request {
+        struct text_list words; /* the verb, then files */
+        bool explain;
+};
 
-        for (int i = 0; i < n; i++) {
-                if (!strcmp(words[i], "--explain"))
-                        explain = 1;
-                else if (words[i][0] == '-')
-                        return command_usage_error(&command_rules, "unknown option '%s'; expected --explain", words[i]);
-        }
-        for (int i = 0, kept = 0; i < n; i++)
-                if (words[i][0] != '-')
-                        words[kept++] = words[i];
-        return become(explain ? "--explain-rules" : "--list-rules", n - explain, words);
-}
+static const struct option options[] = {
+        OPERAND(OPTION_IS_LIST, "VERB", struct text_list, 0, 0, struct request, words, COMPLETE_FILE, NULL),
+        OPTION_FLAG("explain", 0, struct request, explain, "list: in words"),
+        OPTIONS_END,
+};
 
-static int needs_files(const char *option, int n, char **files)
+static const struct term verbs[] = {
+        { "check", "FILE...",
+          "reads rule files and says what is wrong with them: file, line, column, what was expected" },
+        { "list", "[FILE...]", "the built-in rules and those of the files; --explain says in words what each means" },
+        { "test", "TESTFILE...", "runs tests of rules on made-up series or on logs (heapwatch-rules(5))" },
+        { NULL, NULL, NULL },
+};
+
+static int run(void *filled)
 {
-        if (n == 0)
+        const struct request *r = filled;
+        const char *const *files = r->words.items + 1;
+        const char *verb = r->words.n ? r->words.items[0] : "", *meant;
+        bool list = !strcmp(verb, "list"), check = !strcmp(verb, "check"), test = !strcmp(verb, "test");
+
+        if (r->explain && r->words.n && !list)
+                return command_usage_error(&command_rules, "--explain belongs to list");
+        if (list)
+                return become(r->explain ? "--explain-rules" : "--list-rules", r->words.n - 1, files);
+        if ((check || test) && r->words.n == 1)
                 return command_usage_error(&command_rules, "which file? expected FILE...");
-        if (files[0][0] == '-')
-                return command_usage_error(&command_rules, "unknown option '%s'", files[0]);
-        return become(option, n, files);
-}
-
-static int run(int argc, char **argv)
-{
-        static const char *const verbs[] = { "check", "list", "test" };
-        const char *meant;
-
-        if (argc < 2)
+        if (check || test)
+                return become(check ? "--check-rules" : "--test-rules", r->words.n - 1, files);
+        if (!*verb)
                 return command_usage_error(&command_rules, "what? expected check, list or test");
-        if (!strcmp(argv[1], "check"))
-                return needs_files("--check-rules", argc - 2, argv + 2);
-        if (!strcmp(argv[1], "test"))
-                return needs_files("--test-rules", argc - 2, argv + 2);
-        if (!strcmp(argv[1], "list"))
-                return list(argc - 2, argv + 2);
-        meant = nearest(argv[1], verbs, 3);
+        meant = nearest(verb, (const char *const[]){ "check", "list", "test" }, 3);
         if (meant)
-                return command_usage_error(&command_rules, "unknown verb '%s'; did you mean '%s'?", argv[1], meant);
-        return command_usage_error(&command_rules, "unknown verb '%s'; expected check, list or test", argv[1]);
+                return command_usage_error(&command_rules, "unknown verb '%s'; did you mean '%s'?", verb, meant);
+        return command_usage_error(&command_rules, "unknown verb '%s'; expected check, list or test", verb);
 }
+
+const struct command command_rules = {
+        .name = "rules",
+        .summary = "check, list, explain and test rules for alerts",
+        .usage = (const char *const[]){ "check FILE...", "list [--explain] [FILE...]", "test TESTFILE...", NULL },
+        .about = "Checks, lists and tests rules for alerts, with the daemon's own parser.",
+        .sections = (const struct help_section[]){ { "Verbs", verbs }, { NULL, NULL } },
+        .options = options,
+        .verbs = verbs,
+        .status = "0 all well, 1 a test failed, 2 a file is wrong or bad usage.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch rules list --explain",
+                        "heapwatch rules check /etc/heapwatch/rules.yaml",
+                        NULL,
+                },
+        .size = sizeof(struct request),
+        .run = run,
+};

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,7 +18,7 @@
 #include "proto/eventlog/advice.h"
 #include "proto/base/limits.h"
 #include "proto/base/process.h"
-#include "client/cli/command.h"
+#include "client/cli/options.h"
 #include "client/program/inquire.h"
 #include "client/run/daemon.h"
 #include "client/run/flags.h"
@@ -30,38 +29,10 @@
 #define SENTENCE 1024
 #define SEEN_MS  3000 /* for the daemon to notice the end of the log */
 
-static const char help[] =
-        "usage: heapwatch run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
-        "\n"
-        "Runs a GHC-compiled program and watches its heap while it runs. PROGRAM is asked\n"
-        "what its runtime system can do, its eventlog is led to the daemon (started when\n"
-        "there is none), and `heapwatch top` shows it. PROGRAM's own RTS flags are kept.\n"
-        "If the daemon dies, PROGRAM goes on unharmed.\n"
-        "\n"
-        "  --name NAME          name of the target (default: PROGRAM's file name)\n"
-        "  --no-top             no screen: standard input, output and error stay PROGRAM's own\n"
-        "  --plain              the screen as lines of text, not as a full screen\n"
-        "  --close              close the screen when PROGRAM ends\n"
-        "  --heap-profile KIND  break the heap down by KIND, as in +RTS -hKIND: T closure type,\n"
-        "                       c cost centre, i info table ... or none (default: T, unless\n"
-        "                       PROGRAM's own flags choose one)\n"
-        "  --rts \"FLAGS\"        more RTS flags; they win over ours\n"
-        "  --no-flush           PROGRAM flushes its eventlog itself: set no flush interval\n"
-        "  --end-hung SECONDS   end PROGRAM when it hangs for so long: each thread waits for\n"
-        "                       another one, as the flush interval can cause at exit\n"
-        "  --resolution TIME    step in which growth is judged, 100ms to 1h (default: the daemon's,\n"
-        "                       1m): a short run needs a short one, and collections in most steps\n"
-        "  --force              run PROGRAM even if it cannot be watched\n"
-        "\n"
-        "Without --no-top, PROGRAM's output goes to a file, which is named at the end.\n"
-        "The exit status is PROGRAM's; 128 + N after signal N; 2 when it was not started.\n"
-        "\n"
-        "Example: ghc -rtsopts -threaded -eventlog Main.hs && heapwatch run -- ./Main --port 8080\n";
-
 struct options {
         const char *name, *heap_profile, *extra;
         bool no_top, plain, close, no_flush, force;
-        long long end_hung_ms;
+        uint64_t end_hung_ns;   /* UINT64_MAX: never */
         uint64_t resolution_ns; /* 0: not given */
         char **program;
 };
@@ -84,35 +55,6 @@ struct run {
 
 /* ---------------------------------------------------------------- options */
 
-enum {
-        OPT_NAME = 256,
-        OPT_NO_TOP,
-        OPT_PLAIN,
-        OPT_CLOSE,
-        OPT_PROFILE,
-        OPT_RTS,
-        OPT_NO_FLUSH,
-        OPT_END_HUNG,
-        OPT_FORCE,
-        OPT_RESOLUTION,
-        OPT_HELP
-};
-
-static const struct option long_options[] = {
-        { "name", required_argument, NULL, OPT_NAME },
-        { "no-top", no_argument, NULL, OPT_NO_TOP },
-        { "plain", no_argument, NULL, OPT_PLAIN },
-        { "close", no_argument, NULL, OPT_CLOSE },
-        { "heap-profile", required_argument, NULL, OPT_PROFILE },
-        { "rts", required_argument, NULL, OPT_RTS },
-        { "no-flush", no_argument, NULL, OPT_NO_FLUSH },
-        { "end-hung", required_argument, NULL, OPT_END_HUNG },
-        { "resolution", required_argument, NULL, OPT_RESOLUTION },
-        { "force", no_argument, NULL, OPT_FORCE },
-        { "help", no_argument, NULL, OPT_HELP },
-        { NULL, 0, NULL, 0 },
-};
-
 static bool name_valid(const char *name)
 {
         static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
@@ -121,84 +63,44 @@ static bool name_valid(const char *name)
         return n > 0 && n < DAEMON_NAME_MAX && strspn(name, letters) == n && name[0] != '.' && name[0] != '-';
 }
 
-static bool seconds_parse(const char *text, long long *ret_ms)
+static const struct option options[] = {
+        OPERAND_REST("PROGRAM [ARGUMENT]...", struct options, program, COMPLETE_PROGRAM, NULL),
+        OPTION_TEXT("name", 0, "NAME", struct options, name, COMPLETE_NOTHING,
+                    "name of the target (default: PROGRAM's file name)"),
+        OPTION_FLAG("no-top", 0, struct options, no_top,
+                    "no screen: standard input, output and error stay PROGRAM's own"),
+        OPTION_FLAG("plain", 0, struct options, plain, "the screen as lines of text, not as a full screen"),
+        OPTION_FLAG("close", 0, struct options, close, "close the screen when PROGRAM ends"),
+        OPTION_TEXT(
+                "heap-profile", 0, "KIND", struct options, heap_profile, COMPLETE_NOTHING,
+                "break the heap down by KIND, as in +RTS -hKIND: T closure type, c cost centre, i info table ... or "
+                "none (default: T, unless PROGRAM's own flags choose one)"),
+        OPTION_TEXT("rts", 0, "\"FLAGS\"", struct options, extra, COMPLETE_NOTHING,
+                    "more RTS flags; they win over ours"),
+        OPTION_FLAG("no-flush", 0, struct options, no_flush,
+                    "PROGRAM flushes its eventlog itself: set no flush interval"),
+        OPTION_SECONDS("end-hung", 0, "SECONDS", struct options, end_hung_ns, 0, UINT64_C(86400000000000),
+                       "end PROGRAM when it hangs for so long: each thread waits for another one, as the flush "
+                       "interval can cause at exit"),
+        OPTION_DURATION("resolution", 0, struct options, resolution_ns, LIMIT_RESOLUTION_LEAST_NS,
+                        LIMIT_RESOLUTION_MOST_NS,
+                        "step in which growth is judged, 100ms to 1h (default: the daemon's, 1m): a short run needs a "
+                        "short one, and collections in most steps"),
+        OPTION_FLAG("force", 0, struct options, force, "run PROGRAM even if it cannot be watched"),
+        OPTIONS_END,
+};
+
+static int check(void *filled)
 {
-        char *end;
-        double s;
+        const struct options *o = filled;
+        const char *kind = o->heap_profile;
 
-        errno = 0;
-        s = strtod(text, &end);
-        if (errno != 0 || end == text || *end != '\0' || !(s >= 0 && s <= 86400))
-                return false;
-        *ret_ms = (long long)(s * 1000);
-        return true;
-}
-
-static int set_option(struct options *o, int which, const char *value)
-{
-        switch (which) {
-        case OPT_NAME:
-                o->name = value;
-                return name_valid(value) ? 0
-                                         : command_usage_error(&command_run,
-                                                               "--name: expected 1 to 64 of A-Z a-z 0-9 . _ -, not "
-                                                               "starting with . or -");
-        case OPT_NO_TOP:
-                o->no_top = true;
-                return 0;
-        case OPT_PLAIN:
-                o->plain = true;
-                return 0;
-        case OPT_CLOSE:
-                o->close = true;
-                return 0;
-        case OPT_PROFILE:
-                o->heap_profile = value;
-                return value[0] != '\0' && strlen(value) <= 32 && strpbrk(value, " \t\n\r\v\f") == NULL
-                               ? 0
-                               : command_usage_error(&command_run, "--heap-profile: expected what follows -h, or none");
-        case OPT_RTS:
-                o->extra = value;
-                return 0;
-        case OPT_NO_FLUSH:
-                o->no_flush = true;
-                return 0;
-        case OPT_END_HUNG:
-                return seconds_parse(value, &o->end_hung_ms)
-                               ? 0
-                               : command_usage_error(&command_run, "--end-hung: expected seconds from 0 to 86400");
-        case OPT_RESOLUTION:
-                return hw_parse_duration(value, &o->resolution_ns) && o->resolution_ns >= LIMIT_RESOLUTION_LEAST_NS &&
-                                       o->resolution_ns <= LIMIT_RESOLUTION_MOST_NS
-                               ? 0
-                               : command_usage_error(&command_run, "--resolution: expected a time from 100ms to 1h");
-        case OPT_FORCE:
-                o->force = true;
-                return 0;
-        default:
-                return command_usage_error(&command_run, "unknown option or missing value");
-        }
-}
-
-/* 0, or an exit status + 1 so that 0 can mean "go on". */
-static int parse_options(int argc, char **argv, struct options *o)
-{
-        int c, r;
-
-        *o = (struct options){ .extra = "", .end_hung_ms = -1 };
-        opterr = 0;
-        optind = 1;
-        while ((c = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
-                if (c == OPT_HELP) {
-                        fputs(help, stdout);
-                        return EXIT_OK + 1;
-                }
-                if ((r = set_option(o, c, optarg)) != 0)
-                        return r + 1;
-        }
-        if (optind == argc)
-                return command_usage_error(&command_run, "no program given") + 1;
-        o->program = argv + optind;
+        if (o->name && !name_valid(o->name))
+                return command_usage_error(&command_run,
+                                           "--name: expected 1 to 64 of A-Z a-z 0-9 . _ -, not starting "
+                                           "with . or -");
+        if (kind && (!*kind || strlen(kind) > 32 || strpbrk(kind, " \t\n\r\v\f")))
+                return command_usage_error(&command_run, "--heap-profile: expected what follows -h, or none");
         return 0;
 }
 
@@ -453,7 +355,7 @@ static int start(struct run *r)
                         return EXIT_USAGE;
                 }
         }
-        struct session_options options = {
+        struct session_options session = {
                 .path = r->path,
                 .argv = r->o.program,
                 .ghcrts = r->flags.ghcrts,
@@ -467,9 +369,9 @@ static int start(struct run *r)
                 .close_screen = r->o.close,
                 .output_fd = r->output_fd,
                 .output_path = r->output,
-                .end_hung_ms = r->o.end_hung_ms,
+                .end_hung_ms = r->o.end_hung_ns == UINT64_MAX ? -1 : (long long)(r->o.end_hung_ns / 1000000),
         };
-        int e = session_run(&options, &result);
+        int e = session_run(&session, &result);
         if (e < 0) {
                 command_error(&command_run, "cannot start %s: %s", r->path, strerror(-e));
                 return EXIT_USAGE;
@@ -481,15 +383,12 @@ static int start(struct run *r)
         return WIFSIGNALED(result.wait_status) ? 128 + WTERMSIG(result.wait_status) : WEXITSTATUS(result.wait_status);
 }
 
-static int run(int argc, char **argv)
+static int run(void *filled)
 {
-        struct run r = { .output_fd = -1 };
-        int status = parse_options(argc, argv, &r.o);
-
-        if (status != 0)
-                return status - 1;
+        struct run r = { .o = *(const struct options *)filled, .output_fd = -1 };
         bool go = prepare(&r);
-        status = go && r.watched ? start(&r) : EXIT_USAGE;
+        int status = go && r.watched ? start(&r) : EXIT_USAGE;
+
         release(&r);
         if (go && !r.watched) {
                 execv(r.path, r.o.program); /* forced: it takes our place */
@@ -501,6 +400,23 @@ static int run(int argc, char **argv)
 const struct command command_run = {
         .name = "run",
         .summary = "run a program and watch its heap live",
-        .help = help,
+        .usage = (const char *const[]){ "[OPTION]... [--] PROGRAM [ARGUMENT]...", NULL },
+        .about = "Runs a GHC-compiled program and watches its heap while it runs. PROGRAM is asked what its runtime "
+                 "system can do, its eventlog is led to the daemon (started when none runs), and `heapwatch top` "
+                 "shows it. PROGRAM's own RTS flags are kept. If the daemon dies, PROGRAM goes on unharmed.",
+        .options = options,
+        .notes = "Without --no-top, PROGRAM's output goes to a file, which is named at the end. When PROGRAM has "
+                 "ended, its target "
+                 "stays as it ended; see --keep-ended in heapwatchd(8).",
+        .status = "PROGRAM's; 128 + N after signal N; 2 when it was not started.",
+        .examples =
+                (const char *const[]){
+                        "ghc -rtsopts -threaded -eventlog Main.hs",
+                        "heapwatch run -- ./Main --port 8080",
+                        NULL,
+                },
+        .size = sizeof(struct options),
+        .defaults = &(const struct options){ .extra = "", .end_hung_ns = UINT64_MAX },
+        .check = check,
         .run = run,
 };

@@ -7,7 +7,6 @@
  * its view forgotten: memory does not grow with the number of logs.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,28 +15,6 @@
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "client/summary/summary.h"
-
-static const char help[] =
-        "usage: heapwatch summary LOG... [--format text|json]\n"
-        "\n"
-        "Prints of each run in finished eventlogs what +RTS -s prints at a program's end,\n"
-        "as far as the log holds it: bytes allocated and copied, maximum residency,\n"
-        "collections and pauses of each generation, mutator and GC time, productivity;\n"
-        "then the heap profile's mode and largest bands, the time profile, notes, threads,\n"
-        "and what of the log was lost. What the log does not hold is left out.\n"
-        "\n"
-        "  --format text      for people (default)\n"
-        "  --format json      one object a line for each run, numbers exact\n"
-        "\n"
-        "Times are elapsed times: CPU times are not in an eventlog. MUT time is all time outside\n"
-        "collections, so it includes what +RTS -s calls INIT and EXIT; a pause includes the heap\n"
-        "census taken in it. A log that was connected late tells only what came since.\n"
-        "\n"
-        "Ends with 0, or 2 when a log could not be read; the others are printed all the same.\n"
-        "\n"
-        "Examples:\n"
-        "  heapwatch summary run.eventlog\n"
-        "  heapwatch summary --format json */run.eventlog | jq '.memory.maxResidencyBytes'\n";
 
 struct request {
         struct text_list logs;
@@ -54,46 +31,13 @@ struct gathering {
         bool any; /* a run was printed */
 };
 
-static int run(int argc, char **argv);
-
-const struct command command_summary = {
-        .name = "summary",
-        .summary = "what +RTS -s prints, of finished logs, and what else they hold",
-        .help = help,
-        .run = run,
-};
-
 /* -------------------------------------------------------------- options */
 
-static int set_format(struct request *r, const char *text)
-{
-        r->json = !strcmp(text, "json");
-        if (r->json || !strcmp(text, "text"))
-                return 0;
-        return command_usage_error(&command_summary, "unknown format '%s'; expected text or json", text);
-}
-
-static int parse(struct request *r, int argc, char **argv)
-{
-        static const struct option options[] = {
-                { "format", required_argument, NULL, 'f' },
-                { NULL, 0, NULL, 0 },
-        };
-        int o, bad = 0;
-
-        optind = 1;
-        while (!bad && (o = getopt_long(argc, argv, "f:", options, NULL)) != -1) {
-                if (o == 'f')
-                        bad = set_format(r, optarg);
-                else
-                        bad = command_usage_error(&command_summary, "unknown option or missing value");
-        }
-        for (int i = optind; !bad && i < argc; i++)
-                bad = options_add(&command_summary, &r->logs, argv[i]);
-        if (!bad && !r->logs.n)
-                bad = command_usage_error(&command_summary, "of which log? expected LOG...");
-        return bad;
-}
+static const struct option options[] = {
+        OPERAND_LIST("LOG...", 1, struct request, logs, COMPLETE_FILE, NULL),
+        OPTION_JSON(struct request, json, "for people (default), or one object a line for each run, numbers exact"),
+        OPTIONS_END,
+};
 
 /* --------------------------------------------------------------- output */
 
@@ -207,15 +151,33 @@ static int read_logs(const struct request *r)
         return event == FEED_FAILED || (status && status != -EPIPE) ? EXIT_USAGE : EXIT_OK;
 }
 
-static int run(int argc, char **argv)
+static int run(void *filled)
 {
-        struct request r = { .json = false };
-        int status = EXIT_USAGE;
-
-        if (!parse(&r, argc, argv)) {
-                signals_catch();
-                status = read_logs(&r);
-        }
+        signals_catch();
+        int status = read_logs(filled);
         signals_die();
         return status;
 }
+
+const struct command command_summary = {
+        .name = "summary",
+        .summary = "what +RTS -s prints, of finished logs, and what else they hold",
+        .usage = (const char *const[]){ "[OPTION]... LOG...", NULL },
+        .about = "Prints of each run in finished eventlogs what +RTS -s prints at a program's end, as far as the log "
+                 "holds it: bytes allocated and copied, maximum residency, collections and pauses of each generation, "
+                 "mutator and GC time, productivity; then the heap profile's mode and largest bands, the time "
+                 "profile, notes, threads, and what of the log was lost. What the log does not hold is left out.",
+        .options = options,
+        .notes = "Times are elapsed times: CPU times are not in an eventlog. MUT time is all time outside "
+                 "collections, so it includes what +RTS -s calls INIT and EXIT; a pause includes the heap census taken "
+                 "in it. A log that was connected late holds only what came since.",
+        .status = "0, or 2 when a log could not be read; the others are printed all the same.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch summary run.eventlog",
+                        "heapwatch summary --format json */run.eventlog | jq '.memory.maxResidencyBytes'",
+                        NULL,
+                },
+        .size = sizeof(struct request),
+        .run = run,
+};

@@ -6,7 +6,6 @@
  * all of it is there. Of files each run is printed when the next one begins.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,38 +18,10 @@
 
 #define WAIT_MS 5000 /* for a daemon's snapshot */
 
-static const char help[] =
-        "usage: heapwatch trend [TARGET]... [--connect ENDPOINT]... [OPTIONS]\n"
-        "       heapwatch trend FILE... [OPTIONS]\n"
-        "\n"
-        "Says of each target, or of each run in finished eventlogs, whether memory leaks, where\n"
-        "it grows, since when, and when it meets the limit; then a row for each series and for\n"
-        "the bands of the heap profile: verdict (unknown, steady, growing, leak), size now,\n"
-        "robust slope with its interval, what it gained at least over the window that decided,\n"
-        "the length of that window, and the time in the run at which growth began.\n"
-        "docs/VERDICT.md tells how a verdict is found. An argument that names a file is one.\n"
-        "\n"
-        "  --format text|json    text (default), or one object a line with all numbers\n"
-        "  --sort KEY            order of bands: gained (default), slope, size, name\n"
-        "  --bands N             bands shown (default 10)\n"
-        "  --windows             statistics over 10 m, 1 h, 6 h, 24 h and the run under each row\n"
-        "  --fail-on VERDICT     end with 1 when something is growing, or a leak\n"
-        "  --connect ENDPOINT    a daemon's publish endpoint; may be repeated\n"
-        "  --resolution TIME, --leak-after TIME, --limit BYTES\n"
-        "                        with FILE: how to judge, see heapwatchd(8)\n"
-        "\n"
-        "Ends with 0, 1 as --fail-on says, 2 when there is nothing to read.\n"
-        "\n"
-        "Examples:\n"
-        "  heapwatch trend api-1\n"
-        "  heapwatch trend run.eventlog --resolution 1s --fail-on leak\n"
-        "  heapwatch trend --format json run.eventlog | jq .trends.growth.where\n";
-
-enum { DAEMON_ARGS = 6 };
-
 struct request {
-        struct text_list endpoints, targets, files;
+        struct text_list operands, endpoints, targets, files; /* operands: targets or files */
         struct trend_show show;
+        int order, fails; /* as chosen; fails: -1 never */
         bool json;
         Hw__Verdict fail_on; /* UNKNOWN: never */
         struct text_list daemon_args;
@@ -63,111 +34,47 @@ struct reading {
         Hw__Verdict worst;
 };
 
-static int run(int argc, char **argv);
-
-const struct command command_trend = {
-        .name = "trend",
-        .summary = "does it leak, where, since when, until when",
-        .help = help,
-        .run = run,
-};
-
 /* -------------------------------------------------------------- options */
 
-static int choose(const char *option, const char *text, const char *const *words, int n, int *ret)
+static const char *const orders[] = { "gained", "slope", "size", "name", NULL };
+static const char *const verdicts[] = { "growing", "leak", NULL };
+
+static const struct option options[] = {
+        OPERAND(OPTION_IS_LIST, "TARGET|FILE...", struct text_list, 0, 0, struct request, operands,
+                COMPLETE_TARGET_OR_FILE, NULL),
+        OPTION_JSON(struct request, json, "text (default), or one object a line with all numbers"),
+        OPTION_CHOICE("sort", 's', "KEY", int, struct request, order, orders,
+                      "order of bands: gained (default), slope, size, name"),
+        OPTION_NUMBER("bands", 'b', size_t, struct request, show.bands, 0, 100000, "bands shown (default 10)"),
+        OPTION_FLAG("windows", 'w', struct request, show.windows,
+                    "statistics over 10 m, 1 h, 6 h, 24 h and the run under each row"),
+        OPTION_CHOICE("fail-on", 0, "growing|leak", int, struct request, fails, verdicts,
+                      "end with 1 when something is growing, or a leak"),
+        OPTION_CONNECT(struct request, endpoints),
+        OPTIONS_OF_TREND(struct request, daemon_args),
+        OPTIONS_END,
+};
+
+static int check(void *filled)
 {
-        for (int i = 0; i < n; i++) {
-                if (strcmp(text, words[i]))
-                        continue;
-                *ret = i;
-                return 0;
-        }
-        return command_usage_error(&command_trend, "%s: '%s' is none of %s, %s%s%s%s%s", option, text, words[0],
-                                   words[1], n > 2 ? ", " : "", n > 2 ? words[2] : "", n > 3 ? ", " : "",
-                                   n > 3 ? words[3] : "");
-}
-
-static int set_bands(struct request *r, const char *text)
-{
-        char *end;
-        unsigned long n = strtoul(text, &end, 10);
-
-        if (text[0] < '0' || text[0] > '9' || *end || n > 100000)
-                return command_usage_error(&command_trend, "--bands: '%s'; expected a number from 0 to 100000", text);
-        r->show.bands = n;
-        return 0;
-}
-
-static int take_option(struct request *r, int o)
-{
-        static const char *const formats[] = { "text", "json" };
-        static const char *const orders[] = { "gained", "slope", "size", "name" };
-        static const char *const verdicts[] = { "growing", "leak" };
-        int choice = 0, bad = 0;
-
-        switch (o) {
-        case 'f':
-                bad = choose("--format", optarg, formats, 2, &choice);
-                r->json = choice == 1;
-                return bad;
-        case 's':
-                bad = choose("--sort", optarg, orders, 4, &choice);
-                r->show.order = (enum trend_order)choice;
-                return bad;
-        case 'x':
-                bad = choose("--fail-on", optarg, verdicts, 2, &choice);
-                r->fail_on = choice ? HW__VERDICT__VERDICT_LEAK : HW__VERDICT__VERDICT_GROWING;
-                return bad;
-        case 'b':
-                return set_bands(r, optarg);
-        case 'w':
-                r->show.windows = true;
-                return 0;
-        case 'c':
-                return options_add(&command_trend, &r->endpoints, optarg);
-        case 'R':
-        case 'L':
-        case 'M':
-                return options_of_trend(&command_trend, &r->daemon_args, o, optarg);
-        default:
-                return command_usage_error(&command_trend, "unknown option or missing value");
-        }
-}
-
-static int take_argument(struct request *r, const char *text)
-{
+        struct request *r = filled;
         struct stat st;
-        bool is_file = strchr(text, '/') || stat(text, &st) == 0;
 
-        return options_add(&command_trend, is_file ? &r->files : &r->targets, text);
-}
-
-static int parse(struct request *r, int argc, char **argv)
-{
-        static const struct option options[] = {
-                { "connect", required_argument, NULL, 'c' },
-                { "format", required_argument, NULL, 'f' },
-                { "sort", required_argument, NULL, 's' },
-                { "bands", required_argument, NULL, 'b' },
-                { "windows", no_argument, NULL, 'w' },
-                { "fail-on", required_argument, NULL, 'x' },
-                OPTIONS_OF_TREND,
-                { NULL, 0, NULL, 0 },
-        };
-        int o, bad = 0;
-
-        optind = 1;
-        while (!bad && (o = getopt_long(argc, argv, "c:f:s:b:w", options, NULL)) != -1)
-                bad = take_option(r, o);
-        for (int i = optind; !bad && i < argc; i++)
-                bad = take_argument(r, argv[i]);
-        if (!bad && r->files.n && (r->targets.n || r->endpoints.n))
-                bad = command_usage_error(&command_trend, "%s is not a file; files and targets exclude each other",
-                                          r->targets.n ? r->targets.items[0] : "--connect");
-        if (!bad && !r->files.n && r->daemon_args.n)
-                bad = command_usage_error(&command_trend, "%s belongs to files; a daemon has its own",
-                                          r->daemon_args.items[0]);
-        return bad;
+        r->show.order = (enum trend_order)r->order;
+        r->fail_on = r->fails < 0 ? HW__VERDICT__VERDICT_UNKNOWN
+                     : r->fails   ? HW__VERDICT__VERDICT_LEAK
+                                  : HW__VERDICT__VERDICT_GROWING;
+        for (size_t i = 0; i < r->operands.n; i++) {
+                bool is_file = strchr(r->operands.items[i], '/') || stat(r->operands.items[i], &st) == 0;
+                (void)text_list_add(&command_trend, is_file ? &r->files : &r->targets, r->operands.items[i]);
+        }
+        if (r->files.n && (r->targets.n || r->endpoints.n))
+                return command_usage_error(&command_trend, "%s is not a file; files and targets exclude each other",
+                                           r->targets.n ? r->targets.items[0] : "--connect");
+        if (!r->files.n && r->daemon_args.n)
+                return command_usage_error(&command_trend, "%s belongs to files; a daemon has its own",
+                                           r->daemon_args.items[0]);
+        return 0;
 }
 
 /* --------------------------------------------------------------- output */
@@ -292,15 +199,35 @@ static int show(const struct request *request)
         return status;
 }
 
-static int run(int argc, char **argv)
+static int run(void *filled)
 {
-        struct request r = { .show = { .bands = 10 } };
-        int status = EXIT_USAGE;
-
-        if (!parse(&r, argc, argv)) {
-                signals_catch();
-                status = show(&r);
-        }
+        signals_catch();
+        int status = show(filled);
         signals_die();
         return status;
 }
+
+const struct command command_trend = {
+        .name = "trend",
+        .summary = "does it leak, where, since when, until when",
+        .usage = (const char *const[]){ "[TARGET]... [--connect EP]... [OPTION]...", "FILE... [OPTION]...", NULL },
+        .about = "Says of each target, or of each run in finished eventlogs, whether memory leaks, where it grows, "
+                 "since when, and when it meets the limit; then a row for each series and for the bands of the heap "
+                 "profile: verdict (unknown, steady, growing, leak), size now, robust slope with its interval, what it "
+                 "gained at least over the window that decided, the length of that window, and the time in the run at "
+                 "which growth began. docs/VERDICT.md explains how a verdict is found. An argument that names a file "
+                 "is one.",
+        .options = options,
+        .status = "0, 1 as --fail-on says, 2 when there is nothing to read.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch trend api-1",
+                        "heapwatch trend run.eventlog --resolution 1s --fail-on leak",
+                        "heapwatch trend --format json run.eventlog | jq .trends.growth.where",
+                        NULL,
+                },
+        .size = sizeof(struct request),
+        .defaults = &(const struct request){ .show = { .bands = 10 }, .fails = -1 },
+        .check = check,
+        .run = run,
+};

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <event2/event.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,70 +46,28 @@ struct web {
         int status;
 };
 
-static const char help[] =
-        "usage: heapwatch web [FILE...] [OPTION]...\n"
-        "\n"
-        "Serves a page for the browser: all targets, heap, bands, collections, time,\n"
-        "alerts, live from the daemon or of finished eventlogs (FILE). Nothing else is\n"
-        "needed and nothing is fetched from elsewhere.\n"
-        "\n"
-        "  --listen ADDRESS:PORT  where to serve (default 127.0.0.1:8077; port 0: any);\n"
-        "                         an address that others can reach needs --token-file\n"
-        "  --connect EP           follow the daemon at EP (ipc://PATH or tcp://HOST:PORT);\n"
-        "                         may be repeated; default: your own daemon\n"
-        "  --token-file FILE      ask for the token in this file's first line; open the page\n"
-        "                         as /?token=TOKEN once, or send it as a Bearer token\n"
-        "  --host NAME            answer to this name too, behind a proxy or in a network;\n"
-        "                         may be repeated\n"
-        "  --allow-control        /api/control adds and removes targets, silences alerts; else it\n"
-        "                         only looks\n"
-        "\n"
-        "The API for scripts: /api/state, /api/stream, /api/history, /api/targets\n"
-        "(docs/WEB.md); for Prometheus: /metrics. A browser that falls behind is skipped to\n"
-        "the newest state; the daemon never waits for one.\n"
-        "\n"
-        "Runs until it is interrupted. Ends with 2 on bad input or when the port is taken.\n"
-        "\n"
-        "Examples:\n"
-        "  heapwatch web\n"
-        "  heapwatch web run.eventlog --listen 127.0.0.1:9000\n"
-        "  ssh -L 8077:127.0.0.1:8077 server    the page of another machine, safely\n";
-
-static int run(int argc, char **argv);
-
-const struct command command_web = {
-        .name = "web",
-        .summary = "a page for the browser, live or from files",
-        .help = help,
-        .run = run,
-};
-
 /* ------------------------------------------------------------------- options */
 
-static int parse_option(struct web *w, int o)
-{
-        switch (o) {
-        case 'l':
-                w->options.listen = optarg;
-                return 0;
-        case 'c':
-                return options_add(&command_web, &w->endpoints, optarg);
-        case 't':
-                w->token_file = optarg;
-                return 0;
-        case 'h':
-                return options_add(&command_web, &w->hosts, optarg);
-        case 'a':
-                w->options.allow_control = true;
-                return 0;
-        default:
-                return command_usage_error(&command_web, "unknown option or missing value");
-        }
-}
+static const struct option options[] = {
+        OPERAND_LIST("FILE...", 0, struct web, files, COMPLETE_FILE, NULL),
+        OPTION_TEXT("listen", 0, "ADDRESS:PORT", struct web, options.listen, COMPLETE_NOTHING,
+                    "where to serve (default 127.0.0.1:8077; port 0: any); an address that others can reach needs "
+                    "--token-file"),
+        OPTION_CONNECT(struct web, endpoints),
+        OPTION_TEXT("token-file", 0, "FILE", struct web, token_file, COMPLETE_FILE,
+                    "ask for the token in this file's first line (16 to 512 characters); open the page as "
+                    "/?token=TOKEN once, or send it as a Bearer token"),
+        OPTION_LIST("host", 0, "NAME", struct web, hosts, COMPLETE_NOTHING,
+                    "answer to this name too, behind a proxy or in a network; may be repeated"),
+        OPTION_FLAG("allow-control", 0, struct web, options.allow_control,
+                    "/api/control adds and removes targets, silences alerts; else it only looks"),
+        OPTIONS_END,
+};
 
 /* What is safe to start. */
-static int check(struct web *w)
+static int check(void *filled)
 {
+        struct web *w = filled;
         char error[512];
 
         if (w->files.n && w->endpoints.n)
@@ -129,24 +86,6 @@ static int check(struct web *w)
         w->options.guard.hosts = w->hosts.items;
         w->options.guard.n_hosts = w->hosts.n;
         return 0;
-}
-
-static int parse(struct web *w, int argc, char **argv)
-{
-        static const struct option options[] = {
-                { "listen", required_argument, NULL, 'l' },     { "connect", required_argument, NULL, 'c' },
-                { "token-file", required_argument, NULL, 't' }, { "host", required_argument, NULL, 'h' },
-                { "allow-control", no_argument, NULL, 'a' },    { NULL, 0, NULL, 0 },
-        };
-        int o, bad = 0;
-
-        w->options.listen = "127.0.0.1:8077";
-        optind = 1;
-        while (!bad && (o = getopt_long(argc, argv, "c:", options, NULL)) != -1)
-                bad = parse_option(w, o);
-        for (int i = optind; !bad && i < argc; i++)
-                bad = options_add(&command_web, &w->files, argv[i]);
-        return bad ? bad : check(w);
 }
 
 /* ---------------------------------------------------------------------- feed */
@@ -369,20 +308,42 @@ static void close_all(struct web *w)
                 event_base_free(w->base);
 }
 
-static int run(int argc, char **argv)
+static int run(void *filled)
 {
-        struct web *w = calloc(1, sizeof(*w));
-        int status = EXIT_USAGE;
+        struct web *w = filled;
 
-        if (w && !parse(w, argc, argv)) {
-                w->status = EXIT_USAGE;
-                w->base = event_base_new();
-                if (w->base && open_feed(w) && open_requester(w) && open_memory(w) && open_server(w) && open_events(w))
-                        (void)event_base_dispatch(w->base);
-                status = w->status;
-                close_all(w);
-        }
-        free(w);
+        w->status = EXIT_USAGE;
+        w->base = event_base_new();
+        if (w->base && open_feed(w) && open_requester(w) && open_memory(w) && open_server(w) && open_events(w))
+                (void)event_base_dispatch(w->base);
+        int status = w->status;
+        close_all(w);
         signals_die();
         return status;
 }
+
+const struct command command_web = {
+        .name = "web",
+        .summary = "a page for the browser, live or from files",
+        .usage = (const char *const[]){ "[FILE...] [OPTION]...", NULL },
+        .about =
+                "Serves a page for the browser: all targets, heap, bands, collections, time, alerts, live from the "
+                "daemon or of finished eventlogs (FILE). Nothing else is needed and nothing is fetched from elsewhere.",
+        .options = options,
+        .notes = "The API for scripts: /api/state, /api/stream, /api/history, /api/targets (docs/WEB.md); for "
+                 "Prometheus: /metrics. It answers to addresses, localhost and the names given by --host. A browser "
+                 "that falls behind is skipped to the newest state; the daemon never waits for one. Runs until it is "
+                 "interrupted.",
+        .status = "0 interrupted, 2 bad input, or the port is taken.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch web",
+                        "heapwatch web run.eventlog --listen 127.0.0.1:9000",
+                        "ssh -L 8077:127.0.0.1:8077 server    the page of another machine, safely",
+                        NULL,
+                },
+        .size = sizeof(struct web),
+        .defaults = &(const struct web){ .options = { .listen = "127.0.0.1:8077" } },
+        .check = check,
+        .run = run,
+};

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: getopt fills the struct; the file (config_file.c) only fills what is
+ * DESIGN: the command line fills the struct; the file (config_file.c) only fills what is
  * still empty. Every value is checked where it enters, so nothing downstream
  * has to.
  */
 #include "daemon/config/config.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,54 +16,14 @@
 #include "proto/base/limits.h"
 #include "heapwatch/wire.h"
 #include "daemon/trend/tracker.h"
+#include "proto/cli/complete.h"
+#include "proto/cli/help.h"
 
-static const char help[] =
-        "usage: heapwatchd [OPTIONS] [NAME=]URI...\n"
-        "       heapwatchd --once --push ENDPOINT FILE...\n"
-        "\n"
-        "Reads the eventlogs of running Haskell programs and publishes what their heaps do.\n"
-        "\n"
-        "sources:\n"
-        "  file:PATH or PATH        a growing file       stdin:                 standard input\n"
-        "  fifo:PATH                a named pipe         tcp:HOST:PORT          connect\n"
-        "  unix:PATH                connect              tcp-listen:HOST:PORT   accept, loopback only\n"
-        "  unix-listen:PATH         accept\n"
-        "\n"
-        "options:\n"
-        "  -c, --config FILE        YAML with the same settings (see heapwatchd.yaml(5))\n"
-        "      --publish ENDPOINT   where updates are published\n"
-        "      --request ENDPOINT   where requests are answered\n"
-        "                           default: ipc sockets in $XDG_RUNTIME_DIR/heapwatch, or /run/heapwatch as root\n"
-        "      --show-arguments     publish the programs' own arguments too (they may hold secrets)\n"
-        "      --resolution TIME    step in which growth is judged, 100ms to 1h (default 1m;\n"
-        "                           with --once by the log's length)\n"
-        "      --leak-after TIME    growth that lasts so long and does not slow down is called\n"
-        "                           a leak (default 180 steps: 3h)\n"
-        "      --limit BYTES        memory the programs may use, if less than what the system says (such as 2GiB)\n"
-        "      --keep-ended N       targets of `heapwatch run` kept after their end, 0 to 500 (default 16)\n"
-        "      --keep-ended-for TIME  how long (default 48h)\n"
-        "      --rules FILE         rules for alerts, beside the built-in ones; may be given several times\n"
-        "                           (see heapwatch-rules(5)); read again on SIGHUP and `heapwatch ctl reload`\n"
-        "      --log-level LEVEL    error, warning, info (default) or debug; by room: info,source=debug\n"
-        "      --print-config       show the effective configuration and end\n"
-        "      --once               read finished files at full speed and end (used by heapwatch FILE commands)\n"
-        "      --push ENDPOINT      with --once: the ipc socket of the client that started it\n"
-        "      --events             with --once: send every event as decoded, too\n"
-        "      --event-counts       with --once: send how many events of each type there were, too\n"
-        "      --check-rules FILE...        check rule files and end (used by heapwatch rules)\n"
-        "      --list-rules [FILE...]       list the built-in rules and those of the files\n"
-        "      --explain-rules [FILE...]    the same in words\n"
-        "      --test-rules FILE...         run tests of rules\n"
-        "  -h, --help               this text\n"
-        "  -V, --version            version\n"
-        "\n"
-        "exit status: 0 ended as asked, 1 a file could not be read or a socket not be opened, 2 bad usage\n"
-        "\n"
-        "example: heapwatchd api-1=/var/log/api/api.eventlog worker=unix:/run/worker/eventlog.sock\n";
+static const struct command command_heapwatchd;
 
 static bool refuse(const char *what)
 {
-        fprintf(stderr, "heapwatchd: %s\nTry 'heapwatchd --help'.\n", what);
+        (void)command_usage_error(&command_heapwatchd, "%s", what);
         return false;
 }
 
@@ -96,58 +55,25 @@ bool config_add_target(struct config *c, const char *name, const char *spec, cha
         return true;
 }
 
+static bool is_taken(const struct config *c, size_t n, const char *name)
+{
+        for (size_t i = 0; i < n; i++)
+                if (!strcmp(c->targets[i].name, name))
+                        return true;
+        return false;
+}
+
 /* Files of --once may share a base name (run.eventlog): numbers the later ones. */
 static void make_names_unique(struct config *c)
 {
         for (size_t i = 1; i < c->n_targets; i++) {
                 char base[TARGET_NAME_MAX + 1];
                 unsigned number = 1;
+
                 memcpy(base, c->targets[i].name, sizeof(base));
-                for (size_t j = 0; j < i; j++) {
-                        if (strcmp(c->targets[j].name, c->targets[i].name) != 0)
-                                continue;
+                while (is_taken(c, i, c->targets[i].name))
                         snprintf(c->targets[i].name, sizeof(base), "%.*s-%u", TARGET_NAME_MAX - 8, base, ++number);
-                        j = (size_t)-1; /* look from the start again */
-                }
         }
-}
-
-static bool set_endpoint(char *endpoint, const char *value, const char *option)
-{
-        char what[128];
-
-        if (strlen(value) >= CONFIG_ENDPOINT_MAX) {
-                snprintf(what, sizeof(what), "%s: an endpoint has at most %d bytes", option, CONFIG_ENDPOINT_MAX - 1);
-                return refuse(what);
-        }
-        snprintf(endpoint, CONFIG_ENDPOINT_MAX, "%s", value);
-        return true;
-}
-
-static bool set_log_level(struct config *c, const char *value)
-{
-        char what[LOG_LEVELS_TEXT + 192];
-
-        c->has_log_level = log_parse_level(value, &c->log_level);
-        if (c->has_log_level)
-                return true;
-        snprintf(what, sizeof(what),
-                 "--log-level: '%.40s'; expected error, warning, info or debug, or by room, e.g. info,source=debug;"
-                 " rooms: %s",
-                 value, log_room_names());
-        return refuse(what);
-}
-
-typedef bool trend_setter(struct config_trend *c, const char *value, char *error, size_t error_size);
-
-static bool set_trend(struct config *c, trend_setter *set, const char *option)
-{
-        char error[160], what[192];
-
-        if (set(&c->trend, optarg, error, sizeof(error)))
-                return true;
-        snprintf(what, sizeof(what), "%s: %s", option, error);
-        return refuse(what);
 }
 
 static bool bad_value(char *error, size_t size, const char *value, const char *expected)
@@ -176,17 +102,6 @@ bool config_keep_for(struct config_keep *c, const char *value, char *error, size
         return true;
 }
 
-static bool set_keep(struct config *c, bool (*set)(struct config_keep *, const char *, char *, size_t),
-                     const char *option)
-{
-        char error[160], what[192];
-
-        if (set(&c->keep_ended, optarg, error, sizeof(error)))
-                return true;
-        snprintf(what, sizeof(what), "%s: %s", option, error);
-        return refuse(what);
-}
-
 bool config_add_rules(struct config *c, const char *path, char *error, size_t error_size)
 {
         char *own = c->n_rules < CONFIG_RULES_MAX ? strdup(path) : NULL;
@@ -206,158 +121,218 @@ static bool add_rules(struct config *c, const char *path)
         return config_add_rules(c, path, error, sizeof(error)) || refuse(error);
 }
 
-enum option_id {
-        OPT_PUBLISH = 256,
-        OPT_REQUEST,
-        OPT_SHOW_ARGUMENTS,
-        OPT_LOG_LEVEL,
-        OPT_PRINT_CONFIG,
-        OPT_ONCE,
-        OPT_PUSH,
-        OPT_EVENTS,
-        OPT_EVENT_COUNTS,
-        OPT_RESOLUTION,
-        OPT_LEAK_AFTER,
-        OPT_LIMIT,
-        OPT_KEEP_ENDED,
-        OPT_KEEP_ENDED_FOR,
-        OPT_RULES,
-        OPT_CHECK_RULES,
-        OPT_LIST_RULES,
-        OPT_EXPLAIN_RULES,
-        OPT_TEST_RULES
+/* ----------------------------------------------------------------- options */
+
+/* What is parsed into; the words are borrowed from argv. */
+struct arguments {
+        struct config *config;
+        const char *file;
+        char **words; /* targets, or files */
+        size_t n_words;
 };
 
-static const struct option options[] = {
-        { "config", required_argument, NULL, 'c' },
-        { "publish", required_argument, NULL, OPT_PUBLISH },
-        { "request", required_argument, NULL, OPT_REQUEST },
-        { "show-arguments", no_argument, NULL, OPT_SHOW_ARGUMENTS },
-        { "resolution", required_argument, NULL, OPT_RESOLUTION },
-        { "leak-after", required_argument, NULL, OPT_LEAK_AFTER },
-        { "limit", required_argument, NULL, OPT_LIMIT },
-        { "keep-ended", required_argument, NULL, OPT_KEEP_ENDED },
-        { "keep-ended-for", required_argument, NULL, OPT_KEEP_ENDED_FOR },
-        { "rules", required_argument, NULL, OPT_RULES },
-        { "check-rules", no_argument, NULL, OPT_CHECK_RULES },
-        { "list-rules", no_argument, NULL, OPT_LIST_RULES },
-        { "explain-rules", no_argument, NULL, OPT_EXPLAIN_RULES },
-        { "test-rules", no_argument, NULL, OPT_TEST_RULES },
-        { "log-level", required_argument, NULL, OPT_LOG_LEVEL },
-        { "print-config", no_argument, NULL, OPT_PRINT_CONFIG },
-        { "once", no_argument, NULL, OPT_ONCE },
-        { "push", required_argument, NULL, OPT_PUSH },
-        { "events", no_argument, NULL, OPT_EVENTS },
-        { "event-counts", no_argument, NULL, OPT_EVENT_COUNTS },
-        { "help", no_argument, NULL, 'h' },
-        { "version", no_argument, NULL, 'V' },
-        { NULL, 0, NULL, 0 },
-};
-
-/* Options into *c, the config file's name into *ret_file. */
-static enum config_result parse_options(struct config *c, int argc, char **argv, const char **ret_file)
+static int take_word(const struct command *c, const struct option *o, void *filled, char *value)
 {
-        int o;
+        struct arguments *a = filled;
 
-        while ((o = getopt_long(argc, argv, "c:hV", options, NULL)) != -1) {
-                bool good = true;
-                switch (o) {
-                case 'c':
-                        *ret_file = optarg;
-                        break;
-                case OPT_PUBLISH:
-                        good = set_endpoint(c->publish_endpoint, optarg, "--publish");
-                        break;
-                case OPT_REQUEST:
-                        good = set_endpoint(c->request_endpoint, optarg, "--request");
-                        break;
-                case OPT_SHOW_ARGUMENTS:
-                        c->show_arguments = true;
-                        break;
-                case OPT_LOG_LEVEL:
-                        good = set_log_level(c, optarg);
-                        break;
-                case OPT_RESOLUTION:
-                        good = set_trend(c, config_trend_resolution, "--resolution");
-                        break;
-                case OPT_LEAK_AFTER:
-                        good = set_trend(c, config_trend_leak_after, "--leak-after");
-                        break;
-                case OPT_LIMIT:
-                        good = set_trend(c, config_trend_limit, "--limit");
-                        break;
-                case OPT_KEEP_ENDED:
-                        good = set_keep(c, config_keep_most, "--keep-ended");
-                        break;
-                case OPT_KEEP_ENDED_FOR:
-                        good = set_keep(c, config_keep_for, "--keep-ended-for");
-                        break;
-                case OPT_RULES:
-                        good = add_rules(c, optarg);
-                        break;
-                case OPT_CHECK_RULES:
-                        c->task = TASK_CHECK_RULES;
-                        break;
-                case OPT_LIST_RULES:
-                        c->task = TASK_LIST_RULES;
-                        break;
-                case OPT_EXPLAIN_RULES:
-                        c->task = TASK_EXPLAIN_RULES;
-                        break;
-                case OPT_TEST_RULES:
-                        c->task = TASK_TEST_RULES;
-                        break;
-                case OPT_PRINT_CONFIG:
-                        c->print_config = true;
-                        break;
-                case OPT_ONCE:
-                        c->once = true;
-                        break;
-                case OPT_PUSH:
-                        good = set_endpoint(c->push_endpoint, optarg, "--push");
-                        break;
-                case OPT_EVENTS:
-                        c->events = EVENTS_FULL;
-                        break;
-                case OPT_EVENT_COUNTS:
-                        c->events = c->events ? c->events : EVENTS_COUNTED;
-                        break;
-                case 'h':
-                        fputs(help, stdout);
-                        return CONFIG_DONE;
-                case 'V':
-                        puts("heapwatchd " HEAPWATCH_VERSION);
-                        return CONFIG_DONE;
-                default:
-                        fputs("Try 'heapwatchd --help'.\n", stderr);
-                        return CONFIG_BAD;
-                }
-                if (!good)
-                        return CONFIG_BAD;
-        }
-        return CONFIG_RUN;
+        (void)c;
+        (void)o;
+        a->words[a->n_words++] = value;
+        return 0;
 }
 
-/* With a task about rules the arguments are rule files (or files of tests). */
-static bool parse_rule_files(struct config *c, int argc, char **argv)
+static int take_endpoint(const struct command *c, const struct option *o, void *filled, char *value)
 {
-        for (int i = optind; i < argc; i++)
-                if (!add_rules(c, argv[i]))
+        struct config *config = ((struct arguments *)filled)->config;
+        char *endpoint = o->name[1] == 'e'   ? config->request_endpoint
+                         : o->name[2] == 'b' ? config->publish_endpoint
+                                             : config->push_endpoint;
+
+        if (strlen(value) >= CONFIG_ENDPOINT_MAX)
+                return option_error(c, o, "an endpoint has at most %d bytes", CONFIG_ENDPOINT_MAX - 1);
+        snprintf(endpoint, CONFIG_ENDPOINT_MAX, "%s", value);
+        return 0;
+}
+
+static int take_log_level(const struct command *c, const struct option *o, void *filled, char *value)
+{
+        struct config *config = ((struct arguments *)filled)->config;
+
+        config->has_log_level = log_parse_level(value, &config->log_level);
+        if (config->has_log_level)
+                return 0;
+        return option_error(
+                c, o, "'%.40s'; expected error, warning, info or debug, or by room, e.g. info,source=debug; rooms: %s",
+                value, log_room_names());
+}
+
+static int take_trend(const struct command *c, const struct option *o, void *filled, char *value)
+{
+        struct config_trend *trend = &((struct arguments *)filled)->config->trend;
+        char error[160];
+        bool good = !strcmp(o->name, "resolution") ? config_trend_resolution(trend, value, error, sizeof(error))
+                    : !strcmp(o->name, "limit")    ? config_trend_limit(trend, value, error, sizeof(error))
+                                                   : config_trend_leak_after(trend, value, error, sizeof(error));
+
+        return good ? 0 : option_error(c, o, "%s", error);
+}
+
+static int take_keep(const struct command *c, const struct option *o, void *filled, char *value)
+{
+        struct config_keep *keep = &((struct arguments *)filled)->config->keep_ended;
+        char error[160];
+        bool good = !strcmp(o->name, "keep-ended") ? config_keep_most(keep, value, error, sizeof(error))
+                                                   : config_keep_for(keep, value, error, sizeof(error));
+
+        return good ? 0 : option_error(c, o, "%s", error);
+}
+
+static int take_rules(const struct command *c, const struct option *o, void *filled, char *value)
+{
+        char error[128];
+
+        if (config_add_rules(((struct arguments *)filled)->config, value, error, sizeof(error)))
+                return 0;
+        return option_error(c, o, "%s", error);
+}
+
+/* Options without a value that set one field of the configuration. */
+static int take_flag(const struct command *c, const struct option *o, void *filled, char *value)
+{
+        static const struct {
+                const char *name;
+                enum config_task task;
+        } tasks[] = {
+                { "check-rules", TASK_CHECK_RULES },
+                { "list-rules", TASK_LIST_RULES },
+                { "explain-rules", TASK_EXPLAIN_RULES },
+                { "test-rules", TASK_TEST_RULES },
+        };
+        struct config *config = ((struct arguments *)filled)->config;
+
+        (void)c;
+        (void)value;
+        for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++)
+                if (!strcmp(tasks[i].name, o->name))
+                        config->task = tasks[i].task;
+        config->show_arguments = config->show_arguments || !strcmp(o->name, "show-arguments");
+        config->print_config = config->print_config || !strcmp(o->name, "print-config");
+        config->once = config->once || !strcmp(o->name, "once");
+        if (!strcmp(o->name, "events"))
+                config->events = EVENTS_FULL;
+        else if (!strcmp(o->name, "event-counts") && !config->events)
+                config->events = EVENTS_COUNTED;
+        return 0;
+}
+
+#define FLAG(n, t) OPTION_CALLBACK(n, 0, NULL, take_flag, COMPLETE_NOTHING, t)
+
+static const struct option options[] = {
+        OPTION_TEXT("config", 'c', "FILE", struct arguments, file, COMPLETE_FILE,
+                    "YAML with the same settings (see heapwatchd.yaml(5)); the command line wins over the file"),
+        OPTION_CALLBACK("publish", 0, "ENDPOINT", take_endpoint, COMPLETE_NOTHING,
+                        "where updates are published: ipc in a directory that only the user can enter, or tcp on a "
+                        "loopback address; others are refused, because nothing would tell friend from foe"),
+        OPTION_CALLBACK("request", 0, "ENDPOINT", take_endpoint, COMPLETE_NOTHING,
+                        "where requests are answered; default of both: ipc sockets in $XDG_RUNTIME_DIR/heapwatch, or "
+                        "/run/heapwatch as root"),
+        FLAG("show-arguments",
+             "publish the programs' own arguments too; they may hold secrets, so only RTS options are published "
+             "otherwise. The programs' environment is never published"),
+        OPTION_CALLBACK("resolution", 0, "TIME", take_trend, COMPLETE_NOTHING,
+                        "step in which growth is judged, 100ms to 1h (default 1m; with --once by the log's length)"),
+        OPTION_CALLBACK(
+                "leak-after", 0, "TIME", take_trend, COMPLETE_NOTHING,
+                "growth that lasts so long and does not slow down is called a leak (default 180 steps, which is "
+                "3h; from 20 steps on; given alone, it sets the step to a 180th of it)"),
+        OPTION_CALLBACK("limit", 0, "BYTES", take_trend, COMPLETE_NOTHING,
+                        "memory the programs may use, such as 2GiB, if less than what their control group, -M or the "
+                        "machine allow"),
+        OPTION_CALLBACK("keep-ended", 0, "NUMBER", take_keep, COMPLETE_NOTHING,
+                        "so many targets of `heapwatch run` are kept after the end of their program, with all that was "
+                        "seen of it, from 0 to 500; the oldest go first (default 16)"),
+        OPTION_CALLBACK("keep-ended-for", 0, "TIME", take_keep, COMPLETE_NOTHING, "and for so long (default 48h)"),
+        OPTION_CALLBACK("rules", 0, "FILE", take_rules, COMPLETE_FILE,
+                        "rules for alerts, beside the built-in ones; may be given several times (see "
+                        "heapwatch-rules(5)); read again on SIGHUP and `heapwatch ctl reload`: alerts of rules that "
+                        "have not changed keep their state, and with a mistake in any file the old rules go on"),
+        OPTION_CALLBACK("log-level", 0, "LEVEL", take_log_level, COMPLETE_NOTHING,
+                        "error, warning, info (default) or debug, for all of the daemon or by room, as in "
+                        "info,source=debug,target=debug; the rooms are the folders of its source. Lines go to standard "
+                        "error, which never makes the daemon wait: what is not read is dropped and counted. A message "
+                        "that repeats more than 20 times a second is left out and counted"),
+        FLAG("print-config", "show the effective configuration and end"),
+        FLAG("once",
+             "read finished files at full speed, send the messages to the client that listens on --push, losing "
+             "none, and end; used by the commands of heapwatch that take files"),
+        OPTION_CALLBACK("push", 0, "ENDPOINT", take_endpoint, COMPLETE_NOTHING,
+                        "with --once: the ipc socket of the client that started it"),
+        FLAG("events", "with --once: send every event as decoded, too; the environment is never sent"),
+        FLAG("event-counts", "with --once: send how many events of each type there were, too"),
+        FLAG("check-rules", "check the rule FILEs and end (used by heapwatch rules)"),
+        FLAG("list-rules", "list the built-in rules and those of the FILEs"),
+        FLAG("explain-rules", "the same in words"),
+        FLAG("test-rules", "run tests of rules"),
+        { .argument = "[NAME=]URI...", .type = OPTION_IS_CALLBACK, .take = take_word, .complete = COMPLETE_FILE },
+        OPTIONS_END,
+};
+
+static const struct help_section sections[] = {
+        { "Sources",
+          (const struct term[]){
+                  { "file:PATH, PATH", NULL,
+                    "a growing file, which may be missing at first; when it is truncated, replaced or removed, the "
+                    "next "
+                    "bytes are a new run of the same target" },
+                  { "fifo:PATH", NULL, "a named pipe; it stays open while writers come and go" },
+                  { "stdin:", NULL, "standard input, until it ends" },
+                  { "unix:PATH, tcp:HOST:PORT", NULL,
+                    "connects to a program that serves its eventlog, and again with growing pauses when the connection "
+                    "is lost" },
+                  { "unix-listen:PATH, tcp-listen:HOST:PORT", NULL,
+                    "accepts one writer at a time; TCP on loopback addresses only" },
+                  { NULL, NULL, NULL },
+          } },
+        { NULL, NULL },
+};
+
+static const struct command command_heapwatchd = {
+        .program = "heapwatchd",
+        .usage = (const char *const[]){ "[OPTION]... [NAME=]URI...", "--once --push ENDPOINT FILE...", NULL },
+        .about = "Reads the eventlogs of running Haskell programs and publishes what their heaps do.",
+        .sections = sections,
+        .options = options,
+        .status =
+                "0 ended as asked, 1 a file could not be read or a socket not be opened, 2 bad usage or a bad "
+                "configuration.",
+        .examples =
+                (const char *const[]){
+                        "heapwatchd api=/var/log/api.eventlog worker=unix:/run/worker.sock",
+                        NULL,
+                },
+        .size = sizeof(struct arguments),
+};
+
+/* With a task about rules the arguments are rule files (or files of tests). */
+static bool parse_rule_files(struct config *c, const struct arguments *a)
+{
+        for (size_t i = 0; i < a->n_words; i++)
+                if (!add_rules(c, a->words[i]))
                         return false;
         if (c->n_rules == 0 && c->task != TASK_LIST_RULES && c->task != TASK_EXPLAIN_RULES)
                 return refuse("which file? expected FILE...");
         return true;
 }
 
-static bool parse_targets(struct config *c, int argc, char **argv)
+static bool parse_targets(struct config *c, const struct arguments *a)
 {
         char error[SOURCE_PATH_MAX + 256];
 
-        for (int i = optind; i < argc; i++) {
+        for (size_t i = 0; i < a->n_words; i++) {
                 /* --once takes plain file names: a '=' in one is not a valid target name. */
                 char spec[SOURCE_PATH_MAX + 8];
-                snprintf(spec, sizeof(spec), "%s%s", c->once ? "file:" : "", argv[i]);
-                if (!config_add_target(c, NULL, c->once ? spec : argv[i], error, sizeof(error)))
+                snprintf(spec, sizeof(spec), "%s%s", c->once ? "file:" : "", a->words[i]);
+                if (!config_add_target(c, NULL, c->once ? spec : a->words[i], error, sizeof(error)))
                         return refuse(error);
         }
         return true;
@@ -429,17 +404,12 @@ static void print_config(const struct config *c)
                 printf("  - name: %s\n    uri: %s\n", c->targets[i].name, c->targets[i].uri.text);
 }
 
-enum config_result config_parse(struct config *c, int argc, char **argv)
+/* All that the words say, then the file, then what is still missing. */
+static enum config_result fill(struct config *c, const struct arguments *a)
 {
-        const char *file = NULL;
-
-        *c = (struct config){ .log_level = log_level_everywhere(LOG_INFO) };
-        enum config_result result = parse_options(c, argc, argv, &file);
-        if (result != CONFIG_RUN)
-                return result;
         if (c->task != TASK_WATCH)
-                return parse_rule_files(c, argc, argv) ? CONFIG_RUN : CONFIG_BAD;
-        if (!parse_targets(c, argc, argv) || (file && !config_read_file(c, file)) || !check(c) ||
+                return parse_rule_files(c, a) ? CONFIG_RUN : CONFIG_BAD;
+        if (!parse_targets(c, a) || (a->file && !config_read_file(c, a->file)) || !check(c) ||
             (!c->once && !fill_endpoints(c)))
                 return CONFIG_BAD;
         if (!c->keep_ended.has_most)
@@ -451,6 +421,29 @@ enum config_result config_parse(struct config *c, int argc, char **argv)
                 return CONFIG_DONE;
         }
         return CONFIG_RUN;
+}
+
+enum config_result config_parse(struct config *c, int argc, char **argv)
+{
+        struct arguments a = { .config = c, .words = calloc((size_t)argc + 1, sizeof(*a.words)) };
+        enum config_result result = CONFIG_BAD;
+
+        *c = (struct config){ .log_level = log_level_everywhere(LOG_INFO) };
+        if (!a.words) {
+                command_error(&command_heapwatchd, "out of memory");
+        } else if (argc > 1 && !strcmp(argv[1], "--complete")) {
+                complete_words(stdout, &command_heapwatchd, argc - 2, argv + 2, NULL);
+                result = CONFIG_DONE;
+        } else if (argc > 1 && !strcmp(argv[1], "--man")) {
+                help_print_man(stdout, &command_heapwatchd);
+                result = CONFIG_DONE;
+        } else {
+                enum options_result parsed = options_parse(&command_heapwatchd, &a, argc, argv);
+
+                result = parsed == OPTIONS_GO ? fill(c, &a) : parsed == OPTIONS_DONE ? CONFIG_DONE : CONFIG_BAD;
+        }
+        free(a.words);
+        return result;
 }
 
 void config_done(struct config *c)

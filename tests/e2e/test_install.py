@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `make install` leaves is enough: programs that run, a library that a stranger's program links with."""
 import os
+import re
+import shutil
 import subprocess
 
 import pytest
@@ -83,25 +85,62 @@ def complete(installed, words, directory):
     script = f"""
         . {installed}/share/bash-completion/completions/heapwatch
         COMP_WORDS=({' '.join(repr(str(w)) for w in words)}); COMP_CWORD={len(words) - 1}
-        _{os.path.basename(words[0])} {str(words[0])!r} {words[-1]!r} {str(words[-2])!r}
+        _heapwatch {str(words[0])!r} {words[-1]!r} {str(words[-2])!r}
         printf '%s\\n' "${{COMPREPLY[@]}}"
     """
     done = subprocess.run(["bash", "-c", script], stdout=subprocess.PIPE, text=True, check=True,
-                          env={**os.environ, "XDG_RUNTIME_DIR": str(directory)})
+                          cwd=directory, env={**os.environ, "XDG_RUNTIME_DIR": str(directory)})
     return set(done.stdout.split())
+
+
+def test_pages_have_every_option(installed):
+    """Man pages are filled in by the programs: no option is missing, no place is left empty."""
+    for page, program in (("man1/heapwatch.1", "heapwatch"), ("man8/heapwatchd.8", "heapwatchd")):
+        text = (installed / "share" / "man" / page).read_text()
+        assert "INCLUDE" not in text
+        commands = [[]]
+        if program == "heapwatch":
+            listed = subprocess.run([installed / "bin" / program, "--complete", ""], stdout=subprocess.PIPE, text=True,
+                                    check=True).stdout.split("\n")
+            commands = [[line.split("\t")[0]] for line in listed if line and line[0] != "-"]
+            assert len(commands) > 15
+        for command in commands:
+            done = subprocess.run([installed / "bin" / program, *command, "--help"], stdout=subprocess.PIPE, text=True,
+                                  check=True)
+            assert all(len(line) <= 80 for line in done.stdout.split("\nExample")[0].split("\n")), command
+            for option in re.findall(r"^  (?:-., |    )?--([a-z-]+)", done.stdout, re.M):
+                assert f"Fl -{option}" in text, option
+        done = subprocess.run(["groff", "-mandoc", "-Tutf8", "-ww", installed / "share" / "man" / page],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=True)
+        assert not done.stderr
+
+
+def test_scripts_for_other_shells(installed):
+    """What zsh and fish would be given: they are not needed to know that the scripts ask the program."""
+    for path in ("zsh/site-functions/_heapwatch", "fish/vendor_completions.d/heapwatch.fish"):
+        assert "--complete" in (installed / "share" / path).read_text()
+    for shell in ("zsh", "fish"):
+        if shutil.which(shell):
+            script = installed / "share" / ("zsh/site-functions/_heapwatch" if shell == "zsh" else
+                                            "fish/vendor_completions.d/heapwatch.fish")
+            subprocess.run([shell, "-n", script], check=True)
 
 
 def test_bash_completes_commands_options_and_targets(installed, directory):
     client, daemon = installed / "bin" / "heapwatch", installed / "bin" / "heapwatchd"
     assert {"run", "top", "check", "--help"} <= complete(installed, [client, ""], directory)
     assert complete(installed, [client, "su"], directory) == {"summary"}
+    assert complete(installed, [client, "report", "--sort", "st"], directory) == {"stddev"}
+    assert complete(installed, [client, "report", "--sort", "=", "st"], directory) == {"stddev"}
+    assert {"memory", "bands"} <= complete(installed, [client, "top", "--view", ""], directory)
+    assert complete(installed, [client, "ctl", "history", "x", "li"], directory) == {"live"}
     assert "--close" in complete(installed, [client, "run", "--c"], directory)
     assert {"silence", "silences"} <= complete(installed, [client, "ctl", "sil"], directory)
     assert "--config" in complete(installed, [daemon, "--c"], directory)
-    assert complete(installed, [client, "trend", ""], directory) == set(), "no daemon, nothing to offer"
+    assert complete(installed, [client, "ctl", "remove", ""], directory) == set(), "no daemon, nothing to offer"
     (directory / "heapwatch").mkdir(mode=0o700)
     with Daemon(directory / "heapwatch", f"api-1={LOGS / 'parallel-ghc9103' / 'run.eventlog'}"):
-        wait_for(lambda: complete(installed, [client, "trend", ""], directory) == {"api-1"}, "the target's name")
+        wait_for(lambda: complete(installed, [client, "ctl", "remove", ""], directory) == {"api-1"}, "the target's name")
 
 
 def test_what_services_and_other_languages_need(installed):
@@ -124,7 +163,7 @@ def test_no_name_of_the_library_is_in_the_way(installed, directory, compiler, li
     source.write_text(NAMES)
     libs = pkg_config(installed, "--libs")
     if linked == "static":      # only ours: Debian's static libzmq names a library that it does not bring
-        libs = [installed / "lib" / "libheapwatch.a", "-lzmq", "-lprotobuf-c"]
+        libs = [installed / "lib" / "libheapwatch.a", "-lzmq", "-lprotobuf-c", "-lm"]
     subprocess.run([*compiler, "-Wall", "-Werror", *pkg_config(installed, "--cflags"), source, "-x", "none", "-o", program,
                     *libs], check=True)
     subprocess.run([program], env={**os.environ, "LD_LIBRARY_PATH": str(installed / "lib")}, check=True)

@@ -63,7 +63,7 @@ def test_config_and_command_line_together():
 def test_help_and_version():
     for run in (daemon("--help"), daemon("--version")):
         assert run.returncode == 0 and run.stdout and not run.stderr
-    assert "example:" in daemon("--help").stdout
+    assert "Example:\n  heapwatchd " in daemon("--help").stdout
 
 
 @pytest.mark.parametrize("args", [[], ["frobnicate"], ["top", "--nonsense"], ["pipe", "--format", "xml"],

@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +50,6 @@ static void parse_words(int argc, char **argv)
         fflush(stdout);
         dup2(fileno(out), STDOUT_FILENO);
         dup2(fileno(err), STDERR_FILENO);
-        optind = 0; /* glibc: from the beginning, should getopt be what reads it */
         o.result = config_parse(&o.c, argc, argv);
         collect(out, STDOUT_FILENO, kept_out, o.out, sizeof(o.out));
         collect(err, STDERR_FILENO, kept_err, o.err, sizeof(o.err));

@@ -29,20 +29,6 @@
 static char dir[] = "/tmp/heapwatch-replay-XXXXXX";
 static char content[LOG_BYTES], got[3 * LOG_BYTES];
 
-/* These are main.c's, which is not linked here. */
-int command_usage_error(const struct command *c, const char *format, ...)
-{
-        (void)c;
-        (void)format;
-        return EXIT_USAGE;
-}
-
-void command_error(const struct command *c, const char *format, ...)
-{
-        (void)c;
-        (void)format;
-}
-
 static const char *in_dir(const char *before, const char *name)
 {
         static char path[4][256];
@@ -75,7 +61,7 @@ static pid_t start_command(const char **arguments)
                 argv[argc] = strdup(arguments[argc]);
         argv[argc] = NULL;
         alarm(3 * DEADLINE_S);
-        int status = command_replay.run(argc, argv);
+        int status = command_main(&command_replay, argc, argv);
         for (int i = 0; i < argc; i++)
                 free(argv[i]);
         _exit(status);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* command.c - messages of commands, all of one form, and the steps that all of them share. */
+#include "proto/cli/command.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proto/cli/options.h"
+
+const char *command_title(const struct command *c)
+{
+        static char title[64];
+
+        (void)snprintf(title, sizeof(title), "%s%s%s", c->program ? c->program : "heapwatch", c->name ? " " : "",
+                       c->name ? c->name : "");
+        return title;
+}
+
+int command_usage_error(const struct command *c, const char *format, ...)
+{
+        char text[1024];
+        va_list ap;
+
+        va_start(ap, format);
+        (void)vsnprintf(text, sizeof(text), format, ap);
+        va_end(ap);
+        bool asks = *text && text[strlen(text) - 1] == '?';
+        (void)fprintf(stderr, "%s: %s%s `%s --help`\n", command_title(c), text, asks ? " See" : "; see",
+                      command_title(c));
+        return EXIT_USAGE;
+}
+
+void command_error(const struct command *c, const char *format, ...)
+{
+        va_list ap;
+
+        va_start(ap, format);
+        (void)fprintf(stderr, "%s: ", command_title(c));
+        (void)vfprintf(stderr, format, ap);
+        va_end(ap);
+        (void)fputc('\n', stderr);
+}
+
+int command_main(const struct command *c, int argc, char **argv)
+{
+        void *filled = calloc(1, c->size ? c->size : 1);
+        int status = EXIT_USAGE;
+
+        if (!filled) {
+                command_error(c, "out of memory");
+                return status;
+        }
+        if (c->defaults)
+                memcpy(filled, c->defaults, c->size);
+        switch (options_parse(c, filled, argc, argv)) {
+        case OPTIONS_GO:
+                status = c->check ? c->check(filled) : 0;
+                status = status ? status : c->run(filled);
+                break;
+        case OPTIONS_DONE:
+                status = EXIT_OK;
+                break;
+        case OPTIONS_BAD:
+                break;
+        }
+        free(filled);
+        return status;
+}
+
+/* Whether the reader of standard output has left: it has seen enough. */
+static bool reader_left(void)
+{
+        struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+        return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
+}
+
+int command_exit(const char *program, int status)
+{
+        bool failed = ferror(stdout);
+
+        errno = 0;
+        failed = fflush(stdout) != 0 || failed;
+        if (!failed || reader_left() || (status != EXIT_OK && status != EXIT_FINDING))
+                return status;
+        (void)fprintf(stderr, "%s: cannot write to standard output%s%s\n", program, errno ? ": " : "",
+                      errno ? strerror(errno) : "");
+        return EXIT_USAGE;
+}

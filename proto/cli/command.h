@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * command.h - one command line, described once: a subcommand of heapwatch, or
+ * heapwatchd. Parsing, `--help`, the man page's sections and completion are all
+ * made from the description (options.h, help.h, complete.h).
+ *
+ * Exit status of every command: 0 all well, 1 a finding (something is wrong
+ * with what was looked at), 2 usage or bad input. Messages go to stderr as
+ * `heapwatch COMMAND: what; what to do`.
+ */
+#ifndef HW_PROTO_CLI_COMMAND_H
+#define HW_PROTO_CLI_COMMAND_H
+
+#include <stddef.h>
+
+enum { EXIT_OK = 0, EXIT_FINDING = 1, EXIT_USAGE = 2 };
+
+struct option;
+
+/* A word and what it means: a verb, a column, a form that an argument may have. */
+struct term {
+        const char *name;
+        const char *arguments; /* behind it; NULL: none */
+        const char *text;
+};
+
+/* Terms below a heading; ended by one without a name. */
+struct help_section {
+        const char *title;
+        const struct term *terms;
+};
+
+struct command {
+        const char *name;                    /* of a subcommand; NULL: the program itself */
+        const char *program;                 /* NULL: "heapwatch" */
+        const char *summary;                 /* one line for the list of commands */
+        const char *const *usage;            /* what follows the name, a line each, ended by NULL */
+        const char *about;                   /* paragraphs, separated by an empty line; NULL: only the summary */
+        const struct option *options;        /* and operands; ended by OPTIONS_END; NULL: none */
+        const struct help_section *sections; /* before the options; ended by one without terms; NULL: none */
+        const char *notes;                   /* paragraphs after the options; NULL: none */
+        const char *status;                  /* what follows "Exit status: " */
+        const char *const *examples;         /* ended by NULL */
+        const struct term *verbs;            /* what the first operand may be, for completion; NULL: anything */
+
+        size_t size;          /* of what the options fill */
+        const void *defaults; /* its first contents; NULL: zeros */
+        int (*check)(
+                void *filled); /* what one option alone cannot know: 0, or an exit status after a report; or NULL */
+        int (*run)(void *filled);
+};
+
+/* "heapwatch NAME", or the program alone. Borrowed; good until the next call. */
+const char *command_title(const struct command *c);
+
+/* Prints `heapwatch NAME: message; see ... --help` to stderr; returns EXIT_USAGE. */
+int command_usage_error(const struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Prints `heapwatch NAME: message` to stderr. */
+void command_error(const struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Parses, checks and runs; argv[0] is the command's own name. Returns the exit status. */
+int command_main(const struct command *c, int argc, char **argv);
+
+/*
+ * The exit status of a program that ends with `status`: what is still buffered for standard output is written first. A
+ * program that could not write what it found has failed, and says so unless it failed before; that the reader of a pipe
+ * has left is no failure.
+ */
+int command_exit(const char *program, int status);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * complete.h - what the last of some words may become, from the tables: what a
+ * shell's completion asks for. Lines "candidate" or "candidate<TAB>meaning", and
+ * ":files" where names of files are welcome. It never fails: at worst it offers
+ * nothing.
+ */
+#ifndef HW_PROTO_CLI_COMPLETE_H
+#define HW_PROTO_CLI_COMPLETE_H
+
+#include <stdio.h>
+
+#include "proto/cli/options.h"
+
+/* Where the last word stands, for those who know its values. */
+struct complete_place {
+        const struct command *command;
+        enum complete what;
+        const char *operands[8]; /* before it */
+        size_t n_operands;
+        const char *prefix; /* of each candidate: "--name=", "a,b," */
+        size_t n_prefix;
+        const char *word; /* what is typed of it, without the prefix */
+        FILE *to;
+};
+
+/* Offers one candidate if it begins as the word does; text may be NULL. */
+void complete_offer(const struct complete_place *p, const char *candidate, const char *text);
+
+/* Offers values that only a running program knows (targets, series, rules). */
+typedef void complete_source(const struct complete_place *p);
+
+/* words[0..n) follow the command's name; the last one is being typed. */
+void complete_words(FILE *to, const struct command *c, int n, char **words, complete_source *source);
+
+/* The tables' lookups, as the parser does them. */
+const struct option *option_find(const struct command *c, const char *name, size_t n);
+const struct option *option_find_letter(const struct command *c, char letter);
+const struct option *option_operand(const struct command *c, size_t n);
+
+#endif

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * options.c - DESIGN: one pass over the words. Each value goes through one
+ * function per type, so that the same mistake has the same words everywhere.
+ */
+#include "proto/cli/options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapwatch/text.h"
+#include "proto/base/nearest.h"
+#include "proto/cli/complete.h"
+#include "proto/cli/help.h"
+
+#define NAMES_MAX 256 /* words among which a mistyped one is looked for */
+
+const char *const option_formats[] = { "text", "json", NULL };
+
+struct parser {
+        const struct command *command;
+        void *filled;
+        int argc;
+        char **argv;
+        int next; /* word */
+        size_t n_operands;
+        bool ended; /* "--" was there */
+};
+
+/* ---------------------------------------------------------------- mistakes */
+
+int option_error(const struct command *c, const struct option *o, const char *format, ...)
+{
+        char text[1024];
+        va_list ap;
+
+        va_start(ap, format);
+        (void)vsnprintf(text, sizeof(text), format, ap);
+        va_end(ap);
+        return command_usage_error(c, "%s%s: %s", o->name ? "--" : "", o->name ? o->name : o->argument, text);
+}
+
+const char *option_word(const struct option *o, size_t n)
+{
+        if (o->nth_word)
+                return o->nth_word(n);
+        for (size_t i = 0; o->words && o->words[i]; i++)
+                if (i == n)
+                        return o->words[i];
+        return NULL;
+}
+
+static size_t all_words(const struct option *o, const char **names)
+{
+        size_t n = 0;
+
+        while (n < NAMES_MAX && (names[n] = option_word(o, n)))
+                n++;
+        return n;
+}
+
+char *option_meant(const struct option *o, const char *typed, const char *otherwise, char *out, size_t size)
+{
+        const char *names[NAMES_MAX], *meant;
+        size_t n = all_words(o, names), length = 0;
+
+        meant = nearest(typed, names, n);
+        if (meant)
+                (void)snprintf(out, size, "did you mean '%s'?", meant);
+        else
+                (void)snprintf(out, size, "%s", otherwise ? otherwise : "expected ");
+        if (meant || otherwise)
+                return out;
+        for (size_t i = 0; i < n; i++) {
+                length = strlen(out);
+                (void)snprintf(out + length, size - length, "%s%s", !i ? "" : i + 1 < n ? ", " : " or ", names[i]);
+        }
+        return out;
+}
+
+static int unknown_option(const struct parser *p, const char *word, size_t n)
+{
+        const char *names[NAMES_MAX], *meant;
+        size_t known = 0;
+
+        for (const struct option *o = p->command->options; o && o->type != OPTION_IS_END && known < NAMES_MAX; o++)
+                if (o->name && o->text)
+                        names[known++] = o->name;
+        char *typed = strndup(word, n);
+        meant = typed && n > 1 ? nearest(typed, names, known) : NULL;
+        free(typed);
+        if (meant)
+                return command_usage_error(p->command, "unknown option --%.*s; did you mean '--%s'?", (int)n, word,
+                                           meant);
+        return command_usage_error(p->command, "unknown option --%.*s", (int)n, word);
+}
+
+/* ------------------------------------------------------------------ values */
+
+int text_list_add(const struct command *c, struct text_list *list, const char *text)
+{
+        if (list->n == OPTIONS_MAX)
+                return command_usage_error(c, "more than %d arguments of one kind", OPTIONS_MAX);
+        list->items[list->n++] = text;
+        return 0;
+}
+
+bool text_list_has(const struct text_list *list, const char *text)
+{
+        for (size_t i = 0; i < list->n; i++)
+                if (!strcmp(list->items[i], text))
+                        return true;
+        return false;
+}
+
+static int take_words(const struct command *c, const struct option *o, struct text_list *list, char *value)
+{
+        char *part;
+
+        while ((part = strsep(&value, ","))) {
+                if (!*part)
+                        return option_error(c, o, "an empty name in a list; expected a,b,c");
+                if (text_list_add(c, list, part))
+                        return EXIT_USAGE;
+        }
+        return 0;
+}
+
+static int take_passed(const struct command *c, const struct option *o, struct text_list *list, const char *value)
+{
+        static const char *const dashed[] = { "--rules", "--resolution", "--leak-after", "--limit" };
+
+        for (size_t i = 0; i < sizeof(dashed) / sizeof(dashed[0]); i++)
+                if (!strcmp(dashed[i] + 2, o->name))
+                        return text_list_add(c, list, dashed[i]) ? EXIT_USAGE : text_list_add(c, list, value);
+        return command_usage_error(c, "--%s cannot be passed on", o->name);
+}
+
+/* Numbers as they are typed, in whole seconds where that is exact. */
+static char *bound_text(char *out, size_t size, const struct option *o, uint64_t bound)
+{
+        if (o->type == OPTION_IS_NUMBER)
+                (void)snprintf(out, size, "%" PRIu64, bound);
+        else if (o->type == OPTION_IS_SECONDS)
+                (void)snprintf(out, size, "%g", (double)bound / 1e9);
+        else
+                (void)snprintf(out, size,
+                               bound % UINT64_C(3600000000000) == 0 ? "%" PRIu64 "h"
+                               : bound % UINT64_C(60000000000) == 0 ? "%" PRIu64 "m"
+                               : bound % UINT64_C(1000000000) == 0  ? "%" PRIu64 "s"
+                                                                    : "%" PRIu64 "ms",
+                               bound % UINT64_C(3600000000000) == 0 ? bound / UINT64_C(3600000000000)
+                               : bound % UINT64_C(60000000000) == 0 ? bound / UINT64_C(60000000000)
+                               : bound % UINT64_C(1000000000) == 0  ? bound / UINT64_C(1000000000)
+                                                                    : bound / 1000000);
+        return out;
+}
+
+static bool seconds(const char *text, uint64_t *ret_ns)
+{
+        char *end;
+        double s = strtod(text, &end);
+
+        if (end == text || *end)
+                return hw_parse_duration(text, ret_ns);
+        if (!(s >= 0 && s <= 1e9))
+                return false;
+        *ret_ns = (uint64_t)(s * 1e9);
+        return true;
+}
+
+static bool number(const char *text, uint64_t *ret)
+{
+        char *end;
+
+        errno = 0;
+        *ret = strtoull(text, &end, 10);
+        return *text >= '0' && *text <= '9' && !*end && !errno;
+}
+
+static int take_u64(const struct command *c, const struct option *o, void *at, const char *value)
+{
+        static const char *const expected[] = {
+                [OPTION_IS_DURATION] = "a duration, e.g. 500ms",
+                [OPTION_IS_SECONDS] = "seconds, or a duration, e.g. 500ms",
+                [OPTION_IS_BYTES] = "a size, e.g. 512M or 1.5GiB",
+                [OPTION_IS_NUMBER] = "a whole number",
+        };
+        char low[32], high[32];
+        uint64_t v = 0;
+        bool good = o->type == OPTION_IS_DURATION  ? hw_parse_duration(value, &v)
+                    : o->type == OPTION_IS_SECONDS ? seconds(value, &v)
+                    : o->type == OPTION_IS_BYTES   ? hw_parse_bytes(value, &v)
+                                                   : number(value, &v);
+
+        if (!good)
+                return option_error(c, o, "'%s': expected %s", value, expected[o->type]);
+        if (o->type == OPTION_IS_BYTES && v < o->least)
+                return option_error(c, o, "'%s': expected more than nothing", value);
+        if (v < o->least || (o->most && v > o->most))
+                return option_error(c, o, "'%s': expected %s to %s", value, bound_text(low, sizeof(low), o, o->least),
+                                    bound_text(high, sizeof(high), o, o->most ? o->most : UINT64_MAX));
+        if (o->width == sizeof(uint64_t))
+                *(uint64_t *)at = v;
+        else
+                *(unsigned *)at = (unsigned)v;
+        return 0;
+}
+
+static int take_positive(const struct command *c, const struct option *o, double *at, const char *value)
+{
+        char *end;
+        double v = strtod(value, &end);
+
+        if (end == value || *end || !isfinite(v) || v <= 0)
+                return option_error(c, o, "'%s': expected a number above 0", value);
+        *at = v;
+        return 0;
+}
+
+static int take_choice(const struct command *c, const struct option *o, void *at, char *value)
+{
+        char meant[512];
+
+        for (size_t i = 0; option_word(o, i); i++) {
+                if (strcmp(option_word(o, i), value))
+                        continue;
+                if (o->type == OPTION_IS_NAME)
+                        *(const char **)at = option_word(o, i);
+                else if (o->width == sizeof(bool))
+                        *(bool *)at = i == 1;
+                else
+                        *(int *)at = (int)i;
+                return 0;
+        }
+        return option_error(c, o, "unknown '%s'; %s", value, option_meant(o, value, NULL, meant, sizeof(meant)));
+}
+
+static int take(const struct parser *p, const struct option *o, char *value)
+{
+        const struct command *c = p->command;
+        void *at = (char *)p->filled + o->at;
+
+        switch (o->type) {
+        case OPTION_IS_FLAG:
+                *(bool *)at = true;
+                return 0;
+        case OPTION_IS_TEXT:
+                *(const char **)at = value;
+                return 0;
+        case OPTION_IS_LIST:
+                return text_list_add(c, at, value);
+        case OPTION_IS_WORDS:
+                return take_words(c, o, at, value);
+        case OPTION_IS_PASSED:
+                return take_passed(c, o, at, value);
+        case OPTION_IS_POSITIVE:
+                return take_positive(c, o, at, value);
+        case OPTION_IS_CHOICE:
+        case OPTION_IS_NAME:
+                return take_choice(c, o, at, value);
+        case OPTION_IS_CALLBACK:
+                return o->take(c, o, p->filled, value);
+        case OPTION_IS_DURATION:
+        case OPTION_IS_SECONDS:
+        case OPTION_IS_BYTES:
+        case OPTION_IS_NUMBER:
+                return take_u64(c, o, at, value);
+        case OPTION_IS_REST:
+        case OPTION_IS_END:
+                break;
+        }
+        return 0;
+}
+
+/* ------------------------------------------------------------------- words */
+
+const struct option *option_find(const struct command *c, const char *name, size_t n)
+{
+        const struct option *found = NULL;
+        bool several = false;
+
+        for (const struct option *o = c->options; o && o->type != OPTION_IS_END; o++) {
+                if (!o->name || strncmp(o->name, name, n))
+                        continue;
+                if (!o->name[n])
+                        return o;
+                several = found != NULL;
+                found = o;
+        }
+        return several || n == 0 ? NULL : found;
+}
+
+const struct option *option_find_letter(const struct command *c, char letter)
+{
+        for (const struct option *o = c->options; o && o->type != OPTION_IS_END; o++)
+                if (o->name && o->letter == letter)
+                        return o;
+        return NULL;
+}
+
+/* The value of an option: behind it in the same word, or the next word. */
+static int take_option(struct parser *p, const struct option *o, char *value)
+{
+        if (o->argument && !value) {
+                if (p->next == p->argc)
+                        return option_error(p->command, o, "the value is missing; expected --%s %s", o->name,
+                                            o->argument);
+                value = p->argv[p->next++];
+        }
+        if (!o->argument && value)
+                return option_error(p->command, o, "takes no value, got '%s'", value);
+        return take(p, o, value);
+}
+
+static enum options_result take_long(struct parser *p, char *word)
+{
+        size_t n = strcspn(word, "=");
+        const struct option *o = option_find(p->command, word, n);
+
+        if (!o && !strcmp(word, "help")) {
+                help_print(stdout, p->command);
+                return OPTIONS_DONE;
+        }
+        if (!o && !p->command->name && !strcmp(word, "version")) {
+                (void)printf("%s %s\n", command_title(p->command), HEAPWATCH_VERSION);
+                return OPTIONS_DONE;
+        }
+        if (!o) {
+                (void)unknown_option(p, word, n);
+                return OPTIONS_BAD;
+        }
+        return take_option(p, o, word[n] ? word + n + 1 : NULL) ? OPTIONS_BAD : OPTIONS_GO;
+}
+
+static enum options_result take_letters(struct parser *p, char *word)
+{
+        while (*word) {
+                const struct option *o = option_find_letter(p->command, *word);
+
+                if (!o && (*word == 'h' || (*word == 'V' && !p->command->name)))
+                        return take_long(p, *word == 'h' ? (char[]){ "help" } : (char[]){ "version" });
+                if (!o) {
+                        (void)command_usage_error(p->command, "unknown option -%c", *word);
+                        return OPTIONS_BAD;
+                }
+                word++;
+                if (o->argument)
+                        return take_option(p, o, *word ? word : NULL) ? OPTIONS_BAD : OPTIONS_GO;
+                if (take(p, o, NULL))
+                        return OPTIONS_BAD;
+        }
+        return OPTIONS_GO;
+}
+
+const struct option *option_operand(const struct command *c, size_t n)
+{
+        for (const struct option *o = c->options; o && o->type != OPTION_IS_END; o++) {
+                if (o->name)
+                        continue;
+                if (n == 0 || !o->most || n < o->most)
+                        return o;
+                n -= o->most;
+        }
+        return NULL;
+}
+
+static enum options_result take_operand(struct parser *p, char *word)
+{
+        const struct option *o = option_operand(p->command, p->n_operands);
+
+        if (!o) {
+                (void)command_usage_error(p->command, "unexpected argument '%s'", word);
+                return OPTIONS_BAD;
+        }
+        p->n_operands++;
+        if (o->type == OPTION_IS_REST) {
+                *(char ***)((char *)p->filled + o->at) = p->argv + p->next - 1;
+                p->next = p->argc;
+                return OPTIONS_GO;
+        }
+        return take(p, o, word) ? OPTIONS_BAD : OPTIONS_GO;
+}
+
+static enum options_result take_word(struct parser *p)
+{
+        char *word = p->argv[p->next++];
+
+        if (p->ended || word[0] != '-' || !word[1])
+                return take_operand(p, word);
+        if (word[1] != '-')
+                return take_letters(p, word + 1);
+        if (word[2])
+                return take_long(p, word + 2);
+        p->ended = true;
+        return OPTIONS_GO;
+}
+
+enum options_result options_parse(const struct command *c, void *filled, int argc, char **argv)
+{
+        struct parser p = { .command = c, .filled = filled, .argc = argc, .argv = argv, .next = 1 };
+        enum options_result result = OPTIONS_GO;
+        size_t wanted = 0;
+
+        while (result == OPTIONS_GO && p.next < argc)
+                result = take_word(&p);
+        if (result != OPTIONS_GO)
+                return result;
+        for (const struct option *o = c->options; o && o->type != OPTION_IS_END; o++) {
+                wanted += o->name ? 0 : o->least;
+                if (!o->name && p.n_operands < wanted) {
+                        (void)command_usage_error(c, "%s is missing", o->argument);
+                        return OPTIONS_BAD;
+                }
+        }
+        return OPTIONS_GO;
+}
