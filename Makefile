@@ -270,6 +270,11 @@ style:
 	$(Q)scripts/draw-house --check
 .PHONY: style
 
+#: tidy        clang-tidy over the sources, with the list of .clang-tidy
+tidy: $(GEN)/heapwatch/heapwatch.pb-c.h
+	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' scripts/tidy
+.PHONY: tidy
+
 #: layers      which room includes which
 layers:
 	$(Q)scripts/check-layers

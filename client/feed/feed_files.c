@@ -35,8 +35,6 @@
 #include "client/feed/find_daemon.h"
 #include "proto/base/clock.h"
 
-extern char **environ;
-
 #define DRAIN_MS 1000  /* how long we wait for messages of a child that has ended */
 #define LOOK_MS  50    /* how often we look after a child where there is no pidfd */
 #define EXIT_MS  10000 /* how long a child may take to exit after its last message */
