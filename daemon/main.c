@@ -20,6 +20,7 @@
 #include "daemon/control/reload.h"
 #include "daemon/control/requests.h"
 #include "daemon/rules/test/tool.h"
+#include "daemon/source/descriptors.h"
 #include "daemon/source/procfs.h"
 #include "daemon/target/targets.h"
 #include "proto/cli/command.h"
@@ -232,6 +233,7 @@ int main(int argc, char **argv)
         int status = 2;
 
         fill_standard_descriptors();
+        descriptors_raise();
         signal(SIGPIPE, SIG_IGN);
         switch (config_parse(&config, argc, argv)) {
         case CONFIG_RUN:

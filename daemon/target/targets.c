@@ -21,6 +21,8 @@
 #include "proto/base/clock.h"
 #include "daemon/log.h"
 #include "daemon/target/pipeline.h"
+#include "daemon/source/descriptors.h"
+#include "daemon/source/limits.h"
 #include "daemon/source/procfs.h"
 
 struct targets {
@@ -234,6 +236,14 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
         if (t->n == LIMIT_TARGETS) {
                 snprintf(error, error_size, "%u targets are the most one daemon takes; start another", LIMIT_TARGETS);
                 return -ENOSPC;
+        }
+        if (descriptors_left() <= DESCRIPTORS_RESERVE) {
+                snprintf(
+                        error, error_size,
+                        "of the %zu descriptors that this daemon may open only %zu are left, which clients need; raise "
+                        "its limit (ulimit -Hn, LimitNOFILE=) or remove targets",
+                        descriptors_limit(), descriptors_left());
+                return -EMFILE;
         }
         if (wish->resolution_ns)
                 trend.trend = trend_config_scaled(wish->resolution_ns);

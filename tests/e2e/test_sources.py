@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from harness import DEADLINE_S, LOGS, WATCHED, Daemon, pb, rss_bytes, wait_for
+import harness
+from harness import DEADLINE_S, LOGS, WATCHED, Daemon, client, pb, rss_bytes, wait_for
 from subscriber import Follower
 
 LEAKY = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()
@@ -274,3 +275,40 @@ def test_history_and_errors(directory):
         assert d.ask(pb.Request(remove_target=pb.RemoveTargetRequest(name="u")))[0].done.target == "u"
         assert d.target("u") is None
         assert list(d.status().daemon.targets) == ["t"]
+
+
+@pytest.fixture
+def limited(directory, monkeypatch):
+    """limited(soft, hard): daemons started from now on may open so many descriptors."""
+    def limit(soft, hard):
+        script = directory / "limited"
+        script.write_text(f'#!/bin/sh\nulimit -Sn {soft} && ulimit -Hn {hard} && exec {harness.DAEMON} "$@"\n')
+        script.chmod(0o755)
+        monkeypatch.setattr(harness, "DAEMON", script)
+    return limit
+
+
+def test_as_many_descriptors_as_the_system_allows(directory, limited):
+    logs = [f"t{i}={directory}/{i}.eventlog" for i in range(300)]
+    for i in range(300):
+        append(directory / f"{i}.eventlog", LEAKY[:50000])
+    limited(64, 4096)
+    with Daemon(directory, *logs) as d:
+        d.wait_state("t299", "RUNNING")
+        done = client("top", "--once", "--connect", d.publish, "t7")
+        assert done.returncode == 0 and b"t7" in done.stdout, done
+
+
+def test_targets_are_refused_before_clients_are(directory, limited):
+    limited(128, 128)
+    with Daemon(directory) as d:
+        refused = None
+        for i in range(200):
+            append(directory / f"{i}.eventlog", LEAKY[:50000])
+            reply = d.ask(pb.Request(add_target=pb.AddTargetRequest(name=f"t{i}", uri=f"{directory}/{i}.eventlog")))[0]
+            if reply.error:
+                refused = (i, reply.error)
+                break
+        assert refused and refused[0] > 10 and "of the 128 descriptors" in refused[1] and "ulimit -Hn" in refused[1]
+        for _ in range(20):     # clients still come and go
+            assert client("ctl", "status", "--connect", d.publish).returncode == 0

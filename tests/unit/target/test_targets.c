@@ -6,6 +6,7 @@
 
 #include "daemon/log.h"
 #include "daemon/target/pipeline.h"
+#include "daemon/source/descriptors.h"
 #include "daemon/target/targets.h"
 #include "proto/base/limits.h"
 
@@ -64,7 +65,7 @@ static int add(struct fixture *f, const char *name, const char *uri)
 
         assert_true(source_uri_parse(uri, &parsed, f->error, sizeof(f->error)));
         f->error[0] = '\0';
-        return targets_add(f->targets, name, &parsed, 0, f->error, sizeof(f->error));
+        return targets_add(f->targets, name, &parsed, &(struct target_wish){ 0 }, f->error, sizeof(f->error));
 }
 
 /* The names in the daemon's state, each behind a blank. */
@@ -137,6 +138,7 @@ static void no_more_than_the_limit(void **state)
         struct fixture *f = *state;
         char name[32];
 
+        descriptors_raise();
         for (unsigned i = 0; i < LIMIT_TARGETS; i++) {
                 (void)snprintf(name, sizeof(name), "t%u", i);
                 assert_int_equal(add(f, name, "file:/nowhere/x"), 0);
