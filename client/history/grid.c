@@ -76,6 +76,8 @@ static void merge_columns(struct grid *g, struct merge x)
         size_t n = 0, left;
 
         g->cells = 0;
+        if (g->total.n)
+                merge_band(g, &g->total, x);
         for (uint32_t i = 0; i < g->n_bands; i++) {
                 if (g->bands[i].n)
                         merge_band(g, &g->bands[i], x);
@@ -220,7 +222,8 @@ static int put_cell(struct grid *g, struct grid_band *b, uint64_t before)
                 b->first = column;
         if (make_cells(b, column - b->first + 1) < 0)
                 return -ENOMEM;
-        g->cells += column + 1 - b->first - b->n;
+        if (b != &g->total)
+                g->cells += column + 1 - b->first - b->n;
         while (b->first + b->n < column)
                 b->cells[b->n++] = zero;
         b->cells[b->n++] = before ? merge_cells(zero, before, cell, 1) : cell;
@@ -264,6 +267,17 @@ static int gather_rows(struct grid *g, const Hw__Census *c)
         return 0;
 }
 
+/* Daemons send the total; it is not less than the rows, of which some may have been left out. */
+static void take_total(struct grid *g, const Hw__Census *c)
+{
+        double sum = 0;
+
+        for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++)
+                sum += (double)c->bytes[i];
+        g->total.census = c->number;
+        g->total.bytes = c->has_total_bytes ? (double)c->total_bytes : sum;
+}
+
 int grid_take(struct grid *g, const Hw__Census *c)
 {
         struct grid_column *column;
@@ -277,9 +291,12 @@ int grid_take(struct grid *g, const Hw__Census *c)
         column = &g->columns[g->n - 1];
         before = column->censuses++;
         column->width_ns = c->time_ns - column->time_ns;
+        take_total(g, c);
         g->newest = c->number;
         g->newest_ns = c->time_ns;
         g->censuses++;
+        if (put_cell(g, &g->total, before) < 0)
+                return -ENOMEM;
         for (uint32_t i = 0; i < g->n_bands; i++) {
                 struct grid_band *b = &g->bands[i];
 
@@ -295,7 +312,9 @@ int grid_take(struct grid *g, const Hw__Census *c)
 
 const struct grid_band *grid_band(const struct grid *g, uint32_t id)
 {
-        return id && id <= g->n_bands && g->bands[id - 1].n ? &g->bands[id - 1] : NULL;
+        if (!id)
+                return g->total.n ? &g->total : NULL;
+        return id <= g->n_bands && g->bands[id - 1].n ? &g->bands[id - 1] : NULL;
 }
 
 struct band_stats grid_stats(const struct grid *g, const struct grid_band *b)
@@ -307,13 +326,15 @@ struct band_stats grid_stats(const struct grid *g, const struct grid_band *b)
         return s;
 }
 
-int grid_points(const struct grid *g, const struct grid_band *b, struct past *ret_past)
+static int put_points(const struct grid *g, const struct grid_band *b, size_t from, size_t end, struct past *ret_past)
 {
-        for (size_t i = 0; i < b->n; i++) {
-                const struct grid_column *column = &g->columns[b->first + i];
-                const struct grid_cell *c = &b->cells[i];
+        for (size_t i = from; i < end; i++) {
+                const struct grid_column *column = &g->columns[i];
+                struct grid_cell zero = { 0 };
+                const struct grid_cell *c = i >= b->first && i < b->first + b->n ? &b->cells[i - b->first] : &zero;
                 struct past_point p = { .time_ns = column->time_ns,
                                         .width_ns = column->width_ns,
+                                        .last_ns = column->time_ns + column->width_ns,
                                         .count = column->censuses,
                                         .min = c->min,
                                         .max = c->max,
@@ -326,6 +347,16 @@ int grid_points(const struct grid *g, const struct grid_band *b, struct past *re
         return 0;
 }
 
+int grid_points(const struct grid *g, const struct grid_band *b, struct past *ret_past)
+{
+        return put_points(g, b, b->first, b->first + b->n, ret_past);
+}
+
+int grid_whole_points(const struct grid *g, const struct grid_band *b, struct past *ret_past)
+{
+        return put_points(g, b, 0, g->n, ret_past);
+}
+
 void grid_clear(struct grid *g)
 {
         struct grid empty = { .max_columns = g->max_columns, .max_cells = g->max_cells, .keep_recent = g->keep_recent };
@@ -333,6 +364,7 @@ void grid_clear(struct grid *g)
         for (uint32_t i = 0; i < g->cap_bands; i++)
                 free(g->bands[i].cells);
         free(g->bands);
+        free(g->total.cells);
         free(g->columns);
         *g = empty;
 }

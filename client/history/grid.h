@@ -42,6 +42,7 @@ struct grid {
         size_t max_columns, max_cells; /* bounds; set before the first census, may change later */
         bool keep_recent;
         bool thinned;            /* columns were merged */
+        struct grid_band total;  /* of the whole censuses */
         size_t cells;            /* in use, of all bands */
         struct grid_band *bands; /* by id - 1 */
         uint32_t n_bands, cap_bands;
@@ -52,13 +53,16 @@ struct grid {
 /* Takes one census in; an unfinished or repeated one is passed over. 0 or -ENOMEM (it may be half taken in). */
 int grid_take(struct grid *g, const Hw__Census *census);
 
-/* NULL when the band never had a row. */
+/* NULL when the band never had a row; band 0 is the total. */
 const struct grid_band *grid_band(const struct grid *g, uint32_t id);
 
 /* Its statistics with the newest census held as long as the one before. */
 struct band_stats grid_stats(const struct grid *g, const struct grid_band *b);
 
-/* Appends the band's points, zeros between its cells' ends and the grid's left out. 0 or -ENOMEM. */
+/* Appends a point for each column, 0 where the band had no row. 0 or -ENOMEM. */
+int grid_whole_points(const struct grid *g, const struct grid_band *b, struct past *ret_past);
+
+/* The same without the zeros before its first and behind its last cell. */
 int grid_points(const struct grid *g, const struct grid_band *b, struct past *ret_past);
 
 /* Merges columns until there are at most `max` (at least 1). */

@@ -27,9 +27,9 @@ void item_open(struct json_out *j, const struct item *item)
         }
         json_key(j, "band");
         json_u64(j, item->band);
-        if (item->label) {
+        if (!item->band || item->label) {
                 json_key(j, "label");
-                json_text(j, item->label);
+                json_text(j, item->band ? item->label : "total");
         }
         json_key(j, "unit");
         json_text(j, "B");
@@ -78,6 +78,22 @@ static void put_width(struct json_out *j, const struct past *p)
         json_seconds(j, width_ns);
 }
 
+/* Where the last samples were, when that is not where the points begin. */
+static void put_ends(struct json_out *j, const struct past *p)
+{
+        bool wide = false;
+
+        for (size_t i = 0; i < p->n && !wide; i++)
+                wide = p->points[i].last_ns != p->points[i].time_ns;
+        if (!wide)
+                return;
+        json_key(j, "ends");
+        json_open(j, '[');
+        for (size_t i = 0; i < p->n; i++)
+                json_seconds(j, p->points[i].last_ns);
+        json_close(j, ']');
+}
+
 void item_columns(struct json_out *j, const struct past *p)
 {
         put_width(j, p);
@@ -86,6 +102,7 @@ void item_columns(struct json_out *j, const struct past *p)
         for (size_t i = 0; i < p->n; i++)
                 json_seconds(j, p->points[i].time_ns);
         json_close(j, ']');
+        put_ends(j, p);
         put_values(j, p);
 }
 
@@ -106,11 +123,11 @@ void item_grid_columns(struct json_out *j, const struct grid *g, const struct gr
         past_done(&p);
 }
 
-void item_grid_times(struct json_out *j, const struct grid *g)
+void item_grid_times(struct json_out *j, const struct grid *g, bool ends)
 {
         json_open(j, '[');
         for (size_t i = 0; i < g->n; i++)
-                json_seconds(j, g->columns[i].time_ns);
+                json_seconds(j, g->columns[i].time_ns + (ends ? g->columns[i].width_ns : 0));
         json_close(j, ']');
 }
 

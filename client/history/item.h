@@ -15,7 +15,7 @@ struct item {
         const char *target;
         uint32_t run;
         Hw__Series series; /* SERIES_NONE: a band */
-        uint32_t band;
+        uint32_t band;     /* 0: the total of all */
         const char *label; /* of a band; NULL: not known */
 };
 
@@ -31,7 +31,7 @@ void item_grid_columns(struct json_out *j, const struct grid *g, const struct gr
 /* "stats":{...} */
 void item_stats(struct json_out *j, const struct grid *g, const struct grid_band *b);
 
-/* The times of a grid: [0,1,2.5]. */
-void item_grid_times(struct json_out *j, const struct grid *g);
+/* The times of a grid, [0,1,2.5]: where its columns begin, or those of their last censuses. */
+void item_grid_times(struct json_out *j, const struct grid *g, bool ends);
 
 #endif

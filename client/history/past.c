@@ -15,7 +15,13 @@
 struct past_point past_sample(uint64_t time_ns, double value)
 {
         return (struct past_point){
-                .time_ns = time_ns, .count = 1, .min = value, .max = value, .mean = value, .last = value
+                .time_ns = time_ns,
+                .last_ns = time_ns,
+                .count = 1,
+                .min = value,
+                .max = value,
+                .mean = value,
+                .last = value,
         };
 }
 
@@ -30,6 +36,7 @@ void past_point_merge(struct past_point *p, const struct past_point *later)
         if (later->max > p->max)
                 p->max = later->max;
         p->last = later->last;
+        p->last_ns = later->last_ns;
         if (end > p->time_ns + p->width_ns)
                 p->width_ns = end - p->time_ns;
 }
@@ -66,12 +73,13 @@ static bool covers(const struct past_point *p, uint64_t time_ns)
 /* A sample goes into a point; one that is not its newest is not its last. */
 static void add(struct past_point *p, const struct past_point *sample)
 {
-        double last = p->last;
-        bool newest = sample->time_ns >= p->time_ns + p->width_ns;
+        struct past_point before = *p;
 
         past_point_merge(p, sample);
-        if (!newest)
-                p->last = last;
+        if (sample->time_ns < before.last_ns) {
+                p->last = before.last;
+                p->last_ns = before.last_ns;
+        }
 }
 
 int past_insert(struct past *p, size_t max, uint64_t time_ns, double value)
@@ -144,6 +152,63 @@ void past_cut(struct past *p, uint64_t from_ns, uint64_t to_ns)
                         p->points[n++] = p->points[i];
         }
         p->n = n;
+}
+
+void past_end(struct past *p, uint64_t time_ns)
+{
+        while (p->n > 0 && p->points[p->n - 1].time_ns + p->points[p->n - 1].width_ns > time_ns)
+                p->n--;
+}
+
+/* What the band held in one point of the total: points *at and on, those before it are passed. */
+static int align_one(const struct past *band, size_t *at, const struct past_point *total, double *last,
+                     struct past_point *ret)
+{
+        bool any = false;
+
+        *ret = *total;
+        ret->min = ret->max = ret->mean = *last;
+        for (; *at < band->n && band->points[*at].time_ns <= total->last_ns; (*at)++) {
+                const struct past_point *p = &band->points[*at];
+
+                if (p->width_ns > total->width_ns)
+                        return -EAGAIN;
+                if (any)
+                        past_point_merge(ret, p);
+                else
+                        *ret = *p;
+                any = true;
+                *last = p->last;
+        }
+        ret->time_ns = total->time_ns;
+        ret->width_ns = total->width_ns;
+        ret->last_ns = total->last_ns;
+        ret->count = total->count;
+        ret->last = *last;
+        return 0;
+}
+
+int past_align(struct past *band, const struct past *total)
+{
+        struct past aligned = { 0 };
+        size_t at = 0;
+        double last = 0;
+        int r = 0;
+
+        for (size_t i = 0; i < total->n && r == 0; i++) {
+                struct past_point p;
+
+                r = align_one(band, &at, &total->points[i], &last, &p);
+                if (r == 0)
+                        r = past_append(&aligned, &p);
+        }
+        if (r < 0) {
+                past_done(&aligned);
+                return r;
+        }
+        past_done(band);
+        *band = aligned;
+        return 0;
 }
 
 void past_done(struct past *p)

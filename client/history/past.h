@@ -16,6 +16,7 @@
 struct past_point {
         uint64_t time_ns;  /* start of the stretch */
         uint64_t width_ns; /* 0: a single moment */
+        uint64_t last_ns;  /* of its last sample: `last` holds there, not at the start */
         uint64_t count;    /* samples in it, at least 1 */
         double min, max, mean, last;
 };
@@ -53,6 +54,17 @@ void past_widen(struct past *p, uint64_t step_ns);
 
 /* Leaves only points that begin in [from_ns, to_ns). */
 void past_cut(struct past *p, uint64_t from_ns, uint64_t to_ns);
+
+/* Leaves only points whose stretches end by time_ns. */
+void past_end(struct past *p, uint64_t time_ns);
+
+/*
+ * A band's points onto those of the total of all bands, whose stretches are unions of the band's: each becomes what the
+ * band held at the last sample of the total's point, 0 before its first. So all bands and their total are told for the
+ * same censuses and can be added. A point of the band that is wider than the total's there makes it fail: -EAGAIN, ask
+ * for both again; -ENOMEM. The band's points are replaced.
+ */
+int past_align(struct past *band, const struct past *total);
 
 void past_done(struct past *p);
 

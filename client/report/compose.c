@@ -73,8 +73,8 @@ struct writer {
         const struct report *report;
         size_t logs;
         size_t grids; /* written so far */
-        struct document grid_list;
-        struct json_out grids_to;
+        struct document grid_list, end_list;
+        struct json_out grids_to, ends_to;
         struct tally *tallies; /* by target */
 };
 
@@ -109,11 +109,20 @@ static void put_series(struct writer *w, const struct world_target *t, struct hi
 /* The times of the grid as it is now; its number. */
 static size_t put_grid(struct writer *w, const struct grid *g)
 {
-        if (!w->grid_list.to)
+        if (!w->grid_list.to || !w->end_list.to)
                 return 0;
         json_line(&w->grids_to);
-        item_grid_times(&w->grids_to, g);
+        item_grid_times(&w->grids_to, g, false);
+        json_line(&w->ends_to);
+        item_grid_times(&w->ends_to, g, true);
         return w->grids++;
+}
+
+static void put_total(struct writer *w, const struct world_target *t, const struct grid *g, size_t grid)
+{
+        open_item(w, t, HW__SERIES__SERIES_NONE, 0);
+        item_grid_columns(w->to, g, &g->total, grid);
+        json_close(w->to, '}');
 }
 
 /* A band with points as long as the ration lasts; with its statistics in any case. */
@@ -153,16 +162,20 @@ static void put_bands(struct writer *w, const struct world_target *t, struct gri
         tally->bands = n;
         if (first)
                 grid_limit(g, clamp(ration / (COLUMNS * first), 16, FINE_MOST));
-        if (n)
+        if (n) {
                 grid = put_grid(w, g);
+                put_total(w, t, g, grid);
+        }
         for (size_t i = 0; order && i < first; i++)
                 put_band(w, t, g, order[i].id, grid, &ration, tally);
         ration = OTHERS_NUMBERS / w->logs;
         columns = g->n;
         if (first < n)
                 grid_limit(g, clamp(ration / (COLUMNS * (n - first)), 16, COARSE_MOST));
-        if (first < n && g->n != columns)
+        if (first < n && g->n != columns) {
                 grid = put_grid(w, g);
+                put_total(w, t, g, grid);
+        }
         for (size_t i = first; order && i < n; i++)
                 put_band(w, t, g, order[i].id, grid, &ration, tally);
         tally->thinned |= g->thinned || tally->bands_left_out;
@@ -174,7 +187,9 @@ static void put_history(struct writer *w)
         const struct world *v = w->report->state->view;
 
         document_open(&w->grid_list);
+        document_open(&w->end_list);
         w->grids_to = (struct json_out){ .to = w->grid_list.to };
+        w->ends_to = (struct json_out){ .to = w->end_list.to };
         json_open(w->to, '{');
         json_key(w->to, "items");
         json_open(w->to, '[');
@@ -194,6 +209,13 @@ static void put_history(struct writer *w)
         if (document_close(&w->grid_list))
                 json_raw(w->to, w->grid_list.text);
         document_done(&w->grid_list);
+        json_close(w->to, ']');
+        json_line(w->to);
+        json_key(w->to, "gridEnds");
+        json_open(w->to, '[');
+        if (document_close(&w->end_list))
+                json_raw(w->to, w->end_list.text);
+        document_done(&w->end_list);
         json_close(w->to, ']');
         json_close(w->to, '}');
 }

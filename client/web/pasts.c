@@ -6,12 +6,15 @@
  * each reply fills its place; the last one sends the answer. A browser that
  * has gone meanwhile is libevent's business: the reply is then just freed.
  *
- * A daemon keeps 64 points of a band, for its whole life. Where this server
- * has followed for longer than a point is wide, its own censuses are finer:
- * they replace the daemon's points from their first time on.
+ * What bands held is told for the same censuses for all of them and their
+ * total, so that it can be added: the total is asked for after the bands, and
+ * all are put onto its points (past_align). A daemon keeps up to 64 of them, for
+ * the whole run. From its own first census on this server's are finer; a
+ * daemon's point that reaches into those is left out.
  */
 #include "client/web/pasts.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +30,8 @@
 #define CACHE_QUERY    1024              /* also for questions */
 #define REQUESTS_PER_S 60.0
 #define ITEMS_PER_S    2000.0 /* questions to daemons: a daemon takes some 20 us for one */
+
+enum { ITEMS_MOST = QUESTION_ITEMS + QUESTION_TARGETS }; /* those asked for, and totals beside them */
 
 struct bucket {
         double tokens;
@@ -50,6 +55,7 @@ struct pasts {
 struct place {
         struct job *job;
         struct wanted *wanted;
+        bool hidden; /* a total that nobody asked for */
         struct past past;
         const char *error; /* static, or `refusal` */
         char refusal[160];
@@ -59,8 +65,8 @@ struct job {
         struct pasts *pasts;
         struct evhttp_request *req;
         char *query;
-        struct wanted wanted[QUESTION_ITEMS];
-        struct place places[QUESTION_ITEMS];
+        struct wanted wanted[ITEMS_MOST];
+        struct place places[ITEMS_MOST];
         size_t n, open;
 };
 
@@ -113,6 +119,97 @@ static void remember(struct pasts *p, const char *query, const struct document *
         (void)snprintf(c->query, sizeof(c->query), "%s", query);
 }
 
+/* ------------------------------------------------------------- one grid for all */
+
+static const struct grid *grid_of(const struct pasts *p, const struct wanted *w)
+{
+        const struct history_target *t = history_find(p->source.history, w->daemon, w->target);
+
+        return t && t->run == w->run && w->series == HW__SERIES__SERIES_NONE ? &t->bands : NULL;
+}
+
+static bool same_target(const struct wanted *a, const struct wanted *b)
+{
+        return a->daemon == b->daemon && !strcmp(a->target, b->target);
+}
+
+static bool is_band(const struct wanted *w)
+{
+        return w->series == HW__SERIES__SERIES_NONE;
+}
+
+static struct place *total_of(struct job *job, const struct wanted *w)
+{
+        for (size_t i = 0; i < job->n; i++) {
+                if (is_band(&job->wanted[i]) && !job->wanted[i].band && same_target(&job->wanted[i], w))
+                        return &job->places[i];
+        }
+        return NULL;
+}
+
+/* The daemon's points up to our own censuses, and these. */
+static bool refine(struct place *place)
+{
+        const struct wanted *w = place->wanted;
+        const struct grid *g = grid_of(place->job->pasts, w);
+        const struct grid_band *b = g ? grid_band(g, w->band) : NULL;
+        struct grid_band none = { 0 };
+
+        if (!g || !g->n)
+                return true;
+        past_end(&place->past, g->columns[0].time_ns);
+        return grid_whole_points(g, b ? b : &none, &place->past) == 0;
+}
+
+/* A band that the total does not fit is said to be so: it is asked for again. */
+static void align_band(struct place *place, const struct place *total)
+{
+        int r = total->error ? -EINVAL : past_align(&place->past, &total->past);
+
+        if (r == -EAGAIN)
+                place->error = "the history changed while it was read; ask again";
+        else if (r < 0)
+                place->error = r == -ENOMEM ? "out of memory" : total->error;
+}
+
+/* Totals last, for the bands of their targets are put onto their points. */
+static void align(struct job *job)
+{
+        if (!job->pasts->source.requester)
+                return;
+        for (size_t i = 0; i < job->n; i++) {
+                struct place *p = &job->places[i], *total = is_band(p->wanted) ? total_of(job, p->wanted) : NULL;
+
+                if (total && total != p && !p->error)
+                        align_band(p, total);
+        }
+        for (size_t i = 0; i < job->n; i++) {
+                struct place *p = &job->places[i];
+
+                if (!is_band(p->wanted) || p->error)
+                        continue;
+                if (!refine(p))
+                        p->error = "out of memory";
+                past_cut(&p->past, p->wanted->from_ns, p->wanted->to_ns);
+                past_widen(&p->past, p->wanted->step_ns);
+        }
+}
+
+/* A total for each target of which bands are asked for, behind them. */
+static void add_totals(struct job *job)
+{
+        for (size_t i = 0, n = job->n; i < n; i++) {
+                struct wanted *w = &job->wanted[i];
+
+                if (!is_band(w) || total_of(job, w))
+                        continue;
+                job->wanted[job->n] = *w;
+                job->wanted[job->n].band = 0;
+                job->wanted[job->n].label = NULL;
+                job->places[job->n++].hidden = true;
+        }
+}
+
 /* ------------------------------------------------------------------ answering */
 
 static void print_place(struct json_out *j, const struct place *place)
@@ -135,13 +232,6 @@ static void print_place(struct json_out *j, const struct place *place)
         }
 }
 
-static const struct grid *grid_of(const struct pasts *p, const struct wanted *w)
-{
-        const struct history_target *t = history_find(p->source.history, w->daemon, w->target);
-
-        return t && t->run == w->run && w->series == HW__SERIES__SERIES_NONE ? &t->bands : NULL;
-}
-
 static void print_answer(struct json_out *j, const struct job *job)
 {
         json_open(j, '{');
@@ -150,8 +240,10 @@ static void print_answer(struct json_out *j, const struct job *job)
         for (size_t i = 0; i < job->n; i++) {
                 const struct wanted *w = &job->wanted[i];
                 const struct grid *g = job->pasts->source.requester ? NULL : grid_of(job->pasts, w);
-                const struct grid_band *b = g ? grid_band(g, w->band) : NULL;
+                const struct grid_band *b = g && w->band ? grid_band(g, w->band) : NULL;
 
+                if (job->places[i].hidden)
+                        continue;
                 print_place(j, &job->places[i]);
                 if (b)
                         item_stats(j, g, b);
@@ -166,6 +258,7 @@ static void finish(struct job *job)
 {
         struct document d;
 
+        align(job);
         document_open(&d);
         if (d.to)
                 print_answer(&(struct json_out){ .to = d.to }, job);
@@ -185,28 +278,6 @@ static void finish(struct job *job)
 
 /* ------------------------------------------------------------- from what is here */
 
-/* All columns of the grid as points of a band; where it had no row: 0. */
-static bool append_grid(struct past *p, const struct grid *g, uint32_t id)
-{
-        const struct grid_band *b = grid_band(g, id);
-
-        for (size_t i = 0; b && i < g->n; i++) {
-                bool has = i >= b->first && i < b->first + b->n;
-                struct grid_cell c = has ? b->cells[i - b->first] : (struct grid_cell){ 0 };
-                struct past_point point = { .time_ns = g->columns[i].time_ns,
-                                            .width_ns = g->columns[i].width_ns,
-                                            .count = g->columns[i].censuses,
-                                            .min = c.min,
-                                            .max = c.max,
-                                            .mean = c.mean,
-                                            .last = c.last };
-
-                if (past_append(p, &point) < 0)
-                        return false;
-        }
-        return true;
-}
-
 static void fill_from_history(struct place *place)
 {
         const struct wanted *w = place->wanted;
@@ -217,8 +288,8 @@ static void fill_from_history(struct place *place)
         if (t && t->run == w->run && w->series != HW__SERIES__SERIES_NONE) {
                 for (size_t i = 0; good && i < t->series[w->series].n; i++)
                         good = past_append(&place->past, &t->series[w->series].points[i]) == 0;
-        } else if (t && t->run == w->run) {
-                good = append_grid(&place->past, &t->bands, w->band);
+        } else if (t && t->run == w->run && grid_band(&t->bands, w->band)) {
+                good = grid_whole_points(&t->bands, grid_band(&t->bands, w->band), &place->past) == 0;
         }
         if (!good)
                 place->error = "out of memory";
@@ -234,6 +305,7 @@ static void take_points(struct place *place, const Hw__History *h)
                 const Hw__Point *q = h->points[i];
                 struct past_point p = { .time_ns = q->time_ns,
                                         .width_ns = q->width_ns,
+                                        .last_ns = q->has_last_time_ns ? q->last_time_ns : q->time_ns,
                                         .count = q->count ? q->count : 1,
                                         .min = q->min,
                                         .max = q->max,
@@ -243,21 +315,6 @@ static void take_points(struct place *place, const Hw__History *h)
                 if (past_append(&place->past, &p) < 0)
                         place->error = "out of memory";
         }
-}
-
-/* Our own censuses in place of the daemon's points of the same time. */
-static void refine(struct place *place)
-{
-        const struct wanted *w = place->wanted;
-        const struct grid *g = grid_of(place->job->pasts, w);
-
-        if (!g || g->n < 2 || !grid_band(g, w->band))
-                return;
-        past_cut(&place->past, 0, g->columns[0].time_ns);
-        if (!append_grid(&place->past, g, w->band))
-                place->error = "out of memory";
-        past_cut(&place->past, w->from_ns, w->to_ns);
-        past_widen(&place->past, w->step_ns);
 }
 
 /* This place is filled, or never will be. */
@@ -285,7 +342,6 @@ static void on_reply(void *ctx, int status, const Hw__Reply *reply)
         } else {
                 place->wanted->run = reply->history->has_run ? reply->history->run : place->wanted->run;
                 take_points(place, reply->history);
-                refine(place);
                 settle(place);
         }
 }
@@ -302,12 +358,14 @@ static void ask(struct place *place)
         h.series = w->series;
         h.has_band = !h.has_series;
         h.band = w->band;
-        h.has_from_ns = w->from_ns > 0;
-        h.from_ns = w->from_ns;
-        h.has_to_ns = w->to_ns != UINT64_MAX;
-        h.to_ns = w->to_ns;
-        h.has_step_ns = w->step_ns > 0;
-        h.step_ns = w->step_ns;
+        if (h.has_series) { /* a band's few points are cut when they are on the total's */
+                h.has_from_ns = w->from_ns > 0;
+                h.from_ns = w->from_ns;
+                h.has_to_ns = w->to_ns != UINT64_MAX;
+                h.to_ns = w->to_ns;
+                h.has_step_ns = w->step_ns > 0;
+                h.step_ns = w->step_ns;
+        }
         request.what_case = HW__REQUEST__WHAT_HISTORY;
         request.history = &h;
         int r = hw_requester_send(s->requester, w->daemon, &request, WEB_REQUEST_MS, on_reply, place, NULL);
@@ -327,13 +385,23 @@ static void fill(struct place *place)
         }
 }
 
+/* Totals after the bands: the daemon answers in order, so a total is never of an older time than they are. */
 static void start(struct job *job)
 {
+        if (job->pasts->source.requester)
+                add_totals(job);
         job->open = job->n + 1; /* one for ourselves: the job must outlive this loop */
         for (size_t i = 0; i < job->n; i++) {
                 job->places[i].job = job;
                 job->places[i].wanted = &job->wanted[i];
-                fill(&job->places[i]);
+        }
+        for (int totals = 0; totals <= 1; totals++) {
+                for (size_t i = 0; i < job->n; i++) {
+                        const struct wanted *w = &job->wanted[i];
+
+                        if ((is_band(w) && !w->band) == totals)
+                                fill(&job->places[i]);
+                }
         }
         if (--job->open == 0)
                 finish(job);

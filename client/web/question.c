@@ -40,7 +40,7 @@ static bool add_band(struct question *q, const char *text)
 {
         unsigned long id;
 
-        if (!number(text, LIMIT_BANDS, &id) || !id || q->n_bands == QUESTION_BANDS)
+        if (!number(text, LIMIT_BANDS, &id) || q->n_bands == QUESTION_BANDS)
                 return false;
         q->bands[q->n_bands++] = (uint32_t)id;
         return true;
@@ -91,7 +91,7 @@ static const struct parameter {
 } parameters[] = {
         { "target", "NAME or DAEMON:NAME, at most 32", false, add_target },
         { "series", "a series, e.g. live, rss, gc_pause", true, add_series },
-        { "band", "numbers from 1, at most 400", true, add_band },
+        { "band", "numbers, at most 400; 0 is the total", true, add_band },
         { "bands", "top1 to top200", false, set_top },
         { "from", "seconds of event time, or negative: before now", false, set_from },
         { "to", "seconds of event time", false, set_to },
@@ -210,7 +210,7 @@ static void put(struct resolved *r, const struct wanted *frame_, Hw__Series seri
 
 static const char *label_of(const struct world_target *t, uint32_t id)
 {
-        return t && id <= t->n_bands && t->bands[id - 1] ? t->bands[id - 1]->def->label : NULL;
+        return t && id && id <= t->n_bands && t->bands[id - 1] ? t->bands[id - 1]->def->label : NULL;
 }
 
 static void put_target(struct resolved *r, const struct question *q, size_t i, const struct world_target *t)

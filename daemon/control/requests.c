@@ -121,6 +121,10 @@ static Hw__Point **points_to_messages(const struct series_point *points, size_t 
                 list[i]->max = b->max;
                 list[i]->mean = b->moments.v_mean;
                 list[i]->last = b->last;
+                list[i]->has_first_time_ns = points[i].first_ns > 0;
+                list[i]->first_time_ns = points[i].first_ns;
+                list[i]->has_last_time_ns = b->last_time_ns > 0;
+                list[i]->last_time_ns = b->last_time_ns;
         }
         return list;
 }
@@ -143,6 +147,30 @@ static size_t band_points(const struct band *band, const Hw__HistoryRequest *req
                 points[n].bucket.min = (double)p->min;
                 points[n].bucket.max = (double)p->max;
                 points[n].bucket.last = (double)p->last;
+                n++;
+        }
+        return n;
+}
+
+/* The totals of censuses in the steps of bands: with them, what each band held at one and the same census is known. */
+static size_t total_points(const struct census_history *h, const Hw__HistoryRequest *request,
+                           struct series_point *points)
+{
+        uint64_t to_ns = request->has_to_ns ? request->to_ns : UINT64_MAX, time_ns;
+        size_t n = 0;
+
+        for (uint32_t i = 0; i < h->fold.n; i++) {
+                const struct census_cell *c = census_history_at(h, i, &time_ns);
+                if (!c || time_ns < request->from_ns || time_ns >= to_ns)
+                        continue;
+                points[n] = (struct series_point){ .time_ns = time_ns, .width_ns = h->fold.width_ns };
+                points[n].first_ns = c->first_ns;
+                points[n].bucket.moments.n = c->n;
+                points[n].bucket.moments.v_mean = c->sum / (double)c->n;
+                points[n].bucket.min = c->min;
+                points[n].bucket.max = c->max;
+                points[n].bucket.last = c->last;
+                points[n].bucket.last_time_ns = c->last_ns;
                 n++;
         }
         return n;
@@ -189,7 +217,9 @@ static void handle_history(struct requests *r, const Hw__HistoryRequest *request
         }
         uint64_t to_ns = request->has_to_ns ? request->to_ns : UINT64_MAX;
         const struct band *band = request->has_band ? bands_get(model_bands(m), request->band) : NULL;
-        if (request->has_band && !band) {
+        if (request->has_band && !request->band) {
+                reply_history(request, m, points, total_points(model_census_history(m), request, points), client);
+        } else if (request->has_band && !band) {
                 reply_error(client, "there is no band of that number in the current run");
         } else if (band) {
                 reply_history(request, m, points, band_points(band, request, points), client);

@@ -7,8 +7,6 @@
  */
 #include "daemon/model/bands_private.h"
 
-#define FIRST_WIDTH_NS UINT64_C(1000000000)
-
 static struct band_point *at(const struct band_history *h, uint32_t i)
 {
         return &h->points[(size_t)i * BAND_STRIDE];
@@ -90,8 +88,8 @@ static uint32_t point_of(struct band_history *h, uint64_t time_ns)
 struct band_point *band_history_point(struct band_history *h, uint64_t time_ns)
 {
         if (!h->width_ns) {
-                h->width_ns = FIRST_WIDTH_NS;
-                h->first = time_ns / FIRST_WIDTH_NS;
+                h->width_ns = BAND_FIRST_WIDTH_NS;
+                h->first = time_ns / BAND_FIRST_WIDTH_NS;
         }
         h->newest = point_of(h, time_ns);
         h->newest_ns = (h->first + h->newest) * h->width_ns;

@@ -42,8 +42,9 @@ struct band_point {
  * History of one band over the whole run: BAND_POINTS stretches whose width doubles when they are full. A census adds
  * to the same point of most bands, so those of BAND_STRIDE bands stand side by side: memory fills up as time goes on.
  */
-#define BAND_POINTS 64u
-#define BAND_STRIDE 16u
+#define BAND_POINTS         64u
+#define BAND_STRIDE         16u
+#define BAND_FIRST_WIDTH_NS UINT64_C(1000000000)
 struct band_history {
         uint64_t width_ns;         /* of each point; 1 s at first */
         uint64_t first;            /* index (time / width) of point 0 */

@@ -53,13 +53,20 @@ static inline void add_to_sums(struct band_sums *s, uint64_t time_ns, double tim
         }
 }
 
-/* Bands with a row before, but none now. Those in the same place of both get their new bytes anyway. */
+/*
+ * Bands with a row before, but none now: they have no bytes, and their history says so, thus its `last` is what a band
+ * held at the last census. Those in the same place of both censuses get their new bytes anyway.
+ */
 static void empty(struct pool entries, const struct census *before, const struct census *now)
 {
         for (uint32_t i = 0; i < before->n_rows; i++) {
                 uint32_t id = before->rows[i].band;
-                if (i >= now->n_rows || now->rows[i].band != id)
-                        ((struct band_entry *)pool_at(&entries, id))->band.bytes = 0;
+                if (i < now->n_rows && now->rows[i].band == id)
+                        continue;
+                struct band_entry *entry = pool_at(&entries, id);
+                entry->band.bytes = 0;
+                if (entry->row_census != now->number && entry->band.history)
+                        band_history_add(entry->band.history, now->time_ns, 0);
         }
 }
 

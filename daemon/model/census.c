@@ -56,6 +56,7 @@ static void finish(struct model *m, bool unfinished)
         c->open.unfinished = unfinished;
         if (!unfinished) {
                 accept(m);
+                census_history_add(&c->history, c->done.time_ns, (double)c->done.total_bytes);
                 model_sample(m, SERIES_CENSUS_TOTAL, c->done.time_ns, c->done.total_bytes);
         }
         if (m->sink.census)

@@ -5,6 +5,7 @@
 
 #include "heapwatch/eventlog.h"
 #include "daemon/model/census.h"
+#include "daemon/model/census_history.h"
 
 struct model;
 
@@ -22,6 +23,7 @@ struct census_state {
         uint64_t count; /* begun in this run */
         bool ends_seen; /* HEAP_PROF_SAMPLE_END: the release writes it */
         bool followed;  /* a sample was closed by the next one's beginning */
+        struct census_history history;
 };
 
 void census_clear(struct census_state *c);

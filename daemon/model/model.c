@@ -282,6 +282,11 @@ const struct bands *model_bands(const struct model *m)
         return &m->bands;
 }
 
+const struct census_history *model_census_history(const struct model *m)
+{
+        return &m->census.history;
+}
+
 const struct census *model_census(const struct model *m)
 {
         return &m->census.done;

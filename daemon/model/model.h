@@ -21,6 +21,7 @@
 #include "heapwatch/eventlog.h"
 #include "daemon/model/bands.h"
 #include "daemon/model/census.h"
+#include "daemon/model/census_history.h"
 #include "daemon/model/gc.h"
 #include "daemon/model/heap.h"
 #include "daemon/model/notes.h"
@@ -91,6 +92,7 @@ const struct gc *model_gc(const struct model *m);
 const struct sched *model_sched(const struct model *m);
 const struct bands *model_bands(const struct model *m);
 const struct census *model_census(const struct model *m); /* newest finished; number 0 when none */
+const struct census_history *model_census_history(const struct model *m);
 const struct notes *model_notes(const struct model *m);
 const struct profile *model_profile(const struct model *m);
 const struct ticky *model_ticky(const struct model *m);

@@ -50,6 +50,7 @@ int series_push(struct series *s, uint64_t time_ns, double value);
 struct series_point {
         uint64_t time_ns; /* start of the interval */
         uint64_t width_ns;
+        uint64_t first_ns; /* of its first sample; 0: not known */
         struct bucket bucket;
 };
 

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""An eventlog that a test writes as it likes, beginning now: one capability, heap events only.
+"""An eventlog that a test writes as it likes, beginning now: one capability, heap events and censuses only.
 
     log = LiveLog(path)
     log.live(20 << 20)              # now
+    log.census({"FUN": 1000})
     log.end()
 """
 import struct
 import time
 
 BLOCK_MARKER, CAPSET_CREATE, WALL_CLOCK_TIME, HEAP_ALLOCATED, HEAP_SIZE, HEAP_LIVE = 18, 25, 43, 49, 50, 51
-SIZES = {BLOCK_MARKER: 14, CAPSET_CREATE: 6, WALL_CLOCK_TIME: 16, HEAP_ALLOCATED: 12, HEAP_SIZE: 12, HEAP_LIVE: 12}
+PROFILE_BEGIN, SAMPLE_BEGIN, SAMPLE_ROW, SAMPLE_END = 160, 162, 164, 165
+VARIABLE = 0xFFFF
+SIZES = {PROFILE_BEGIN: VARIABLE, SAMPLE_BEGIN: 8, SAMPLE_ROW: VARIABLE, SAMPLE_END: 8, BLOCK_MARKER: 14, CAPSET_CREATE: 6, WALL_CLOCK_TIME: 16, HEAP_ALLOCATED: 12, HEAP_SIZE: 12, HEAP_LIVE: 12}
 
 
 class LiveLog:
@@ -20,6 +23,7 @@ class LiveLog:
         wall = start_wall_ns or time.time_ns()
         self._append(self._header() + self._event(WALL_CLOCK_TIME, struct.pack(">IQI", 0, wall // 10**9, wall % 10**9),
                                                   at_ns=1))
+        self.profiled = False
 
     def _append(self, data):
         with open(self.path, "ab") as f:
@@ -33,8 +37,12 @@ class LiveLog:
         return b"hdrb" + b"hetb" + types + b"hete" + b"hdre" + b"datb"
 
     def _event(self, number, payload, at_ns=None):
-        assert len(payload) == SIZES[number]
-        return struct.pack(">HQ", number, self.now() if at_ns is None else at_ns) + payload
+        size = b""
+        if SIZES[number] == VARIABLE:
+            size = struct.pack(">H", len(payload))
+        else:
+            assert len(payload) == SIZES[number]
+        return struct.pack(">HQ", number, self.now() if at_ns is None else at_ns) + size + payload
 
     def _block(self, events, at_ns):
         size = 10 + SIZES[BLOCK_MARKER] + len(events)
@@ -49,6 +57,18 @@ class LiveLog:
         at = self.now() if at_ns is None else at_ns
         self._append(self._block(self._event(HEAP_SIZE, struct.pack(">IQ", 0, 3 * n_bytes), at) +
                                  self._event(HEAP_LIVE, struct.pack(">IQ", 0, n_bytes), at), at))
+
+    def census(self, rows, at_ns=None):
+        """A heap profile sample by closure type: {label: bytes}."""
+        at = self.now() if at_ns is None else at_ns
+        events = b""
+        if not self.profiled:
+            events += self._event(PROFILE_BEGIN, struct.pack(">BQI", 0, 10**8, 128) + bytes(7), at)
+            self.profiled = True
+        events += self._event(SAMPLE_BEGIN, struct.pack(">Q", 0), at)
+        for label, size in rows.items():
+            events += self._event(SAMPLE_ROW, struct.pack(">BQ", 0, size) + label.encode() + b"\0", at)
+        self._append(self._block(events + self._event(SAMPLE_END, struct.pack(">Q", 0), at), at))
 
     def end(self):
         self._append(struct.pack(">H", 0xFFFF))

@@ -84,7 +84,7 @@ def test_statistics_by_another_hand(log):
     censuses = [u["census"] for u in piped(log) if "census" in u and not u["census"].get("unfinished")]
     times = numpy.array([int(c["timeNs"]) / 1e9 for c in censuses])
     rows = [dict(zip(c["band"], map(int, c["bytes"]))) for c in censuses]
-    items = {i["band"]: i for i in report["history"]["items"] if "band" in i}
+    items = {i["band"]: i for i in report["history"]["items"] if i.get("band")}
     assert set(items) == {b for r in rows for b in r}
     for band, item in items.items():
         v = numpy.array([r.get(band, 0) for r in rows], dtype=float)

@@ -161,12 +161,11 @@ def test_detail_leaves_out_the_large_parts(served):
 
 def test_history_equals_ctl_history(served):
     daemon, web = served
-    for series, step in (("live", None), ("heap_size", 1), ("gc_pause", 2), ("census_total", None), ("band:3", None)):
+    for series, step in (("live", None), ("heap_size", 1), ("gc_pause", 2), ("census_total", None)):
         arguments = ["--step", f"{step}s"] if step else []
         done = client("ctl", "--connect", daemon.publish, "--format", "json", *arguments, "history", "leaky", series)
         points = json.loads(done.stdout)["history"]["points"]
-        wanted = {"band": series[5:]} if series.startswith("band:") else {"series": series}
-        item = web.history(target="leaky", **wanted, **({"step": step} if step else {}))[0]
+        item = web.history(target="leaky", series=series, **({"step": step} if step else {}))[0]
         assert item["times"] == [int(p["timeNs"]) / 1e9 for p in points], series
         assert item["last"] == [p["last"] for p in points]
         if "min" in item:
@@ -174,6 +173,20 @@ def test_history_equals_ctl_history(served):
             assert item["mean"] == pytest.approx([p["mean"] for p in points], abs=0.51)
         else:
             assert all(p["min"] == p["max"] == p["last"] for p in points)
+
+
+def test_history_of_bands_is_that_of_censuses(served):
+    """Bands and total at the same times, each with what a census had: the client that prints messages says which."""
+    _, web = served
+    rows = {int(u["census"]["timeNs"]): dict(zip(u["census"]["band"], map(int, u["census"]["bytes"])))
+            for u in piped(LEAKY) if "census" in u and not u["census"].get("unfinished")}
+    total, *bands = web.history(target="leaky", band="0", bands="top5")
+    assert total["label"] == "total" and total["times"] and len(bands) == 5
+    ends = [round(t * 1e9) for t in total.get("ends", total["times"])]
+    assert total["last"] == [sum(rows[t].values()) for t in ends]
+    for item in bands:
+        assert (item["times"], item.get("ends")) == (total["times"], total.get("ends"))
+        assert item["last"] == pytest.approx([rows[t].get(item["band"], 0) for t in ends], rel=1e-6)
 
 
 def test_trends_of_bands_can_be_left_out(served):
@@ -197,7 +210,7 @@ def test_top_bands_in_one_request(served):
 
 def test_history_says_what_is_wrong(served):
     _, web = served
-    for query in ("", "target=leaky", "target=leaky&series=lve", "target=leaky&band=0", "series=live", "target=%FF&series=live",
+    for query in ("", "target=leaky", "target=leaky&series=lve", "target=leaky&band=x", "series=live", "target=%FF&series=live",
                   "target=leaky&series=live&from=x"):
         status, _, body = web.ask("/api/history?" + query)
         assert status == 400 and "expected" in json.loads(body)["error"], query

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -15,6 +16,7 @@ import pytest
 
 from fake_daemon import MIB, FakeDaemon, leaky
 from harness import BUILD, LOGS, VALGRIND, Daemon, client, pb, piped, private_directory, wait_for
+from live_log import LiveLog
 from web_browser import Browser, Web
 
 PAGES = ["overview", "heap", "detail", "gc", "time", "threads", "notes", "alerts", "stream", "compare"]
@@ -460,7 +462,7 @@ def test_a_daemon_that_dies_and_one_that_comes_back(browser, directory):
         d.start()
         d.wait_state("t", "ENDED")
         tab.until(f"{banner}.hidden")
-        tab.until("heapwatch.chart('bands')?.series?.length > 10")
+        tab.until("heapwatch.chart('bands')?.series?.length > 10", timeout=15000)
         web.process.kill()
         web.process.wait()
         assert "not reachable" in tab.until(f"!{banner}.hidden && {banner}.innerText.includes('reachable') && {banner}.innerText")
@@ -699,3 +701,56 @@ def test_targets_are_added_and_removed_where_the_server_allows_it(browser, direc
             tab.click(selector="button >> text=Remove target")
             tab.until("heapwatch.view.targets.size === 0")
             wait_for(lambda: d.target("new") is None, "the target's end")
+
+
+# ------------------------------------------------------------------------ pictures that cannot be false
+
+
+def write_censuses(log, numbers, step_ns, chance):
+    """One band rises, one comes late, others come and go: twenty of them, so that some are "other"."""
+    for n in numbers:
+        rows = {"rises": 1000 + 700 * n}
+        if n > 500:
+            rows["late"] = 5000 * (n - 500)
+        for band in range(18):
+            if chance.random() < 0.7:
+                rows[f"band{band}"] = chance.randrange(1, 400_000 >> band % 9)
+        log.census(rows, at_ns=(n + 1) * step_ns + chance.randrange(step_ns // 2))
+
+
+@pytest.mark.parametrize("life_s", [20, 600])
+def test_a_stack_of_a_live_target_is_its_censuses(browser, tmp_path, life_s):
+    """At every point that is drawn: the bands are those of one census, they add up to its total, no share is above 1."""
+    count = 1200
+    step_ns = life_s * 10**9 // count
+    chance = random.Random(7)
+    with private_directory() as directory:
+        path = directory / "grows.eventlog"
+        log = LiveLog(path, start_wall_ns=time.time_ns() - life_s * 10**9)
+        write_censuses(log, range(count - 50), step_ns, chance)
+        with Daemon(directory, f"grows={path}").start() as daemon:
+            wait_for(lambda: daemon.snapshot("grows")["census"], "a census")
+            with Web("--connect", daemon.publish) as web, browser.tab() as tab:
+                tab.go(view(web, "heap", target="grows", range="15m"))
+                tab.until("heapwatch.chart('bands')?.x.length > 10", timeout=15000)
+                write_censuses(log, range(count - 50, count), step_ns, chance)          # as they come
+                newest = censuses(path)[1][-1][0]
+                tab.until(f"heapwatch.chart('bands').x.at(-1) >= {newest} - 1e-6", timeout=15000)
+                bands = tab.js("heapwatch.chart('bands')")
+                tab.js("location.hash += '&mode=share'")
+                shares = tab.until("heapwatch.chart('bands-share')?.series?.length && heapwatch.chart('bands-share')")
+        labels, found = censuses(path)
+    exact = {round(t * 1e9): {labels[b]: v for b, v in rows.items()} for t, rows in found}
+    drawn = [round(t * 1e9) for t in bands["x"]]
+    assert len(drawn) > 55 and set(drawn) <= set(exact), "a point stands where no census was"
+    named = [s for s in bands["series"] if s["id"] != "other"]
+    assert len(named) == 15 and len(bands["series"]) == 16
+    for i, t in enumerate(drawn):
+        for s in named:
+            assert s["values"][i] == pytest.approx(exact[t].get(s["label"], 0), rel=1e-6), (s["label"], t)
+        assert sum(s["values"][i] for s in bands["series"]) == pytest.approx(sum(exact[t].values()), rel=1e-6)
+    for band in ("rises", "late"):
+        values = next(s["values"] for s in named if s["label"] == band)
+        assert values == sorted(values)
+    for i in range(len(shares["x"])):
+        assert sum(s["values"][i] for s in shares["series"]) <= 1 + 1e-6

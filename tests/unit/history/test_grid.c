@@ -165,7 +165,7 @@ static void odd_censuses(void **state)
         assert_int_equal(grid_take(&g, &m), 0);
         near(grid_band(&g, 1)->bytes, 7); /* named twice: both count, once */
         assert_int_equal(grid_band(&g, 1)->stats.samples, 1);
-        assert_null(grid_band(&g, 0));
+        near(grid_band(&g, 0)->bytes, 25); /* no total was sent: all rows */
         assert_null(grid_band(&g, 4000000000u));
         assert_int_equal(grid_take(&g, &m), 0); /* the same again */
         assert_int_equal(g.censuses, 1);

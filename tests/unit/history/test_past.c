@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Points and their thinning: extremes and weighted means survive, order holds. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,10 +81,52 @@ static void widening_and_cutting(void **state)
         past_done(&p);
 }
 
+static void add(struct past *p, uint64_t from_ns, uint64_t width_ns, uint64_t last_ns, double last)
+{
+        struct past_point point = past_sample(from_ns, last);
+
+        point.width_ns = width_ns;
+        point.last_ns = last_ns;
+        assert_int_equal(past_append(p, &point), 0);
+}
+
+static void test_bands_are_put_onto_the_total(void **unused)
+{
+        struct past total = { 0 }, band = { 0 }, coarse = { 0 };
+
+        (void)unused;
+        add(&total, 0, 16 * MS, 15 * MS, 10);
+        add(&total, 16 * MS, 16 * MS, 30 * MS, 20);
+        add(&total, 32 * MS, 16 * MS, 40 * MS, 30);
+        add(&total, 64 * MS, 16 * MS, 65 * MS, 40);
+        add(&band, 20 * MS, 4 * MS, 20 * MS, 5); /* it began in the second, fell and rose there ... */
+        add(&band, 24 * MS, 4 * MS, 24 * MS, 3);
+        add(&band, 28 * MS, 4 * MS, 28 * MS, 7);
+        add(&band, 36 * MS, 4 * MS, 36 * MS, 0); /* ... and ended in the third */
+        assert_int_equal(past_align(&band, &total), 0);
+        assert_int_equal(band.n, 4);
+        for (size_t i = 0; i < 4; i++) {
+                assert_int_equal(band.points[i].time_ns, total.points[i].time_ns);
+                assert_int_equal(band.points[i].last_ns, total.points[i].last_ns);
+        }
+        assert_true(band.points[0].last == 0 && band.points[1].last == 7 && band.points[2].last == 0);
+        assert_true(band.points[3].last == 0 && band.points[1].min == 3 && band.points[1].max == 7);
+        add(&coarse, 0, 32 * MS, 31 * MS, 1);
+        assert_int_equal(past_align(&coarse, &total), -EAGAIN);
+        past_end(&total, 48 * MS);
+        assert_int_equal(total.n, 3);
+        past_end(&total, 47 * MS);
+        assert_int_equal(total.n, 2);
+        past_done(&total);
+        past_done(&band);
+        past_done(&coarse);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(extremes_survive),
+                cmocka_unit_test(test_bands_are_put_onto_the_total),
                 cmocka_unit_test(late_samples_find_their_place),
                 cmocka_unit_test(widening_and_cutting),
         };

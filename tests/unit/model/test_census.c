@@ -484,6 +484,73 @@ static void test_history_of_a_band(void **unused)
         }
 }
 
+/* What the history of a band says of a moment: `last` of its newest cell that begins by then; 0 before the first. */
+static double held(const struct band *b, uint64_t time_ns)
+{
+        double v = 0;
+
+        for (uint32_t i = 0; i < b->history->n; i++) {
+                const struct band_point *p = band_point(b->history, i);
+                if (p && (b->history->first + i) * b->history->width_ns <= time_ns)
+                        v = (double)p->last;
+        }
+        return v;
+}
+
+/* At the last census of each of the total's cells, bands and total are those of that census, exactly. */
+static void test_bands_and_total_are_of_one_census(void **unused)
+{
+        enum { CENSUSES = 900, BANDS = 5 };
+        static const char *const names[BANDS] = { "a", "b", "c", "d", "e" };
+        static uint64_t times[CENSUSES], values[CENSUSES][BANDS];
+        uint64_t x = 77, t = 0, start_ns;
+        unsigned checked = 0;
+
+        (void)unused;
+        for (unsigned i = 0; i < CENSUSES; i++) {
+                double total = 0;
+
+                x = x * UINT64_C(6364136223846793005) + 12345;
+                t += (x >> 33) % (3 * SECOND) + 1;
+                times[i] = t;
+                begin(t);
+                for (unsigned b = 0; b < BANDS; b++) {
+                        x = x * UINT64_C(6364136223846793005) + 12345;
+                        /* one is always there, one comes late, the others come and go */
+                        bool has = b == 0 || (b == 1 ? i > 300 : (x >> 40) % 3 != 0);
+                        values[i][b] = has ? 1 + (x >> 33) % 100000 : 0;
+                        if (has)
+                                row(names[b], values[i][b]);
+                }
+                end(t);
+                if (i % 37 && i != CENSUSES - 1)
+                        continue;
+                const struct census_history *h = model_census_history(f.m);
+                for (uint32_t c = 0; c < h->fold.n; c++) {
+                        const struct census_cell *cell = census_history_at(h, c, &start_ns);
+                        unsigned k = 0;
+
+                        if (!cell)
+                                continue;
+                        assert_true(start_ns <= cell->first_ns && cell->last_ns < start_ns + h->fold.width_ns);
+                        while (times[k] != cell->last_ns)
+                                k++;
+                        total = 0;
+                        for (unsigned b = 0; b < BANDS; b++)
+                                total += (double)values[k][b];
+                        assert_true(cell->last == total);
+                        for (uint32_t id = 1; id <= f.n_bands; id++) {
+                                unsigned b = (unsigned)(band(id)->label[0] - 'a');
+
+                                assert_true(band(id)->history->width_ns <= h->fold.width_ns);
+                                assert_true(held(band(id), cell->last_ns) == (double)values[k][b]);
+                                checked++;
+                        }
+                }
+        }
+        assert_true(checked > 1000);
+}
+
 static void test_history_of_hostile_times(void **unused)
 {
         static const uint64_t times[] = { 5, UINT64_MAX, 0, UINT64_MAX / 2, 7 };
@@ -575,6 +642,7 @@ int main(void)
                 TEST(memory_of_a_large_program),
                 TEST(sums_do_not_wrap),
                 TEST(history_of_a_band),
+                TEST(bands_and_total_are_of_one_census),
                 TEST(history_of_hostile_times),
                 TEST(total),
                 TEST(expected_rows),

@@ -59,7 +59,6 @@ static void refused(void **state)
                 "target=x&series=",
                 "target=x&series=lve",
                 "target=x&series=live,",
-                "target=x&band=0",
                 "target=x&band=-1",
                 "target=x&band=99999999",
                 "target=x&band=1e3",

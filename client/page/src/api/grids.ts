@@ -5,7 +5,7 @@
  */
 import type { HistoryItem } from "../state/wire.ts";
 
-export interface Histories { items: HistoryItem[]; grids?: number[][] }
+export interface Histories { items: HistoryItem[]; grids?: number[][]; gridEnds?: number[][] }
 type Shared = HistoryItem & { grid?: number; start?: number };
 
 function pad(column: number[] | undefined, start: number, n: number): number[] | undefined {
@@ -20,7 +20,7 @@ export function expand(h: Histories): HistoryItem[] {
         const times = item.grid === undefined ? undefined : h.grids?.[item.grid];
         if (!times) return item;
         const { grid: _, start = 0, ...rest } = item;
-        return { ...rest, times, last: pad(item.last, start, times.length), mean: pad(item.mean, start, times.length),
+        return { ...rest, times, ends: h.gridEnds?.[item.grid!], last: pad(item.last, start, times.length), mean: pad(item.mean, start, times.length),
             min: pad(item.min, start, times.length), max: pad(item.max, start, times.length) };
     });
 }

@@ -7,10 +7,10 @@
  * the second one, after that picture, for all that is kept, and its answer replaces the first. The server bounds what all browsers
  * ask of it: a page keeps well below that by itself (`pace`), and asks again when it was told to wait.
  */
-import type { Target } from "../state/target.ts";
+import type { Band, Target } from "../state/target.ts";
 import type { View } from "../state/view.ts";
 import { fetchHistory, TooMany } from "./live.ts";
-import { FIRST_POINTS, firstQuestion, type HistoryQuery, SERIES, wireKey } from "./questions.ts";
+import { FIRST_POINTS, firstQuestion, type HistoryQuery, SERIES, TOTAL, wireKey } from "./questions.ts";
 
 const TOP = 40;
 const PORTION = 200; // bands a request: what the server takes at once, below its 4 KiB of address
@@ -46,7 +46,7 @@ export class Histories {
         if (before === undefined) this.first.add(key);
         this.queue = this.queue.filter((q) => q.target !== key || !q.role);
         this.queue.unshift({ ...firstQuestion(page, key, sliding), role: "first" },
-            { target: key, series: SERIES, top: TOP, role: "whole" });
+            { target: key, series: SERIES, bands: [TOTAL], top: TOP, role: "whole" });
         void this.work();
     }
 
@@ -80,10 +80,10 @@ export class Histories {
         void this.work();
     }
 
-    // All bands of a target that have no past yet, largest first. Not before the past of the largest is here.
-    allBands(t: Target): void {
+    // All bands of a target, or these, that have no past yet, largest first. Not before the past of the largest is here.
+    allBands(t: Target, of: Iterable<Band> = t.bands.values()): void {
         if (this.queue.some((q) => q.target === t.key)) return;
-        const want = [...t.bands.values()].filter((b) => !t.censuses.hasPast(b.id) && !t.history.has(`band${b.id}`))
+        const want = [...of].filter((b) => !t.censuses.hasPast(b.id) && !t.history.has(`band${b.id}`))
             .sort((a, b) => b.bytes - a.bytes).map((b) => b.id);
         for (const id of want) t.history.add(`band${id}`);
         for (let i = 0; i < want.length;) {

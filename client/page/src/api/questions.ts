@@ -34,12 +34,13 @@ export function historyAddress(q: HistoryQuery): string {
     return `api/history?${p.toString()}`;
 }
 
-export const SERIES = ["live", "heap_size", "blocks_size", "rss", "cgroup", "gc_pause", "slop", "fragmentation", "copied", "census_total"];
+export const SERIES = ["live", "heap_size", "blocks_size", "rss", "cgroup", "gc_pause", "slop", "fragmentation", "copied"];
+export const TOTAL = 0; // as the number of a band: all of them together
 const FIRST_TOP = 20;
 export const FIRST_POINTS = 120;
 
 // No more than the first picture of a target shows on this page. `sliding`: seconds that it looks back; undefined: all.
 export function firstQuestion(page: string, key: string, sliding: number | undefined): HistoryQuery {
     const range = { from: sliding && -sliding, points: FIRST_POINTS };
-    return page === "heap" ? { target: key, series: ["census_total"], top: FIRST_TOP, ...range } : { target: key, series: SERIES, ...range };
+    return page === "heap" ? { target: key, bands: [TOTAL], top: FIRST_TOP, ...range } : { target: key, series: SERIES, ...range };
 }

@@ -3,6 +3,7 @@
  * report.ts - the data that stand in the document of a report, and the same made from what a live page knows.
  */
 import { expand } from "./grids.ts";
+import { TOTAL } from "./questions.ts";
 import type { Target } from "../state/target.ts";
 import type { View } from "../state/view.ts";
 import type { HistoryItem, ReportData, Tagged, Update } from "../state/wire.ts";
@@ -46,7 +47,7 @@ function historyOf(t: Target): HistoryItem[] {
         items.push({ ...head, series, unit: "B", times: [...s.t.subarray(0, s.n)], last: [...s.v.subarray(0, s.n)] });
     }
     const c = t.censuses;
-    if (c.n) items.push({ ...head, series: "census_total", unit: "B", ...known(c.times, c.totals) });
+    if (c.n) items.push({ ...head, band: TOTAL, label: "total", unit: "B", ...known(c.times, c.totals) });
     for (const band of c.columns.keys()) {
         items.push({ ...head, band, label: t.bands.get(band)?.def.label, unit: "B", ...known(c.times, c.values(band, 0, c.n)),
             stats: t.bands.get(band)?.stats });

@@ -12,7 +12,7 @@ import { censusWindow, rank, type Ranked, type Sort } from "../state/rank.ts";
 import { join } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
 import { bandColor, css, type Scheme, SCHEMES } from "../theme.ts";
-import { BYTES_UNIT, known, parseBytes, SHARE_UNIT, slope, UNKNOWN } from "../units.ts";
+import { BYTES_UNIT, parseBytes, SHARE_UNIT, slope, UNKNOWN } from "../units.ts";
 import { Chart } from "../widgets/chart.ts";
 import type { Line } from "../widgets/plot.ts";
 import { pill } from "../widgets/facts.ts";
@@ -119,22 +119,26 @@ class Bands {
     plot(t: Target, range: Span, mode: string, keep: (s: string) => boolean): { x: number[]; lines: Line[] } {
         const { route, options } = this.app, [from, to] = censusWindow(t, range);
         const count = Math.round(route.number("bands", options.bands ?? 15, 1, 60));
-        const top = this.ranked(t, from, to, keep).slice(0, count), iso = route.get("iso");
+        const ranked = this.ranked(t, from, to, keep), lacking = ranked.slice(0, count).filter((r) => !r.stats || !t.censuses.whole(r.band.id, from, to));
+        if (lacking.length) this.app.histories?.allBands(t, lacking.map((r) => r.band)); // in "other" until their past is here
+        const top = ranked.slice(0, count).filter((r) => !lacking.includes(r)), iso = route.get("iso");
         const isolated = iso && !top.some((r) => t.bandKey(r.band) === iso) ? t.bandOf(iso) : undefined;
         const shown = isolated ? [...top, { band: isolated, stats: undefined }] : top;
-        const x = t.censuses.times.slice(from, to), scheme = this.app.scheme;
+        const { censuses } = t, scheme = this.app.scheme, off = hiddenBands(this.app);
+        const at = censuses.common(shown.map((r) => r.band.id), from, to), x = at.map((i) => censuses.times[i]!);
+        const totals = at.map((i) => censuses.totals[i]!);
         this.assign(shown.map((r) => t.bandKey(r.band)));
-        const columns = shown.map((r) => column(t, r, from, to)), off = hiddenBands(this.app);
+        const columns = shown.map((r) => at.map((i) => censuses.bytes(r.band.id, i)));
         const lines = shown.map((r, i) => {
             const key = t.bandKey(r.band), hidden = (iso && key !== iso) || off.has(key);
             return line(key, r.band.def.label ?? `band ${r.band.id}`, this.color(scheme, key, shown.length),
                 hidden ? columns[i]!.map(() => null) : columns[i]!);
         });
-        const rest = others(t, from, to, columns);
+        const rest = others(totals, columns);
         if (!iso && !route.get("q") && t.bands.size > shown.length && mode !== "lines") {
             lines.push(line("other", `other (${t.bands.size - shown.length})`, css("--line"), off.has("other") ? rest.map(() => null) : rest));
         }
-        return { x, lines: mode === "share" ? normalised(t, from, lines) : lines };
+        return { x, lines: mode === "share" ? normalised(totals, lines) : lines };
     }
 
     private ranked(t: Target, from: number, to: number, keep: (s: string) => boolean): Ranked[] {
@@ -165,23 +169,13 @@ class Bands {
     }
 }
 
-function column(t: Target, r: Ranked, from: number, to: number): (number | null)[] {
-    return t.censuses.values(r.band.id, from, to).map((v) => (known(v) ? v : null));
+// What is not drawn by itself: the total less what is.
+function others(totals: number[], columns: number[][]): number[] {
+    return totals.map((total, i) => Math.max(0, columns.reduce((rest, c) => rest - c[i]!, total)));
 }
 
-// What is not drawn by itself: the total less what is, where both are known.
-function others(t: Target, from: number, to: number, columns: (number | null)[][]): (number | null)[] {
-    return Array.from({ length: to - from }, (_, i) => {
-        const total = t.censuses.totals[from + i]!;
-        return known(total) ? Math.max(0, columns.reduce((rest, c) => rest - (c[i] ?? 0), total)) : null;
-    });
-}
-
-function normalised(t: Target, from: number, lines: Line[]): Line[] {
-    return lines.map((l) => ({ ...l, values: l.values.map((v, i) => {
-        const total = t.censuses.totals[from + i]!;
-        return v === null || !known(total) || total <= 0 ? null : v / total;
-    }) }));
+function normalised(totals: number[], lines: Line[]): Line[] {
+    return lines.map((l) => ({ ...l, values: l.values.map((v, i) => (v === null || totals[i]! <= 0 ? null : v / totals[i]!)) }));
 }
 
 const LIMIT_SHOWN = 4; // a limit more than so many times above everything else is told, not drawn

@@ -3,8 +3,10 @@
  * census.ts - the censuses of a run: one grid of times, a total for each, and one column of bytes per band.
  *
  * DESIGN: a census is whole, so a band without a row in it held 0 bytes. What came before the page's first census is known only
- * for the bands whose history was asked for; elsewhere it is NaN: unknown, not 0. All columns share the grid, so a stack is a
- * sum by index. When the bound is met, of each four older censuses the one with the least and the one with the greatest total
+ * for the bands whose history was asked for, and only at the times that their histories have; elsewhere it is NaN: unknown, not 0,
+ * and nothing is put there that no census said. A history's times are those of censuses, the same for the total (band 0) and all
+ * bands of one answer; of two answers one may be coarser. So whoever adds bands up takes the times at which all of them are known:
+ * common(). All columns share the grid, so a stack is a sum by index. When the bound is met, of each four older censuses the one with the least and the one with the greatest total
  * stay: whole censuses, never mixtures.
  *
  * Bound: CELLS numbers over all bands; at least MIN_CENSUSES, at most MAX_CENSUSES censuses.
@@ -22,6 +24,7 @@ export class Censuses {
     totals: number[] = [];
     numbers: number[] = []; // 0: from history
     columns = new Map<number, Column>();
+    born = new Map<number, number>(); // when a band was seen first, where that is known: it held nothing before
     change = 0; // rises with each change
     private seeded = new Set<number>();
     private past: HistoryItem[] = []; // history as it came, to build the grid again when more comes
@@ -54,12 +57,30 @@ export class Censuses {
     }
 
     bytes(band: number, i: number): number {
-        return this.columns.get(band)?.at(i) ?? (i < this.live ? NaN : 0);
+        const v = this.columns.get(band)?.at(i) ?? (i < this.live ? NaN : 0);
+        return Number.isNaN(v) && this.times[i]! < (this.born.get(band) ?? 0) ? 0 : v;
     }
 
     // As many as there are times: a range that was chosen of an older grid may reach beyond this one.
     values(band: number, from: number, to: number): number[] {
         return Array.from({ length: Math.max(0, Math.min(to, this.n) - from) }, (_, i) => this.bytes(band, from + i));
+    }
+
+    // Of the censuses from .. to - 1 those at which the total and all these bands are known.
+    common(bands: number[], from: number, to: number): number[] {
+        const out: number[] = [];
+        for (let i = from; i < Math.min(to, this.n); i++) {
+            if (!Number.isNaN(this.totals[i]!) && bands.every((b) => !Number.isNaN(this.bytes(b, i)))) out.push(i);
+        }
+        return out;
+    }
+
+    // Whether a band is known at some of these censuses before those that came whole, if the total is.
+    whole(band: number, from: number, to: number): boolean {
+        const end = Math.min(to, this.live);
+        if (from >= end || this.seeded.has(band)) return true;
+        for (let i = from; i < end; i++) if (!Number.isNaN(this.totals[i]!) && Number.isNaN(this.bytes(band, i))) return false;
+        return true;
     }
 
     hasPast(band: number): boolean {
@@ -74,12 +95,10 @@ export class Censuses {
         }
         const mine = this.live;
         this.change++;
+        const old = new Set(this.past.map((p) => p.band));
         for (const item of items) {
-            if (!item.times) continue;
-            if (item.band !== undefined) {
-                if (this.seeded.has(item.band)) continue;
-                this.seeded.add(item.band);
-            } else if (this.past.some((p) => p.series === item.series)) continue;
+            if (!item.times || item.band === undefined || (item.band ? this.seeded : old).has(item.band)) continue;
+            if (item.band) this.seeded.add(item.band);
             if (item.times.length) this.past.push(item);
         }
         const first = mine < this.n ? this.times[mine]! : Infinity;
@@ -89,16 +108,14 @@ export class Censuses {
 
     private rebuild(times: number[], mine: number): void {
         const keep = { t: this.times.slice(mine), total: this.totals.slice(mine), number: this.numbers.slice(mine) };
-        const total = this.past.find((p) => p.series === "census_total");
         for (const c of this.columns.values()) c.move(mine, times.length);
         for (const item of this.past) {
-            if (item.band === undefined) continue;
+            if (!item.band) continue;
             const c = this.columns.get(item.band) ?? new Column(times.length);
-            c.prepend(spread(item, times));
+            c.prepend(placed([item], times));
             this.columns.set(item.band, c);
         }
-        const totals = new Float64Array(times.length).fill(NaN);
-        if (total) spreadTotal(total, times, totals);
+        const totals = placed(this.past.filter((p) => p.band === 0), times);
         this.times = [...times, ...keep.t];
         this.totals = [...totals, ...keep.total];
         this.numbers = [...times.map(() => 0), ...keep.number];
@@ -139,14 +156,12 @@ export class Censuses {
     }
 }
 
-// The times of all bands before `first`, at most `max` of them: of each stretch those with the least and the greatest total. The total comes in buckets whose start is before the census
-// that they stand for: its times would add moments at which only the total had grown.
+// The times of the last censuses of all points before `first`, at most `max` of them: of each stretch those with the least and the
+// greatest total.
 function grid(items: HistoryItem[], first: number, max: number): number[] {
-    const bands = items.filter((i) => i.band !== undefined);
-    const all = [...new Set((bands.length ? bands : items).flatMap((i) => i.times ?? []))].filter((t) => t < first).sort((a, b) => a - b);
-    const total = items.find((i) => i.series === "census_total") ?? bands[0];
-    if (all.length <= max || !total) return all;
-    const step = Math.ceil((2 * all.length) / max), totals = spread(total, all), out: number[] = [];
+    const all = [...new Set(items.flatMap(ends))].filter((t) => t < first).sort((a, b) => a - b);
+    if (all.length <= max) return all;
+    const step = Math.ceil((2 * all.length) / max), totals = placed(items.filter((i) => i.band === 0), all), out: number[] = [];
     for (let i = 0; i < all.length; i += step) {
         let low = i, high = i;
         for (let j = i; j < Math.min(all.length, i + step); j++) {
@@ -158,30 +173,12 @@ function grid(items: HistoryItem[], first: number, max: number): number[] {
     return out;
 }
 
-// The total onto the grid. A point may be a bucket of several censuses whose value is that of its last one: it is set at the last
-// grid time within the bucket, and a straight line leads from one to the next.
-function spreadTotal(item: HistoryItem, times: number[], out: Float64Array): void {
-    const t = item.times ?? [], v = item.last ?? [];
-    let i = 0, anchor = -1;
-    for (let j = 0; j < t.length; j++) {
-        const end = j + 1 < t.length ? t[j + 1]! : Infinity, from = i;
-        while (i < times.length && times[i]! < end) i++;
-        if (i === from || times[i - 1]! < t[j]!) continue;
-        const at = i - 1;
-        for (let k = anchor + 1; anchor >= 0 && k < at; k++) {
-            out[k] = out[anchor]! + ((v[j]! - out[anchor]!) * (times[k]! - times[anchor]!)) / (times[at]! - times[anchor]!);
-        }
-        out[at] = v[j]!;
-        anchor = at;
-    }
-}
+// When the last census of each point was: `last` was held then.
+const ends = (item: HistoryItem): number[] => item.ends ?? item.times ?? [];
 
-// A band's own points onto the grid: the newest point at or before each time; 0 before the first one.
-function spread(item: HistoryItem, times: number[]): number[] {
-    const t = item.times ?? [], v = item.mean ?? item.last ?? [];
-    let j = -1;
-    return times.map((at) => {
-        while (j + 1 < t.length && t[j + 1]! <= at) j++;
-        return j < 0 ? 0 : v[j]!;
-    });
+// What is known of one band at these times; NaN where no point ends.
+function placed(items: HistoryItem[], times: number[]): number[] {
+    const at = new Map<number, number>();
+    for (const item of items) ends(item).forEach((t, i) => at.set(t, item.last?.[i] ?? NaN));
+    return times.map((t) => at.get(t) ?? NaN);
 }

@@ -147,6 +147,8 @@ export class Target {
         const old = this.bands.get(def.id), text = def.label ?? "";
         if (old) this.labels.set(old.def.label ?? "", (this.labels.get(old.def.label ?? "") ?? 1) - 1);
         this.labels.set(text, (this.labels.get(text) ?? 0) + 1);
+        const born = seconds(def.firstSeenNs);
+        if (born !== undefined) this.censuses.born.set(def.id, born);
         this.bands.set(def.id, { id: def.id, def, bytes: old?.bytes ?? 0, stats: old?.stats });
     }
 
@@ -180,7 +182,7 @@ export class Target {
 
     // Answers of /api/history for this target.
     applyHistory(items: w.HistoryItem[], again = false): void {
-        this.censuses.seed(items.filter((i) => i.band !== undefined || i.series === "census_total"), again);
+        this.censuses.seed(items.filter((i) => !i.error && (i.run === undefined || i.run >= this.run)), again);
         for (const i of items) {
             if (i.error || (i.run !== undefined && i.run < this.run)) continue;
             if (i.band !== undefined) {
@@ -221,18 +223,23 @@ export function seriesName(wire: string): string {
 
 // A point that stands for several samples becomes its least and its greatest.
 function pointsOf(item: w.HistoryItem): { t: number[]; v: number[] } {
-    const t: number[] = [], v: number[] = [], times = item.times!, last = item.last ?? [];
+    const t: number[] = [], v: number[] = [], times = item.times!, last = item.last ?? [], ends = item.ends ?? times;
     times.forEach((at, i) => {
         const low = item.min?.[i], high = item.max?.[i];
+        const end = ends[i]!;
         if (low === undefined || high === undefined || low === high) {
-            t.push(at);
+            t.push(end);
             v.push(last[i]!);
             return;
         }
-        const next = times[i + 1] ?? at + (item.width ?? 0);
-        const rises = last[i]! - low >= high - last[i]!;
-        t.push(at, at + (next - at) / 2);
-        v.push(...(rises ? [low, high] : [high, low]));
+        // Its last value stands at its end; what it reached else stood before that.
+        const other = last[i]! - low >= high - last[i]! ? low : high, before = Math.max(at, times[i - 1] === undefined ? at : ends[i - 1]!);
+        if (end > before) {
+            t.push(before + (end - before) / 2);
+            v.push(other);
+        }
+        t.push(end);
+        v.push(last[i]!);
     });
     return { t, v };
 }

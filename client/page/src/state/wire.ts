@@ -129,7 +129,7 @@ export interface BandStats {
 }
 export interface HistoryItem {
     daemon?: number; target: string; run?: number; series?: string; band?: number; label?: string; unit?: string; width?: number;
-    times?: number[]; last?: number[]; mean?: number[]; min?: number[]; max?: number[]; stats?: BandStats; error?: string;
+    times?: number[]; ends?: number[]; last?: number[]; mean?: number[]; min?: number[]; max?: number[]; stats?: BandStats; error?: string;
     thinned?: boolean;
 }
 
@@ -141,4 +141,4 @@ export interface ReportMeta {
     version?: string; madeWallNs?: U64; options?: Options;
     logs?: { daemon?: number; target?: string; file?: string; sizeBytes?: U64; thinned?: boolean; thinning?: string }[];
 }
-export interface ReportData { meta: ReportMeta; state: StateMessage; history: { items: HistoryItem[]; grids?: number[][] } }
+export interface ReportData { meta: ReportMeta; state: StateMessage; history: { items: HistoryItem[]; grids?: number[][]; gridEnds?: number[][] } }
