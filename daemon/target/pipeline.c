@@ -168,6 +168,12 @@ int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size)
         return first_error(p);
 }
 
+void pipeline_process(struct pipeline *p, uint64_t time_ns, const struct process_sample *sample)
+{
+        if (p->in_run)
+                model_process(p->model, time_ns, sample);
+}
+
 int pipeline_finish(struct pipeline *p)
 {
         p->finished = true;

@@ -23,6 +23,7 @@
 struct alert_hooks;
 struct event_base;
 struct model;
+struct process_sample;
 struct pipeline;
 struct ruleset;
 struct tracker;
@@ -81,6 +82,9 @@ int pipeline_snapshot(struct pipeline *p, const Hw__Kind *kinds, size_t n_kinds,
 
 /* Finished logs: the next bytes, then the end. Returns 0 or the sink's error. */
 int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size);
+
+/* What its process was like at a time of its log: of made-up logs, whose process is made up as well. */
+void pipeline_process(struct pipeline *p, uint64_t time_ns, const struct process_sample *sample);
 int pipeline_finish(struct pipeline *p);
 
 /* Whether a header was ever found: otherwise it was no eventlog. */

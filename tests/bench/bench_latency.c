@@ -24,7 +24,7 @@
 #include <zmq.h>
 
 #include "heapwatch/wire.h"
-#include "tests/bench/eventlog_out.h"
+#include "proto/eventlog/writer.h"
 
 #define PAUSE_NS 7300000 /* between messages; no multiple of the daemon's intervals */
 #define WAIT_MS  5000    /* for one message: then something is wrong */
@@ -47,22 +47,22 @@ static void die(const char *what)
 
 /* ------------------------------------------------- an eventlog, by hand */
 
-static void put_header(struct out *o)
+static void put_header(struct eventlog_writer *o)
 {
-        out_header_begin(o);
-        out_type(o, 18, 14, "Block marker");
-        out_type(o, 19, OUT_VARIABLE, "User message");
-        out_header_end(o);
+        writer_header_begin(o);
+        writer_type(o, 18, 14, "Block marker");
+        writer_type(o, 19, WRITER_VARIABLE, "User message");
+        writer_header_end(o);
 }
 
-static void put_message(struct out *o, uint64_t time_ns, const char *text)
+static void put_message(struct eventlog_writer *o, uint64_t time_ns, const char *text)
 {
-        out_block_begin(o, time_ns, time_ns, 0);
-        out_event(o, 19, time_ns);
-        size_t begin = out_length_begin(o);
-        out_bytes(o, text, strlen(text));
-        out_length_end(o, begin, 0);
-        out_block_end(o);
+        writer_block_begin(o, time_ns, time_ns, 0);
+        writer_event(o, 19, time_ns);
+        size_t begin = writer_length_begin(o);
+        writer_bytes(o, text, strlen(text));
+        writer_length_end(o, begin, 0);
+        writer_block_end(o);
 }
 
 /* ------------------------------------------------------------ the daemon */
@@ -114,7 +114,7 @@ static void stop(struct setup *s)
         rmdir(s->dir);
 }
 
-static void send_now(struct setup *s, struct out *b)
+static void send_now(struct setup *s, struct eventlog_writer *b)
 {
         char text[32];
 
@@ -148,7 +148,7 @@ static uint64_t receive(struct setup *s)
 }
 
 /* The subscription travels in the background: sends until the first note arrives. */
-static void warm_up(struct setup *s, struct out *b)
+static void warm_up(struct setup *s, struct eventlog_writer *b)
 {
         int wait = 50;
 
@@ -175,7 +175,7 @@ int main(int argc, char **argv)
 {
         size_t n = argc > 2 ? strtoul(argv[2], NULL, 10) : 1000;
         uint64_t *latencies = calloc(n + 1, sizeof(*latencies));
-        static struct out b;
+        static struct eventlog_writer b;
         struct setup s;
 
         if (argc < 2 || n == 0 || !latencies) {

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "daemon/model/run.h"
-#include "tests/bench/eventlog_out.h"
+#include "proto/eventlog/writer.h"
 
 #define MS          UINT64_C(1000000)
 #define ROOM_OF_ROW 1024u /* a block is closed before less than this is left */
@@ -28,7 +28,7 @@ struct plan {
         uint64_t interval_ns;
 };
 
-static void put_header(struct out *o)
+static void put_header(struct eventlog_writer *o)
 {
         static const struct {
                 uint16_t id, size;
@@ -38,7 +38,7 @@ static void put_header(struct out *o)
                 { 10, 0, "Finished GC" },
                 { 12, 0, "Request parallel GC" },
                 { 18, 14, "Block marker" },
-                { 29, OUT_VARIABLE, "RTS name and version" },
+                { 29, WRITER_VARIABLE, "RTS name and version" },
                 { 43, 16, "Wall clock time" },
                 { 49, 12, "Total heap memory ever allocated" },
                 { 50, 12, "Current heap size (number of allocated mblocks)" },
@@ -48,176 +48,187 @@ static void put_header(struct out *o)
                 { 54, 0, "Synchronise stop-the-world GC" },
                 { 90, 16, "The RTS attempted to return memory" },
                 { 91, 12, "Current heap size (number of allocated blocks)" },
-                { 160, OUT_VARIABLE, "Start of heap profile" },
+                { 160, WRITER_VARIABLE, "Start of heap profile" },
                 { 162, 8, "Start of heap profile sample" },
-                { 164, OUT_VARIABLE, "Heap profile string sample" },
+                { 164, WRITER_VARIABLE, "Heap profile string sample" },
                 { 165, 8, "End of heap profile sample" },
-                { 169, OUT_VARIABLE, "An IPE entry" },
+                { 169, WRITER_VARIABLE, "An IPE entry" },
         };
 
-        out_header_begin(o);
+        writer_header_begin(o);
         for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-                out_type(o, types[i].id, types[i].size, types[i].name);
-        out_header_end(o);
+                writer_type(o, types[i].id, types[i].size, types[i].name);
+        writer_header_end(o);
 }
 
 /* ------------------------------------------------------------ definitions */
 
-static void put_table(struct out *o, uint32_t i)
+static void put_table(struct eventlog_writer *o, uint32_t i)
 {
         char text[128];
 
-        out_event(o, 169, MS);
-        size_t begin = out_length_begin(o);
-        out_number(o, FIRST_TABLE + (uint64_t)i * TABLE_STEP, 8);
+        writer_event(o, 169, MS);
+        size_t begin = writer_length_begin(o);
+        writer_number(o, FIRST_TABLE + (uint64_t)i * TABLE_STEP, 8);
         snprintf(text, sizeof(text), "sat_s%" PRIu32 "_info", i);
-        out_string(o, text);
-        out_string(o, i % 3 ? "15" : "9");
+        writer_string(o, text);
+        writer_string(o, i % 3 ? "15" : "9");
         snprintf(text, sizeof(text), "Map Text (Entry%" PRIu32 ")", i % 400);
-        out_string(o, text);
+        writer_string(o, text);
         snprintf(text, sizeof(text), "handle%" PRIu32, i % 5000);
-        out_string(o, text);
+        writer_string(o, text);
         snprintf(text, sizeof(text), "Service.Part%" PRIu32 ".Store", i % 300);
-        out_string(o, text);
+        writer_string(o, text);
         snprintf(text, sizeof(text), "src/Service/Part%" PRIu32 "/Store.hs:%" PRIu32 ":%" PRIu32 "-%" PRIu32, i % 300,
                  i / 300 + 1, i % 40, i % 40 + 17);
-        out_string(o, text);
-        out_length_end(o, begin, 1); /* the RTS announces one byte too many */
+        writer_string(o, text);
+        writer_length_end(o, begin, 1); /* the RTS announces one byte too many */
 }
 
-static void put_profile_begin(struct out *o, const struct plan *plan)
+static void put_profile_begin(struct eventlog_writer *o, const struct plan *plan)
 {
-        out_event(o, 160, MS);
-        size_t begin = out_length_begin(o);
-        out_number(o, 0, 1);
-        out_number(o, plan->interval_ns, 8);
-        out_number(o, plan->tables ? BREAKDOWN_INFO_TABLE : BREAKDOWN_CLOSURE_TYPE, 4);
+        writer_event(o, 160, MS);
+        size_t begin = writer_length_begin(o);
+        writer_number(o, 0, 1);
+        writer_number(o, plan->interval_ns, 8);
+        writer_number(o, plan->tables ? BREAKDOWN_INFO_TABLE : BREAKDOWN_CLOSURE_TYPE, 4);
         for (unsigned i = 0; i < 7; i++)
-                out_string(o, "");
-        out_length_end(o, begin, 0);
+                writer_string(o, "");
+        writer_length_end(o, begin, 0);
 }
 
-static void put_identity(struct out *o)
+static void put_identity(struct eventlog_writer *o)
 {
         static const char name[] = "GHC-9.10.3 rts_thr";
 
-        out_event(o, 29, MS);
-        size_t begin = out_length_begin(o);
-        out_number(o, 0, 4);
-        out_bytes(o, name, sizeof(name) - 1);
-        out_length_end(o, begin, 0);
-        out_event(o, 43, MS);
-        out_number(o, 0, 4);
-        out_number(o, 1700000000, 8);
-        out_number(o, 0, 4);
-        out_event(o, 52, MS);
-        out_number(o, 0, 4);
-        out_number(o, 2, 2);
-        out_number(o, 0, 8);
-        out_number(o, 4u << 20, 8);
-        out_number(o, 1u << 20, 8);
-        out_number(o, 4096, 8);
+        writer_event(o, 29, MS);
+        size_t begin = writer_length_begin(o);
+        writer_number(o, 0, 4);
+        writer_bytes(o, name, sizeof(name) - 1);
+        writer_length_end(o, begin, 0);
+        writer_event(o, 43, MS);
+        writer_number(o, 0, 4);
+        writer_number(o, 1700000000, 8);
+        writer_number(o, 0, 4);
+        writer_event(o, 52, MS);
+        writer_number(o, 0, 4);
+        writer_number(o, 2, 2);
+        writer_number(o, 0, 8);
+        writer_number(o, 4u << 20, 8);
+        writer_number(o, 1u << 20, 8);
+        writer_number(o, 4096, 8);
 }
 
-static void put_start(struct out *o, FILE *f, const struct plan *plan)
+/* Writes what is there and begins anew. */
+static void flush(struct eventlog_writer *o, FILE *f)
+{
+        if (o->failed || fwrite(o->data, 1, o->n, f) != o->n) {
+                fputs("make_census_log: a block is too large, or the disk is full\n", stderr);
+                exit(2);
+        }
+        o->n = 0;
+}
+
+static void put_start(struct eventlog_writer *o, FILE *f, const struct plan *plan)
 {
         put_header(o);
-        out_block_begin(o, MS, MS, OUT_NO_CAP);
+        writer_block_begin(o, MS, MS, HW_CAP_NONE);
         put_identity(o);
         put_profile_begin(o, plan);
         for (uint32_t i = 0; i < plan->tables; i++) {
-                if (OUT_BYTES - o->n < ROOM_OF_ROW) {
-                        out_block_end(o);
-                        out_flush(o, f);
-                        out_block_begin(o, MS, MS, OUT_NO_CAP);
+                if (WRITER_BYTES - o->n < ROOM_OF_ROW) {
+                        writer_block_end(o);
+                        flush(o, f);
+                        writer_block_begin(o, MS, MS, HW_CAP_NONE);
                 }
                 put_table(o, i);
         }
-        out_block_end(o);
-        out_flush(o, f);
+        writer_block_end(o);
+        flush(o, f);
 }
 
 /* ----------------------------------------------------------------- samples */
 
-static void put_gauge(struct out *o, uint16_t id, uint64_t time_ns, uint64_t bytes)
+static void put_gauge(struct eventlog_writer *o, uint16_t id, uint64_t time_ns, uint64_t bytes)
 {
-        out_event(o, id, time_ns);
-        out_number(o, 0, 4);
-        out_number(o, bytes, 8);
+        writer_event(o, id, time_ns);
+        writer_number(o, 0, 4);
+        writer_number(o, bytes, 8);
 }
 
-static void put_collection(struct out *o, uint64_t time_ns, uint32_t number)
+static void put_collection(struct eventlog_writer *o, uint64_t time_ns, uint32_t number)
 {
         uint64_t live = (64u << 20) + (uint64_t)number * 4096, end_ns = time_ns + 900000;
 
-        out_block_begin(o, time_ns - 1000, end_ns, 0);
-        out_event(o, 12, time_ns - 1000);
-        out_event(o, 9, time_ns);
-        out_event(o, 90, end_ns);
-        out_number(o, 0, 4);
-        out_number(o, 180, 4);
-        out_number(o, 150, 4);
-        out_number(o, 3, 4);
+        writer_block_begin(o, time_ns - 1000, end_ns, 0);
+        writer_event(o, 12, time_ns - 1000);
+        writer_event(o, 9, time_ns);
+        writer_event(o, 90, end_ns);
+        writer_number(o, 0, 4);
+        writer_number(o, 180, 4);
+        writer_number(o, 150, 4);
+        writer_number(o, 3, 4);
         put_gauge(o, 49, end_ns, (uint64_t)number << 23);
-        out_event(o, 54, end_ns);
-        out_event(o, 53, end_ns);
-        out_number(o, 0, 4);
-        out_number(o, 1, 2);
-        out_number(o, live, 8);
-        out_number(o, live / 50, 8);
-        out_number(o, live / 20, 8);
-        out_number(o, 1, 4);
-        out_number(o, live, 8);
-        out_number(o, live, 8);
-        out_number(o, 0, 8);
-        out_event(o, 10, end_ns);
+        writer_event(o, 54, end_ns);
+        writer_event(o, 53, end_ns);
+        writer_number(o, 0, 4);
+        writer_number(o, 1, 2);
+        writer_number(o, live, 8);
+        writer_number(o, live / 50, 8);
+        writer_number(o, live / 20, 8);
+        writer_number(o, 1, 4);
+        writer_number(o, live, 8);
+        writer_number(o, live, 8);
+        writer_number(o, 0, 8);
+        writer_event(o, 10, end_ns);
         put_gauge(o, 51, end_ns, live);
         put_gauge(o, 50, end_ns, live * 3);
         put_gauge(o, 91, end_ns, live * 2);
-        out_block_end(o);
+        writer_block_end(o);
 }
 
-static void put_row(struct out *o, const struct plan *plan, uint64_t time_ns, uint32_t band, uint32_t number)
+static void put_row(struct eventlog_writer *o, const struct plan *plan, uint64_t time_ns, uint32_t band,
+                    uint32_t number)
 {
         char label[128];
 
-        out_event(o, 164, time_ns);
-        size_t begin = out_length_begin(o);
-        out_number(o, 0, 1);
-        out_number(o, 1000 + (uint64_t)(band * 7919u + number * 104729u) % 1000000u * 8, 8);
+        writer_event(o, 164, time_ns);
+        size_t begin = writer_length_begin(o);
+        writer_number(o, 0, 1);
+        writer_number(o, 1000 + (uint64_t)(band * 7919u + number * 104729u) % 1000000u * 8, 8);
         if (plan->tables)
                 snprintf(label, sizeof(label), "0x%" PRIx64, FIRST_TABLE + (uint64_t)band * TABLE_STEP);
         else
                 snprintf(label, sizeof(label), "main:Service.Part%" PRIu32 ".Constructor%" PRIu32, band % 40, band);
-        out_string(o, label);
-        out_length_end(o, begin, 0);
+        writer_string(o, label);
+        writer_length_end(o, begin, 0);
 }
 
-static void put_mark(struct out *o, uint16_t id, uint64_t time_ns)
+static void put_mark(struct eventlog_writer *o, uint16_t id, uint64_t time_ns)
 {
-        out_event(o, id, time_ns);
-        out_number(o, 0, 8);
+        writer_event(o, id, time_ns);
+        writer_number(o, 0, 8);
 }
 
-static void put_census(struct out *o, FILE *f, const struct plan *plan, uint64_t time_ns, uint32_t number)
+static void put_census(struct eventlog_writer *o, FILE *f, const struct plan *plan, uint64_t time_ns, uint32_t number)
 {
-        out_block_begin(o, time_ns, time_ns, OUT_NO_CAP);
+        writer_block_begin(o, time_ns, time_ns, HW_CAP_NONE);
         put_mark(o, 162, time_ns);
         for (uint32_t band = 0; band < plan->bands; band++) {
-                if (OUT_BYTES - o->n < ROOM_OF_ROW) {
-                        out_block_end(o);
-                        out_flush(o, f);
-                        out_block_begin(o, time_ns, time_ns, OUT_NO_CAP);
+                if (WRITER_BYTES - o->n < ROOM_OF_ROW) {
+                        writer_block_end(o);
+                        flush(o, f);
+                        writer_block_begin(o, time_ns, time_ns, HW_CAP_NONE);
                 }
                 put_row(o, plan, time_ns, band, number);
         }
         put_mark(o, 165, time_ns);
-        out_block_end(o);
+        writer_block_end(o);
 }
 
 int main(int argc, char **argv)
 {
-        static struct out o;
+        static struct eventlog_writer o;
 
         if (argc != 6) {
                 fprintf(stderr, "usage: make_census_log OUT BANDS TABLES CENSUSES INTERVAL_MS\n");
@@ -238,9 +249,9 @@ int main(int argc, char **argv)
         for (uint32_t i = 1; i <= plan.censuses; i++) {
                 uint64_t time_ns = plan.interval_ns * i + MS;
                 put_collection(&o, time_ns, i);
-                out_flush(&o, f);
+                flush(&o, f);
                 put_census(&o, f, &plan, time_ns, i);
-                out_flush(&o, f);
+                flush(&o, f);
         }
         if (fwrite("\xff\xff", 1, 2, f) != 2 || fclose(f) != 0) {
                 perror(argv[1]);

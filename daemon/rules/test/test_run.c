@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: made-up values become the events that a runtime would have written,
- * and go through model, tracker and rules as those of a log do; only the decoder
- * is left out. What the process itself is asked for goes in by model_process. A
- * log goes through a whole pipeline. Messages are made in both and thrown away.
+ * DESIGN: made-up values become the eventlog that a runtime would have written,
+ * and go through the whole pipeline as a log does. What the process itself is
+ * asked for (rss, pss ...) is in no eventlog: it goes in by pipeline_process
+ * behind the bytes of its time. Messages are made and thrown away.
  */
 #include "daemon/rules/test/rule_test.h"
 
@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 #include "daemon/alerting/alerting.h"
+#include "daemon/model/model.h"
 #include "daemon/source/limits.h"
-#include "proto/base/process.h"
-#include "daemon/target/fanout.h"
 #include "daemon/target/pipeline.h"
-#include "daemon/publish/publisher.h"
+#include "proto/base/process.h"
+#include "proto/eventlog/writer.h"
 
 #define SECOND_NS   UINT64_C(1000000000)
 #define CHANGES_MAX 100000u
@@ -53,53 +53,26 @@ static int throw_away(void *ctx, const Hw__Update *update)
 
 static const struct update_sink nowhere = { .send = throw_away };
 
-/* ------------------------------------------------------------- made-up events */
+/* --------------------------------------------------------------- made-up log */
 
-struct stage {
+struct made_up {
         const struct test_input *input;
-        struct model *model;
-        struct tracker *tracker;
-        struct publisher *publisher;
-        struct alerting *alerting;
-        struct fanout fanout;
-        uint8_t payload[320];
-        uint32_t used;
-        uint64_t offset;
+        struct pipeline *pipeline;
+        struct eventlog_writer log; /* what is not yet in the pipeline */
 };
 
-static void put_be(struct stage *s, uint64_t value, unsigned bytes)
+static void gauge(struct eventlog_writer *w, enum hw_event_id id, uint64_t time_ns, double value)
 {
-        while (bytes-- > 0)
-                s->payload[s->used++] = (uint8_t)(value >> (8 * bytes));
+        writer_event(w, (uint16_t)id, time_ns);
+        writer_number(w, 0, 4);
+        writer_number(w, (uint64_t)value, 8);
 }
 
-/* One event of what was put; the next one begins empty. */
-static void event(struct stage *s, enum hw_event_id id, uint16_t cap, uint64_t time_ns)
+static double value_of(const struct test_input *in, enum series_id id, size_t i)
 {
-        struct hw_event e = { .time_ns = time_ns,
-                              .offset = s->offset,
-                              .payload = s->payload,
-                              .size = s->used,
-                              .id = (uint16_t)id,
-                              .cap = cap };
-
-        model_events(s->model, &e, 1);
-        s->offset += 10 + s->used;
-        s->used = 0;
-}
-
-static void gauge(struct stage *s, enum hw_event_id id, uint64_t time_ns, double value)
-{
-        put_be(s, 0, 4);
-        put_be(s, (uint64_t)value, 8);
-        event(s, id, 0, time_ns);
-}
-
-static double value_of(const struct stage *s, enum series_id id, size_t i)
-{
-        for (size_t k = 0; k < s->input->n_series; k++)
-                if (s->input->series[k].id == id && i < s->input->series[k].n)
-                        return s->input->series[k].values[i];
+        for (size_t k = 0; k < in->n_series; k++)
+                if (in->series[k].id == id && i < in->series[k].n)
+                        return in->series[k].values[i];
         return (double)NAN;
 }
 
@@ -109,53 +82,61 @@ static uint64_t or_zero(double value)
 }
 
 /* A collection when any number of one is given. */
-static void collection(struct stage *s, size_t i, uint64_t time_ns)
+static void collection(struct made_up *m, size_t i, uint64_t time_ns)
 {
-        double pause = value_of(s, SERIES_GC_PAUSE, i), copied = value_of(s, SERIES_COPIED, i);
-        double slop = value_of(s, SERIES_SLOP, i), fragmentation = value_of(s, SERIES_FRAGMENTATION, i);
+        const struct test_input *in = m->input;
+        struct eventlog_writer *w = &m->log;
+        double pause = value_of(in, SERIES_GC_PAUSE, i), copied = value_of(in, SERIES_COPIED, i);
+        double slop = value_of(in, SERIES_SLOP, i), fragmentation = value_of(in, SERIES_FRAGMENTATION, i);
 
         if (isnan(pause) && isnan(copied) && isnan(slop) && isnan(fragmentation))
                 return;
         if (!isnan(pause) && pause < (double)time_ns)
-                event(s, HW_GC_START, 0, time_ns - (uint64_t)pause);
-        put_be(s, 0, 4);
-        put_be(s, 1, 2);
-        put_be(s, or_zero(copied), 8);
-        put_be(s, or_zero(slop), 8);
-        put_be(s, or_zero(fragmentation), 8);
-        put_be(s, 1, 4);
+                writer_event(w, HW_GC_START, time_ns - (uint64_t)pause);
+        writer_event(w, HW_GC_STATS_GHC, time_ns);
+        writer_number(w, 0, 4);
+        writer_number(w, 1, 2);
+        writer_number(w, or_zero(copied), 8);
+        writer_number(w, or_zero(slop), 8);
+        writer_number(w, or_zero(fragmentation), 8);
+        writer_number(w, 1, 4);
         for (int k = 0; k < 3; k++)
-                put_be(s, 0, 8);
-        event(s, HW_GC_STATS_GHC, 0, time_ns);
+                writer_number(w, 0, 8);
         if (!isnan(pause))
-                event(s, HW_GC_END, 0, time_ns);
+                writer_event(w, HW_GC_END, time_ns);
 }
 
-static void census(struct stage *s, size_t i, uint64_t time_ns)
+static bool has_band(const struct test_series *s, size_t i)
 {
+        return s->id == 0 && i < s->n && !isnan(s->values[i]);
+}
+
+static void census(struct made_up *m, size_t i, uint64_t time_ns)
+{
+        const struct test_input *in = m->input;
+        struct eventlog_writer *w = &m->log;
         bool any = false;
 
-        for (size_t k = 0; k < s->input->n_series; k++)
-                any |= s->input->series[k].id == 0 && i < s->input->series[k].n &&
-                       !isnan(s->input->series[k].values[i]);
+        for (size_t k = 0; k < in->n_series; k++)
+                any |= has_band(&in->series[k], i);
         if (!any)
                 return;
-        put_be(s, 0, 8);
-        event(s, HW_HEAP_PROF_SAMPLE_BEGIN, HW_CAP_NONE, time_ns);
-        for (size_t k = 0; k < s->input->n_series; k++) {
-                const struct test_series *b = &s->input->series[k];
-                if (b->id != 0 || i >= b->n || isnan(b->values[i]))
+        writer_event(w, HW_HEAP_PROF_SAMPLE_BEGIN, time_ns);
+        writer_number(w, 0, 8);
+        for (size_t k = 0; k < in->n_series; k++) {
+                const struct test_series *b = &in->series[k];
+                if (!has_band(b, i))
                         continue;
-                put_be(s, 0, 1);
-                put_be(s, (uint64_t)b->values[i], 8);
-                size_t length = strnlen(b->band, 255);
-                memcpy(s->payload + s->used, b->band, length);
-                s->payload[s->used + length] = '\0';
-                s->used += (uint32_t)length + 1;
-                event(s, HW_HEAP_PROF_SAMPLE_STRING, HW_CAP_NONE, time_ns);
+                writer_event(w, HW_HEAP_PROF_SAMPLE_STRING, time_ns);
+                size_t begin = writer_length_begin(w);
+                writer_number(w, 0, 1);
+                writer_number(w, (uint64_t)b->values[i], 8);
+                writer_bytes(w, b->band, strnlen(b->band, 255));
+                writer_number(w, 0, 1);
+                writer_length_end(w, begin, 0);
         }
-        put_be(s, 0, 8);
-        event(s, HW_HEAP_PROF_SAMPLE_END, HW_CAP_NONE, time_ns);
+        writer_event(w, HW_HEAP_PROF_SAMPLE_END, time_ns);
+        writer_number(w, 0, 8);
 }
 
 static uint64_t or_unknown(double value)
@@ -163,35 +144,40 @@ static uint64_t or_unknown(double value)
         return isnan(value) ? UNKNOWN_U64 : (uint64_t)value;
 }
 
-static void process(struct stage *s, size_t i, uint64_t time_ns)
+static void process(struct made_up *m, size_t i, uint64_t time_ns)
 {
+        const struct test_input *in = m->input;
         struct process_sample p = {
-                .rss_bytes = or_unknown(value_of(s, SERIES_RSS, i)),
-                .pss_bytes = or_unknown(value_of(s, SERIES_PSS, i)),
-                .swap_bytes = or_unknown(value_of(s, SERIES_SWAP, i)),
-                .cpu_ns = or_unknown(value_of(s, SERIES_CPU, i)),
+                .rss_bytes = or_unknown(value_of(in, SERIES_RSS, i)),
+                .pss_bytes = or_unknown(value_of(in, SERIES_PSS, i)),
+                .swap_bytes = or_unknown(value_of(in, SERIES_SWAP, i)),
+                .cpu_ns = or_unknown(value_of(in, SERIES_CPU, i)),
                 .threads = UNKNOWN_U64,
-                .cgroup_current_bytes = or_unknown(value_of(s, SERIES_CGROUP, i)),
+                .cgroup_current_bytes = or_unknown(value_of(in, SERIES_CGROUP, i)),
                 .cgroup_max_bytes = UNKNOWN_U64,
                 .wall_ns = WALL_S * SECOND_NS + time_ns,
         };
 
         if (p.rss_bytes != UNKNOWN_U64 || p.pss_bytes != UNKNOWN_U64 || p.swap_bytes != UNKNOWN_U64 ||
             p.cpu_ns != UNKNOWN_U64 || p.cgroup_current_bytes != UNKNOWN_U64)
-                model_process(s->model, time_ns, &p);
+                pipeline_process(m->pipeline, time_ns, &p);
 }
 
-/* A block without events of the only capability. When the next one begins all up to here has come. */
-static void block(struct stage *s, uint64_t time_ns)
+static void pass_on(struct made_up *m)
 {
-        put_be(s, 0, 4);
-        put_be(s, time_ns, 8);
-        put_be(s, 0, 2);
-        event(s, HW_BLOCK_MARKER, HW_CAP_NONE, time_ns);
+        (void)pipeline_bytes(m->pipeline, m->log.data, m->log.n); /* the sink takes everything */
+        m->log.n = 0;
 }
 
-/* All that one interval holds, at its end. Two blocks: what was before is judged before anything new is seen. */
-static void interval(struct stage *s, size_t i)
+/* When a block of the only capability begins, all up to the end of the one before has come. */
+static void empty_block(struct made_up *m, uint64_t time_ns)
+{
+        writer_block_begin(&m->log, time_ns, time_ns, 0);
+        writer_block_end(&m->log);
+}
+
+/* All that one interval holds, at its end. Behind an empty block: what was before is judged before anything new. */
+static void interval(struct made_up *m, size_t i)
 {
         static const struct {
                 enum series_id id;
@@ -202,108 +188,95 @@ static void interval(struct stage *s, size_t i)
                 { SERIES_BLOCKS_SIZE, HW_BLOCKS_SIZE },
                 { SERIES_LIVE, HW_HEAP_LIVE },
         };
-        uint64_t time_ns = (i + 1) * s->input->interval_ns;
+        uint64_t time_ns = (i + 1) * m->input->interval_ns, begin_ns = time_ns;
+        double pause = value_of(m->input, SERIES_GC_PAUSE, i);
 
-        block(s, time_ns);
-        block(s, time_ns);
-        collection(s, i, time_ns);
+        if (pause > 0 && pause < (double)time_ns)
+                begin_ns -= (uint64_t)pause;
+        empty_block(m, time_ns);
+        writer_block_begin(&m->log, begin_ns, time_ns, 0);
+        collection(m, i, time_ns);
         for (size_t k = 0; k < sizeof(gauges) / sizeof(gauges[0]); k++) {
-                double value = value_of(s, gauges[k].id, i);
+                double value = value_of(m->input, gauges[k].id, i);
                 if (!isnan(value))
-                        gauge(s, gauges[k].event, time_ns, value);
+                        gauge(&m->log, gauges[k].event, time_ns, value);
         }
-        census(s, i, time_ns);
-        process(s, i, time_ns);
+        census(m, i, time_ns);
+        writer_block_end(&m->log);
+        pass_on(m);
+        process(m, i, time_ns);
+}
+
+#define GC_STATS_BYTES 58 /* of GHC 8.10 and later: more than every use relies on */
+
+static void header(struct eventlog_writer *w)
+{
+        static const uint16_t ids[] = { HW_BLOCK_MARKER,
+                                        HW_WALL_CLOCK_TIME,
+                                        HW_HEAP_INFO_GHC,
+                                        HW_GC_START,
+                                        HW_GC_END,
+                                        HW_GC_STATS_GHC,
+                                        HW_HEAP_LIVE,
+                                        HW_HEAP_SIZE,
+                                        HW_BLOCKS_SIZE,
+                                        HW_HEAP_ALLOCATED,
+                                        HW_HEAP_PROF_SAMPLE_BEGIN,
+                                        HW_HEAP_PROF_SAMPLE_STRING,
+                                        HW_HEAP_PROF_SAMPLE_END };
+
+        writer_header_begin(w);
+        for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]); i++) {
+                const struct hw_event_info *info = hw_event_info(ids[i]);
+                writer_type(w, ids[i],
+                            ids[i] == HW_HEAP_PROF_SAMPLE_STRING ? WRITER_VARIABLE
+                            : ids[i] == HW_GC_STATS_GHC          ? GC_STATS_BYTES
+                                                                 : info->min_size,
+                            info->name);
+        }
+        writer_header_end(w);
 }
 
 /* What a runtime with GC events says first: they are not missing, whatever series are made up. */
-static void heap_info(struct stage *s)
+static void identity(struct eventlog_writer *w)
 {
-        put_be(s, 0, 4);
-        put_be(s, 2, 2); /* generations */
-        put_be(s, 0, 8); /* no -M */
-        put_be(s, UINT64_C(4) << 20, 8);
-        put_be(s, UINT64_C(1) << 20, 8);
-        put_be(s, 4096, 8);
-        event(s, HW_HEAP_INFO_GHC, HW_CAP_NONE, 0);
+        writer_block_begin(w, 0, 0, 0);
+        writer_event(w, HW_WALL_CLOCK_TIME, 0);
+        writer_number(w, 0, 4);
+        writer_number(w, WALL_S, 8);
+        writer_number(w, 0, 4);
+        writer_event(w, HW_HEAP_INFO_GHC, 0);
+        writer_number(w, 0, 4);
+        writer_number(w, 2, 2); /* generations */
+        writer_number(w, 0, 8); /* no -M */
+        writer_number(w, UINT64_C(4) << 20, 8);
+        writer_number(w, UINT64_C(1) << 20, 8);
+        writer_number(w, 4096, 8);
+        writer_block_end(w);
 }
 
-static void play(struct stage *s)
+static bool play_series(struct pipeline *p, const struct test_input *input, char *error, size_t error_size)
 {
+        struct made_up *m = calloc(1, sizeof(*m));
         size_t n = 0;
 
-        for (size_t k = 0; k < s->input->n_series; k++)
-                if (s->input->series[k].n > n)
-                        n = s->input->series[k].n;
-        model_begin_run(s->model, 1);
-        tracker_begin_run(s->tracker);
-        publisher_begin_run(s->publisher, WALL_S * SECOND_NS);
-        alerting_begin_run(s->alerting, 1);
-        put_be(s, 0, 4);
-        put_be(s, WALL_S, 8);
-        put_be(s, 0, 4);
-        event(s, HW_WALL_CLOCK_TIME, HW_CAP_NONE, 0);
-        heap_info(s);
-        for (size_t i = 0; i < n; i++)
-                interval(s, i);
-        model_end_run(s->model);
-        tracker_end_run(s->tracker);
-        alerting_end_run(s->alerting, false, "");
-}
-
-static bool build(struct stage *s, const struct ruleset *rules, const struct alert_hooks *hooks)
-{
-        struct tracker_config trend = s->input->trend;
-        struct model_sink sink, tracker, alerting;
-
-        s->publisher = publisher_new(s->input->target, 1, &nowhere);
-        s->tracker = tracker_new(&trend);
-        if (!s->publisher || !s->tracker)
+        if (!m) {
+                snprintf(error, error_size, "out of memory");
                 return false;
-        sink = publisher_sink(s->publisher);
-        tracker = tracker_sink(s->tracker);
-        fanout_add(&s->fanout, &sink);
-        fanout_add(&s->fanout, &tracker);
-        sink = fanout_sink(&s->fanout);
-        s->model = model_new(&sink);
-        if (!s->model)
-                return false;
-        tracker_set_model(s->tracker, s->model);
-        publisher_set_model(s->publisher, s->model);
-        struct alerting_options options = { .target = s->input->target,
-                                            .rules = rules,
-                                            .model = s->model,
-                                            .tracker = s->tracker,
-                                            .publisher = s->publisher,
-                                            .hooks = hooks };
-        s->alerting = alerting_new(&options);
-        if (!s->alerting)
-                return false;
-        alerting = alerting_sink(s->alerting);
-        fanout_add(&s->fanout, &alerting);
-        return true;
-}
-
-static bool run_series(const struct ruleset *rules, const struct test_input *input, const struct alert_hooks *hooks,
-                       struct test_changes *ret)
-{
-        struct stage *s = calloc(1, sizeof(*s));
-        bool good = false;
-
-        if (!s)
-                return false;
-        s->input = input;
-        good = build(s, rules, hooks);
-        if (good) {
-                play(s);
-                ret->end_ns = model_time_ns(s->model);
         }
-        alerting_destroy(&s->alerting);
-        publisher_destroy(&s->publisher);
-        tracker_destroy(&s->tracker);
-        model_destroy(&s->model);
-        free(s);
-        return good;
+        m->input = input;
+        m->pipeline = p;
+        for (size_t k = 0; k < input->n_series; k++)
+                if (input->series[k].n > n)
+                        n = input->series[k].n;
+        header(&m->log);
+        identity(&m->log);
+        for (size_t i = 0; i < n; i++)
+                interval(m, i);
+        writer_end(&m->log);
+        pass_on(m);
+        free(m);
+        return true;
 }
 
 /* ------------------------------------------------------------------------ logs */
@@ -331,27 +304,12 @@ static bool read_log(struct pipeline *p, const char *path, char *error, size_t e
         return false;
 }
 
-static bool run_log(const struct ruleset *rules, const struct test_input *input, const struct alert_hooks *hooks,
-                    struct test_changes *ret, char *error, size_t error_size)
+static bool play_logs(struct pipeline *p, const struct test_input *input, char *error, size_t error_size)
 {
-        struct source_uri uri = { .kind = SOURCE_FILE };
-        struct pipeline_options options = { .name = input->target,
-                                            .uri = &uri,
-                                            .epoch = 1,
-                                            .sink = nowhere,
-                                            .trend = &input->trend,
-                                            .rules = rules,
-                                            .alert_hooks = hooks };
-        struct pipeline *p = pipeline_new(&options, error, error_size);
-        bool good = p;
+        bool good = true;
 
         for (size_t i = 0; good && i < input->n_logs; i++)
                 good = read_log(p, input->logs[i], error, error_size);
-        if (good) {
-                (void)pipeline_finish(p);
-                ret->end_ns = model_time_ns(pipeline_model(p));
-        }
-        pipeline_destroy(&p);
         return good;
 }
 
@@ -359,13 +317,24 @@ bool rules_test_run(const struct ruleset *rules, const struct test_input *input,
                     size_t error_size)
 {
         struct alert_hooks hooks = { .ctx = ret, .changed = put_change };
+        struct source_uri uri = { .kind = SOURCE_FILE };
+        struct pipeline_options options = { .name = input->target,
+                                            .uri = &uri,
+                                            .epoch = 1,
+                                            .sink = nowhere,
+                                            .trend = &input->trend,
+                                            .rules = rules,
+                                            .alert_hooks = &hooks };
+        struct pipeline *p;
         bool good;
 
         *ret = (struct test_changes){ .n = 0 };
-        snprintf(error, error_size, "out of memory");
-        if (input->n_logs)
-                good = run_log(rules, input, &hooks, ret, error, error_size);
-        else
-                good = run_series(rules, input, &hooks, ret);
+        p = pipeline_new(&options, error, error_size);
+        good = p && (input->n_logs ? play_logs : play_series)(p, input, error, error_size);
+        if (good) {
+                (void)pipeline_finish(p);
+                ret->end_ns = model_time_ns(pipeline_model(p));
+        }
+        pipeline_destroy(&p);
         return good;
 }
