@@ -69,7 +69,7 @@ static int set_up(void **state)
 static void forget(struct fixture *f)
 {
         for (size_t i = 0; i < f->n; i++)
-                hw__reply__free_unpacked(f->replies[i], NULL);
+                hw_reply_unref(f->replies[i]);
         f->n = 0;
 }
 
