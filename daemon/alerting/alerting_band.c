@@ -18,7 +18,7 @@
 
 #define AHEAD_NS UINT64_C(100000000000) /* a census that is newer than the moment by less stands for it */
 
-static const struct band_history *history_of(const struct alerting *a, uint32_t band)
+static const struct fold *history_of(const struct alerting *a, uint32_t band)
 {
         const struct band *b = bands_get(model_bands(a->model), band);
 

@@ -129,16 +129,16 @@ static Hw__Point **points_to_messages(const struct series_point *points, size_t 
         return list;
 }
 
-/* The history that a band keeps, as points inside the stretch asked for. */
+/* The history that a band keeps, as points inside the range asked for. */
 static size_t band_points(const struct band *band, const Hw__HistoryRequest *request, struct series_point *points)
 {
-        const struct band_history *h = band->history;
+        const struct fold *h = band->history;
         uint64_t to_ns = request->has_to_ns ? request->to_ns : UINT64_MAX;
         size_t n = 0;
 
         for (uint32_t i = 0; h && i < h->n; i++) {
                 const struct band_point *p = band_point(h, i);
-                uint64_t time_ns = (h->first + i) * h->width_ns;
+                uint64_t time_ns = fold_time_ns(h, i);
                 if (!p || time_ns < request->from_ns || time_ns >= to_ns)
                         continue;
                 points[n] = (struct series_point){ .time_ns = time_ns, .width_ns = h->width_ns };

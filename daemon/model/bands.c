@@ -26,7 +26,7 @@ void bands_init(struct bands *b)
         *b = (struct bands){ .seed = hash_seed(b) };
         pool_init(&b->entries, sizeof(struct band_entry), 5);
         pool_init(&b->sums, sizeof(struct band_sums), 5);
-        pool_init(&b->histories, sizeof(struct band_history), 4);
+        pool_init(&b->histories, sizeof(struct fold), 4);
         arena_init(&b->points, 0);
         pool_init(&b->centres, sizeof(struct cost_centre), 6);
         pool_init(&b->tables, sizeof(struct info_table), 7);
@@ -67,7 +67,7 @@ const char *bands_string(struct bands *b, const struct hw_event *e, size_t *at)
 }
 
 /* The history of the newest band; NULL when it gets none. Without memory none of the later ones gets any, either. */
-static struct band_history *new_history(struct bands *b)
+static struct fold *new_history(struct bands *b)
 {
         uint32_t place = b->histories.count % BAND_STRIDE;
 
@@ -75,9 +75,9 @@ static struct band_history *new_history(struct bands *b)
                 return NULL;
         if (place == 0)
                 b->newest_points = arena_alloc(&b->points, sizeof(*b->newest_points) * BAND_STRIDE * BAND_POINTS);
-        struct band_history *h = b->newest_points ? pool_add(&b->histories) : NULL;
+        struct fold *h = b->newest_points ? pool_add(&b->histories) : NULL;
         if (h)
-                h->points = b->newest_points + place;
+                h->cells = b->newest_points + place;
         return h;
 }
 

@@ -16,6 +16,7 @@
 
 #include "daemon/model/limits.h"
 #include "daemon/model/moments.h"
+#include "proto/base/fold.h"
 #include "proto/base/limits.h"
 
 struct cost_centre {
@@ -39,27 +40,28 @@ struct band_point {
 };
 
 /*
- * History of one band over the whole run: BAND_POINTS stretches whose width doubles when they are full. A census adds
- * to the same point of most bands, so those of BAND_STRIDE bands stand side by side: memory fills up as time goes on.
+ * History of one band over the whole run: a fold of points. A census adds to the same point of most bands, so the
+ * points of BAND_STRIDE bands lie interleaved: memory fills up as time goes on.
  */
 #define BAND_POINTS         64u
 #define BAND_STRIDE         16u
 #define BAND_FIRST_WIDTH_NS UINT64_C(1000000000)
-struct band_history {
-        uint64_t width_ns;         /* of each point; 1 s at first */
-        uint64_t first;            /* index (time / width) of point 0 */
-        uint64_t newest_ns;        /* start of the point that took the newest sample: mostly the next one's, too */
-        uint32_t newest;           /* its number */
-        uint32_t n;                /* points up to the last one with a sample; those behind are not made */
-        struct band_point *points; /* point i is BAND_STRIDE * i places on */
+
+bool band_point_is_empty(const void *point);
+void band_point_reset(void *point);
+void band_point_merge(void *to, const void *from);
+
+static const struct fold_shape band_history = {
+        { sizeof(struct band_point), band_point_is_empty, band_point_reset, band_point_merge, NULL },
+        BAND_POINTS,
+        BAND_STRIDE,
+        BAND_FIRST_WIDTH_NS,
 };
 
 /* Point i, NULL when no sample fell into it. */
-static inline const struct band_point *band_point(const struct band_history *h, uint32_t i)
+static inline const struct band_point *band_point(const struct fold *history, uint32_t i)
 {
-        const struct band_point *p = i < h->n ? &h->points[(size_t)i * BAND_STRIDE] : NULL;
-
-        return p && p->count ? p : NULL;
+        return fold_at(&band_history, history, i);
 }
 
 /*
@@ -88,7 +90,7 @@ struct band {
         uint64_t bytes;                 /* in the newest finished census; 0 when it had no row */
         uint64_t first_ns, first_bytes; /* its first sample: time of the census, size; meaningful when sampled */
         struct band_sums *sums;         /* of all samples, absent rows not counted; NULL while there is but one */
-        struct band_history *history;   /* NULL for bands beyond LIMIT_FULL_BANDS */
+        struct fold *history;           /* NULL for bands beyond LIMIT_FULL_BANDS */
 };
 
 struct bands;

@@ -32,7 +32,7 @@ struct bands {
         struct pool entries;   /* struct band_entry, by id */
         struct idtable by_key; /* all but those that an info table knows */
         struct pool sums;      /* struct band_sums, made with a band's second sample */
-        struct pool histories; /* struct band_history of the first bands, by id */
+        struct pool histories; /* struct fold, histories of the first bands, by id */
         struct arena points;   /* theirs, for BAND_STRIDE bands at a time */
         struct band_point *newest_points;
         struct arena stacks;    /* cost-centre ids of bands */
@@ -112,14 +112,10 @@ uint32_t bands_take(struct bands *b, const struct census *before, const struct c
 /* An info table was defined: its band, if there is one already, gets its name (the sink is told). */
 void bands_resolve(struct model *m, struct info_table *table);
 
-/* The point that a time falls into, which becomes the newest one. */
-struct band_point *band_history_point(struct band_history *h, uint64_t time_ns);
-
 /* Adds a sample: mostly it falls into the same point as the one before. */
-static inline void band_history_add(struct band_history *h, uint64_t time_ns, double value)
+static inline void band_history_add(struct fold *history, uint64_t time_ns, double value)
 {
-        bool same = time_ns - h->newest_ns < h->width_ns; /* before the first sample the width is 0 */
-        struct band_point *p = same ? &h->points[(size_t)h->newest * BAND_STRIDE] : band_history_point(h, time_ns);
+        struct band_point *p = fold_cell(&band_history, history, time_ns);
         float v = (float)value;
 
         p->last = v;

@@ -82,10 +82,10 @@ double history_integral(const struct series *s, struct time_range range)
 /* ---------------------------------------------------------------------- bands */
 
 /* A point as a bucket: its mean in the middle of its time, which is all that is kept. Empty when it has no sample. */
-static struct bucket bucket_of(const struct band_history *h, uint32_t i)
+static struct bucket bucket_of(const struct fold *h, uint32_t i)
 {
         const struct band_point *p = band_point(h, i);
-        uint64_t start = (h->first + i) * h->width_ns;
+        uint64_t start = fold_time_ns(h, i);
         struct bucket b = { 0 };
 
         if (!p)
@@ -100,40 +100,40 @@ static struct bucket bucket_of(const struct band_history *h, uint32_t i)
         return b;
 }
 
-static void walk_band(const struct band_history *h, struct time_range range, visit_fn *visit, void *ctx)
+static void walk_band(const struct fold *h, struct time_range range, visit_fn *visit, void *ctx)
 {
         for (uint32_t i = 0; h && i < h->n; i++) {
-                uint64_t start = (h->first + i) * h->width_ns;
+                uint64_t start = fold_time_ns(h, i);
                 struct bucket b = bucket_of(h, i);
                 if (b.moments.n && start >= range.from_ns && start < range.to_ns)
                         visit(ctx, &b);
         }
 }
 
-bool history_band_span(const struct band_history *h, struct time_range range, struct bucket *ret)
+bool history_band_span(const struct fold *h, struct time_range range, struct bucket *ret)
 {
         *ret = (struct bucket){ 0 };
         walk_band(h, range, bucket_cell_merge, ret);
         return ret->moments.n > 0;
 }
 
-bool history_band_oldest(const struct band_history *h, struct time_range range, struct bucket *ret)
+bool history_band_oldest(const struct fold *h, struct time_range range, struct bucket *ret)
 {
         *ret = (struct bucket){ 0 };
         walk_band(h, range, keep_first, ret);
         return ret->moments.n > 0;
 }
 
-bool history_band_newest(const struct band_history *h, uint64_t before_ns, struct bucket *ret)
+bool history_band_newest(const struct fold *h, uint64_t before_ns, struct bucket *ret)
 {
         *ret = (struct bucket){ 0 };
-        for (uint32_t i = 0; h && i < h->n && (h->first + i + 1) * h->width_ns <= before_ns; i++)
+        for (uint32_t i = 0; h && i < h->n && fold_time_ns(h, i + 1) <= before_ns; i++)
                 if (band_point(h, i))
                         *ret = bucket_of(h, i);
         return ret->moments.n > 0;
 }
 
-double history_band_integral(const struct band_history *h, struct time_range range)
+double history_band_integral(const struct fold *h, struct time_range range)
 {
         struct area a = { 0 };
 

@@ -16,9 +16,10 @@
 struct cell_type {
         size_t size;
         bool (*is_empty)(const void *cell);
-        void (*reset)(void *cell);                 /* makes it empty; it may keep the memory it owns */
-        void (*merge)(void *to, const void *from); /* either may be empty; NULL: its user never merges */
-        void (*done)(void *cell);                  /* frees what it owns; NULL: it owns nothing */
+        void (*reset)(void *cell); /* makes it empty; it may keep the memory it owns */
+        void (*merge)(void *to,
+                      const void *from); /* adds a later one; either may be empty; NULL: its user never merges */
+        void (*done)(void *cell);        /* frees what it owns; NULL: it owns nothing */
 };
 
 /* Event times from from_ns on and before to_ns; empty unless from_ns < to_ns. */

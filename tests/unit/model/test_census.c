@@ -399,7 +399,7 @@ static void test_too_many_bands(void **unused)
         assert_non_null(band(LIMIT_FULL_BANDS)->history);
         assert_null(band(LIMIT_FULL_BANDS + 1)->history);
         assert_int_equal(band(LIMIT_FULL_BANDS + 1)->bytes, 10);
-        assert_true(sizeof(struct band_history) + BAND_POINTS * sizeof(struct band_point) <= 2300);
+        assert_true(sizeof(struct fold) + BAND_POINTS * sizeof(struct band_point) <= 2300);
 }
 
 /* 10,000 bands and 100,000 info tables in 40 MB. */
@@ -457,7 +457,7 @@ static void test_history_of_a_band(void **unused)
                 begin(times[i]);
                 row("x", values[i]);
                 end(times[i]);
-                const struct band_history *h = band(1)->history;
+                const struct fold *h = band(1)->history;
                 if (i % 50 && i < 590)
                         continue;
                 uint64_t count = 0;
