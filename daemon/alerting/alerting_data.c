@@ -12,6 +12,7 @@
 #include "proto/base/ckd.h"
 #include "proto/base/process.h"
 #include "daemon/model/advice.h"
+#include "daemon/model/sizing.h"
 #include "daemon/publish/label.h"
 #include "daemon/rules/history.h"
 
@@ -293,6 +294,17 @@ static double need(const struct alerting *a, uint64_t time_ns)
         return UNKNOWN;
 }
 
+static double unneeded(const struct alerting *a, uint64_t time_ns)
+{
+        struct sizing sizing = sizing_of(model_run(a->model), model_heap(a->model));
+        struct bucket live, heap;
+
+        if (!history_newest(model_series(a->model, SERIES_LIVE), time_ns, &live) ||
+            !history_newest(model_series(a->model, SERIES_HEAP_SIZE), time_ns, &heap))
+                return UNKNOWN;
+        return number(sizing_beyond(&sizing, (uint64_t)live.last, (uint64_t)heap.last));
+}
+
 void alerting_sample_run(struct alerting *a, uint64_t time_ns)
 {
         const struct sched *sched = model_sched(a->model);
@@ -303,6 +315,7 @@ void alerting_sample_run(struct alerting *a, uint64_t time_ns)
         push(a, RULE_THREADS, at, sched->created ? (double)sub_sat(sched->created, sched->finished) : UNKNOWN);
         push(a, RULE_LIMIT, at, number(tracker_limit(a->tracker).bytes));
         push(a, RULE_NEED, at, need(a, time_ns));
+        push(a, RULE_UNNEEDED, at, unneeded(a, time_ns));
 }
 
 void alerting_sample_target(struct alerting *a)

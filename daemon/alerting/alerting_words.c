@@ -64,6 +64,9 @@ void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char
                 if (alerting_trend(a, s, &trend))
                         sentence_verdict(out, RULE_WORDS_MAX, &trend);
                 break;
+        case WORDS_SIZING:
+                sentence_sizing(out, RULE_WORDS_MAX, model_run(a->model), model_heap(a->model));
+                break;
         case WORDS_STALL:
                 if (!a->in_run)
                         snprintf(out, RULE_WORDS_MAX, "%s", a->end);

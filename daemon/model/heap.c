@@ -10,11 +10,14 @@
  */
 #include "daemon/model/heap_private.h"
 
+#include <math.h>
+
 #include "proto/base/ckd.h"
 #include "daemon/model/state.h"
 
 #define SECOND_NS    UINT64_C(1000000000)
 #define RATE_SPAN_NS (10 * SECOND_NS)
+#define SIZE_FACTOR_LEAST (UINT64_C(64) << 20) /* bytes needed */
 
 void heap_clear(struct model *m)
 {
@@ -85,6 +88,24 @@ void heap_size(struct model *m, const struct hw_event *e)
         m->changes |= MODEL_HEAP;
 }
 
+/*
+ * After a major collection, of a heap that is not small: megablocks needed, less the allocation areas and as much for
+ * large objects, over the blocks that live (sizing.h). Megablocks are whole, so a small heap says little.
+ */
+static double size_factor(const struct model *m)
+{
+        const struct run *run = &m->run;
+        uint64_t areas, needed;
+
+        if (m->heap.megablocks_needed == UNKNOWN_U64 || m->heap.blocks_size_bytes == UNKNOWN_U64 ||
+            run->megablock_bytes == UNKNOWN_U64 || run->allocation_area_bytes == UNKNOWN_U64 ||
+            ckd_mul(&areas, run->allocation_area_bytes, (uint64_t)(run->capabilities ? run->capabilities : 1)) ||
+            ckd_mul(&needed, m->heap.megablocks_needed, run->megablock_bytes) || needed < SIZE_FACTOR_LEAST ||
+            m->heap.blocks_size_bytes <= 2 * areas)
+                return 0;
+        return ((double)needed - 2 * (double)areas) / (double)(m->heap.blocks_size_bytes - areas);
+}
+
 void heap_live(struct model *m, const struct hw_event *e)
 {
         struct heap *h = &m->heap;
@@ -94,6 +115,7 @@ void heap_live(struct model *m, const struct hw_event *e)
                 h->live_bytes = bytes;
         raise(&h->max_live_bytes, bytes);
         h->live_samples++;
+        h->size_factor = fmax(h->size_factor, size_factor(m));
         model_sample(m, SERIES_LIVE, e->time_ns, bytes);
         m->changes |= MODEL_HEAP;
 }

@@ -77,7 +77,7 @@ Hw__Target *encode_target(struct encoder *e, const struct target_facts *facts, c
 Hw__Health *encode_health(struct encoder *e, const struct health *health);
 Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct alerts *alerts, alert_extra_fn *extra,
                           void *extra_ctx);
-Hw__Heap *encode_heap(struct encoder *e, const struct heap *heap);
+Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct heap *heap);
 Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc);
 Hw__Collection *encode_collection(struct encoder *e, const struct collection *collection);
 Hw__Census *encode_census(struct encoder *e, const struct census *census); /* its rows are packed (packer.h) */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* DESIGN: gauges one to one. The process part is there as soon as one of its numbers is known. */
+#include "daemon/model/sizing.h"
 #include "daemon/publish/encode.h"
+#include "daemon/publish/sentences.h"
 
 static bool is_process_known(const struct process_sample *p)
 {
@@ -27,7 +29,20 @@ static Hw__Process *encode_process(struct encoder *e, const struct process_sampl
         return out;
 }
 
-Hw__Heap *encode_heap(struct encoder *e, const struct heap *heap)
+/* The heap against what its live data need. */
+static void put_sizing(struct encoder *e, Hw__Heap *out, const struct run *run, const struct heap *heap)
+{
+        struct sizing s = sizing_of(run, heap);
+        char sentence[SENTENCE_MAX];
+
+        if (heap->live_bytes == UNKNOWN_U64 || heap->heap_size_bytes == UNKNOWN_U64)
+                return;
+        PUT_U64(out, needed_heap_bytes, sizing_heap(&s, heap->live_bytes));
+        PUT_U64(out, unneeded_bytes, sizing_beyond(&s, heap->live_bytes, heap->heap_size_bytes));
+        out->sizing = encoder_copy(e, sentence_sizing(sentence, sizeof(sentence), run, heap));
+}
+
+Hw__Heap *encode_heap(struct encoder *e, const struct run *run, const struct heap *heap)
 {
         Hw__Heap *out = encoder_calloc(e, 1, sizeof(*out));
 
@@ -49,5 +64,6 @@ Hw__Heap *encode_heap(struct encoder *e, const struct heap *heap)
         PUT_U64(out, max_heap_size_bytes, heap->max_heap_size_bytes);
         if (is_process_known(&heap->process))
                 out->process = encode_process(e, &heap->process);
+        put_sizing(e, out, run, heap);
         return out;
 }

@@ -119,7 +119,7 @@ bool send_heap(struct publisher *p, const struct late_joiner *to)
         Hw__Update update = HW__UPDATE__INIT;
 
         update.body_case = HW__UPDATE__BODY_HEAP;
-        update.heap = encode_heap(&p->encoder, model_heap(p->model));
+        update.heap = encode_heap(&p->encoder, model_run(p->model), model_heap(p->model));
         if (!send_update(p, &update, update.heap && (to || put_samples(p, update.heap)), to))
                 return false;
         if (!to)

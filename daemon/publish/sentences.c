@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "daemon/model/sizing.h"
 #include "heapwatch/text.h"
 
 /* A text that grows and is cut at its end. */
@@ -241,6 +242,27 @@ char *sentence_limit(char *out, size_t size, const struct limit_time *l)
         say(&w, ")");
         if (!isnan(l->heap_over_live))
                 say(&w, ", the collector needing %.1f times the live bytes", l->heap_over_live);
+        return out;
+}
+
+char *sentence_sizing(char *out, size_t size, const struct run *run, const struct heap *heap)
+{
+        static const char *const collectors[] = { "a copying collector", "a compacting collector", "a nonmoving collector" };
+        struct sizing s = sizing_of(run, heap);
+        struct words w = begin(out, size);
+
+        if (heap->live_bytes == UNKNOWN_U64 || heap->heap_size_bytes == UNKNOWN_U64)
+                return out;
+        say_bytes(&w, (double)heap->live_bytes);
+        say(&w, " of live data take a heap of up to ");
+        say_bytes(&w, (double)sizing_heap(&s, heap->live_bytes));
+        say(&w, " with %s: %.2g times the live data and ", collectors[s.collector], s.factor);
+        say_bytes(&w, (double)s.areas);
+        say(&w, " for allocation (%s)",
+            s.measured ? "as its major collections say"
+                       : "by the flags in the log; for those given elsewhere, the defaults are taken");
+        say(&w, "; the heap is ");
+        say_bytes(&w, (double)heap->heap_size_bytes);
         return out;
 }
 

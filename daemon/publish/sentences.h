@@ -24,6 +24,9 @@ char *sentence_growth(char *out, size_t size, const struct growth *g, const stru
 /* "in 1h 10m to 2h 05m: live data meets the limit of its control group (2.00 GiB)" */
 char *sentence_limit(char *out, size_t size, const struct limit_time *l);
 
+/* "238 MiB of live data take a heap of up to 960 MiB with a copying collector: ..."; "" when either is not known. */
+char *sentence_sizing(char *out, size_t size, const struct run *run, const struct heap *heap);
+
 /* "judged by minutes of 1 s: growth is called a leak after 3m 00s" */
 char *sentence_scale(char *out, size_t size, const struct tracker_config *c);
 

@@ -58,11 +58,12 @@ const char builtin_rules[] =
         LINE "  where: '{{where}}'\n"
 
         RULE "fragmentation\n"
-        LINE "expr: min(fragmentation, 10m) > 25% * heap and min(fragmentation, 10m) > 128MiB\n"
+        LINE "expr: min(unneeded, 10m) > 25% * heap and min(unneeded, 10m) > 128MiB\n"
         LINE "for: 10m\n"
-        LINE "until: min(fragmentation, 10m) < 20% * heap\n"
+        LINE "until: min(unneeded, 10m) < 20% * heap\n"
         LINE "labels: {severity: warning}\n"
-        NOTES "'{{target}} holds {{value}} of memory that its data does not need'\n"
+        NOTES "'the heap of {{target}} is {{value}} larger than its live data needs, for ten minutes at least'\n"
+        LINE "  sizing: '{{sizing}}'\n"
         LINE "  where: '{{where}}'\n"
 
         "  - name: collections\n"

@@ -39,6 +39,7 @@ struct rule_moment {
 enum rule_words {
         WORDS_WHERE,         /* where memory grows */
         WORDS_TIME_TO_LIMIT, /* "between 1h 10m and 2h 05m" */
+        WORDS_SIZING,        /* what the heap may hold for its live data, and why */
         WORDS_STALL,         /* the likely reason for a stalled stream */
         WORDS_VERDICT        /* verdict of a subject with its evidence */
 };

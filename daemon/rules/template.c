@@ -21,7 +21,8 @@ static const struct {
         [PLACE_TIME_TO_LIMIT] = { "time_to_limit", "when memory runs out, as an interval" },
         [PLACE_WHERE] = { "where", "where memory grows, one sentence" },
         [PLACE_VERDICT] = { "verdict", "the verdict of the rule's series with its evidence" },
-        [PLACE_REASON] = { "reason", "the likely reason for a stalled stream" },
+        [PLACE_SIZING] = { "sizing", "what the heap may hold for its live data, and why" },
+        [PLACE_REASON] = { "reason", "the likely reason for a stalled stream, or how the last run ended" },
 };
 
 const char *placeholder_name(enum placeholder p)

@@ -22,6 +22,7 @@ enum placeholder {
         PLACE_TIME_TO_LIMIT,
         PLACE_WHERE,
         PLACE_VERDICT,
+        PLACE_SIZING,
         PLACE_REASON,
         PLACES
 };

@@ -72,6 +72,8 @@ static const struct series_word series_words[] = {
           "the smallest of the cgroup's limit, -M, --limit and the machine's memory" },
         { "need", RULE_NEED, BYTES, W, "the memory that counts against the limit",
           "resident memory of a local program, else the heap size" },
+        { "unneeded", RULE_UNNEEDED, BYTES, W, "the heap beyond what its live data needs",
+          "heap size less what the collector's own sizing holds for the live data" },
         { "stream_lag", RULE_STREAM_LAG, SECONDS, T, "the delay of the stream",
           "how old the newest event was when it arrived; live only" },
         { "stream_idle", RULE_STREAM_IDLE, SECONDS, T, "the time without a byte from the stream",

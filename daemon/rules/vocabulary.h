@@ -19,6 +19,7 @@ enum rule_series {
         RULE_THREADS,
         RULE_LIMIT,
         RULE_NEED,
+        RULE_UNNEEDED,
         RULE_STREAM_LAG,
         RULE_STREAM_IDLE,
         RULE_STREAM_GAP,

@@ -65,7 +65,7 @@ function answers(t: Target, r: Span): Answer[] {
     const rss = num(hp?.process?.rssBytes) ?? t.series.get("rss")?.newest, top = rss ?? heap;
     return [
         { value: live, of: top, text: liveText(t, r, live, blocks, heap) },
-        { value: less(blocks, live), of: top, text: fragmentText(t, live, blocks) },
+        { value: num(hp?.unneededBytes), of: top, text: fragmentText(t) },
         { value: less(heap, blocks), of: top, text: returnText(t, heap, blocks) },
         { value: less(rss, heap), of: top, text: known(rss) ? `The process has ${bytes(rss)} in memory: ${ratio(less(rss, heap), rss)} of it is not ` +
             "the Haskell heap (code, C, FFI, stacks)." : "The process's memory is known for local programs only." },
@@ -82,11 +82,12 @@ function liveText(t: Target, r: Span, live: number | undefined, blocks: number |
     return `${of}, at the last major collection.${change}`;
 }
 
-function fragmentText(t: Target, live: number | undefined, blocks: number | undefined): string {
-    if (!known(live) || !known(blocks)) return "Needs the live data and the size of the blocks in use.";
-    const slop = num(t.gc?.slopBytes);
-    return `Blocks in use hold this much more than the live data: new allocation since, pinned objects, and room lost in blocks` +
-        `${known(slop) ? ` (slop ${bytes(slop)} at the last collection)` : ""}.`;
+// The daemon's own answer, the one that its alert rests on.
+function fragmentText(t: Target): string {
+    if (!t.heap?.sizing) return "Needs the live data and the size of the heap.";
+    const beyond = num(t.heap.unneededBytes);
+    return `${beyond ? "Heap beyond what the collector's own sizing holds" : "No: the heap is what the collector's own sizing holds"}: ` +
+        `${visible(t.heap.sizing)}.`;
 }
 
 function returnText(t: Target, heap: number | undefined, blocks: number | undefined): string {

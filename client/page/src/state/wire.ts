@@ -31,7 +31,7 @@ export interface Process {
 export interface Heap {
     liveBytes?: U64; liveTimeNs?: U64; heapSizeBytes?: U64; blocksSizeBytes?: U64; megablocksHeld?: number;
     megablocksNeeded?: number; megablocksReturned?: number; allocatedBytes?: U64; allocationRateBps?: number; maxLiveBytes?: U64;
-    liveSamples?: U64; maxHeapSizeBytes?: U64; process?: Process; samples?: Samples[];
+    liveSamples?: U64; maxHeapSizeBytes?: U64; process?: Process; samples?: Samples[]; neededHeapBytes?: U64; unneededBytes?: U64; sizing?: string;
 }
 export interface Generation {
     generation?: number; count?: U64; parallelCount?: U64; pauseTotalNs?: U64; pauseMaxNs?: U64; pauseP50Ns?: U64; pauseP99Ns?: U64;

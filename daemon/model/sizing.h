@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sizing.h - how large a heap the runtime itself holds for so much live data.
+ *
+ * A heap several times its live data is no fault of the program: the copying
+ * collector lets the old generation fill to -F times the live data and copies
+ * into as much again. After a major collection the runtime gives back what is
+ * above (rts/sm/GC.c, GarbageCollect; resizeGenerations for -F)
+ *
+ *      P + (F + U) * max(live, -o)         and never below -H, never above -M
+ *
+ * P: allocation areas (-A for each capability) and as much for large objects
+ * (-AL). U, what a collection cannot do without: 2; from GHC 9.2 on 1.2 when it
+ * compacts (-c) or does not move (-xn). With one generation (-G1) the allocation
+ * area is itself F times the live data (rts/sm/Storage.c, resizeNursery).
+ *
+ * From 9.2 on each major collection logs that sum, of blocks (MEM_RETURN): from
+ * it follows the F + U that the run really has, whatever set it.
+ */
+#ifndef HW_DAEMON_MODEL_SIZING_H
+#define HW_DAEMON_MODEL_SIZING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum sizing_collector { SIZING_COPYING, SIZING_COMPACTING, SIZING_NONMOVING };
+
+struct heap;
+struct run;
+
+struct sizing {
+        enum sizing_collector collector;
+        bool one_generation;
+        bool measured;       /* by MEM_RETURN, not by the flags in the log or their defaults */
+        double factor;       /* F + U, or as measured */
+        uint64_t areas;      /* P */
+        uint64_t least_live; /* -o */
+        uint64_t suggested;  /* -H; 0: none */
+        uint64_t most;       /* -M; UNKNOWN_U64: none, or not known */
+};
+
+/* From the run's flags, as far as the log has them, the defaults of its release, and what its collections said. */
+struct sizing sizing_of(const struct run *run, const struct heap *heap);
+
+/* Heap that the runtime may hold for so much live data. */
+uint64_t sizing_heap(const struct sizing *s, uint64_t live_bytes);
+
+/* Heap beyond that; UNKNOWN_U64 when either is. */
+uint64_t sizing_beyond(const struct sizing *s, uint64_t live_bytes, uint64_t heap_bytes);
+
+#endif
