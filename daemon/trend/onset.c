@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: from the window's start back in time, first through the rest of its
+ * DESIGN: a walk, then a bend. From the window's start back in time, first through the rest of its
  * own rung, then through the coarser ones, which reach further. Buckets whose
  * floor lies near the line move the onset to their start; one that does not is
  * forgiven (a spike), two in a row are the bend. An empty bucket is not near.
  * Coarse buckets that begin before the onset but are centred behind it overlap
  * what has been walked already and are passed over.
+ *
+ * What lies near the line may be a level that the growth began from. So of all
+ * hinges, a level and then a line, least squares takes the best over everything
+ * since; when it is clearly better than a line alone, its bend is the onset.
+ * Clearly: the squares that it saves are BEND_GAIN times those left to a point.
  */
 #include "daemon/trend/onset.h"
 
 #include <math.h>
 
-#define MISSES 2u
+#define MISSES     2u
+#define BEND_LEAST 4u /* points after it */
+#define BEND_GAIN  10
+#define POINTS     (LADDER_RUNGS * LADDER_BUCKETS)
 
-uint64_t onset_minute(const struct ladder *l, unsigned index, const struct window_result *r)
+static uint64_t walk_back(const struct ladder *l, unsigned index, const struct window_result *r)
 {
         double points = window_points(index), point = (double)window_point_minutes(index);
         double near = fmax(3 * (double)r->sd, 0.05 * r->slope * points);
@@ -41,4 +49,96 @@ uint64_t onset_minute(const struct ladder *l, unsigned index, const struct windo
                 }
         }
         return onset;
+}
+
+/* A bucket that has a floor. */
+struct point {
+        uint64_t start;
+        double centre, floor, weight;
+};
+
+/* The finest that the ladder has of every time from minute `from` on, newest first. Returns how many. */
+static unsigned gather(const struct ladder *l, uint64_t from, struct point out[POINTS])
+{
+        uint64_t end = l->minutes;
+        unsigned n = 0;
+
+        for (unsigned rung = 0; rung < LADDER_RUNGS; rung++) {
+                uint64_t width = ladder_width(rung), count = ladder_count(l, rung);
+                unsigned kept = ladder_kept(l, rung);
+
+                for (unsigned age = 0; age < kept; age++) {
+                        uint64_t start = (count - 1 - age) * width;
+                        double floor = ladder_floor(l, rung, age);
+
+                        if (start + width > end)
+                                continue; /* a finer rung has it */
+                        if (start < from)
+                                return n;
+                        end = start;
+                        if (!isnan(floor))
+                                out[n++] = (struct point){ start, (double)start + (double)width / 2, floor,
+                                                           (double)width };
+                }
+        }
+        return n;
+}
+
+/* Weighted sums of the points after a bend; floors are less the mean of all points. */
+struct sums {
+        double w, t, tt, y, ty;
+};
+
+static void add(struct sums *s, const struct point *p, double mean)
+{
+        double y = p->floor - mean;
+
+        s->w += p->weight;
+        s->t += p->weight * p->centre;
+        s->tt += p->weight * p->centre * p->centre;
+        s->y += p->weight * y;
+        s->ty += p->weight * p->centre * y;
+}
+
+/* The squares that a level and a rising line from minute b on save, of those of the level alone; 0: it does not rise. */
+static double saved(const struct sums *s, double all_weight, double b)
+{
+        double h = s->t - b * s->w, hh = s->tt - 2 * b * s->t + b * b * s->w, hy = s->ty - b * s->y;
+        double spread = hh - h * h / all_weight;
+
+        return spread > 0 && hy > 0 ? hy * hy / spread : 0;
+}
+
+static uint64_t bend_after(const struct ladder *l, uint64_t from)
+{
+        struct point points[POINTS];
+        unsigned n = gather(l, from, points);
+        double weight = 0, mean = 0, squares = 0, most = 0, line = 0;
+        struct sums after = { 0 };
+        uint64_t bend = from;
+
+        for (unsigned i = 0; i < n; i++) {
+                weight += points[i].weight;
+                mean += points[i].weight * points[i].floor;
+        }
+        if (n < 2 * BEND_LEAST)
+                return from;
+        mean /= weight;
+        for (unsigned i = 0; i < n; i++) {
+                squares += points[i].weight * (points[i].floor - mean) * (points[i].floor - mean);
+                add(&after, &points[i], mean);
+                if (i + 1 < BEND_LEAST)
+                        continue;
+                line = saved(&after, weight, (double)points[i].start); /* the last one: of a line from `from` on */
+                if (line > most) {
+                        most = line;
+                        bend = points[i].start;
+                }
+        }
+        return (most - line) * n > BEND_GAIN * (squares - most) ? bend : from;
+}
+
+uint64_t onset_minute(const struct ladder *l, unsigned index, const struct window_result *r)
+{
+        return bend_after(l, walk_back(l, index, r));
 }

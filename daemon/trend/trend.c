@@ -106,7 +106,10 @@ static int deciding_window(const struct trend *t, enum trend_basis *basis)
         return i;
 }
 
-/* Follows the growth back; keeps the last answer while no window shows the growth. */
+/*
+ * Follows the growth back. Growth that goes on began when it began: whichever window shows it now, the onset never moves
+ * to a later time, and not at all once it is called a leak. It is kept while no window shows the growth.
+ */
 static void place_onset(struct trend *t)
 {
         enum trend_basis basis;
@@ -116,11 +119,14 @@ static void place_onset(struct trend *t)
                 return;
         }
         int i = deciding_window(t, &basis);
-        if (i >= 0 && basis != TREND_BASIS_RECENT) {
+        bool settled = t->verdict.now == TREND_LEAK && t->onset_ns != UINT64_MAX && t->ladder.minutes > t->verdict.since;
+        if (i >= 0 && basis != TREND_BASIS_RECENT && !settled) {
                 uint64_t minute = onset_minute(&t->ladder, (unsigned)i, &t->windows.results[i]);
                 uint64_t ns = end_of_minute_ns(t, minute);
 
-                t->onset_ns = ns > t->first_ns ? ns : t->first_ns;
+                ns = ns > t->first_ns ? ns : t->first_ns;
+                if (ns < t->onset_ns)
+                        t->onset_ns = ns;
         }
 }
 

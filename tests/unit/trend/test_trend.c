@@ -141,6 +141,32 @@ static void all_equal(void **state)
         assert_true(verdict() == TREND_STEADY && answer().slope == 0);
 }
 
+/* Level for five hours, then growth that becomes slower, as under a collector that has ever more to do. */
+static double slowing(double m)
+{
+        return 1e9 + (m > 300 ? 1e9 * log1p((m - 300) / 300) : 0) + 1e5 * sin(m * m);
+}
+
+static void onset_stays_while_growth_goes_on(void **state)
+{
+        uint64_t told = UINT64_MAX;
+        unsigned minutes = 0;
+
+        (void)state;
+        begin();
+        for (unsigned m = 0; m < 1500; m++) {
+                push_every_minute(slowing, m, m + 1);
+                struct trend_result r = answer();
+                if (r.verdict < TREND_GROWING)
+                        continue;
+                assert_true(r.onset_ns <= told); /* never later, whichever window shows the growth */
+                told = r.onset_ns;
+                assert_true(told >= 295 * MIN && told <= 305 * MIN);
+                minutes++;
+        }
+        assert_true(minutes > 1000);
+}
+
 /* 48 hours of 10 MB a minute on 20 GB: exact to many digits, from the first sample on. */
 static void big_leak(void **state)
 {
@@ -535,6 +561,7 @@ int main(void)
                 cmocka_unit_test(configs),
                 cmocka_unit_test(nothing_and_one_point),
                 cmocka_unit_test(all_equal),
+                cmocka_unit_test(onset_stays_while_growth_goes_on),
                 cmocka_unit_test(big_leak),
                 cmocka_unit_test(gaps_in_turn),
                 cmocka_unit_test(quiet_stretches),
