@@ -88,7 +88,10 @@ const char *alerting_note(void *ctx, uint64_t time_ns, uint64_t *ret_time_ns)
         const struct note *after = tracker_note_after(a->tracker, time_ns);
         const struct note *nearest = before;
 
-        if (!before || (after && distance(after->time_ns, time_ns) < distance(before->time_ns, time_ns)))
+        bool nearer = before && after && distance(after->time_ns, time_ns) < distance(before->time_ns, time_ns);
+        bool outranks = before && after && (after->what == NOTE_MARKER) != (before->what == NOTE_MARKER);
+
+        if (!before || (outranks ? after->what == NOTE_MARKER : nearer))
                 nearest = after;
         if (!nearest)
                 return NULL;

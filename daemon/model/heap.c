@@ -15,8 +15,8 @@
 #include "proto/base/ckd.h"
 #include "daemon/model/state.h"
 
-#define SECOND_NS    UINT64_C(1000000000)
-#define RATE_SPAN_NS (10 * SECOND_NS)
+#define SECOND_NS         UINT64_C(1000000000)
+#define RATE_SPAN_NS      (10 * SECOND_NS)
 #define SIZE_FACTOR_LEAST (UINT64_C(64) << 20) /* bytes needed */
 
 void heap_clear(struct model *m)

@@ -17,6 +17,7 @@
 void notes_clear(struct notes *n)
 {
         n->total = 0;
+        n->n_landmarks = 0;
 }
 
 void notes_done(struct notes *n)
@@ -24,12 +25,14 @@ void notes_done(struct notes *n)
         for (uint32_t i = 0; i < n->made; i++)
                 free(n->slots[i].text);
         free(n->slots);
+        free(n->landmarks);
         *n = (struct notes){ 0 };
 }
 
 size_t notes_held(const struct notes *n)
 {
-        return n->text_bytes + (n->slots ? LIMIT_NOTES * sizeof(*n->slots) : 0);
+        return n->text_bytes + (n->landmarks ? LIMIT_LANDMARKS * sizeof(*n->landmarks) : 0) +
+               (n->slots ? LIMIT_NOTES * sizeof(*n->slots) : 0);
 }
 
 /* The slot of a number; slots are set up in order, so unused ones are never touched. */
@@ -63,6 +66,68 @@ static const char *keep_text(struct notes *n, struct note_slot *slot, const uint
         return slot->text;
 }
 
+/* -------------------------------------------------------------- landmarks */
+
+/* FNV-1a over the text with each run of digits as one 0. */
+static uint64_t pattern_of(enum note_what what, const char *text, uint32_t size)
+{
+        uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ (uint64_t)what;
+        bool digit = false;
+
+        for (uint32_t i = 0; i < size; i++) {
+                bool is = text[i] >= '0' && text[i] <= '9';
+                if (!is || !digit)
+                        hash = (hash ^ (is ? '0' : (uint8_t)text[i])) * UINT64_C(0x100000001b3);
+                digit = is;
+        }
+        return hash;
+}
+
+/* The oldest message; without one the oldest marker. */
+static uint32_t least_landmark(const struct notes *n)
+{
+        uint32_t least = 0;
+
+        for (uint32_t i = 1; i < n->n_landmarks; i++) {
+                const struct note *a = &n->landmarks[i].note, *b = &n->landmarks[least].note;
+                bool a_marker = a->what == NOTE_MARKER, b_marker = b->what == NOTE_MARKER;
+                if (a_marker != b_marker ? b_marker : a->number < b->number)
+                        least = i;
+        }
+        return least;
+}
+
+static void keep_landmark(struct notes *n, const struct note *note)
+{
+        uint64_t pattern = pattern_of(note->what, note->text, note->text_size);
+        uint32_t seen = 0, size = note->text_size < LIMIT_LANDMARK_BYTES ? note->text_size : LIMIT_LANDMARK_BYTES;
+
+        for (uint32_t i = 0; i < n->n_landmarks; i++)
+                seen += n->landmarks[i].pattern == pattern;
+        if (seen >= (note->what == NOTE_MARKER ? LANDMARK_REPEATS : 1))
+                return;
+        if (!n->landmarks && !(n->landmarks = malloc(LIMIT_LANDMARKS * sizeof(*n->landmarks))))
+                return; /* without memory none is remembered */
+        uint32_t place = n->n_landmarks < LIMIT_LANDMARKS ? n->n_landmarks++ : least_landmark(n);
+        struct landmark *l = &n->landmarks[place];
+        *l = (struct landmark){ .note = *note, .pattern = pattern };
+        memcpy(l->text, note->text, size);
+        l->note.text = l->text;
+        l->note.text_size = size;
+}
+
+uint32_t notes_landmarks(const struct notes *n)
+{
+        return n->n_landmarks;
+}
+
+const struct note *notes_landmark(const struct notes *n, uint32_t index)
+{
+        return &n->landmarks[index].note;
+}
+
+/* ------------------------------------------------------------------ notes */
+
 static void take(struct model *m, const struct hw_event *e, enum note_what what, size_t skip)
 {
         struct notes *n = &m->notes;
@@ -89,6 +154,8 @@ static void take(struct model *m, const struct hw_event *e, enum note_what what,
         if (kept) {
                 note->text = kept;
                 note->text_size = size;
+                if (what == NOTE_MESSAGE || what == NOTE_MARKER)
+                        keep_landmark(n, note);
         }
         if (m->sink.note)
                 m->sink.note(m->sink.ctx, note);

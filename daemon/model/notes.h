@@ -28,6 +28,16 @@ struct note {
 
 struct notes;
 
+/*
+ * Notes worth remembering, however many others come: of each message the first time, of each marker the first
+ * LANDMARK_REPEATS times, texts that differ in their digits alone taken for the same. When there are too many, messages
+ * go before markers, and old ones before new ones. index < notes_landmarks(), in no order.
+ */
+#define LANDMARK_REPEATS 8u
+
+uint32_t notes_landmarks(const struct notes *n);
+const struct note *notes_landmark(const struct notes *n, uint32_t index);
+
 uint64_t notes_total(const struct notes *n);                          /* number of the newest */
 uint64_t notes_oldest(const struct notes *n);                         /* number of the oldest kept; 0 when none is */
 const struct note *notes_get(const struct notes *n, uint64_t number); /* NULL when not kept */

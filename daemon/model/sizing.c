@@ -77,7 +77,9 @@ uint64_t sizing_heap(const struct sizing *s, uint64_t live_bytes)
         double live = (double)(live_bytes > s->least_live ? live_bytes : s->least_live);
         double bytes = fmax((double)s->areas + s->factor * live, (double)s->suggested);
 
-        return s->most != UNKNOWN_U64 && bytes > (double)s->most ? s->most : bytes < 0x1p63 ? (uint64_t)bytes : INT64_MAX;
+        return s->most != UNKNOWN_U64 && bytes > (double)s->most ? s->most
+               : bytes < 0x1p63                                  ? (uint64_t)bytes
+                                                                 : INT64_MAX;
 }
 
 uint64_t sizing_beyond(const struct sizing *s, uint64_t live_bytes, uint64_t heap_bytes)

@@ -247,7 +247,8 @@ char *sentence_limit(char *out, size_t size, const struct limit_time *l)
 
 char *sentence_sizing(char *out, size_t size, const struct run *run, const struct heap *heap)
 {
-        static const char *const collectors[] = { "a copying collector", "a compacting collector", "a nonmoving collector" };
+        static const char *const collectors[] = { "a copying collector", "a compacting collector",
+                                                  "a nonmoving collector" };
         struct sizing s = sizing_of(run, heap);
         struct words w = begin(out, size);
 

@@ -82,7 +82,7 @@ static void put_since(struct writer *w)
         put(w, PLACE_SINCE, hw_duration_text(text, sizeof(text), (double)sub_sat(now, w->alert->state.active_ns)));
 }
 
-/* The onset and the note nearest to it; without an onset the newest note. */
+/* The onset and the note nearest to it; without an onset a note of just now. */
 static void put_onset(struct writer *w)
 {
         bool known = w->has_trend && w->trend.onset_ns != UNKNOWN_U64;
@@ -96,7 +96,7 @@ static void put_onset(struct writer *w)
                 put(w, PLACE_ONSET, unknown);
         const char *note = onset == UNKNOWN_U64 ? NULL : w->data->note(w->data->ctx, onset, &note_ns);
         if (!note) {
-                put(w, PLACE_NOTE, "no note");
+                put(w, PLACE_NOTE, "none near it");
                 return;
         }
         char safe[256];

@@ -155,7 +155,7 @@ bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret); /* 
 /* The least limit that is known and what sets it; bytes UNKNOWN_U64 when there is none. */
 struct memory_limit tracker_limit(const struct tracker *t);
 
-/* The program's last note at or before a time, and its first one after; NULL: none that is kept. */
+/* What the program said near an onset (markers first, then messages): at or before it, and after; NULL: nothing. */
 const struct note *tracker_note_before(const struct tracker *t, uint64_t time_ns);
 const struct note *tracker_note_after(const struct tracker *t, uint64_t time_ns);
 

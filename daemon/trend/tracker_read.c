@@ -10,8 +10,10 @@
 #include "proto/base/ckd.h"
 #include "daemon/trend/tracker_private.h"
 
-#define HOUR_NS       UINT64_C(3600000000000)
-#define SEGMENT_BYTES (UINT64_C(1) << 15) /* of the nonmoving collector (rts/include: NONMOVING_SEGMENT_BITS) */
+#define HOUR_NS         UINT64_C(3600000000000)
+#define NOTE_NEAR_STEPS 8u
+#define NOTE_NEAR_PART  8u                  /* of the time since */
+#define SEGMENT_BYTES   (UINT64_C(1) << 15) /* of the nonmoving collector (rts/include: NONMOVING_SEGMENT_BITS) */
 
 uint64_t tracker_settled_ns(const struct tracker *t)
 {
@@ -346,30 +348,50 @@ bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret)
 
 /* ------------------------------------------------------------------- notes */
 
-const struct note *tracker_note_before(const struct tracker *t, uint64_t time_ns)
+/* How far from an onset a note may be to have to do with it: onsets are told to some steps, or to a part of the growth. */
+static uint64_t note_reach(const struct tracker *t, uint64_t onset_ns)
+{
+        uint64_t steps = NOTE_NEAR_STEPS * t->config.trend.resolution_ns;
+        uint64_t part = sub_sat(t->settled_ns, onset_ns) / NOTE_NEAR_PART;
+
+        return steps > part ? steps : part;
+}
+
+/* A marker rather than a message; of each kind the nearest. */
+static bool explains_better(const struct note *a, uint64_t a_ns, const struct note *b, uint64_t b_ns)
+{
+        bool a_marker = a->what == NOTE_MARKER, b_marker = b->what == NOTE_MARKER;
+
+        return a_marker != b_marker ? a_marker : a_ns < b_ns;
+}
+
+static const struct note *note_near(const struct tracker *t, uint64_t time_ns, bool before)
 {
         const struct notes *notes = model_notes(t->model);
-        const struct note *found = NULL;
+        uint64_t reach = note_reach(t, time_ns), best_ns = 0;
+        const struct note *best = NULL;
 
-        for (uint64_t i = notes_oldest(notes); i && i <= notes_total(notes); i++) {
-                const struct note *n = notes_get(notes, i);
-                if (n && n->time_ns <= time_ns && (!found || n->time_ns >= found->time_ns))
-                        found = n;
+        for (uint32_t i = 0; i < notes_landmarks(notes); i++) {
+                const struct note *n = notes_landmark(notes, i);
+                uint64_t away = before ? time_ns - n->time_ns : n->time_ns - time_ns;
+                if ((n->time_ns <= time_ns) != before || away > reach)
+                        continue;
+                if (best && !explains_better(n, away, best, best_ns))
+                        continue;
+                best = n;
+                best_ns = away;
         }
-        return found;
+        return best;
+}
+
+const struct note *tracker_note_before(const struct tracker *t, uint64_t time_ns)
+{
+        return note_near(t, time_ns, true);
 }
 
 const struct note *tracker_note_after(const struct tracker *t, uint64_t time_ns)
 {
-        const struct notes *notes = model_notes(t->model);
-        const struct note *found = NULL;
-
-        for (uint64_t i = notes_oldest(notes); i && i <= notes_total(notes); i++) {
-                const struct note *n = notes_get(notes, i);
-                if (n && n->time_ns > time_ns && (!found || n->time_ns < found->time_ns))
-                        found = n;
-        }
-        return found;
+        return note_near(t, time_ns, false);
 }
 
 /* ---------------------------------------------------------------- counters */

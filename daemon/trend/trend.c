@@ -119,7 +119,8 @@ static void place_onset(struct trend *t)
                 return;
         }
         int i = deciding_window(t, &basis);
-        bool settled = t->verdict.now == TREND_LEAK && t->onset_ns != UINT64_MAX && t->ladder.minutes > t->verdict.since;
+        bool settled =
+                t->verdict.now == TREND_LEAK && t->onset_ns != UINT64_MAX && t->ladder.minutes > t->verdict.since;
         if (i >= 0 && basis != TREND_BASIS_RECENT && !settled) {
                 uint64_t minute = onset_minute(&t->ladder, (unsigned)i, &t->windows.results[i]);
                 uint64_t ns = end_of_minute_ns(t, minute);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* test_tracker.c - all trends of one target: when minutes close, ticks, bands, growth, limits, notes. */
 #include <math.h>
+#include <stdio.h>
 
 #include "tests/unit/model/events.h"
 #include "daemon/trend/tracker.h"
@@ -474,14 +475,42 @@ static void test_notes_around_a_time(void **state)
         (void)state;
         open_scaled(&r, SECOND);
         assert_null(tracker_note_before(r.t, SECOND));
-        ev(&r.f, HW_USER_MSG, 0, 10 * SECOND, "t", "one");
-        ev(&r.f, HW_USER_MSG, 0, 30 * SECOND, "t", "three");
-        ev(&r.f, HW_USER_MARKER, 0, 20 * SECOND, "t", "two"); /* another capability's, late */
-        assert_null(tracker_note_before(r.t, 9 * SECOND));
+        ev(&r.f, HW_USER_MSG, 0, 15 * SECOND, "t", "one");
+        ev(&r.f, HW_USER_MSG, 0, 25 * SECOND, "t", "three");
+        ev(&r.f, HW_USER_MSG, 0, 20 * SECOND, "t", "two"); /* another capability's, late */
+        assert_null(tracker_note_before(r.t, 14 * SECOND));
         assert_string_equal(tracker_note_before(r.t, 20 * SECOND)->text, "two");
         assert_string_equal(tracker_note_after(r.t, 20 * SECOND)->text, "three");
-        assert_string_equal(tracker_note_after(r.t, 0)->text, "one");
-        assert_null(tracker_note_after(r.t, 30 * SECOND));
+        assert_string_equal(tracker_note_after(r.t, 10 * SECOND)->text, "one");
+        assert_null(tracker_note_after(r.t, 25 * SECOND));
+        assert_null(tracker_note_after(r.t, 6 * SECOND)); /* nine steps away: it has nothing to do with that */
+        assert_null(tracker_note_before(r.t, 34 * SECOND));
+        rig_close(&r);
+}
+
+/* The marker of an onset, told a week of messages later; and a marker is told though a message is nearer. */
+static void test_the_note_of_an_onset_is_not_crowded_out(void **state)
+{
+        static struct rig r;
+        char text[64];
+
+        (void)state;
+        open_scaled(&r, SECOND);
+        ev(&r.f, HW_USER_MARKER, 0, 300 * SECOND, "t", "cache on");
+        ev(&r.f, HW_USER_MSG, 0, 301 * SECOND, "t", "served 86000 requests");
+        ev(&r.f, HW_USER_MSG, 0, 303 * SECOND, "t", "pool is full");
+        for (unsigned i = 0; i < 3 * LIMIT_NOTES; i++) {
+                snprintf(text, sizeof(text), "served %u requests", 87000 + 1000 * i);
+                ev(&r.f, HW_USER_MSG, 0, (304 + i) * SECOND, "t", text);
+                snprintf(text, sizeof(text), "session %c%c%c", 'a' + i / 676 % 26, 'a' + i / 26 % 26, 'a' + i % 26);
+                ev(&r.f, HW_USER_MSG, 0, (304 + i) * SECOND, "t", text);
+        }
+        for (unsigned i = 0; i < 3 * LIMIT_NOTES; i++)
+                ev(&r.f, HW_USER_MARKER, 0, (2000 + i) * SECOND, "t", "tick");
+        assert_null(notes_get(model_notes(r.f.m), 1)); /* the newest ones do not have it any more */
+        assert_string_equal(tracker_note_before(r.t, 304 * SECOND)->text, "cache on");
+        assert_string_equal(tracker_note_after(r.t, 298 * SECOND)->text, "cache on");
+        assert_true(notes_landmarks(model_notes(r.f.m)) <= LIMIT_LANDMARKS);
         rig_close(&r);
 }
 
@@ -571,6 +600,7 @@ int main(void)
                 cmocka_unit_test(test_time_to_the_least_limit),
                 cmocka_unit_test(test_steady_has_no_time_to_limit),
                 cmocka_unit_test(test_notes_around_a_time),
+                cmocka_unit_test(test_the_note_of_an_onset_is_not_crowded_out),
                 cmocka_unit_test(test_due),
                 cmocka_unit_test(test_where),
         };
