@@ -100,7 +100,7 @@ static void add(struct sums *s, const struct point *p, double mean)
         s->ty += p->weight * p->centre * y;
 }
 
-/* The squares that a level and a rising line from minute b on save, of those of the level alone; 0: it does not rise. */
+/* The squares that a level and a rising line from minute b on save of those of the level alone; 0: it falls. */
 static double saved(const struct sums *s, double all_weight, double b)
 {
         double h = s->t - b * s->w, hh = s->tt - 2 * b * s->t + b * b * s->w, hy = s->ty - b * s->y;

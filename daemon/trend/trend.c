@@ -107,8 +107,8 @@ static int deciding_window(const struct trend *t, enum trend_basis *basis)
 }
 
 /*
- * Follows the growth back. Growth that goes on began when it began: whichever window shows it now, the onset never moves
- * to a later time, and not at all once it is called a leak. It is kept while no window shows the growth.
+ * Follows the growth back. Growth that goes on began when it began: whichever window shows it now, the onset never
+ * moves to a later time, and not at all once it is called a leak. It is kept while no window shows the growth.
  */
 static void place_onset(struct trend *t)
 {
