@@ -208,25 +208,26 @@ static const char *known_source(const char *source)
         return source && strcmp(source, ":") != 0 ? source : NULL;
 }
 
-static bool data_band(void *ctx, uint32_t id, const char *ret_texts[BAND_TEXTS])
+_Static_assert(BAND_TEXT_ROOM >= LABEL_MAX, "the texts of a band have room for a label");
+
+static bool data_band(void *ctx, uint32_t id, struct band_texts *ret)
 {
-        static char label[LABEL_MAX], name[LABEL_MAX]; /* until the next call; the daemon has one thread */
         const struct bands *bands = model_bands(((struct alerting *)ctx)->model);
         const struct band *b = bands_get(bands, id);
 
-        memset(ret_texts, 0, BAND_TEXTS * sizeof(*ret_texts));
+        memset(ret->of, 0, sizeof(ret->of));
         if (!b)
                 return false;
-        ret_texts[BAND_LABEL] = label_band(label, bands, b) > 0 ? label : b->label;
-        ret_texts[BAND_NAME] = label_band_name(name, bands, b) > 0 ? name : NULL;
+        ret->of[BAND_LABEL] = label_band(ret->label, bands, b) > 0 ? ret->label : b->label;
+        ret->of[BAND_NAME] = label_band_name(ret->name, bands, b) > 0 ? ret->name : NULL;
         if (b->info_table) {
-                ret_texts[BAND_MODULE] = b->info_table->module;
-                ret_texts[BAND_SOURCE] = known_source(b->info_table->source);
-                ret_texts[BAND_TYPE_NAME] = b->info_table->type;
+                ret->of[BAND_MODULE] = b->info_table->module;
+                ret->of[BAND_SOURCE] = known_source(b->info_table->source);
+                ret->of[BAND_TYPE_NAME] = b->info_table->type;
         } else if (b->depth > 0) {
                 struct cost_centre top = bands_cost_centre(bands, b->stack[0]);
-                ret_texts[BAND_MODULE] = top.module;
-                ret_texts[BAND_SOURCE] = known_source(top.source);
+                ret->of[BAND_MODULE] = top.module;
+                ret->of[BAND_SOURCE] = known_source(top.source);
         }
         return true;
 }

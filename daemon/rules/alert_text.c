@@ -38,12 +38,12 @@ static void clean(char out[BAND_TEXT_MAX], const char *text)
 
 void alert_text_band(const struct rule_data *data, uint32_t band, struct alert_band *ret)
 {
-        const char *texts[BAND_TEXTS] = { NULL };
-        bool known = data->band(data->ctx, band, texts);
+        struct band_texts texts;
+        bool known = data->band(data->ctx, band, &texts);
 
-        clean(ret->label, known && texts[BAND_LABEL] ? texts[BAND_LABEL] : "(without a name)");
-        clean(ret->source, known ? texts[BAND_SOURCE] : NULL);
-        clean(ret->name, known ? texts[BAND_NAME] : NULL);
+        clean(ret->label, known && texts.of[BAND_LABEL] ? texts.of[BAND_LABEL] : "(without a name)");
+        clean(ret->source, known ? texts.of[BAND_SOURCE] : NULL);
+        clean(ret->name, known ? texts.of[BAND_NAME] : NULL);
 }
 
 /* -------------------------------------------------------------------- places */

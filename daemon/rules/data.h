@@ -20,6 +20,7 @@
 #include "daemon/trend/trend.h"
 
 #define RULE_WORDS_MAX 1024
+#define BAND_TEXT_ROOM 128 /* of a label or name that is built, NUL included */
 
 /* A series, or with id RULE_BAND one band. */
 struct rule_subject {
@@ -44,6 +45,12 @@ enum rule_words {
         WORDS_VERDICT        /* verdict of a subject with its evidence */
 };
 
+/* What is known of a band in words; those that are built, its label and its name, have their room here. */
+struct band_texts {
+        const char *of[BAND_TEXTS]; /* NULL: not known */
+        char label[BAND_TEXT_ROOM], name[BAND_TEXT_ROOM];
+};
+
 struct rule_data {
         void *ctx;
 
@@ -66,9 +73,9 @@ struct rule_data {
         /* When the run, or for the target's own series the target, began to be watched. UNKNOWN_U64. */
         uint64_t (*began_ns)(void *ctx, bool of_target);
 
-        /* Bands have ids 1 .. bands(). NULL texts are not known. False: there is no such band. */
+        /* Bands have ids 1 .. bands(). Texts hold as long as *ret and the run. False: there is no such band. */
         uint32_t (*bands)(void *ctx);
-        bool (*band)(void *ctx, uint32_t id, const char *ret_texts[BAND_TEXTS]);
+        bool (*band)(void *ctx, uint32_t id, struct band_texts *ret);
 
         /* A sentence, or "" when there is nothing to say; always terminates. */
         void (*words)(void *ctx, enum rule_words what, struct rule_subject s, char out[RULE_WORDS_MAX]);

@@ -348,7 +348,7 @@ static bool all_match(const struct node *n, const char *const texts[BAND_TEXTS])
 
 bool expr_means_band(const struct expr *e, const struct rule_data *data, uint32_t band)
 {
-        const char *texts[BAND_TEXTS];
+        struct band_texts texts;
 
-        return data->band(data->ctx, band, texts) && all_match(e->root, texts);
+        return data->band(data->ctx, band, &texts) && all_match(e->root, texts.of);
 }

@@ -71,12 +71,12 @@ static uint64_t began(void *ctx, bool of_target)
         return of_target;
 }
 
-static bool a_band(void *ctx, uint32_t id, const char *ret_texts[BAND_TEXTS])
+static bool a_band(void *ctx, uint32_t id, struct band_texts *ret)
 {
         (void)ctx;
         (void)id;
         for (unsigned i = 0; i < BAND_TEXTS; i++)
-                ret_texts[i] = i % 2 ? NULL : "Main.retain";
+                ret->of[i] = i % 2 ? NULL : "Main.retain";
         return true;
 }
 

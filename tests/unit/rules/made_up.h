@@ -110,16 +110,16 @@ static inline uint32_t made_count(void *ctx)
         return ((struct made_up *)ctx)->n_bands;
 }
 
-static inline bool made_band(void *ctx, uint32_t id, const char *ret_texts[BAND_TEXTS])
+static inline bool made_band(void *ctx, uint32_t id, struct band_texts *ret)
 {
         struct made_up *m = ctx;
 
         if (id < 1 || id > m->n_bands)
                 return false;
-        memset(ret_texts, 0, BAND_TEXTS * sizeof(*ret_texts));
-        ret_texts[BAND_LABEL] = m->labels[id];
-        ret_texts[BAND_NAME] = m->names[id];
-        ret_texts[BAND_SOURCE] = m->sources[id];
+        memset(ret->of, 0, sizeof(ret->of));
+        ret->of[BAND_LABEL] = m->labels[id];
+        ret->of[BAND_NAME] = m->names[id];
+        ret->of[BAND_SOURCE] = m->sources[id];
         return true;
 }
 

@@ -272,12 +272,12 @@ static uint32_t many(void *ctx)
         return LIMIT_ALERTS + 50;
 }
 
-static bool any_band(void *ctx, uint32_t id, const char *ret_texts[BAND_TEXTS])
+static bool any_band(void *ctx, uint32_t id, struct band_texts *ret)
 {
         (void)ctx;
         (void)id;
-        memset(ret_texts, 0, BAND_TEXTS * sizeof(*ret_texts));
-        ret_texts[BAND_LABEL] = "same";
+        memset(ret->of, 0, sizeof(ret->of));
+        ret->of[BAND_LABEL] = "same";
         return true;
 }
 
