@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/cli/absent.h"
 #include "client/alerts/known.h"
 #include "client/alerts/print.h"
 #include "client/alerts/severity.h"
@@ -160,8 +161,14 @@ static bool ready(struct alerts *a, size_t daemon)
 
 static bool silent(struct alerts *a, const struct feed *feed, int *ret_status)
 {
-        command_error(&command_alerts, "no daemon answers at %s%s", feed_endpoint(feed, feed_daemon(feed)),
-                      a->follow ? "; waiting for it" : "; start one with: heapwatchd FILE");
+        char text[ABSENT_TEXT];
+
+        if (a->follow)
+                command_error(&command_alerts, "no daemon answers at %s; waiting for it",
+                              feed_endpoint(feed, feed_daemon(feed)));
+        else
+                command_error(&command_alerts, "%s",
+                              absent_daemon(text, sizeof(text), feed_endpoint(feed, feed_daemon(feed))));
         if (!a->follow)
                 *ret_status = EXIT_USAGE;
         return a->follow;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "client/cli/absent.h"
 #include "client/console/console.h"
 #include "client/console/loop.h"
 #include "client/console/plain.h"
@@ -17,6 +18,7 @@
 #include "proto/base/clock.h"
 
 #define PICTURE_NS UINT64_C(100000000)  /* the screen: at most ten pictures a second */
+#define ABSENT_NS  UINT64_C(5000000000) /* --once: a daemon that has not answered by then is not there */
 #define REPORT_NS  UINT64_C(1000000000) /* --plain: a report a second unless told otherwise */
 
 struct top {
@@ -169,11 +171,31 @@ static void take(const struct top *t, int timeout_ms, struct progress *p)
         }
 }
 
-/* Nobody answers: said once, and again by nobody. */
-static void say_waiting(const struct top *t)
+/* Nobody answers: said once. */
+static void say_absent(const struct top *t)
 {
-        command_error(&command_top, "waiting for a daemon at %s; start one with: heapwatchd FILE",
-                      feed_endpoint(t->feed, 0));
+        char text[ABSENT_TEXT];
+
+        command_error(&command_top, "%s%s",
+                      t->once ? "" : "waiting: ", absent_daemon(text, sizeof(text), feed_endpoint(t->feed, 0)));
+}
+
+/* The targets asked for, when the picture is complete: one that is missing is reported. */
+static int find_targets(const struct top *t, int status)
+{
+        for (size_t i = 0; i < t->targets.n; i++)
+                if (!world_find(t->view, t->targets.items[i]))
+                        status = absent_target(&command_top, feed_endpoint(t->feed, 0), t->targets.items[i]);
+        return status;
+}
+
+/* Whether there is anything to show: a file that is no log has no run. */
+static bool any_run(const struct top *t)
+{
+        for (size_t i = 0; i < world_targets(t->view); i++)
+                if (world_target(t->view, i)->run)
+                        return true;
+        return false;
 }
 
 static int plain(const struct top *t)
@@ -194,14 +216,22 @@ static int plain(const struct top *t)
                 due_ns = now_ns + interval_ns;
                 if (!t->once && p.complete)
                         r = report(t);
-                else if (feed_is_live(t->feed) && !p.complete && !said && now_ns - begin_ns > 2 * REPORT_NS) {
-                        say_waiting(t);
+                else if (feed_is_live(t->feed) && !p.complete && !said &&
+                         now_ns - begin_ns > (t->once ? ABSENT_NS : 2 * REPORT_NS)) {
+                        say_absent(t);
                         said = true;
+                        p.over = t->once;
+                        p.status = t->once ? EXIT_USAGE : p.status;
                 }
         }
-        if (r == 0 && p.complete && (t->once || p.over) && !signals_stop())
+        if (t->once && p.complete && feed_is_live(t->feed))
+                p.status = find_targets(t, p.status);
+        if (r == 0 && p.complete && (t->once || p.over) && (p.status == EXIT_OK || any_run(t)) && !signals_stop())
                 r = report(t);
-        return r == 0 || r == -EPIPE ? p.status : EXIT_USAGE;
+        if (r == 0 || r == -EPIPE)
+                return p.status;
+        command_error(&command_top, "cannot write: %s", strerror(-r));
+        return EXIT_USAGE;
 }
 
 /* -------------------------------------------------------------------- both */

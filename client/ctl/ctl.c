@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/cli/absent.h"
 #include "client/ctl/print.h"
 #include "client/ctl/silence.h"
 #include "proto/base/nearest.h"
@@ -42,8 +43,10 @@ struct verb {
 
 static int refuse_timeout(const char *endpoint, int r)
 {
+        char text[ABSENT_TEXT];
+
         if (r == -ETIMEDOUT)
-                command_error(&command_ctl, "no daemon answers at %s; start one with: heapwatchd FILE", endpoint);
+                command_error(&command_ctl, "%s", absent_daemon(text, sizeof(text), endpoint));
         else
                 command_error(&command_ctl, "asking %s failed: %s", endpoint, strerror(-r));
         return EXIT_USAGE;
@@ -51,7 +54,7 @@ static int refuse_timeout(const char *endpoint, int r)
 
 static int send_request(struct ctl *c, Hw__Request *request)
 {
-        char publish[256], ask[256];
+        char publish[256], ask[256], text[ABSENT_TEXT];
         const char *endpoint = c->endpoint;
         int r;
 
@@ -61,6 +64,10 @@ static int send_request(struct ctl *c, Hw__Request *request)
                         return EXIT_USAGE;
                 }
                 endpoint = publish;
+        }
+        if (absent_for_good(endpoint, text, sizeof(text))) {
+                command_error(&command_ctl, "%s", text);
+                return EXIT_USAGE;
         }
         r = hw_request(endpoint, request, TIMEOUT_MS, print_reply, &c->print);
         if (r < 0)

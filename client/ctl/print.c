@@ -9,6 +9,7 @@
 
 #include "client/ctl/silence.h"
 #include "heapwatch/text.h"
+#include "proto/base/decimal.h"
 #include "proto/wire/json.h"
 
 #define UNKNOWN "-"
@@ -90,10 +91,9 @@ static void print_status(struct print_state *p, const Hw__Status *s)
 
 static void number(bool known, double value)
 {
-        if (known)
-                (void)printf("  %14.6g", value);
-        else
-                (void)printf("  %14s", UNKNOWN);
+        char text[DECIMAL_MAX];
+
+        (void)printf("  %14s", known ? decimal_short(text, value) : UNKNOWN);
 }
 
 static void print_history(struct print_state *p, const Hw__History *h)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "client/cli/absent.h"
 #include "client/cli/command.h"
 #include "client/cli/options.h"
 #include "client/doctor/features.h"
@@ -184,7 +185,7 @@ static int see_target(const char *wanted, bool json)
         struct search search = { .wanted = wanted };
         struct features f = { .n = 0 };
         struct stream s = { .any = false };
-        char publish[512], request[512];
+        char publish[512], request[512], text[ABSENT_TEXT];
         char *names[] = { search.name };
 
         status.what_case = HW__REQUEST__WHAT_STATUS;
@@ -194,11 +195,13 @@ static int see_target(const char *wanted, bool json)
         snapshot.what_case = HW__REQUEST__WHAT_SNAPSHOT;
         snapshot.snapshot = &ask_snapshot;
         if (hw_default_endpoints(publish, request, sizeof(publish)) < 0 ||
+            absent_for_good(publish, text, sizeof(text)) ||
             hw_request(publish, &status, REQUEST_MS, hear_status, &search) < 0) {
-                command_error(&command_doctor,
-                              "%s is no file, and no daemon answers that could watch it; start one "
-                              "with `heapwatchd %s` and ask again",
-                              wanted, wanted);
+                command_error(
+                        &command_doctor,
+                        "%s is no file, and no daemon answers that could watch it; start one with `heapwatchd %s`, "
+                        "or the program itself with `heapwatch run`, and ask again",
+                        wanted, wanted);
                 return EXIT_USAGE;
         }
         if (search.name[0] == '\0') {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* feed_live.c - updates from running daemons: libheapwatch's subscriber, with names for its endpoints. */
 #include "client/feed/internal.h"
+#include "client/cli/absent.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -150,6 +151,12 @@ struct feed *feed_connect(const struct hw_subscriber_options *options, char *err
         f->feed.ops = &live_ops;
         if (!name_endpoints(f, options)) {
                 (void)snprintf(error, error_size, "the default socket's path is too long; give --connect");
+                feed_close(&feed);
+                return NULL;
+        }
+        for (size_t i = 0; i < f->n_endpoints; i++) {
+                if (!absent_for_good(f->endpoints[i], error, error_size))
+                        continue;
                 feed_close(&feed);
                 return NULL;
         }

@@ -24,6 +24,7 @@
 
 #include "proto/base/process.h"
 #include "heapwatch/requester.h"
+#include "client/cli/absent.h"
 #include "client/feed/find_daemon.h"
 #include "client/program/inquire.h"
 #include "heapwatch/text.h"
@@ -62,7 +63,7 @@ bool daemon_link_init(struct daemon_link *link, char *error, size_t error_size)
                          "shorter one");
                 return false;
         }
-        return own_directory(link->directory, error, error_size);
+        return own_directory(link->directory, error, error_size) && !absent_for_good(link->publish, error, error_size);
 }
 
 /* ------------------------------------------------------------- find, start */

@@ -5,12 +5,12 @@
  * DESIGN: from a daemon the snapshot is all that is needed: it is printed when
  * all of it is there. Of files each run is printed when the next one begins.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "client/cli/command.h"
+#include "client/cli/absent.h"
 #include "client/feed/feed.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
@@ -144,6 +144,7 @@ static struct feed *open_feed(const struct request *r, char *error, size_t size)
 static bool read_all(struct reading *r, struct feed *feed)
 {
         const Hw__Update *update = NULL;
+        char text[ABSENT_TEXT];
 
         while (!signals_stop()) {
                 switch (feed_next(feed, feed_is_live(feed) ? WAIT_MS : 500, &update)) {
@@ -161,8 +162,7 @@ static bool read_all(struct reading *r, struct feed *feed)
                 case FEED_NOTHING:
                         if (!feed_is_live(feed))
                                 break;
-                        command_error(&command_trend, "%s does not answer; is heapwatchd running?",
-                                      feed_endpoint(feed, 0));
+                        command_error(&command_trend, "%s", absent_daemon(text, sizeof(text), feed_endpoint(feed, 0)));
                         return false;
                 case FEED_FAILED:
                         command_error(&command_trend, "%s", feed_error(feed));
@@ -172,6 +172,15 @@ static bool read_all(struct reading *r, struct feed *feed)
                 }
         }
         return false;
+}
+
+/* The first target asked for that no daemon has; NULL: none. */
+static const char *absent_of(const struct request *request, const struct world *view)
+{
+        for (size_t i = 0; i < request->targets.n; i++)
+                if (!world_find(view, request->targets.items[i]))
+                        return request->targets.items[i];
+        return NULL;
 }
 
 static int show(const struct request *request)
@@ -188,10 +197,10 @@ static int show(const struct request *request)
         }
         bool good = read_all(&r, feed);
         print_all(&r);
-        if (fflush(stdout) || ferror(stdout))
-                good = errno == EPIPE;
-        if (good && !r.printed)
-                command_error(&command_trend, "there is no such target, or no run of it yet");
+        if (good && !r.printed && absent_of(request, r.view))
+                (void)absent_target(&command_trend, feed_endpoint(feed, 0), absent_of(request, r.view));
+        else if (good && !r.printed)
+                command_error(&command_trend, "no run of a target yet");
         else if (good)
                 status = request->fail_on && r.worst >= request->fail_on ? EXIT_FINDING : EXIT_OK;
         feed_close(&feed);

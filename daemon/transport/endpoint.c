@@ -163,7 +163,9 @@ static int clear_stale(const char *path, char *error, size_t error_size)
         if (!S_ISSOCK(st.st_mode))
                 return refuse(-EACCES, error, error_size, "%s: exists and is not a socket; it is left alone", path);
         if (is_alive(path))
-                return refuse(-EADDRINUSE, error, error_size, "%s: another daemon listens there", path);
+                return refuse(-EADDRINUSE, error, error_size,
+                              "%s: another daemon listens there; `heapwatch ctl add NAME=URI` has it watch one more",
+                              path);
         if (unlink(path) && errno != ENOENT)
                 return refuse(-errno, error, error_size, "%s: cannot remove the socket of a dead daemon: %s", path,
                               strerror(errno));

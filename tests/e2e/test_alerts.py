@@ -142,9 +142,8 @@ def test_several_daemons():
 
 
 @pytest.mark.parametrize("args, message", [
-    (["--fail-on", "criticle"], "unknown severity 'criticle'; expected info, warning or critical (did you mean "
-                                "'critical'?)"),
-    (["--format", "xml"], "unknown format 'xml'; expected text or json"),
+    (["--fail-on", "criticle"], "--fail-on: unknown 'criticle'; did you mean 'critical'?"),
+    (["--format", "xml"], "--format: unknown 'xml'; expected text or json"),
     (["--connect", "ipc:///x/publish", "file"], "give files or --connect, not both")])
 def test_mistakes(args, message):
     done = client("alerts", *args)

@@ -274,8 +274,8 @@ def test_bad_input_is_an_error_everywhere(directory, args, what):
 
 
 @pytest.mark.parametrize("args, what", [
-    ((), "which log?"), (("--fail-on", "bad", "x"), "info, warning or critical"), (("--bogus", "x"), "unknown option"),
-    (("--rules",), "missing value")])
+    ((), "LOG... is missing"), (("--fail-on", "bad", "x"), "info, warning or critical"), (("--bogus", "x"), "unknown option"),
+    (("--rules",), "--rules: the value is missing; expected --rules FILE")])
 def test_bad_usage_of_check(args, what):
     done = client("check", *args)
     assert done.returncode == 2 and what in done.stderr.decode()

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * absent.c - DESIGN: whether somebody listens is asked with a plain connect(2),
+ * for ZeroMQ waits for who is not there. A directory is only complained about
+ * when nobody listens in it: it may have been opened to others afterwards.
+ */
+#include "client/cli/absent.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "heapwatch/requester.h"
+#include "heapwatch/wire.h"
+#include "proto/base/nearest.h"
+
+#define ASK_MS    1000
+#define NAMES_MAX 1000
+
+char *absent_daemon(char *out, size_t size, const char *endpoint)
+{
+        (void)snprintf(out, size,
+                       "no daemon answers at %s; `heapwatch run -- PROGRAM` starts one with the program that it "
+                       "watches, `heapwatchd FILE` one that watches a growing eventlog",
+                       endpoint);
+        return out;
+}
+
+static bool nobody_listens(const char *path)
+{
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+        if (fd < 0 || strlen(path) >= sizeof(address.sun_path)) {
+                if (fd >= 0)
+                        (void)close(fd);
+                return false;
+        }
+        memcpy(address.sun_path, path, strlen(path) + 1);
+        bool refused = connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 &&
+                       (errno == ECONNREFUSED || errno == ENOENT);
+        (void)close(fd);
+        return refused;
+}
+
+bool absent_for_good(const char *endpoint, char *error, size_t error_size)
+{
+        static const char scheme[] = "ipc://";
+        char directory[256];
+        const char *path = endpoint + sizeof(scheme) - 1, *slash;
+        struct stat st;
+
+        if (strncmp(endpoint, scheme, sizeof(scheme) - 1) || !(slash = strrchr(path, '/')) || slash == path ||
+            (size_t)(slash - path) >= sizeof(directory))
+                return false;
+        (void)snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path), path);
+        if (lstat(directory, &st) < 0 || !nobody_listens(path))
+                return false;
+        const char *reason = !S_ISDIR(st.st_mode) ? "is not a directory"
+                             : st.st_mode & 077   ? "can be entered by others, so no daemon starts in it; chmod 700 it"
+                             : st.st_uid != geteuid() ? "belongs to another user, and no daemon runs in it"
+                                                      : NULL;
+        if (!reason)
+                return false;
+        (void)snprintf(error, error_size, "%s: %s, or set HEAPWATCH_DIR to a directory that only you can enter",
+                       directory, reason);
+        return true;
+}
+
+/* ----------------------------------------------------------------- targets */
+
+struct names {
+        const char *typed;
+        char nearest[96];
+        size_t n;
+};
+
+static void on_status(void *ctx, const Hw__Reply *reply)
+{
+        struct names *names = ctx;
+        const char *targets[NAMES_MAX], *meant;
+
+        if (reply->what_case != HW__REPLY__WHAT_STATUS)
+                return;
+        for (size_t i = 0; i < reply->status->n_targets && names->n < NAMES_MAX; i++)
+                if (reply->status->targets[i]->target)
+                        targets[names->n++] = reply->status->targets[i]->target;
+        meant = nearest(names->typed, targets, names->n);
+        (void)snprintf(names->nearest, sizeof(names->nearest), "%s", meant ? meant : "");
+}
+
+int absent_target(const struct command *c, const char *endpoint, const char *name)
+{
+        Hw__Request request = HW__REQUEST__INIT;
+        Hw__StatusRequest status = HW__STATUS_REQUEST__INIT;
+        struct names names = { .typed = name };
+
+        request.what_case = HW__REQUEST__WHAT_STATUS;
+        request.status = &status;
+        (void)hw_request(endpoint, &request, ASK_MS, on_status, &names); /* only for a better sentence */
+        command_error(
+                c,
+                "the daemon has no target '%s'%s%s%s; `heapwatch ctl targets` lists them, `heapwatch ctl add` adds one",
+                name, names.nearest[0] ? " (did you mean '" : "", names.nearest, names.nearest[0] ? "'?)" : "");
+        return EXIT_USAGE;
+}

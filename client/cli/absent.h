@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* absent.h - what to say when a daemon or a target is not there: always the same words, with what to do. */
+#ifndef HW_CLIENT_CLI_ABSENT_H
+#define HW_CLIENT_CLI_ABSENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/cli/command.h"
+
+#define ABSENT_TEXT 1024
+
+/* "no daemon answers at EP; ..." Returns `out`. */
+char *absent_daemon(char *out, size_t size, const char *endpoint);
+
+/*
+ * Whether no daemon can be at an ipc endpoint, because nobody listens and heapwatchd refuses its directory; the
+ * sentence in `error` says what to change. False for other endpoints.
+ */
+bool absent_for_good(const char *endpoint, char *error, size_t error_size);
+
+/* Reports that the daemon at `endpoint` has no such target, and which one may have been meant. Returns EXIT_USAGE. */
+int absent_target(const struct command *c, const char *endpoint, const char *name);
+
+#endif
