@@ -32,11 +32,12 @@ GEN := $(O)/gen
 # Some are in both programs and not in the library, which needs no options and no PCRE2.
 PROTO_ROOMS  := $(addprefix proto/, base eventlog wire follow)
 BOTH_ROOMS   := $(addprefix proto/, cli pattern)
-DAEMON_ROOMS := $(addprefix daemon/, source model trend rules publish act transport alerting config rules/file rules/test \
+DAEMON_ROOMS := $(addprefix daemon/, source model trend rules publish transport alerting config rules/file rules/test \
                 target control)
 CLIENT_ROOMS := $(addprefix client/, cli feed history state program \
                 console/draw console/table console/scene console/overview console/views console \
-                alerts metrics page api web report pipe trend ctl rules run doctor replay events convert summary completion)
+                alerts metrics page api web report pipe trend ctl rules run doctor replay events convert summary notify \
+                completion)
 
 define read_room
 sources :=
@@ -56,7 +57,7 @@ UNIT_SRC    := $(sort $(shell find tests/unit -name 'test_*.c'))
 
 PKGS_LIB    := libzmq libprotobuf-c
 PKGS_DAEMON := libevent yaml-0.1 jansson libpcre2-8
-PKGS_CLIENT := libevent ncursesw libpcre2-8
+PKGS_CLIENT := libevent ncursesw libpcre2-8 jansson libcurl
 PKG_CFLAGS  := $(shell pkg-config --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
 LIBS_LIB     = $(shell pkg-config --libs $(PKGS_LIB))
 LIBS_DAEMON  = $(shell pkg-config --libs $(PKGS_DAEMON))
@@ -372,6 +373,7 @@ install: all
 	install -m 644 include/heapwatch/*.h $(GEN)/heapwatch/heapwatch.pb-c.h $(DEST)/include/heapwatch
 	install -m 644 proto/wire/heapwatch.proto $(DEST)/share/heapwatch
 	sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/heapwatchd.service.in > $(DEST)/lib/systemd/system/heapwatchd.service
+	sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/heapwatch-notify.service.in > $(DEST)/lib/systemd/system/heapwatch-notify.service
 	$(O)/heapwatch completion bash > $(DEST)/share/bash-completion/completions/heapwatch
 	ln -sf heapwatch $(DEST)/share/bash-completion/completions/heapwatchd
 	$(O)/heapwatch completion zsh > $(DEST)/share/zsh/site-functions/_heapwatch

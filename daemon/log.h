@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LOG_ROOMS        9
+#define LOG_ROOMS        8
 #define LOG_BUFFER_BYTES (64u << 10) /* of lines that stderr has not taken yet */
 #define LOG_LEVELS_TEXT  256         /* bytes that log_print_levels() needs at most */
 
@@ -36,6 +36,9 @@ bool log_parse_level(const char *text, struct log_levels *ret_levels);
 
 /* The levels as log_parse_level() reads them, into LOG_LEVELS_TEXT bytes. */
 void log_print_levels(char *text, const struct log_levels *levels);
+
+/* "error", "warning", "info" or "debug". Static. */
+const char *log_level_name(enum log_level level);
 
 /* The rooms that can be named, for messages: "alerting, config, ...". */
 const char *log_room_names(void);

@@ -10,13 +10,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "daemon/act/act.h"
 #include "daemon/alerting/alert_actions.h"
+#include "daemon/alerting/outcomes.h"
+#include "daemon/alerting/silence_store.h"
 #include "daemon/transport/limits.h"
 #include "daemon/config/config.h"
 #include "daemon/log.h"
 #include "daemon/target/once.h"
 #include "daemon/transport/bus.h"
+#include "daemon/control/notifier.h"
 #include "daemon/control/reload.h"
 #include "daemon/control/requests.h"
 #include "daemon/rules/test/tool.h"
@@ -34,11 +36,6 @@ static void on_signal(evutil_socket_t signal_number, short what, void *base)
         event_base_loopbreak(base);
 }
 
-static void on_removed(void *act, const char *name)
-{
-        act_end_target(act, name);
-}
-
 static void on_hangup(evutil_socket_t signal_number, short what, void *ctx)
 {
         struct requests *requests = ctx;
@@ -46,7 +43,8 @@ static void on_hangup(evutil_socket_t signal_number, short what, void *ctx)
 
         (void)signal_number;
         (void)what;
-        (void)reload_rules(requests->rulebook, requests->targets, &diagnostics); /* the log says what was wrong */
+        (void)reload_rules(requests->rulebook, requests->targets, requests->notifier,
+                           &diagnostics); /* the log says what was wrong */
 }
 
 /* Targets of the configuration. A source that can never work is a mistake in it. */
@@ -64,15 +62,23 @@ static int add_targets(struct targets *targets, const struct config *config)
         return 0;
 }
 
-/* The actions of alerts. Silences are kept where the system keeps state, if it has such a place. */
-static struct act *start_actions(struct event_base *base, const struct config *config)
+/* Silences are kept where the system keeps state, if it has such a place. */
+static struct silence_store *open_silences(struct event_base *base, const struct config *config)
 {
         char path[SOURCE_PATH_MAX];
-        struct act_options options = { .base = base };
+        bool kept = silence_store_path(path, sizeof(path), config->publish_endpoint) == 0;
 
-        if (act_state_path(path, sizeof(path), config->publish_endpoint) == 0)
-                options.state_path = path;
-        return act_new(&options);
+        return silence_store_new(base, kept ? path : NULL);
+}
+
+static struct notifier *open_notifier(struct event_base *base, const struct config *config)
+{
+        const struct notifier_options options = { .base = base,
+                                                  .start = !config->notify_off,
+                                                  .publish_endpoint = config->publish_endpoint,
+                                                  .log_level = log_level_name(config->log_level.common) };
+
+        return notifier_new(&options);
 }
 
 /*
@@ -116,7 +122,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         struct event *interrupt = NULL, *terminate = NULL, *hangup = NULL;
         struct targets *targets = NULL;
         struct bus *bus = NULL;
-        struct act *act = NULL;
+        struct alert_actions actions = { .silences = NULL };
 
         log_adopt_libevent();
         struct event_base *base = new_loop();
@@ -135,24 +141,25 @@ static int serve(const struct config *config, struct rulebook *rulebook)
                 fprintf(stderr, "heapwatchd: %s\n", error);
                 goto out;
         }
-        act = start_actions(base, config);
-        if (!act) {
+        requests.silences = open_silences(base, config);
+        requests.outcomes = outcomes_new();
+        requests.notifier = open_notifier(base, config);
+        if (!requests.silences || !requests.outcomes || !requests.notifier) {
                 fprintf(stderr, "heapwatchd: out of memory\n");
                 goto out;
         }
+        actions = (struct alert_actions){ requests.silences, requests.outcomes };
         struct targets_options common = {
                 .show_arguments = config->show_arguments,
                 .rules = rulebook->rules,
-                .alert_hooks = alert_actions(act),
-                .act = act,
+                .alert_hooks = alert_actions_hooks(&actions),
+                .fill_state = notifier_fill_state,
+                .fill_ctx = requests.notifier,
                 .trend = config_trend_tracker(&config->trend, 0),
                 .keep = { config->keep_ended.most, config->keep_ended.for_ns },
-                .removed = on_removed,
-                .removed_ctx = act,
         };
         common.trend.memory_bytes = procfs_memory_total("");
         targets = targets_new(base, bus, &common);
-        requests.act = act;
         requests.targets = targets;
         requests.bus = bus;
         interrupt = on(base, SIGINT, on_signal, base);
@@ -168,11 +175,14 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         }
         log_info("publish=%s request=%s targets=%zu ready", config->publish_endpoint, config->request_endpoint,
                  config->n_targets);
+        notifier_rules(requests.notifier, rulebook->rules);
         if (event_base_dispatch(base) >= 0)
                 status = 0;
 out:
+        notifier_destroy(&requests.notifier); /* first: it must not see the targets go */
         targets_destroy(&targets);
-        act_destroy(&act);
+        silence_store_destroy(&requests.silences);
+        outcomes_destroy(&requests.outcomes);
         bus_destroy(&bus);
         if (hangup)
                 event_free(hangup);

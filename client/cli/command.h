@@ -20,5 +20,6 @@ extern const struct command command_report;
 extern const struct command command_events;
 extern const struct command command_convert;
 extern const struct command command_trend;
+extern const struct command command_notify;
 
 #endif

@@ -27,6 +27,24 @@ static const char *state_name(const Hw__Target *t)
         return names[t->state];
 }
 
+static void print_notifier(const Hw__Notifier *n)
+{
+        static const char *const names[] = { "unknown",    "idle: no rule has actions", "starting", "running",
+                                             "restarting", "awaited: none is connected" };
+        char detail[512];
+
+        (void)printf("notifier %s",
+                     n->has_state && (size_t)n->state < sizeof(names) / sizeof(*names) ? names[n->state] : names[0]);
+        if (n->has_pid)
+                (void)printf("  pid %u", n->pid);
+        if (n->has_restarts && n->restarts > 0)
+                (void)printf("  restarts %u", n->restarts);
+        (void)hw_terminal_text(detail, sizeof(detail), n->detail ? n->detail : "");
+        if (*detail)
+                (void)printf("  (%s)", detail);
+        (void)putchar('\n');
+}
+
 static void print_daemon(const Hw__DaemonState *d)
 {
         char safe[256], text[HW_NUMBER_MAX];
@@ -50,6 +68,8 @@ static void print_daemon(const Hw__DaemonState *d)
                 (void)printf("  dropped %s", hw_count_text(text, sizeof(text), d->actions_dropped));
         if (d->has_actions_done)
                 (void)putchar('\n');
+        if (d->notifier)
+                print_notifier(d->notifier);
 }
 
 static void print_target(struct print_state *p, const Hw__Update *u)

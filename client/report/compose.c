@@ -253,7 +253,7 @@ static void put_options(struct json_out *j, const struct report_options *o)
         if (o->y_axis_bytes)
                 json_u64(j, o->y_axis_bytes);
         else
-                json_null(j);
+                json_none(j);
         json_close(j, '}');
 }
 

@@ -39,7 +39,7 @@ static void put_trends(struct json_out *j, const struct world_target *t)
         if (all)
                 json_message(j, &message.base, true);
         else
-                json_null(j);
+                json_none(j);
         free(all);
 }
 

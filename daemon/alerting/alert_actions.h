@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alert_actions.h - joins alerts to their actions: transitions go there, silences and results come back. */
+/* alert_actions.h - what an alert's message says beside its state: whether it is silenced, what its actions did. */
 #ifndef HW_DAEMON_ALERTING_ALERT_ACTIONS_H
 #define HW_DAEMON_ALERTING_ALERT_ACTIONS_H
 
 #include "daemon/alerting/alerting.h"
 
-struct act;
+struct outcomes;
+struct silence_store;
 
-/* Hooks for the alerts of any number of targets; `act` must outlive them. */
-struct alert_hooks alert_actions(struct act *act);
+struct alert_actions {
+        const struct silence_store *silences;
+        struct outcomes *outcomes;
+};
+
+/* Hooks for the alerts of any number of targets; `actions` must outlive them. */
+struct alert_hooks alert_actions_hooks(struct alert_actions *actions);
 
 #endif

@@ -67,7 +67,7 @@ static void tell(struct alerting *a)
         publisher_alerts(a->publisher, a->live ? clock_wall_ns() : newest);
 }
 
-static void on_changed(void *ctx, const struct alert *alert, const struct notice *notice)
+static void on_changed(void *ctx, const struct notice *notice)
 {
         struct alerting *a = ctx;
 
@@ -76,7 +76,7 @@ static void on_changed(void *ctx, const struct alert *alert, const struct notice
                   notice->rule, notice_state_name(notice->state), (unsigned long long)notice->time_ns,
                   notice->value_text ? notice->value_text : "unknown");
         if (a->hooks.changed)
-                a->hooks.changed(a->hooks.ctx, notice, alert->rule->plan);
+                a->hooks.changed(a->hooks.ctx, notice);
 }
 
 static void judge_target(struct alerting *a, uint64_t time_ns)
@@ -198,7 +198,6 @@ void alerting_reload(struct alerting *a, const struct ruleset *rules)
 
         alerts_reload(a->alerts, rules, &at);
         alerts_refresh(a->alerts, &at);
-        alerts_tell_firing(a->alerts, &at);
         tell(a);
 }
 

@@ -4,7 +4,7 @@
  * before the rules at the right moments, and what comes of it told on.
  *
  *      model, tracker ─tick─▶ rules ─▶ alerts ─▶ publisher
- *                                          └──▶ hooks (actions)
+ *                                          └──▶ hooks (tests of rules)
  *
  * Rules of runs are judged at each second of event time that the tracker has
  * settled, so they depend on the log alone. Rules of the target are judged by
@@ -21,7 +21,6 @@
 #include "daemon/publish/alert_extra.h"
 #include "daemon/rules/alerts.h"
 
-struct act_plan;
 struct alerting;
 struct publisher;
 struct tracker;
@@ -29,7 +28,7 @@ struct tracker;
 /* Who else wants to know. All may be NULL. */
 struct alert_hooks {
         void *ctx;
-        void (*changed)(void *ctx, const struct notice *notice, struct act_plan *plan); /* plan NULL: publish only */
+        void (*changed)(void *ctx, const struct notice *notice); /* borrowed for the call */
         alert_extra_fn *extra;
 };
 

@@ -114,6 +114,18 @@ bool config_add_rules(struct config *c, const char *path, char *error, size_t er
         return true;
 }
 
+bool config_notify(struct config *c, const char *value)
+{
+        bool off = !strcmp(value, "off");
+
+        if (!off && strcmp(value, "on") != 0)
+                return false;
+        if (!c->notify_set)
+                c->notify_off = off;
+        c->notify_set = true;
+        return true;
+}
+
 static bool add_rules(struct config *c, const char *path)
 {
         char error[128];
@@ -196,6 +208,12 @@ static int take_rules(const struct command *c, const struct option *o, void *fil
         return option_error(c, o, "%s", error);
 }
 
+static int take_notify(const struct command *c, const struct option *o, void *filled, char *value)
+{
+        return config_notify(((struct arguments *)filled)->config, value) ? 0
+                                                                          : option_error(c, o, "expected on or off");
+}
+
 /* Options without a value that set one field of the configuration. */
 static int take_flag(const struct command *c, const struct option *o, void *filled, char *value)
 {
@@ -256,6 +274,10 @@ static const struct option options[] = {
                         "rules for alerts, beside the built-in ones; may be given several times (see "
                         "heapwatch-rules(5)); read again on SIGHUP and `heapwatch ctl reload`: alerts of rules that "
                         "have not changed keep their state, and with a mistake in any file the old rules go on"),
+        OPTION_CALLBACK("notify", 0, "WHEN", take_notify, COMPLETE_NOTHING,
+                        "who acts on alerts; on (default): `heapwatch notify`, which the daemon starts when a rule has "
+                        "actions, starts again when it ends, and ends with itself; off: one that is started apart, as "
+                        "another user or on another machine"),
         OPTION_CALLBACK("log-level", 0, "LEVEL", take_log_level, COMPLETE_NOTHING,
                         "error, warning, info (default) or debug, for all of the daemon or by room, as in "
                         "info,source=debug,target=debug; the rooms are the folders of its source. Lines go to standard "
@@ -388,8 +410,8 @@ static void print_config(const struct config *c)
         log_print_levels(levels, &c->log_level);
         struct tracker_config t = config_trend_tracker(&c->trend, 0);
 
-        printf("publish: %s\nrequest: %s\nlog_level: %s\nshow_arguments: %s\n", c->publish_endpoint,
-               c->request_endpoint, levels, c->show_arguments ? "true" : "false");
+        printf("publish: %s\nrequest: %s\nnotify: %s\nlog_level: %s\nshow_arguments: %s\n", c->publish_endpoint,
+               c->request_endpoint, c->notify_off ? "off" : "on", levels, c->show_arguments ? "true" : "false");
         printf("trend:\n  resolution: %" PRIu64 "ms\n  leak_after: %" PRIu64 "ms\n", t.trend.resolution_ns / 1000000,
                t.trend.leak_after_ns / 1000000);
         if (c->trend.limit_bytes)

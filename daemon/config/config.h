@@ -42,8 +42,9 @@ struct config {
         char publish_endpoint[CONFIG_ENDPOINT_MAX];
         char request_endpoint[CONFIG_ENDPOINT_MAX];
         struct log_levels log_level;
-        bool has_log_level;  /* given */
-        bool show_arguments; /* publish the program's arguments, not only its RTS options */
+        bool has_log_level;          /* given */
+        bool notify_set, notify_off; /* who acts on alerts; off: `heapwatch notify` is started by others */
+        bool show_arguments;         /* publish the program's arguments, not only its RTS options */
         struct config_trend trend;
         struct config_keep keep_ended;
         char *rules[CONFIG_RULES_MAX]; /* rule files; owned */
@@ -74,6 +75,9 @@ bool config_read_file(struct config *c, const char *path);
 /* Takes one setting as typed. False with what is wrong in `error`, to stand behind the setting's name. */
 bool config_keep_most(struct config_keep *c, const char *value, char *error, size_t error_size);
 bool config_keep_for(struct config_keep *c, const char *value, char *error, size_t error_size);
+
+/* "on" or "off"; what the command line said stays. False: it is neither. */
+bool config_notify(struct config *c, const char *value);
 
 /* Adds a rule file. False with a sentence in `error`. */
 bool config_add_rules(struct config *c, const char *path, char *error, size_t error_size);

@@ -63,6 +63,13 @@ static bool take_log_level(struct yaml_file *f, const yaml_node_t *node, struct 
         return true;
 }
 
+static bool take_notify(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+{
+        const char *text = short_text(f, node, "on or off", TEXT_MAX);
+
+        return text && (config_notify(c, text) || yaml_error(f, node, 0, "notify: '%s'; expected on or off", text));
+}
+
 static bool take_show_arguments(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         bool yes = false, good = yaml_boolean(f, node, &yes);
@@ -200,6 +207,8 @@ static bool take_value(struct yaml_file *f, const struct yaml_entry *e, struct c
                 return take_log_level(f, e->value, c);
         if (!strcmp(e->key, "show_arguments"))
                 return take_show_arguments(f, e->value, c);
+        if (!strcmp(e->key, "notify"))
+                return take_notify(f, e->value, c);
         if (!strcmp(e->key, "trend"))
                 return take_trend(f, e->value, c);
         if (!strcmp(e->key, "keep_ended"))
@@ -209,8 +218,8 @@ static bool take_value(struct yaml_file *f, const struct yaml_entry *e, struct c
 
 static bool take(struct yaml_file *f, struct config *c)
 {
-        static const char *const keys[] = { "publish", "request", "log_level", "show_arguments",
-                                            "trend",   "rules",   "targets",   "keep_ended" };
+        static const char *const keys[] = { "publish", "request", "notify",  "log_level", "show_arguments",
+                                            "trend",   "rules",   "targets", "keep_ended" };
         const yaml_node_t *root = yaml_root(f);
         struct yaml_entry e;
         bool good = true;

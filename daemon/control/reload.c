@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/control/reload.h"
 
+#include "daemon/control/notifier.h"
 #include "daemon/log.h"
 
-bool reload_rules(struct rulebook *book, struct targets *targets, struct diagnostics *ret_diagnostics)
+bool reload_rules(struct rulebook *book, struct targets *targets, struct notifier *notifier,
+                  struct diagnostics *ret_diagnostics)
 {
         struct yaml_says says = complaints_gather(ret_diagnostics);
         struct ruleset *rules = rulebook_read(book, &says);
@@ -14,6 +16,7 @@ bool reload_rules(struct rulebook *book, struct targets *targets, struct diagnos
         }
         targets_reload(targets, rules);
         rulebook_change(book, rules);
+        notifier_rules(notifier, rules);
         log_info("rules=%zu read again", rules->n);
         return true;
 }

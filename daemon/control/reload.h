@@ -6,7 +6,10 @@
 #include "daemon/rules/file/rulebook.h"
 #include "daemon/target/targets.h"
 
-/* Reads them and changes all targets over; says so in the log. False, with all as it was and the diagnostics. */
-bool reload_rules(struct rulebook *book, struct targets *targets, struct diagnostics *ret_diagnostics);
+struct notifier;
+
+/* Reads them, changes targets and notifier over, says so in the log. False, all as it was, with the diagnostics. */
+bool reload_rules(struct rulebook *book, struct targets *targets, struct notifier *notifier,
+                  struct diagnostics *ret_diagnostics);
 
 #endif

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/act/act.h"
 #include "daemon/publish/limits.h"
 #include "proto/base/limits.h"
 #include "daemon/config/config_trend.h"
@@ -23,6 +22,7 @@
 #include "daemon/model/model.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/control/reload.h"
+#include "daemon/control/notifier_requests.h"
 #include "daemon/control/silence_requests.h"
 
 static const char out_of_memory[] = "the daemon is short of memory; ask again later, or for less";
@@ -328,7 +328,6 @@ static void handle_remove(struct requests *r, const Hw__RemoveTargetRequest *req
                 reply_no_target(client, request->name);
                 return;
         }
-        act_end_target(r->act, request->name);
         reply_done(client, request->name);
 }
 
@@ -357,7 +356,7 @@ static void handle_reload(struct requests *r, struct bus_client *client)
         Hw__Reply reply = HW__REPLY__INIT;
         Hw__Reloaded reloaded = HW__RELOADED__INIT;
 
-        if (!reload_rules(r->rulebook, r->targets, &diagnostics)) {
+        if (!reload_rules(r->rulebook, r->targets, r->notifier, &diagnostics)) {
                 reply_error(client, diagnostics.text);
                 return;
         }
@@ -393,13 +392,19 @@ static void handle(struct requests *r, const Hw__Request *request, struct bus_cl
                 handle_reload(r, client);
                 break;
         case HW__REQUEST__WHAT_SILENCE:
-                silence_requests_add(r->act, r->rulebook->rules, request->silence, client);
+                silence_requests_add(r->silences, r->rulebook->rules, request->silence, client);
                 break;
         case HW__REQUEST__WHAT_UNSILENCE:
-                silence_requests_remove(r->act, request->unsilence, client);
+                silence_requests_remove(r->silences, request->unsilence, client);
                 break;
         case HW__REQUEST__WHAT_SILENCES:
-                silence_requests_list(r->act, client);
+                silence_requests_list(r->silences, client);
+                break;
+        case HW__REQUEST__WHAT_PLANS:
+                notifier_requests_plans(r->notifier, r->rulebook->rules, request->plans, client);
+                break;
+        case HW__REQUEST__WHAT_OUTCOMES:
+                notifier_requests_outcomes(r->notifier, r->outcomes, request->outcomes, client);
                 break;
         default:
                 reply_error(client, "this daemon (" HEAPWATCH_VERSION ") does not know that request");

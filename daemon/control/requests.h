@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* requests.h - answers the requests of clients: snapshot, history, status, add and remove targets, silences. */
+/* requests.h - answers clients: snapshot, history, status, add and remove targets, silences, what the notifier asks. */
 #ifndef HW_DAEMON_CONTROL_REQUESTS_H
 #define HW_DAEMON_CONTROL_REQUESTS_H
 
@@ -7,12 +7,16 @@
 #include "daemon/rules/file/rulebook.h"
 #include "daemon/target/targets.h"
 
-struct act;
+struct notifier;
+struct outcomes;
+struct silence_store;
 
 struct requests {
         struct targets *targets; /* set before the loop runs */
         struct bus *bus;
-        struct act *act;
+        struct silence_store *silences;
+        struct outcomes *outcomes;
+        struct notifier *notifier;
         struct rulebook *rulebook;
         const char *publish_endpoint;
 };

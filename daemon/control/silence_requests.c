@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/act/act.h"
+#include "daemon/alerting/silence_store.h"
 #include "proto/base/nearest.h"
 #include "proto/base/clock.h"
 #include "heapwatch/text.h"
@@ -33,7 +33,7 @@ static void fill(Hw__Silence *to, const struct silence *from)
         to->why = from->why[0] ? (char *)from->why : NULL;
 }
 
-static void answer(const struct act *act, const struct silence *items, size_t n, struct bus_client *client)
+static void answer(const struct silence_store *store, const struct silence *items, size_t n, struct bus_client *client)
 {
         Hw__Reply reply = HW__REPLY__INIT;
         Hw__Silences list = HW__SILENCES__INIT;
@@ -46,7 +46,7 @@ static void answer(const struct act *act, const struct silence *items, size_t n,
         }
         list.silences = pointers;
         list.n_silences = n;
-        list.not_kept = (char *)act_not_kept(act);
+        list.not_kept = (char *)silence_store_not_kept(store);
         reply.what_case = HW__REPLY__WHAT_SILENCES;
         reply.silences = &list;
         if (messages && pointers)
@@ -85,7 +85,7 @@ static bool names_a_rule(const struct ruleset *rules, const char *name, char *er
         return false;
 }
 
-void silence_requests_add(struct act *act, const struct ruleset *rules, const Hw__SilenceRequest *request,
+void silence_requests_add(struct silence_store *store, const struct ruleset *rules, const Hw__SilenceRequest *request,
                           struct bus_client *client)
 {
         struct silence s = { .id = 0 };
@@ -103,14 +103,14 @@ void silence_requests_add(struct act *act, const struct ruleset *rules, const Hw
         if (request->why)
                 (void)hw_utf8_clean(s.why, sizeof(s.why), request->why, strlen(request->why));
         s.until_wall_ns = request->duration_ns <= SILENCE_LONGEST_NS ? now + request->duration_ns : UINT64_MAX;
-        if (!names_a_rule(rules, s.rule, error, sizeof(error)) || !act_silence(act, &s, error, sizeof(error))) {
+        if (!names_a_rule(rules, s.rule, error, sizeof(error)) || !silence_store_add(store, &s, error, sizeof(error))) {
                 refuse(client, error);
                 return;
         }
         (void)hw_terminal_text(rule, sizeof(rule), s.rule);
         (void)hw_terminal_text(target, sizeof(target), s.target);
         log_info("silence=%llu rule=%s target=%s made", (unsigned long long)s.id, rule, target);
-        answer(act, &s, 1, client);
+        answer(store, &s, 1, client);
 }
 
 static bool is_meant(const struct silence *s, const Hw__UnsilenceRequest *request, const char *target)
@@ -118,9 +118,10 @@ static bool is_meant(const struct silence *s, const Hw__UnsilenceRequest *reques
         return request->has_id ? s->id == request->id : !strcmp(s->rule, request->rule) && !strcmp(s->target, target);
 }
 
-void silence_requests_remove(struct act *act, const Hw__UnsilenceRequest *request, struct bus_client *client)
+void silence_requests_remove(struct silence_store *store, const Hw__UnsilenceRequest *request,
+                             struct bus_client *client)
 {
-        const struct silences *all = act_silences(act);
+        const struct silences *all = silence_store_list(store);
         const char *target = request->target ? request->target : "*";
         struct silence ended;
         size_t i = 0;
@@ -136,14 +137,14 @@ void silence_requests_remove(struct act *act, const Hw__UnsilenceRequest *reques
                 return;
         }
         ended = all->items[i];
-        (void)act_unsilence(act, ended.id, NULL, NULL);
+        (void)silence_store_remove(store, ended.id, NULL, NULL);
         log_info("silence=%llu ended", (unsigned long long)ended.id);
-        answer(act, &ended, 1, client);
+        answer(store, &ended, 1, client);
 }
 
-void silence_requests_list(struct act *act, struct bus_client *client)
+void silence_requests_list(struct silence_store *store, struct bus_client *client)
 {
-        const struct silences *all = act_silences(act);
+        const struct silences *all = silence_store_list(store);
 
-        answer(act, all->items, all->n, client);
+        answer(store, all->items, all->n, client);
 }

@@ -5,13 +5,14 @@
 
 #include "daemon/transport/bus.h"
 
-struct act;
 struct ruleset;
+struct silence_store;
 
 /* A name that no rule has is refused, with the nearest one: it would silence nothing. Patterns may be of any kind. */
-void silence_requests_add(struct act *act, const struct ruleset *rules, const Hw__SilenceRequest *request,
+void silence_requests_add(struct silence_store *store, const struct ruleset *rules, const Hw__SilenceRequest *request,
                           struct bus_client *client);
-void silence_requests_remove(struct act *act, const Hw__UnsilenceRequest *request, struct bus_client *client);
-void silence_requests_list(struct act *act, struct bus_client *client);
+void silence_requests_remove(struct silence_store *store, const Hw__UnsilenceRequest *request,
+                             struct bus_client *client);
+void silence_requests_list(struct silence_store *store, struct bus_client *client);
 
 #endif

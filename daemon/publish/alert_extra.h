@@ -15,6 +15,7 @@ struct alert_result {
         bool ok;
         uint64_t wall_ns; /* UNKNOWN_U64 */
         uint32_t attempts;
+        uint32_t step; /* index into the rule's actions */
 };
 
 struct alert_extra {

@@ -42,6 +42,7 @@ static bool put_results(struct encoder *e, Hw__Alert *out, const struct alert_ex
                 rows[i].detail = encoder_text(e, r->detail);
                 PUT_U64(&rows[i], wall_ns, r->wall_ns);
                 PUT(&rows[i], attempts, r->attempts);
+                PUT(&rows[i], step, r->step);
                 out->actions[out->n_actions++] = &rows[i];
         }
         return true;
@@ -64,9 +65,11 @@ static bool put_extra(struct encoder *e, Hw__Alert *out, const struct alert_extr
 static void put_times(Hw__Alert *out, const struct alert *a)
 {
         PUT_U64(out, since_ns, a->active.time_ns);
+        PUT_U64(out, since_wall_ns, a->active.wall_ns);
         PUT_U64(out, fired_ns, a->fired.time_ns);
         PUT_U64(out, fired_wall_ns, a->fired.wall_ns);
         PUT_U64(out, resolved_ns, a->resolved.time_ns);
+        PUT_U64(out, resolved_wall_ns, a->resolved.wall_ns);
         PUT_U64(out, evaluated_ns, a->judged.time_ns);
 }
 
@@ -74,6 +77,7 @@ static bool put_alert(struct encoder *e, Hw__Alert *out, const struct alert *a, 
 {
         const struct rule *rule = a->rule;
 
+        PUT(out, fingerprint, a->fingerprint);
         out->rule = encoder_text(e, rule->name);
         out->group = encoder_text(e, rule->group);
         out->severity = encoder_text(e, notice_severity_name(rule->severity));
@@ -157,6 +161,7 @@ Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct al
         for (size_t i = 0; i < n; i++)
                 if (places[i])
                         places[out->n_alerts++] = places[i];
+        PUT(out, rules_generation, alerts_generation(alerts));
         if (alerts_left_out(alerts) + (n - out->n_alerts))
                 PUT(out, left_out, alerts_left_out(alerts) + (n - out->n_alerts));
         return out;

@@ -79,7 +79,7 @@ static void tell(struct alerts *a, const struct alert *alert, const struct rule_
                 .fired_wall_ns = alert->fired.wall_ns,
         };
 
-        a->sink.changed(a->sink.ctx, alert, &n);
+        a->sink.changed(a->sink.ctx, &n);
 }
 
 /* -------------------------------------------------------------------- judging */
@@ -321,13 +321,6 @@ void alerts_reload(struct alerts *a, const struct ruleset *rules, const struct r
         memset(a->left_out, 0, sizeof(a->left_out)); /* the next judging counts again */
 }
 
-void alerts_tell_firing(struct alerts *a, const struct rule_moment *at)
-{
-        for (size_t i = 0; i < a->list.n; i++)
-                if (a->list.items[i]->state.now == ALERT_FIRING)
-                        tell(a, a->list.items[i], at);
-}
-
 void alerts_refresh(struct alerts *a, const struct rule_moment *at)
 {
         for (size_t i = 0; i < a->list.n; i++) {
@@ -386,6 +379,11 @@ const struct alert *alerts_get(const struct alerts *a, size_t i)
 uint64_t alerts_left_out(const struct alerts *a)
 {
         return a->left_out[false] + a->left_out[true];
+}
+
+uint64_t alerts_generation(const struct alerts *a)
+{
+        return a->rules->generation;
 }
 
 size_t alerts_held_bytes(const struct alerts *a)

@@ -56,8 +56,7 @@ struct alert {
 
 struct alerts_sink {
         void *ctx;
-        /* An alert has changed its state. Both borrowed for the call. */
-        void (*changed)(void *ctx, const struct alert *alert, const struct notice *notice);
+        void (*changed)(void *ctx, const struct notice *notice); /* a change of state; borrowed for the call */
 };
 
 /* `target` is copied; the ruleset and what data points to are borrowed. NULL when out of memory. */
@@ -84,15 +83,13 @@ void alerts_band_changed(struct alerts *a, uint32_t band);
  */
 void alerts_reload(struct alerts *a, const struct ruleset *rules, const struct rule_moment *at);
 
-/* Tells of every alert that fires once more: the rules have been read again, and may want other actions. */
-void alerts_tell_firing(struct alerts *a, const struct rule_moment *at);
-
 /* Brings values and texts of active alerts up to date. */
 void alerts_refresh(struct alerts *a, const struct rule_moment *at);
 
 size_t alerts_count(const struct alerts *a);
 const struct alert *alerts_get(const struct alerts *a, size_t i); /* in order of rule and band */
-uint64_t alerts_left_out(const struct alerts *a); /* instances that the newest judging found no place for */
+uint64_t alerts_left_out(const struct alerts *a);   /* instances that the newest judging found no place for */
+uint64_t alerts_generation(const struct alerts *a); /* of the rules in force */
 size_t alerts_held_bytes(const struct alerts *a);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * notice.h - one transition of one alert, as plain data for the actions.
+ * notice.h - one transition of one alert, as plain data.
  *
  * Whoever judges the rules fills a struct notice with pointers of its own and
- * passes it on for one call; whoever keeps it takes a copy. A copy is one block
- * of memory that owns all its texts, valid UTF-8, cut at LIMIT_NOTICE_TEXT_BYTES.
+ * passes it on for one call.
  *
  * Pure: no input or output, no clock. What is not known is NULL, has_... false,
  * or NOTICE_NO_TIME; never 0.
@@ -16,9 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NOTICE_NO_TIME          UINT64_MAX
-#define LIMIT_NOTICE_TEXT_BYTES 4096u /* one text, its NUL included: longer ones are cut */
-#define LIMIT_NOTICE_PAIRS      64u   /* labels, and annotations: later ones are left out of a copy */
+#define NOTICE_NO_TIME UINT64_MAX
 
 enum notice_state {
         NOTICE_INACTIVE, /* was pending and is no longer: only published */
@@ -65,15 +62,8 @@ struct notice {
 uint64_t notice_fingerprint(const char *group, const char *rule, const char *target, const char *band,
                             const char *band_name);
 
-/* A copy in one block, to free(). NULL when out of memory. */
-struct notice *notice_copy(const struct notice *notice);
-
 /* "inactive", "pending", "firing", "resolved"; "info", "warning", "critical". Static. */
 const char *notice_state_name(enum notice_state state);
 const char *notice_severity_name(enum notice_severity severity);
-
-/* The value of a label or annotation, or NULL. */
-const char *notice_label(const struct notice *notice, const char *name);
-const char *notice_annotation(const struct notice *notice, const char *name);
 
 #endif

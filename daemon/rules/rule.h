@@ -22,7 +22,7 @@
 #define RULES_MAX            500u /* of one daemon */
 #define RULE_DURATION_MAX_NS (UINT64_C(30) * 86400 * 1000000000)
 
-struct act_plan; /* what is to be done; kept for the actions, not looked at here */
+struct action_plan; /* what is to be done; kept for the actions, not looked at here */
 
 /* What a file says of a rule. NULL = not said. */
 struct rule_text {
@@ -60,10 +60,10 @@ struct rule {
         uint64_t for_ns, keep_firing_ns;
         enum notice_severity severity;
         bool of_bands, of_target;
-        bool builtin;          /* from the pack */
-        bool changed;          /* ... and a file has changed it */
-        uint64_t digest;       /* of all that decides when it fires */
-        struct act_plan *plan; /* NULL: publish only; owned by who set it, see ruleset_destroy */
+        bool builtin;             /* from the pack */
+        bool changed;             /* ... and a file has changed it */
+        uint64_t digest;          /* of all that decides when it fires */
+        struct action_plan *plan; /* NULL: publish only; owned by who set it, see ruleset_destroy */
         struct arena arena;
 };
 
@@ -77,7 +77,8 @@ bool rule_wants(const struct rule *rule, const char *target);
 struct ruleset {
         struct rule *rules[RULES_MAX];
         size_t n;
-        void (*drop_plan)(struct act_plan **plan);
+        void (*drop_plan)(struct action_plan **plan);
+        uint64_t generation; /* of the rules of a daemon: rises when they are read again */
 };
 
 /* Takes the rule. False when there are too many: the rule stays the caller's. */

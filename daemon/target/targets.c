@@ -14,7 +14,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "daemon/act/act.h"
 #include "proto/base/ckd.h"
 #include "proto/base/limits.h"
 #include "daemon/transport/limits.h"
@@ -38,19 +37,6 @@ struct targets {
         Hw__DaemonState state;
 };
 
-static void put_action_stats(struct targets *t)
-{
-        struct act_stats stats;
-
-        if (!t->options.act)
-                return;
-        act_stats(t->options.act, &stats);
-        t->state.has_actions_done = t->state.has_actions_failed = t->state.has_actions_dropped = true;
-        t->state.actions_done = stats.done;
-        t->state.actions_failed = stats.failed;
-        t->state.actions_dropped = stats.dropped + stats.desk.dropped;
-}
-
 const Hw__Update *targets_daemon_state(struct targets *t)
 {
         const struct bus_stats *stats = bus_stats(t->bus);
@@ -71,7 +57,8 @@ const Hw__Update *targets_daemon_state(struct targets *t)
         t->state.requests = stats->requests;
         t->state.bad_requests = stats->bad_requests;
 
-        put_action_stats(t);
+        if (t->options.fill_state)
+                t->options.fill_state(t->options.fill_ctx, &t->state);
 
         hw__update__init(&t->update);
         t->update.has_epoch = t->update.has_sequence = t->update.has_published_wall_ns = true;
@@ -94,17 +81,6 @@ static void remove_at(struct targets *t, size_t i)
         pipeline_destroy(&t->pipelines[i]);
         memmove(t->pipelines + i, t->pipelines + i + 1, (t->n - i - 1) * sizeof(*t->pipelines));
         t->n--;
-}
-
-/* As `heapwatch ctl remove` does: its alerts are over, too. */
-static void expire(struct targets *t, size_t i)
-{
-        char name[TARGET_NAME_MAX + 1];
-
-        snprintf(name, sizeof(name), "%s", pipeline_name(t->pipelines[i]));
-        remove_at(t, i);
-        if (t->options.removed)
-                t->options.removed(t->options.removed_ctx, name);
 }
 
 /* The kept target that ended first; SIZE_MAX when no more than `most` are kept. */
@@ -130,14 +106,14 @@ static void look_after_ended(struct targets *t, uint64_t wall_ns)
         for (size_t i = t->n; i-- > 0;) {
                 struct pipeline *p = t->pipelines[i];
                 if (pipeline_is_over(p, GONE_AFTER_NS) && !pipeline_has_run(p))
-                        expire(t, i); /* it never was more than a name */
+                        remove_at(t, i); /* it never was more than a name */
                 else if (pipeline_is_over(p, GONE_AFTER_NS))
                         pipeline_keep(p);
                 else if (pipeline_is_kept(p) && sub_sat(wall_ns, pipeline_ended_wall_ns(p)) > t->options.keep.for_ns)
-                        expire(t, i);
+                        remove_at(t, i);
         }
         while ((oldest = one_too_many(t)) != SIZE_MAX)
-                expire(t, oldest);
+                remove_at(t, oldest);
 }
 
 /* NAME~1 or the first number above those there are; of a long name the beginning. */

@@ -17,7 +17,6 @@
 #include "daemon/source/uri.h"
 #include "daemon/trend/tracker.h"
 
-struct act;
 struct event_base;
 struct pipeline;
 struct targets;
@@ -34,10 +33,9 @@ struct targets_options {
         struct tracker_config trend;
         const struct ruleset *rules; /* borrowed until targets_reload or _destroy */
         struct alert_hooks alert_hooks;
-        const struct act *act; /* whose counters the daemon's state tells; NULL: none */
         struct keep_ended keep;
-        void (*removed)(void *ctx, const char *name); /* a target kept for long enough is gone; NULL: nobody asks */
-        void *removed_ctx;
+        void (*fill_state)(void *ctx, Hw__DaemonState *state); /* what else the daemon's state says; NULL: nothing */
+        void *fill_ctx;
 };
 
 /* The bus is borrowed. NULL when out of memory. */

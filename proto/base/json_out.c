@@ -140,7 +140,7 @@ void json_bool(struct json_out *j, bool value)
         put(j, value ? "true" : "false");
 }
 
-void json_null(struct json_out *j)
+void json_none(struct json_out *j)
 {
         separate(j);
         put(j, "null");
@@ -212,7 +212,7 @@ void json_text(struct json_out *j, const char *text)
         if (text)
                 json_text_bytes(j, text, strlen(text));
         else
-                json_null(j);
+                json_none(j);
 }
 
 void json_base64(struct json_out *j, const void *bytes, size_t n)

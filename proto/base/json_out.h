@@ -38,7 +38,7 @@ void json_line(struct json_out *j);
 void json_newline(struct json_out *j);
 
 void json_bool(struct json_out *j, bool value);
-void json_null(struct json_out *j);
+void json_none(struct json_out *j); /* null; that name is jansson's */
 void json_u64(struct json_out *j, uint64_t value);
 void json_i64(struct json_out *j, int64_t value);
 void json_u64_string(struct json_out *j, uint64_t value); /* "42", as protobuf's JSON has 64-bit integers */

@@ -3,13 +3,16 @@
 import contextlib
 import json
 import os
+import pathlib
+import signal
 import stat
 import struct
+import subprocess
 import threading
 
 import pytest
 
-from harness import LOGS, Daemon, client, pb, private_directory, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, pb, private_directory, running, wait_for
 from live_log import BLOCK_MARKER, LiveLog
 from servers import Alertmanager, Webhook, certificate, closed_port
 
@@ -188,7 +191,7 @@ def test_the_real_alertmanager(directory):
         # Silenced: withdrawn, so that nobody is notified any more; told again when the silence ends.
         assert client("ctl", "--connect", d.publish, "silence", "big", "t", "2h", "--why", "known").returncode == 0
         wait_for(lambda: not am.alerts(), "the alert to be withdrawn")
-        wait_for(lambda: results(d, 1)[0].detail == "withdrawn, silenced: HTTP 200", "the result that says so")
+        wait_for(lambda: results(d, 1)[0].detail == "resolved on silence: HTTP 200", "the result that says so")
         assert alert_of(d).silenced and alert_of(d).state == pb.Alert.STATE_FIRING
         assert client("ctl", "--connect", d.publish, "unsilence", "big", "t").returncode == 0
         again = wait_for(am.alerts, "the alert after the silence")[0]
@@ -295,7 +298,8 @@ def test_silences(directory):
         assert stat.S_IMODE(os.stat(files[0]).st_mode) == 0o600
 
         # A restart reads the same log again: the silence is there, and what was done is not done again.
-        wait_for(lambda: json.loads(files[0].read_text())["done"], "what was done to be kept")
+        done = wait_for(lambda: list(kept.glob("notify-*.json")), "the notifier's record")[0]
+        wait_for(lambda: json.loads(done.read_text())["done"], "what was done to be kept")
         d.stop()
         d.start()
         assert b"known" in ctl(d, "silences").stdout
@@ -321,6 +325,141 @@ def test_a_broken_state_file_is_set_aside(directory):
             assert client("ctl", "--connect", d.publish, "silences").stdout == b"no silences\n"
             assert "is not usable" in d.log.read_text() and f"{path}.broken" in d.log.read_text()
         assert path.with_name(path.name + ".broken").exists()
+
+
+def notifier(d):
+    """The notifier's state as the daemon tells it."""
+    return d.status().daemon.notifier
+
+
+def running_notifier(d, other_than=0):
+    def there():
+        n = notifier(d)
+        return n if n.state == pb.Notifier.STATE_RUNNING and n.pid != other_than else None
+    return wait_for(there, "a notifier to run")
+
+
+def kept(directory):
+    """The notifier's record: alerts whose actions are over."""
+    return [done for path in (directory / "state" / "heapwatch").glob("notify-*.json")
+            for done in json.loads(path.read_text())["done"]]
+
+
+def is_gone(pid):
+    """Ended, or a zombie that nobody has waited for yet."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def test_a_killed_notifier_is_started_again(directory):
+    """Nothing that was done is done again; what was under way is; what fires or ends meanwhile is not lost."""
+    said, hang = directory / "said", directory / "hang"
+    tell = script(directory, "tell", f'echo "$HEAPWATCH_ALERT $HEAPWATCH_STATE" >> "{said}"\n')
+    slow = script(directory, "slow", f'echo "$HEAPWATCH_ALERT begun" >> "{said}"\n'
+                                     f'while [ -e "{hang}" ]; do sleep 0.05; done\n')
+    hang.touch()
+
+    def told():
+        return sorted(said.read_text().splitlines()) if said.exists() else []
+
+    with watched(directory, rule([{"exec": [tell]}], "done"), rule([{"exec": {"command": [slow], "timeout": "5m"}}], "slow"),
+                 rule([{"exec": [tell]}], "later", "live > 60MiB")) as (d, feeder):
+        feeder.mib = 40
+        first = running_notifier(d)
+        wait_for(lambda: told() == ["done firing", "slow begun"], "both to begin")
+        wait_for(lambda: len(kept(directory)) == 1, "what is over to be kept")
+        os.kill(first.pid, signal.SIGKILL)
+        feeder.mib = 70                                                     # fires while nobody is there, or soon after
+        second = running_notifier(d, other_than=first.pid)
+        assert second.restarts >= 1 and b"notifier running  pid" in client("ctl", "--connect", d.publish, "status").stdout
+        wait_for(lambda: told() == ["done firing", "later firing", "slow begun", "slow begun"], "the rest to be done")
+        assert [r.ok for r in results(d, 1, "done")] == [True]              # the daemon did not forget
+        hang.unlink()
+        assert [r.ok for r in results(d, 1, "slow")] == [True]
+        wait_for(lambda: len(kept(directory)) == 3, "all of it to be kept")
+        os.kill(second.pid, signal.SIGKILL)
+        feeder.mib = 10                                                     # and so are the ends
+        wait_for(lambda: "done resolved" in told() and "later resolved" in told(), "their ends")
+        third = running_notifier(d, other_than=second.pid)
+        d.stop()
+        wait_for(lambda: is_gone(third.pid), "the notifier to end with its daemon")
+    assert told().count("done firing") == told().count("later firing") == 1
+
+
+def test_a_killed_daemon_takes_its_notifier_along(directory):
+    """SIGKILL of the daemon while an alert fires: programs are killed, the next daemon repeats nothing that was done."""
+    said, pid = directory / "said", directory / "pid"
+    tell = script(directory, "tell", f'echo "$HEAPWATCH_ALERT $HEAPWATCH_STATE" >> "{said}"\n')
+    hang = script(directory, "hang", f'echo "$$" > "{pid}.new"; mv "{pid}.new" "{pid}"; exec sleep 600\n')
+    with watched(directory, rule([{"exec": [tell]}]),
+                 rule([{"exec": {"command": [hang], "timeout": "5m"}}], "hangs")) as (d, feeder):
+        feeder.mib = 40
+        child = running_notifier(d)
+        wait_for(lambda: said.exists() and pid.exists(), "both to begin")
+        wait_for(lambda: len(kept(directory)) == 1, "what is over to be kept")
+        d.stop(signal.SIGKILL)
+        wait_for(lambda: is_gone(child.pid), "the notifier to end")
+        wait_for(lambda: is_gone(int(pid.read_text())), "the program to end")
+        pid.unlink()
+        d.start()
+        fires(d)
+        wait_for(pid.exists, "what was under way to be done again")
+        feeder.mib = 10
+        wait_for(lambda: "big resolved" in said.read_text(), "the end to be told")
+    assert said.read_text().splitlines() == ["big firing", "big resolved"]
+
+
+def test_notifiers_that_connect_by_themselves(directory):
+    """--notify=off: one acts, another waits for its place; the daemon is restarted under them."""
+    said = directory / "said"
+    tell = script(directory, "tell", f'echo "$HEAPWATCH_ALERT $HEAPWATCH_STATE" >> "{said}"\n')
+    rules = directory / "rules.yaml"
+    rules.write_text("groups:\n  - name: test\n    rules:\n" + rule([{"exec": [tell]}]))
+    with Feeder(directory / "t.eventlog") as feeder, \
+            Daemon(directory, f"t=file:{directory}/t.eventlog", args=("--rules", rules, "--notify=off")) as d:
+        feeder.mib = 40
+        fires(d)
+        assert notifier(d).state == pb.Notifier.STATE_AWAITED
+        command = [CLIENT, "notify", "--connect", d.publish]
+        with running(*command) as one:
+            assert running_notifier(d).pid == one.pid
+            wait_for(said.exists, "the alert to be acted on")
+            refused = d.ask(pb.Request(plans=pb.PlansRequest(notifier=1)))[0]
+            assert "another notifier acts" in refused.error and str(one.pid) in refused.error
+            refused = d.ask(pb.Request(outcomes=pb.OutcomesRequest(notifier=1, done=7)))[0]
+            assert "does not act" in refused.error
+            assert [r.ok for r in results(d, 1)] == [True]
+            wait_for(lambda: len(kept(directory)) == 1, "what is over to be kept")
+            with running(*command, stderr=subprocess.PIPE) as two:
+                line = two.stderr.readline()
+                assert b"another notifier acts" in line, line
+                one.terminate()
+                assert one.wait(DEADLINE_S) == 0
+                assert running_notifier(d, other_than=one.pid).pid == two.pid
+                d.stop(signal.SIGKILL)                                      # it stays, and waits for the next daemon
+                d.start()
+                fires(d)
+                assert running_notifier(d).pid == two.pid
+                feeder.mib = 10
+                wait_for(lambda: "big resolved" in said.read_text(), "the end to be told")
+                assert two.poll() is None
+    assert said.read_text().splitlines() == ["big firing", "big resolved"]
+
+
+def test_only_the_daemons_own_notifier_gets_its_plans(directory):
+    """A URL's path may be a secret: a daemon that starts its notifier itself shows plans to that one alone."""
+    with watched(directory, rule([{"webhook": "https://example.org/s3cret"}])) as (d, feeder):
+        running_notifier(d)
+        for n in (0, 1, 2**64 - 1):
+            refused = d.ask(pb.Request(plans=pb.PlansRequest(notifier=n)))[0]
+            assert refused.error and not refused.HasField("plans")
+        assert "--notify=off" in refused.error
+    with private_directory() as quiet, Daemon(quiet) as d:
+        assert notifier(d).state == pb.Notifier.STATE_IDLE                  # no rule has actions: none is started
+        assert not [p for p in pathlib.Path("/proc").glob("[0-9]*/task/[0-9]*/children")
+                    if p.parts[2] == str(d.process.pid) and p.read_text().strip()]
 
 
 def test_https(directory):

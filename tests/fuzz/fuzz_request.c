@@ -14,7 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/act/act.h"
+#include "daemon/alerting/outcomes.h"
+#include "daemon/alerting/silence_store.h"
+#include "daemon/control/notifier.h"
 #include "proto/wire/limits.h"
 #include "heapwatch/wire.h"
 #include "daemon/log.h"
@@ -34,7 +36,9 @@ struct bus_client {
 };
 
 static struct targets all;
-static struct act *act;
+static struct silence_store *silences;
+static struct outcomes *outcomes;
+static struct notifier *notifier;
 static struct rulebook rulebook; /* the built-in rules */
 
 /* ------------------------------------------------------- targets and bus */
@@ -94,12 +98,14 @@ const Hw__Update *targets_daemon_state(struct targets *t)
         return &update;
 }
 
-bool reload_rules(struct rulebook *book, struct targets *targets, struct diagnostics *ret_diagnostics)
+bool reload_rules(struct rulebook *book, struct targets *targets, struct notifier *reloaded,
+                  struct diagnostics *ret_diagnostics)
 {
         struct yaml_says says = complaints_gather(ret_diagnostics);
         struct ruleset *rules = rulebook_read(book, &says);
 
         (void)targets;
+        (void)reloaded;
         if (rules)
                 rulebook_change(book, rules);
         return rules;
@@ -153,13 +159,17 @@ static struct pipeline *read_log(const char *name, const char *path)
 
 static void set_up(void)
 {
-        struct act_options options = { .base = event_base_new() };
+        const struct notifier_options options = { .base = event_base_new(),
+                                                  .publish_endpoint = "ipc:///fuzz",
+                                                  .log_level = "error" };
 
         log_set_level(LOG_ERROR);
         all.pipelines[0] = read_log("a", "tests/data/logs/cc-hc-ghc966/run.eventlog");
         all.pipelines[1] = read_log("b", "tests/data/logs/leaky-hT-ghc9103/run.eventlog");
-        act = act_new(&options);
-        if (!act || !rulebook_open(&rulebook, NULL, 0, &diagnostics_to_stderr))
+        silences = silence_store_new(options.base, NULL);
+        outcomes = outcomes_new();
+        notifier = notifier_new(&options);
+        if (!silences || !outcomes || !notifier || !rulebook_open(&rulebook, NULL, 0, &diagnostics_to_stderr))
                 abort();
 }
 
@@ -171,16 +181,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct bus_client client = { .replies = 0 };
         const char *reason = NULL;
 
-        if (!act)
+        if (!silences)
                 set_up();
-        requests.act = act;
+        requests.silences = silences;
+        requests.outcomes = outcomes;
+        requests.notifier = notifier;
         Hw__Request *request = hw_request_unpack(data, size, &reason);
         if (!request)
                 return reason ? 0 : (abort(), 0);
         requests_handle(&requests, request, &client);
         if (client.replies == 0 || !client.over)
                 abort();
-        (void)act_unsilence(act, 0, "*", "*"); /* the next request meets the same daemon */
+        (void)silence_store_remove(silences, 0, "*", "*"); /* the next request meets the same daemon */
         hw_request_destroy(&request);
         return 0;
 }

@@ -55,7 +55,7 @@ void value_csv(FILE *to, struct value v)
 void value_json(struct json_out *j, struct value v)
 {
         if (v.is == VALUE_NONE)
-                json_null(j);
+                json_none(j);
         else if (v.is == VALUE_TEXT)
                 json_text(j, v.text);
         else

@@ -2,13 +2,13 @@
 /*
  * DESIGN: an action is a word (`- log`) or a mapping of one word to what it
  * needs: the short form of that (an argv, a URL) or all its settings. Values
- * are checked by act_plan_add, which knows what they mean.
+ * are checked by action_plan_add, which knows what they mean.
  */
 #include "daemon/rules/file/do_block.h"
 
 #include <string.h>
 
-#include "daemon/act/plan.h"
+#include "proto/wire/action_plan.h"
 #include "proto/base/nearest.h"
 #include "heapwatch/text.h"
 
@@ -51,7 +51,7 @@ static bool take_text(struct yaml_file *f, const yaml_node_t *node, const char *
         return !node || *ret;
 }
 
-/* A list of words, or one word. `argv` has room for ACT_ARGV_MAX words and a NULL. */
+/* A list of words, or one word. `argv` has room for ACTION_ARGV_MAX words and a NULL. */
 static bool take_argv(struct yaml_file *f, const yaml_node_t *node, const char **argv)
 {
         static const char what[] = "a program and its arguments, such as [/usr/bin/logger, leak]";
@@ -66,8 +66,8 @@ static bool take_argv(struct yaml_file *f, const yaml_node_t *node, const char *
         if (!yaml_is_sequence(f, node, what))
                 return false;
         for (size_t i = 0; (item = yaml_item_at(f, node, i)); i++) {
-                if (n == ACT_ARGV_MAX)
-                        return yaml_error(f, item, 0, "a command has at most %u words", ACT_ARGV_MAX);
+                if (n == ACTION_ARGV_MAX)
+                        return yaml_error(f, item, 0, "a command has at most %u words", ACTION_ARGV_MAX);
                 argv[n] = yaml_text(f, item, "a word of the command");
                 if (!argv[n++])
                         return false;
@@ -78,7 +78,7 @@ static bool take_argv(struct yaml_file *f, const yaml_node_t *node, const char *
 
 /* --------------------------------------------------------------------- one step */
 
-static bool take_common(struct yaml_file *f, const yaml_node_t *body, struct act_step *step)
+static bool take_common(struct yaml_file *f, const yaml_node_t *body, struct action_step *step)
 {
         const yaml_node_t *resolved = yaml_get(f, body, "resolved");
         bool too = true;
@@ -90,7 +90,7 @@ static bool take_common(struct yaml_file *f, const yaml_node_t *body, struct act
                take_count(f, yaml_get(f, body, "attempts"), &step->attempts);
 }
 
-static bool take_exec(struct yaml_file *f, const yaml_node_t *body, struct act_step *step, const char **argv)
+static bool take_exec(struct yaml_file *f, const yaml_node_t *body, struct action_step *step, const char **argv)
 {
         static const char *const keys[] = { "command", "timeout", "attempts", "resolved" };
         const yaml_node_t *command;
@@ -106,12 +106,12 @@ static bool take_exec(struct yaml_file *f, const yaml_node_t *body, struct act_s
         return take_argv(f, command, argv) && take_common(f, body, step);
 }
 
-static bool take_http(struct yaml_file *f, const yaml_node_t *body, struct act_step *step)
+static bool take_http(struct yaml_file *f, const yaml_node_t *body, struct action_step *step)
 {
         static const char *const keys[] = {
                 "url", "bearer_file", "ca_file", "timeout", "attempts", "resolved", "resend"
         };
-        bool resends = step->kind == ACT_ALERTMANAGER;
+        bool resends = step->kind == ACTION_ALERTMANAGER;
 
         if (body->type == YAML_SCALAR_NODE)
                 return take_text(f, body, "a URL", &step->url);
@@ -125,27 +125,27 @@ static bool take_http(struct yaml_file *f, const yaml_node_t *body, struct act_s
 
 static bool unknown_kind(struct yaml_file *f, const yaml_node_t *at, const char *word)
 {
-        const char *names[ACT_KINDS], *meant;
+        const char *names[ACTION_KINDS], *meant;
 
-        for (unsigned i = 0; i < ACT_KINDS; i++)
-                names[i] = act_kind_name(i);
-        meant = nearest(word, names, ACT_KINDS);
+        for (unsigned i = 0; i < ACTION_KINDS; i++)
+                names[i] = action_kind_name(i);
+        meant = nearest(word, names, ACTION_KINDS);
         if (meant)
                 return yaml_error(f, at, 0, "unknown action '%s'; did you mean '%s'?", word, meant);
         return yaml_error(f, at, 0, "unknown action '%s'; expected publish, log, exec, webhook or alertmanager", word);
 }
 
-static bool add(struct yaml_file *f, struct act_plan *plan, const struct act_step *step, const yaml_node_t *at)
+static bool add(struct yaml_file *f, struct action_plan *plan, const struct action_step *step, const yaml_node_t *at)
 {
         char error[256];
 
-        return act_plan_add(plan, step, error, sizeof(error)) || yaml_error(f, at, 0, "%s", error);
+        return action_plan_add(plan, step, error, sizeof(error)) || yaml_error(f, at, 0, "%s", error);
 }
 
-static bool take_step(struct yaml_file *f, struct act_plan *plan, const yaml_node_t *item)
+static bool take_step(struct yaml_file *f, struct action_plan *plan, const yaml_node_t *item)
 {
-        const char *argv[ACT_ARGV_MAX + 1] = { NULL };
-        struct act_step step = { .kind = ACT_KINDS };
+        const char *argv[ACTION_ARGV_MAX + 1] = { NULL };
+        struct action_step step = { .kind = ACTION_KINDS };
         struct yaml_entry e = { .key = "", .key_node = item }, second;
 
         if (item->type == YAML_SCALAR_NODE)
@@ -154,25 +154,25 @@ static bool take_step(struct yaml_file *f, struct act_plan *plan, const yaml_nod
                 return false;
         else if (!yaml_entry_at(f, item, 0, &e) || yaml_entry_at(f, item, 1, &second))
                 return yaml_error(f, item, 0, "expected one action here; each begins with its own '-'");
-        step.kind = e.key ? act_kind_parse(e.key) : ACT_KINDS;
-        if (step.kind == ACT_KINDS)
+        step.kind = e.key ? action_kind_parse(e.key) : ACTION_KINDS;
+        if (step.kind == ACTION_KINDS)
                 return unknown_kind(f, e.key_node, e.key ? e.key : "");
         if (!e.value)
                 return add(f, plan, &step, item);
         bool good = true;
-        if (step.kind == ACT_EXEC)
+        if (step.kind == ACTION_EXEC)
                 good = take_exec(f, e.value, &step, argv);
-        else if (step.kind == ACT_WEBHOOK || step.kind == ACT_ALERTMANAGER)
+        else if (step.kind == ACTION_WEBHOOK || step.kind == ACTION_ALERTMANAGER)
                 good = take_http(f, e.value, &step);
         else if (e.value->type != YAML_SCALAR_NODE || e.value->data.scalar.length > 0)
                 good = yaml_error(f, e.value, 0, "%s takes no settings", e.key);
         return good && add(f, plan, &step, e.value);
 }
 
-static bool take_limits(struct yaml_file *f, struct act_plan *plan, const yaml_node_t *node)
+static bool take_limits(struct yaml_file *f, struct action_plan *plan, const yaml_node_t *node)
 {
         static const char *const keys[] = { "count", "per_alert", "window" };
-        struct act_limits limits = { 0 };
+        struct action_limits limits = { 0 };
         char error[256];
 
         if (!yaml_is_mapping(f, node, "limits such as count: 60") || !yaml_check_keys(f, node, keys, COUNT(keys)) ||
@@ -180,10 +180,11 @@ static bool take_limits(struct yaml_file *f, struct act_plan *plan, const yaml_n
             !take_count(f, yaml_get(f, node, "per_alert"), &limits.per_alert) ||
             !take_time(f, yaml_get(f, node, "window"), &limits.window_ns))
                 return false;
-        return act_plan_limit(plan, &limits, error, sizeof(error)) || yaml_error(f, node, 0, "%s", error);
+        return action_plan_limit(plan, &limits, error, sizeof(error)) || yaml_error(f, node, 0, "%s", error);
 }
 
-bool rules_read_do(struct yaml_file *f, const yaml_node_t *todo, const yaml_node_t *limits, struct act_plan **ret_plan)
+bool rules_read_do(struct yaml_file *f, const yaml_node_t *todo, const yaml_node_t *limits,
+                   struct action_plan **ret_plan)
 {
         const yaml_node_t *item;
         bool good = true, good_list = true;
@@ -191,7 +192,7 @@ bool rules_read_do(struct yaml_file *f, const yaml_node_t *todo, const yaml_node
         *ret_plan = NULL;
         if (!todo && !limits)
                 return true;
-        struct act_plan *plan = act_plan_new();
+        struct action_plan *plan = action_plan_new();
         if (!plan)
                 return yaml_error(f, todo ? todo : limits, 0, "out of memory");
         if (todo)
@@ -203,6 +204,6 @@ bool rules_read_do(struct yaml_file *f, const yaml_node_t *todo, const yaml_node
         if (good)
                 *ret_plan = plan;
         else
-                act_plan_unref(&plan);
+                action_plan_unref(&plan);
         return good;
 }

@@ -7,12 +7,13 @@
 
 #include "daemon/config/yaml_file.h"
 
-struct act_plan;
+struct action_plan;
 
 /*
  * Either node may be NULL. *ret_plan: the plan, owned by the caller, or NULL when
  * neither says anything. False after reporting an error.
  */
-bool rules_read_do(struct yaml_file *f, const yaml_node_t *todo, const yaml_node_t *limits, struct act_plan **ret_plan);
+bool rules_read_do(struct yaml_file *f, const yaml_node_t *todo, const yaml_node_t *limits,
+                   struct action_plan **ret_plan);
 
 #endif

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/act/plan.h"
+#include "proto/wire/action_plan.h"
 #include "proto/base/nearest.h"
 #include "daemon/rules/builtin.h"
 #include "daemon/rules/file/do_block.h"
@@ -173,8 +173,8 @@ static bool place_rule(struct reader *r, const struct places *p, struct rule *ru
                 if (r->set->rules[i] == changed)
                         r->set->rules[i] = rule;
         if (changed->plan && !rule->plan)
-                rule->plan = act_plan_ref(changed->plan);
-        act_plan_unref(&changed->plan);
+                rule->plan = action_plan_ref(changed->plan);
+        action_plan_unref(&changed->plan);
         rule_destroy(&changed);
         return true;
 }
@@ -183,7 +183,7 @@ static bool make_rule(struct reader *r, const struct group *g, const yaml_node_t
                       const struct places *p, struct rule *changed)
 {
         const yaml_node_t *todo = yaml_get(&r->file, node, "do"), *limits = yaml_get(&r->file, node, "limits");
-        struct act_plan *plan = NULL;
+        struct action_plan *plan = NULL;
         struct rule_error error;
         bool good = rules_read_do(&r->file, todo ? todo : g->todo, limits ? limits : g->limits, &plan);
         struct rule *rule = rule_new(t, &error);
@@ -191,7 +191,7 @@ static bool make_rule(struct reader *r, const struct group *g, const yaml_node_t
         if (!rule)
                 good = report(r, p, &error);
         if (!good) {
-                act_plan_unref(&plan);
+                action_plan_unref(&plan);
                 rule_destroy(&rule);
                 return false;
         }
@@ -306,7 +306,7 @@ static void drop_builtin(struct ruleset *set)
                         set->rules[n++] = set->rules[i];
                         continue;
                 }
-                act_plan_unref(&set->rules[i]->plan);
+                action_plan_unref(&set->rules[i]->plan);
                 rule_destroy(&set->rules[i]);
         }
         set->n = n;
@@ -360,7 +360,7 @@ static void drop_switched_off(struct ruleset *set)
                         set->rules[n++] = set->rules[i];
                         continue;
                 }
-                act_plan_unref(&set->rules[i]->plan);
+                action_plan_unref(&set->rules[i]->plan);
                 rule_destroy(&set->rules[i]);
         }
         set->n = n;
@@ -374,7 +374,7 @@ static bool begin(struct reader *r, const struct yaml_says *says)
                 says->say(says->ctx, "out of memory");
                 return false;
         }
-        r->set->drop_plan = act_plan_unref;
+        r->set->drop_plan = action_plan_unref;
         add_text(r, "(built in)", builtin_rules, says);
         r->builtin = false;
         return true;

@@ -20,7 +20,11 @@ void rulebook_close(struct rulebook *b)
 
 struct ruleset *rulebook_read(const struct rulebook *b, const struct yaml_says *says)
 {
-        return rules_load((const char *const *)b->paths, b->n, says);
+        struct ruleset *rules = rules_load((const char *const *)b->paths, b->n, says);
+
+        if (rules)
+                rules->generation = b->rules ? b->rules->generation + 1 : 1;
+        return rules;
 }
 
 void rulebook_change(struct rulebook *b, struct ruleset *rules)

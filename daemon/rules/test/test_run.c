@@ -28,12 +28,11 @@
 
 /* --------------------------------------------------------------------- changes */
 
-static void put_change(void *ctx, const struct notice *n, struct act_plan *plan)
+static void put_change(void *ctx, const struct notice *n)
 {
         struct test_changes *c = ctx;
         struct test_change *grown = c->n < CHANGES_MAX ? realloc(c->list, (c->n + 1) * sizeof(*grown)) : NULL;
 
-        (void)plan;
         if (!grown)
                 return;
         c->list = grown;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/act/plan.h"
+#include "proto/wire/action_plan.h"
 #include "heapwatch/text.h"
 #include "daemon/rules/file/rulebook.h"
 
@@ -65,10 +65,10 @@ static void print_actions(const struct rule *rule)
 {
         char text[512];
 
-        for (size_t i = 0; rule->plan && i < act_plan_steps(rule->plan); i++)
+        for (size_t i = 0; rule->plan && i < action_plan_steps(rule->plan); i++)
                 print_safe(i ? ", then " : "    does: ",
-                           act_step_text(text, sizeof(text), act_plan_step(rule->plan, i)), "");
-        if (rule->plan && act_plan_steps(rule->plan))
+                           action_step_text(text, sizeof(text), action_plan_step(rule->plan, i)), "");
+        if (rule->plan && action_plan_steps(rule->plan))
                 printf("\n");
 }
 

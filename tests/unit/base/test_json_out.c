@@ -52,7 +52,7 @@ static void commas_and_lines(void **state)
         json_key(&j, "c");
         json_raw(&j, "[7]");
         json_key(&j, "d");
-        json_null(&j);
+        json_none(&j);
         json_key(&j, "e");
         json_bool(&j, true);
         json_close(&j, '}');

@@ -2,7 +2,9 @@
 /* Each request, right and wrong, as a client asks it: through the socket. */
 #include "tests/unit/publish/support.h"
 
-#include "daemon/act/act.h"
+#include "daemon/alerting/outcomes.h"
+#include "daemon/alerting/silence_store.h"
+#include "daemon/control/notifier.h"
 #include "daemon/control/requests.h"
 #include "daemon/log.h"
 #include "daemon/target/pipeline.h"
@@ -52,15 +54,19 @@ static int set_up(void **state)
         f->bus = bus_new(f->base, &endpoints, &handler, f->error, sizeof(f->error));
         assert_non_null(f->bus);
         options.rules = f->rulebook.rules;
-        struct act_options act = { .base = f->base };
+        const struct notifier_options notifier = { .base = f->base,
+                                                   .publish_endpoint = f->publish,
+                                                   .log_level = "error" };
         f->requests = (struct requests){
                 .targets = targets_new(f->base, f->bus, &options),
                 .bus = f->bus,
-                .act = act_new(&act),
+                .silences = silence_store_new(f->base, NULL),
+                .outcomes = outcomes_new(),
+                .notifier = notifier_new(&notifier),
                 .rulebook = &f->rulebook,
                 .publish_endpoint = f->publish,
         };
-        assert_true(f->requests.targets && f->requests.act);
+        assert_true(f->requests.targets && f->requests.silences && f->requests.outcomes && f->requests.notifier);
         f->context = zmq_ctx_new();
         f->socket = new_socket(f->context, ZMQ_DEALER, f->request);
         return 0;
@@ -81,7 +87,9 @@ static int tear_down(void **state)
         zmq_close(f->socket);
         zmq_ctx_term(f->context);
         targets_destroy(&f->requests.targets);
-        act_destroy(&f->requests.act);
+        notifier_destroy(&f->requests.notifier);
+        silence_store_destroy(&f->requests.silences);
+        outcomes_destroy(&f->requests.outcomes);
         bus_destroy(&f->bus);
         rulebook_close(&f->rulebook);
         event_base_free(f->base);

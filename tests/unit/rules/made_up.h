@@ -203,12 +203,11 @@ struct told {
         char text[8192];
 };
 
-static inline void on_changed(void *ctx, const struct alert *alert, const struct notice *n)
+static inline void on_changed(void *ctx, const struct notice *n)
 {
         struct told *t = ctx;
         size_t used = strlen(t->text);
 
-        assert_ptr_not_equal(alert, NULL);
         snprintf(t->text + used, sizeof(t->text) - used, "%s%s%s %s@%d ", n->rule, n->band ? "/" : "",
                  n->band ? n->band : "", notice_state_name(n->state),
                  n->time_ns == UNKNOWN_U64 ? -1 : (int)(n->time_ns / S));

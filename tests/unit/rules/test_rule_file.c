@@ -11,7 +11,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "daemon/act/plan.h"
+#include "proto/wire/action_plan.h"
 #include "daemon/rules/template.h"
 #include "daemon/rules/file/rule_file.h"
 
@@ -134,18 +134,18 @@ static void everything_a_rule_may_say(void **state)
         assert_int_equal(a->severity, NOTICE_CRITICAL);
         assert_false(a->of_target);
         assert_true(rule_wants(a, "api-7") && rule_wants(a, "db") && !rule_wants(a, "worker"));
-        assert_int_equal(act_plan_steps(a->plan), 5);
-        assert_int_equal(act_plan_step(a->plan, 2)->timeout_ns, UINT64_C(3000000000));
-        assert_true(act_plan_step(a->plan, 2)->firing_only);
-        assert_string_equal(act_plan_step(a->plan, 1)->argv[1], "x");
-        assert_int_equal(act_plan_step(a->plan, 4)->resend_ns, UINT64_C(30000000000));
-        assert_int_equal(act_plan_limits(a->plan)->count, 7);
-        assert_int_equal(act_plan_limits(a->plan)->per_alert, 2);
+        assert_int_equal(action_plan_steps(a->plan), 5);
+        assert_int_equal(action_plan_step(a->plan, 2)->timeout_ns, UINT64_C(3000000000));
+        assert_true(action_plan_step(a->plan, 2)->firing_only);
+        assert_string_equal(action_plan_step(a->plan, 1)->argv[1], "x");
+        assert_int_equal(action_plan_step(a->plan, 4)->resend_ns, UINT64_C(30000000000));
+        assert_int_equal(action_plan_limits(a->plan)->count, 7);
+        assert_int_equal(action_plan_limits(a->plan)->per_alert, 2);
         assert_true(b->of_target);
         assert_int_equal(b->severity, NOTICE_WARNING);
         assert_true(rule_wants(b, "worker") && !rule_wants(b, "db"));
-        assert_int_equal(act_plan_steps(b->plan), 1);
-        assert_int_equal(act_plan_limits(b->plan)->count, 5);
+        assert_int_equal(action_plan_steps(b->plan), 1);
+        assert_int_equal(action_plan_limits(b->plan)->count, 5);
         ruleset_destroy(&rules);
 }
 

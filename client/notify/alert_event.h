@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * alert_event.h - one thing to act on: an alert that began to fire, or its end.
+ *
+ * An own copy of the daemon's message, its texts cut at ALERT_EVENT_TEXT_BYTES;
+ * never changed, shared by reference. Pure. What is not known is absent in the
+ * message; a time that is not known is EVENT_NO_TIME here.
+ */
+#ifndef HW_CLIENT_NOTIFY_ALERT_EVENT_H
+#define HW_CLIENT_NOTIFY_ALERT_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heapwatch/wire.h"
+
+#define EVENT_NO_TIME          UINT64_MAX
+#define ALERT_EVENT_TEXT_BYTES 4096u /* one text, its NUL included: longer ones are cut */
+#define ALERT_EVENT_PAIRS      64u   /* labels, and annotations: later ones are left out */
+
+struct alert_event {
+        unsigned refs;
+        bool resolved; /* its end */
+        char *target;
+        Hw__Alert *alert; /* `state` says the same as `resolved` */
+};
+
+/* All return an event with one reference, or NULL when out of memory. Arguments are copied. */
+struct alert_event *alert_event_new(const char *target, const Hw__Alert *alert, bool resolved);
+
+/*
+ * The end of what began with `firing`. What an alert is told apart by stays as it was then: severity and labels; the
+ * rest is the daemon's last word, `last`. Without one (NULL) it ends now, for the reason given (a sentence, or NULL).
+ */
+struct alert_event *alert_event_end(const struct alert_event *firing, const Hw__Alert *last, const char *why,
+                                    uint64_t now_wall_ns);
+
+/*
+ * For those who keep an alert as a state (Alertmanager), when it is silenced: that it is over, and in the annotation
+ * `silenced` that this is a silence and not the end.
+ */
+struct alert_event *alert_event_resolve_on_silence(const struct alert_event *firing, const Hw__Silence *silence,
+                                                   uint64_t now_wall_ns);
+
+struct alert_event *alert_event_ref(const struct alert_event *event);
+void alert_event_unref(struct alert_event **event); /* clears the pointer; NULL allowed */
+
+/* Unix time of what happened: when it began to fire, or ended. EVENT_NO_TIME */
+uint64_t alert_event_wall_ns(const struct alert_event *event);
+uint64_t alert_event_fired_wall_ns(const struct alert_event *event);
+
+/* "firing" or "resolved". Static. */
+const char *alert_event_state_name(const struct alert_event *event);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dispatcher.h - decides which alerts are acted on, and when.
+ *
+ *      lists ─▶ new? acted on before? silenced? over a limit? old? ─▶ act, wait, or leave it
+ *
+ * It keeps every alert that fires and the newest result of each of its actions.
+ * The same alert is acted on once: when it begins to fire, and when it
+ * resolves if its beginning was acted on. One that is silenced or over a limit
+ * waits: if it still fires when the silence ends, or the limit allows it, it is
+ * acted on then. One that began long ago (a log that is caught up with) waits
+ * a moment, so that what has resolved long since bothers nobody. One that is
+ * silenced after it was acted on is resolved with those who keep it as a state
+ * (Alertmanager), and told to them again when the silence ends.
+ *
+ * What it is given is the daemon's lists, not transitions: a list that was lost
+ * is made good by the next one. An alert that a list does not name any more is
+ * over; one that a list names as resolved and that began less than
+ * DISPATCHER_OLD_NS ago, unheard of, is acted on for its beginning and its end.
+ *
+ * Pure: time is an argument, Unix time in ns.
+ */
+#ifndef HW_CLIENT_NOTIFY_DISPATCHER_H
+#define HW_CLIENT_NOTIFY_DISPATCHER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "client/notify/alert_event.h"
+#include "client/notify/record.h"
+#include "client/notify/report.h"
+#include "proto/wire/action_plan.h"
+
+#define DISPATCHER_OLD_NS    60000000000u  /* began longer ago than this when it is heard of ... */
+#define DISPATCHER_SETTLE_NS 5000000000u   /* ... then it waits this long */
+#define DISPATCHER_KEEP_NS   600000000000u /* results of a resolved alert are kept this long */
+
+struct dispatcher;
+
+struct dispatcher_handler {
+        void *ctx;
+        /* To be done now. Both are borrowed; `known`: see executor_take(). False: it cannot be taken. */
+        bool (*act)(void *ctx, const struct alert_event *event, struct action_plan *plan, bool known);
+        /* What this rule wants done, borrowed; NULL: nothing. */
+        struct action_plan *(*plan_of)(void *ctx, const char *group, const char *rule);
+};
+
+/* `record` is borrowed: what was acted on, before too. NULL when out of memory. */
+struct dispatcher *dispatcher_new(const struct dispatcher_handler *handler, struct record *record);
+void dispatcher_destroy(struct dispatcher **d);
+
+/*
+ * The newest list of one target: all its alerts. When its rules_generation has changed, each alert that was not acted
+ * on gets the plan that its rule has now.
+ */
+void dispatcher_take(struct dispatcher *d, const char *target, const Hw__Alerts *alerts, uint64_t now_wall_ns);
+
+/* The targets that the daemon has: alerts of others are over. */
+void dispatcher_take_targets(struct dispatcher *d, char *const *names, size_t n, uint64_t now_wall_ns);
+
+/* The daemon begins anew: forgets all alerts, but not the record. */
+void dispatcher_reset(struct dispatcher *d);
+
+/* About once a second. */
+void dispatcher_tick(struct dispatcher *d, uint64_t now_wall_ns);
+
+/* A report of the executor. */
+void dispatcher_report(struct dispatcher *d, const struct action_report *report);
+
+/* Newest result of each step of an alert, in order of steps; *ret_n 0: none yet. Valid until the next call. */
+const struct action_report *dispatcher_results(const struct dispatcher *d, uint64_t fingerprint, size_t *ret_n);
+
+/*
+ * Calls `each` for the alerts whose results have changed since they were last taken, until it says false (that one is
+ * not taken then). dispatcher_not_taken: it did not reach the daemon.
+ */
+void dispatcher_take_changed(struct dispatcher *d,
+                             bool (*each)(void *ctx, uint64_t fingerprint, const struct action_report *results,
+                                          size_t n),
+                             void *ctx);
+void dispatcher_not_taken(struct dispatcher *d, uint64_t fingerprint);
+
+struct dispatcher_stats {
+        uint64_t acted, silenced, limited, past, dropped, no_room; /* alerts; silenced, limited: at least for a while */
+        uint64_t firing;                                           /* now */
+};
+
+const struct dispatcher_stats *dispatcher_stats(const struct dispatcher *d);
+
+#endif

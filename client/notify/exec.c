@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: three descriptors are watched: a pipe with the program's output, a
+ * descriptor of the keeper process (pidfd) that tells its end, and a timer. The
+ * keeper's end is the end of everything: all writers of the pipes are gone, so
+ * what is left in them is read and the result is complete. Where the kernel has
+ * no pidfd the report pipe tells it: the keeper writes there and ends.
+ *
+ * The time-out asks the keeper to kill (SIGTERM); a keeper that does not answer
+ * within GRACE is killed itself. Output is read at most READ_TURN bytes a turn;
+ * a program that prints without end is soon over EXEC_FLOOD_BYTES.
+ */
+#include "client/notify/exec.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/pidfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "client/notify/exec_child.h"
+#include "client/notify/exec_env.h"
+#include "client/notify/alert_json.h"
+#include "heapwatch/text.h"
+
+#define READ_TURN 65536u
+#define GRACE_S   4  /* for the keeper to kill everything */
+#define LEAST_FD  10 /* the child moves its descriptors to 0 ... 3 */
+
+enum why { WHY_ITSELF, WHY_TIMEOUT, WHY_FLOOD };
+
+struct exec {
+        exec_done_fn *done;
+        void *ctx;
+        pid_t keeper;
+        int pidfd, output, report; /* -1: not open */
+        struct event *on_end, *on_output, *on_time;
+        uint64_t timeout_ns;
+        enum why why; /* it is being killed */
+        struct exec_result result;
+};
+
+/* ------------------------------------------------------------- descriptors */
+
+/* The descriptor moved above those that the child uses; -1 stays. */
+static int move_up(int fd)
+{
+        if (fd < 0 || fd >= LEAST_FD)
+                return fd;
+        int moved = fcntl(fd, F_DUPFD_CLOEXEC, LEAST_FD);
+        (void)close(fd);
+        return moved;
+}
+
+static int close_fd(int *fd)
+{
+        if (*fd >= 0)
+                (void)close(*fd);
+        *fd = -1;
+        return 0;
+}
+
+static int open_pipe(int ret_ends[2])
+{
+        if (pipe2(ret_ends, O_CLOEXEC) < 0)
+                return -errno;
+        ret_ends[0] = move_up(ret_ends[0]);
+        ret_ends[1] = move_up(ret_ends[1]);
+        if (ret_ends[0] >= 0 && ret_ends[1] >= 0 && fcntl(ret_ends[0], F_SETFL, O_NONBLOCK) == 0)
+                return 0;
+        int err = errno;
+        close_fd(&ret_ends[0]);
+        close_fd(&ret_ends[1]);
+        return -err;
+}
+
+/* A file in memory with the event as JSON and a line's end, at its beginning. */
+static int open_input(const struct alert_event *event)
+{
+        char *text = json_event(event);
+        int fd = text ? move_up(memfd_create("heapwatch-alert", MFD_CLOEXEC)) : -1;
+        size_t size = text ? strlen(text) : 0;
+
+        if (fd >= 0 &&
+            (write(fd, text, size) != (ssize_t)size || write(fd, "\n", 1) != 1 || lseek(fd, 0, SEEK_SET) != 0))
+                close_fd(&fd);
+        free(text);
+        return fd;
+}
+
+/* ---------------------------------------------------------------- the end */
+
+static void release(struct exec *e)
+{
+        if (e->on_end)
+                event_free(e->on_end);
+        if (e->on_output)
+                event_free(e->on_output);
+        if (e->on_time)
+                event_free(e->on_time);
+        close_fd(&e->pidfd);
+        close_fd(&e->output);
+        close_fd(&e->report);
+        free(e);
+}
+
+static void tell_end(struct exec *e, const struct exec_report *r)
+{
+        char *out = e->result.detail, text[HW_NUMBER_MAX];
+        size_t size = sizeof(e->result.detail);
+
+        if (r && r->end == EXEC_NOT_STARTED)
+                snprintf(out, size, "cannot start: %s", strerror(r->number));
+        else if (e->why == WHY_TIMEOUT)
+                snprintf(out, size, "killed: no end within %s",
+                         hw_duration_text(text, sizeof(text), (double)e->timeout_ns));
+        else if (e->why == WHY_FLOOD)
+                snprintf(out, size, "killed: it printed more than %s",
+                         hw_bytes_text(text, sizeof(text), EXEC_FLOOD_BYTES));
+        else if (!r)
+                snprintf(out, size, "its end is not known: somebody killed its keeper");
+        else if (r->end == EXEC_SIGNALLED)
+                snprintf(out, size, "ended by signal %d", r->number);
+        else
+                snprintf(out, size, "exit status %d", r->number);
+        e->result.ok = r && r->end == EXEC_EXITED && r->number == 0 && e->why == WHY_ITSELF;
+        e->result.timed_out = e->why == WHY_TIMEOUT;
+}
+
+static void kill_keeper(struct exec *e, int sig)
+{
+        (void)kill(e->keeper, sig); /* not waited for yet, so the number is still its own */
+}
+
+static void begin_kill(struct exec *e, enum why why)
+{
+        struct timeval grace = { .tv_sec = GRACE_S };
+
+        e->why = why;
+        kill_keeper(e, SIGTERM);
+        (void)event_add(e->on_time, &grace); /* cannot fail: it replaces a timer that was there */
+}
+
+/* Takes a turn's worth of output in. Returns bytes, 0 at its end, or -errno. */
+static ssize_t read_output(struct exec *e)
+{
+        char buffer[READ_TURN];
+        ssize_t n = read(e->output, buffer, sizeof(buffer));
+
+        if (n <= 0)
+                return n < 0 ? -errno : 0;
+        size_t room = EXEC_OUTPUT_BYTES - e->result.output_size;
+        size_t take = (size_t)n < room ? (size_t)n : room;
+        memcpy(e->result.output + e->result.output_size, buffer, take);
+        e->result.output_size += take;
+        e->result.output_total += (uint64_t)n;
+        return n;
+}
+
+static void on_output(evutil_socket_t fd, short what, void *ctx)
+{
+        struct exec *e = ctx;
+        ssize_t n = read_output(e);
+
+        (void)fd;
+        (void)what;
+        if (n == 0 || (n < 0 && n != -EAGAIN && n != -EINTR))
+                (void)event_del(e->on_output);
+        if (e->result.output_total > EXEC_FLOOD_BYTES && e->why == WHY_ITSELF) {
+                (void)event_del(e->on_output);
+                begin_kill(e, WHY_FLOOD);
+        }
+}
+
+static void on_time(evutil_socket_t fd, short what, void *ctx)
+{
+        struct exec *e = ctx;
+        struct timeval again = { .tv_sec = GRACE_S };
+
+        (void)fd;
+        (void)what;
+        if (e->why == WHY_ITSELF) {
+                begin_kill(e, WHY_TIMEOUT);
+                return;
+        }
+        kill_keeper(e, SIGKILL); /* its program dies with it; a process that the kernel does not let go is waited for */
+        (void)event_add(e->on_time, &again);
+}
+
+static void on_end(evutil_socket_t fd, short what, void *ctx)
+{
+        struct exec *e = ctx;
+        struct exec_report report;
+        exec_done_fn *done = e->done;
+        void *done_ctx = e->ctx;
+
+        (void)fd;
+        (void)what;
+        if (waitpid(e->keeper, NULL, WNOHANG) == 0)
+                return; /* a hint that came too early: it stays readable when it is true */
+        while (e->result.output_total <= EXEC_FLOOD_BYTES && read_output(e) > 0)
+                ;
+        bool told = read(e->report, &report, sizeof(report)) == sizeof(report);
+        tell_end(e, told ? &report : NULL);
+        e->result.output[e->result.output_size] = '\0';
+        struct exec_result result = e->result;
+        release(e);
+        done(done_ctx, &result);
+}
+
+/* -------------------------------------------------------------- the start */
+
+static pid_t fork_keeper(const struct exec_child *child)
+{
+        sigset_t all, before;
+
+        (void)sigfillset(&all);
+        (void)pthread_sigmask(SIG_SETMASK, &all, &before); /* no handler of ours may run in the child */
+        pid_t pid = _Fork();
+        if (pid == 0)
+                exec_child(child);
+        (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+        return pid;
+}
+
+static int watch(struct exec *e, struct event_base *base)
+{
+        struct timeval timeout = { .tv_sec = (time_t)(e->timeout_ns / 1000000000u),
+                                   .tv_usec = (suseconds_t)(e->timeout_ns % 1000000000u / 1000) };
+
+        e->on_end = event_new(base, e->pidfd >= 0 ? e->pidfd : e->report, EV_READ | EV_PERSIST, on_end, e);
+        e->on_output = event_new(base, e->output, EV_READ | EV_PERSIST, on_output, e);
+        e->on_time = evtimer_new(base, on_time, e);
+        if (!e->on_end || !e->on_output || !e->on_time || event_add(e->on_end, NULL) != 0 ||
+            event_add(e->on_output, NULL) != 0 || event_add(e->on_time, &timeout) != 0)
+                return -ENOMEM;
+        return 0;
+}
+
+static int start(struct exec *e, struct event_base *base, const char *const *argv, const struct alert_event *event)
+{
+        int output[2] = { -1, -1 }, report[2] = { -1, -1 }, input = -1, err = -ENOMEM;
+        char **env = exec_env(event);
+
+        if (!env)
+                goto out;
+        input = open_input(event);
+        if (input < 0 || (err = open_pipe(output)) < 0 || (err = open_pipe(report)) < 0)
+                goto out;
+        struct exec_child child = { .argv = (char *const *)argv,
+                                    .env = env,
+                                    .input = input,
+                                    .output = output[1],
+                                    .report = report[1],
+                                    .parent = getpid() };
+        e->output = output[0];
+        e->report = report[0];
+        e->keeper = fork_keeper(&child);
+        err = e->keeper < 0 ? -errno : 0;
+        if (err < 0)
+                goto out;
+        e->pidfd = pidfd_open(e->keeper, 0);
+        err = e->pidfd < 0 && errno != ENOSYS ? -errno : watch(e, base);
+out:
+        close_fd(&input);
+        close_fd(&output[1]);
+        close_fd(&report[1]);
+        if (e->output < 0)
+                close_fd(&output[0]);
+        free(env);
+        return err;
+}
+
+struct exec *exec_start(struct event_base *base, const char *const *argv, const struct alert_event *event,
+                        uint64_t timeout_ns, exec_done_fn *done, void *ctx, char *error, size_t error_size)
+{
+        struct exec *e = calloc(1, sizeof(*e));
+        int err = -ENOMEM;
+
+        if (e) {
+                e->done = done;
+                e->ctx = ctx;
+                e->timeout_ns = timeout_ns;
+                e->keeper = e->pidfd = e->output = e->report = -1;
+                err = start(e, base, argv, event);
+        }
+        if (err < 0) {
+                snprintf(error, error_size, "cannot make a process: %s", strerror(-err));
+                exec_cancel(&e);
+        }
+        return e;
+}
+
+void exec_cancel(struct exec **ep)
+{
+        struct exec *e = *ep;
+
+        *ep = NULL;
+        if (!e)
+                return;
+        if (e->keeper > 0) {
+                (void)kill(e->keeper, SIGTERM);    /* not waited for yet, so the number is still its own */
+                (void)waitpid(e->keeper, NULL, 0); /* at most two seconds: the keeper's rounds are bounded */
+        }
+        release(e);
+}

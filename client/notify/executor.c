@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a job is an order and the number of the step it is at. Every step
+ * ends in step_over(), which reports and goes on with the next; no step calls
+ * it from within its own start, other than through a zero timer, so that a
+ * plan of failing steps is no recursion.
+ *
+ * Waiting orders stand in one list in order of coming. Whenever a job ends the
+ * list is searched for the first whose alert no job is busy with.
+ */
+#include "client/notify/executor.h"
+
+#include <event2/event.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/notify/exec.h"
+#include "client/notify/http.h"
+#include "client/notify/alert_json.h"
+#include "client/notify/resend.h"
+#include "proto/base/clock.h"
+#include "heapwatch/text.h"
+#include "client/notify/say.h"
+
+struct job {
+        struct executor *executor;
+        struct job *next;
+        struct alert_event *event;
+        struct action_plan *plan;
+        bool known;
+        uint32_t step, attempts;
+        struct event *timer; /* goes on: with the next step, or with another attempt */
+        struct exec *exec;   /* at most one of the two */
+        struct http_request *request;
+};
+
+struct job_list {
+        struct job *first, **end;
+};
+
+struct executor {
+        struct executor_options options;
+        struct http *http;
+        struct resend *resend;
+        struct job_list working, waiting;
+        struct executor_stats stats;
+};
+
+static const struct action_step *step_of(const struct job *j)
+{
+        return action_plan_step(j->plan, j->step);
+}
+
+/* ------------------------------------------------------------------- lists */
+
+static void list_init(struct job_list *l)
+{
+        l->first = NULL;
+        l->end = &l->first;
+}
+
+static void list_append(struct job_list *l, struct job *j)
+{
+        j->next = NULL;
+        *l->end = j;
+        l->end = &j->next;
+}
+
+static void list_remove(struct job_list *l, struct job *j)
+{
+        struct job **link = &l->first;
+
+        while (*link != j)
+                link = &(*link)->next;
+        *link = j->next;
+        if (l->end == &j->next)
+                l->end = link;
+}
+
+static void job_destroy(struct job *j)
+{
+        exec_cancel(&j->exec);
+        http_cancel(&j->request);
+        if (j->timer)
+                event_free(j->timer);
+        action_plan_unref(&j->plan);
+        alert_event_unref(&j->event);
+        free(j);
+}
+
+/* ----------------------------------------------------------------- reports */
+
+static void report(struct job *j, enum action_outcome outcome, const char *detail)
+{
+        struct action_report r = {
+                .fingerprint = j->event->alert->fingerprint,
+                .resolved = j->event->resolved,
+                .step = j->step,
+                .kind = step_of(j)->kind,
+                .outcome = outcome,
+                .attempts = j->attempts,
+                .wall_ns = clock_wall_ns(),
+        };
+
+        (void)hw_terminal_text(r.detail, sizeof(r.detail), detail);
+        j->executor->options.report(j->executor->options.ctx, &r);
+}
+
+static void log_failure(const struct job *j, const char *detail)
+{
+        char name[256], rule[128], why[256];
+
+        action_step_text(name, sizeof(name), step_of(j));
+        (void)hw_terminal_text(rule, sizeof(rule), j->event->alert->rule);
+        (void)hw_terminal_text(why, sizeof(why), detail);
+        say_warning("alert=%s target=%s action=%s to=%s attempts=%" PRIu32 " failed: %s", rule, j->event->target,
+                    action_kind_name(step_of(j)->kind), name, j->attempts, why);
+}
+
+/* ------------------------------------------------------------------- steps */
+
+static void start_waiting(struct executor *a);
+
+/* Comes back to the job from the loop. */
+static void go_on_after(struct job *j, uint64_t ns)
+{
+        struct timeval after = { .tv_sec = (time_t)(ns / 1000000000u),
+                                 .tv_usec = (suseconds_t)(ns % 1000000000u / 1000) };
+
+        if (evtimer_add(j->timer, &after) != 0)
+                event_active(j->timer, EV_TIMEOUT, 0); /* out of memory: at once, rather than never */
+}
+
+/* The step at hand is over, in one way or the other. */
+static void step_over(struct job *j, bool ok, const char *detail)
+{
+        j->executor->stats.done += ok;
+        j->executor->stats.failed += !ok;
+        if (!ok)
+                log_failure(j, detail);
+        report(j, ok ? OUTCOME_DONE : OUTCOME_FAILED, detail);
+        j->step++;
+        j->attempts = 0;
+        go_on_after(j, 0);
+}
+
+static void try_again_or_give_up(struct job *j, bool again, const char *detail)
+{
+        uint64_t pause = j->executor->options.retry_ns;
+
+        if (!again || j->attempts >= step_of(j)->attempts) {
+                step_over(j, false, detail);
+                return;
+        }
+        for (uint32_t i = 1; i < j->attempts && pause < EXECUTOR_RETRY_MAX_NS; i++)
+                pause *= 2;
+        j->executor->stats.retries++;
+        go_on_after(j, pause < EXECUTOR_RETRY_MAX_NS ? pause : EXECUTOR_RETRY_MAX_NS);
+}
+
+static bool is_severe(const struct alert_event *e, const char *severity)
+{
+        return !e->resolved && e->alert->severity && !strcmp(e->alert->severity, severity);
+}
+
+static void do_log(struct job *j)
+{
+        const Hw__Alert *a = j->event->alert;
+        char rule[256], band[512], severity[32], value[128], sentence[1024];
+        void (*say)(const char *format, ...) = say_info;
+
+        if (is_severe(j->event, "critical"))
+                say = say_error;
+        else if (is_severe(j->event, "warning"))
+                say = say_warning;
+        (void)hw_terminal_text(rule, sizeof(rule), a->rule);
+        (void)hw_terminal_text(band, sizeof(band), a->band_label ? a->band_label : "");
+        (void)hw_terminal_text(severity, sizeof(severity), a->severity ? a->severity : "unknown");
+        (void)hw_terminal_text(value, sizeof(value), a->value_text ? a->value_text : "unknown");
+        (void)hw_terminal_text(sentence, sizeof(sentence), a->sentence ? a->sentence : "");
+        say("alert=%s state=%s severity=%s target=%s%s%s value=\"%s\": %s", rule, alert_event_state_name(j->event),
+            severity, j->event->target, *band ? " band=" : "", band, value, sentence);
+        step_over(j, true, "logged");
+}
+
+static void on_exec_done(void *ctx, const struct exec_result *result)
+{
+        struct job *j = ctx;
+        char detail[REPORT_DETAIL_MAX];
+        size_t line = strcspn(result->output, "\n");
+
+        j->exec = NULL;
+        if (line > 0)
+                snprintf(detail, sizeof(detail), "%s; it said: %.*s", result->detail, (int)(line < 160 ? line : 160),
+                         result->output);
+        else
+                snprintf(detail, sizeof(detail), "%s", result->detail);
+        if (result->ok)
+                step_over(j, true, detail);
+        else
+                try_again_or_give_up(j, true, detail);
+}
+
+static void do_exec(struct job *j)
+{
+        const struct action_step *s = step_of(j);
+        char error[256];
+
+        j->exec = exec_start(j->executor->options.base, s->argv, j->event, s->timeout_ns, on_exec_done, j, error,
+                             sizeof(error));
+        if (!j->exec)
+                try_again_or_give_up(j, true, error);
+}
+
+static void on_http_done(void *ctx, const struct http_result *result)
+{
+        struct job *j = ctx;
+
+        j->request = NULL;
+        if (result->ok)
+                step_over(j, true, result->detail);
+        else
+                try_again_or_give_up(j, result->again, result->detail);
+}
+
+/* Sends `body` (taken; NULL: out of memory). */
+static void do_post(struct job *j, const char *url, char *body)
+{
+        const struct action_step *s = step_of(j);
+        struct http_post post = { .url = url,
+                                  .body = body,
+                                  .bearer_file = s->bearer_file,
+                                  .ca_file = s->ca_file,
+                                  .timeout_ns = s->timeout_ns };
+        char error[512] = "out of memory";
+
+        if (body)
+                j->request = http_start(j->executor->http, &post, on_http_done, j, error, sizeof(error));
+        free(body);
+        if (!j->request)
+                try_again_or_give_up(j, true, error);
+}
+
+static void do_alertmanager(struct job *j)
+{
+        const struct alert_event *e = j->event;
+        const struct action_step *s = step_of(j);
+        char url[ACTION_TEXT_MAX + 32];
+        uint64_t now = clock_wall_ns();
+
+        if (e->resolved)
+                resend_close(j->executor->resend, e->alert->fingerprint, s);
+        else if (!resend_open(j->executor->resend, e, s))
+                say_warning("alertmanager: too many alerts fire; one is sent once only");
+        do_post(j, resend_url(url, sizeof(url), s->url),
+                json_alertmanager(&e, 1, now, now + RESEND_LIVES * s->resend_ns));
+}
+
+static void attempt(struct job *j)
+{
+        j->attempts++;
+        switch (step_of(j)->kind) {
+        case ACTION_LOG:
+                do_log(j);
+                return;
+        case ACTION_EXEC:
+                do_exec(j);
+                return;
+        case ACTION_WEBHOOK:
+                do_post(j, step_of(j)->url, json_webhook(j->event));
+                return;
+        case ACTION_ALERTMANAGER:
+                do_alertmanager(j);
+                return;
+        case ACTION_CENSUS: /* a plan cannot hold these two yet: action_plan_add refuses them */
+        case ACTION_DUMP:
+        case ACTION_PUBLISH:
+        case ACTION_KINDS:
+                break;
+        }
+        step_over(j, true, "published");
+}
+
+/* -------------------------------------------------------------------- jobs */
+
+static bool has_to_be_done(const struct job *j)
+{
+        return action_step_applies(step_of(j), j->event->resolved, j->known);
+}
+
+static void tell_over(const struct job *j)
+{
+        if (!j->known)
+                j->executor->options.over(j->executor->options.ctx, j->event);
+}
+
+static void on_turn(evutil_socket_t fd, short what, void *ctx)
+{
+        struct job *j = ctx;
+        struct executor *a = j->executor;
+
+        (void)fd;
+        (void)what;
+        while (j->step < action_plan_steps(j->plan) && !has_to_be_done(j))
+                j->step++;
+        if (j->step < action_plan_steps(j->plan)) {
+                attempt(j);
+                return;
+        }
+        list_remove(&a->working, j);
+        a->stats.working--;
+        tell_over(j);
+        job_destroy(j);
+        start_waiting(a);
+}
+
+static bool is_busy(const struct executor *a, uint64_t fingerprint)
+{
+        for (const struct job *j = a->working.first; j; j = j->next)
+                if (j->event->alert->fingerprint == fingerprint)
+                        return true;
+        return false;
+}
+
+static void start_waiting(struct executor *a)
+{
+        struct job *next;
+
+        for (struct job *j = a->waiting.first; j && a->stats.working < EXECUTOR_JOBS_MAX; j = next) {
+                next = j->next;
+                if (is_busy(a, j->event->alert->fingerprint))
+                        continue;
+                list_remove(&a->waiting, j);
+                a->stats.waiting--;
+                list_append(&a->working, j);
+                a->stats.working++;
+                go_on_after(j, 0);
+        }
+}
+
+static void drop(struct job *j, const char *why)
+{
+        j->executor->stats.dropped++;
+        say_warning("alert of target=%s: actions %s", j->event->target, why);
+        for (j->step = 0; j->step < action_plan_steps(j->plan); j->step++)
+                if (has_to_be_done(j))
+                        report(j, OUTCOME_SKIPPED, why);
+        tell_over(j);
+        job_destroy(j);
+}
+
+void executor_take(struct executor *a, const struct alert_event *event, struct action_plan *plan, bool known)
+{
+        struct job *j = calloc(1, sizeof(*j));
+
+        a->stats.taken++;
+        if (!j) {
+                a->stats.dropped++;
+                return;
+        }
+        j->executor = a;
+        j->event = alert_event_ref(event);
+        j->plan = action_plan_ref(plan);
+        j->known = known;
+        j->timer = evtimer_new(a->options.base, on_turn, j);
+        if (!j->timer) {
+                drop(j, "not done: out of memory");
+        } else if (a->stats.waiting >= EXECUTOR_WAITING_MAX) {
+                drop(j, "not done: too many wait already");
+        } else {
+                list_append(&a->waiting, j);
+                a->stats.waiting++;
+                start_waiting(a);
+        }
+}
+
+void executor_hold(struct executor *a, bool held)
+{
+        resend_hold(a->resend, held);
+}
+
+void executor_forget_open(struct executor *a)
+{
+        resend_clear(a->resend);
+}
+
+const struct executor_stats *executor_stats(const struct executor *a)
+{
+        return &a->stats;
+}
+
+struct executor *executor_new(const struct executor_options *options)
+{
+        struct executor *a = calloc(1, sizeof(*a));
+
+        if (!a)
+                return NULL;
+        a->options = *options;
+        if (!a->options.retry_ns)
+                a->options.retry_ns = EXECUTOR_RETRY_NS;
+        list_init(&a->working);
+        list_init(&a->waiting);
+        a->http = http_new(options->base);
+        a->resend = a->http ? resend_new(options->base, a->http) : NULL;
+        if (!a->resend)
+                executor_destroy(&a);
+        return a;
+}
+
+void executor_destroy(struct executor **ap)
+{
+        struct executor *a = *ap;
+        struct job *j;
+
+        *ap = NULL;
+        if (!a)
+                return;
+        while ((j = a->working.first)) {
+                list_remove(&a->working, j);
+                job_destroy(j);
+        }
+        while ((j = a->waiting.first)) {
+                list_remove(&a->waiting, j);
+                job_destroy(j);
+        }
+        resend_destroy(&a->resend);
+        http_destroy(&a->http);
+        free(a);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * executor.h - does what plans say, in order, and tells what became of it.
+ *
+ *      order ─▶ waiting ─▶ job: step, step, step ─▶ a report of each
+ *
+ * The steps of one order go one after the other; a step that fails does not
+ * keep the next from being done. Orders of one alert go one after the other
+ * too, so that its end never overtakes its beginning; those of different
+ * alerts run side by side, EXECUTOR_JOBS_MAX at once. A step that is tried again
+ * after a pause keeps its place. Belongs to one event loop.
+ */
+#ifndef HW_CLIENT_NOTIFY_EXECUTOR_H
+#define HW_CLIENT_NOTIFY_EXECUTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/notify/alert_event.h"
+#include "client/notify/report.h"
+
+#define EXECUTOR_JOBS_MAX     16u         /* at work at once */
+#define EXECUTOR_WAITING_MAX  1000u       /* orders that wait: beyond, they are dropped, reported and counted */
+#define EXECUTOR_RETRY_NS     1000000000u /* pause before the second attempt; doubled for each further one */
+#define EXECUTOR_RETRY_MAX_NS 30000000000u
+
+struct event_base;
+struct executor;
+
+struct executor_options {
+        struct event_base *base;
+        action_report_fn *report;
+        /* All steps of an event are over, or it was dropped; not for known ones. */
+        void (*over)(void *ctx, const struct alert_event *event);
+        void *ctx;
+        uint64_t retry_ns; /* 0: EXECUTOR_RETRY_NS */
+};
+
+/* NULL when out of memory. */
+struct executor *executor_new(const struct executor_options *options);
+
+/* Kills what runs, forgets what waits, reports nothing. */
+void executor_destroy(struct executor **executor);
+
+/*
+ * One event to act on; event and plan are shared by reference. `known` says that
+ * it was acted on before: only what keeps a state elsewhere (alertmanager) is
+ * done again.
+ */
+void executor_take(struct executor *executor, const struct alert_event *event, struct action_plan *plan, bool known);
+
+/*
+ * While held, Alertmanagers are not told again that alerts fire: the daemon is silent, nobody knows. They let the
+ * alerts go by themselves.
+ */
+void executor_hold(struct executor *executor, bool held);
+
+/* The daemon begins anew: Alertmanagers are told again only of alerts that are given to executor_take from now on. */
+void executor_forget_open(struct executor *executor);
+
+struct executor_stats {
+        uint64_t taken, dropped; /* orders */
+        uint64_t done, failed;   /* steps */
+        uint64_t retries;
+        uint32_t working, waiting; /* orders, now */
+};
+
+const struct executor_stats *executor_stats(const struct executor *executor);
+
+#endif

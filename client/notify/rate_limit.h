@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * limits.h - how often is acted: at most `count` times in any window for a
+ * rule, at most `per_alert` times of these for one of its alerts.
+ *
+ * Counted are alerts that began to fire and were acted on; the end of such an
+ * alert is always told. Pure: time is an argument, Unix time in ns.
+ */
+#ifndef HW_CLIENT_NOTIFY_RATE_LIMIT_H
+#define HW_CLIENT_NOTIFY_RATE_LIMIT_H
+
+#include <stdint.h>
+
+#include "proto/wire/action_plan.h"
+
+#define LIMITS_RULES_MAX 4096u /* rules with a memory; beyond, the one not acted on for longest is forgotten */
+
+struct limit_table;
+
+/* NULL when out of memory. */
+struct limit_table *limit_table_new(void);
+void limit_table_destroy(struct limit_table **t);
+
+enum limit_answer { LIMIT_FREE, LIMIT_RULE, LIMIT_ALERT };
+
+/* Whether an alert of this rule (a hash of its group and name) may be acted on now. */
+enum limit_answer limit_ask(const struct limit_table *t, const struct action_limits *limits, uint64_t rule,
+                            uint64_t fingerprint, uint64_t now_wall_ns);
+
+/* It was. Without memory it is not remembered: then the limit is too generous, never too strict. */
+void limit_note(struct limit_table *t, const struct action_limits *limits, uint64_t rule, uint64_t fingerprint,
+                uint64_t now_wall_ns);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* record.c - an array, searched from its newest end: alerts are few, and asked about when they change only. */
+#include "client/notify/record.h"
+
+#include <string.h>
+
+static struct record_entry *find(struct record *r, uint64_t fingerprint, uint64_t fired_wall_ns)
+{
+        for (size_t i = r->n; i-- > 0;)
+                if (r->items[i].fingerprint == fingerprint && r->items[i].fired_wall_ns == fired_wall_ns)
+                        return &r->items[i];
+        return NULL;
+}
+
+const struct record_entry *record_find(const struct record *r, uint64_t fingerprint, uint64_t fired_wall_ns)
+{
+        return find((struct record *)r, fingerprint, fired_wall_ns);
+}
+
+void record_add(struct record *r, const struct record_entry *entry)
+{
+        struct record_entry *known = find(r, entry->fingerprint, entry->fired_wall_ns);
+
+        if (known) {
+                known->fired_over |= entry->fired_over;
+                known->resolved |= entry->resolved;
+                known->resolved_over |= entry->resolved_over;
+                return;
+        }
+        if (r->n == RECORD_MAX) {
+                memmove(r->items, r->items + 1, (RECORD_MAX - 1) * sizeof(*r->items));
+                r->n--;
+        }
+        r->items[r->n++] = *entry;
+}
+
+/* Told apart by a time that a file can hold: others (none, or a log's nonsense) are not remembered. */
+static bool can_be_remembered(const struct alert_event *e)
+{
+        uint64_t fired = alert_event_fired_wall_ns(e);
+
+        return fired > 0 && fired <= INT64_MAX;
+}
+
+static struct record_entry *entry_of(struct record *r, const struct alert_event *e)
+{
+        return can_be_remembered(e) ? find(r, e->alert->fingerprint, e->alert->fired_wall_ns) : NULL;
+}
+
+void record_begin(struct record *r, const struct alert_event *e)
+{
+        struct record_entry *entry = entry_of(r, e);
+        const struct record_entry fresh = { .fingerprint = e->alert->fingerprint,
+                                            .fired_wall_ns = e->alert->fired_wall_ns };
+
+        if (!can_be_remembered(e))
+                return;
+        if (entry)
+                entry->resolved |= e->resolved;
+        else
+                record_add(r, &fresh);
+}
+
+void record_over(struct record *r, const struct alert_event *e)
+{
+        struct record_entry *entry = entry_of(r, e);
+
+        if (!entry)
+                return;
+        if (e->resolved)
+                entry->resolved_over = true;
+        else
+                entry->fired_over = true;
+        r->changes++;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: the text is checked as a whole before anything is taken from it, so a
+ * broken file has no effect at all. Other members of the object are ignored.
+ *
+ *      {"version": 1, "done": [{"alert": "0123456789abcdef", "fired": ns, "resolved": false}]}
+ */
+#include "client/notify/record_file.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/notify/say.h"
+#include "proto/base/whole_file.h"
+#include "proto/wire/state_path.h"
+
+/* --------------------------------------------------------------------- write */
+
+int record_write(const struct record *r, const char *path)
+{
+        char *text = record_text(r);
+        int err = text ? whole_file_write(path, text, strlen(text)) : -ENOMEM;
+
+        free(text);
+        return err;
+}
+
+/* ---------------------------------------------------------------------- read */
+
+static bool read_entry(const json_t *o, struct record_entry *e)
+{
+        const json_t *alert = json_object_get(o, "alert"), *fired = json_object_get(o, "fired"),
+                     *resolved = json_object_get(o, "resolved");
+        const char *digits = json_string_value(alert);
+
+        if (!digits || json_string_length(alert) != 16 || strspn(digits, "0123456789abcdef") != 16 ||
+            !json_is_boolean(resolved) || !json_is_integer(fired) || json_integer_value(fired) <= 0)
+                return false;
+        *e = (struct record_entry){ .fingerprint = strtoull(digits, NULL, 16),
+                                    .fired_wall_ns = (uint64_t)json_integer_value(fired),
+                                    .fired_over = true,
+                                    .resolved = json_is_true(resolved),
+                                    .resolved_over = json_is_true(resolved) };
+        return true;
+}
+
+static bool check(const json_t *root, char *error, size_t size)
+{
+        const json_t *list = json_object_get(root, "done");
+        struct record_entry e;
+
+        if (!json_is_object(root) || json_integer_value(json_object_get(root, "version")) != 1) {
+                (void)snprintf(error, size, "version: expected 1");
+                return false;
+        }
+        if (!json_is_array(list) || json_array_size(list) > RECORD_MAX) {
+                (void)snprintf(error, size, "done: expected a list of at most 4096 alerts");
+                return false;
+        }
+        for (size_t i = 0; i < json_array_size(list); i++) {
+                if (read_entry(json_array_get(list, i), &e))
+                        continue;
+                (void)snprintf(error, size, "done %zu: expected alert (16 hexadecimal digits), fired and resolved",
+                               i + 1);
+                return false;
+        }
+        return true;
+}
+
+bool record_parse(struct record *r, const char *text, size_t size, char *error, size_t error_size)
+{
+        json_error_t where;
+        json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &where);
+        struct record_entry e;
+
+        if (!root) {
+                (void)snprintf(error, error_size, "line %d, column %d: %s", where.line, where.column, where.text);
+                return false;
+        }
+        bool good = check(root, error, error_size);
+        const json_t *list = json_object_get(root, "done");
+        for (size_t i = 0; good && i < json_array_size(list); i++)
+                if (read_entry(json_array_get(list, i), &e))
+                        record_add(r, &e);
+        json_decref(root);
+        return good;
+}
+
+static void set_aside(const char *path, const char *why)
+{
+        char aside[STATE_PATH_MAX + 16];
+
+        (void)snprintf(aside, sizeof(aside), "%s.broken", path);
+        if (rename(path, aside) == 0)
+                say_error("record %s is not usable: %s; it is now %s: alerts that fire are acted on once more", path,
+                          why, aside);
+        else
+                say_error("record %s is not usable: %s; it could not be moved aside: %s", path, why, strerror(errno));
+}
+
+void record_read(struct record *r, const char *path, const char *before)
+{
+        char *text = NULL, error[512];
+        size_t size;
+        int err = whole_file_read(path, RECORD_FILE_BYTES_MAX, &text, &size);
+
+        if (err == 0 && !record_parse(r, text, size, error, sizeof(error)))
+                set_aside(path, error);
+        else if (err == -EPERM)
+                set_aside(path, "expected a regular file that belongs to this user");
+        else if (err == -EFBIG)
+                set_aside(path, "it is larger than 4 MiB");
+        else if (err == -ENOENT || err == -ENOTDIR) {
+                if (before && whole_file_read(before, RECORD_FILE_BYTES_MAX, &text, &size) == 0)
+                        (void)record_parse(r, text, size, error,
+                                           sizeof(error)); /* the daemon says what is wrong with it */
+        } else if (err < 0)
+                say_error("record %s cannot be read: %s", path, strerror(-err));
+        free(text);
+}

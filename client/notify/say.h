@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * say.h - one line per message to standard error: `level what key=value`, as the
+ * daemon writes its log, whose standard error it usually is.
+ *
+ * A line that the other side cannot take now is dropped: actions never wait for
+ * a reader. Bytes from outside must be made safe by the caller (hw_terminal_text);
+ * control characters that are left become '?'.
+ */
+#ifndef HW_CLIENT_NOTIFY_SAY_H
+#define HW_CLIENT_NOTIFY_SAY_H
+
+enum say_level { SAY_ERROR, SAY_WARNING, SAY_INFO, SAY_DEBUG };
+
+/* Lines above `level` are left out. Default: SAY_INFO. */
+void say_set_level(enum say_level level);
+
+void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void say_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void say_debug(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* token.h - a secret from a file of one line: printable ASCII without blanks. May wait for the disk. */
+#ifndef HW_CLIENT_NOTIFY_TOKEN_H
+#define HW_CLIENT_NOTIFY_TOKEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Reads it into `token`. False with a sentence that names the file only, never what stands in it. */
+bool token_read(const char *path, char *token, size_t size, char *error, size_t error_size);
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* outcomes.c - chains by fingerprint; a full table is swept for what is not published any more. */
+#include "daemon/alerting/outcomes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/base/ckd.h"
+#include "proto/base/hash.h"
+
+#define BUCKETS  1024u
+#define SWEEP_NS (OUTCOME_KEEP_NS / 2)
+
+struct entry {
+        struct entry *chain;
+        Hw__AlertOutcome *outcome;
+        uint64_t used_ns;
+};
+
+struct outcomes {
+        struct entry *buckets[BUCKETS];
+        size_t n;
+        uint64_t swept_ns;
+};
+
+struct outcomes *outcomes_new(void)
+{
+        return calloc(1, sizeof(struct outcomes));
+}
+
+static void entry_destroy(struct entry *e)
+{
+        hw__alert_outcome__free_unpacked(e->outcome, NULL);
+        free(e);
+}
+
+/* Drops all that were not used since `since_ns`. */
+static void sweep(struct outcomes *o, uint64_t since_ns)
+{
+        for (size_t i = 0; i < BUCKETS; i++) {
+                for (struct entry **link = &o->buckets[i]; *link;) {
+                        struct entry *e = *link;
+                        if (e->used_ns >= since_ns) {
+                                link = &e->chain;
+                                continue;
+                        }
+                        *link = e->chain;
+                        o->n--;
+                        entry_destroy(e);
+                }
+        }
+}
+
+void outcomes_destroy(struct outcomes **op)
+{
+        struct outcomes *o = *op;
+
+        *op = NULL;
+        if (!o)
+                return;
+        sweep(o, UINT64_MAX);
+        free(o);
+}
+
+static struct entry **bucket_of(struct outcomes *o, uint64_t alert)
+{
+        return &o->buckets[hash_u64(alert, 0) % BUCKETS];
+}
+
+static struct entry *find(struct outcomes *o, uint64_t alert)
+{
+        struct entry *e = *bucket_of(o, alert);
+
+        while (e && e->outcome->alert != alert)
+                e = e->chain;
+        return e;
+}
+
+static const char *wrong(const Hw__AlertOutcome *outcome)
+{
+        if (!outcome->has_alert)
+                return "an outcome needs an alert";
+        if (outcome->n_actions > OUTCOME_ACTIONS_MAX)
+                return "an alert has at most 16 actions";
+        for (size_t i = 0; i < outcome->n_actions; i++) {
+                const Hw__ActionResult *r = outcome->actions[i];
+                if ((r->detail && strlen(r->detail) > OUTCOME_DETAIL_BYTES) || (r->kind && strlen(r->kind) > 32))
+                        return "the detail of an outcome is longer than 512 bytes";
+        }
+        return NULL;
+}
+
+static Hw__AlertOutcome *copy(const Hw__AlertOutcome *outcome)
+{
+        size_t size = hw__alert_outcome__get_packed_size(outcome);
+        uint8_t *packed = malloc(size + 1);
+        Hw__AlertOutcome *made = NULL;
+
+        if (packed)
+                made = hw__alert_outcome__unpack(NULL, hw__alert_outcome__pack(outcome, packed), packed);
+        free(packed);
+        return made;
+}
+
+static struct entry *add(struct outcomes *o, uint64_t alert)
+{
+        struct entry *e = o->n < OUTCOMES_MAX ? calloc(1, sizeof(*e)) : NULL;
+
+        if (!e)
+                return NULL;
+        e->chain = *bucket_of(o, alert);
+        *bucket_of(o, alert) = e;
+        o->n++;
+        return e;
+}
+
+const char *outcomes_set(struct outcomes *o, const Hw__AlertOutcome *outcome, uint64_t now_ns)
+{
+        const char *mistake = wrong(outcome);
+        struct entry *e;
+        Hw__AlertOutcome *made;
+
+        if (mistake)
+                return mistake;
+        if (now_ns - o->swept_ns > SWEEP_NS) {
+                sweep(o, sub_sat(now_ns, OUTCOME_KEEP_NS));
+                o->swept_ns = now_ns;
+        }
+        made = copy(outcome);
+        if (!made)
+                return "out of memory";
+        e = find(o, outcome->alert);
+        if (!e)
+                e = add(o, outcome->alert);
+        if (!e) {
+                hw__alert_outcome__free_unpacked(made, NULL);
+                return NULL; /* no place: nothing is shown, which is no mistake of the notifier */
+        }
+        hw__alert_outcome__free_unpacked(e->outcome, NULL);
+        e->outcome = made;
+        e->used_ns = now_ns;
+        return NULL;
+}
+
+const Hw__AlertOutcome *outcomes_find(struct outcomes *o, uint64_t alert, uint64_t now_ns)
+{
+        struct entry *e = find(o, alert);
+
+        if (!e)
+                return NULL;
+        e->used_ns = now_ns;
+        return e->outcome;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * outcomes.h - what became of the actions of each alert, as the notifier reported
+ * it: goes from there onto the alert's message.
+ *
+ * Bounded; those of an alert that nobody has asked about for OUTCOME_KEEP_NS
+ * (it is not published any more) are forgotten.
+ */
+#ifndef HW_DAEMON_ALERTING_OUTCOMES_H
+#define HW_DAEMON_ALERTING_OUTCOMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heapwatch/wire.h"
+
+#define OUTCOMES_MAX         8192u /* alerts: of further ones nothing is shown */
+#define OUTCOME_ACTIONS_MAX  16u   /* of one alert */
+#define OUTCOME_DETAIL_BYTES 512u  /* of one action: a longer one is refused */
+#define OUTCOME_KEEP_NS      60000000000u
+
+struct outcomes;
+
+/* NULL when out of memory. */
+struct outcomes *outcomes_new(void);
+void outcomes_destroy(struct outcomes **o);
+
+/* Replaces those of its alert; copied. Returns NULL or, with nothing changed, a sentence. Time: any steady clock. */
+const char *outcomes_set(struct outcomes *o, const Hw__AlertOutcome *outcome, uint64_t now_ns);
+
+/* Those of an alert in the order of its actions, or NULL. Valid until the next call but this one. */
+const Hw__AlertOutcome *outcomes_find(struct outcomes *o, uint64_t alert, uint64_t now_ns);
+
+#endif

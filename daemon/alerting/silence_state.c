@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: the text is checked as a whole before anything is taken from it, so a
+ * broken file has no effect at all.
+ *
+ *      {"version": 1,
+ *       "silences": [{"id": 1, "rule": "leak", "target": "*", "why": "...", "created": ns, "until": ns}],
+ *       "done": []}
+ *
+ * `done` was the list of alerts that were acted on, which `heapwatch notify` has
+ * in a file of its own now; a daemon of before expects it to be there.
+ */
+#include "daemon/alerting/silence_state.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------- write */
+
+static json_t *silence_json(const struct silence *s)
+{
+        return json_pack("{s:I, s:s, s:s, s:s, s:I, s:I}", "id", (json_int_t)s->id, "rule", s->rule, "target",
+                         s->target, "why", s->why, "created", (json_int_t)s->created_wall_ns, "until",
+                         (json_int_t)s->until_wall_ns);
+}
+
+char *silence_state_text(const struct silences *silences)
+{
+        json_t *list = json_array();
+        bool failed = !list;
+
+        for (size_t i = 0; i < silences->n && !failed; i++)
+                failed = json_array_append_new(list, silence_json(&silences->items[i])) != 0;
+
+        json_t *root = json_pack("{s:i, s:o, s:[]}", "version", 1, "silences", list, "done");
+        char *text = failed || !root ? NULL : json_dumps(root, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
+
+        json_decref(root);
+        return text;
+}
+
+/* -------------------------------------------------------------------- read */
+
+struct reader {
+        char *error;
+        size_t error_size;
+};
+
+static bool refuse(const struct reader *r, const char *what, size_t i, const char *expected)
+{
+        snprintf(r->error, r->error_size, "%s %zu: expected %s", what, i + 1, expected);
+        return false;
+}
+
+static bool take_text(const json_t *o, const char *name, char *out, size_t size)
+{
+        const json_t *text = json_object_get(o, name);
+
+        if (!json_is_string(text) || json_string_length(text) >= size ||
+            strlen(json_string_value(text)) != json_string_length(text))
+                return false;
+        memcpy(out, json_string_value(text), json_string_length(text) + 1);
+        return true;
+}
+
+static bool take_number(const json_t *o, const char *name, uint64_t *ret)
+{
+        const json_t *number = json_object_get(o, name);
+
+        if (!json_is_integer(number) || json_integer_value(number) <= 0)
+                return false;
+        *ret = (uint64_t)json_integer_value(number);
+        return true;
+}
+
+static bool read_silence(const json_t *o, struct silence *s)
+{
+        return take_number(o, "id", &s->id) && take_text(o, "rule", s->rule, sizeof(s->rule)) &&
+               take_text(o, "target", s->target, sizeof(s->target)) && take_text(o, "why", s->why, sizeof(s->why)) &&
+               take_number(o, "created", &s->created_wall_ns) && take_number(o, "until", &s->until_wall_ns);
+}
+
+static bool read_silences(const json_t *list, uint64_t now, struct silences *all, const struct reader *r)
+{
+        char why[256];
+        uint64_t id;
+
+        if (!json_is_array(list) || json_array_size(list) > SILENCES_MAX)
+                return refuse(r, "silences", 0, "a list of at most 1000 silences");
+        for (size_t i = 0; i < json_array_size(list); i++) {
+                struct silence s = { .id = 0 };
+
+                if (!read_silence(json_array_get(list, i), &s))
+                        return refuse(r, "silence", i, "id, rule, target, why, created and until");
+                if (s.until_wall_ns > now && !silences_add(all, &s, now, &id, why, sizeof(why)))
+                        return refuse(r, "silence", i, why);
+        }
+        return true;
+}
+
+static bool read_all(const json_t *root, uint64_t now, struct silences *all, const struct reader *r)
+{
+        if (!json_is_object(root) || json_integer_value(json_object_get(root, "version")) != 1)
+                return refuse(r, "version", 0, "1");
+        return read_silences(json_object_get(root, "silences"), now, all, r);
+}
+
+bool silence_state_parse(const char *text, size_t size, uint64_t now_wall_ns, struct silences *silences, char *error,
+                         size_t error_size)
+{
+        const struct reader reader = { error, error_size };
+        json_error_t where;
+        json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &where);
+        struct silences fresh;
+
+        if (!root) {
+                snprintf(error, error_size, "line %d, column %d: %s", where.line, where.column, where.text);
+                return false;
+        }
+        silences_init(&fresh);
+        bool good = read_all(root, now_wall_ns, &fresh, &reader);
+        json_decref(root);
+        if (!good) {
+                silences_done(&fresh);
+                return false;
+        }
+        silences_done(silences);
+        *silences = fresh;
+        return true;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * silence_state.h - silences as the text that is kept over a restart. JSON;
+ * everything in it is checked when it is read. Pure: files are silence_store.h's
+ * business.
+ */
+#ifndef HW_DAEMON_ALERTING_SILENCE_STATE_H
+#define HW_DAEMON_ALERTING_SILENCE_STATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/alerting/silence.h"
+
+#define SILENCE_STATE_BYTES_MAX (4u << 20) /* of the text */
+
+/* A string to free(); NULL when out of memory. */
+char *silence_state_text(const struct silences *silences);
+
+/*
+ * Adds what the text says; silences that are over are left out. False with a
+ * sentence (where, what was expected) in `error`: then they are as before.
+ */
+bool silence_state_parse(const char *text, size_t size, uint64_t now_wall_ns, struct silences *silences, char *error,
+                         size_t error_size);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * silence_store.h - the silences of a daemon, kept over its restarts.
+ *
+ * They are state of the alerts: an alert's message says whether it is silenced.
+ * Whoever acts on alerts (heapwatch notify) goes by that. Belongs to the daemon's
+ * loop; the file is read before the loop runs and written by children
+ * (file_writer.h), so the disk is never waited for.
+ */
+#ifndef HW_DAEMON_ALERTING_SILENCE_STORE_H
+#define HW_DAEMON_ALERTING_SILENCE_STORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/alerting/silence.h"
+
+struct event_base;
+struct silence_store;
+
+/*
+ * `path` NULL: nothing is kept, which each answer says. A broken file is moved
+ * aside (its name with ".broken") and named in the log. NULL when out of memory.
+ */
+struct silence_store *silence_store_new(struct event_base *base, const char *path);
+
+/* Writes what is not yet written; waits FILE_WRITER_STOP_S at the most, twice. */
+void silence_store_destroy(struct silence_store **s);
+
+/* The silence that an alert is under now, or NULL. Valid until the next call. */
+const struct silence *silence_store_find(const struct silence_store *s, const char *rule, const char *target);
+
+/* Makes a silence that begins now; its id and creation time are set. False with a sentence. */
+bool silence_store_add(struct silence_store *s, struct silence *silence, char *error, size_t error_size);
+
+/* Ends silences, see silences_remove(). Returns how many. */
+size_t silence_store_remove(struct silence_store *s, uint64_t id, const char *rule, const char *target);
+
+const struct silences *silence_store_list(const struct silence_store *s);
+
+/* Why silences are not kept over a restart just now, or NULL. */
+const char *silence_store_not_kept(const struct silence_store *s);
+
+/* The default path of the file of a daemon at this endpoint. Returns 0 or -ENAMETOOLONG, -ENOENT (no home). */
+int silence_store_path(char *out, size_t size, const char *publish_endpoint);
+
+#endif

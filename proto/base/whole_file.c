@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "proto/base/whole_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int make_directories(const char *path)
+{
+        char part[PATH_MAX];
+        size_t n = strlen(path);
+
+        if (n >= sizeof(part))
+                return -ENAMETOOLONG;
+        memcpy(part, path, n + 1);
+        for (size_t i = 1; i < n; i++) {
+                if (part[i] != '/')
+                        continue;
+                part[i] = '\0';
+                if (mkdir(part, 0700) < 0 && errno != EEXIST)
+                        return -errno;
+                part[i] = '/';
+        }
+        return 0;
+}
+
+static int write_all(int fd, const char *text, size_t size)
+{
+        while (size > 0) {
+                ssize_t n = write(fd, text, size);
+
+                if (n < 0 && errno == EINTR)
+                        continue;
+                if (n < 0)
+                        return -errno;
+                text += n;
+                size -= (size_t)n;
+        }
+        return fsync(fd) == 0 ? 0 : -errno;
+}
+
+int whole_file_write(const char *path, const char *text, size_t size)
+{
+        static const char suffix[] = ".new";
+        char beside[PATH_MAX + sizeof(suffix)];
+        int err = make_directories(path);
+
+        if (err < 0)
+                return err;
+        memcpy(beside, path, strlen(path)); /* make_directories: it fits */
+        memcpy(beside + strlen(path), suffix, sizeof(suffix));
+        (void)unlink(beside); /* of a process that died while it wrote */
+        int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        if (fd < 0)
+                return -errno;
+        err = write_all(fd, text, size);
+        if (close(fd) < 0 && err == 0)
+                err = -errno;
+        if (err == 0 && rename(beside, path) < 0)
+                err = -errno;
+        if (err < 0)
+                (void)unlink(beside);
+        return err;
+}
+
+static int read_all(int fd, size_t max, char **ret_text, size_t *ret_size)
+{
+        char *text = malloc(max + 2);
+        size_t size = 0;
+        ssize_t n = 1;
+
+        if (!text)
+                return -ENOMEM;
+        while (size <= max && n > 0) {
+                n = read(fd, text + size, max + 1 - size);
+                if (n > 0)
+                        size += (size_t)n;
+        }
+        int err = n < 0 ? -errno : size > max ? -EFBIG : 0;
+        if (err < 0) {
+                free(text);
+                return err;
+        }
+        text[size] = '\0';
+        *ret_text = text;
+        *ret_size = size;
+        return 0;
+}
+
+int whole_file_read(const char *path, size_t max, char **ret_text, size_t *ret_size)
+{
+        struct stat st;
+        int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+        int err;
+
+        if (fd < 0)
+                return errno == ELOOP ? -EPERM : -errno;
+        if (fstat(fd, &st) < 0)
+                err = -errno;
+        else if (!S_ISREG(st.st_mode) || st.st_uid != geteuid())
+                err = -EPERM;
+        else if (st.st_size > (off_t)max)
+                err = -EFBIG;
+        else
+                err = read_all(fd, max, ret_text, ret_size);
+        (void)close(fd);
+        return err;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* whole_file.h - small files that must be whole: written beside and renamed, mode 0600. May wait for the disk. */
+#ifndef HW_PROTO_BASE_WHOLE_FILE_H
+#define HW_PROTO_BASE_WHOLE_FILE_H
+
+#include <stddef.h>
+
+/*
+ * Makes the directories above it too (0700). Returns 0 or -errno; then the old file is untouched. Calls nothing but
+ * async-signal-safe functions: a child may use it after fork.
+ */
+int whole_file_write(const char *path, const char *text, size_t size);
+
+/*
+ * Reads a regular file of at most `max` bytes that belongs to this user. Returns
+ * 0 with a NUL-terminated text to free() in *ret_text; -ENOENT; -EFBIG; -EPERM
+ * (not a file, or not ours); another -errno.
+ */
+int whole_file_read(const char *path, size_t max, char **ret_text, size_t *ret_size);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * action_plan.h - what one rule wants done: the checked form of its `do:` and
+ * `limits:`.
+ *
+ *      rule file ─▶ plan, in the daemon ─▶ message Plan ─▶ plan, in heapwatch notify
+ *
+ * A plan is filled while rules or a message are read, checked the same way both
+ * times, and never changed afterwards; it is shared by reference, because a
+ * reload may drop a rule whose actions still run. docs/ACTIONS.md says what each
+ * field means to users.
+ */
+#ifndef HW_PROTO_WIRE_ACTION_PLAN_H
+#define HW_PROTO_WIRE_ACTION_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heapwatch/wire.h"
+
+enum action_kind {
+        ACTION_PUBLISH, /* always done by the daemon itself: no work here */
+        ACTION_LOG,
+        ACTION_EXEC,
+        ACTION_WEBHOOK,
+        ACTION_ALERTMANAGER,
+        ACTION_CENSUS, /* reserved: ask the program for a census; refused by action_plan_add */
+        ACTION_DUMP,   /* reserved: write the flight recorder out; refused by action_plan_add */
+        ACTION_KINDS
+};
+
+#define ACTION_STEPS_MAX      16u           /* of one rule */
+#define ACTION_ARGV_MAX       64u           /* words of one exec */
+#define ACTION_TEXT_MAX       4096u         /* one word, URL or path, its NUL included */
+#define ACTION_TIMEOUT_MAX_NS 300000000000u /* of one attempt */
+#define ACTION_ATTEMPTS_MAX   10u
+
+/* Defaults, used where a field is 0. */
+#define ACTION_TIMEOUT_NS      10000000000u
+#define ACTION_ATTEMPTS        3u             /* webhook, alertmanager; exec: 1 */
+#define ACTION_RESEND_NS       60000000000u   /* alertmanager */
+#define ACTION_LIMIT_COUNT     60u            /* alerts of one rule acted on ... */
+#define ACTION_LIMIT_PER_ALERT 6u             /* ... and times that one alert is acted on ... */
+#define ACTION_LIMIT_WINDOW_NS 3600000000000u /* ... in any window of this length */
+
+struct action_step {
+        enum action_kind kind;
+        uint64_t timeout_ns;     /* of one attempt; 0: the default */
+        uint32_t attempts;       /* tries in all; 0: the default */
+        bool firing_only;        /* `resolved: false`: nothing is done when the alert resolves */
+        const char *const *argv; /* exec: program (an absolute path) and its arguments; NULL-terminated */
+        const char *url;         /* webhook; alertmanager: its base, /api/v2/alerts is added */
+        const char *bearer_file; /* a file that holds a token for `Authorization: Bearer`; NULL: none */
+        const char *ca_file;     /* PEM file of authorities to trust instead of the system's; NULL: those */
+        uint64_t resend_ns;      /* alertmanager: while it fires; 0: the default */
+};
+
+struct action_limits {
+        uint32_t count, per_alert; /* 0: the defaults */
+        uint64_t window_ns;
+};
+
+struct action_plan;
+
+/* Without steps. NULL when out of memory. */
+struct action_plan *action_plan_new(void);
+
+/*
+ * Checks a step, fills in its defaults and appends a copy. False with a
+ * sentence in `error` that says what was expected.
+ */
+bool action_plan_add(struct action_plan *plan, const struct action_step *step, char *error, size_t error_size);
+bool action_plan_limit(struct action_plan *plan, const struct action_limits *limits, char *error, size_t error_size);
+
+struct action_plan *action_plan_ref(struct action_plan *plan);
+void action_plan_unref(struct action_plan **plan); /* clears the pointer; NULL allowed */
+
+size_t action_plan_steps(const struct action_plan *plan);
+const struct action_step *action_plan_step(const struct action_plan *plan,
+                                           size_t index); /* lives as long as the plan */
+const struct action_limits *action_plan_limits(const struct action_plan *plan);
+
+/* Whether any step is more than `publish`: otherwise there is nothing to run. */
+bool action_plan_has_work(const struct action_plan *plan);
+
+/* Whether a step is told of alerts as a state that lasts (alertmanager), and can be told that one is over. */
+bool action_plan_keeps_state(const struct action_plan *plan);
+
+/*
+ * Whether a step is to be done: `resolved` at the end of an alert; `known`: the alert was acted on before, only what
+ * keeps a state elsewhere is told again.
+ */
+bool action_step_applies(const struct action_step *step, bool resolved, bool known);
+
+/*
+ * From a message, which may come from anywhere: checked like a rule's own text. NULL with a sentence. An action of a
+ * kind that is not known here is a mistake.
+ */
+struct action_plan *action_plan_unpack(const Hw__Plan *message, char *error, size_t error_size);
+
+/* "publish", "log", "exec" ...; and back, or ACTION_KINDS. Static. */
+const char *action_kind_name(enum action_kind kind);
+enum action_kind action_kind_parse(const char *name);
+
+/* What may be told of a step without telling a secret: the program of an exec, scheme and host of a URL. */
+char *action_step_text(char *out, size_t size, const struct action_step *step);
+
+#endif

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* state_path.h - where a program keeps what it must not forget about the daemon at an endpoint. */
+#ifndef HW_PROTO_WIRE_STATE_PATH_H
+#define HW_PROTO_WIRE_STATE_PATH_H
+
+#include <stddef.h>
+
+#define STATE_PATH_MAX 4096u
+
+/*
+ * heapwatch/NAME.json below $XDG_STATE_HOME, else /var/lib for root, else ~/.local/state; for a daemon at another
+ * endpoint than the usual one NAME-HASH.json. Returns 0, -ENAMETOOLONG or -ENOENT (no home).
+ */
+int state_path(char *out, size_t size, const char *name, const char *publish_endpoint);
+
+#endif

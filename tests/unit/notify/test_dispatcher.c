@@ -1,0 +1,766 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which alerts are acted on, and when: lists, silences, limits, reloads, restarts, the past. Time is made up. */
+#include "tests/unit/notify/support.h"
+
+#include <stdio.h>
+
+#include "client/notify/dispatcher.h"
+#include "client/notify/rate_limit.h"
+#include "client/notify/record_file.h"
+
+#define S   UINT64_C(1000000000)
+#define NOW (WALL + 1000 * S)
+#define IDS 16u
+
+struct seen {
+        unsigned acted;
+        uint64_t fingerprint;
+        bool resolved, known;
+        char silenced[256]; /* the annotation */
+        char sentence[128];
+        const struct action_plan *plan;
+};
+
+/* The daemon: one alert of each number, of the target "odd" or "even". */
+struct made_up {
+        bool exists;
+        Hw__Alert__State state;
+        uint64_t fired;
+};
+
+static struct dispatcher *dispatcher;
+static struct record record;
+static struct made_up alerts[IDS];
+static struct action_plan *plans[IDS]; /* of the rule of each; borrowed */
+static uint64_t generation, left_out, silenced_until[2];
+static bool one_rule, full;
+static struct action_plan *plan;
+static struct seen seen;
+
+/* ---------------------------------------------------------------- the daemon */
+
+static void send_list(unsigned parity, uint64_t now)
+{
+        Hw__Alerts list = HW__ALERTS__INIT;
+        Hw__Alert messages[IDS], *pointers[IDS];
+        Hw__Silence silence = HW__SILENCE__INIT;
+        char group[IDS][8];
+
+        list.alerts = pointers;
+        list.has_rules_generation = list.has_left_out = true;
+        list.rules_generation = generation;
+        list.left_out = left_out;
+        silence.has_until_wall_ns = true;
+        silence.until_wall_ns = silenced_until[parity];
+        silence.why = "deploy";
+        for (unsigned id = parity; id < IDS; id += 2) {
+                Hw__Alert *m = &messages[id];
+                if (!alerts[id].exists)
+                        continue;
+                hw__alert__init(m);
+                (void)snprintf(group[id], sizeof(group[id]), "%u", one_rule ? 0 : id);
+                m->has_fingerprint = m->has_state = m->has_fired_wall_ns = m->has_resolved_wall_ns = true;
+                m->fingerprint = id;
+                m->rule = "leak";
+                m->group = group[id];
+                m->sentence = "it grows";
+                m->state = alerts[id].state;
+                m->fired_wall_ns = alerts[id].fired;
+                m->has_fired_wall_ns = alerts[id].fired != EVENT_NO_TIME;
+                m->has_resolved_wall_ns = m->state == HW__ALERT__STATE__STATE_RESOLVED;
+                m->resolved_wall_ns = now;
+                m->has_silenced = true;
+                m->silenced = now < silenced_until[parity];
+                m->silence = m->silenced ? &silence : NULL;
+                pointers[list.n_alerts++] = m;
+        }
+        dispatcher_take(dispatcher, parity ? "odd" : "even", &list, now);
+}
+
+static void set(unsigned id, Hw__Alert__State state, uint64_t fired, uint64_t now)
+{
+        alerts[id] = (struct made_up){ true, state, fired };
+        send_list(id % 2, now);
+}
+
+static void fire(unsigned id, uint64_t fired, uint64_t now)
+{
+        set(id, HW__ALERT__STATE__STATE_FIRING, fired, now);
+}
+
+static void resolve(unsigned id, uint64_t now)
+{
+        set(id, HW__ALERT__STATE__STATE_RESOLVED, alerts[id].fired, now);
+}
+
+static void second(uint64_t now)
+{
+        send_list(0, now);
+        send_list(1, now);
+        dispatcher_tick(dispatcher, now);
+}
+
+/* ------------------------------------------------------------------- set-up */
+
+static bool on_act(void *ctx, const struct alert_event *e, struct action_plan *p, bool known)
+{
+        (void)ctx;
+        if (full)
+                return false;
+        seen.plan = p;
+        seen.acted++;
+        seen.fingerprint = e->alert->fingerprint;
+        seen.resolved = e->resolved;
+        seen.known = known;
+        seen.silenced[0] = '\0';
+        for (size_t i = 0; i < e->alert->n_annotations; i++)
+                if (!strcmp(e->alert->annotations[i]->name, "silenced"))
+                        (void)snprintf(seen.silenced, sizeof(seen.silenced), "%s", e->alert->annotations[i]->value);
+        (void)snprintf(seen.sentence, sizeof(seen.sentence), "%s", e->alert->sentence);
+        return true;
+}
+
+static struct action_plan *on_plan_of(void *ctx, const char *group, const char *rule)
+{
+        (void)ctx;
+        assert_string_equal(rule, "leak");
+        return plans[strtoul(group, NULL, 10)];
+}
+
+static void open_dispatcher(void)
+{
+        const struct dispatcher_handler handler = { .act = on_act, .plan_of = on_plan_of };
+
+        assert_non_null(dispatcher = dispatcher_new(&handler, &record));
+}
+
+static int set_up(void **state)
+{
+        char error[128];
+
+        (void)state;
+        memset(&seen, 0, sizeof(seen));
+        memset(&record, 0, sizeof(record));
+        memset(alerts, 0, sizeof(alerts));
+        memset(silenced_until, 0, sizeof(silenced_until));
+        generation = 1;
+        left_out = 0;
+        one_rule = full = false;
+        open_dispatcher();
+        plan = action_plan_new();
+        assert_true(action_plan_add(plan, &(struct action_step){ .kind = ACTION_PUBLISH }, error, sizeof(error)));
+        assert_true(action_plan_add(plan, &(struct action_step){ .kind = ACTION_LOG }, error, sizeof(error)));
+        for (unsigned i = 0; i < IDS; i++)
+                plans[i] = plan;
+        return 0;
+}
+
+static int tear_down(void **state)
+{
+        (void)state;
+        dispatcher_destroy(&dispatcher);
+        action_plan_unref(&plan);
+        return 0;
+}
+
+static struct action_plan *plan_of(enum action_kind kind)
+{
+        struct action_plan *p = action_plan_new();
+        char error[128];
+
+        assert_true(action_plan_add(p, &(struct action_step){ .kind = ACTION_LOG }, error, sizeof(error)));
+        if (kind == ACTION_ALERTMANAGER)
+                assert_true(action_plan_add(p, &(struct action_step){ .kind = kind, .url = "http://h" }, error,
+                                            sizeof(error)));
+        return p;
+}
+
+static const char *result(unsigned id)
+{
+        size_t n;
+        const struct action_report *r = dispatcher_results(dispatcher, id, &n);
+
+        return n ? r[0].detail : "";
+}
+
+/* The executor is done with all of an event's actions. */
+static void over(unsigned id, bool resolved)
+{
+        Hw__Alert a = HW__ALERT__INIT;
+
+        a.rule = "leak";
+        a.has_fingerprint = a.has_fired_wall_ns = true;
+        a.fingerprint = id;
+        a.fired_wall_ns = alerts[id].fired;
+        struct alert_event *e = alert_event_new("t", &a, resolved);
+        record_over(&record, e);
+        alert_event_unref(&e);
+}
+
+/* ------------------------------------------------------------------- lists */
+
+static void an_alert_is_acted_on_once(void **state)
+{
+        (void)state;
+        set(1, HW__ALERT__STATE__STATE_PENDING, EVENT_NO_TIME, NOW);
+        assert_int_equal(seen.acted, 0);
+        fire(1, NOW, NOW);
+        second(NOW + S);
+        second(NOW + 2 * S);
+        assert_int_equal(seen.acted, 1);
+        assert_false(seen.known);
+        assert_int_equal(dispatcher_stats(dispatcher)->firing, 1);
+        resolve(1, NOW + 3 * S);
+        assert_int_equal(seen.acted, 2);
+        assert_true(seen.resolved);
+        second(NOW + 4 * S);
+        assert_int_equal(seen.acted, 2);
+        assert_int_equal(dispatcher_stats(dispatcher)->firing, 0);
+        fire(1, NOW + 5 * S, NOW + 5 * S); /* it fires again: another one */
+        assert_int_equal(seen.acted, 3);
+}
+
+static void what_was_missed_is_made_good(void **state)
+{
+        (void)state;
+        fire(1, NOW, NOW);
+        fire(1, NOW + 5 * S, NOW + 6 * S); /* its end and its new beginning came in lists that were lost */
+        assert_int_equal(seen.acted, 3);
+        assert_false(seen.resolved);
+        resolve(1, NOW + 7 * S);
+        assert_int_equal(seen.acted, 4);
+
+        alerts[2].fired = NOW + 10 * S; /* it began and ended unseen, a moment ago */
+        resolve(2, NOW + 11 * S);
+        assert_int_equal(seen.acted, 6);
+        assert_int_equal(seen.fingerprint, 2);
+        assert_true(seen.resolved);
+        second(NOW + 12 * S);
+        assert_int_equal(seen.acted, 6);
+
+        alerts[3].fired = NOW - 3600 * S; /* long ago: of no interest */
+        resolve(3, NOW + 13 * S);
+        assert_int_equal(seen.acted, 6);
+
+        fire(4, NOW + 20 * S, NOW + 20 * S);
+        alerts[4].exists = false; /* its rule is gone: no list names it any more */
+        left_out = 1;
+        second(NOW + 21 * S); /* or it is one of those that were left out */
+        assert_int_equal(seen.acted, 7);
+        left_out = 0;
+        second(NOW + 22 * S);
+        assert_int_equal(seen.acted, 8);
+        assert_true(seen.resolved);
+        assert_string_equal(seen.sentence, "it grows");
+        fire(6, NOW + 30 * S, NOW + 30 * S);
+        set(6, HW__ALERT__STATE__STATE_PENDING, EVENT_NO_TIME, NOW + 31 * S);
+        assert_int_equal(seen.acted, 10);
+        assert_true(seen.resolved);
+}
+
+static void removed_targets_end_their_alerts(void **state)
+{
+        char *names[] = { "even", "other" };
+
+        (void)state;
+        fire(1, NOW, NOW);
+        fire(2, NOW, NOW);
+        dispatcher_take_targets(dispatcher, names, 2, NOW + S);
+        assert_int_equal(seen.acted, 3);
+        assert_int_equal(seen.fingerprint, 1);
+        assert_true(seen.resolved);
+        assert_string_equal(seen.sentence, "The target was removed from the daemon.");
+        dispatcher_take_targets(dispatcher, names, 2, NOW + 2 * S);
+        assert_int_equal(seen.acted, 3);
+        assert_int_equal(dispatcher_stats(dispatcher)->firing, 1);
+}
+
+/* ---------------------------------------------------------------- silences */
+
+static void silenced_alerts_wait(void **state)
+{
+        size_t n;
+
+        (void)state;
+        silenced_until[1] = NOW + 60 * S;
+        fire(1, NOW, NOW);
+        fire(2, NOW, NOW);
+        fire(3, NOW, NOW);
+        assert_int_equal(seen.acted, 1);
+        assert_int_equal(seen.fingerprint, 2);
+        assert_string_equal(result(1), "not done: silenced");
+        second(NOW + 30 * S);
+        assert_int_equal(seen.acted, 1);
+        resolve(3, NOW + 40 * S); /* came and went in silence */
+        assert_int_equal(seen.acted, 1);
+        assert_int_equal(dispatcher_stats(dispatcher)->silenced, 2);
+        second(NOW + 61 * S);
+        assert_int_equal(seen.acted, 2); /* still fires when the silence is over */
+        assert_int_equal(seen.fingerprint, 1);
+        assert_string_equal(result(1), "");
+        assert_int_equal(dispatcher_results(dispatcher, 1, &n)->outcome, OUTCOME_UNDER_WAY);
+
+        silenced_until[1] = NOW + 130 * S;
+        resolve(1, NOW + 80 * S); /* who was told of its beginning is told of its end */
+        assert_int_equal(seen.acted, 3);
+}
+
+static void report_of(unsigned id, uint32_t step, bool resolved)
+{
+        struct action_report r = { .fingerprint = id,
+                                   .resolved = resolved,
+                                   .step = step,
+                                   .kind = ACTION_ALERTMANAGER,
+                                   .outcome = OUTCOME_DONE,
+                                   .attempts = 1,
+                                   .detail = "HTTP 200" };
+
+        dispatcher_report(dispatcher, &r);
+}
+
+/* An Alertmanager would go on notifying: it is told of the end, and of the alert again when the silence is over. */
+static void what_keeps_a_state_is_resolved_on_silence(void **state)
+{
+        struct action_plan *am = plan_of(ACTION_ALERTMANAGER);
+        size_t n;
+
+        (void)state;
+        plans[1] = am;
+        fire(1, NOW, NOW);
+        fire(3, NOW, NOW); /* of log alone: there is nothing to resolve */
+        assert_int_equal(seen.acted, 2);
+        silenced_until[1] = NOW + 61 * S;
+        full = true;
+        second(NOW + S);
+        full = false;
+        assert_int_equal(seen.acted, 2);
+        second(NOW + 2 * S); /* tried again */
+        assert_int_equal(seen.acted, 3);
+        assert_int_equal(seen.fingerprint, 1);
+        assert_true(seen.resolved);
+        assert_true(seen.known); /* that alone: the log has said it */
+        assert_string_equal(seen.silenced, "until 2023-11-14T22:31:01.000Z: deploy");
+        assert_int_equal(dispatcher_stats(dispatcher)->silenced, 1);
+        assert_int_equal(dispatcher_stats(dispatcher)->firing, 2);
+        report_of(1, 1, RESOLVED);
+        const struct action_report *r = dispatcher_results(dispatcher, 1, &n);
+        assert_string_equal(r[n - 1].detail, "resolved on silence: HTTP 200");
+        second(NOW + 30 * S);
+        assert_int_equal(seen.acted, 3);
+
+        silenced_until[1] = 0;
+        second(NOW + 31 * S);
+        assert_int_equal(seen.acted, 4);
+        assert_false(seen.resolved);
+        assert_true(seen.known);
+        assert_string_equal(seen.silenced, "");
+        report_of(1, 1, FIRING);
+        r = dispatcher_results(dispatcher, 1, &n);
+        assert_string_equal(r[n - 1].detail, "HTTP 200");
+
+        /* Its end under a silence is told to all who were told of its beginning. */
+        silenced_until[1] = NOW + 100 * S;
+        second(NOW + 40 * S);
+        assert_int_equal(seen.acted, 5);
+        resolve(1, NOW + 41 * S);
+        assert_int_equal(seen.acted, 6);
+        assert_true(seen.resolved);
+        assert_false(seen.known);
+        assert_string_equal(seen.silenced, "");
+        assert_int_equal(dispatcher_stats(dispatcher)->firing, 1);
+        action_plan_unref(&am);
+}
+
+/* ---------------------------------------------------------------- restarts */
+
+/* What a notifier that was killed leaves behind is its file; the daemon goes on, or begins anew. */
+static void restart(void)
+{
+        char *text = record_text(&record), error[256];
+
+        dispatcher_destroy(&dispatcher);
+        memset(&record, 0, sizeof(record));
+        if (!record_parse(&record, text, strlen(text), error, sizeof(error)))
+                fail_msg("%s", error);
+        free(text);
+        open_dispatcher();
+}
+
+static void restarts_repeat_nothing(void **state)
+{
+        (void)state;
+        fire(1, NOW, NOW);
+        over(1, FIRING);
+        fire(2, NOW, NOW);
+        over(2, FIRING);
+        resolve(2, NOW + S);
+        over(2, RESOLVED);
+        assert_int_equal(seen.acted, 3);
+        restart();
+        second(NOW + 10 * S);
+        second(NOW + 11 * S);
+        assert_int_equal(seen.acted, 3);
+        resolve(1, NOW + 12 * S);
+        assert_int_equal(seen.acted, 4);
+        assert_true(seen.resolved);
+        assert_false(seen.known); /* its end is news */
+        over(1, RESOLVED);
+        restart();
+        second(NOW + 13 * S);
+        assert_int_equal(seen.acted, 4);
+        fire(1, NOW + 20 * S, NOW + 20 * S);
+        assert_int_equal(seen.acted, 5);
+        assert_false(seen.known);
+}
+
+/* It ended while nobody was there. */
+static void an_end_in_between_is_told(void **state)
+{
+        (void)state;
+        fire(1, NOW, NOW);
+        over(1, FIRING);
+        restart();
+        resolve(1, NOW + 100 * S);
+        assert_int_equal(seen.acted, 2);
+        assert_true(seen.resolved);
+}
+
+/* A kill in the middle: the next one does it again, rather than nobody. */
+static void what_was_under_way_is_done_again(void **state)
+{
+        (void)state;
+        fire(1, NOW, NOW);
+        restart();
+        second(NOW + S);
+        assert_int_equal(seen.acted, 2);
+        assert_false(seen.known);
+        over(1, FIRING);
+        resolve(1, NOW + 2 * S);
+        restart();
+        second(NOW + 3 * S);
+        assert_int_equal(seen.acted, 4);
+        assert_true(seen.resolved);
+}
+
+/* The daemon alone was restarted: what is under way here is not begun again. */
+static void a_daemon_that_begins_anew_repeats_nothing(void **state)
+{
+        struct action_plan *am = plan_of(ACTION_ALERTMANAGER);
+
+        (void)state;
+        plans[2] = am;
+        fire(1, NOW, NOW);
+        fire(2, NOW, NOW);
+        assert_int_equal(seen.acted, 2);
+        dispatcher_reset(dispatcher);
+        assert_int_equal(dispatcher_stats(dispatcher)->firing, 0);
+        second(NOW + 5 * S);
+        assert_int_equal(seen.acted, 3); /* an Alertmanager is told again that it still fires */
+        assert_true(seen.known);
+        assert_int_equal(seen.fingerprint, 2);
+        assert_int_equal(dispatcher_stats(dispatcher)->firing, 2);
+        action_plan_unref(&am);
+}
+
+static void a_restart_under_a_silence_tells_nobody(void **state)
+{
+        struct action_plan *am = plan_of(ACTION_ALERTMANAGER);
+        const struct record_entry done = { .fingerprint = 1, .fired_wall_ns = NOW, .fired_over = true };
+
+        (void)state;
+        plans[1] = am;
+        record_add(&record, &done);
+        silenced_until[1] = NOW + 60 * S;
+        fire(1, NOW, NOW + S);
+        assert_int_equal(seen.acted, 0);
+        assert_string_equal(result(1), "not done: silenced");
+        second(NOW + 61 * S);
+        assert_int_equal(seen.acted, 1);
+        assert_true(seen.known);
+        action_plan_unref(&am);
+}
+
+static void times_that_no_file_holds_are_not_remembered(void **state)
+{
+        (void)state;
+        fire(1, EVENT_NO_TIME, NOW);
+        second(NOW + S);
+        fire(2, (uint64_t)INT64_MAX + 1, NOW);
+        assert_int_equal(seen.acted, 2);
+        resolve(1, NOW + 2 * S);
+        assert_int_equal(seen.acted, 3);
+        assert_int_equal(record.n, 0);
+}
+
+/* ----------------------------------------------------------------- reloads */
+
+static void other_actions_hold_for_what_was_not_acted_on(void **state)
+{
+        struct action_plan *other = plan_of(ACTION_LOG), *none = action_plan_new();
+
+        (void)state;
+        plans[1] = none;
+        plans[2] = NULL;
+        for (unsigned id = 1; id <= 3; id++)
+                fire(id, NOW, NOW);
+        assert_int_equal(seen.acted, 1);
+        plans[1] = plans[2] = plans[3] = other;
+        generation++;
+        second(NOW + 100 * S);           /* long after they began: they wait no more */
+        assert_int_equal(seen.acted, 3); /* 1 and 2 */
+        assert_ptr_equal(seen.plan, other);
+        resolve(3, NOW + 102 * S);
+        assert_int_equal(seen.acted, 4);
+        assert_ptr_equal(seen.plan, plan); /* told to whom its beginning was told */
+        plans[1] = NULL;                   /* the rule has no actions any more */
+        generation++;
+        second(NOW + 103 * S);
+        resolve(1, NOW + 104 * S);
+        assert_int_equal(seen.acted, 5);
+        assert_ptr_equal(seen.plan, other);
+
+        /* One that waits for the end of a silence takes the new ones, or none. */
+        silenced_until[1] = NOW + 160 * S;
+        fire(5, NOW + 110 * S, NOW + 110 * S);
+        fire(7, NOW + 110 * S, NOW + 110 * S);
+        plans[5] = other;
+        plans[7] = NULL;
+        generation++;
+        second(NOW + 111 * S);
+        assert_string_equal(result(5), "not done: silenced");
+        assert_string_equal(result(7), "");
+        second(NOW + 161 * S);
+        assert_int_equal(seen.acted, 6);
+        assert_int_equal(seen.fingerprint, 5);
+        assert_ptr_equal(seen.plan, other);
+        resolve(7, NOW + 162 * S);
+        assert_int_equal(seen.acted, 6);
+        action_plan_unref(&other);
+        action_plan_unref(&none);
+}
+
+/* ------------------------------------------------------------------ limits */
+
+static void limits_hold_back(void **state)
+{
+        const struct action_limits few = { .count = 3, .per_alert = 2, .window_ns = 60 * S };
+        char error[128];
+
+        (void)state;
+        one_rule = true;
+        assert_true(action_plan_limit(plan, &few, error, sizeof(error)));
+        for (unsigned i = 0; i < 3; i++) {
+                uint64_t at = NOW + i * 2 * S;
+                fire(1, at, at);
+                resolve(1, at + S);
+        }
+        assert_int_equal(seen.acted, 4); /* two beginnings and their ends */
+        fire(2, NOW + 10 * S, NOW + 10 * S);
+        fire(3, NOW + 11 * S, NOW + 11 * S);
+        assert_int_equal(seen.acted, 5);
+        assert_string_equal(result(3), "not done: the limit of the rule is reached");
+        assert_int_equal(dispatcher_stats(dispatcher)->limited, 2);
+        second(NOW + 59 * S);
+        assert_int_equal(seen.acted, 5);
+        second(NOW + 61 * S); /* the first is outside of the window now */
+        assert_int_equal(seen.acted, 6);
+        assert_int_equal(seen.fingerprint, 3);
+}
+
+static void the_past_bothers_nobody(void **state)
+{
+        uint64_t old = NOW - 3600 * S;
+
+        (void)state;
+        fire(1, old, NOW);
+        fire(2, old, NOW);
+        second(NOW + 2 * S);
+        assert_int_equal(seen.acted, 0);
+        resolve(1, NOW + 2 * S);
+        second(NOW + 6 * S);
+        assert_int_equal(seen.acted, 1); /* still fires: acted on late */
+        assert_int_equal(seen.fingerprint, 2);
+        assert_int_equal(dispatcher_stats(dispatcher)->past, 1);
+        assert_string_equal(result(1), "not done: it was over when the log was read");
+}
+
+/* ----------------------------------------------------------------- results */
+
+struct taken {
+        unsigned n;
+        uint64_t fingerprint;
+        size_t results;
+        bool room;
+};
+
+static bool take(void *ctx, uint64_t fingerprint, const struct action_report *results, size_t n)
+{
+        struct taken *t = ctx;
+
+        (void)results;
+        if (!t->room)
+                return false;
+        *t = (struct taken){ t->n + 1, fingerprint, n, true };
+        return true;
+}
+
+static void what_cannot_be_taken_is_said(void **state)
+{
+        struct taken taken = { .room = false };
+
+        (void)state;
+        full = true;
+        fire(1, NOW, NOW);
+        full = false;
+        assert_string_equal(result(1), "not done: too much to do at once");
+        assert_int_equal(dispatcher_stats(dispatcher)->dropped, 1);
+        dispatcher_take_changed(dispatcher, take, &taken);
+        assert_int_equal(taken.n, 0);
+        taken.room = true;
+        dispatcher_take_changed(dispatcher, take, &taken);
+        assert_int_equal(taken.n, 1);
+        assert_int_equal(taken.fingerprint, 1);
+        assert_int_equal(taken.results, 1);
+        dispatcher_take_changed(dispatcher, take, &taken);
+        assert_int_equal(taken.n, 1);
+        dispatcher_not_taken(dispatcher, 1);
+        dispatcher_take_changed(dispatcher, take, &taken);
+        assert_int_equal(taken.n, 2);
+}
+
+static void results_are_kept_in_order_and_forgotten(void **state)
+{
+        struct action_report r = { .fingerprint = 1, .step = 1, .outcome = OUTCOME_DONE, .detail = "HTTP 200" };
+        struct taken taken = { .room = true };
+        size_t n;
+
+        (void)state;
+        fire(1, NOW, NOW);
+        dispatcher_report(dispatcher, &r);
+        r.step = 0;
+        dispatcher_report(dispatcher, &r);
+        r.step = 99; /* not of this plan */
+        dispatcher_report(dispatcher, &r);
+        assert_int_equal(dispatcher_results(dispatcher, 1, &n)[1].step, 1);
+        assert_int_equal(n, 2);
+        resolve(1, NOW + S);
+        dispatcher_take_changed(dispatcher, take, &taken);
+        dispatcher_tick(dispatcher, NOW + S + DISPATCHER_KEEP_NS + S);
+        (void)dispatcher_results(dispatcher, 1, &n);
+        assert_int_equal(n, 0);
+}
+
+/* ------------------------------------------------------------------- record */
+
+static void a_broken_record_is_refused_whole(void **state)
+{
+        static const struct {
+                const char *text, *error;
+        } cases[] = {
+                { "", "line 1, column 0: '[' or '{' expected near end of file" },
+                { "null", NULL },
+                { "[]", "version: expected 1" },
+                { "{\"version\": 2, \"done\": []}", "version: expected 1" },
+                { "{\"version\": 1, \"done\": null}", "done: expected a list of at most 4096 alerts" },
+                { "{\"version\": 1, \"done\": [{\"alert\": \"xyz\"}]}",
+                  "done 1: expected alert (16 hexadecimal digits), fired and resolved" },
+                { "{\"version\": 1, \"done\": [{\"alert\": \"0123456789abcdef\", \"fired\": 1, \"resolved\": null}]}",
+                  "done 1: expected alert (16 hexadecimal digits), fired and resolved" },
+        };
+        char error[512];
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+                assert_false(record_parse(&record, cases[i].text, strlen(cases[i].text), error, sizeof(error)));
+                if (cases[i].error)
+                        assert_string_equal(error, cases[i].error);
+                assert_int_equal(record.n, 0);
+        }
+        /* As the daemon wrote it when it acted itself. */
+        static const char before[] =
+                "{\"version\": 1, \"silences\": [], \"done\": [{\"alert\": \"0000000000000001\","
+                " \"fired\": 1700001000000000000, \"resolved\": false}]}";
+        assert_true(record_parse(&record, before, strlen(before), error, sizeof(error)));
+        fire(1, NOW, NOW + S);
+        assert_int_equal(seen.acted, 0);
+}
+
+/* Every single byte changed, and every cut: it is taken whole or refused with a reason; nothing worse. */
+static void a_damaged_record_is_survived(void **state)
+{
+        static const char with[] = "\0\"{}[]:,-09aez\\\x80\xff";
+        char error[512];
+
+        (void)state;
+        fire(1, NOW, NOW);
+        over(1, FIRING);
+        char *text = record_text(&record);
+        size_t size = strlen(text);
+
+        for (size_t i = 0; i < size; i++) {
+                char was = text[i];
+
+                for (size_t w = 0; w < sizeof(with) - 1; w++) {
+                        text[i] = with[w];
+                        error[0] = '\0';
+                        record.n = 0;
+                        bool good = record_parse(&record, text, size, error, sizeof(error));
+                        assert_true(good == !error[0]);
+                        assert_true(record.n <= 1);
+                }
+                text[i] = was;
+                assert_true(i == size - 1 || !record_parse(&record, text, i, error, sizeof(error)));
+        }
+        free(text);
+}
+
+static void limits_remember_through_changes(void **state)
+{
+        struct limit_table *t = limit_table_new();
+        struct action_limits l = { .count = 4, .per_alert = 4, .window_ns = S };
+
+        (void)state;
+        for (uint64_t i = 0; i < 6; i++)
+                limit_note(t, &l, 7, i, NOW + i);
+        assert_int_equal(limit_ask(t, &l, 7, 9, NOW + 6), LIMIT_RULE);
+        l.count = 5; /* a reload raised it: the newest four still count */
+        assert_int_equal(limit_ask(t, &l, 7, 9, NOW + 6), LIMIT_FREE);
+        limit_note(t, &l, 7, 9, NOW + 6);
+        assert_int_equal(limit_ask(t, &l, 7, 9, NOW + 7), LIMIT_RULE);
+        l.count = 2;
+        limit_note(t, &l, 7, 10, NOW + 8);
+        l.per_alert = 1;
+        assert_int_equal(limit_ask(t, &l, 7, 10, NOW + 9), LIMIT_ALERT);
+        assert_int_equal(limit_ask(t, &l, 7, 10, NOW + 8 + S), LIMIT_FREE);
+        for (uint64_t rule = 100; rule < 100 + LIMITS_RULES_MAX; rule++)
+                limit_note(t, &l, rule, 1, NOW + rule);
+        assert_int_equal(limit_ask(t, &l, 7, 10, NOW + 9), LIMIT_FREE); /* the oldest rule was forgotten */
+        limit_table_destroy(&t);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test_setup_teardown(an_alert_is_acted_on_once, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(what_was_missed_is_made_good, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(removed_targets_end_their_alerts, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(silenced_alerts_wait, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(what_keeps_a_state_is_resolved_on_silence, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(restarts_repeat_nothing, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(an_end_in_between_is_told, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(what_was_under_way_is_done_again, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(a_daemon_that_begins_anew_repeats_nothing, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(a_restart_under_a_silence_tells_nobody, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(times_that_no_file_holds_are_not_remembered, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(other_actions_hold_for_what_was_not_acted_on, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(limits_hold_back, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(the_past_bothers_nobody, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(what_cannot_be_taken_is_said, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(results_are_kept_in_order_and_forgotten, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(a_broken_record_is_refused_whole, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(a_damaged_record_is_survived, set_up, tear_down),
+                cmocka_unit_test(limits_remember_through_changes),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

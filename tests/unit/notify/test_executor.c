@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Orders become steps in order; failing, retried, hanging and too many ones are all reported, and nothing overtakes. */
+#include "tests/unit/notify/http_server.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client/notify/executor.h"
+#include "client/notify/say.h"
+
+#define SEEN_MAX 4096u
+
+struct seen {
+        unsigned n, over;
+        struct action_report reports[SEEN_MAX];
+};
+
+static struct event_base *base;
+static struct executor *executor;
+static struct seen seen;
+
+static void on_report(void *ctx, const struct action_report *report)
+{
+        (void)ctx;
+        assert_true(seen.n < SEEN_MAX);
+        seen.reports[seen.n++] = *report;
+}
+
+static void on_over(void *ctx, const struct alert_event *event)
+{
+        (void)ctx;
+        assert_string_equal(event->target, "api-1");
+        seen.over++;
+}
+
+static int set_up(void **state)
+{
+        struct executor_options options = { .report = on_report, .over = on_over, .retry_ns = 1000000u };
+
+        (void)state;
+        memset(&seen, 0, sizeof(seen));
+        options.base = base = event_base_new();
+        executor = executor_new(&options);
+        return executor ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+        (void)state;
+        executor_destroy(&executor);
+        event_base_free(base);
+        return 0;
+}
+
+static void add(struct action_plan *plan, struct action_step step)
+{
+        char error[256];
+
+        if (!action_plan_add(plan, &step, error, sizeof(error)))
+                fail_msg("%s", error);
+}
+
+#define ARGV(...)     ((const char *const[]){ __VA_ARGS__, NULL })
+#define SHELL(script) ARGV("/bin/sh", "-c", script)
+
+static void take(bool resolved, uint64_t fingerprint, struct action_plan *plan, bool known)
+{
+        struct alert_event *n = made_up_event(resolved);
+
+        n->alert->fingerprint = fingerprint;
+        executor_take(executor, n, plan, known);
+        alert_event_unref(&n);
+}
+
+static void submit(bool resolved, uint64_t fingerprint, struct action_plan *plan)
+{
+        take(resolved, fingerprint, plan, false);
+}
+
+static char *url_of(const struct server *s, const char *path)
+{
+        static char url[128];
+
+        snprintf(url, sizeof(url), "http://127.0.0.1:%d%s", s->port, path);
+        return url;
+}
+
+static void steps_go_in_order_and_all(void **state)
+{
+        struct action_plan *plan = action_plan_new();
+        struct server s;
+
+        (void)state;
+        server_start(&s, base, HTTP_OK);
+        add(plan, (struct action_step){ .kind = ACTION_PUBLISH });
+        add(plan, (struct action_step){ .kind = ACTION_LOG });
+        add(plan, (struct action_step){ .kind = ACTION_EXEC, .argv = SHELL("echo out; exit 3") });
+        add(plan, (struct action_step){ .kind = ACTION_WEBHOOK, .url = url_of(&s, "/hook") });
+        add(plan, (struct action_step){ .kind = ACTION_EXEC, .argv = SHELL("true"), .firing_only = true });
+        submit(FIRING, 1, plan);
+        submit(RESOLVED, 1, plan);
+        action_plan_unref(&plan);
+        run_until(base, &seen.n, 7);
+
+        static const uint32_t step[] = { 1, 2, 3, 4, 1, 2, 3 };
+        for (unsigned i = 0; i < 7; i++) {
+                assert_int_equal(seen.reports[i].step, step[i]);
+                assert_int_equal(seen.reports[i].resolved, i < 4 ? FIRING : RESOLVED);
+                assert_int_equal(seen.reports[i].outcome, step[i] == 2 ? OUTCOME_FAILED : OUTCOME_DONE);
+        }
+        assert_string_equal(seen.reports[1].detail, "exit status 3; it said: out");
+        assert_int_equal(seen.reports[1].attempts, 1);
+        assert_non_null(strstr(s.seen, "\"status\":\"resolved\""));
+        assert_non_null(strstr(s.seen, "\"version\":\"4\""));
+        assert_int_equal(s.requests, 2);
+        run_until(base, &seen.over, 2);
+        assert_int_equal(executor_stats(executor)->done, 5);
+        assert_int_equal(executor_stats(executor)->failed, 2);
+        server_stop(&s);
+}
+
+static void failing_servers_are_tried_again(void **state)
+{
+        struct action_plan *plan = action_plan_new();
+        struct server s, wrong;
+
+        (void)state;
+        server_start(&s, base, HTTP_BUSY);
+        server_start(&wrong, base, HTTP_WRONG);
+        add(plan, (struct action_step){ .kind = ACTION_WEBHOOK, .url = url_of(&s, "/") });
+        add(plan, (struct action_step){ .kind = ACTION_WEBHOOK, .url = url_of(&wrong, "/") });
+        submit(FIRING, 1, plan);
+        run_until(base, &s.requests, 2);
+        s.answer = HTTP_OK;
+        run_until(base, &seen.n, 2);
+        assert_int_equal(seen.reports[0].outcome, OUTCOME_DONE);
+        assert_int_equal(seen.reports[0].attempts, 3);
+        assert_int_equal(seen.reports[1].outcome, OUTCOME_FAILED); /* 400: another attempt would not help */
+        assert_int_equal(seen.reports[1].attempts, 1);
+
+        s.answer = HTTP_BUSY;
+        submit(RESOLVED, 1, plan);
+        run_until(base, &seen.n, 4);
+        assert_int_equal(seen.reports[2].outcome, OUTCOME_FAILED);
+        assert_int_equal(seen.reports[2].attempts, 3);
+        assert_int_equal(s.requests, 6);
+        action_plan_unref(&plan);
+        server_stop(&s);
+        server_stop(&wrong);
+}
+
+static void a_hanging_action_holds_up_its_alert_only(void **state)
+{
+        struct action_plan *hang = action_plan_new(), *quick = action_plan_new();
+
+        (void)state;
+        /* It hangs until the other alert's action is over, however long that takes. */
+        char directory[] = "/tmp/hw-executor-XXXXXX", fifo[64], script[96];
+        int fd;
+
+        assert_non_null(mkdtemp(directory));
+        (void)snprintf(fifo, sizeof(fifo), "%s/fifo", directory);
+        (void)snprintf(script, sizeof(script), "cat %s; exit 1", fifo);
+        assert_int_equal(mkfifo(fifo, 0600), 0);
+        add(hang, (struct action_step){ .kind = ACTION_EXEC, .argv = SHELL(script), .timeout_ns = 60000000000u });
+        add(quick, (struct action_step){ .kind = ACTION_EXEC, .argv = SHELL("true") });
+        submit(FIRING, 1, hang);
+        submit(RESOLVED, 1, quick);
+        submit(FIRING, 2, quick);
+        run_until(base, &seen.n, 1);
+        assert_int_equal(seen.reports[0].fingerprint, 2);
+        while ((fd = open(fifo, O_WRONLY | O_NONBLOCK)) < 0) /* until `cat` has it open */
+                event_base_loop(base, EVLOOP_NONBLOCK);
+        close(fd);
+        run_until(base, &seen.n, 3);
+        assert_int_equal(seen.n, 3);
+        assert_int_equal(seen.reports[1].fingerprint, 1);
+        assert_int_equal(seen.reports[1].resolved, FIRING);
+        assert_int_equal(seen.reports[1].outcome, OUTCOME_FAILED);
+        assert_int_equal(seen.reports[2].resolved, RESOLVED);
+        action_plan_unref(&hang);
+        action_plan_unref(&quick);
+        unlink(fifo);
+        rmdir(directory);
+}
+
+static void the_queue_is_bounded(void **state)
+{
+        struct action_plan *plan = action_plan_new();
+        unsigned too_many = 5, wanted = EXECUTOR_WAITING_MAX + EXECUTOR_JOBS_MAX + too_many;
+
+        (void)state;
+        say_set_level(SAY_ERROR);
+        add(plan, (struct action_step){ .kind = ACTION_PUBLISH });
+        add(plan, (struct action_step){ .kind = ACTION_LOG });
+        for (unsigned i = 0; i < wanted; i++) {
+                struct alert_event *n = made_up_event(FIRING);
+                n->alert->fingerprint = i;
+                n->alert->severity[0] = 'n'; /* none that we know: an ordinary line */
+                executor_take(executor, n, plan, false);
+                alert_event_unref(&n);
+        }
+        assert_int_equal(executor_stats(executor)->dropped, too_many);
+        assert_int_equal(seen.n, too_many);
+        assert_int_equal(seen.reports[0].outcome, OUTCOME_SKIPPED);
+        assert_int_equal(seen.reports[0].step, 1);
+        assert_string_equal(seen.reports[0].detail, "not done: too many wait already");
+        run_until(base, &seen.n, wanted);
+        assert_int_equal(seen.n, wanted);
+        while (executor_stats(executor)->working > 0) /* the last ones have reported and have one more turn */
+                event_base_loop(base, EVLOOP_ONCE);
+        assert_int_equal(executor_stats(executor)->waiting, 0);
+        uint64_t sum = 0;
+        for (unsigned i = too_many; i < wanted; i++) { /* the dropped ones are the last that came */
+                assert_true(seen.reports[i].fingerprint < wanted - too_many);
+                sum += seen.reports[i].fingerprint;
+        }
+        assert_int_equal(sum, (uint64_t)(wanted - too_many) * (wanted - too_many - 1) / 2);
+        action_plan_unref(&plan);
+        say_set_level(SAY_INFO);
+}
+
+static bool tells_of_two(const char *request)
+{
+        const char *first = strstr(request, "\"startsAt\"");
+
+        return first && strstr(first + 1, "\"startsAt\"");
+}
+
+static void alertmanager_is_told_again_until_it_resolves(void **state)
+{
+        struct action_plan *plan = action_plan_new();
+        struct server s;
+
+        (void)state;
+        server_start(&s, base, HTTP_OK);
+        add(plan,
+            (struct action_step){ .kind = ACTION_ALERTMANAGER, .url = url_of(&s, "/am/"), .resend_ns = 1000000000u });
+        submit(FIRING, 1, plan);
+        submit(FIRING, 2, plan);
+        run_until(base, &seen.n, 2);
+        assert_non_null(strstr(s.seen, "POST /am/api/v2/alerts HTTP/1.1"));
+        assert_true(s.requests >= 2);
+        while (!tells_of_two(s.seen)) /* both in one request */
+                run_until(base, &s.requests, s.requests + 1);
+        assert_int_equal(seen.n, 2);
+
+        submit(RESOLVED, 1, plan);
+        submit(RESOLVED, 2, plan);
+        run_until(base, &seen.n, 4);
+        unsigned after = s.requests;
+        struct timeval more = { .tv_sec = 1, .tv_usec = 300000 }; /* longer than a round: none comes */
+        event_base_loopexit(base, &more);
+        event_base_dispatch(base);
+        assert_int_equal(s.requests, after);
+        action_plan_unref(&plan);
+        server_stop(&s);
+}
+
+static void what_was_done_before_a_restart_is_not_done_again(void **state)
+{
+        struct action_plan *plan = action_plan_new();
+        struct server s;
+
+        (void)state;
+        server_start(&s, base, HTTP_OK);
+        add(plan, (struct action_step){ .kind = ACTION_EXEC, .argv = SHELL("true") });
+        add(plan, (struct action_step){ .kind = ACTION_ALERTMANAGER, .url = url_of(&s, "") });
+        take(FIRING, 1, plan, true);
+        run_until(base, &seen.n, 1);
+        assert_int_equal(seen.reports[0].kind, ACTION_ALERTMANAGER);
+        action_plan_unref(&plan);
+        server_stop(&s);
+}
+
+/* As the dispatcher does when an alert is silenced and when the silence ends: only the Alertmanager hears of it. */
+static void an_alert_is_resolved_on_silence_and_told_again(void **state)
+{
+        struct action_plan *plan = action_plan_new();
+        struct server s;
+
+        (void)state;
+        server_start(&s, base, HTTP_OK);
+        add(plan, (struct action_step){ .kind = ACTION_EXEC, .argv = SHELL("true") });
+        add(plan, (struct action_step){ .kind = ACTION_ALERTMANAGER, .url = url_of(&s, ""), .resend_ns = 1000000000u });
+        submit(FIRING, 1, plan);
+        run_until(base, &seen.n, 2);
+        take(RESOLVED, 1, plan, true);
+        run_until(base, &seen.n, 3);
+        assert_int_equal(seen.reports[2].kind, ACTION_ALERTMANAGER);
+        assert_non_null(strstr(s.seen, "\"endsAt\":\"2023-11-14T22:15:20.000Z\""));
+        unsigned after = s.requests;
+        struct timeval more = { .tv_sec = 1, .tv_usec = 300000 }; /* longer than a round: none comes */
+        event_base_loopexit(base, &more);
+        event_base_dispatch(base);
+        assert_int_equal(s.requests, after);
+
+        take(FIRING, 1, plan, true);
+        run_until(base, &seen.n, 4);
+        assert_int_equal(seen.reports[3].resolved, FIRING);
+        assert_null(strstr(s.seen, "\"endsAt\":\"2023"));
+        run_until(base, &s.requests, after + 2); /* and again, and again */
+        assert_int_equal(seen.n, 4);
+        action_plan_unref(&plan);
+        server_stop(&s);
+}
+
+/* The daemon is silent: nobody knows whether alerts still fire, so nobody is told that they do. */
+static void nothing_is_sent_again_while_held(void **state)
+{
+        struct action_plan *plan = action_plan_new();
+        struct server s;
+
+        (void)state;
+        server_start(&s, base, HTTP_OK);
+        add(plan, (struct action_step){ .kind = ACTION_ALERTMANAGER, .url = url_of(&s, ""), .resend_ns = 1000000000u });
+        submit(FIRING, 1, plan);
+        run_until(base, &seen.n, 1);
+        executor_hold(executor, true);
+        unsigned before = s.requests;
+        struct timeval more = { .tv_sec = 1, .tv_usec = 300000 }; /* longer than a round: none comes */
+        event_base_loopexit(base, &more);
+        event_base_dispatch(base);
+        assert_int_equal(s.requests, before);
+        executor_hold(executor, false);
+        run_until(base, &s.requests, before + 1);
+        executor_forget_open(executor);
+        before = s.requests;
+        event_base_loopexit(base, &more);
+        event_base_dispatch(base);
+        assert_int_equal(s.requests, before);
+        action_plan_unref(&plan);
+        server_stop(&s);
+}
+
+static void it_can_end_in_the_middle_of_everything(void **state)
+{
+        struct action_plan *plan = action_plan_new();
+        struct server s;
+
+        (void)state;
+        server_start(&s, base, NULL);
+        add(plan, (struct action_step){ .kind = ACTION_ALERTMANAGER, .url = url_of(&s, "") });
+        for (unsigned i = 0; i < 100; i++)
+                submit(FIRING, i, plan);
+        run_until(base, &s.requests, 1);
+        action_plan_unref(&plan);
+        server_stop(&s); /* tear_down destroys the executor */
+}
+
+static void plans_refuse_mistakes(void **state)
+{
+        static const struct {
+                struct action_step step;
+                const char *error;
+        } cases[] = {
+                { { .kind = ACTION_EXEC }, "exec: expected a list: the program and its arguments" },
+                { { .kind = ACTION_WEBHOOK, .url = "ftp://x/" },
+                  "webhook: expected a URL that begins with http:// or https://" },
+                { { .kind = ACTION_WEBHOOK, .url = "http://u:p@h/" },
+                  "webhook: the URL holds a user name or password; "
+                  "put a token into a file and name it as bearer_file" },
+                { { .kind = ACTION_WEBHOOK, .url = "http:///x" },
+                  "webhook: the URL has no host; expected e.g. http://127.0.0.1:9093/path" },
+                { { .kind = ACTION_WEBHOOK, .url = "http://h/\nX: y" },
+                  "webhook: the URL is too long, or has blanks or control characters in it" },
+                { { .kind = ACTION_ALERTMANAGER, .url = "http://h", .bearer_file = "token" },
+                  "alertmanager: bearer_file: expected an absolute path" },
+                { { .kind = ACTION_ALERTMANAGER, .url = "http://h", .firing_only = true },
+                  "alertmanager: resolved: false has no meaning here: it keeps the alert until it is told that it is "
+                  "over" },
+                { { .kind = ACTION_LOG, .timeout_ns = ACTION_TIMEOUT_MAX_NS + 1 },
+                  "log: timeout: expected at most 5m" },
+                { { .kind = ACTION_DUMP }, "dump: this version cannot do that yet" },
+        };
+        struct action_plan *plan = action_plan_new();
+        struct action_step relative = { .kind = ACTION_EXEC, .argv = ARGV("ls") };
+        char error[256];
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+                assert_false(action_plan_add(plan, &cases[i].step, error, sizeof(error)));
+                assert_string_equal(error, cases[i].error);
+        }
+        assert_false(action_plan_add(plan, &relative, error, sizeof(error)));
+        assert_string_equal(error,
+                            "exec: expected the program's absolute path first (there is no shell and no search "
+                            "path)");
+        assert_false(action_plan_has_work(plan));
+        for (unsigned i = 0; i < ACTION_STEPS_MAX; i++)
+                add(plan, (struct action_step){ .kind = ACTION_LOG });
+        assert_false(action_plan_add(plan, &(struct action_step){ .kind = ACTION_LOG }, error, sizeof(error)));
+        assert_string_equal(error, "do: more than 16 actions");
+        assert_true(action_plan_has_work(plan));
+        action_plan_unref(&plan);
+        for (enum action_kind k = ACTION_PUBLISH; k < ACTION_KINDS; k++)
+                assert_int_equal(action_kind_parse(action_kind_name(k)), k);
+        assert_int_equal(action_kind_parse("mail"), ACTION_KINDS);
+
+        char text[64];
+        assert_string_equal(
+                action_step_text(text, sizeof(text),
+                                 &(struct action_step){ .kind = ACTION_WEBHOOK,
+                                                        .url = "https://hooks.example.org/services/T0/SECRET" }),
+                "https://hooks.example.org");
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test_setup_teardown(steps_go_in_order_and_all, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(failing_servers_are_tried_again, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(a_hanging_action_holds_up_its_alert_only, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(the_queue_is_bounded, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(alertmanager_is_told_again_until_it_resolves, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(what_was_done_before_a_restart_is_not_done_again, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(an_alert_is_resolved_on_silence_and_told_again, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(nothing_is_sent_again_while_held, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(it_can_end_in_the_middle_of_everything, set_up, tear_down),
+                cmocka_unit_test(plans_refuse_mistakes),
+        };
+
+        signal(SIGPIPE, SIG_IGN);
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
