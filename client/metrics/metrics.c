@@ -266,7 +266,7 @@ static void put_time_to_limit(struct sheet *s, const struct world_target *t)
 
 static double limit(const struct world_target *t)
 {
-        const Hw__TimeToLimit *l = t->trend_state ? t->trend_state->time_to_limit : NULL;
+        const Hw__Trends *l = t->trend_state;
 
         return l && l->has_limit_bytes ? (double)l->limit_bytes : NAN;
 }
@@ -316,7 +316,7 @@ static const struct family families[] = {
         { "heapwatch_threads_finished_total", "counter", "Haskell threads that ended.", NULL, threads_finished },
         { "heapwatch_verdict", "gauge", "1 for the verdict on a series.", put_verdicts, NULL },
         { "heapwatch_slope_bytes_per_second", "gauge", "Robust slope and its interval.", put_slopes, NULL },
-        { "heapwatch_limit_bytes", "gauge", "The limit that is grown towards.", NULL, limit },
+        { "heapwatch_limit_bytes", "gauge", "The least memory limit that is known.", NULL, limit },
         { "heapwatch_time_to_limit_seconds", "gauge", "Until the limit is met.", put_time_to_limit, NULL },
         { "heapwatch_alert", "gauge", "1 for each alert that is pending or firing.", put_alerts, NULL },
         { "heapwatch_stream_bytes_total", "counter", "Bytes of eventlog read.", NULL, stream_bytes },

@@ -113,6 +113,13 @@ static void put_verdict(struct encoder *e, Hw__Trend *out, const struct tracker 
         char sentence[SENTENCE_MAX];
 
         PUT(out, verdict, (Hw__Verdict)r->verdict);
+        if (r->provisional.known) {
+                PUT_FINITE(out, provisional_slope, r->provisional.slope);
+                PUT_FINITE(out, provisional_low, r->provisional.slope_low);
+                PUT_FINITE(out, provisional_high, r->provisional.slope_high);
+                PUT(out, provisional_span_ns, r->provisional.span_ns);
+        }
+        PUT_U64(out, verdict_in_ns, r->verdict_in_ns);
         if (r->verdict != TREND_UNKNOWN)
                 PUT(out, since_ns, r->since_ns);
         PUT(out, as_of_ns, r->as_of_ns);

@@ -22,6 +22,10 @@ static bool put_state(struct publisher *p, Hw__Trends *out, const struct trend_s
         out->scale = encode_scale(e, tracker_config_of(p->tracker));
         if (s->has_limit)
                 out->time_to_limit = encode_time_to_limit(e, &s->limit);
+        struct memory_limit limit = tracker_limit(p->tracker);
+        PUT_U64(out, limit_bytes, limit.bytes);
+        if (limit.bytes != UNKNOWN_U64)
+                PUT(out, limit_source, (Hw__TimeToLimit__Source)limit.source);
         PUT(out, bands_left_out, tracker_bands_left_out(p->tracker));
         PUT(out, late_samples, tracker_late(p->tracker));
         return out->growth && out->scale;

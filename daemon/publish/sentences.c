@@ -69,6 +69,28 @@ static void say_slope(struct words *w, const struct trend_result *r)
         say_duration(w, (double)r->evidence.span_ns);
 }
 
+/* Before a verdict: what the few points there are say, and when there will be one. */
+static void say_provisional(struct words *w, const struct trend_result *r)
+{
+        if (r->provisional.known) {
+                say(w, "; provisional growth ");
+                say_rate(w, r->provisional.slope);
+                say(w, " (");
+                say_rate(w, r->provisional.slope_low);
+                say(w, " to ");
+                say_rate(w, r->provisional.slope_high);
+                say(w, ") over ");
+                say_duration(w, (double)r->provisional.span_ns);
+        }
+        if (r->over)
+                say(w, "; the run was too short for a verdict at this step");
+        else if (r->verdict_in_ns && r->verdict_in_ns != UINT64_MAX) {
+                say(w, "; verdict in ");
+                say_duration(w, (double)r->verdict_in_ns);
+                say(w, " at this step");
+        }
+}
+
 char *sentence_verdict(char *out, size_t size, const struct trend_result *r)
 {
         struct words w = begin(out, size);
@@ -77,6 +99,7 @@ char *sentence_verdict(char *out, size_t size, const struct trend_result *r)
         switch (r->verdict) {
         case TREND_UNKNOWN:
                 say(&w, "too little data for a verdict");
+                say_provisional(&w, r);
                 return out;
         case TREND_STEADY:
                 say(&w, "no lasting growth");
@@ -161,12 +184,21 @@ static void say_retention(struct words *w, const struct growth *g)
 
 static void say_unknown(struct words *w, const struct growth *g)
 {
+        say(w, g->over ? "not known: " : "not known yet: ");
         if (!g->live.known)
-                say(w, "not known yet: no major collection has told what is live");
-        else if (g->live.trend.verdict == TREND_UNKNOWN)
-                say(w, "not known yet: too few minutes with major collections");
-        else
-                say(w, "not known yet: too little data");
+                say(w, "no major collection has told what is live");
+        else if (g->live.trend.verdict == TREND_UNKNOWN) {
+                say(w, "too few steps with major collections");
+                say_provisional(w, &g->live.trend);
+        } else if (g->live_in_doubt) {
+                say(w, "the heap grows");
+                say_growing(w, g->heap.trend.verdict >= TREND_GROWING ? &g->heap : &g->blocks);
+                say(w, ", and live data have not been flat over that time");
+        } else if (g->heap_in_doubt) {
+                say(w, "resident memory grows, and the heap has not been flat over that time");
+        } else {
+                say(w, "too little data");
+        }
 }
 
 char *sentence_growth(char *out, size_t size, const struct growth *g, const struct bands *bands)

@@ -27,10 +27,10 @@ enum growth_where growth_decide(const struct growth *g)
         if (!flat(&g->live))
                 return GROWTH_UNKNOWN;
         if (heap_rises)
-                return GROWTH_RETENTION;
+                return g->live_in_doubt ? GROWTH_UNKNOWN : GROWTH_RETENTION;
         if (!heap_flat)
                 return GROWTH_UNKNOWN;
         if (rises(&g->rss) || rises(&g->off_heap))
-                return GROWTH_OFF_HEAP;
+                return g->heap_in_doubt ? GROWTH_UNKNOWN : GROWTH_OFF_HEAP;
         return not_in_doubt(&g->rss) ? GROWTH_NOWHERE : GROWTH_UNKNOWN;
 }

@@ -8,8 +8,10 @@
  *      flat    flat            rises   off-heap: C, FFI, malloc
  *      flat    flat            flat    nowhere
  *
- * "Flat" is a verdict of steady. With a verdict still unknown the rows that need
- * it are not chosen: the answer is unknown rather than wrong.
+ * "Flat" is a verdict of steady, and no rise over the very stretch in which the
+ * other one rises: a verdict of steady may just not have had the time to see what
+ * another has seen. With a verdict still unknown the rows that need it are not
+ * chosen: the answer is unknown rather than wrong.
  */
 #ifndef HW_DAEMON_TREND_GROWTH_H
 #define HW_DAEMON_TREND_GROWTH_H
@@ -47,6 +49,9 @@ struct growth_series {
 struct growth {
         enum growth_where where;
         struct growth_series live, heap, blocks, rss, off_heap;
+        bool live_in_doubt; /* the heap rises, and live data are not known to be flat over the same stretch */
+        bool heap_in_doubt; /* the same of resident memory and the heap */
+        bool over;          /* the run has ended */
         uint64_t as_of_ns;
         /* UNKNOWN_U64 when not known, all as of now */
         uint64_t off_heap_bytes, slop_bytes, fragmentation_bytes;

@@ -58,9 +58,13 @@ bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_res
 {
         const struct trend *trend = tracker_trend(t, s);
 
-        if (trend)
-                trend_result(trend, ret);
-        return trend != NULL;
+        if (!trend)
+                return false;
+        trend_result(trend, ret);
+        ret->over = t->ended;
+        if (ret->over)
+                ret->verdict_in_ns = UINT64_MAX;
+        return true;
 }
 
 /* -------------------------------------------------------------- statistics */
@@ -176,6 +180,25 @@ static void look_at_series(const struct tracker *t, enum series_id id, struct gr
         ret->known = tracker_verdict(t, subject_series(id), &ret->trend);
 }
 
+/* Whether `id` is not known to be flat over the stretch in which `rising` rises. */
+static bool in_doubt(const struct tracker *t, enum series_id id, const struct growth_series *rising)
+{
+        const struct trend *trend = tracker_trend(t, subject_series(id));
+
+        return rising->known && rising->trend.verdict >= TREND_GROWING && rising->trend.has_slope && trend &&
+               !trend_is_flat(trend, rising->trend.evidence.window, rising->trend.slope);
+}
+
+static void look_at_doubts(const struct tracker *t, struct growth *g)
+{
+        const struct growth_series *heap = g->heap.trend.verdict >= TREND_GROWING ? &g->heap : &g->blocks;
+        const struct growth_series *rss = g->off_heap.trend.verdict >= TREND_GROWING ? &g->off_heap : &g->rss;
+
+        g->live_in_doubt = in_doubt(t, SERIES_LIVE, heap);
+        g->heap_in_doubt = in_doubt(t, SERIES_HEAP_SIZE, rss);
+        g->over = t->ended;
+}
+
 void tracker_growth(const struct tracker *t, struct growth *g)
 {
         const struct heap *heap = model_heap(t->model);
@@ -208,6 +231,7 @@ void tracker_growth(const struct tracker *t, struct growth *g)
                 g->nonmoving_live_bytes += s->live_blocks * s->block_bytes;
         }
         tracker_top_bands(t, g);
+        look_at_doubts(t, g);
         g->where = growth_decide(g);
 }
 

@@ -157,6 +157,48 @@ static void fill_evidence(const struct trend *t, unsigned window, struct trend_e
         e->life_ratio = (double)r->life;
 }
 
+bool trend_is_flat(const struct trend *t, unsigned index, double slope)
+{
+        struct theil_sen fit;
+
+        while (index < WINDOWS && !window_fit(&t->ladder, index, &fit))
+                index++; /* rare samples fill wider windows only */
+        if (index == WINDOWS)
+                return false;
+        double point_s = (double)window_point_minutes(index) * (double)t->config.resolution_ns / 1e9;
+        double half = WINDOW_INTERVAL_SE * fit.se, most = (fit.slope + half) / point_s;
+        return most < slope / TREND_EXPLAINS || (fit.slope - half <= 0 && most < slope / 2);
+}
+
+/* Of the newest minutes that have samples; their first and last tell the span. */
+static struct trend_provisional provisional(const struct trend *t)
+{
+        double p[THEIL_SEN_MAX], per_s = 1e9 / (double)t->config.resolution_ns;
+        unsigned kept = ladder_kept(&t->ladder, 0), n = kept < THEIL_SEN_MAX ? kept : THEIL_SEN_MAX;
+        struct theil_sen fit;
+
+        if (n == 0)
+                return (struct trend_provisional){ .known = false };
+        ladder_newest(&t->ladder, 0, n, p);
+        if (!theil_sen_fit(p, n, &fit))
+                return (struct trend_provisional){ .known = false };
+        return (struct trend_provisional){
+                .known = true,
+                .slope = fit.slope * per_s,
+                .slope_low = (fit.slope - WINDOW_INTERVAL_SE * fit.se) * per_s,
+                .slope_high = (fit.slope + WINDOW_INTERVAL_SE * fit.se) * per_s,
+                .span_ns = n * t->config.resolution_ns,
+        };
+}
+
+/* The shortest window's points are the first that a verdict rests on. */
+static uint64_t verdict_in(const struct trend *t)
+{
+        uint64_t least = window_span_minutes(0);
+
+        return t->ladder.minutes < least ? (least - t->ladder.minutes) * t->config.resolution_ns : UINT64_MAX;
+}
+
 void trend_result(const struct trend *t, struct trend_result *ret)
 {
         enum trend_basis basis;
@@ -179,6 +221,11 @@ void trend_result(const struct trend *t, struct trend_result *ret)
                               .record_bytes = -INFINITY,
                               .life_ratio = NAN },
         };
+        ret->verdict_in_ns = UINT64_MAX;
+        if (t->verdict.now == TREND_UNKNOWN && t->started) {
+                ret->provisional = provisional(t);
+                ret->verdict_in_ns = verdict_in(t);
+        }
         if (i < 0)
                 return;
         const struct window_result *r = &t->windows.results[i];

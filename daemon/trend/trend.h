@@ -113,6 +113,22 @@ enum trend_basis {
         TREND_BASIS_RECENT /* none of these: the widest of up to 384 minutes that has a result */
 };
 
+/* What is known before there can be a verdict: the line through the few points there are. */
+struct trend_provisional {
+        bool known;
+        double slope, slope_low, slope_high; /* per s */
+        uint64_t span_ns;
+};
+
+/* A collector holds up to four times its live data: growth of less than an eighth explains no more than half. */
+#define TREND_EXPLAINS 8
+
+/*
+ * Whether the series was flat over window `index`, compared with another that rose by `slope` (per s) there: surely
+ * rose too little to explain it, or showed no rise and surely rose by less than half of it.
+ */
+bool trend_is_flat(const struct trend *t, unsigned index, double slope);
+
 struct trend_evidence {
         enum trend_basis basis;
         uint32_t passed;          /* TEST_BIT()s of that window */
@@ -136,6 +152,9 @@ struct trend_result {
         double slope, slope_low, slope_high; /* bytes per second */
         uint64_t onset_ns;                   /* when growth began; UINT64_MAX unless growing or leak */
         struct trend_evidence evidence;
+        struct trend_provisional provisional; /* while the verdict is unknown */
+        uint64_t verdict_in_ns; /* event time until a first verdict can be reached; UINT64_MAX: not known */
+        bool over;              /* the run has ended: nothing will be added (tracker.h) */
 };
 
 /* The answer as of the newest closed minute. */

@@ -257,6 +257,17 @@ static struct window_result look(const struct windows *w, const struct ladder *l
         return r;
 }
 
+bool window_fit(const struct ladder *ladder, unsigned index, struct theil_sen *ret)
+{
+        unsigned n = window_points(index), rung = index / WINDOWS_PER_RUNG,
+                 pair = shapes[index % WINDOWS_PER_RUNG].pair;
+        double p[THEIL_SEN_MAX];
+
+        if (ladder_kept(ladder, rung) < n * pair)
+                return false;
+        return 3 * gather(ladder, rung, n, pair, p) >= 2 * n && theil_sen_fit(p, n, ret);
+}
+
 void windows_judge(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained,
                    bool growing)
 {

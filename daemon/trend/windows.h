@@ -19,6 +19,7 @@
 
 #include "daemon/trend/ladder.h"
 #include "daemon/trend/life.h"
+#include "daemon/trend/theil_sen.h"
 
 #define WINDOWS_PER_RUNG   4u
 #define WINDOWS            (LADDER_RUNGS * WINDOWS_PER_RUNG)
@@ -91,6 +92,9 @@ void windows_init(struct windows *w, uint64_t leak_after_minutes);
  */
 void windows_judge(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained,
                    bool growing);
+
+/* The line through the points that the window has now, in bytes per point. False: too few of them. */
+bool window_fit(const struct ladder *ladder, unsigned index, struct theil_sen *ret);
 
 /* The window says this from now on; filled == 0: nothing. */
 void windows_put(struct windows *w, unsigned index, const struct window_result *result);

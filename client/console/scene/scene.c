@@ -102,12 +102,32 @@ const struct ring *scene_ring(const struct scene *s, const struct world_target *
         return s->past ? past_ring(s->past, t, series, 0, &t->series[series]) : &t->series[series];
 }
 
+static const char *limit_word(const Hw__Trends *told)
+{
+        switch (told->limit_source) {
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP:
+                return "cgroup";
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP:
+                return "-M";
+        case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MEMORY:
+                return "machine";
+        default:
+                return "--limit";
+        }
+}
+
 bool memory_limit(const struct world_target *t, uint64_t *ret_bytes, const char **ret_what)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
         const Hw__Process *process = t->heap ? t->heap->process : NULL;
+        const Hw__Trends *told = t->trend_state;
         bool found = false;
 
+        if (told && told->has_limit_bytes) { /* the daemon's own, which also knows --limit and the machine */
+                *ret_bytes = told->limit_bytes;
+                *ret_what = limit_word(told);
+                return true;
+        }
         if (run && run->has_max_heap_bytes && run->max_heap_bytes) {
                 *ret_bytes = run->max_heap_bytes;
                 *ret_what = "-M";

@@ -84,6 +84,8 @@ static struct value limit_share(const struct scene *s, const void *row)
         if (!strcmp(what, "cgroup"))
                 return value_number(p && p->has_cgroup_current_bytes,
                                     p ? (double)p->cgroup_current_bytes / (double)bytes : 0);
+        if (strcmp(what, "-M") != 0 && p && p->has_rss_bytes)
+                return value_number(true, (double)p->rss_bytes / (double)bytes);
         return value_number(t->heap && t->heap->has_heap_size_bytes,
                             t->heap ? (double)t->heap->heap_size_bytes / (double)bytes : 0);
 }

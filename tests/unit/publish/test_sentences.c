@@ -34,6 +34,15 @@ static void verdicts(void **state)
 
         (void)state;
         says(sentence_verdict(out, sizeof(out), &r), "too little data for a verdict");
+        r.provisional = (struct trend_provisional){ true, 1 << 20, 1 << 19, 3 << 19, UINT64_C(12000000000) };
+        r.verdict_in_ns = UINT64_C(6000000000);
+        says(sentence_verdict(out, sizeof(out), &r),
+             "too little data for a verdict; provisional growth 1.00 MiB/s (512 KiB/s to 1.50 MiB/s) over 12.0 s; "
+             "verdict in 6.00 s at this step");
+        r.over = true;
+        r.provisional.known = false;
+        says(sentence_verdict(out, sizeof(out), &r),
+             "too little data for a verdict; the run was too short for a verdict at this step");
         r = rising(TREND_STEADY, TREND_BASIS_RECENT, TEST_Z3);
         says(sentence_verdict(out, sizeof(out), &r), "no lasting growth: the rise is lost in the noise");
         r.has_slope = false;
@@ -102,7 +111,7 @@ static void places(void **state)
         const struct bands *bands = model_bands(f.m);
         says(sentence_growth(out, sizeof(out), &g, bands), "not known yet: no major collection has told what is live");
         g.live = series((struct trend_result){ .verdict = TREND_UNKNOWN });
-        says(sentence_growth(out, sizeof(out), &g, bands), "not known yet: too few minutes with major collections");
+        says(sentence_growth(out, sizeof(out), &g, bands), "not known yet: too few steps with major collections");
         g.live.trend.verdict = TREND_STEADY;
         says(sentence_growth(out, sizeof(out), &g, bands), "not known yet: too little data");
         g.where = GROWTH_NOWHERE;

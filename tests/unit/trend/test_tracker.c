@@ -583,6 +583,72 @@ static void test_where(void **state)
         assert_int_equal(growth_decide(&g), GROWTH_RETENTION);
 }
 
+/*
+ * A program whose heap shows its growth before its live data can: they have a major collection every other step, and
+ * rise by noisy steps. It must not be called retention meanwhile. With live data that stay it must be, in the end.
+ */
+static void test_retention_needs_flat_live_data(void **state)
+{
+        static struct rig r;
+        struct growth g;
+
+        (void)state;
+        for (int rising = 0; rising < 2; rising++) {
+                unsigned retention = 0, unsure = 0;
+
+                open_scaled(&r, SECOND);
+                for (uint64_t s = 0; s < 240; s++) {
+                        uint64_t grown = s > 22 ? s - 22 : 0;
+                        heap(&r, s * SECOND, (80 + 4 * grown) * MIB);
+                        if (s % 2 == 0)
+                                live(&r, s * SECOND, (20 + rising * grown) * MIB + s * 7919 % 13 * MIB / 4);
+                        block(&r, 0, s * SECOND, s * SECOND);
+                        tracker_growth(r.t, &g);
+                        retention += g.where == GROWTH_RETENTION;
+                        unsure += g.where == GROWTH_UNKNOWN && g.live_in_doubt;
+                }
+                if (rising)
+                        assert_true(retention == 0 && unsure > 0);
+                else
+                        assert_int_equal(g.where, GROWTH_RETENTION);
+                assert_int_equal(g.where, rising ? GROWTH_LIVE : GROWTH_RETENTION);
+                rig_close(&r);
+        }
+}
+
+/* Before the first verdict: the line through what there is, and how long it takes; afterwards neither. */
+static void test_provisional_growth(void **state)
+{
+        static struct rig r;
+        struct trend_result result = { .verdict = TREND_LEAK };
+
+        (void)state;
+        open_scaled(&r, SECOND);
+        for (uint64_t s = 0; s < 10; s++) {
+                live(&r, s * SECOND, 100 * MIB + s * MIB);
+                block(&r, 0, s * SECOND, s * SECOND);
+        }
+        assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
+        assert_int_equal(result.verdict, TREND_UNKNOWN);
+        assert_true(result.provisional.known && !result.has_slope);
+        assert_true(fabs(result.provisional.slope / (double)MIB - 1) < 1e-3);
+        assert_true(result.provisional.slope_low <= result.provisional.slope &&
+                    result.provisional.slope <= result.provisional.slope_high);
+        assert_int_equal(result.verdict_in_ns, 18 * SECOND - result.provisional.span_ns);
+        end(&r);
+        assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
+        assert_true(result.over && result.verdict_in_ns == UINT64_MAX && result.provisional.known);
+        rig_close(&r);
+
+        open_scaled(&r, SECOND);
+        for (uint64_t s = 0; s < 60; s++)
+                live(&r, s * SECOND, 100 * MIB);
+        end(&r);
+        assert_true(tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
+        assert_true(result.verdict == TREND_STEADY && !result.provisional.known && result.verdict_in_ns == UINT64_MAX);
+        rig_close(&r);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
@@ -603,6 +669,8 @@ int main(void)
                 cmocka_unit_test(test_the_note_of_an_onset_is_not_crowded_out),
                 cmocka_unit_test(test_due),
                 cmocka_unit_test(test_where),
+                cmocka_unit_test(test_retention_needs_flat_live_data),
+                cmocka_unit_test(test_provisional_growth),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,6 +23,8 @@ export interface Band {
 export interface Collection { t: number; pause?: number; generation?: number; major: boolean; copied?: number; slop?: number;
     fragmentation?: number; balance?: number }
 
+const LIMITS: Record<string, string> = { SOURCE_CGROUP: "cgroup", SOURCE_MAX_HEAP: "-M", SOURCE_MEMORY: "machine", SOURCE_GIVEN: "--limit" };
+
 export class Target {
     run = 0;
     eventTime = 0; // seconds, newest
@@ -210,7 +212,10 @@ export class Target {
         return undefined;
     }
 
+    // The daemon's own, which also knows --limit and the machine.
     limit(): { bytes: number; what: string } | undefined {
+        const told = this.trends.state, bytes = num(told?.limitBytes);
+        if (bytes !== undefined) return { bytes, what: LIMITS[told?.limitSource ?? ""] ?? "limit" };
         const m = num(this.state?.runInfo?.maxHeapBytes), c = num(this.heap?.process?.cgroupMaxBytes);
         if (m === undefined && c === undefined) return undefined;
         return (m ?? Infinity) <= (c ?? Infinity) ? { bytes: m!, what: "-M" } : { bytes: c!, what: "cgroup" };

@@ -96,7 +96,7 @@ export interface GrowingBand { band?: number; label?: string; verdict?: string; 
 export interface Growth { where?: string; sentence?: string; live?: string; heap?: string; rss?: string; offHeap?: string;
     offHeapBytes?: U64; bands?: GrowingBand[] }
 export interface TimeToLimit { limitBytes?: U64; lowNs?: U64; midNs?: U64; highNs?: U64; sentence?: string }
-export interface Trends { trends?: Trend[]; growth?: Growth; timeToLimit?: TimeToLimit; scale?: { sentence?: string }; bandsLeftOut?: U64 }
+export interface Trends { trends?: Trend[]; growth?: Growth; timeToLimit?: TimeToLimit; scale?: { sentence?: string }; bandsLeftOut?: U64; limitBytes?: U64; limitSource?: string }
 
 export interface Alert {
     rule?: string; group?: string; severity?: string; state?: string; unknown?: boolean; band?: number; bandLabel?: string; value?: number;
