@@ -393,6 +393,17 @@ static int open_wait(struct feed_files *f)
         return 0;
 }
 
+/* Whether any file can be read, or why the first cannot. The daemon reports one that is missing among others. */
+static bool any_file(const char *const *paths, size_t n, char *error, size_t error_size)
+{
+        for (size_t i = n; i-- > 0;)
+                if (access(paths[i], R_OK) == 0)
+                        return true;
+        (void)snprintf(error, error_size, "%s: %s%s", paths[0], strerror(errno),
+                       n > 1 ? "; nor can the others be read" : "");
+        return false;
+}
+
 struct feed *feed_files(const char *const *paths, size_t n, const char *const *daemon_args, char *error,
                         size_t error_size)
 {
@@ -402,6 +413,10 @@ struct feed *feed_files(const char *const *paths, size_t n, const char *const *d
         char **argv = NULL;
         int r = -ENOMEM;
 
+        if (n && !any_file(paths, n, error, error_size)) {
+                free(f);
+                return NULL;
+        }
         if (!f) {
                 (void)snprintf(error, error_size, "out of memory");
                 return NULL;

@@ -220,11 +220,28 @@ static bool connect_daemon(struct run *r)
         return r->watched || refuse(r, error);
 }
 
+/* Haskell source, whether it may be executed or not. */
+static bool is_source(const char *path)
+{
+        const char *dot = strrchr(path, '.');
+        struct stat st;
+
+        return dot && (!strcmp(dot, ".hs") || !strcmp(dot, ".lhs")) && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 /* All that comes before the program starts. False: it must not start. */
 static bool prepare(struct run *r)
 {
         char error[SENTENCE];
 
+        if (is_source(r->o.program[0])) {
+                command_error(
+                        &command_run,
+                        "%s is a source file; compile it first, e.g. ghc -rtsopts -threaded -eventlog %s, and run "
+                        "the program",
+                        r->o.program[0], r->o.program[0]);
+                return false;
+        }
         if (!inquire_find(r->o.program[0], r->path, sizeof(r->path))) {
                 command_error(&command_run, "there is no executable program %s", r->o.program[0]);
                 return false;

@@ -375,7 +375,9 @@ static enum options_result take_operand(struct parser *p, char *word)
         const struct option *o = option_operand(p->command, p->n_operands);
 
         if (!o) {
-                (void)command_usage_error(p->command, "unexpected argument '%s'", word);
+                o = p->n_operands ? option_operand(p->command, p->n_operands - 1) : NULL;
+                (void)command_usage_error(p->command, "unexpected argument '%s'%s%s", word, o ? " after " : "",
+                                          o ? o->argument : "");
                 return OPTIONS_BAD;
         }
         p->n_operands++;

@@ -44,6 +44,22 @@ def test_run_says_so_too(directory):
     assert done.returncode == 2
 
 
+@pytest.mark.parametrize("args", [["top", "--once"], ["pipe", "--format", "json"], ["summary"], ["trend"], ["check"], ["report"],
+                                  ["events"], ["convert", "--to", "hp"], ["alerts"], ["web", "--listen", "127.0.0.1:0"]])
+def test_a_file_that_is_not_there_is_one_line(directory, args):
+    done = client(*args, directory / "none.eventlog")
+    assert one_line(done, "none.eventlog: No such file or directory").startswith(f"heapwatch {args[0]}: ")
+    assert done.stdout == b"", "no URL, no dashes"
+
+
+def test_run_knows_a_source_file(directory):
+    (directory / "leaky.hs").write_text("main = print 1\n")
+    for mode in (0o644, 0o755):
+        (directory / "leaky.hs").chmod(mode)
+        one_line(client("run", "--no-top", directory / "leaky.hs", env={"HEAPWATCH_DIR": str(directory / "s")}),
+                 "leaky.hs is a source file", "ghc -rtsopts")
+
+
 @pytest.mark.parametrize("args", [["top", "--once"], ["trend"]])
 def test_a_missing_target_is_named_with_the_nearest(directory, args):
     with Daemon(directory, f"api-1={LOG}") as d:
