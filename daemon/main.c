@@ -26,6 +26,7 @@
 #include "daemon/source/procfs.h"
 #include "daemon/target/targets.h"
 #include "proto/cli/command.h"
+#include "proto/base/error.h"
 
 #define LOOP_ROUND_US 10000 /* 10 ms */
 
@@ -50,13 +51,13 @@ static void on_hangup(evutil_socket_t signal_number, short what, void *ctx)
 /* Targets of the configuration. A source that can never work is a mistake in it. */
 static int add_targets(struct targets *targets, const struct config *config)
 {
-        char error[SOURCE_PATH_MAX + 256];
+        struct error error;
 
         for (size_t i = 0; i < config->n_targets; i++) {
                 const struct config_target *t = &config->targets[i];
-                if (targets_add(targets, t->name, &t->uri, &(struct target_wish){ 0 }, error, sizeof(error)) == 0)
+                if (targets_add(targets, t->name, &t->uri, &(struct target_wish){ 0 }, &error) == 0)
                         continue;
-                fprintf(stderr, "heapwatchd: %s: %s\n", t->uri.text, error);
+                fprintf(stderr, "heapwatchd: %s: %s\n", t->uri.text, error.text);
                 return -1;
         }
         return 0;
@@ -117,7 +118,7 @@ static struct event *on(struct event_base *base, int number, event_callback_fn c
 static int serve(const struct config *config, struct rulebook *rulebook)
 {
         int status = 1;
-        char error[512];
+        struct error error;
         struct requests requests = { .publish_endpoint = config->publish_endpoint, .rulebook = rulebook };
         struct event *interrupt = NULL, *terminate = NULL, *hangup = NULL;
         struct targets *targets = NULL;
@@ -136,9 +137,9 @@ static int serve(const struct config *config, struct rulebook *rulebook)
                 .request_endpoint = config->request_endpoint,
         };
         struct bus_handler handler = { .ctx = &requests, .request = requests_handle };
-        bus = bus_new(base, &options, &handler, error, sizeof(error));
+        bus = bus_new(base, &options, &handler, &error);
         if (!bus) {
-                fprintf(stderr, "heapwatchd: %s\n", error);
+                fprintf(stderr, "heapwatchd: %s\n", error.text);
                 goto out;
         }
         requests.silences = open_silences(base, config);

@@ -22,7 +22,7 @@ void entry_begin(struct console *c, enum entry what)
 
 static void apply(struct console *c)
 {
-        char refused[PATTERN_ERROR_MAX];
+        struct error refused;
 
         if (c->entry == ENTRY_SEARCH) {
                 (void)snprintf(c->table->search, sizeof(c->table->search), "%s", c->typed);
@@ -30,8 +30,8 @@ static void apply(struct console *c)
                         console_say(c, true, "not found");
                 return;
         }
-        if (!table_set_filter(c->table, c->typed, refused, sizeof(refused)))
-                console_say(c, true, "%s", refused);
+        if (!table_set_filter(c->table, c->typed, &refused))
+                console_say(c, true, "%s", refused.text);
         console_fill(c, c->table);
 }
 

@@ -18,6 +18,7 @@
 #include "daemon/trend/tracker.h"
 #include "proto/cli/complete.h"
 #include "proto/cli/help.h"
+#include "proto/base/error.h"
 
 static const struct command command_heapwatchd;
 
@@ -27,28 +28,25 @@ static bool refuse(const char *what)
         return false;
 }
 
-bool config_add_target(struct config *c, const char *name, const char *spec, char *error, size_t error_size)
+bool config_add_target(struct config *c, const char *name, const char *spec, struct error *error)
 {
         struct config_target t;
 
-        if (!target_spec_parse(spec, t.name, &t.uri, error, error_size))
+        if (!target_spec_parse(spec, t.name, &t.uri, error))
                 return false;
         if (name) {
                 if (!target_name_valid(name)) {
-                        snprintf(error, error_size, "'%.80s' is not a valid target name: 1 to 64 of A-Z a-z 0-9 . _ -",
-                                 name);
-                        return false;
+                        return error_set(error, "'%.80s' is not a valid target name: 1 to 64 of A-Z a-z 0-9 . _ -",
+                                         name);
                 }
                 snprintf(t.name, sizeof(t.name), "%s", name);
         }
         if (c->n_targets == LIMIT_TARGETS) {
-                snprintf(error, error_size, "more than %u targets", LIMIT_TARGETS);
-                return false;
+                return error_set(error, "more than %u targets", LIMIT_TARGETS);
         }
         struct config_target *grown = realloc(c->targets, (c->n_targets + 1) * sizeof(*grown));
         if (!grown) {
-                snprintf(error, error_size, "out of memory");
-                return false;
+                return error_set(error, "out of memory");
         }
         c->targets = grown;
         c->targets[c->n_targets++] = t;
@@ -76,39 +74,37 @@ static void make_names_unique(struct config *c)
         }
 }
 
-static bool bad_value(char *error, size_t size, const char *value, const char *expected)
+static bool bad_value(struct error *error, const char *value, const char *expected)
 {
-        snprintf(error, size, "'%.40s'; expected %s", value, expected);
-        return false;
+        return error_set(error, "'%.40s'; expected %s", value, expected);
 }
 
-bool config_keep_most(struct config_keep *c, const char *value, char *error, size_t error_size)
+bool config_keep_most(struct config_keep *c, const char *value, struct error *error)
 {
         char *end;
         unsigned long n = strtoul(value, &end, 10);
 
         if (*value < '0' || *value > '9' || *end || n > LIMIT_TARGETS / 2)
-                return bad_value(error, error_size, value, "a number of targets from 0 to 500");
+                return bad_value(error, value, "a number of targets from 0 to 500");
         c->most = (uint32_t)n;
         c->has_most = true;
         return true;
 }
 
-bool config_keep_for(struct config_keep *c, const char *value, char *error, size_t error_size)
+bool config_keep_for(struct config_keep *c, const char *value, struct error *error)
 {
         if (!hw_parse_duration(value, &c->for_ns))
-                return bad_value(error, error_size, value, "a time such as 12h or 48h");
+                return bad_value(error, value, "a time such as 12h or 48h");
         c->has_for = true;
         return true;
 }
 
-bool config_add_rules(struct config *c, const char *path, char *error, size_t error_size)
+bool config_add_rules(struct config *c, const char *path, struct error *error)
 {
         char *own = c->n_rules < CONFIG_RULES_MAX ? strdup(path) : NULL;
 
         if (!own) {
-                snprintf(error, error_size, "more than %d rule files, or no memory for them", CONFIG_RULES_MAX);
-                return false;
+                return error_set(error, "more than %d rule files, or no memory for them", CONFIG_RULES_MAX);
         }
         c->rules[c->n_rules++] = own;
         return true;
@@ -128,9 +124,9 @@ bool config_notify(struct config *c, const char *value)
 
 static bool add_rules(struct config *c, const char *path)
 {
-        char error[128];
+        struct error error;
 
-        return config_add_rules(c, path, error, sizeof(error)) || refuse(error);
+        return config_add_rules(c, path, &error) || refuse(error.text);
 }
 
 /* ----------------------------------------------------------------- options */
@@ -181,31 +177,31 @@ static int take_log_level(const struct command *c, const struct option *o, void 
 static int take_trend(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct config_trend *trend = &((struct arguments *)filled)->config->trend;
-        char error[160];
-        bool good = !strcmp(o->name, "resolution") ? config_trend_resolution(trend, value, error, sizeof(error))
-                    : !strcmp(o->name, "limit")    ? config_trend_limit(trend, value, error, sizeof(error))
-                                                   : config_trend_leak_after(trend, value, error, sizeof(error));
+        struct error error;
+        bool good = !strcmp(o->name, "resolution") ? config_trend_resolution(trend, value, &error)
+                    : !strcmp(o->name, "limit")    ? config_trend_limit(trend, value, &error)
+                                                   : config_trend_leak_after(trend, value, &error);
 
-        return good ? 0 : option_error(c, o, "%s", error);
+        return good ? 0 : option_error(c, o, "%s", error.text);
 }
 
 static int take_keep(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct config_keep *keep = &((struct arguments *)filled)->config->keep_ended;
-        char error[160];
-        bool good = !strcmp(o->name, "keep-ended") ? config_keep_most(keep, value, error, sizeof(error))
-                                                   : config_keep_for(keep, value, error, sizeof(error));
+        struct error error;
+        bool good = !strcmp(o->name, "keep-ended") ? config_keep_most(keep, value, &error)
+                                                   : config_keep_for(keep, value, &error);
 
-        return good ? 0 : option_error(c, o, "%s", error);
+        return good ? 0 : option_error(c, o, "%s", error.text);
 }
 
 static int take_rules(const struct command *c, const struct option *o, void *filled, char *value)
 {
-        char error[128];
+        struct error error;
 
-        if (config_add_rules(((struct arguments *)filled)->config, value, error, sizeof(error)))
+        if (config_add_rules(((struct arguments *)filled)->config, value, &error))
                 return 0;
-        return option_error(c, o, "%s", error);
+        return option_error(c, o, "%s", error.text);
 }
 
 static int take_notify(const struct command *c, const struct option *o, void *filled, char *value)
@@ -348,24 +344,24 @@ static bool parse_rule_files(struct config *c, const struct arguments *a)
 
 static bool parse_targets(struct config *c, const struct arguments *a)
 {
-        char error[SOURCE_PATH_MAX + 256];
+        struct error error;
 
         for (size_t i = 0; i < a->n_words; i++) {
                 /* --once takes plain file names: a '=' in one is not a valid target name. */
                 char spec[SOURCE_PATH_MAX + 8];
                 snprintf(spec, sizeof(spec), "%s%s", c->once ? "file:" : "", a->words[i]);
-                if (!config_add_target(c, NULL, c->once ? spec : a->words[i], error, sizeof(error)))
-                        return refuse(error);
+                if (!config_add_target(c, NULL, c->once ? spec : a->words[i], &error))
+                        return refuse(error.text);
         }
         return true;
 }
 
 static bool check(struct config *c)
 {
-        char what[160];
+        struct error error;
 
-        if (!config_trend_check(&c->trend, what, sizeof(what)))
-                return refuse(what);
+        if (!config_trend_check(&c->trend, &error))
+                return refuse(error.text);
         if (c->once) {
                 make_names_unique(c);
                 if (!c->push_endpoint[0] || c->n_targets == 0)
@@ -380,9 +376,9 @@ static bool check(struct config *c)
                 for (size_t j = 0; j < i; j++) {
                         if (strcmp(c->targets[i].name, c->targets[j].name) != 0)
                                 continue;
-                        snprintf(what, sizeof(what), "two targets are called '%s'; name one of them: NAME=URI",
-                                 c->targets[i].name);
-                        return refuse(what);
+                        error_set(&error, "two targets are called '%s'; name one of them: NAME=URI",
+                                  c->targets[i].name);
+                        return refuse(error.text);
                 }
         }
         return true;

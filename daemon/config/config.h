@@ -17,6 +17,7 @@
 #include "daemon/log.h"
 #include "daemon/publish/event_stream.h"
 #include "daemon/source/uri.h"
+#include "proto/base/error.h"
 
 #define CONFIG_ENDPOINT_MAX 256
 #define CONFIG_RULES_MAX    64
@@ -73,16 +74,16 @@ void config_done(struct config *c);
 bool config_read_file(struct config *c, const char *path);
 
 /* Takes one setting as typed. False with what is wrong in `error`, to stand behind the setting's name. */
-bool config_keep_most(struct config_keep *c, const char *value, char *error, size_t error_size);
-bool config_keep_for(struct config_keep *c, const char *value, char *error, size_t error_size);
+bool config_keep_most(struct config_keep *c, const char *value, struct error *error);
+bool config_keep_for(struct config_keep *c, const char *value, struct error *error);
 
 /* "on" or "off"; what the command line said stays. False: it is neither. */
 bool config_notify(struct config *c, const char *value);
 
 /* Adds a rule file. False with a sentence in `error`. */
-bool config_add_rules(struct config *c, const char *path, char *error, size_t error_size);
+bool config_add_rules(struct config *c, const char *path, struct error *error);
 
 /* Adds one `[NAME=]URI`. False with a sentence in `error`. */
-bool config_add_target(struct config *c, const char *name, const char *spec, char *error, size_t error_size);
+bool config_add_target(struct config *c, const char *name, const char *spec, struct error *error);
 
 #endif

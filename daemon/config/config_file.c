@@ -11,6 +11,7 @@
 
 #include "daemon/config/yaml_file.h"
 #include "proto/base/limits.h"
+#include "proto/base/error.h"
 
 #define TEXT_MAX 32 /* of a word or a quantity */
 
@@ -78,17 +79,17 @@ static bool take_show_arguments(struct yaml_file *f, const yaml_node_t *node, st
         return good;
 }
 
-typedef bool trend_setter(struct config_trend *c, const char *value, char *error, size_t error_size);
+typedef bool trend_setter(struct config_trend *c, const char *value, struct error *error);
 
 static bool take_trend_value(struct yaml_file *f, const yaml_node_t *node, struct config_trend *trend,
                              trend_setter *set, const char *what)
 {
         const char *text = node ? short_text(f, node, what, TEXT_MAX) : NULL;
-        char error[160];
+        struct error error;
 
         if (!text)
                 return !node;
-        return set(trend, text, error, sizeof(error)) || yaml_error(f, node, 0, "%s", error);
+        return set(trend, text, &error) || yaml_error(f, node, 0, "%s", error.text);
 }
 
 /* What the command line gave stays. */
@@ -111,17 +112,17 @@ static bool take_trend(struct yaml_file *f, const yaml_node_t *node, struct conf
         return good;
 }
 
-typedef bool keep_setter(struct config_keep *c, const char *value, char *error, size_t error_size);
+typedef bool keep_setter(struct config_keep *c, const char *value, struct error *error);
 
 static bool take_keep_value(struct yaml_file *f, const yaml_node_t *node, struct config_keep *keep, keep_setter *set,
                             const char *what)
 {
         const char *text = node ? short_text(f, node, what, TEXT_MAX) : NULL;
-        char error[160];
+        struct error error;
 
         if (!text)
                 return !node;
-        return set(keep, text, error, sizeof(error)) || yaml_error(f, node, 0, "%s", error);
+        return set(keep, text, &error) || yaml_error(f, node, 0, "%s", error.text);
 }
 
 /* What the command line gave stays. */
@@ -149,7 +150,7 @@ static bool take_rules(struct yaml_file *f, const yaml_node_t *node, struct conf
 {
         const yaml_node_t *item;
         bool good = true;
-        char error[128];
+        struct error error;
 
         if (!yaml_is_sequence(f, node, "a list of rule files"))
                 return false;
@@ -157,8 +158,8 @@ static bool take_rules(struct yaml_file *f, const yaml_node_t *node, struct conf
                 const char *path = short_text(f, item, "a rule file", SOURCE_PATH_MAX);
                 if (!path)
                         good = false;
-                else if (!config_add_rules(c, path, error, sizeof(error)))
-                        return yaml_error(f, item, 0, "%s", error);
+                else if (!config_add_rules(c, path, &error))
+                        return yaml_error(f, item, 0, "%s", error.text);
         }
         return good;
 }
@@ -167,7 +168,7 @@ static bool take_target(struct yaml_file *f, const yaml_node_t *node, struct con
 {
         static const char *const keys[] = { "name", "uri" };
         const char *name = NULL, *uri;
-        char error[SOURCE_PATH_MAX + 256];
+        struct error error;
 
         if (!CHECK_KEYS(f, node, "a target: uri and, optionally, name", keys))
                 return false;
@@ -178,9 +179,9 @@ static bool take_target(struct yaml_file *f, const yaml_node_t *node, struct con
                 return false;
         if (!(uri = short_text(f, uri_node, "a URI", SOURCE_PATH_MAX)))
                 return false;
-        if (config_add_target(c, name, uri, error, sizeof(error)))
+        if (config_add_target(c, name, uri, &error))
                 return true;
-        return yaml_error(f, name && !target_name_valid(name) ? name_node : uri_node, 0, "%s", error);
+        return yaml_error(f, name && !target_name_valid(name) ? name_node : uri_node, 0, "%s", error.text);
 }
 
 static bool take_targets(struct yaml_file *f, const yaml_node_t *node, struct config *c)

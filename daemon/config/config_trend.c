@@ -6,41 +6,41 @@
 #include "proto/base/limits.h"
 #include "heapwatch/text.h"
 #include "daemon/trend/tracker.h"
+#include "proto/base/error.h"
 
 #define STEPS_OF_A_LOG 400u /* more than the 200 after which a leak can be told */
 
-static bool bad(char *error, size_t size, const char *value, const char *expected)
+static bool bad(struct error *error, const char *value, const char *expected)
 {
-        snprintf(error, size, "'%.40s'; expected %s", value, expected);
-        return false;
+        return error_set(error, "'%.40s'; expected %s", value, expected);
 }
 
-bool config_trend_resolution(struct config_trend *c, const char *value, char *error, size_t error_size)
+bool config_trend_resolution(struct config_trend *c, const char *value, struct error *error)
 {
         uint64_t ns;
 
         if (!hw_parse_duration(value, &ns) || ns < LIMIT_RESOLUTION_LEAST_NS || ns > LIMIT_RESOLUTION_MOST_NS)
-                return bad(error, error_size, value, "a time from 100ms to 1h, such as 1s or 1m");
+                return bad(error, value, "a time from 100ms to 1h, such as 1s or 1m");
         c->resolution_ns = ns;
         return true;
 }
 
-bool config_trend_leak_after(struct config_trend *c, const char *value, char *error, size_t error_size)
+bool config_trend_leak_after(struct config_trend *c, const char *value, struct error *error)
 {
         uint64_t ns;
 
         if (!hw_parse_duration(value, &ns) || ns == 0)
-                return bad(error, error_size, value, "a time such as 3m or 3h");
+                return bad(error, value, "a time such as 3m or 3h");
         c->leak_after_ns = ns;
         return true;
 }
 
-bool config_trend_limit(struct config_trend *c, const char *value, char *error, size_t error_size)
+bool config_trend_limit(struct config_trend *c, const char *value, struct error *error)
 {
         uint64_t bytes;
 
         if (!hw_parse_bytes(value, &bytes) || bytes == 0)
-                return bad(error, error_size, value, "an amount of memory such as 512MiB or 2GiB");
+                return bad(error, value, "an amount of memory such as 512MiB or 2GiB");
         c->limit_bytes = bytes;
         return true;
 }
@@ -55,7 +55,7 @@ static uint64_t resolution_for(uint64_t leak_after_ns)
                                                : ns;
 }
 
-bool config_trend_check(const struct config_trend *c, char *error, size_t error_size)
+bool config_trend_check(const struct config_trend *c, struct error *error)
 {
         char least[HW_NUMBER_MAX], most[HW_NUMBER_MAX];
         struct tracker_config tracker = config_trend_tracker(c, 0);
@@ -63,11 +63,10 @@ bool config_trend_check(const struct config_trend *c, char *error, size_t error_
 
         if (trend_config_valid(&tracker.trend))
                 return true;
-        snprintf(error, error_size, "leak_after: with a resolution of %s it is from %s to %s",
-                 hw_duration_text((char[HW_NUMBER_MAX]){ 0 }, HW_NUMBER_MAX, (double)resolution_ns),
-                 hw_duration_text(least, sizeof(least), (double)resolution_ns * TREND_LEAK_AFTER_LEAST),
-                 hw_duration_text(most, sizeof(most), (double)resolution_ns * LADDER_MINUTES));
-        return false;
+        return error_set(error, "leak_after: with a resolution of %s it is from %s to %s",
+                         hw_duration_text((char[HW_NUMBER_MAX]){ 0 }, HW_NUMBER_MAX, (double)resolution_ns),
+                         hw_duration_text(least, sizeof(least), (double)resolution_ns * TREND_LEAK_AFTER_LEAST),
+                         hw_duration_text(most, sizeof(most), (double)resolution_ns * LADDER_MINUTES));
 }
 
 /* The largest round step of which the log has at least STEPS_OF_A_LOG. */

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/base/error.h"
+
 struct tracker_config;
 
 /* 0: not given. */
@@ -20,12 +22,12 @@ struct config_trend {
 };
 
 /* Takes one setting as typed. False with what is wrong in `error`, to stand behind the setting's name. */
-bool config_trend_resolution(struct config_trend *c, const char *value, char *error, size_t error_size);
-bool config_trend_leak_after(struct config_trend *c, const char *value, char *error, size_t error_size);
-bool config_trend_limit(struct config_trend *c, const char *value, char *error, size_t error_size);
+bool config_trend_resolution(struct config_trend *c, const char *value, struct error *error);
+bool config_trend_leak_after(struct config_trend *c, const char *value, struct error *error);
+bool config_trend_limit(struct config_trend *c, const char *value, struct error *error);
 
 /* Whether they go together. */
-bool config_trend_check(const struct config_trend *c, char *error, size_t error_size);
+bool config_trend_check(const struct config_trend *c, struct error *error);
 
 /*
  * What the tracker needs, of settings that go together. For a finished log

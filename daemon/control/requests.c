@@ -24,6 +24,7 @@
 #include "daemon/control/reload.h"
 #include "daemon/control/notifier_requests.h"
 #include "daemon/control/silence_requests.h"
+#include "proto/base/error.h"
 
 static const char out_of_memory[] = "the daemon is short of memory; ask again later, or for less";
 
@@ -50,10 +51,10 @@ static void reply_done(struct bus_client *client, const char *target)
 
 static void reply_no_target(struct bus_client *client, const char *name)
 {
-        char error[128 + TARGET_NAME_MAX];
+        struct error error;
 
-        snprintf(error, sizeof(error), "there is no target '%.64s'; a status request lists them", name ? name : "");
-        reply_error(client, error);
+        error_set(&error, "there is no target '%.64s'; a status request lists them", name ? name : "");
+        reply_error(client, error.text);
 }
 
 /* ---------------------------------------------------------------- snapshot */
@@ -289,15 +290,16 @@ static void handle_status(struct requests *r, struct bus_client *client)
 
 static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, struct bus_client *client)
 {
-        char name[TARGET_NAME_MAX + 1], error[SOURCE_PATH_MAX + 256];
+        char name[TARGET_NAME_MAX + 1];
+        struct error error;
         struct source_uri uri;
 
         if (!request->uri) {
                 reply_error(client, "add_target needs a uri");
                 return;
         }
-        if (!target_spec_parse(request->uri, name, &uri, error, sizeof(error))) {
-                reply_error(client, error);
+        if (!target_spec_parse(request->uri, name, &uri, &error)) {
+                reply_error(client, error.text);
                 return;
         }
         if (uri.kind == SOURCE_STDIN) {
@@ -316,8 +318,8 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
                 return;
         }
         struct target_wish wish = { request->resolution_ns, request->one_run };
-        if (targets_add(r->targets, name, &uri, &wish, error, sizeof(error)) != 0)
-                reply_error(client, error);
+        if (targets_add(r->targets, name, &uri, &wish, &error) != 0)
+                reply_error(client, error.text);
         else
                 reply_done(client, name);
 }

@@ -12,6 +12,7 @@
 #include "heapwatch/text.h"
 #include "daemon/log.h"
 #include "daemon/rules/rule.h"
+#include "proto/base/error.h"
 
 static void refuse(struct bus_client *client, const char *error)
 {
@@ -69,7 +70,7 @@ static bool take_pattern(char out[SILENCE_PATTERN_MAX], const char *text)
 }
 
 /* True when it is a pattern, or a rule has this name. Otherwise says in `error` which one may be meant. */
-static bool names_a_rule(const struct ruleset *rules, const char *name, char *error, size_t error_size)
+static bool names_a_rule(const struct ruleset *rules, const char *name, struct error *error)
 {
         const char *names[RULES_MAX], *meant;
         char safe[256];
@@ -80,9 +81,9 @@ static bool names_a_rule(const struct ruleset *rules, const char *name, char *er
                 names[i] = rules->rules[i]->name;
         meant = nearest(name, names, rules->n);
         (void)hw_terminal_text(safe, sizeof(safe), name);
-        snprintf(error, error_size, "there is no rule '%.100s'%s%s%s", safe, meant ? "; did you mean '" : "",
-                 meant ? meant : "; `heapwatch alerts` and `heapwatch rules list` name them", meant ? "'?" : "");
-        return false;
+        return error_set(error, "there is no rule '%.100s'%s%s%s", safe, meant ? "; did you mean '" : "",
+                         meant ? meant : "; `heapwatch alerts` and `heapwatch rules list` name them",
+                         meant ? "'?" : "");
 }
 
 void silence_requests_add(struct silence_store *store, const struct ruleset *rules, const Hw__SilenceRequest *request,
@@ -90,7 +91,8 @@ void silence_requests_add(struct silence_store *store, const struct ruleset *rul
 {
         struct silence s = { .id = 0 };
         uint64_t now = clock_wall_ns();
-        char error[256], rule[512], target[512];
+        struct error error;
+        char rule[512], target[512];
 
         if (!request->rule || !request->has_duration_ns) {
                 refuse(client, "silence needs a rule and a duration_ns");
@@ -103,8 +105,8 @@ void silence_requests_add(struct silence_store *store, const struct ruleset *rul
         if (request->why)
                 (void)hw_utf8_clean(s.why, sizeof(s.why), request->why, strlen(request->why));
         s.until_wall_ns = request->duration_ns <= SILENCE_LONGEST_NS ? now + request->duration_ns : UINT64_MAX;
-        if (!names_a_rule(rules, s.rule, error, sizeof(error)) || !silence_store_add(store, &s, error, sizeof(error))) {
-                refuse(client, error);
+        if (!names_a_rule(rules, s.rule, &error) || !silence_store_add(store, &s, error.text, sizeof(error.text))) {
+                refuse(client, error.text);
                 return;
         }
         (void)hw_terminal_text(rule, sizeof(rule), s.rule);

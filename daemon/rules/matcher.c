@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "proto/base/text_out.h"
+#include "proto/base/error.h"
 
 static const char *const names[BAND_TEXTS] = { "label", "module", "source", "type", "name" };
 
@@ -12,17 +13,15 @@ const char *band_text_name(enum band_text which)
         return which < BAND_TEXTS ? names[which] : NULL;
 }
 
-bool matcher_add(struct matcher *m, enum band_text which, enum match_op op, const char *text, char *error,
-                 size_t error_size)
+bool matcher_add(struct matcher *m, enum band_text which, enum match_op op, const char *text, struct error *error)
 {
         struct condition c = { .which = which, .op = op, .text = text };
 
         if (m->n == MATCHER_MAX) {
-                text_join(error, error_size, "a band has at most 8 conditions", NULL);
-                return false;
+                return error_set(error, "a band has at most 8 conditions");
         }
         if (op == MATCH_REGEX || op == MATCH_NOT_REGEX) {
-                c.pattern = pattern_new(text, PATTERN_WHOLE, error, error_size);
+                c.pattern = pattern_new(text, PATTERN_WHOLE, error);
                 if (!c.pattern)
                         return false;
         }

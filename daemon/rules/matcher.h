@@ -14,6 +14,7 @@
 #include <stddef.h>
 
 #include "proto/pattern/pattern.h"
+#include "proto/base/error.h"
 
 #define MATCHER_MAX 8 /* conditions of one band{...} */
 
@@ -37,8 +38,7 @@ struct matcher {
 };
 
 /* Adds a condition; false with a sentence in `error`. `text` must outlive the matcher. */
-bool matcher_add(struct matcher *m, enum band_text which, enum match_op op, const char *text, char *error,
-                 size_t error_size);
+bool matcher_add(struct matcher *m, enum band_text which, enum match_op op, const char *text, struct error *error);
 void matcher_done(struct matcher *m);
 
 /* Whether a band with these texts (NULL = not known) is meant. */

@@ -171,7 +171,7 @@ static bool parse_condition(struct parser *p, struct matcher *m)
 {
         enum band_text which;
         enum match_op op;
-        char wrong[PATTERN_ERROR_MAX];
+        struct error wrong;
 
         if (!parse_which(p, &which) || !parse_match_op(p, &op))
                 return false;
@@ -185,8 +185,8 @@ static bool parse_condition(struct parser *p, struct matcher *m)
                 FAIL(p, column, "the expression is too large");
                 return false;
         }
-        if (!matcher_add(m, which, op, text, wrong, sizeof(wrong))) {
-                FAIL(p, column, wrong);
+        if (!matcher_add(m, which, op, text, &wrong)) {
+                FAIL(p, column, wrong.text);
                 return false;
         }
         lexer_next(&p->lexer);

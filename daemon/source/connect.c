@@ -20,6 +20,7 @@
 #include "daemon/source/address.h"
 #include "daemon/source/backoff.h"
 #include "daemon/source/medium.h"
+#include "proto/base/error.h"
 
 struct connection {
         struct source source;
@@ -179,7 +180,7 @@ static void on_retry(evutil_socket_t fd, short what, void *ctx)
 
 /* ------------------------------------------------------------------- medium */
 
-static int connect_start(struct source *s, char *error, size_t error_size)
+static int connect_start(struct source *s, struct error *error)
 {
         struct connection *c = (struct connection *)s;
 
@@ -187,8 +188,7 @@ static int connect_start(struct source *s, char *error, size_t error_size)
         c->retry = evtimer_new(s->base, on_retry, c);
         if (c->retry && event_add(c->retry, &at_once) == 0)
                 return 0;
-        (void)snprintf(error, error_size, "out of memory");
-        return -ENOMEM;
+        return error_code(error, -ENOMEM, "out of memory");
 }
 
 static void connect_stop(struct source *s)

@@ -24,6 +24,7 @@
 #include "daemon/source/limits.h"
 #include "daemon/source/medium.h"
 #include "daemon/source/watch.h"
+#include "proto/base/error.h"
 
 struct fifo {
         struct source source;
@@ -193,7 +194,7 @@ static void on_look(evutil_socket_t fd, short what, void *ctx)
 
 /* ------------------------------------------------------------------- medium */
 
-static int fifo_start(struct source *s, char *error, size_t error_size)
+static int fifo_start(struct source *s, struct error *error)
 {
         struct fifo *f = (struct fifo *)s;
 
@@ -203,8 +204,7 @@ static int fifo_start(struct source *s, char *error, size_t error_size)
         f->turn = evtimer_new(s->base, on_look, f);
         if (f->tick && f->turn && event_add(f->tick, &slowly) == 0 && event_add(f->turn, &at_once) == 0)
                 return 0;
-        (void)snprintf(error, error_size, "out of memory");
-        return -ENOMEM;
+        return error_code(error, -ENOMEM, "out of memory");
 }
 
 static void fifo_stop(struct source *s)

@@ -21,6 +21,7 @@
 #include "daemon/log.h"
 #include "daemon/source/address.h"
 #include "daemon/source/medium.h"
+#include "proto/base/error.h"
 
 #define BACKLOG          8
 #define ACCEPTS_PER_TURN 16
@@ -252,19 +253,17 @@ static void on_tick(evutil_socket_t fd, short what, void *ctx)
 
 /* ------------------------------------------------------------------- medium */
 
-static int listen_start(struct source *s, char *error, size_t error_size)
+static int listen_start(struct source *s, struct error *error)
 {
         struct listener *l = (struct listener *)s;
 
         l->fd = l->writer = -1;
         if (s->uri.kind == SOURCE_TCP_LISTEN && !source_uri_is_loopback(&s->uri)) {
-                (void)snprintf(error, error_size, "tcp-listen: takes only loopback addresses");
-                return -EPERM;
+                return error_code(error, -EPERM, "tcp-listen: takes only loopback addresses");
         }
         l->tick = event_new(s->base, -1, EV_PERSIST, on_tick, l);
         if (!l->tick || event_add(l->tick, &slowly) < 0) {
-                (void)snprintf(error, error_size, "out of memory");
-                return -ENOMEM;
+                return error_code(error, -ENOMEM, "out of memory");
         }
         event_active(l->tick, EV_TIMEOUT, 0); /* the first bind comes with the first turn of the loop */
         return 0;

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "daemon/source/source.h"
+#include "proto/base/error.h"
 
 #define WHY_BYTES (SOURCE_PATH_MAX + 256)
 
@@ -24,7 +25,7 @@ struct medium {
          * Makes events and arms them; must not call the sink. 0, or -Exxx with
          * a sentence in `error`; `stop` is called either way.
          */
-        int (*start)(struct source *s, char *error, size_t error_size);
+        int (*start)(struct source *s, struct error *error);
         /* Closes and frees what start and later turns made; also after half a start. */
         void (*stop)(struct source *s);
 };

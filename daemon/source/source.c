@@ -17,6 +17,7 @@
 
 #include "daemon/log.h"
 #include "daemon/source/medium.h"
+#include "proto/base/error.h"
 
 static const struct medium *const media[] = {
         [SOURCE_FILE] = &medium_file,         [SOURCE_FIFO] = &medium_fifo,   [SOURCE_STDIN] = &medium_stdin,
@@ -25,13 +26,13 @@ static const struct medium *const media[] = {
 };
 
 struct source *source_open(struct event_base *base, const struct source_uri *uri, const struct source_sink *sink,
-                           char *error, size_t error_size)
+                           struct error *error)
 {
         const struct medium *medium = media[uri->kind];
         struct source *s = calloc(1, medium->size);
 
         if (!s) {
-                (void)snprintf(error, error_size, "out of memory");
+                error_set(error, "out of memory");
                 return NULL;
         }
         s->medium = medium;
@@ -39,7 +40,7 @@ struct source *source_open(struct event_base *base, const struct source_uri *uri
         s->uri = *uri;
         s->sink = *sink;
         s->state = SOURCE_WAITING;
-        int r = medium->start(s, error, error_size);
+        int r = medium->start(s, error);
         if (r < 0)
                 source_close(&s);
         return s;

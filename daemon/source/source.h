@@ -18,6 +18,7 @@
 #include <stdint.h>
 
 #include "daemon/source/uri.h"
+#include "proto/base/error.h"
 
 struct event_base;
 
@@ -51,7 +52,7 @@ struct source;
  * it can never work: then nothing was started.
  */
 struct source *source_open(struct event_base *base, const struct source_uri *uri, const struct source_sink *sink,
-                           char *error, size_t error_size);
+                           struct error *error);
 
 /* Stops at once and frees; NULL allowed; clears the pointer. */
 void source_close(struct source **source);

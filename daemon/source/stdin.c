@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "daemon/source/medium.h"
+#include "proto/base/error.h"
 
 struct standard_input {
         struct source source;
@@ -108,26 +109,24 @@ static bool arm(struct standard_input *in)
         return in->turn && event_add(in->turn, &at_once) == 0;
 }
 
-static int stdin_start(struct source *s, char *error, size_t error_size)
+static int stdin_start(struct source *s, struct error *error)
 {
         struct standard_input *in = (struct standard_input *)s;
 
         in->fd = in->flags = -1;
         if (taken) {
-                (void)snprintf(error, error_size, "standard input is already read by another target");
-                return -EBUSY;
+                return error_code(error, -EBUSY, "standard input is already read by another target");
         }
         in->fd = open_own(in);
         if (in->fd < 0) {
                 int r = -errno;
-                (void)snprintf(error, error_size, "standard input cannot be read: %s", strerror(errno));
+                error_set(error, "standard input cannot be read: %s", strerror(errno));
                 return r;
         }
         taken = true;
         if (arm(in))
                 return 0;
-        (void)snprintf(error, error_size, "out of memory");
-        return -ENOMEM;
+        return error_code(error, -ENOMEM, "out of memory");
 }
 
 static void stdin_stop(struct source *s)

@@ -37,6 +37,7 @@
 #include "daemon/source/limits.h"
 #include "daemon/source/medium.h"
 #include "daemon/source/watch.h"
+#include "proto/base/error.h"
 
 #define LAST_BYTES 64 /* kept of what was read last */
 
@@ -317,7 +318,7 @@ static void on_tick(evutil_socket_t fd, short what, void *ctx)
         look(t);
 }
 
-static int tail_start(struct source *s, char *error, size_t error_size)
+static int tail_start(struct source *s, struct error *error)
 {
         struct tail *t = (struct tail *)s;
 
@@ -327,8 +328,7 @@ static int tail_start(struct source *s, char *error, size_t error_size)
         t->turn = evtimer_new(s->base, on_turn, t);
         if (t->tick && t->turn && event_add(t->tick, &slowly) == 0 && event_add(t->turn, &at_once) == 0)
                 return 0;
-        (void)snprintf(error, error_size, "out of memory");
-        return -ENOMEM;
+        return error_code(error, -ENOMEM, "out of memory");
 }
 
 static void tail_stop(struct source *s)

@@ -8,6 +8,7 @@
  * Control characters are refused, so that a URI can stand in any message.
  */
 #include "daemon/source/uri.h"
+#include "proto/base/error.h"
 
 #include <arpa/inet.h>
 #include <stdarg.h>
@@ -34,16 +35,6 @@ static const struct scheme {
         { "tcp-listen:", SOURCE_TCP_LISTEN, REST_ADDRESS },
 };
 
-__attribute__((format(printf, 3, 4))) static bool refuse(char *error, size_t error_size, const char *format, ...)
-{
-        va_list args;
-
-        va_start(args, format);
-        (void)vsnprintf(error, error_size, format, args); /* a cut sentence is still one */
-        va_end(args);
-        return false;
-}
-
 static bool has_control(const char *text)
 {
         for (; *text; text++) {
@@ -54,18 +45,18 @@ static bool has_control(const char *text)
         return false;
 }
 
-static bool parse_path(const char *path, enum rest rest, struct source_uri *u, char *error, size_t error_size)
+static bool parse_path(const char *path, enum rest rest, struct source_uri *u, struct error *error)
 {
         size_t size = strlen(path), max = SOURCE_PATH_MAX;
 
         if (rest == REST_SOCKET_PATH)
                 max = sizeof((struct sockaddr_un *)0)->sun_path;
         if (!size)
-                return refuse(error, error_size, "the path is empty");
+                return error_set(error, "the path is empty");
         if (size >= max)
-                return refuse(error, error_size, "the path is %zu bytes long; at most %zu are possible", size, max - 1);
+                return error_set(error, "the path is %zu bytes long; at most %zu are possible", size, max - 1);
         if (path[size - 1] == '/')
-                return refuse(error, error_size, "'%s' names a directory; name the file in it", path);
+                return error_set(error, "'%s' names a directory; name the file in it", path);
         memcpy(u->path, path, size + 1);
         return true;
 }
@@ -92,31 +83,31 @@ static bool is_host(const char *host)
 }
 
 /* HOST:PORT, an IPv6 HOST in brackets. */
-static bool parse_address(const char *text, struct source_uri *u, char *error, size_t error_size)
+static bool parse_address(const char *text, struct source_uri *u, struct error *error)
 {
         const char *host = text, *end = strrchr(text, ':'), *port = end ? end + 1 : NULL;
 
         if (!port)
-                return refuse(error, error_size, "'%s' has no port; expected HOST:PORT", text);
+                return error_set(error, "'%s' has no port; expected HOST:PORT", text);
         bool bracketed = *host == '[';
         if (bracketed) {
                 if (end == host || end[-1] != ']')
-                        return refuse(error, error_size, "'%s' is not [ADDRESS]:PORT", text);
+                        return error_set(error, "'%s' is not [ADDRESS]:PORT", text);
                 host++;
                 end--;
         }
         size_t size = end > host ? (size_t)(end - host) : 0;
         if (!size || size >= sizeof(u->host))
-                return refuse(error, error_size, "'%s' has no usable host; expected HOST:PORT", text);
+                return error_set(error, "'%s' has no usable host; expected HOST:PORT", text);
         memcpy(u->host, host, size);
         u->host[size] = '\0';
         if (!is_host(u->host))
-                return refuse(error, error_size, "'%s' is not a numeric address or localhost (names are not looked up)",
-                              u->host);
+                return error_set(error, "'%s' is not a numeric address or localhost (names are not looked up)",
+                                 u->host);
         if (bracketed != (strchr(u->host, ':') != NULL))
-                return refuse(error, error_size, "'%s': an IPv6 address stands in brackets, as in [::1]:4242", text);
+                return error_set(error, "'%s': an IPv6 address stands in brackets, as in [::1]:4242", text);
         if (!parse_port(port, &u->port))
-                return refuse(error, error_size, "'%s' is not a port; expected 1 to 65535", port);
+                return error_set(error, "'%s' is not a port; expected 1 to 65535", port);
         return true;
 }
 
@@ -132,23 +123,22 @@ bool source_uri_is_loopback(const struct source_uri *u)
         return inet_pton(AF_INET6, u->host, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
-static bool parse_rest(const struct scheme *scheme, const char *rest, struct source_uri *u, char *error,
-                       size_t error_size)
+static bool parse_rest(const struct scheme *scheme, const char *rest, struct source_uri *u, struct error *error)
 {
         switch (scheme->rest) {
         case REST_PATH:
         case REST_SOCKET_PATH:
-                return parse_path(rest, scheme->rest, u, error, error_size);
+                return parse_path(rest, scheme->rest, u, error);
         case REST_ADDRESS:
-                if (!parse_address(rest, u, error, error_size))
+                if (!parse_address(rest, u, error))
                         return false;
                 if (u->kind == SOURCE_TCP_LISTEN && !source_uri_is_loopback(u))
-                        return refuse(error, error_size,
-                                      "tcp-listen: takes only loopback addresses, because writers cannot be "
-                                      "authenticated; use 127.0.0.1 or [::1] and a tunnel");
+                        return error_set(error,
+                                         "tcp-listen: takes only loopback addresses, because writers cannot be "
+                                         "authenticated; use 127.0.0.1 or [::1] and a tunnel");
                 return true;
         default:
-                return !*rest || refuse(error, error_size, "stdin: takes nothing after the colon");
+                return !*rest || error_set(error, "stdin: takes nothing after the colon");
         }
 }
 
@@ -177,7 +167,7 @@ static const struct scheme *find_scheme(const char *text)
         return NULL;
 }
 
-bool source_uri_parse(const char *text, struct source_uri *ret_uri, char *error, size_t error_size)
+bool source_uri_parse(const char *text, struct source_uri *ret_uri, struct error *error)
 {
         struct source_uri u = { 0 };
         const struct scheme *scheme = find_scheme(text);
@@ -185,21 +175,21 @@ bool source_uri_parse(const char *text, struct source_uri *ret_uri, char *error,
         size_t before = strcspn(text, ":/");
 
         if (strlen(text) >= sizeof(u.text))
-                return refuse(error, error_size, "longer than %zu bytes", sizeof(u.text) - 1);
+                return error_set(error, "longer than %zu bytes", sizeof(u.text) - 1);
         if (has_control(text))
-                return refuse(error, error_size, "contains a control character");
+                return error_set(error, "contains a control character");
         if (!*text)
-                return refuse(error, error_size, "empty; expected a path or one of " SCHEMES);
+                return error_set(error, "empty; expected a path or one of " SCHEMES);
         if (!scheme && text[before] == ':')
-                return refuse(error, error_size,
-                              "unknown scheme '%.*s:'; expected " SCHEMES " (a file of that name is file:%.200s)",
-                              (int)(before < 32 ? before : 32), text, text);
+                return error_set(error,
+                                 "unknown scheme '%.*s:'; expected " SCHEMES " (a file of that name is file:%.200s)",
+                                 (int)(before < 32 ? before : 32), text, text);
         if (scheme)
                 rest += strlen(scheme->name);
         else
                 scheme = &schemes[0];
         u.kind = scheme->kind;
-        if (!parse_rest(scheme, rest, &u, error, error_size))
+        if (!parse_rest(scheme, rest, &u, error))
                 return false;
         write_canonical(scheme, &u);
         *ret_uri = u;
@@ -270,8 +260,8 @@ static void name_from_uri(const struct source_uri *u, char name[TARGET_NAME_MAX 
         }
 }
 
-bool target_spec_parse(const char *text, char ret_name[TARGET_NAME_MAX + 1], struct source_uri *ret_uri, char *error,
-                       size_t error_size)
+bool target_spec_parse(const char *text, char ret_name[TARGET_NAME_MAX + 1], struct source_uri *ret_uri,
+                       struct error *error)
 {
         char name[TARGET_NAME_MAX + 1] = "";
         size_t before = strcspn(text, "=:/");
@@ -281,13 +271,13 @@ bool target_spec_parse(const char *text, char ret_name[TARGET_NAME_MAX + 1], str
                 if (before <= TARGET_NAME_MAX)
                         memcpy(name, text, before);
                 if (!target_name_valid(name))
-                        return refuse(error, error_size,
-                                      "the name before '=' must be 1 to %d of A-Z a-z 0-9 . _ - and "
-                                      "not begin with '.' or '-'",
-                                      TARGET_NAME_MAX);
+                        return error_set(error,
+                                         "the name before '=' must be 1 to %d of A-Z a-z 0-9 . _ - and "
+                                         "not begin with '.' or '-'",
+                                         TARGET_NAME_MAX);
                 text += before + 1;
         }
-        if (!source_uri_parse(text, ret_uri, error, error_size))
+        if (!source_uri_parse(text, ret_uri, error))
                 return false;
         if (!named)
                 name_from_uri(ret_uri, name);

@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/base/error.h"
+
 #define SOURCE_PATH_MAX 1024
 #define TARGET_NAME_MAX 64
 
@@ -42,7 +44,7 @@ struct source_uri {
 bool target_name_valid(const char *name);
 
 /* Parses a URI without name. False with a sentence in `error`. */
-bool source_uri_parse(const char *text, struct source_uri *ret_uri, char *error, size_t error_size);
+bool source_uri_parse(const char *text, struct source_uri *ret_uri, struct error *error);
 
 /* Whether a TCP* URI names this machine's loopback. */
 bool source_uri_is_loopback(const struct source_uri *uri);
@@ -53,7 +55,7 @@ bool source_uri_is_loopback(const struct source_uri *uri);
  * is made from the URI (base name without .eventlog, or HOST-PORT), bad
  * characters replaced by '-', a first '.' or '-' by '_'.
  */
-bool target_spec_parse(const char *text, char ret_name[TARGET_NAME_MAX + 1], struct source_uri *ret_uri, char *error,
-                       size_t error_size);
+bool target_spec_parse(const char *text, char ret_name[TARGET_NAME_MAX + 1], struct source_uri *ret_uri,
+                       struct error *error);
 
 #endif

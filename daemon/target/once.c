@@ -21,6 +21,7 @@
 #include "daemon/source/log_length.h"
 #include "daemon/source/procfs.h"
 #include "daemon/trend/tracker.h"
+#include "proto/base/error.h"
 
 #define ONCE_EPOCH 1u /* finished logs give the same messages every time */
 
@@ -62,7 +63,7 @@ static uint64_t length_ns(const char *path)
 static int one_file(const struct config *config, const struct ruleset *rules, const struct config_target *target,
                     const struct update_sink *sink, uint8_t *buffer)
 {
-        char error[256];
+        struct error error;
         struct tracker_config trend = config_trend_tracker(&config->trend, length_ns(target->uri.path));
         struct pipeline_options options = {
                 .trend = &trend,
@@ -74,10 +75,10 @@ static int one_file(const struct config *config, const struct ruleset *rules, co
                 .events = config->events,
                 .rules = rules,
         };
-        struct pipeline *p = pipeline_new(&options, error, sizeof(error));
+        struct pipeline *p = pipeline_new(&options, &error);
 
         if (!p) {
-                fprintf(stderr, "heapwatchd: %s: %s\n", target->uri.path, error);
+                fprintf(stderr, "heapwatchd: %s: %s\n", target->uri.path, error.text);
                 return -ENOMEM;
         }
         int r = read_through(p, target->uri.path, buffer);
@@ -116,13 +117,13 @@ static void say_finished(const struct update_sink *sink, uint64_t sequence)
 
 int once_run(const struct config *config, const struct ruleset *rules)
 {
-        char error[256];
+        struct error error;
         uint8_t *buffer = malloc(READ_BUFFER_BYTES);
-        struct push *push = push_new(config->push_endpoint, error, sizeof(error));
+        struct push *push = push_new(config->push_endpoint, &error);
         int failed = 0;
 
         if (!buffer || !push) {
-                fprintf(stderr, "heapwatchd: %s\n", push ? "out of memory" : error);
+                fprintf(stderr, "heapwatchd: %s\n", push ? "out of memory" : error.text);
                 free(buffer);
                 push_destroy(&push);
                 return 1;

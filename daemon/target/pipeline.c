@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "daemon/target/pipeline_internal.h"
+#include "proto/base/error.h"
 
 static int make_alerting(struct pipeline *p, const struct pipeline_options *given)
 {
@@ -57,7 +58,7 @@ static int make_model(struct pipeline *p, const struct pipeline_options *given)
         return given->rules ? make_alerting(p, given) : 0;
 }
 
-struct pipeline *pipeline_new(const struct pipeline_options *options, char *error, size_t error_size)
+struct pipeline *pipeline_new(const struct pipeline_options *options, struct error *error)
 {
         struct pipeline *p = calloc(1, sizeof(*p));
 
@@ -80,12 +81,12 @@ struct pipeline *pipeline_new(const struct pipeline_options *options, char *erro
                 goto no_memory;
         if (make_model(p, options) != 0)
                 goto no_memory;
-        if (p->live && pipeline_start_source(p, options->base, error, error_size) != 0)
+        if (p->live && pipeline_start_source(p, options->base, error) != 0)
                 goto fail;
         return p;
 
 no_memory:
-        snprintf(error, error_size, "out of memory");
+        error_set(error, "out of memory");
 fail:
         pipeline_destroy(&p);
         return NULL;

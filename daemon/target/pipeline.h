@@ -19,6 +19,7 @@
 #include "daemon/publish/publisher.h"
 #include "daemon/publish/update_sink.h"
 #include "daemon/source/uri.h"
+#include "proto/base/error.h"
 
 struct alert_hooks;
 struct event_base;
@@ -44,7 +45,7 @@ struct pipeline_options {
 };
 
 /* Starts to read. NULL with a sentence in `error`. */
-struct pipeline *pipeline_new(const struct pipeline_options *options, char *error, size_t error_size);
+struct pipeline *pipeline_new(const struct pipeline_options *options, struct error *error);
 
 /* Live: says REMOVED to the subscribers. Frees, clears the pointer; NULL allowed. */
 void pipeline_destroy(struct pipeline **p);

@@ -25,6 +25,7 @@
 #include "daemon/publish/publisher.h"
 #include "daemon/source/source.h"
 #include "daemon/trend/tracker.h"
+#include "proto/base/error.h"
 
 struct pipeline {
         char name[TARGET_NAME_MAX + 1];
@@ -101,7 +102,7 @@ void pipeline_lost_process_gone(struct pipeline *p);
 /* ------------------------------------------------------- pipeline_live.c */
 
 /* 0, -EINVAL or -ENOMEM with the error's text. */
-int pipeline_start_source(struct pipeline *p, struct event_base *base, char *error, size_t error_size);
+int pipeline_start_source(struct pipeline *p, struct event_base *base, struct error *error);
 
 /* Once a second. */
 void pipeline_look_at_process(struct pipeline *p, uint64_t wall_ns);

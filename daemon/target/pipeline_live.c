@@ -10,6 +10,7 @@
 
 #include "proto/base/clock.h"
 #include "daemon/target/pipeline_internal.h"
+#include "proto/base/error.h"
 
 #define GONE_AFTER_NS 1000000000u /* process gone and no bytes for 1 s: the run is over */
 
@@ -79,16 +80,15 @@ static void on_source_state(void *ctx, enum source_state state, const char *why)
         }
 }
 
-int pipeline_start_source(struct pipeline *p, struct event_base *base, char *error, size_t error_size)
+int pipeline_start_source(struct pipeline *p, struct event_base *base, struct error *error)
 {
         struct source_sink sink = { .ctx = p, .bytes = on_bytes, .cut = on_cut, .state = on_source_state };
 
         p->flush_timer = evtimer_new(base, on_flush_timer, p);
         if (!p->flush_timer) {
-                snprintf(error, error_size, "out of memory");
-                return -ENOMEM;
+                return error_code(error, -ENOMEM, "out of memory");
         }
-        p->source = source_open(base, &p->uri, &sink, error, error_size);
+        p->source = source_open(base, &p->uri, &sink, error);
         return p->source ? 0 : -EINVAL;
 }
 

@@ -23,6 +23,7 @@
 #include "daemon/source/descriptors.h"
 #include "daemon/source/limits.h"
 #include "daemon/source/procfs.h"
+#include "proto/base/error.h"
 
 struct targets {
         struct event_base *base;
@@ -201,25 +202,24 @@ void targets_destroy(struct targets **tp)
 }
 
 int targets_add(struct targets *t, const char *name, const struct source_uri *uri, const struct target_wish *wish,
-                char *error, size_t error_size)
+                struct error *error)
 {
         struct tracker_config trend = t->options.trend;
 
         if (make_room(t, name) != 0) {
-                snprintf(error, error_size, "there is a target '%s' already; remove it or give another name", name);
-                return -EEXIST;
+                return error_code(error, -EEXIST, "there is a target '%s' already; remove it or give another name",
+                                  name);
         }
         if (t->n == LIMIT_TARGETS) {
-                snprintf(error, error_size, "%u targets are the most one daemon takes; start another", LIMIT_TARGETS);
-                return -ENOSPC;
+                return error_code(error, -ENOSPC, "%u targets are the most one daemon takes; start another",
+                                  LIMIT_TARGETS);
         }
         if (descriptors_left() <= DESCRIPTORS_RESERVE) {
-                snprintf(
-                        error, error_size,
+                return error_code(
+                        error, -EMFILE,
                         "of the %zu descriptors that this daemon may open only %zu are left, which clients need; raise "
                         "its limit (ulimit -Hn, LimitNOFILE=) or remove targets",
                         descriptors_limit(), descriptors_left());
-                return -EMFILE;
         }
         if (wish->resolution_ns)
                 trend.trend = trend_config_scaled(wish->resolution_ns);
@@ -235,7 +235,7 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 .alert_hooks = &t->options.alert_hooks,
                 .one_run = wish->one_run,
         };
-        struct pipeline *p = pipeline_new(&options, error, error_size);
+        struct pipeline *p = pipeline_new(&options, error);
         if (!p)
                 return -EINVAL;
         t->pipelines[t->n++] = p;

@@ -16,6 +16,7 @@
 #include "daemon/transport/bus.h"
 #include "daemon/source/uri.h"
 #include "daemon/trend/tracker.h"
+#include "proto/base/error.h"
 
 struct event_base;
 struct pipeline;
@@ -55,7 +56,7 @@ struct target_wish {
  * Returns 0, or -EEXIST, -ENOSPC, -EINVAL with a sentence in `error`.
  */
 int targets_add(struct targets *t, const char *name, const struct source_uri *uri, const struct target_wish *wish,
-                char *error, size_t error_size);
+                struct error *error);
 
 /* Returns 0 or -ENOENT. */
 int targets_remove(struct targets *t, const char *name);

@@ -35,6 +35,7 @@
 #include "proto/base/probes.h"
 #include "daemon/transport/zloop.h"
 #include "proto/wire/limits.h"
+#include "proto/base/error.h"
 
 #define DEFAULT_HIGH_WATER_MARK 4096
 #define LINGER_MS               200 /* for what waits when the daemon ends */
@@ -302,19 +303,19 @@ static bool open_sockets(struct bus *bus, int high_water_mark)
                  set_max_message(bus->request, 2 * (int64_t)LIMIT_REQUEST_BYTES));
 }
 
-static bool bind_socket(void *socket, struct endpoint *endpoint, const char *text, char *error, size_t error_size)
+static bool bind_socket(void *socket, struct endpoint *endpoint, const char *text, struct error *error)
 {
-        if (endpoint_prepare(endpoint, text, error, error_size))
+        if (endpoint_prepare(endpoint, text, error))
                 return false;
         bool bound = zmq_bind(socket, endpoint->address) == 0;
         if (!bound)
-                (void)snprintf(error, error_size, "%s: cannot listen there: %s", text, zmq_strerror(errno));
+                error_set(error, "%s: cannot listen there: %s", text, zmq_strerror(errno));
         endpoint_bound(endpoint, bound);
         return bound;
 }
 
 struct bus *bus_new(struct event_base *base, const struct bus_options *options, const struct bus_handler *handler,
-                    char *error, size_t error_size)
+                    struct error *error)
 {
         struct bus *bus = calloc(1, sizeof(*bus));
         int mark = options->high_water_mark > 0 ? options->high_water_mark : DEFAULT_HIGH_WATER_MARK;
@@ -325,15 +326,15 @@ struct bus *bus_new(struct event_base *base, const struct bus_options *options, 
         bus->handler = *handler;
         if (!open_sockets(bus, mark))
                 goto no_memory;
-        if (!bind_socket(bus->publish, &bus->publish_endpoint, options->publish_endpoint, error, error_size) ||
-            !bind_socket(bus->request, &bus->request_endpoint, options->request_endpoint, error, error_size))
+        if (!bind_socket(bus->publish, &bus->publish_endpoint, options->publish_endpoint, error) ||
+            !bind_socket(bus->request, &bus->request_endpoint, options->request_endpoint, error))
                 goto failed;
         bus->publish_loop = zloop_new(base, bus->publish, receive_subscription, bus);
         bus->request_loop = zloop_new(base, bus->request, receive_request, bus);
         if (bus->publish_loop && bus->request_loop)
                 return bus;
 no_memory:
-        (void)snprintf(error, error_size, "no memory or descriptors left for the daemon's sockets");
+        error_set(error, "no memory or descriptors left for the daemon's sockets");
 failed:
         bus_destroy(&bus);
         return NULL;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "daemon/publish/update_sink.h"
+#include "proto/base/error.h"
 
 struct event_base;
 struct bus;
@@ -34,7 +35,7 @@ struct bus_options {
 
 /* Binds both sockets. NULL with a sentence in `error`. */
 struct bus *bus_new(struct event_base *base, const struct bus_options *options, const struct bus_handler *handler,
-                    char *error, size_t error_size);
+                    struct error *error);
 
 /* Closes with a bounded linger and removes ipc socket files. */
 void bus_destroy(struct bus **bus);

@@ -11,6 +11,7 @@
  * makes check and bind one step.
  */
 #include "daemon/transport/endpoint.h"
+#include "proto/base/error.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -28,17 +29,6 @@
 #include <unistd.h>
 
 #define LOCK_TRIES 200 /* of 10 ms each */
-
-__attribute__((format(printf, 4, 5))) static int refuse(int status, char *error, size_t error_size, const char *format,
-                                                        ...)
-{
-        va_list args;
-
-        va_start(args, format);
-        (void)vsnprintf(error, error_size, format, args);
-        va_end(args);
-        return status;
-}
 
 /* ---------------------------------------------------------------- tcp */
 
@@ -62,23 +52,22 @@ static bool is_loopback(const char *host)
         return !strcmp(host, "[::1]");
 }
 
-static int prepare_tcp(struct endpoint *e, const char *text, char *error, size_t error_size)
+static int prepare_tcp(struct endpoint *e, const char *text, struct error *error)
 {
         const char *rest = text + strlen("tcp://"), *colon = strrchr(rest, ':');
         char host[64] = "";
 
         if (!colon || !is_port(colon + 1) || (size_t)(colon - rest) >= sizeof(host))
-                return refuse(-EINVAL, error, error_size, "%s: expected tcp://HOST:PORT with a port of 1 to 65535",
-                              text);
+                return error_code(error, -EINVAL, "%s: expected tcp://HOST:PORT with a port of 1 to 65535", text);
         memcpy(host, rest, (size_t)(colon - rest));
         if (!strcmp(host, "localhost")) /* libzmq looks no names up to bind */
                 (void)snprintf(host, sizeof(host), "127.0.0.1");
         if (!is_loopback(host))
-                return refuse(-EACCES, error, error_size,
-                              "%s: only loopback (127.0.0.1, [::1], localhost) is allowed, because messages are "
-                              "neither encrypted nor authenticated; listen there and let other machines come "
-                              "through an ssh tunnel",
-                              text);
+                return error_code(error, -EACCES,
+                                  "%s: only loopback (127.0.0.1, [::1], localhost) is allowed, because messages are "
+                                  "neither encrypted nor authenticated; listen there and let other machines come "
+                                  "through an ssh tunnel",
+                                  text);
         (void)snprintf(e->address, sizeof(e->address), "tcp://%s:%s", host, colon + 1);
         return 0;
 }
@@ -100,18 +89,17 @@ static bool parent_is_open(const char *directory)
 }
 
 /* Opens the directory of the socket, made when it is missing, and checks it. A descriptor or -errno. */
-static int open_directory(const char *directory, char *error, size_t error_size)
+static int open_directory(const char *directory, struct error *error)
 {
         struct stat st;
 
         if (mkdir(directory, 0700) && errno != EEXIST)
-                return refuse(-errno, error, error_size, "%s: cannot make this directory: %s", directory,
-                              strerror(errno));
+                return error_code(error, -errno, "%s: cannot make this directory: %s", directory, strerror(errno));
         int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd < 0)
-                return refuse(errno == ELOOP || errno == ENOTDIR ? -EACCES : -errno, error, error_size,
-                              "%s: must be a directory of your own, not a link or a file: %s", directory,
-                              strerror(errno));
+                return error_code(error, errno == ELOOP || errno == ENOTDIR ? -EACCES : -errno,
+                                  "%s: must be a directory of your own, not a link or a file: %s", directory,
+                                  strerror(errno));
         const char *reason = fstat(fd, &st)              ? "cannot be examined"
                              : st.st_uid != geteuid()    ? "belongs to another user"
                              : st.st_mode & 077          ? "can be entered by others; chmod 700 it"
@@ -120,11 +108,10 @@ static int open_directory(const char *directory, char *error, size_t error_size)
         if (!reason)
                 return fd;
         close(fd);
-        return refuse(-EACCES, error, error_size, "%s: %s, or choose a directory that only you can enter", directory,
-                      reason);
+        return error_code(error, -EACCES, "%s: %s, or choose a directory that only you can enter", directory, reason);
 }
 
-static int lock_directory(int fd, const char *directory, char *error, size_t error_size)
+static int lock_directory(int fd, const char *directory, struct error *error)
 {
         static const struct timespec wait = { .tv_nsec = 10 * 1000 * 1000 };
 
@@ -135,8 +122,8 @@ static int lock_directory(int fd, const char *directory, char *error, size_t err
                         break;
                 (void)nanosleep(&wait, NULL);
         }
-        return refuse(errno == EWOULDBLOCK ? -EADDRINUSE : -errno, error, error_size,
-                      "%s: another daemon that starts there does not get ready: %s", directory, strerror(errno));
+        return error_code(error, errno == EWOULDBLOCK ? -EADDRINUSE : -errno,
+                          "%s: another daemon that starts there does not get ready: %s", directory, strerror(errno));
 }
 
 /* Whether somebody accepts connections at this path. */
@@ -154,43 +141,42 @@ static bool is_alive(const char *path)
         return !dead;
 }
 
-static int clear_stale(const char *path, char *error, size_t error_size)
+static int clear_stale(const char *path, struct error *error)
 {
         struct stat st;
 
         if (lstat(path, &st))
-                return errno == ENOENT ? 0 : refuse(-errno, error, error_size, "%s: %s", path, strerror(errno));
+                return errno == ENOENT ? 0 : error_code(error, -errno, "%s: %s", path, strerror(errno));
         if (!S_ISSOCK(st.st_mode))
-                return refuse(-EACCES, error, error_size, "%s: exists and is not a socket; it is left alone", path);
+                return error_code(error, -EACCES, "%s: exists and is not a socket; it is left alone", path);
         if (is_alive(path))
-                return refuse(-EADDRINUSE, error, error_size,
-                              "%s: another daemon listens there; `heapwatch ctl add NAME=URI` has it watch one more",
-                              path);
+                return error_code(
+                        error, -EADDRINUSE,
+                        "%s: another daemon listens there; `heapwatch ctl add NAME=URI` has it watch one more", path);
         if (unlink(path) && errno != ENOENT)
-                return refuse(-errno, error, error_size, "%s: cannot remove the socket of a dead daemon: %s", path,
-                              strerror(errno));
+                return error_code(error, -errno, "%s: cannot remove the socket of a dead daemon: %s", path,
+                                  strerror(errno));
         return 0;
 }
 
-static int prepare_ipc(struct endpoint *e, const char *text, char *error, size_t error_size)
+static int prepare_ipc(struct endpoint *e, const char *text, struct error *error)
 {
         const char *path = text + strlen("ipc://"), *slash = strrchr(path, '/');
         char directory[ENDPOINT_MAX];
         struct sockaddr_un limit;
 
         if (*path != '/' || slash == path || slash[1] == '\0')
-                return refuse(-EINVAL, error, error_size, "%s: expected ipc:///DIRECTORY/NAME with an absolute path",
-                              text);
+                return error_code(error, -EINVAL, "%s: expected ipc:///DIRECTORY/NAME with an absolute path", text);
         if (strlen(path) >= sizeof(limit.sun_path))
-                return refuse(-EINVAL, error, error_size, "%s: a socket's path may have at most %zu bytes", text,
-                              sizeof(limit.sun_path) - 1);
+                return error_code(error, -EINVAL, "%s: a socket's path may have at most %zu bytes", text,
+                                  sizeof(limit.sun_path) - 1);
         (void)snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path), path);
-        int fd = open_directory(directory, error, error_size);
+        int fd = open_directory(directory, error);
         if (fd < 0)
                 return fd;
-        int r = lock_directory(fd, directory, error, error_size);
+        int r = lock_directory(fd, directory, error);
         if (r == 0)
-                r = clear_stale(path, error, error_size);
+                r = clear_stale(path, error);
         if (r) {
                 close(fd);
                 return r;
@@ -203,14 +189,14 @@ static int prepare_ipc(struct endpoint *e, const char *text, char *error, size_t
 
 /* --------------------------------------------------------------- both */
 
-int endpoint_prepare(struct endpoint *e, const char *text, char *error, size_t error_size)
+int endpoint_prepare(struct endpoint *e, const char *text, struct error *error)
 {
         *e = (struct endpoint){ .directory = -1 };
         if (!strncmp(text, "ipc://", 6))
-                return prepare_ipc(e, text, error, error_size);
+                return prepare_ipc(e, text, error);
         if (!strncmp(text, "tcp://", 6))
-                return prepare_tcp(e, text, error, error_size);
-        return refuse(-EINVAL, error, error_size, "%s: expected ipc:///DIRECTORY/NAME or tcp://127.0.0.1:PORT", text);
+                return prepare_tcp(e, text, error);
+        return error_code(error, -EINVAL, "%s: expected ipc:///DIRECTORY/NAME or tcp://127.0.0.1:PORT", text);
 }
 
 void endpoint_bound(struct endpoint *e, bool success)

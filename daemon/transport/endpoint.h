@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "proto/base/error.h"
+
 #define ENDPOINT_MAX 256
 
 struct endpoint {
@@ -30,7 +32,7 @@ struct endpoint {
  * sentence in `error`: -EINVAL (not understood), -EACCES (not safe),
  * -EADDRINUSE (a living daemon listens there), another -errno.
  */
-int endpoint_prepare(struct endpoint *e, const char *text, char *error, size_t error_size);
+int endpoint_prepare(struct endpoint *e, const char *text, struct error *error);
 
 /* After zmq_bind: notes which file is ours when it succeeded, and unlocks the directory. */
 void endpoint_bound(struct endpoint *e, bool success);

@@ -25,6 +25,7 @@
  * left behind when the client is gone: the process ends next.
  */
 #include "daemon/transport/push.h"
+#include "proto/base/error.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -191,22 +192,22 @@ static bool open_sockets(struct push *push)
                zmq_socket_monitor(push->push, MONITOR, ZMQ_EVENT_ALL) == 0 && zmq_connect(push->monitor, MONITOR) == 0;
 }
 
-struct push *push_new(const char *endpoint, char *error, size_t error_size)
+struct push *push_new(const char *endpoint, struct error *error)
 {
         struct push *push = calloc(1, sizeof(*push));
 
         if (!push) {
-                (void)snprintf(error, error_size, "no memory left");
+                error_set(error, "no memory left");
                 return NULL;
         }
         push->parent = getppid();
         push->connection = -1;
         if (strncmp(endpoint, "ipc://", 6) != 0) {
-                (void)snprintf(error, error_size, "%s: expected an ipc endpoint", endpoint);
+                error_set(error, "%s: expected an ipc endpoint", endpoint);
         } else if (!open_sockets(push)) {
-                (void)snprintf(error, error_size, "cannot open a socket: %s", zmq_strerror(errno));
+                error_set(error, "cannot open a socket: %s", zmq_strerror(errno));
         } else if (zmq_connect(push->push, endpoint)) {
-                (void)snprintf(error, error_size, "%s: cannot connect: %s", endpoint, zmq_strerror(errno));
+                error_set(error, "%s: cannot connect: %s", endpoint, zmq_strerror(errno));
         } else {
                 return push;
         }

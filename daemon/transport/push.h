@@ -10,11 +10,12 @@
 #include <stddef.h>
 
 #include "daemon/publish/update_sink.h"
+#include "proto/base/error.h"
 
 struct push;
 
 /* Connects to an ipc endpoint. NULL with a sentence in `error`. */
-struct push *push_new(const char *endpoint, char *error, size_t error_size);
+struct push *push_new(const char *endpoint, struct error *error);
 
 /* Waits until all is delivered (or the client is gone), then closes. */
 void push_destroy(struct push **once);

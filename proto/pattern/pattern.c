@@ -25,6 +25,7 @@
 
 #include "proto/base/text_out.h"
 #include "proto/base/utf8.h"
+#include "proto/base/error.h"
 
 #define PROBE_BYTES 24 /* enough for 2^n to reach the limit, not for n^3 */
 #define PROBE_STEPS 3000
@@ -90,33 +91,26 @@ static const char *ambiguous(const char *p, size_t *ret_length)
 
 /* -------------------------------------------------------------------- errors */
 
-static bool refuse(char *error, size_t error_size, size_t at, const char *what)
+static bool refuse(struct error *error, size_t at, const char *what)
 {
-        struct text_out o;
-
-        text_out_init(&o, error, error_size);
-        text_put(&o, "not a valid regular expression: at character ");
-        text_put_u64(&o, at + 1);
-        text_put(&o, ": ");
-        text_put(&o, what);
-        return false;
+        return error_set(error, "not a valid regular expression: at character %zu: %s", at + 1, what);
 }
 
-static bool clear(const char *expression, char *error, size_t error_size)
+static bool clear(const char *expression, struct error *error)
 {
         size_t length;
 
         for (const char *p = expression; *p; p += length) {
                 const char *wrong = ambiguous(p, &length);
                 if (wrong)
-                        return refuse(error, error_size, (size_t)(p - expression), wrong);
+                        return refuse(error, (size_t)(p - expression), wrong);
         }
         return true;
 }
 
 /* ------------------------------------------------------------------- compile */
 
-static pcre2_code *compile(const char *expression, unsigned flags, char *error, size_t error_size)
+static pcre2_code *compile(const char *expression, unsigned flags, struct error *error)
 {
         uint32_t options = PCRE2_UTF | PCRE2_DOTALL | PCRE2_DOLLAR_ENDONLY | PCRE2_NO_AUTO_CAPTURE |
                            PCRE2_NEVER_BACKSLASH_C | PCRE2_ANCHORED;
@@ -127,7 +121,7 @@ static pcre2_code *compile(const char *expression, unsigned flags, char *error, 
         char what[120];
 
         if (!context) {
-                text_join(error, error_size, "out of memory", NULL);
+                error_set(error, "out of memory");
                 return NULL;
         }
         options |= flags & PATTERN_WHOLE ? PCRE2_ENDANCHORED : 0;
@@ -137,22 +131,22 @@ static pcre2_code *compile(const char *expression, unsigned flags, char *error, 
         pcre2_compile_context_free(context);
         if (!code) {
                 (void)pcre2_get_error_message(number, (PCRE2_UCHAR *)what, sizeof(what));
-                (void)refuse(error, error_size, at, what);
+                (void)refuse(error, at, what);
         }
         return code;
 }
 
 /* The expression by itself must be right before it is put between others: "a)(b" is not. */
-static pcre2_code *compile_search(const char *expression, unsigned flags, char *error, size_t error_size)
+static pcre2_code *compile_search(const char *expression, unsigned flags, struct error *error)
 {
         char whole[PATTERN_BYTES_MAX + 16];
-        pcre2_code *alone = compile(expression, flags, error, error_size);
+        pcre2_code *alone = compile(expression, flags, error);
 
         if (!alone)
                 return NULL;
         pcre2_code_free(alone);
         text_join(whole, sizeof(whole), ".*?(?:", expression, "\\E)", NULL);
-        return compile(whole, flags, error, error_size);
+        return compile(whole, flags, error);
 }
 
 /* -------------------------------------------------------------------- limits */
@@ -205,18 +199,18 @@ static bool is_quick(const struct pattern *p, const char *expression)
         return good;
 }
 
-struct pattern *pattern_new(const char *expression, unsigned flags, char *error, size_t error_size)
+struct pattern *pattern_new(const char *expression, unsigned flags, struct error *error)
 {
         struct pattern *p = NULL;
         const char *wrong = NULL;
 
         if (strlen(expression) > PATTERN_BYTES_MAX)
                 wrong = "this regular expression is longer than 256 bytes";
-        else if (!clear(expression, error, error_size))
+        else if (!clear(expression, error))
                 return NULL;
         else if (!(p = calloc(1, sizeof(*p))))
                 wrong = "out of memory";
-        else if (!(p->code = (flags & PATTERN_WHOLE ? compile : compile_search)(expression, flags, error, error_size)))
+        else if (!(p->code = (flags & PATTERN_WHOLE ? compile : compile_search)(expression, flags, error)))
                 pattern_destroy(&p);
         else if (!set_limits(p))
                 wrong = "out of memory";
@@ -226,7 +220,7 @@ struct pattern *pattern_new(const char *expression, unsigned flags, char *error,
         else if (!is_quick(p, expression))
                 wrong = "this regular expression can take exponential time; expected no repetition inside of another";
         if (wrong) {
-                text_join(error, error_size, wrong, NULL);
+                (void)error_set(error, "%s", wrong);
                 pattern_destroy(&p);
         }
         return p;

@@ -15,6 +15,8 @@
 
 #include <stddef.h>
 
+#include "proto/base/error.h"
+
 #define PATTERN_BYTES_MAX    256u   /* of an expression */
 #define PATTERN_NESTING_MAX  32u    /* of parentheses */
 #define PATTERN_CODE_MAX     16384u /* bytes that it compiles to */
@@ -22,7 +24,6 @@
 #define PATTERN_STEPS_MAX    30000u /* of the matcher, for one text */
 #define PATTERN_DEPTH_MAX    10000u /* of backtracking */
 #define PATTERN_HEAP_KIB_MAX 1024u
-#define PATTERN_ERROR_MAX    192u
 
 struct pattern;
 
@@ -32,7 +33,7 @@ enum pattern_flags {
 };
 
 /* NULL with a sentence in `error`: what is wrong, and at which character. */
-struct pattern *pattern_new(const char *expression, unsigned flags, char *error, size_t error_size);
+struct pattern *pattern_new(const char *expression, unsigned flags, struct error *error);
 void pattern_destroy(struct pattern **p);
 
 enum pattern_result {

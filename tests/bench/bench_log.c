@@ -38,6 +38,7 @@
 #include "heapwatch/eventlog.h"
 #include "daemon/model/model.h"
 #include "daemon/target/pipeline.h"
+#include "proto/base/error.h"
 
 #define BATCH        256u /* as pipeline.c */
 #define POLL_MS      20
@@ -231,7 +232,7 @@ static int pack(void *ctx, const Hw__Update *update)
 
 static struct pipeline *new_pipeline(const char *path, struct result *r)
 {
-        char error[512];
+        struct error error;
         struct source_uri uri;
         struct pipeline_options options = {
                 .name = "bench",
@@ -240,11 +241,11 @@ static struct pipeline *new_pipeline(const char *path, struct result *r)
                 .sink = { .ctx = r, .send = pack },
         };
 
-        if (!source_uri_parse(path, &uri, error, sizeof(error))) {
-                fprintf(stderr, "bench_log: %s: %s\n", path, error);
+        if (!source_uri_parse(path, &uri, &error)) {
+                fprintf(stderr, "bench_log: %s: %s\n", path, error.text);
                 exit(2);
         }
-        struct pipeline *p = pipeline_new(&options, error, sizeof(error));
+        struct pipeline *p = pipeline_new(&options, &error);
         if (!p)
                 die("pipeline");
         return p;

@@ -15,6 +15,7 @@
 #include "heapwatch/wire.h"
 #include "daemon/log.h"
 #include "daemon/target/pipeline.h"
+#include "proto/base/error.h"
 
 #define SEED_BYTES    4u
 #define MESSAGE_BYTES ((size_t)1 << 22)
@@ -132,8 +133,8 @@ static uint64_t tell(const uint8_t *data, size_t size, bool with_header, uint32_
                 .sink = { .ctx = &said, .send = hear },
                 .show_arguments = true,
         };
-        char error[256];
-        struct pipeline *p = pipeline_new(&options, error, sizeof(error));
+        struct error error;
+        struct pipeline *p = pipeline_new(&options, &error);
 
         if (!p)
                 abort();

@@ -23,6 +23,7 @@
 #include "daemon/target/pipeline.h"
 #include "daemon/control/reload.h"
 #include "daemon/control/requests.h"
+#include "proto/base/error.h"
 
 #define TARGETS 2u
 
@@ -69,12 +70,12 @@ uint64_t targets_epoch(const struct targets *t)
 }
 
 int targets_add(struct targets *t, const char *name, const struct source_uri *uri, const struct target_wish *wish,
-                char *error, size_t error_size)
+                struct error *error)
 {
         (void)wish;
         if (!target_name_valid(name) || !uri->text[0])
                 abort(); /* checked before */
-        snprintf(error, error_size, "no");
+        error_set(error, "no");
         return targets_find(t, name) ? -EEXIST : 0;
 }
 
@@ -142,7 +143,7 @@ static struct pipeline *read_log(const char *name, const char *path)
         static uint8_t bytes[1u << 20];
         struct source_uri uri = { .kind = SOURCE_FILE };
         struct pipeline_options options = { .name = name, .uri = &uri, .epoch = 1, .sink = { .send = nobody } };
-        char error[256];
+        struct error error;
         FILE *f = fopen(path, "rb");
 
         if (!f) {
@@ -151,7 +152,7 @@ static struct pipeline *read_log(const char *name, const char *path)
         }
         size_t size = fread(bytes, 1, sizeof(bytes), f);
         fclose(f);
-        struct pipeline *p = pipeline_new(&options, error, sizeof(error));
+        struct pipeline *p = pipeline_new(&options, &error);
         if (!p || pipeline_bytes(p, bytes, size) != 0 || pipeline_finish(p) != 0)
                 abort();
         return p;

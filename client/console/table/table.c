@@ -8,6 +8,7 @@
  * values stand last whichever way the order goes.
  */
 #include "client/console/table/table.h"
+#include "proto/base/error.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,14 +43,14 @@ static bool is_expression(const char *text)
         return n >= 2 && text[0] == '/' && text[n - 1] == '/';
 }
 
-bool table_set_filter(struct table *t, const char *text, char *error, size_t error_size)
+bool table_set_filter(struct table *t, const char *text, struct error *error)
 {
         char expression[TABLE_TEXT];
         struct pattern *pattern = NULL;
 
         if (is_expression(text)) {
                 (void)snprintf(expression, sizeof(expression), "%.*s", (int)strlen(text) - 2, text + 1);
-                pattern = pattern_new(expression, PATTERN_CASELESS, error, error_size);
+                pattern = pattern_new(expression, PATTERN_CASELESS, error);
                 if (!pattern)
                         return false;
         }

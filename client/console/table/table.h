@@ -14,6 +14,7 @@
 #include "client/console/draw/hits.h"
 #include "client/console/table/value.h"
 #include "proto/pattern/pattern.h"
+#include "proto/base/error.h"
 
 struct console; /* whom a table belongs to: handed to its rows and to what opens them, not known here */
 struct table;
@@ -83,7 +84,7 @@ const struct column *table_sorted_by(const struct table *t); /* NULL: as the row
 bool table_find(struct table *t, int by, bool here);
 
 /* Sets the filter, a text or a regular expression between slashes. False with why it is refused in `error`. */
-bool table_set_filter(struct table *t, const char *text, char *error, size_t error_size);
+bool table_set_filter(struct table *t, const char *text, struct error *error);
 
 /* Keys that move, sort and open. True when it was one of them. (table_keys.c) */
 bool table_key(struct table *t, struct console *c, int key);

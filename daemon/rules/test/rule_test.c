@@ -18,6 +18,7 @@
 #include "daemon/rules/file/rulebook.h"
 #include "daemon/rules/file/rule_file.h"
 #include "daemon/rules/test/tool.h"
+#include "proto/base/error.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 #define FILES_MAX    16
@@ -172,7 +173,7 @@ static bool run_case(struct suite *s, const yaml_node_t *node)
                                             "resolution", "leak_after", "limit",    "alerts", "fired" };
         struct test_input in = { .n_series = 0 };
         struct test_changes changes = { .n = 0 };
-        char error[PATH_MAX + 128];
+        struct error error;
         bool good;
 
         if (!yaml_is_mapping(&s->file, node, "a test"))
@@ -180,8 +181,8 @@ static bool run_case(struct suite *s, const yaml_node_t *node)
         good = yaml_check_keys(&s->file, node, keys, COUNT(keys));
         good = rules_test_input(&s->file, node, &in) && good;
         if (good) {
-                good = rules_test_run(s->rules, &in, &changes, error, sizeof(error)) ||
-                       yaml_error(&s->file, node, 0, "%s", error);
+                good = rules_test_run(s->rules, &in, &changes, &error) ||
+                       yaml_error(&s->file, node, 0, "%s", error.text);
                 good = good && check_all(s, node, &changes);
         }
         free(changes.list);

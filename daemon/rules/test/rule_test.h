@@ -11,6 +11,7 @@
 #include "daemon/rules/rule.h"
 #include "daemon/trend/tracker.h"
 #include "daemon/config/yaml_file.h"
+#include "proto/base/error.h"
 
 #define TEST_SERIES_MAX 16
 #define TEST_LOGS_MAX   16
@@ -59,8 +60,8 @@ bool rules_test_time(struct yaml_file *f, const yaml_node_t *node, uint64_t *ret
 void rules_test_beside(const struct yaml_file *f, const char *path, char out[PATH_MAX]);
 
 /* Runs the rules over the input (rules_test_run.c). False with a sentence in `error`. */
-bool rules_test_run(const struct ruleset *rules, const struct test_input *input, struct test_changes *ret, char *error,
-                    size_t error_size);
+bool rules_test_run(const struct ruleset *rules, const struct test_input *input, struct test_changes *ret,
+                    struct error *error);
 
 /*
  * The state of an alert at a time. `band` NULL: of the band for which it is
@@ -72,6 +73,6 @@ enum notice_state rules_test_state(const struct test_changes *c, const char *rul
 void rules_test_tell(const struct test_changes *c, const char *rule, const char *band);
 
 /* "100MiB", "100MiB+1MiBx60", "_x5": appends bytes, or seconds in ns. False with what was expected in `error`. */
-bool rules_test_values(const char *text, struct test_series *s, struct type type, char *error, size_t error_size);
+bool rules_test_values(const char *text, struct test_series *s, struct type type, struct error *error);
 
 #endif

@@ -9,6 +9,7 @@
 #include "heapwatch/text.h"
 #include "heapwatch/wire.h"
 #include "daemon/rules/test/rule_test.h"
+#include "proto/base/error.h"
 
 #define INTERVAL_NS UINT64_C(1000000000)
 
@@ -59,7 +60,7 @@ static bool take_values(struct yaml_file *f, const struct yaml_entry *e, struct 
         struct test_series *series = &in->series[in->n_series];
         const char *text = yaml_text(f, e->value, "values such as 5MiB+1MiBx10");
         struct type type = TYPE_BYTES;
-        char error[256];
+        struct error error;
 
         if (!text)
                 return false;
@@ -72,7 +73,7 @@ static bool take_values(struct yaml_file *f, const struct yaml_entry *e, struct 
                                   "allocated, gc_pause, copied, slop, fragmentation, rss, pss, swap, cgroup or cpu",
                                   e->key);
         in->n_series++;
-        return rules_test_values(text, series, type, error, sizeof(error)) || yaml_error(f, e->value, 0, "%s", error);
+        return rules_test_values(text, series, type, &error) || yaml_error(f, e->value, 0, "%s", error.text);
 }
 
 static bool take_series(struct yaml_file *f, const yaml_node_t *node, struct test_input *in, bool of_bands)

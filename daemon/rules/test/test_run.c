@@ -21,6 +21,7 @@
 #include "daemon/target/pipeline.h"
 #include "proto/base/process.h"
 #include "proto/eventlog/writer.h"
+#include "proto/base/error.h"
 
 #define SECOND_NS   UINT64_C(1000000000)
 #define CHANGES_MAX 100000u
@@ -254,14 +255,13 @@ static void identity(struct eventlog_writer *w)
         writer_block_end(w);
 }
 
-static bool play_series(struct pipeline *p, const struct test_input *input, char *error, size_t error_size)
+static bool play_series(struct pipeline *p, const struct test_input *input, struct error *error)
 {
         struct made_up *m = calloc(1, sizeof(*m));
         size_t n = 0;
 
         if (!m) {
-                snprintf(error, error_size, "out of memory");
-                return false;
+                return error_set(error, "out of memory");
         }
         m->input = input;
         m->pipeline = p;
@@ -280,7 +280,7 @@ static bool play_series(struct pipeline *p, const struct test_input *input, char
 
 /* ------------------------------------------------------------------------ logs */
 
-static bool read_log(struct pipeline *p, const char *path, char *error, size_t error_size)
+static bool read_log(struct pipeline *p, const char *path, struct error *error)
 {
         static uint8_t buffer[READ_BUFFER_BYTES];
         uint32_t runs = model_run(pipeline_model(p))->ordinal;
@@ -291,7 +291,7 @@ static bool read_log(struct pipeline *p, const char *path, char *error, size_t e
                 if (n > 0)
                         (void)pipeline_bytes(p, buffer, (size_t)n); /* the sink takes everything */
         if (fd < 0 || n < 0) {
-                snprintf(error, error_size, "%s: %s", path, strerror(errno));
+                error_set(error, "%s: %s", path, strerror(errno));
                 if (fd >= 0)
                         close(fd);
                 return false;
@@ -299,21 +299,20 @@ static bool read_log(struct pipeline *p, const char *path, char *error, size_t e
         close(fd);
         if (model_run(pipeline_model(p))->ordinal > runs)
                 return true;
-        snprintf(error, error_size, "%s: this is no eventlog", path);
-        return false;
+        return error_set(error, "%s: this is no eventlog", path);
 }
 
-static bool play_logs(struct pipeline *p, const struct test_input *input, char *error, size_t error_size)
+static bool play_logs(struct pipeline *p, const struct test_input *input, struct error *error)
 {
         bool good = true;
 
         for (size_t i = 0; good && i < input->n_logs; i++)
-                good = read_log(p, input->logs[i], error, error_size);
+                good = read_log(p, input->logs[i], error);
         return good;
 }
 
-bool rules_test_run(const struct ruleset *rules, const struct test_input *input, struct test_changes *ret, char *error,
-                    size_t error_size)
+bool rules_test_run(const struct ruleset *rules, const struct test_input *input, struct test_changes *ret,
+                    struct error *error)
 {
         struct alert_hooks hooks = { .ctx = ret, .changed = put_change };
         struct source_uri uri = { .kind = SOURCE_FILE };
@@ -328,8 +327,8 @@ bool rules_test_run(const struct ruleset *rules, const struct test_input *input,
         bool good;
 
         *ret = (struct test_changes){ .n = 0 };
-        p = pipeline_new(&options, error, error_size);
-        good = p && (input->n_logs ? play_logs : play_series)(p, input, error, error_size);
+        p = pipeline_new(&options, error);
+        good = p && (input->n_logs ? play_logs : play_series)(p, input, error);
         if (good) {
                 (void)pipeline_finish(p);
                 ret->end_ns = model_time_ns(pipeline_model(p));

@@ -11,6 +11,7 @@
 
 #include "daemon/rules/unit.h"
 #include "daemon/rules/test/rule_test.h"
+#include "proto/base/error.h"
 
 #define NS_PER_S   1e9
 #define DIGITS_MAX 32
@@ -90,7 +91,7 @@ static bool item(const char **at, struct test_series *s, struct type type)
         return true;
 }
 
-bool rules_test_values(const char *text, struct test_series *s, struct type type, char *error, size_t error_size)
+bool rules_test_values(const char *text, struct test_series *s, struct type type, struct error *error)
 {
         const char *at = text;
 
@@ -101,8 +102,8 @@ bool rules_test_values(const char *text, struct test_series *s, struct type type
                 const char *start = at;
                 if (item(&at, s, type))
                         continue;
-                snprintf(error, error_size, "at '%.20s': expected values such as %s or _x5, at most %u of them", start,
-                         type.seconds ? "20ms, 20ms+1msx10, 20msx3" : "5MiB, 5MiB+1MiBx10, 5MiBx3", TEST_VALUES_MAX);
-                return false;
+                return error_set(error, "at '%.20s': expected values such as %s or _x5, at most %u of them", start,
+                                 type.seconds ? "20ms, 20ms+1msx10, 20msx3" : "5MiB, 5MiB+1MiBx10, 5MiBx3",
+                                 TEST_VALUES_MAX);
         }
 }

@@ -15,6 +15,7 @@
 #include "daemon/config/config_trend.h"
 #include "daemon/source/log_length.h"
 #include "daemon/trend/tracker.h"
+#include "proto/base/error.h"
 
 #define MS     UINT64_C(1000000)
 #define MINUTE (60000 * MS)
@@ -22,7 +23,7 @@
 static void test_scales(void **state)
 {
         struct config_trend c = { 0 };
-        char error[160];
+        struct error error;
 
         (void)state;
         assert_int_equal(config_trend_tracker(&c, 0).trend.resolution_ns, MINUTE);
@@ -36,14 +37,14 @@ static void test_scales(void **state)
                 assert_true(trend_config_valid(&(struct trend_config){
                         .resolution_ns = config_trend_tracker(&c, length).trend.resolution_ns,
                         .leak_after_ns = config_trend_tracker(&c, length).trend.leak_after_ns }));
-        assert_true(config_trend_leak_after(&c, "3m", error, sizeof(error)));
+        assert_true(config_trend_leak_after(&c, "3m", &error));
         assert_int_equal(config_trend_tracker(&c, 10 * MINUTE).trend.resolution_ns, 1000 * MS);
         assert_false(config_trend_tracker(&c, 10 * MINUTE).automatic);
-        assert_true(config_trend_resolution(&c, "500ms", error, sizeof(error)));
+        assert_true(config_trend_resolution(&c, "500ms", &error));
         assert_int_equal(config_trend_tracker(&c, 10 * MINUTE).trend.resolution_ns, 500 * MS);
         assert_int_equal(config_trend_tracker(&c, 10 * MINUTE).trend.leak_after_ns, 3 * MINUTE);
-        assert_true(config_trend_check(&c, error, sizeof(error)));
-        assert_true(config_trend_limit(&c, "2GiB", error, sizeof(error)));
+        assert_true(config_trend_check(&c, &error));
+        assert_true(config_trend_limit(&c, "2GiB", &error));
         assert_true(config_trend_tracker(&c, 0).given_limit_bytes == UINT64_C(2) << 30);
 }
 
@@ -51,24 +52,24 @@ static void test_refused(void **state)
 {
         static const char *const bad[] = { "", "0s", "99ms", "61m", "-1s", "1", "1 minute", "99999999999999999999s" };
         struct config_trend c = { 0 };
-        char error[160];
+        struct error error;
 
         (void)state;
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-                assert_false(config_trend_resolution(&c, bad[i], error, sizeof(error)));
-                assert_non_null(strstr(error, "100ms to 1h"));
+                assert_false(config_trend_resolution(&c, bad[i], &error));
+                assert_non_null(strstr(error.text, "100ms to 1h"));
         }
-        assert_false(config_trend_leak_after(&c, "0s", error, sizeof(error)));
-        assert_false(config_trend_limit(&c, "0", error, sizeof(error)));
-        assert_true(config_trend_resolution(&c, "1m", error, sizeof(error)));
-        assert_true(config_trend_leak_after(&c, "19m", error, sizeof(error)));
-        assert_false(config_trend_check(&c, error, sizeof(error)));
-        assert_non_null(strstr(error, "20m 00s"));
-        assert_true(config_trend_leak_after(&c, "35d", error, sizeof(error)));
-        assert_false(config_trend_check(&c, error, sizeof(error)));
+        assert_false(config_trend_leak_after(&c, "0s", &error));
+        assert_false(config_trend_limit(&c, "0", &error));
+        assert_true(config_trend_resolution(&c, "1m", &error));
+        assert_true(config_trend_leak_after(&c, "19m", &error));
+        assert_false(config_trend_check(&c, &error));
+        assert_non_null(strstr(error.text, "20m 00s"));
+        assert_true(config_trend_leak_after(&c, "35d", &error));
+        assert_false(config_trend_check(&c, &error));
         c = (struct config_trend){ 0 };
-        assert_true(config_trend_leak_after(&c, "100d", error, sizeof(error)));
-        assert_true(config_trend_check(&c, error, sizeof(error))); /* at a resolution of 1 h */
+        assert_true(config_trend_leak_after(&c, "100d", &error));
+        assert_true(config_trend_check(&c, &error)); /* at a resolution of 1 h */
 }
 
 static uint64_t length_of(const uint8_t *bytes, size_t size)

@@ -8,6 +8,7 @@
 #include "daemon/control/requests.h"
 #include "daemon/log.h"
 #include "daemon/target/pipeline.h"
+#include "proto/base/error.h"
 
 #define LOG         "file:tests/data/logs/leaky-hT-ghc9103/run.eventlog"
 #define MAX_REPLIES 64
@@ -18,7 +19,8 @@ struct fixture {
         struct requests requests;
         struct rulebook rulebook;
         void *context, *socket;
-        char dir[64], publish[96], request[96], rules[96], error[512];
+        char dir[64], publish[96], request[96], rules[96];
+        struct error error;
         char *rule_files[1];
         Hw__Reply *replies[MAX_REPLIES]; /* to the last request */
         size_t n;
@@ -51,7 +53,7 @@ static int set_up(void **state)
         f->base = event_base_new();
         assert_int_equal(event_base_priority_init(f->base, 2), 0);
         struct bus_options endpoints = { .publish_endpoint = f->publish, .request_endpoint = f->request };
-        f->bus = bus_new(f->base, &endpoints, &handler, f->error, sizeof(f->error));
+        f->bus = bus_new(f->base, &endpoints, &handler, &f->error);
         assert_non_null(f->bus);
         options.rules = f->rulebook.rules;
         const struct notifier_options notifier = { .base = f->base,

@@ -12,14 +12,15 @@
 #include <cmocka.h>
 
 #include "proto/pattern/pattern.h"
+#include "proto/base/error.h"
 
 static enum pattern_result match(const char *expression, unsigned flags, const char *text)
 {
-        char error[PATTERN_ERROR_MAX] = "";
-        struct pattern *p = pattern_new(expression, flags, error, sizeof(error));
+        struct error error = { "" };
+        struct pattern *p = pattern_new(expression, flags, &error);
 
         if (!p)
-                fail_msg("%s: %s", expression, error);
+                fail_msg("%s: %s", expression, error.text);
         enum pattern_result r = pattern_match(p, text);
         pattern_destroy(&p);
         assert_null(p);
@@ -96,28 +97,29 @@ static void what_is_refused(void **state)
 
         (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-                char error[PATTERN_ERROR_MAX] = "";
-                struct pattern *p = pattern_new(cases[i].expression, 0, error, sizeof(error));
-                if (p || !strstr(error, cases[i].said))
-                        fail_msg("%s: %s: %s", cases[i].expression, p ? "accepted" : "refused", error);
+                struct error error = { "" };
+                struct pattern *p = pattern_new(cases[i].expression, 0, &error);
+                if (p || !strstr(error.text, cases[i].said))
+                        fail_msg("%s: %s: %s", cases[i].expression, p ? "accepted" : "refused", error.text);
         }
 }
 
 static void length(void **state)
 {
-        char expression[PATTERN_BYTES_MAX + 2], error[PATTERN_ERROR_MAX];
+        char expression[PATTERN_BYTES_MAX + 2];
+        struct error error;
         struct pattern *p;
 
         (void)state;
         memset(expression, 'a', sizeof(expression));
         expression[PATTERN_BYTES_MAX] = '\0';
-        p = pattern_new(expression, PATTERN_WHOLE, error, sizeof(error));
+        p = pattern_new(expression, PATTERN_WHOLE, &error);
         assert_non_null(p);
         pattern_destroy(&p);
         expression[PATTERN_BYTES_MAX] = 'a';
         expression[PATTERN_BYTES_MAX + 1] = '\0';
-        assert_null(pattern_new(expression, PATTERN_WHOLE, error, sizeof(error)));
-        assert_non_null(strstr(error, "longer than 256 bytes"));
+        assert_null(pattern_new(expression, PATTERN_WHOLE, &error));
+        assert_non_null(strstr(error.text, "longer than 256 bytes"));
 }
 
 /* Only the beginning of a text is looked at, without a cut character at its end. */
@@ -157,7 +159,8 @@ static void nothing_is_slow(void **state)
         memset(text, 'a', PATTERN_TEXT_MAX);
         text[PATTERN_TEXT_MAX] = '\0';
         for (int i = 0; i < 20000; i++) {
-                char expression[300] = "", error[PATTERN_ERROR_MAX];
+                char expression[300] = "";
+                struct error error;
                 size_t used = 0;
                 for (int n = 0; n < 3 + i % 12; n++) {
                         seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
@@ -165,7 +168,7 @@ static void nothing_is_slow(void **state)
                                                  pieces[(seed >> 33) % (sizeof(pieces) / sizeof(pieces[0]))]);
                 }
                 uint64_t since = now_us();
-                struct pattern *p = pattern_new(expression, i & PATTERN_WHOLE, error, sizeof(error));
+                struct pattern *p = pattern_new(expression, i & PATTERN_WHOLE, &error);
                 if (p)
                         (void)pattern_match(p, text);
                 accepted += p != NULL;

@@ -25,6 +25,7 @@
 
 #include "proto/base/clock.h"
 #include "daemon/source/source.h"
+#include "proto/base/error.h"
 
 #define DEADLINE_S 120.0
 #define KEEP_BYTES 65536
@@ -77,18 +78,19 @@ __attribute__((unused, format(printf, 2, 3))) static void hear(struct heard *h, 
 {
         struct source_sink sink = { h, on_bytes, on_cut, on_state };
         struct source_uri uri;
-        char text[2048], error[512] = "";
+        char text[2048];
+        struct error error = { "" };
         va_list args;
 
         memset(h, 0, sizeof(*h));
         va_start(args, format);
         vsnprintf(text, sizeof(text), format, args);
         va_end(args);
-        if (!source_uri_parse(text, &uri, error, sizeof(error)))
-                fail_msg("%s: %s", text, error);
-        h->source = source_open(base, &uri, &sink, error, sizeof(error));
+        if (!source_uri_parse(text, &uri, &error))
+                fail_msg("%s: %s", text, error.text);
+        h->source = source_open(base, &uri, &sink, &error);
         if (!h->source)
-                fail_msg("%s: %s", text, error);
+                fail_msg("%s: %s", text, error.text);
         assert_int_equal(h->states, 0); /* nothing is told inside source_open */
 }
 

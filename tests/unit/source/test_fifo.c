@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/source/harness.h"
+#include "proto/base/error.h"
 
 static struct heard a;
 
@@ -155,18 +156,18 @@ static void stdin_has_one_reader(void **state)
 {
         struct source_sink sink = { &a, on_bytes, on_cut, on_state };
         struct source_uri uri;
-        char error[256] = "";
+        struct error error = { "" };
         int ends[2];
 
         (void)state;
         assert_int_equal(pipe(ends), 0);
         int old = swap_stdin(ends[0]);
         hear(&a, "stdin:");
-        assert_true(source_uri_parse("stdin:", &uri, error, sizeof(error)));
-        assert_null(source_open(base, &uri, &sink, error, sizeof(error)));
-        assert_non_null(strstr(error, "already read"));
+        assert_true(source_uri_parse("stdin:", &uri, &error));
+        assert_null(source_open(base, &uri, &sink, &error));
+        assert_non_null(strstr(error.text, "already read"));
         source_close(&a.source);
-        struct source *again = source_open(base, &uri, &sink, error, sizeof(error));
+        struct source *again = source_open(base, &uri, &sink, &error);
         assert_non_null(again);
         source_close(&again);
         close(ends[1]);

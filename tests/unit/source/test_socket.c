@@ -7,6 +7,7 @@
 #include <sys/un.h>
 
 #include "daemon/source/backoff.h"
+#include "proto/base/error.h"
 
 static struct heard a, b;
 
@@ -243,11 +244,11 @@ static void refuses_other_addresses(void **state)
 {
         struct source_uri uri = { .kind = SOURCE_TCP_LISTEN, .host = "0.0.0.0", .port = 4242 };
         struct source_sink sink = { &a, on_bytes, on_cut, on_state };
-        char error[256] = "";
+        struct error error = { "" };
 
         (void)state;
-        assert_null(source_open(base, &uri, &sink, error, sizeof(error)));
-        assert_non_null(strstr(error, "loopback"));
+        assert_null(source_open(base, &uri, &sink, &error));
+        assert_non_null(strstr(error.text, "loopback"));
 }
 
 int main(void)

@@ -2,6 +2,7 @@
 #include "tests/unit/source/harness.h"
 
 #include "daemon/source/limits.h"
+#include "proto/base/error.h"
 
 static struct heard a, b;
 
@@ -198,7 +199,7 @@ static void budget_lets_others_go_on(void **state)
 {
         struct source_sink sink = { &b, other_bytes, on_cut, on_state };
         struct source_uri uri;
-        char error[256];
+        struct error error;
 
         (void)state;
         other_turns = 0;
@@ -207,9 +208,9 @@ static void budget_lets_others_go_on(void **state)
         assert_int_equal(truncate(in_dir("big"), BURST_BYTES), 0); /* a hole: read as zeros */
         put(in_dir("small"), 0, "s");
         memset(&b, 0, sizeof(b));
-        assert_true(source_uri_parse(in_dir("small"), &uri, error, sizeof(error)));
+        assert_true(source_uri_parse(in_dir("small"), &uri, &error));
         hear(&a, "%s/big", dir);
-        b.source = source_open(base, &uri, &sink, error, sizeof(error));
+        b.source = source_open(base, &uri, &sink, &error);
         assert_non_null(b.source);
         uint64_t before = 0;
         for (int i = 0; i < 1000 && a.total < BURST_BYTES; i++) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "daemon/source/uri.h"
+#include "proto/base/error.h"
 
 #define N_OF(a) (sizeof(a) / sizeof((a)[0]))
 
@@ -40,10 +41,11 @@ static void good_uris(void **state)
 
         (void)state;
         for (size_t i = 0; i < N_OF(cases); i++) {
-                char name[TARGET_NAME_MAX + 1], error[256] = "";
+                char name[TARGET_NAME_MAX + 1];
+                struct error error = { "" };
                 struct source_uri u;
-                if (!target_spec_parse(cases[i].text, name, &u, error, sizeof(error)))
-                        fail_msg("%s: %s", cases[i].text, error);
+                if (!target_spec_parse(cases[i].text, name, &u, &error))
+                        fail_msg("%s: %s", cases[i].text, error.text);
                 assert_string_equal(u.text, cases[i].canonical);
                 assert_string_equal(name, cases[i].name);
                 assert_true(target_name_valid(name));
@@ -52,7 +54,7 @@ static void good_uris(void **state)
                 assert_int_equal(u.kind, cases[i].kind);
                 assert_int_equal(u.port, cases[i].port);
                 struct source_uri again;
-                assert_true(source_uri_parse(u.text, &again, error, sizeof(error))); /* canonical: parses to itself */
+                assert_true(source_uri_parse(u.text, &again, &error)); /* canonical: parses to itself */
                 assert_memory_equal(&again, &u, sizeof(u));
         }
 }
@@ -101,35 +103,38 @@ static void bad_uris(void **state)
 
         (void)state;
         for (size_t i = 0; i < N_OF(cases); i++) {
-                char name[TARGET_NAME_MAX + 1] = "untouched", error[256] = "";
+                char name[TARGET_NAME_MAX + 1] = "untouched";
+                struct error error = { "" };
                 struct source_uri u = { .port = 7 };
-                if (target_spec_parse(cases[i].text, name, &u, error, sizeof(error)))
+                if (target_spec_parse(cases[i].text, name, &u, &error))
                         fail_msg("accepted: %s", cases[i].text);
-                if (!strstr(error, cases[i].says))
-                        fail_msg("%s: says \"%s\", not \"%s\"", cases[i].text, error, cases[i].says);
+                if (!strstr(error.text, cases[i].says))
+                        fail_msg("%s: says \"%s\", not \"%s\"", cases[i].text, error.text, cases[i].says);
                 assert_string_equal(name, "untouched");
         }
 }
 
 static void names_are_kept_and_split(void **state)
 {
-        char name[TARGET_NAME_MAX + 1], error[256];
+        char name[TARGET_NAME_MAX + 1];
+        struct error error;
         struct source_uri u;
 
         (void)state;
-        assert_true(target_spec_parse("api-1=tcp:127.0.0.1:9", name, &u, error, sizeof(error)));
+        assert_true(target_spec_parse("api-1=tcp:127.0.0.1:9", name, &u, &error));
         assert_string_equal(name, "api-1");
         assert_int_equal(u.kind, SOURCE_TCP);
-        assert_true(target_spec_parse("a=b=c", name, &u, error, sizeof(error)));
+        assert_true(target_spec_parse("a=b=c", name, &u, &error));
         assert_string_equal(name, "a");
         assert_string_equal(u.path, "b=c");
-        assert_true(target_spec_parse("file:a=b", name, &u, error, sizeof(error)));
+        assert_true(target_spec_parse("file:a=b", name, &u, &error));
         assert_string_equal(u.path, "a=b");
 }
 
 static void lengths(void **state)
 {
-        char text[4096], name[TARGET_NAME_MAX + 1], error[32];
+        char text[4096], name[TARGET_NAME_MAX + 1];
+        struct error error;
         struct source_uri u;
 
         (void)state;
@@ -137,19 +142,19 @@ static void lengths(void **state)
                 memset(text, 'x', n);
                 text[n] = '\0';
                 bool fits = n < SOURCE_PATH_MAX;
-                assert_int_equal(target_spec_parse(text, name, &u, error, sizeof(error)), fits);
+                assert_int_equal(target_spec_parse(text, name, &u, &error), fits);
                 if (fits)
                         assert_int_equal(strlen(name), n < TARGET_NAME_MAX ? n : TARGET_NAME_MAX);
                 assert_int_equal(target_name_valid(text), n <= TARGET_NAME_MAX);
-                assert_true(strlen(error) < sizeof(error));
+                assert_true(strlen(error.text) < sizeof(error.text));
         }
         memset(text, 'x', 200);
         memcpy(text, "unix:/", 6);
         text[5 + 107] = '\0';
-        assert_true(source_uri_parse(text, &u, error, sizeof(error)));
+        assert_true(source_uri_parse(text, &u, &error));
         text[5 + 107] = 'x';
         text[5 + 108] = '\0';
-        assert_false(source_uri_parse(text, &u, error, sizeof(error))); /* more than a socket address holds */
+        assert_false(source_uri_parse(text, &u, &error)); /* more than a socket address holds */
 }
 
 /* Any bytes: an answer, a terminated error, and valid results. */
@@ -160,7 +165,8 @@ static void any_bytes(void **state)
 
         (void)state;
         for (int round = 0; round < 200000; round++) {
-                char text[40], name[TARGET_NAME_MAX + 1], error[64];
+                char text[40], name[TARGET_NAME_MAX + 1];
+                struct error error;
                 size_t size = (random >> 8) % (sizeof(text) - 1);
                 struct source_uri u;
                 for (size_t i = 0; i < size; i++) {
@@ -169,12 +175,12 @@ static void any_bytes(void **state)
                 }
                 random = random * 1664525u + 1013904223u;
                 text[size] = '\0';
-                memset(error, 'x', sizeof(error));
-                if (target_spec_parse(text, name, &u, error, sizeof(error))) {
+                memset(error.text, 'x', sizeof(error.text));
+                if (target_spec_parse(text, name, &u, &error)) {
                         assert_true(target_name_valid(name));
                         assert_true(u.path[0] || u.host[0] || u.kind == SOURCE_STDIN);
                 } else {
-                        assert_non_null(memchr(error, 0, sizeof(error)));
+                        assert_non_null(memchr(error.text, 0, sizeof(error.text)));
                 }
         }
 }

@@ -23,6 +23,7 @@
 #include "daemon/model/model.h"
 #include "daemon/target/pipeline.h"
 #include "tests/unit/counted.h"
+#include "proto/base/error.h"
 
 #define LOGS "tests/data/logs/"
 
@@ -250,11 +251,11 @@ static inline int hear(void *ctx, const Hw__Update *u)
 static inline void play_into(struct said *s, const uint8_t *bytes, size_t size, size_t (*piece)(void *ctx), void *ctx)
 {
         struct source_uri uri;
-        char error[256];
+        struct error error;
 
         log_set_level(LOG_ERROR); /* thousands of damaged places */
         s->hash = s->census_hash = 14695981039346656037u;
-        assert_true(source_uri_parse("file:/log", &uri, error, sizeof(error)));
+        assert_true(source_uri_parse("file:/log", &uri, &error));
         struct pipeline_options options = {
                 .name = "log",
                 .uri = &uri,
@@ -262,7 +263,7 @@ static inline void play_into(struct said *s, const uint8_t *bytes, size_t size, 
                 .sink = { .ctx = s, .send = hear },
                 .events = s->wish,
         };
-        struct pipeline *p = pipeline_new(&options, error, sizeof(error));
+        struct pipeline *p = pipeline_new(&options, &error);
         assert_non_null(p);
         for (size_t at = 0; at < size;) {
                 size_t n = piece(ctx);

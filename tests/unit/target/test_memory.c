@@ -8,6 +8,7 @@
  */
 #include "tests/unit/target/play.h"
 #include "tests/unit/base/short_memory.h"
+#include "proto/base/error.h"
 
 struct outcome {
         bool made;     /* a pipeline at all */
@@ -70,10 +71,10 @@ static struct outcome play_short(const struct log *l, unsigned long fail, bool a
 {
         struct outcome o = { .made = false };
         struct source_uri uri;
-        char error[256] = "";
+        struct error error = { "" };
 
         log_set_level(LOG_ERROR);
-        assert_true(source_uri_parse("file:/log", &uri, error, sizeof(error)));
+        assert_true(source_uri_parse("file:/log", &uri, &error));
         struct pipeline_options options = {
                 .name = "log",
                 .uri = &uri,
@@ -85,14 +86,14 @@ static struct outcome play_short(const struct log *l, unsigned long fail, bool a
         fail_at = fail;
         ever_after = after;
         counting = true;
-        struct pipeline *p = pipeline_new(&options, error, sizeof(error));
+        struct pipeline *p = pipeline_new(&options, &error);
         if (p) {
                 o.made = true;
                 o.error = pipeline_bytes(p, l->bytes, l->size);
                 if (o.error == 0)
                         o.error = pipeline_finish(p);
         } else {
-                assert_string_equal(error, "out of memory");
+                assert_string_equal(error.text, "out of memory");
         }
         pipeline_destroy(&p);
         counting = false;

@@ -18,6 +18,7 @@
 #include "daemon/target/pipeline.h"
 #include "tests/bench/repeat.h"
 #include "tests/unit/base/short_memory.h"
+#include "proto/base/error.h"
 
 #define WARM_UP  550u /* repetitions: each tells a note at least, and the ring of 512 notes has gone round */
 #define MEASURED 50u
@@ -43,12 +44,12 @@ static int hear(void *ctx, const Hw__Update *u)
 
 static struct pipeline *new_pipeline(const char *path, struct said *said)
 {
-        char error[256];
+        struct error error;
         struct source_uri uri;
         struct pipeline_options options = { .name = "steady", .uri = &uri, .epoch = 1, .sink = { said, hear } };
 
-        assert_true(source_uri_parse(path, &uri, error, sizeof(error)));
-        struct pipeline *p = pipeline_new(&options, error, sizeof(error));
+        assert_true(source_uri_parse(path, &uri, &error));
+        struct pipeline *p = pipeline_new(&options, &error);
         assert_non_null(p);
         return p;
 }

@@ -9,12 +9,14 @@
 #include "daemon/source/descriptors.h"
 #include "daemon/target/targets.h"
 #include "proto/base/limits.h"
+#include "proto/base/error.h"
 
 struct fixture {
         struct event_base *base;
         struct bus *bus;
         struct targets *targets;
-        char dir[64], publish[96], request[96], error[512];
+        char dir[64], publish[96], request[96];
+        struct error error;
 };
 
 static void no_request(void *ctx, const Hw__Request *request, struct bus_client *client)
@@ -38,7 +40,7 @@ static int set_up(void **state)
         struct bus_options endpoints = { .publish_endpoint = f->publish, .request_endpoint = f->request };
         f->base = event_base_new();
         assert_int_equal(event_base_priority_init(f->base, 2), 0);
-        f->bus = bus_new(f->base, &endpoints, &handler, f->error, sizeof(f->error));
+        f->bus = bus_new(f->base, &endpoints, &handler, &f->error);
         assert_non_null(f->bus);
         f->targets = targets_new(f->base, f->bus, &options);
         assert_non_null(f->targets);
@@ -63,9 +65,9 @@ static int add(struct fixture *f, const char *name, const char *uri)
 {
         struct source_uri parsed;
 
-        assert_true(source_uri_parse(uri, &parsed, f->error, sizeof(f->error)));
-        f->error[0] = '\0';
-        return targets_add(f->targets, name, &parsed, &(struct target_wish){ 0 }, f->error, sizeof(f->error));
+        assert_true(source_uri_parse(uri, &parsed, &f->error));
+        f->error.text[0] = '\0';
+        return targets_add(f->targets, name, &parsed, &(struct target_wish){ 0 }, &f->error);
 }
 
 /* The names in the daemon's state, each behind a blank. */
@@ -114,7 +116,7 @@ static void a_name_is_used_once(void **state)
         assert_int_equal(add(f, "a", "file:/nowhere/a"), 0);
         struct pipeline *first = targets_find(f->targets, "a");
         assert_int_equal(add(f, "a", "file:/nowhere/b"), -EEXIST);
-        assert_string_equal(f->error, "there is a target 'a' already; remove it or give another name");
+        assert_string_equal(f->error.text, "there is a target 'a' already; remove it or give another name");
         assert_int_equal(targets_count(f->targets), 1);
         assert_ptr_equal(targets_find(f->targets, "a"), first);
 }
@@ -126,7 +128,7 @@ static void a_source_that_cannot_work(void **state)
 
         assert_int_equal(add(f, "one", "stdin:"), 0);
         assert_int_equal(add(f, "two", "stdin:"), -EINVAL);
-        assert_string_equal(f->error, "standard input is already read by another target");
+        assert_string_equal(f->error.text, "standard input is already read by another target");
         assert_null(targets_find(f->targets, "two"));
         assert_string_equal(names(f), " one");
         assert_int_equal(targets_remove(f->targets, "one"), 0);
@@ -145,7 +147,7 @@ static void no_more_than_the_limit(void **state)
         }
         assert_int_equal(add(f, "t0", "file:/nowhere/x"), -EEXIST);
         assert_int_equal(add(f, "more", "file:/nowhere/x"), -ENOSPC);
-        assert_non_null(strstr(f->error, "1000 targets"));
+        assert_non_null(strstr(f->error.text, "1000 targets"));
         assert_null(targets_find(f->targets, "more"));
         assert_int_equal(targets_remove(f->targets, "t500"), 0);
         assert_int_equal(add(f, "more", "file:/nowhere/x"), 0);

@@ -7,12 +7,14 @@
 
 #include "proto/wire/limits.h"
 #include "daemon/transport/bus.h"
+#include "proto/base/error.h"
 
 struct fixture {
         struct event_base *base;
         struct bus *bus;
         void *context;
-        char dir[64], publish[96], request[96], error[512];
+        char dir[64], publish[96], request[96];
+        struct error error;
         unsigned handled;
         unsigned replies;   /* sent to each request */
         size_t reply_bytes; /* of text in each */
@@ -44,7 +46,7 @@ static struct bus *open_bus(struct fixture *f, int high_water_mark)
         struct bus_options options = { f->publish, f->request, high_water_mark };
         struct bus_handler handler = { f, on_request };
 
-        return bus_new(f->base, &options, &handler, f->error, sizeof(f->error));
+        return bus_new(f->base, &options, &handler, &f->error);
 }
 
 static void open_fixture(struct fixture *f, int high_water_mark)
@@ -414,7 +416,7 @@ static void test_living_daemon_is_left(void **state)
         (void)state;
         open_fixture(&f, 0);
         assert_null(open_bus(&f, 0));
-        assert_non_null(strstr(f.error, "another daemon listens there"));
+        assert_non_null(strstr(f.error.text, "another daemon listens there"));
         void *sub = new_subscriber(&f, ""); /* it still serves */
         zmq_close(sub);
         close_fixture(&f);
@@ -431,7 +433,7 @@ static void test_refused_endpoint(void **state)
         (void)snprintf(request, sizeof(request), "%s", f.request);
         (void)snprintf(f.request, sizeof(f.request), "tcp://0.0.0.0:5555");
         assert_null(open_bus(&f, 0));
-        assert_non_null(strstr(f.error, "only loopback"));
+        assert_non_null(strstr(f.error.text, "only loopback"));
         (void)snprintf(f.request, sizeof(f.request), "%s", request);
         f.bus = open_bus(&f, 0); /* what the failed one had bound is free again */
         assert_non_null(f.bus);

@@ -8,14 +8,16 @@
 #include <sys/un.h>
 
 #include "daemon/transport/endpoint.h"
+#include "proto/base/error.h"
 
-static char dir[64], error[512];
+static char dir[64];
+static struct error error;
 
 static int set_up(void **state)
 {
         (void)state;
         make_dir(dir);
-        error[0] = '\0';
+        error.text[0] = '\0';
         return 0;
 }
 
@@ -53,9 +55,9 @@ static void expect(const char *text, int status, const char *sentence)
 {
         struct endpoint e;
 
-        assert_int_equal(endpoint_prepare(&e, text, error, sizeof(error)), status);
+        assert_int_equal(endpoint_prepare(&e, text, &error), status);
         if (status)
-                assert_non_null(strstr(error, sentence));
+                assert_non_null(strstr(error.text, sentence));
         endpoint_bound(&e, false);
 }
 
@@ -110,7 +112,7 @@ static void test_tcp_allowed(void **state)
 
         (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-                assert_int_equal(endpoint_prepare(&e, cases[i][0], error, sizeof(error)), 0);
+                assert_int_equal(endpoint_prepare(&e, cases[i][0], &error), 0);
                 assert_string_equal(e.address, cases[i][1]);
                 assert_null(e.path);
                 endpoint_bound(&e, true);
@@ -139,7 +141,7 @@ static void test_makes_directory(void **state)
         struct stat st;
 
         (void)state;
-        assert_int_equal(endpoint_prepare(&e, in_dir("ipc/sub/s"), error, sizeof(error)), 0);
+        assert_int_equal(endpoint_prepare(&e, in_dir("ipc/sub/s"), &error), 0);
         endpoint_bound(&e, false);
         assert_int_equal(stat(in_dir("/sub"), &st), 0);
         assert_int_equal(st.st_mode & 07777, 0700);
@@ -226,7 +228,7 @@ static void test_remove_only_ours(void **state)
 
         (void)state;
         (void)snprintf(moved, sizeof(moved), "%s/moved", dir);
-        assert_int_equal(endpoint_prepare(&e, in_dir("ipc/s"), error, sizeof(error)), 0);
+        assert_int_equal(endpoint_prepare(&e, in_dir("ipc/s"), &error), 0);
         int fd = listen_at(in_dir("/s"), false);
         endpoint_bound(&e, true);
         assert_int_equal(rename(in_dir("/s"), moved), 0);
@@ -247,7 +249,7 @@ static void test_directory_is_locked_until_bound(void **state)
         struct endpoint first;
 
         (void)state;
-        assert_int_equal(endpoint_prepare(&first, in_dir("ipc/s"), error, sizeof(error)), 0);
+        assert_int_equal(endpoint_prepare(&first, in_dir("ipc/s"), &error), 0);
         expect(in_dir("ipc/s"), -EADDRINUSE, "another daemon that starts there");
         endpoint_bound(&first, false);
         expect(in_dir("ipc/s"), 0, NULL);

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 
 #include "daemon/transport/push.h"
+#include "proto/base/error.h"
 
 #define ROWS 20000 /* of a large census: about 200 KiB */
 
@@ -53,8 +54,8 @@ static void run_sender(int report_fd, uint64_t n)
         static uint32_t bands[ROWS];
         static uint64_t bytes[ROWS];
         struct report report = { 0 };
-        char error[256];
-        struct push *push = push_new(endpoint, error, sizeof(error));
+        struct error error;
+        struct push *push = push_new(endpoint, &error);
 
         if (!push)
                 _exit(3);
@@ -271,11 +272,11 @@ static void test_end_waits_for_delivery(void **state)
 
 static void test_refused_endpoint(void **state)
 {
-        char error[256] = "";
+        struct error error = { "" };
 
         (void)state;
-        assert_null(push_new("tcp://127.0.0.1:5000", error, sizeof(error)));
-        assert_non_null(strstr(error, "expected an ipc endpoint"));
+        assert_null(push_new("tcp://127.0.0.1:5000", &error));
+        assert_non_null(strstr(error.text, "expected an ipc endpoint"));
 }
 
 int main(void)
