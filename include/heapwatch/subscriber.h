@@ -12,16 +12,16 @@
  *
  * It subscribes first, then asks for a snapshot, then drops what the snapshot
  * already covers (the zguide's Clone pattern). A gap in a topic's sequence is
- * counted and healed by a snapshot of that target; a new epoch (the daemon was
- * restarted) drops everything: HW_SUBSCRIBER_RESET tells so. A silent daemon is
+ * counted, and the target is resynced by a snapshot of it; a new epoch (the daemon was
+ * restarted) drops everything: HW_SUBSCRIBER_RESET says so. A silent daemon is
  * reported as HW_SUBSCRIBER_STALE and followed again by itself when it is back.
  *
  * Loss that no later message of the topic shows is seen by the heads in the
  * target's heartbeat. A target that the daemon no longer names is reported by a
  * made-up update with STATE_REMOVED and no sequence, should its own last
  * message have been lost. A snapshot may be refused or slow: it is asked for
- * again, with growing patience; until it is complete nothing of what it covers
- * is delivered. A target that is hurt again and again is healed at most every
+ * again, with a growing time-out; until it is complete nothing of what it covers
+ * is delivered. A target with gap after gap is resynced at most every
  * 1 s, then 2 s ... 30 s; its updates are delivered meanwhile.
  *
  * One subscriber follows any number of daemons. Not thread-safe; make it after

@@ -2,18 +2,19 @@
 /*
  * DESIGN: a topic's sequence rises by 1, so what is missing is seen at the next
  * message of the topic, or by the `heads` of the target's heartbeat when no next
- * one comes. A hurt target is healed by a snapshot of that target; an unknown
- * epoch by one of everything. While a snapshot is under way, live updates of
+ * one comes. After a gap the target is resynced by a snapshot of it; an unknown
+ * epoch asks for one of everything. While a snapshot is under way, live updates of
  * what it covers are held; when it ends they are replayed, and those with a
  * sequence that the snapshot includes are dropped.
  *
- * One snapshot at a time. A target that is hurt again soon is healed after a
- * pause that doubles, so a reader that is always too slow asks rarely. A
- * snapshot that stands still is asked for again, each time with more patience.
+ * One snapshot at a time. A target with a new gap soon after a resync waits for
+ * a backoff that doubles, so a reader that is always too slow asks rarely. A
+ * snapshot that makes no progress is asked for again, with a time-out that
+ * doubles.
  *
  * The first request waits a moment: the subscription must be with the daemon
  * before the snapshot is made, or what lies between the two is missed. (It
- * would be noticed and healed; but it need not happen.)
+ * would be seen as a gap and resynced; but it need not happen.)
  */
 #include "proto/follow/clone.h"
 
@@ -27,17 +28,17 @@
 #include "proto/wire/message.h"
 #include "proto/base/limits.h"
 
-#define MS                UINT64_C(1000000)
-#define FIRST_REQUEST_NS  (100 * MS) /* subscribe first */
-#define UNCONNECTED_NS    (250 * MS) /* the request socket has no peer yet */
-#define STALE_NS          (3000 * MS)
-#define PATIENCE_NS       (2000 * MS)
-#define PATIENCE_MAX_NS   (16000 * MS)
-#define REFUSED_NS        (2000 * MS) /* after an error reply */
-#define HEAL_PAUSE_NS     (1000 * MS)
-#define HEAL_PAUSE_MAX_NS (30000 * MS)
-#define HEAL_CALM_NS      (60000 * MS)        /* healthy for so long: the pause is short again */
-#define MAX_TARGETS       (LIMIT_TARGETS * 4) /* of one daemon, whatever it claims */
+#define MS                      UINT64_C(1000000)
+#define FIRST_REQUEST_NS        (100 * MS) /* subscribe first */
+#define UNCONNECTED_NS          (250 * MS) /* the request socket has no peer yet */
+#define STALE_NS                (3000 * MS)
+#define SNAPSHOT_TIMEOUT_NS     (2000 * MS)
+#define SNAPSHOT_TIMEOUT_MAX_NS (16000 * MS)
+#define REFUSED_NS              (2000 * MS) /* after an error reply */
+#define RESYNC_BACKOFF_NS       (1000 * MS)
+#define RESYNC_BACKOFF_MAX_NS   (30000 * MS)
+#define RESYNC_CALM_NS          (60000 * MS)        /* no gap for so long: the backoff is short again */
+#define MAX_TARGETS             (LIMIT_TARGETS * 4) /* of one daemon, whatever it claims */
 
 void clone_init(struct clone *c, uint32_t kinds, struct hw_subscriber_stats *stats, uint64_t now_ns)
 {
@@ -47,7 +48,7 @@ void clone_init(struct clone *c, uint32_t kinds, struct hw_subscriber_stats *sta
                 .heard_ns = now_ns,
                 .want_all = true,
                 .all_at_ns = now_ns + FIRST_REQUEST_NS,
-                .patience_ns = PATIENCE_NS,
+                .timeout_ns = SNAPSHOT_TIMEOUT_NS,
         };
 }
 
@@ -121,7 +122,7 @@ static struct clone_target *find_or_add(struct clone *c, const char *name)
         struct clone_target *t = &c->targets[at];
         memmove(t + 1, t, (c->n_targets - at) * sizeof(*t));
         c->n_targets++;
-        *t = (struct clone_target){ .pause_ns = HEAL_PAUSE_NS };
+        *t = (struct clone_target){ .backoff_ns = RESYNC_BACKOFF_NS };
         memcpy(t->name, name, n + 1);
         return t;
 }
@@ -134,7 +135,7 @@ static void forget(struct clone *c, struct clone_target *t)
         c->n_targets--;
 }
 
-/* --------------------------------------------------------- loss and healing */
+/* ---------------------------------------------------------- gaps and resync */
 
 /* Messages of a topic up to `sequence` were missed. */
 static void missed(struct clone *c, struct clone_target *t, Hw__Kind kind, uint64_t sequence)
@@ -142,7 +143,7 @@ static void missed(struct clone *c, struct clone_target *t, Hw__Kind kind, uint6
         c->stats->gaps++;
         c->stats->lost += sequence - t->newest[kind];
         t->newest[kind] = sequence;
-        t->hurt = *t->name != '\0'; /* the daemon's own topic is full state: the next message heals it */
+        t->gap = *t->name != '\0'; /* the daemon's own topic is full state: the next message is enough */
 }
 
 static bool is_followed(const struct clone *c, Hw__Kind kind)
@@ -150,7 +151,7 @@ static bool is_followed(const struct clone *c, Hw__Kind kind)
         return (unsigned)kind < CLONE_KINDS && (c->kinds >> (unsigned)kind & 1u);
 }
 
-/* A heartbeat tells how far the other topics are: what did not come by now was lost. */
+/* A heartbeat has the newest sequence of the other topics: what did not come by now was lost. */
 static void check_heads(struct clone *c, struct clone_target *t, const Hw__Target *state)
 {
         for (size_t i = 0; i < state->n_heads; i++) {
@@ -181,7 +182,7 @@ static int deliver(struct clone *c, Hw__Update *update, size_t bytes)
         return queue_push(&c->out, HW_SUBSCRIBER_UPDATE, update, bytes);
 }
 
-static int tell(struct clone *c, enum hw_subscriber_event event)
+static int emit(struct clone *c, enum hw_subscriber_event event)
 {
         return queue_push(&c->out, event, NULL, 0);
 }
@@ -235,7 +236,7 @@ static int check_removed(struct clone *c, const Hw__DaemonState *daemon)
 
 /*
  * A new life of the daemon: nothing of the old one holds. A snapshot of everything that is under way goes on
- * only when the new life answers it: the first contact, or its own reply told the epoch.
+ * only when the new life answers it: the first contact, or its own reply had the epoch.
  */
 static int begin_epoch(struct clone *c, uint64_t epoch, bool by_reply, uint64_t now_ns)
 {
@@ -248,14 +249,14 @@ static int begin_epoch(struct clone *c, uint64_t epoch, bool by_reply, uint64_t 
         queue_clear(&c->held);
         c->want_all = true;
         c->all_at_ns = now_ns;
-        c->patience_ns = PATIENCE_NS;
+        c->timeout_ns = SNAPSHOT_TIMEOUT_NS;
         if (!goes_on)
                 c->active = c->asked_all = false;
-        return tell(c, HW_SUBSCRIBER_RESET);
+        return emit(c, HW_SUBSCRIBER_RESET);
 }
 
 /* Takes note of a sign of life. Returns 1 when it is of the present epoch, 0 when it is to be ignored, or -ENOMEM. */
-static int hear(struct clone *c, bool has_epoch, uint64_t epoch, bool by_reply, uint64_t now_ns)
+static int note_alive(struct clone *c, bool has_epoch, uint64_t epoch, bool by_reply, uint64_t now_ns)
 {
         bool was_stale = c->stale;
         int r;
@@ -268,7 +269,7 @@ static int hear(struct clone *c, bool has_epoch, uint64_t epoch, bool by_reply, 
                 r = begin_epoch(c, epoch, by_reply, now_ns);
                 return r < 0 ? r : 1;
         }
-        r = was_stale && c->known ? tell(c, HW_SUBSCRIBER_ALIVE) : 0;
+        r = was_stale && c->known ? emit(c, HW_SUBSCRIBER_ALIVE) : 0;
         return r < 0 ? r : 1;
 }
 
@@ -279,7 +280,7 @@ static void restart(struct clone_target *t)
 {
         memset(t->newest, 0, sizeof(t->newest));
         memset(t->live, 0, sizeof(t->live));
-        t->hurt = true;
+        t->gap = true;
 }
 
 static int accept_live(struct clone *c, Hw__Update *u, size_t bytes)
@@ -334,7 +335,7 @@ static int hold(struct clone *c, Hw__Update *u, size_t bytes)
 
 int clone_live(struct clone *c, Hw__Update *u, size_t bytes, uint64_t now_ns)
 {
-        int r = hear(c, true, u->epoch, false, now_ns);
+        int r = note_alive(c, true, u->epoch, false, now_ns);
 
         if (r <= 0 || hw_update_kind(u) == HW__KIND__KIND_NONE) { /* of no kind: from a newer version */
                 hw_update_unref(u);
@@ -382,22 +383,22 @@ static int accept_snapshot(struct clone *c, Hw__Reply *reply)
         return deliver(c, u, 0);
 }
 
-/* The snapshot under way is over. `healed`: what it covered is whole again. */
-static int finish(struct clone *c, bool healed)
+/* The snapshot under way is over. `complete`: what it covered has no gap any more. */
+static int finish(struct clone *c, bool complete)
 {
         for (size_t i = 0; i < c->n_targets; i++) {
                 struct clone_target *t = &c->targets[i];
 
-                if (healed && (c->asked_all || t->asked))
-                        t->hurt = false;
+                if (complete && (c->asked_all || t->asked))
+                        t->gap = false;
                 t->asked = false;
         }
         c->active = false;
-        if (c->asked_all && healed)
+        if (c->asked_all && complete)
                 c->want_all = false;
-        bool ready = c->asked_all && healed;
+        bool ready = c->asked_all && complete;
         c->asked_all = false;
-        int r = ready ? tell(c, HW_SUBSCRIBER_READY) : 0;
+        int r = ready ? emit(c, HW_SUBSCRIBER_READY) : 0;
         return r < 0 || c->want_all ? r : replay(c);
 }
 
@@ -417,10 +418,10 @@ int clone_reply(struct clone *c, Hw__Reply *reply, uint64_t now_ns)
         if (!c->active || (reply->id != c->id && (reply->has_id || !reply->error)))
                 return 0; /* of a request that was given up */
         if (is_update)
-                r = hear(c, reply->update->has_epoch, reply->update->epoch, true, now_ns);
+                r = note_alive(c, reply->update->has_epoch, reply->update->epoch, true, now_ns);
         else
-                r = hear(c, is_end && reply->snapshot_end->has_epoch, is_end ? reply->snapshot_end->epoch : 0, true,
-                         now_ns);
+                r = note_alive(c, is_end && reply->snapshot_end->has_epoch, is_end ? reply->snapshot_end->epoch : 0,
+                               true, now_ns);
         if (r <= 0 || !c->active)
                 return r < 0 ? r : 0;
         c->progress_ns = now_ns;
@@ -430,7 +431,7 @@ int clone_reply(struct clone *c, Hw__Reply *reply, uint64_t now_ns)
                 return accept_snapshot(c, reply);
         if (!is_end)
                 return 0;
-        c->patience_ns = PATIENCE_NS;
+        c->timeout_ns = SNAPSHOT_TIMEOUT_NS;
         return finish(c, true);
 }
 
@@ -442,11 +443,11 @@ int clone_tick(struct clone *c, uint64_t now_ns)
 
         if (!c->stale && now_ns >= c->heard_ns + STALE_NS) {
                 c->stale = true;
-                r = tell(c, HW_SUBSCRIBER_STALE);
+                r = emit(c, HW_SUBSCRIBER_STALE);
         }
-        if (r == 0 && c->active && now_ns >= c->progress_ns + c->patience_ns) {
-                if (c->patience_ns < PATIENCE_MAX_NS)
-                        c->patience_ns *= 2;
+        if (r == 0 && c->active && now_ns >= c->progress_ns + c->timeout_ns) {
+                if (c->timeout_ns < SNAPSHOT_TIMEOUT_MAX_NS)
+                        c->timeout_ns *= 2;
                 r = finish(c, false);
         }
         return r;
@@ -458,12 +459,12 @@ uint64_t clone_deadline(const struct clone *c)
         uint64_t next = UINT64_MAX;
 
         if (c->active)
-                next = c->progress_ns + c->patience_ns;
+                next = c->progress_ns + c->timeout_ns;
         else if (c->want_all)
                 next = c->all_at_ns;
         for (size_t i = 0; !c->active && !c->want_all && i < c->n_targets; i++)
-                if (c->targets[i].hurt && c->targets[i].heal_at_ns < next)
-                        next = c->targets[i].heal_at_ns;
+                if (c->targets[i].gap && c->targets[i].resync_at_ns < next)
+                        next = c->targets[i].resync_at_ns;
         return at < next ? at : next;
 }
 
@@ -476,10 +477,10 @@ bool clone_want(struct clone *c, uint64_t now_ns, char **names, size_t *ret_n)
         *ret_n = 0;
         if (c->want_all)
                 return now_ns >= c->all_at_ns;
-        for (size_t i = 0; i < c->n_targets && n < LIMIT_HEALED_TARGETS; i++) {
+        for (size_t i = 0; i < c->n_targets && n < LIMIT_RESYNC_TARGETS; i++) {
                 struct clone_target *t = &c->targets[i];
 
-                t->asked = t->hurt && now_ns >= t->heal_at_ns;
+                t->asked = t->gap && now_ns >= t->resync_at_ns;
                 if (t->asked)
                         names[n++] = t->name;
         }
@@ -487,15 +488,15 @@ bool clone_want(struct clone *c, uint64_t now_ns, char **names, size_t *ret_n)
         return n > 0;
 }
 
-/* Healed lately: wait longer before the next time. */
+/* The backoff before the next resync: longer when this one comes soon after the last. */
 static void schedule(struct clone_target *t, uint64_t now_ns)
 {
-        if (t->healed_ns == 0 || now_ns - t->healed_ns > HEAL_CALM_NS)
-                t->pause_ns = HEAL_PAUSE_NS;
-        else if (t->pause_ns < HEAL_PAUSE_MAX_NS)
-                t->pause_ns = t->pause_ns * 2 < HEAL_PAUSE_MAX_NS ? t->pause_ns * 2 : HEAL_PAUSE_MAX_NS;
-        t->healed_ns = now_ns;
-        t->heal_at_ns = now_ns + t->pause_ns;
+        if (t->resynced_ns == 0 || now_ns - t->resynced_ns > RESYNC_CALM_NS)
+                t->backoff_ns = RESYNC_BACKOFF_NS;
+        else if (t->backoff_ns < RESYNC_BACKOFF_MAX_NS)
+                t->backoff_ns = t->backoff_ns * 2 < RESYNC_BACKOFF_MAX_NS ? t->backoff_ns * 2 : RESYNC_BACKOFF_MAX_NS;
+        t->resynced_ns = now_ns;
+        t->resync_at_ns = now_ns + t->backoff_ns;
 }
 
 void clone_asked(struct clone *c, uint64_t id, uint64_t now_ns)
@@ -515,7 +516,7 @@ void clone_not_asked(struct clone *c, uint64_t now_ns)
         c->all_at_ns = now_ns + UNCONNECTED_NS;
         for (size_t i = 0; i < c->n_targets; i++) {
                 if (c->targets[i].asked)
-                        c->targets[i].heal_at_ns = now_ns + UNCONNECTED_NS;
+                        c->targets[i].resync_at_ns = now_ns + UNCONNECTED_NS;
                 c->targets[i].asked = false;
         }
 }

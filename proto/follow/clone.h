@@ -3,7 +3,7 @@
  * clone.h - what a subscriber knows of one daemon, and what it must ask for.
  *
  * The Clone pattern without its sockets: live updates and replies go in with
- * the time, events come out of `out` in order, and clone_want tells which
+ * the time, events come out of `out` in order, and clone_want says which
  * snapshot to ask for. Times are monotonic ns. Not thread-safe.
  */
 #ifndef HW_PROTO_FOLLOW_CLONE_H
@@ -19,12 +19,12 @@ struct clone_target {
         char name[LIMIT_TARGET_NAME_BYTES + 1]; /* "" holds the daemon's own topic */
         uint64_t newest[CLONE_KINDS];           /* per topic: newest sequence delivered, covered or given up */
         uint64_t live[CLONE_KINDS];             /* per topic: newest that came live */
-        uint64_t healed_ns;                     /* last asked for; 0: never */
-        uint64_t heal_at_ns;                    /* not before */
-        uint64_t pause_ns;                      /* between two healings; grows while they come often */
+        uint64_t resynced_ns;                   /* last asked for; 0: never */
+        uint64_t resync_at_ns;                  /* not before */
+        uint64_t backoff_ns;                    /* between two resyncs; doubles while they come often */
         unsigned absent;                        /* heartbeats in a row that do not name it */
-        bool hurt;                              /* something of it was missed */
-        bool asked;                             /* the snapshot under way heals it */
+        bool gap;                               /* something of it was missed */
+        bool asked;                             /* the snapshot under way covers it */
 };
 
 struct clone {
@@ -40,7 +40,7 @@ struct clone {
         bool active;          /* a snapshot is under way */
         uint64_t id;          /* of its request */
         uint64_t progress_ns; /* when it last moved */
-        uint64_t patience_ns; /* how long it may stand still */
+        uint64_t timeout_ns;  /* how long it may stand still */
         uint64_t all_at_ns;   /* the next request for everything: not before */
         struct queue held;    /* live updates of what the snapshot covers */
         struct queue out;     /* events for the caller */
@@ -65,7 +65,7 @@ uint64_t clone_deadline(const struct clone *c);
 
 /*
  * Whether a snapshot should be asked for now. Fills `names` (room for
- * LIMIT_HEALED_TARGETS, borrowed until the next call) when it is of some
+ * LIMIT_RESYNC_TARGETS, borrowed until the next call) when it is of some
  * targets only; *ret_n is 0 for all. Then call clone_asked or clone_not_asked.
  */
 bool clone_want(struct clone *c, uint64_t now_ns, char **names, size_t *ret_n);

@@ -5,7 +5,7 @@
 
 #define LIMIT_HELD_MESSAGES  100000u     /* live updates kept while a snapshot is under way ... */
 #define LIMIT_HELD_BYTES     (64u << 20) /* ... and their size as sent: beyond, all of them count as lost */
-#define LIMIT_HEALED_TARGETS 256u        /* targets healed by one snapshot request; the others come next */
+#define LIMIT_RESYNC_TARGETS 256u        /* targets resynced by one snapshot request; the others come next */
 
 #define LIMIT_REPLIES_PER_PUMP 64u /* of one daemon, then the others have their turn */
 

@@ -288,7 +288,7 @@ static int receive_reply(struct hw_subscriber *s, struct link *l, uint64_t now)
 /* Asks for the snapshot that the clone wants, if any. */
 static int ask(struct hw_subscriber *s, struct link *l, uint64_t now)
 {
-        char *names[LIMIT_HEALED_TARGETS];
+        char *names[LIMIT_RESYNC_TARGETS];
         Hw__SnapshotRequest snapshot = HW__SNAPSHOT_REQUEST__INIT;
         Hw__Request request = HW__REQUEST__INIT;
         size_t n;

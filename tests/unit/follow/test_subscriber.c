@@ -150,7 +150,7 @@ static void test_join_late(void **state)
         fake_stop(&d);
 }
 
-static void test_gap_heals(void **state)
+static void test_gap_resyncs(void **state)
 {
         struct fake_daemon d;
 
@@ -170,7 +170,7 @@ static void test_gap_heals(void **state)
         fake_snapshot_end(&d);
         expect_live(s, "a", 1001);
         expect_quiet(s);
-        /* Hurt again at once: healed, but not at once. */
+        /* A gap again at once: resynced, but not at once. */
         fake_heap(&d, "a", 12, 1200, false);
         expect_live(s, "a", 1200);
         expect_request(s, &d, "a");
@@ -373,7 +373,7 @@ static void test_descriptor(void **state)
                 assert_int_equal(e, HW_SUBSCRIBER_NOTHING);
         }
         assert_int_equal(got, 1000);
-        /* Silence, too, is told by the descriptor. */
+        /* The descriptor wakes for silence, too. */
         struct pollfd p = { .fd = hw_subscriber_fd(s), .events = POLLIN };
         const Hw__Update *u;
         int e = HW_SUBSCRIBER_NOTHING;
@@ -503,7 +503,7 @@ static void test_request(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_join_late),       cmocka_unit_test(test_gap_heals),
+                cmocka_unit_test(test_join_late),       cmocka_unit_test(test_gap_resyncs),
                 cmocka_unit_test(test_silent_loss),     cmocka_unit_test(test_new_epoch),
                 cmocka_unit_test(test_stale_and_alive), cmocka_unit_test(test_slow_snapshot),
                 cmocka_unit_test(test_malformed),       cmocka_unit_test(test_two_daemons),
