@@ -145,32 +145,14 @@ static void on_reply(void *ctx, const Hw__Reply *reply)
 }
 
 /* Whatever goes wrong: nothing is offered. */
-static void ask(const struct complete_place *p, Hw__Request *request)
+static void ask(const struct complete_place *p, Hw__Request__WhatCase what)
 {
+        Hw__Request *request = hw_request_new(what);
         char publish[256], ask_at[256];
 
-        if (hw_default_endpoints(publish, ask_at, sizeof(publish)) == 0)
+        if (request && hw_default_endpoints(publish, ask_at, sizeof(publish)) == 0)
                 (void)hw_request(publish, request, WAIT_MS, on_reply, (void *)p);
-}
-
-static void offer_targets(const struct complete_place *p)
-{
-        Hw__Request request = HW__REQUEST__INIT;
-        Hw__StatusRequest status = HW__STATUS_REQUEST__INIT;
-
-        request.what_case = HW__REQUEST__WHAT_STATUS;
-        request.status = &status;
-        ask(p, &request);
-}
-
-static void offer_all_rules(const struct complete_place *p)
-{
-        Hw__Request request = HW__REQUEST__INIT;
-        Hw__SnapshotRequest snapshot = HW__SNAPSHOT_REQUEST__INIT;
-
-        request.what_case = HW__REQUEST__WHAT_SNAPSHOT;
-        request.snapshot = &snapshot;
-        ask(p, &request);
+        hw_request_destroy(&request);
 }
 
 /* What the n-th word after a verb of `ctl` is. */
@@ -197,10 +179,10 @@ void completion_values(const struct complete_place *p)
         switch (what) {
         case COMPLETE_TARGET:
         case COMPLETE_TARGET_OR_FILE:
-                offer_targets(p);
+                ask(p, HW__REQUEST__WHAT_STATUS);
                 break;
         case COMPLETE_RULE:
-                offer_all_rules(p);
+                ask(p, HW__REQUEST__WHAT_SNAPSHOT);
                 break;
         case COMPLETE_SERIES:
                 for (size_t i = 0; options_nth_series(i); i++)

@@ -52,11 +52,12 @@ static int refuse_timeout(const char *endpoint, int r)
         return EXIT_USAGE;
 }
 
+/* Sends it, if it could be made, and takes it. */
 static int send_request(struct ctl *c, Hw__Request *request)
 {
         char publish[256], ask[256], text[ABSENT_TEXT];
         const char *endpoint = c->endpoint;
-        int r;
+        int r = request ? 0 : -ENOMEM;
 
         if (!endpoint) {
                 if (hw_default_endpoints(publish, ask, sizeof(publish)) < 0) {
@@ -67,9 +68,12 @@ static int send_request(struct ctl *c, Hw__Request *request)
         }
         if (absent_for_good(endpoint, text, sizeof(text))) {
                 command_error(&command_ctl, "%s", text);
+                hw_request_destroy(&request);
                 return EXIT_USAGE;
         }
-        r = hw_request(endpoint, request, TIMEOUT_MS, print_reply, &c->print);
+        if (r == 0)
+                r = hw_request(endpoint, request, TIMEOUT_MS, print_reply, &c->print);
+        hw_request_destroy(&request);
         if (r < 0)
                 return refuse_timeout(endpoint, r);
         if (c->print.refused)
@@ -79,13 +83,8 @@ static int send_request(struct ctl *c, Hw__Request *request)
 
 static int ask_status(struct ctl *c, const struct verb *v)
 {
-        Hw__Request request = HW__REQUEST__INIT;
-        Hw__StatusRequest status = HW__STATUS_REQUEST__INIT;
-
-        request.what_case = HW__REQUEST__WHAT_STATUS;
-        request.status = &status;
         c->print.targets_only = !strcmp(v->name, "targets");
-        return send_request(c, &request);
+        return send_request(c, hw_request_new(HW__REQUEST__WHAT_STATUS));
 }
 
 /* A name before the first '=' that looks like one; else all of it is the URI. */
@@ -124,48 +123,43 @@ static char *absolute_uri(const char *uri)
         return text;
 }
 
+/* Puts texts into a request, unless it could not be made; destroys it when out of memory. */
+static Hw__Request *with_texts(Hw__Request *r, char **field, const char *text, char **other, const char *other_text)
+{
+        if (r && (hw_request_set_text(field, text) < 0 || (other && hw_request_set_text(other, other_text) < 0)))
+                hw_request_destroy(&r);
+        return r;
+}
+
 static int ask_add(struct ctl *c, const struct verb *v)
 {
-        Hw__Request request = HW__REQUEST__INIT;
-        Hw__AddTargetRequest add = HW__ADD_TARGET_REQUEST__INIT;
-        char *uri;
+        Hw__Request *r;
+        char *name, *uri;
         int status;
 
         (void)v;
-        split_name(c->words[1], &add.name, &uri);
+        split_name(c->words[1], &name, &uri);
         if (!*uri)
                 return command_usage_error(&command_ctl, "no source after '='; expected [NAME=]URI");
-        add.uri = absolute_uri(uri);
-        if (!add.uri)
-                return command_usage_error(&command_ctl, "out of memory");
-        request.what_case = HW__REQUEST__WHAT_ADD_TARGET;
-        request.add_target = &add;
-        status = send_request(c, &request);
-        free(add.uri);
+        uri = absolute_uri(uri);
+        r = uri ? hw_request_new(HW__REQUEST__WHAT_ADD_TARGET) : NULL;
+        status = send_request(c, r ? with_texts(r, &r->add_target->uri, uri, &r->add_target->name, name) : NULL);
+        free(uri);
         return status;
 }
 
 static int ask_remove(struct ctl *c, const struct verb *v)
 {
-        Hw__Request request = HW__REQUEST__INIT;
-        Hw__RemoveTargetRequest remove = HW__REMOVE_TARGET_REQUEST__INIT;
+        Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_REMOVE_TARGET);
 
         (void)v;
-        remove.name = c->words[1];
-        request.what_case = HW__REQUEST__WHAT_REMOVE_TARGET;
-        request.remove_target = &remove;
-        return send_request(c, &request);
+        return send_request(c, r ? with_texts(r, &r->remove_target->name, c->words[1], NULL, NULL) : NULL);
 }
 
 static int ask_reload(struct ctl *c, const struct verb *v)
 {
-        Hw__Request request = HW__REQUEST__INIT;
-        Hw__ReloadRequest reload = HW__RELOAD_REQUEST__INIT;
-
         (void)v;
-        request.what_case = HW__REQUEST__WHAT_RELOAD;
-        request.reload = &reload;
-        return send_request(c, &request);
+        return send_request(c, hw_request_new(HW__REQUEST__WHAT_RELOAD));
 }
 
 static int parse_series(const char *text, Hw__HistoryRequest *h)
@@ -194,32 +188,33 @@ static int parse_series(const char *text, Hw__HistoryRequest *h)
 
 static int ask_history(struct ctl *c, const struct verb *v)
 {
-        Hw__Request request = HW__REQUEST__INIT;
-        Hw__HistoryRequest h = HW__HISTORY_REQUEST__INIT;
+        Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_HISTORY);
+        Hw__HistoryRequest *h = r ? r->history : NULL;
 
         (void)v;
-        h.target = c->words[1];
-        if (parse_series(c->words[2], &h))
+        if (h && parse_series(c->words[2], h)) {
+                hw_request_destroy(&r);
                 return EXIT_USAGE;
-        h.has_from_ns = c->from_ns != UINT64_MAX;
-        h.from_ns = c->from_ns;
-        h.has_to_ns = c->to_ns != UINT64_MAX;
-        h.to_ns = c->to_ns;
-        h.has_step_ns = c->step_ns != UINT64_MAX;
-        h.step_ns = c->step_ns;
-        request.what_case = HW__REQUEST__WHAT_HISTORY;
-        request.history = &h;
-        return send_request(c, &request);
+        }
+        if (h) {
+                h->has_from_ns = c->from_ns != UINT64_MAX;
+                h->from_ns = c->from_ns;
+                h->has_to_ns = c->to_ns != UINT64_MAX;
+                h->to_ns = c->to_ns;
+                h->has_step_ns = c->step_ns != UINT64_MAX;
+                h->step_ns = c->step_ns;
+        }
+        return send_request(c, h ? with_texts(r, &h->target, c->words[1], NULL, NULL) : NULL);
 }
 
 static int ask_silence(struct ctl *c, const struct verb *v)
 {
-        struct silence_words words;
+        Hw__Request *r;
 
         (void)v;
-        if (silence_parse(&command_ctl, &words, c->words, c->n_words, c->why))
+        if (silence_parse(&command_ctl, &r, c->words, c->n_words, c->why))
                 return EXIT_USAGE;
-        return send_request(c, &words.request);
+        return send_request(c, r);
 }
 
 static const struct verb verbs[] = {

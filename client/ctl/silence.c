@@ -10,18 +10,17 @@
 
 #include "heapwatch/text.h"
 
-static int parse_silence(const struct command *c, struct silence_words *s, char *const *words, int n, const char *why)
+static int parse_silence(const struct command *c, Hw__Request **r, char *const *words, int n, const char *why)
 {
-        hw__silence_request__init(&s->silence);
-        s->request.what_case = HW__REQUEST__WHAT_SILENCE;
-        s->request.silence = &s->silence;
-        s->silence.rule = words[1];
-        s->silence.target = n == 4 ? words[2] : NULL;
-        s->silence.has_duration_ns = true;
-        s->silence.why = (char *)why;
-        if (hw_parse_duration(words[n - 1], &s->silence.duration_ns))
-                return 0;
-        return command_usage_error(c, "silence '%s': expected a duration, e.g. 30m, 2h, 1d", words[n - 1]);
+        Hw__SilenceRequest *s = (*r)->silence;
+
+        s->has_duration_ns = true;
+        if (!hw_parse_duration(words[n - 1], &s->duration_ns))
+                return command_usage_error(c, "silence '%s': expected a duration, e.g. 30m, 2h, 1d", words[n - 1]);
+        if (hw_request_set_text(&s->rule, words[1]) < 0 ||
+            hw_request_set_text(&s->target, n == 4 ? words[2] : NULL) < 0 || hw_request_set_text(&s->why, why) < 0)
+                hw_request_destroy(r);
+        return 0;
 }
 
 static bool is_number(const char *text)
@@ -29,35 +28,40 @@ static bool is_number(const char *text)
         return *text && strspn(text, "0123456789") == strlen(text);
 }
 
-static int parse_unsilence(const struct command *c, struct silence_words *s, char *const *words, int n)
+static int parse_unsilence(const struct command *c, Hw__Request **r, char *const *words, int n)
 {
-        hw__unsilence_request__init(&s->unsilence);
-        s->request.what_case = HW__REQUEST__WHAT_UNSILENCE;
-        s->request.unsilence = &s->unsilence;
+        Hw__UnsilenceRequest *u = (*r)->unsilence;
+
         if (n == 3 || !is_number(words[1])) {
-                s->unsilence.rule = words[1];
-                s->unsilence.target = n == 3 ? words[2] : NULL;
+                if (hw_request_set_text(&u->rule, words[1]) < 0 ||
+                    hw_request_set_text(&u->target, n == 3 ? words[2] : NULL) < 0)
+                        hw_request_destroy(r);
                 return 0;
         }
         errno = 0;
-        s->unsilence.has_id = true;
-        s->unsilence.id = strtoull(words[1], NULL, 10);
-        if (errno || !s->unsilence.id)
+        u->has_id = true;
+        u->id = strtoull(words[1], NULL, 10);
+        if (errno || !u->id)
                 return command_usage_error(c, "'%s': expected the number of a silence, from 1", words[1]);
         return 0;
 }
 
-int silence_parse(const struct command *c, struct silence_words *s, char *const *words, int n_words, const char *why)
+int silence_parse(const struct command *c, Hw__Request **ret_request, char *const *words, int n_words, const char *why)
 {
-        hw__request__init(&s->request);
-        if (!strcmp(words[0], "silence"))
-                return parse_silence(c, s, words, n_words, why);
-        if (!strcmp(words[0], "unsilence"))
-                return parse_unsilence(c, s, words, n_words);
-        hw__silences_request__init(&s->silences);
-        s->request.what_case = HW__REQUEST__WHAT_SILENCES;
-        s->request.silences = &s->silences;
-        return 0;
+        bool is_silence = !strcmp(words[0], "silence"), is_end = !strcmp(words[0], "unsilence");
+        Hw__Request *r = hw_request_new(is_silence ? HW__REQUEST__WHAT_SILENCE
+                                        : is_end   ? HW__REQUEST__WHAT_UNSILENCE
+                                                   : HW__REQUEST__WHAT_SILENCES);
+        int status = 0;
+
+        if (r && is_silence)
+                status = parse_silence(c, &r, words, n_words, why);
+        else if (r && is_end)
+                status = parse_unsilence(c, &r, words, n_words);
+        if (status)
+                hw_request_destroy(&r);
+        *ret_request = r;
+        return status;
 }
 
 /* ------------------------------------------------------------------- print */

@@ -154,7 +154,7 @@ struct search {
         char name[96];      /* found; "" */
 };
 
-static void hear_status(void *ctx, const Hw__Reply *reply)
+static void on_status(void *ctx, const Hw__Reply *reply)
 {
         struct search *search = ctx;
 
@@ -171,32 +171,41 @@ static void hear_status(void *ctx, const Hw__Reply *reply)
         }
 }
 
-static void hear_snapshot(void *ctx, const Hw__Reply *reply)
+static void on_snapshot(void *ctx, const Hw__Reply *reply)
 {
         if (reply->what_case == HW__REPLY__WHAT_UPDATE)
                 stream_see(ctx, reply->update);
 }
 
+/* Asks the user's own daemon. False when it does not answer. */
+static bool ask(Hw__Request *request, void (*each)(void *ctx, const Hw__Reply *reply), void *ctx)
+{
+        char publish[512], endpoint[512], text[ABSENT_TEXT];
+
+        return request && hw_default_endpoints(publish, endpoint, sizeof(publish)) == 0 &&
+               !absent_for_good(publish, text, sizeof(text)) &&
+               hw_request(publish, request, REQUEST_MS, each, ctx) == 0;
+}
+
+static bool ask_snapshot(const char *target, struct stream *s)
+{
+        Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
+        bool answered = r && hw_request_add_target(r->snapshot, target) == 0 && ask(r, on_snapshot, s);
+
+        hw_request_destroy(&r);
+        return answered;
+}
+
 static int see_target(const char *wanted, bool json)
 {
-        Hw__Request status = HW__REQUEST__INIT, snapshot = HW__REQUEST__INIT;
-        Hw__StatusRequest ask_status = HW__STATUS_REQUEST__INIT;
-        Hw__SnapshotRequest ask_snapshot = HW__SNAPSHOT_REQUEST__INIT;
+        Hw__Request *status = hw_request_new(HW__REQUEST__WHAT_STATUS);
         struct search search = { .wanted = wanted };
         struct features f = { .n = 0 };
         struct stream s = { .any = false };
-        char publish[512], request[512], text[ABSENT_TEXT];
-        char *names[] = { search.name };
+        bool answered = ask(status, on_status, &search);
 
-        status.what_case = HW__REQUEST__WHAT_STATUS;
-        status.status = &ask_status;
-        ask_snapshot.n_targets = 1;
-        ask_snapshot.targets = names;
-        snapshot.what_case = HW__REQUEST__WHAT_SNAPSHOT;
-        snapshot.snapshot = &ask_snapshot;
-        if (hw_default_endpoints(publish, request, sizeof(publish)) < 0 ||
-            absent_for_good(publish, text, sizeof(text)) ||
-            hw_request(publish, &status, REQUEST_MS, hear_status, &search) < 0) {
+        hw_request_destroy(&status);
+        if (!answered) {
                 command_error(
                         &command_doctor,
                         "%s is no file, and no daemon answers that could watch it; start one with `heapwatchd %s`, "
@@ -211,8 +220,8 @@ static int see_target(const char *wanted, bool json)
                               wanted, wanted);
                 return EXIT_USAGE;
         }
-        if (hw_request(publish, &snapshot, REQUEST_MS, hear_snapshot, &s) < 0 || !s.any) {
-                command_error(&command_doctor, "the daemon does not tell about %s", search.name);
+        if (!ask_snapshot(search.name, &s) || !s.any) {
+                command_error(&command_doctor, "the daemon does not report %s", search.name);
                 return EXIT_USAGE;
         }
         features_of_stream(&f, &s);

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "proto/base/process.h"
+#include "client/state/world.h"
 #include "heapwatch/requester.h"
 #include "client/cli/absent.h"
 #include "client/feed/find_daemon.h"
@@ -85,7 +86,17 @@ bool daemon_reachable(const struct daemon_link *link)
         return yes;
 }
 
-static void hear_status(void *ctx, const Hw__Reply *reply)
+/* Sends a request, if it could be made, and takes it. Returns what hw_request does. */
+static int ask(const struct daemon_link *link, Hw__Request *request, void (*each)(void *ctx, const Hw__Reply *reply),
+               void *ctx)
+{
+        int r = request ? hw_request(link->publish, request, REQUEST_MS, each, ctx) : -ENOMEM;
+
+        hw_request_destroy(&request);
+        return r;
+}
+
+static void on_status(void *ctx, const Hw__Reply *reply)
 {
         if (reply->what_case == HW__REPLY__WHAT_STATUS)
                 *(bool *)ctx = true;
@@ -93,13 +104,9 @@ static void hear_status(void *ctx, const Hw__Reply *reply)
 
 static bool answers(const struct daemon_link *link)
 {
-        Hw__Request request = HW__REQUEST__INIT;
-        Hw__StatusRequest status = HW__STATUS_REQUEST__INIT;
         bool yes = false;
 
-        request.what_case = HW__REQUEST__WHAT_STATUS;
-        request.status = &status;
-        return hw_request(link->publish, &request, REQUEST_MS, hear_status, &yes) == 0 && yes;
+        return ask(link, hw_request_new(HW__REQUEST__WHAT_STATUS), on_status, &yes) == 0 && yes;
 }
 
 /* heapwatchd beside this very program, else in PATH. */
@@ -185,7 +192,7 @@ struct added {
         char error[256];
 };
 
-static void hear_added(void *ctx, const Hw__Reply *reply)
+static void on_added(void *ctx, const Hw__Reply *reply)
 {
         struct added *a = ctx;
 
@@ -198,22 +205,27 @@ static void hear_added(void *ctx, const Hw__Reply *reply)
                 snprintf(a->name, sizeof(a->name), "%s", reply->done->target);
 }
 
+static Hw__Request *add_request(const char *name, const char *uri, uint64_t resolution_ns)
+{
+        Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_ADD_TARGET);
+        Hw__AddTargetRequest *add = r ? r->add_target : NULL;
+
+        if (!r || hw_request_set_text(&add->name, name) < 0 || hw_request_set_text(&add->uri, uri) < 0) {
+                hw_request_destroy(&r);
+                return NULL;
+        }
+        add->has_resolution_ns = resolution_ns != 0;
+        add->resolution_ns = resolution_ns;
+        add->has_one_run = add->one_run = true;
+        return r;
+}
+
 static int add_once(const struct daemon_link *link, const char *name, const char *uri, uint64_t resolution_ns,
                     struct added *ret)
 {
-        Hw__Request request = HW__REQUEST__INIT;
-        Hw__AddTargetRequest add = HW__ADD_TARGET_REQUEST__INIT;
-
         *ret = (struct added){ .done = false };
         snprintf(ret->name, sizeof(ret->name), "%s", name);
-        add.name = (char *)(size_t)name;
-        add.uri = (char *)(size_t)uri;
-        add.has_resolution_ns = resolution_ns != 0;
-        add.resolution_ns = resolution_ns;
-        add.has_one_run = add.one_run = true;
-        request.what_case = HW__REQUEST__WHAT_ADD_TARGET;
-        request.add_target = &add;
-        return hw_request(link->publish, &request, REQUEST_MS, hear_added, ret);
+        return ask(link, add_request(name, uri, resolution_ns), on_added, ret);
 }
 
 struct taken {
@@ -228,7 +240,7 @@ static bool holds(const Hw__Update *u, const char *name)
                !u->target_state->kept;
 }
 
-static void hear_taken(void *ctx, const Hw__Reply *reply)
+static void on_status_of(void *ctx, const Hw__Reply *reply)
 {
         struct taken *t = ctx;
 
@@ -240,13 +252,9 @@ static void hear_taken(void *ctx, const Hw__Reply *reply)
 
 static bool is_taken(const struct daemon_link *link, const char *name)
 {
-        Hw__Request request = HW__REQUEST__INIT;
-        Hw__StatusRequest status = HW__STATUS_REQUEST__INIT;
         struct taken t = { name, false };
 
-        request.what_case = HW__REQUEST__WHAT_STATUS;
-        request.status = &status;
-        return hw_request(link->publish, &request, REQUEST_MS, hear_taken, &t) == 0 && t.yes;
+        return ask(link, hw_request_new(HW__REQUEST__WHAT_STATUS), on_status_of, &t) == 0 && t.yes;
 }
 
 bool daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri, uint64_t resolution_ns,
@@ -270,7 +278,7 @@ bool daemon_add(const struct daemon_link *link, const char *name, bool exact, co
         return false;
 }
 
-static void hear_nothing(void *ctx, const Hw__Reply *reply)
+static void on_done(void *ctx, const Hw__Reply *reply)
 {
         (void)ctx;
         (void)reply;
@@ -278,67 +286,38 @@ static void hear_nothing(void *ctx, const Hw__Reply *reply)
 
 void daemon_end(const struct daemon_link *link, const char *name, int wait_status)
 {
-        Hw__Request request = HW__REQUEST__INIT;
-        Hw__EndTargetRequest end = HW__END_TARGET_REQUEST__INIT;
+        Hw__Request *r = daemon_reachable(link) ? hw_request_new(HW__REQUEST__WHAT_END_TARGET) : NULL;
+        Hw__EndTargetRequest *end = r ? r->end_target : NULL;
 
-        if (!daemon_reachable(link))
+        if (!r)
                 return;
-        end.name = (char *)(size_t)name;
-        end.has_exit_signal = WIFSIGNALED(wait_status);
-        end.has_exit_status = !end.has_exit_signal;
-        if (end.has_exit_signal)
-                end.exit_signal = (uint32_t)WTERMSIG(wait_status);
+        end->has_exit_signal = WIFSIGNALED(wait_status);
+        end->has_exit_status = !end->has_exit_signal;
+        if (end->has_exit_signal)
+                end->exit_signal = (uint32_t)WTERMSIG(wait_status);
         else
-                end.exit_status = (uint32_t)WEXITSTATUS(wait_status);
-        request.what_case = HW__REQUEST__WHAT_END_TARGET;
-        request.end_target = &end;
+                end->exit_status = (uint32_t)WEXITSTATUS(wait_status);
         /* Without an answer the daemon sees the end of the log, and knows that much. */
-        (void)hw_request(link->publish, &request, REQUEST_MS, hear_nothing, NULL);
+        if (hw_request_set_text(&end->name, name) < 0)
+                hw_request_destroy(&r);
+        else
+                (void)ask(link, r, on_done, NULL);
 }
 
 void daemon_remove(const struct daemon_link *link, const char *name)
 {
-        Hw__Request request = HW__REQUEST__INIT;
-        Hw__RemoveTargetRequest remove_target = HW__REMOVE_TARGET_REQUEST__INIT;
+        Hw__Request *r = daemon_reachable(link) ? hw_request_new(HW__REQUEST__WHAT_REMOVE_TARGET) : NULL;
 
-        if (!daemon_reachable(link))
+        if (!r)
                 return;
-        remove_target.name = (char *)(size_t)name;
-        request.what_case = HW__REQUEST__WHAT_REMOVE_TARGET;
-        request.remove_target = &remove_target;
         /* It may be gone already, with its daemon: then all is as wanted. */
-        (void)hw_request(link->publish, &request, REQUEST_MS, hear_nothing, NULL);
+        if (hw_request_set_text(&r->remove_target->name, name) < 0)
+                hw_request_destroy(&r);
+        else
+                (void)ask(link, r, on_done, NULL);
 }
 
-/* -------------------------------------------------------------- what it saw */
-
-static void saw_census(struct daemon_saw *saw, const Hw__Census *census)
-{
-        saw->censuses = census->has_number ? census->number : UNKNOWN_U64;
-        saw->top_band_bytes = 0;
-        for (size_t i = 0; i < census->n_band && i < census->n_bytes; i++) {
-                if (census->bytes[i] <= saw->top_band_bytes)
-                        continue;
-                saw->top_band_bytes = census->bytes[i];
-                saw->top_band_id = census->band[i];
-        }
-}
-
-static void saw_heap(struct daemon_saw *saw, const Hw__Heap *heap)
-{
-        saw->live_bytes = heap->has_live_bytes ? heap->live_bytes : UNKNOWN_U64;
-        saw->max_live_bytes = heap->has_max_live_bytes ? heap->max_live_bytes : UNKNOWN_U64;
-        saw->heap_size_bytes = heap->has_heap_size_bytes ? heap->heap_size_bytes : UNKNOWN_U64;
-        if (heap->process != NULL && heap->process->has_rss_bytes)
-                saw->rss_bytes = heap->process->rss_bytes;
-}
-
-static void saw_state(struct daemon_saw *saw, const Hw__Target *target)
-{
-        saw->target = true;
-        saw->crashed = target->state == HW__TARGET__STATE__STATE_CRASHED;
-        saw->ended = saw->crashed || target->state == HW__TARGET__STATE__STATE_ENDED;
-}
+/* -------------------------------------------------------- what it has to say */
 
 static const char *text_of(const Hw__Note *note)
 {
@@ -346,7 +325,7 @@ static const char *text_of(const Hw__Note *note)
 }
 
 /* The verdict on live data: the sentence it came with, when growth began, and what the program said around then. */
-static void saw_verdict(struct daemon_saw *saw, const Hw__Trend *t)
+static void collect_verdict(struct run_facts *f, const Hw__Trend *t)
 {
         const char *before = text_of(t->note_before), *after = text_of(t->note_after);
         char began[HW_NUMBER_MAX], onset[64 + HW_NUMBER_MAX] = "";
@@ -354,102 +333,68 @@ static void saw_verdict(struct daemon_saw *saw, const Hw__Trend *t)
         if (t->has_onset_ns)
                 snprintf(onset, sizeof(onset), "; growth began %s into the run",
                          hw_duration_text(began, sizeof(began), (double)t->onset_ns));
-        snprintf(saw->verdict, sizeof(saw->verdict), "%s%s%s%s%s%s%s%s", t->sentence, onset, before ? ", after \"" : "",
+        snprintf(f->verdict, sizeof(f->verdict), "%s%s%s%s%s%s%s%s", t->sentence, onset, before ? ", after \"" : "",
                  before ? before : "", before ? "\"" : "", after ? ", before \"" : "", after ? after : "",
                  after ? "\"" : "");
 }
 
-static void saw_trends(struct daemon_saw *saw, const Hw__Trends *trends)
-{
-        for (size_t i = 0; i < trends->n_trends; i++)
-                if (trends->trends[i]->has_series && trends->trends[i]->series == HW__SERIES__SERIES_LIVE &&
-                    trends->trends[i]->sentence != NULL)
-                        saw_verdict(saw, trends->trends[i]);
-}
+#define KNOWN(message, field) ((message) && (message)->has_##field ? (message)->field : UNKNOWN_U64)
 
-static void saw_gc(struct daemon_saw *saw, const Hw__Gc *gc)
+static void collect(struct run_facts *f, const struct world_target *t)
 {
-        saw->collections = 0;
-        for (size_t i = 0; i < gc->n_generations; i++)
-                saw->collections += gc->generations[i]->count;
-}
+        const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
+        const struct world_band *top;
 
-static void saw_bands(struct daemon_saw *saw, const Hw__Bands *bands)
-{
-        for (size_t i = 0; i < bands->n_bands; i++)
-                if (bands->bands[i]->id == saw->top_band_id && bands->bands[i]->label != NULL)
-                        snprintf(saw->top_band, sizeof(saw->top_band), "%s", bands->bands[i]->label);
-}
-
-static void hear_snapshot(void *ctx, const Hw__Reply *reply)
-{
-        struct daemon_saw *saw = ctx;
-
-        if (reply->what_case != HW__REPLY__WHAT_UPDATE)
-                return;
-        const Hw__Update *u = reply->update;
-        switch (u->body_case) {
-        case HW__UPDATE__BODY_TARGET_STATE:
-                saw_state(saw, u->target_state);
-                break;
-        case HW__UPDATE__BODY_HEAP:
-                saw_heap(saw, u->heap);
-                break;
-        case HW__UPDATE__BODY_GC:
-                saw_gc(saw, u->gc);
-                break;
-        case HW__UPDATE__BODY_CENSUS:
-                saw_census(saw, u->census);
-                break;
-        case HW__UPDATE__BODY_TRENDS:
-                saw_trends(saw, u->trends);
-                break;
-        case HW__UPDATE__BODY_BANDS:
-                saw_bands(saw, u->bands);
-                break;
-        case HW__UPDATE__BODY_HEALTH:
-                saw->lost_bytes = u->health->has_lost_bytes ? u->health->lost_bytes : UNKNOWN_U64;
-                saw->events = u->health->has_events ? u->health->events : UNKNOWN_U64;
-                break;
-        default:
-                break;
+        f->target = t->target != NULL;
+        f->crashed = t->target && t->target->state == HW__TARGET__STATE__STATE_CRASHED;
+        f->ended = f->crashed || (t->target && t->target->state == HW__TARGET__STATE__STATE_ENDED);
+        f->live_bytes = KNOWN(t->heap, live_bytes);
+        f->max_live_bytes = KNOWN(t->heap, max_live_bytes);
+        f->censuses = KNOWN(t->census, number);
+        f->lost_bytes = KNOWN(t->health, lost_bytes);
+        f->events = KNOWN(t->health, events);
+        f->collections = t->gc ? 0 : UNKNOWN_U64;
+        for (size_t i = 0; t->gc && i < t->gc->n_generations; i++)
+                f->collections += t->gc->generations[i]->count;
+        if (world_top_bands(t, &top, 1) == 1 && top->bytes > 0) {
+                f->top_band_bytes = top->bytes;
+                snprintf(f->top_band, sizeof(f->top_band), "%s", top->def->label);
         }
+        if (live && live->sentence)
+                collect_verdict(f, live);
 }
 
-static bool ask_kinds(const struct daemon_link *link, const char *name, Hw__Kind *kinds, size_t n,
-                      struct daemon_saw *saw)
+static void on_snapshot(void *ctx, const Hw__Reply *reply)
 {
-        Hw__Request request = HW__REQUEST__INIT;
-        Hw__SnapshotRequest snapshot = HW__SNAPSHOT_REQUEST__INIT;
-        char *names[] = { (char *)(size_t)name };
-
-        snapshot.n_targets = 1;
-        snapshot.targets = names;
-        snapshot.n_kinds = n;
-        snapshot.kinds = kinds;
-        request.what_case = HW__REQUEST__WHAT_SNAPSHOT;
-        request.snapshot = &snapshot;
-        return hw_request(link->publish, &request, REQUEST_MS, hear_snapshot, saw) == 0;
+        if (reply->what_case == HW__REPLY__WHAT_UPDATE)
+                (void)world_apply(ctx, 0, reply->update); /* out of memory: that much is unknown */
 }
 
-bool daemon_ask(const struct daemon_link *link, const char *name, struct daemon_saw *ret_saw)
+static Hw__Request *facts_request(const char *name)
 {
-        Hw__Kind state[] = { HW__KIND__KIND_TARGET, HW__KIND__KIND_HEAP,   HW__KIND__KIND_GC,
-                             HW__KIND__KIND_CENSUS, HW__KIND__KIND_HEALTH, HW__KIND__KIND_TREND };
-        Hw__Kind bands[] = { HW__KIND__KIND_BAND };
-        struct daemon_saw saw = { .live_bytes = UNKNOWN_U64,
-                                  .max_live_bytes = UNKNOWN_U64,
-                                  .heap_size_bytes = UNKNOWN_U64,
-                                  .rss_bytes = UNKNOWN_U64,
-                                  .censuses = UNKNOWN_U64,
-                                  .lost_bytes = UNKNOWN_U64,
-                                  .events = UNKNOWN_U64,
-                                  .collections = UNKNOWN_U64 };
+        static const Hw__Kind kinds[] = {
+                HW__KIND__KIND_TARGET, HW__KIND__KIND_HEAP,   HW__KIND__KIND_GC,    HW__KIND__KIND_CENSUS,
+                HW__KIND__KIND_BAND,   HW__KIND__KIND_HEALTH, HW__KIND__KIND_TREND,
+        };
+        Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
+        bool ok = r && hw_request_add_target(r->snapshot, name) == 0;
 
-        if (!daemon_reachable(link) || !ask_kinds(link, name, state, sizeof(state) / sizeof(*state), &saw))
-                return false;
-        if (saw.top_band_bytes > 0 && !ask_kinds(link, name, bands, 1, &saw))
-                return false; /* labels come after the ids: asked second */
-        *ret_saw = saw;
-        return saw.target;
+        for (size_t i = 0; ok && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+                ok = hw_request_add_kind(r->snapshot, kinds[i]) == 0;
+        if (!ok)
+                hw_request_destroy(&r);
+        return r;
+}
+
+bool daemon_ask(const struct daemon_link *link, const char *name, struct run_facts *ret_facts)
+{
+        struct world *world = daemon_reachable(link) ? world_new() : NULL;
+        struct run_facts facts = { .target = false };
+
+        if (world && ask(link, facts_request(name), on_snapshot, world) == 0 && world_find(world, name))
+                collect(&facts, world_find(world, name));
+        world_destroy(&world);
+        if (facts.target)
+                *ret_facts = facts;
+        return facts.target;
 }

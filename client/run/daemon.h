@@ -43,19 +43,18 @@ void daemon_end(const struct daemon_link *link, const char *name, int wait_statu
 
 void daemon_remove(const struct daemon_link *link, const char *name);
 
-/* What is told at the end. UNKNOWN_U64 where the daemon does not know. */
-struct daemon_saw {
+/* For the lines at the end of a run. UNKNOWN_U64 where the daemon does not know. */
+struct run_facts {
         bool target; /* it knows the target */
         bool ended;  /* the run is over: ended or crashed */
         bool crashed;
-        uint64_t live_bytes, max_live_bytes, heap_size_bytes, rss_bytes;
+        uint64_t live_bytes, max_live_bytes;
         uint64_t censuses, lost_bytes, events, collections;
         char top_band[80]; /* label of the biggest band of the last census; "" */
         uint64_t top_band_bytes;
-        uint32_t top_band_id;
         char verdict[512]; /* on live data, in words, with the note around its onset; "" */
 };
 
-bool daemon_ask(const struct daemon_link *link, const char *name, struct daemon_saw *ret_saw);
+bool daemon_ask(const struct daemon_link *link, const char *name, struct run_facts *ret_facts);
 
 #endif

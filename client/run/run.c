@@ -269,13 +269,13 @@ static void say_status(const struct session_result *result, char *out, size_t si
 }
 
 /* Asks the daemon until it has seen the end of the log, for a short while. */
-static bool ask_end(const struct run *r, struct daemon_saw *saw)
+static bool ask_end(const struct run *r, struct run_facts *facts)
 {
         bool known = false;
 
         for (int waited = 0; waited < SEEN_MS; waited += 50) {
-                known = daemon_ask(&r->link, r->target, saw);
-                if (!known || saw->ended)
+                known = daemon_ask(&r->link, r->target, facts);
+                if (!known || facts->ended)
                         break;
                 (void)poll(NULL, 0, 50);
         }
@@ -301,7 +301,7 @@ static void say_count(const char *one, const char *many, uint64_t count)
 /* One line: what became of the program and what was seen of it. */
 static void sum_up(const struct run *r, const struct session_result *result)
 {
-        struct daemon_saw saw = { .verdict = "" };
+        struct run_facts facts = { .verdict = "" };
         struct relay_stats relay = relay_stats(r->relay);
         char status[64], took[HW_NUMBER_MAX], label[256];
 
@@ -309,29 +309,29 @@ static void sum_up(const struct run *r, const struct session_result *result)
         fprintf(stderr, "heapwatch run: %s %s after %s%s", r->target, status,
                 hw_duration_text(took, sizeof(took), result->seconds * 1e9),
                 result->ended_hung ? ", because it hung" : "");
-        if (ask_end(r, &saw)) {
-                say_bytes("live at the last major collection", saw.live_bytes);
-                say_bytes("most live", saw.max_live_bytes);
-                say_count("collection", "collections", saw.collections);
-                say_count("heap census", "heap censuses", saw.censuses);
-                if (saw.top_band[0] != '\0') {
-                        hw_terminal_text(label, sizeof(label), saw.top_band);
+        if (ask_end(r, &facts)) {
+                say_bytes("live at the last major collection", facts.live_bytes);
+                say_bytes("most live", facts.max_live_bytes);
+                say_count("collection", "collections", facts.collections);
+                say_count("heap census", "heap censuses", facts.censuses);
+                if (facts.top_band[0] != '\0') {
+                        hw_terminal_text(label, sizeof(label), facts.top_band);
                         fprintf(stderr, "; biggest band at the end: %s, %s", label,
-                                hw_bytes_text(took, sizeof(took), (double)saw.top_band_bytes));
+                                hw_bytes_text(took, sizeof(took), (double)facts.top_band_bytes));
                 }
-                if (saw.lost_bytes != UNKNOWN_U64 && saw.lost_bytes > 0)
-                        say_bytes("damaged and skipped:", saw.lost_bytes);
+                if (facts.lost_bytes != UNKNOWN_U64 && facts.lost_bytes > 0)
+                        say_bytes("damaged and skipped:", facts.lost_bytes);
         }
         say_bytes("eventlog", relay.bytes);
         if (relay.left_out_bytes > 0)
                 say_bytes("not delivered, for no daemon took it:", relay.left_out_bytes);
         fputs("\n", stderr);
-        if (saw.verdict[0] != '\0') {
-                char verdict[2 * sizeof(saw.verdict)];
-                hw_terminal_text(verdict, sizeof(verdict), saw.verdict);
+        if (facts.verdict[0] != '\0') {
+                char verdict[2 * sizeof(facts.verdict)];
+                hw_terminal_text(verdict, sizeof(verdict), facts.verdict);
                 fprintf(stderr, "heapwatch run: live data of %s: %s\n", r->target, verdict);
         }
-        if (saw.ended)
+        if (facts.ended)
                 fprintf(stderr, "heapwatch run: it can still be looked at: heapwatch top %s\n", r->target);
 }
 

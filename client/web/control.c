@@ -38,71 +38,55 @@ static void on_reply(void *ctx, int status, const Hw__Reply *reply)
         }
 }
 
-/* A request with the parts that it may point to; texts are borrowed from the form. */
-struct action {
-        Hw__Request request;
-        Hw__AddTargetRequest add;
-        Hw__RemoveTargetRequest remove;
-        Hw__SilenceRequest silence;
-        Hw__UnsilenceRequest unsilence;
-};
-
-static char *field(const struct evkeyvalq *form, const char *name)
+static const char *field(const struct evkeyvalq *form, const char *name)
 {
-        return (char *)evhttp_find_header(form, name);
+        return evhttp_find_header(form, name);
 }
 
-static bool make_add(struct action *a, const struct evkeyvalq *form)
+/* Puts a field of the form, if it is there, into a text of the request. */
+static bool take_text(char **text, const struct evkeyvalq *form, const char *name)
 {
-        hw__add_target_request__init(&a->add);
-        a->add.uri = field(form, "uri");
-        a->add.name = field(form, "name");
-        a->request.what_case = HW__REQUEST__WHAT_ADD_TARGET;
-        a->request.add_target = &a->add;
-        return a->add.uri != NULL;
+        return hw_request_set_text(text, field(form, name)) == 0;
 }
 
-static bool make_remove(struct action *a, const struct evkeyvalq *form)
+static bool make_add(Hw__Request *r, const struct evkeyvalq *form)
 {
-        hw__remove_target_request__init(&a->remove);
-        a->remove.name = field(form, "target");
-        a->request.what_case = HW__REQUEST__WHAT_REMOVE_TARGET;
-        a->request.remove_target = &a->remove;
-        return a->remove.name != NULL;
+        Hw__AddTargetRequest *add = r->add_target;
+
+        return take_text(&add->uri, form, "uri") && take_text(&add->name, form, "name") && add->uri;
 }
 
-static bool make_silence(struct action *a, const struct evkeyvalq *form)
+static bool make_remove(Hw__Request *r, const struct evkeyvalq *form)
+{
+        return take_text(&r->remove_target->name, form, "target") && r->remove_target->name;
+}
+
+static bool make_silence(Hw__Request *r, const struct evkeyvalq *form)
 {
         const char *length = field(form, "for");
+        Hw__SilenceRequest *s = r->silence;
 
-        hw__silence_request__init(&a->silence);
-        a->silence.rule = field(form, "rule");
-        a->silence.target = field(form, "target");
-        a->silence.why = field(form, "why");
-        a->silence.has_duration_ns = 1;
-        a->request.what_case = HW__REQUEST__WHAT_SILENCE;
-        a->request.silence = &a->silence;
-        return a->silence.rule && length && hw_parse_duration(length, &a->silence.duration_ns);
+        s->has_duration_ns = 1;
+        return take_text(&s->rule, form, "rule") && take_text(&s->target, form, "target") &&
+               take_text(&s->why, form, "why") && s->rule && length && hw_parse_duration(length, &s->duration_ns);
 }
 
-static bool make_unsilence(struct action *a, const struct evkeyvalq *form)
+static bool make_unsilence(Hw__Request *r, const struct evkeyvalq *form)
 {
-        hw__unsilence_request__init(&a->unsilence);
-        a->unsilence.rule = field(form, "rule");
-        a->unsilence.target = field(form, "target");
-        a->request.what_case = HW__REQUEST__WHAT_UNSILENCE;
-        a->request.unsilence = &a->unsilence;
-        return a->unsilence.rule != NULL;
+        Hw__UnsilenceRequest *u = r->unsilence;
+
+        return take_text(&u->rule, form, "rule") && take_text(&u->target, form, "target") && u->rule;
 }
 
 static const struct {
         const char *name, *expected;
-        bool (*make)(struct action *a, const struct evkeyvalq *form);
+        Hw__Request__WhatCase what;
+        bool (*make)(Hw__Request *r, const struct evkeyvalq *form);
 } actions[] = {
-        { "add", "uri, and perhaps name", make_add },
-        { "remove", "target", make_remove },
-        { "silence", "rule and for (e.g. 30m), and perhaps target and why", make_silence },
-        { "unsilence", "rule, and target if it was given", make_unsilence },
+        { "add", "uri, and perhaps name", HW__REQUEST__WHAT_ADD_TARGET, make_add },
+        { "remove", "target", HW__REQUEST__WHAT_REMOVE_TARGET, make_remove },
+        { "silence", "rule and for (e.g. 30m), and perhaps target and why", HW__REQUEST__WHAT_SILENCE, make_silence },
+        { "unsilence", "rule, and target if it was given", HW__REQUEST__WHAT_UNSILENCE, make_unsilence },
 };
 
 static void send_request(struct evhttp_request *req, struct hw_requester *requester, size_t daemon,
@@ -118,15 +102,18 @@ static void perform(struct evhttp_request *req, struct hw_requester *requester, 
                     const struct evkeyvalq *form)
 {
         const char *name = field(form, "action");
-        struct action a = { .request = HW__REQUEST__INIT };
 
         for (size_t i = 0; name && i < sizeof(actions) / sizeof(actions[0]); i++) {
                 if (strcmp(actions[i].name, name))
                         continue;
-                if (actions[i].make(&a, form))
-                        send_request(req, requester, daemon, &a.request);
+                Hw__Request *request = hw_request_new(actions[i].what);
+                if (!request)
+                        answer_error(req, 500, "out of memory");
+                else if (actions[i].make(request, form))
+                        send_request(req, requester, daemon, request);
                 else
                         answer_error(req, 400, "%s: expected %s", name, actions[i].expected);
+                hw_request_destroy(&request);
                 return;
         }
         answer_error(req, 400, "unknown action; expected add, remove, silence or unsilence");

@@ -346,29 +346,39 @@ static void on_reply(void *ctx, int status, const Hw__Reply *reply)
         }
 }
 
+static Hw__Request *history_request(const struct wanted *w)
+{
+        Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_HISTORY);
+        Hw__HistoryRequest *h = r ? r->history : NULL;
+
+        if (!r || hw_request_set_text(&h->target, w->target) < 0) {
+                hw_request_destroy(&r);
+                return NULL;
+        }
+        h->has_series = w->series != HW__SERIES__SERIES_NONE;
+        h->series = w->series;
+        h->has_band = !h->has_series;
+        h->band = w->band;
+        if (h->has_series) { /* a band's few points are cut when they are on the total's */
+                h->has_from_ns = w->from_ns > 0;
+                h->from_ns = w->from_ns;
+                h->has_to_ns = w->to_ns != UINT64_MAX;
+                h->to_ns = w->to_ns;
+                h->has_step_ns = w->step_ns > 0;
+                h->step_ns = w->step_ns;
+        }
+        return r;
+}
+
 static void ask(struct place *place)
 {
-        const struct pasts_source *s = &place->job->pasts->source;
-        Hw__Request request = HW__REQUEST__INIT;
-        Hw__HistoryRequest h = HW__HISTORY_REQUEST__INIT;
-        struct wanted *w = place->wanted;
+        struct hw_requester *requester = place->job->pasts->source.requester;
+        const struct wanted *w = place->wanted;
+        Hw__Request *request = history_request(w);
+        int r = request ? hw_requester_send(requester, w->daemon, request, WEB_REQUEST_MS, on_reply, place, NULL)
+                        : -ENOMEM;
 
-        h.target = w->target;
-        h.has_series = w->series != HW__SERIES__SERIES_NONE;
-        h.series = w->series;
-        h.has_band = !h.has_series;
-        h.band = w->band;
-        if (h.has_series) { /* a band's few points are cut when they are on the total's */
-                h.has_from_ns = w->from_ns > 0;
-                h.from_ns = w->from_ns;
-                h.has_to_ns = w->to_ns != UINT64_MAX;
-                h.to_ns = w->to_ns;
-                h.has_step_ns = w->step_ns > 0;
-                h.step_ns = w->step_ns;
-        }
-        request.what_case = HW__REQUEST__WHAT_HISTORY;
-        request.history = &h;
-        int r = hw_requester_send(s->requester, w->daemon, &request, WEB_REQUEST_MS, on_reply, place, NULL);
+        hw_request_destroy(&request);
         if (r < 0)
                 refuse(place, hw_reply_error(r));
 }

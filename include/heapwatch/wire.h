@@ -45,7 +45,8 @@ void hw_reply_unref(const Hw__Reply *reply);
 Hw__Request *hw_request_new(Hw__Request__WhatCase what);
 void hw_request_destroy(Hw__Request **request);
 
-/* *field is a text of a request's body: hw_request_set_text(&r->history->target, "api"). Returns 0 or -ENOMEM. */
+/* *field is a text of a request's body: hw_request_set_text(&r->history->target, "api"); NULL takes it away. Returns 0
+ * or -ENOMEM. */
 int hw_request_set_text(char **field, const char *text);
 int hw_request_add_target(Hw__SnapshotRequest *snapshot, const char *target);
 int hw_request_add_kind(Hw__SnapshotRequest *snapshot, Hw__Kind kind);

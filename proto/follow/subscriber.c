@@ -285,32 +285,42 @@ static int receive_reply(struct hw_subscriber *s, struct link *l, uint64_t now)
         return r;
 }
 
+static Hw__Request *snapshot_request(const struct hw_subscriber *s, char **targets, size_t n)
+{
+        Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
+        bool ok = r != NULL;
+
+        for (size_t i = 0; ok && i < n; i++)
+                ok = hw_request_add_target(r->snapshot, targets[i]) == 0;
+        for (size_t i = 0; ok && i < s->n_kinds; i++)
+                ok = hw_request_add_kind(r->snapshot, s->kinds[i]) == 0;
+        if (!ok)
+                hw_request_destroy(&r);
+        return r;
+}
+
 /* Asks for the snapshot that the clone wants, if any. */
 static int ask(struct hw_subscriber *s, struct link *l, uint64_t now)
 {
         char *names[LIMIT_RESYNC_TARGETS];
-        Hw__SnapshotRequest snapshot = HW__SNAPSHOT_REQUEST__INIT;
-        Hw__Request request = HW__REQUEST__INIT;
+        Hw__Request *request;
         size_t n;
+        int r;
 
         if (!clone_want(&l->clone, now, names, &n))
                 return 0;
-        request.has_id = true;
-        request.id = ++s->last_id;
-        request.what_case = HW__REQUEST__WHAT_SNAPSHOT;
-        request.snapshot = &snapshot;
-        snapshot.targets = n ? names : s->targets;
-        snapshot.n_targets = n ? n : s->n_targets;
-        snapshot.kinds = s->kinds;
-        snapshot.n_kinds = s->n_kinds;
-        int r = zparts_send(l->requests, &request.base);
+        request = n ? snapshot_request(s, names, n) : snapshot_request(s, s->targets, s->n_targets);
+        if (!request)
+                return -ENOMEM;
+        request->has_id = true;
+        request->id = ++s->last_id;
+        r = zparts_send(l->requests, &request->base);
         if (r == 0)
-                clone_asked(&l->clone, request.id, now);
+                clone_asked(&l->clone, request->id, now);
         else if (r == -EAGAIN)
                 clone_not_asked(&l->clone, now);
-        else
-                return r;
-        return 1;
+        hw_request_destroy(&request);
+        return r == 0 || r == -EAGAIN ? 1 : r;
 }
 
 /* Returns more than 0 when it did something or an event waits, or -errno. */

@@ -143,12 +143,13 @@ void *message_new(const ProtobufCMessageDescriptor *type)
 
 int message_set_text(char **field, const char *text)
 {
-        size_t n = strlen(text) + 1;
-        char *copy = message_take(n);
+        size_t n = text ? strlen(text) + 1 : 0;
+        char *copy = text ? message_take(n) : NULL;
 
-        if (!copy)
+        if (text && !copy)
                 return -ENOMEM;
-        memcpy(copy, text, n);
+        if (copy)
+                memcpy(copy, text, n);
         message_release(*field);
         *field = copy;
         return 0;

@@ -49,12 +49,11 @@ static void on_reply(void *ctx, int status, const Hw__Reply *reply)
 
 static int send_status(struct hw_requester *r, size_t daemon, int timeout_ms, struct heard *h, uint64_t *ret_id)
 {
-        Hw__Request request = HW__REQUEST__INIT;
-        Hw__StatusRequest status = HW__STATUS_REQUEST__INIT;
+        Hw__Request *request = hw_request_new(HW__REQUEST__WHAT_STATUS);
+        int result = hw_requester_send(r, daemon, request, timeout_ms, on_reply, h, ret_id);
 
-        request.what_case = HW__REQUEST__WHAT_STATUS;
-        request.status = &status;
-        return hw_requester_send(r, daemon, &request, timeout_ms, on_reply, h, ret_id);
+        hw_request_destroy(&request);
+        return result;
 }
 
 static struct hw_requester *requester(const struct fake_daemon *d)

@@ -470,34 +470,33 @@ static void count_reply(void *ctx, const Hw__Reply *reply)
 static int ask_with(int n_replies, int timeout_ms, int *ret_count)
 {
         struct answering a = { .n_replies = n_replies };
-        Hw__Request r = HW__REQUEST__INIT;
-        Hw__SnapshotRequest snapshot = HW__SNAPSHOT_REQUEST__INIT;
+        Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_SNAPSHOT);
         pthread_t thread;
         int result;
 
         fake_start(&a.d, 77);
-        r.what_case = HW__REQUEST__WHAT_SNAPSHOT;
-        r.snapshot = &snapshot;
         *ret_count = 0;
         pthread_create(&thread, NULL, answer, &a);
-        result = hw_request(a.d.endpoint, &r, timeout_ms, count_reply, ret_count);
+        result = hw_request(a.d.endpoint, r, timeout_ms, count_reply, ret_count);
         pthread_join(thread, NULL);
         fake_stop(&a.d);
+        hw_request_destroy(&r);
         return result;
 }
 
 static void test_request(void **state)
 {
         int n;
-        Hw__Request r = HW__REQUEST__INIT;
+        Hw__Request *r = hw_request_new(HW__REQUEST__WHAT_STATUS);
 
         (void)state;
         assert_int_equal(ask_with(3, DEADLINE_MS, &n), 0);
         assert_int_equal(n, 4);
         assert_int_equal(ask_with(-1, 300, &n), -ETIMEDOUT);
         assert_int_equal(n, 0);
-        assert_int_equal(hw_request("ipc:///tmp/hw-nobody/publish", &r, 100, count_reply, &n), -ETIMEDOUT);
-        assert_int_equal(hw_request("nonsense", &r, 100, count_reply, &n), -EINVAL);
+        assert_int_equal(hw_request("ipc:///tmp/hw-nobody/publish", r, 100, count_reply, &n), -ETIMEDOUT);
+        assert_int_equal(hw_request("nonsense", r, 100, count_reply, &n), -EINVAL);
+        hw_request_destroy(&r);
 }
 
 int main(void)
