@@ -236,7 +236,7 @@ static const struct term terms[] = {
           "the past of a series: live heap_size blocks_size allocated gc_pause copied slop fragmentation rss pss swap "
           "cpu cgroup census_total, or band:ID; see --from, --to, --step" },
         { "silence", "RULE [TARGET] TIME",
-          "no actions for these alerts for a time: 30m, 2h, 1d; they are shown as before, and withdrawn from "
+          "no actions for these alerts for a time: 30m, 2h, 1d; they are shown as before, and resolved in "
           "Alertmanagers that know them. Silences outlive restarts of the daemon. Patterns: 'gc_*', 'api-?'; see "
           "--why" },
         { "silences", NULL, "those there are" },
