@@ -99,12 +99,12 @@ static void judge(struct alerting *a, uint64_t time_ns)
                 tell(a);
 }
 
-static void on_tick(void *ctx, uint64_t settled_ns)
+static void on_tick(void *ctx, uint64_t watermark_ns)
 {
         struct alerting *a = ctx;
 
         if (a->in_run)
-                judge(a, settled_ns);
+                judge(a, watermark_ns);
 }
 
 /* ------------------------------------------------------------------------- runs */
@@ -182,7 +182,7 @@ void alerting_damage(struct alerting *a, uint64_t lost_bytes)
 void alerting_heartbeat(struct alerting *a, uint64_t wall_ns, uint64_t lag_ns)
 {
         uint64_t time_ns = a->in_run ? model_event_time(a->model, wall_ns) : UNKNOWN_U64;
-        struct rule_moment at = moment(a, a->in_run ? tracker_settled_ns(a->tracker) : UNKNOWN_U64);
+        struct rule_moment at = moment(a, a->in_run ? tracker_watermark_ns(a->tracker) : UNKNOWN_U64);
 
         a->heartbeat_wall_ns = wall_ns;
         a->lag_ns = lag_ns;
@@ -194,7 +194,7 @@ void alerting_heartbeat(struct alerting *a, uint64_t wall_ns, uint64_t lag_ns)
 
 void alerting_reload(struct alerting *a, const struct ruleset *rules)
 {
-        struct rule_moment at = moment(a, a->in_run ? tracker_settled_ns(a->tracker) : UNKNOWN_U64);
+        struct rule_moment at = moment(a, a->in_run ? tracker_watermark_ns(a->tracker) : UNKNOWN_U64);
 
         alerts_reload(a->alerts, rules, &at);
         alerts_refresh(a->alerts, &at);

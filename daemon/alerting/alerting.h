@@ -6,8 +6,8 @@
  *      model, tracker ─tick─▶ rules ─▶ alerts ─▶ publisher
  *                                          └──▶ hooks (tests of rules)
  *
- * Rules of runs are judged at each second of event time that the tracker has
- * settled, so they depend on the log alone. Rules of the target are judged by
+ * Rules of runs are judged at each second of event time that the tracker's
+ * watermark passes, so they depend on the log alone. Rules of the target are judged by
  * the daemon's clock (live: in the heartbeat) or by the log's (finished logs).
  */
 #ifndef HW_DAEMON_ALERTING_ALERTING_H

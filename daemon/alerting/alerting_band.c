@@ -2,12 +2,12 @@
 /*
  * alerting_band.c - what rules see of one band.
  *
- * DESIGN: from the tracker's windows where they know all of the stretch that is
+ * DESIGN: from the tracker's windows where they know all of the interval that is
  * asked for (slices of a sixth of 10 min, 1 h, 6 h, 24 h), else from the model's
  * history, which spans the whole run in at most 64 points.
  *
  * A band's newest size before the moment of judging is exact while the stream is
- * but eight censuses, or eight seconds of them, ahead of what has settled. Where
+ * but eight censuses, or eight seconds of them, ahead of the watermark. Where
  * it is farther ahead, and before a window, it is the last of a slice that is
  * over, never of one that reaches into the window: an increase would be 0.
  */
@@ -98,7 +98,7 @@ bool alerting_band_newest(const struct alerting *a, uint32_t id, uint64_t before
                 *ret = bucket_of(time_ns, bytes);
                 return true;
         }
-        uint64_t ahead_ns = before_ns >= tracker_settled_ns(a->tracker) ? ret->last_time_ns - before_ns : UINT64_MAX;
+        uint64_t ahead_ns = before_ns >= tracker_watermark_ns(a->tracker) ? ret->last_time_ns - before_ns : UINT64_MAX;
         if (newest_over(a, id, before_ns, &old) && before_ns - old.last_time_ns <= ahead_ns) {
                 *ret = old;
                 return true;

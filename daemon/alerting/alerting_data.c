@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: samples come from the model's series and the gauges, exact to the
- * second before the moment; verdicts and limits from the tracker, which has
- * settled just as far. Times of collections and of the processor are kept in ns
+ * second before the moment; verdicts and limits from the tracker, whose
+ * watermark is the same. Times of collections and of the processor are kept in ns
  * and shown in seconds. Labels of bands are those that people see on screens.
  */
 #include <math.h>

@@ -45,13 +45,13 @@ static uint64_t least_end(const struct model *m)
 /* A block begins: all before it are whole. */
 static void settle(struct model *m)
 {
-        uint64_t settled = least_end(m);
+        uint64_t watermark = least_end(m);
 
-        if (settled <= m->clock.settled_ns || !all_buffers_seen(m))
+        if (watermark <= m->clock.watermark_ns || !all_buffers_seen(m))
                 return;
-        m->clock.settled_ns = settled;
-        if (m->sink.settled)
-                m->sink.settled(m->sink.ctx, settled);
+        m->clock.watermark_ns = watermark;
+        if (m->sink.watermark)
+                m->sink.watermark(m->sink.ctx, watermark);
 }
 
 /* From the block's start, or the run's first event if that is later, to the block's end; a width of 0 is never sure. */
@@ -143,7 +143,7 @@ uint64_t model_watermark_ns(const struct model *m)
 {
         if (m->ended)
                 return m->clock.newest_ns;
-        return m->clock.settled_ns ? m->clock.settled_ns : UNKNOWN_U64;
+        return m->clock.watermark_ns ? m->clock.watermark_ns : UNKNOWN_U64;
 }
 
 uint64_t model_event_time(const struct model *m, uint64_t wall_ns)

@@ -15,7 +15,7 @@ struct clock {
         uint64_t block_offset, block_size;      /* of the newest block in the stream; size 0: none */
         uint64_t block_begin_ns, block_span_ns; /* times that its events can have */
         uint64_t global_end_ns;                 /* newest end_time of the buffer without capability; UNKNOWN_U64 */
-        uint64_t settled_ns;                    /* all events before it have arrived; 0: not known */
+        uint64_t watermark_ns;                  /* all events before it have arrived; 0: not known */
         uint64_t blocks;                        /* block markers of that buffer or of the busiest capability */
         uint64_t anomalies;
         uint64_t sure_begin_ns, sure_width_ns; /* see clock_sure */

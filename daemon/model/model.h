@@ -33,7 +33,7 @@
 struct model;
 
 /*
- * `settled`: a block begins, so all blocks before it are whole: no event from
+ * `watermark`: a block begins, so all blocks before it are whole: no event from
  * before time_ns is to come. Not told while a capability that is known has not
  * sent anything.
  *
@@ -46,7 +46,7 @@ struct model_sink {
         void (*note)(void *ctx, const struct note *note);
         void (*collection)(void *ctx, const struct collection *collection);
         void (*sample)(void *ctx, enum series_id series, uint64_t time_ns, uint64_t value);
-        void (*settled)(void *ctx, uint64_t time_ns); /* see below; at most once a block */
+        void (*watermark)(void *ctx, uint64_t time_ns); /* see below; at most once a block */
 };
 
 /* What changed since model_take_changes. */

@@ -57,7 +57,7 @@ struct rule_data {
         /* Statistics of the samples in [from_ns, to_ns); false when there are none. */
         bool (*span)(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
 
-        /* The newest sample before before_ns, and the oldest in a stretch (each as a bucket of one or a few). */
+        /* The newest sample before before_ns, and the oldest in an interval (each as a bucket of one or a few). */
         bool (*newest)(void *ctx, struct rule_subject s, uint64_t before_ns, struct bucket *ret);
         bool (*oldest)(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
 

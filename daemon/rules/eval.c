@@ -67,23 +67,19 @@ static double age(const struct eval *e, const struct node *n)
 
 /* ----------------------------------------------------------- window functions */
 
-struct stretch {
-        uint64_t from_ns, to_ns;
-};
-
 /* Without a window: all that is kept. */
-static struct stretch stretch_of(const struct eval *e, const struct node *n)
+static struct time_range range_of(const struct eval *e, const struct node *n)
 {
         uint64_t now = now_of(e, n);
         double window_ns = n->window ? n->window->value * SECOND_NS : 0;
 
         if (now == UNKNOWN_U64 || !n->window)
-                return (struct stretch){ .from_ns = 0, .to_ns = now == UNKNOWN_U64 ? 0 : now };
-        return (struct stretch){ .from_ns = sub_sat(now, (uint64_t)window_ns), .to_ns = now };
+                return (struct time_range){ .from_ns = 0, .to_ns = now == UNKNOWN_U64 ? 0 : now };
+        return (struct time_range){ .from_ns = sub_sat(now, (uint64_t)window_ns), .to_ns = now };
 }
 
 /* Before the window there may be no sample: then the first one in it is the start. */
-static bool start_of_increase(const struct eval *e, const struct node *n, struct stretch s, double *ret_value,
+static bool start_of_increase(const struct eval *e, const struct node *n, struct time_range s, double *ret_value,
                               uint64_t *ret_time_ns)
 {
         struct bucket b;
@@ -102,7 +98,7 @@ static bool start_of_increase(const struct eval *e, const struct node *n, struct
 
 static double increase(const struct eval *e, const struct node *n, bool per_second)
 {
-        struct stretch s = stretch_of(e, n);
+        struct time_range s = range_of(e, n);
         uint64_t start_ns;
         double start;
         struct bucket end;
@@ -135,7 +131,7 @@ static double line(const struct moments *m, enum function_id id)
 
 static double statistic(const struct eval *e, const struct node *n)
 {
-        struct stretch s = stretch_of(e, n);
+        struct time_range s = range_of(e, n);
         enum function_id id = n->function->id;
         struct bucket b;
 
@@ -161,7 +157,7 @@ static double statistic(const struct eval *e, const struct node *n)
 
 static double quantile(const struct eval *e, const struct node *n, double q)
 {
-        struct stretch s = stretch_of(e, n);
+        struct time_range s = range_of(e, n);
 
         return e->data->quantile(e->data->ctx, subject_of(e, n), s.from_ns, s.to_ns, q);
 }
@@ -169,7 +165,7 @@ static double quantile(const struct eval *e, const struct node *n, double q)
 /* Unknown until the window is full: a program that has just begun is not silent. */
 static double absent(const struct eval *e, const struct node *n)
 {
-        struct stretch s = stretch_of(e, n);
+        struct time_range s = range_of(e, n);
         uint64_t began = e->data->began_ns(e->data->ctx, n->series->flags & SERIES_OF_TARGET);
         struct bucket b;
 
@@ -218,7 +214,7 @@ static double slope(const struct eval *e, const struct node *n)
 
 static double call(const struct eval *e, const struct node *n)
 {
-        struct stretch s;
+        struct time_range s;
 
         switch (n->function->id) {
         case FN_AGE:
@@ -234,7 +230,7 @@ static double call(const struct eval *e, const struct node *n)
         case FN_P99:
                 return quantile(e, n, 0.99);
         case FN_INTEGRAL:
-                s = stretch_of(e, n);
+                s = range_of(e, n);
                 return e->data->integral(e->data->ctx, subject_of(e, n), s.from_ns, s.to_ns);
         case FN_SLOPE:
         case FN_SLOPE_LOW:

@@ -36,9 +36,9 @@ static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64
         EACH(ctx, sample, series, time_ns, value);
 }
 
-static void on_settled(void *ctx, uint64_t time_ns)
+static void on_watermark(void *ctx, uint64_t time_ns)
 {
-        EACH(ctx, settled, time_ns);
+        EACH(ctx, watermark, time_ns);
 }
 
 void fanout_add(struct fanout *f, const struct model_sink *sink)
@@ -56,6 +56,6 @@ struct model_sink fanout_sink(struct fanout *f)
                 .note = on_note,
                 .collection = on_collection,
                 .sample = on_sample,
-                .settled = on_settled,
+                .watermark = on_watermark,
         };
 }

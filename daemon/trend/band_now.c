@@ -13,13 +13,13 @@
 
 #include <math.h>
 
-void band_stretch_begin(struct band_stretch *s, uint64_t begin_ns, uint64_t resolution_ns)
+void band_interval_begin(struct band_interval *s, uint64_t begin_ns, uint64_t resolution_ns)
 {
         uint64_t minute_left = resolution_ns - begin_ns % resolution_ns;
         uint64_t slice_left = BAND_SLICE_NS - begin_ns % BAND_SLICE_NS;
         uint64_t left = minute_left < slice_left ? minute_left : slice_left;
 
-        *s = (struct band_stretch){
+        *s = (struct band_interval){
                 .begin_ns = begin_ns,
                 .end_ns = begin_ns > UINT64_MAX - left ? UINT64_MAX : begin_ns + left,
                 .newest_ns = begin_ns,
@@ -55,7 +55,7 @@ static void take_next(struct band_now *b, double v, double t_s, double half_gap_
         b->last = v;
 }
 
-void band_now_add(struct band_stretch *s, struct band_now *bands, const double *values, uint32_t n, uint64_t time_ns,
+void band_now_add(struct band_interval *s, struct band_now *bands, const double *values, uint32_t n, uint64_t time_ns,
                   double gap_s)
 {
         double t_s = (double)(time_ns - s->begin_ns) / 1e9;
@@ -71,7 +71,7 @@ void band_now_add(struct band_stretch *s, struct band_now *bands, const double *
         s->tt_sum += t_s * t_s;
 }
 
-double band_now_sum(const struct band_stretch *s, const struct band_now *b)
+double band_now_sum(const struct band_interval *s, const struct band_now *b)
 {
         return s->n * b->first + b->sum;
 }
@@ -81,7 +81,7 @@ static float not_negative(double square)
         return square > 0 ? (float)square : 0;
 }
 
-struct band_slice band_now_slice(const struct band_stretch *s, const struct band_now *b)
+struct band_slice band_now_slice(const struct band_interval *s, const struct band_now *b)
 {
         uint64_t index = s->begin_ns / BAND_SLICE_NS;
         double begin_s = (double)(s->begin_ns - index * BAND_SLICE_NS) / 1e9, n = s->n;

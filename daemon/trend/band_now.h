@@ -3,8 +3,8 @@
  * band_now.h - the newest samples of all bands, before they go into windows and
  * ladders: a census gives every band a sample of the same time.
  *
- * A stretch is a run of censuses in order of time that crosses no minute and no
- * slice of band_windows.h. Times and counts are the stretch's, what differs from
+ * An interval is a run of censuses in order of time that crosses no minute and no
+ * slice of band_windows.h. Times and counts are the interval's, what differs from
  * band to band is one cache line of it, so that a sample costs a few additions.
  * Sums are about the first value: they keep their digits at any level.
  */
@@ -16,7 +16,7 @@
 
 #include "daemon/trend/band_windows.h"
 
-struct band_stretch {
+struct band_interval {
         uint64_t begin_ns; /* time of the first sample */
         uint64_t end_ns;   /* behind all that may come */
         uint64_t newest_ns;
@@ -28,30 +28,30 @@ struct band_now {
         double first;               /* value at begin_ns */
         double sum, vv_sum, tv_sum; /* of deviations from it: themselves, squared, times seconds since begin_ns */
         double min, max;
-        double last; /* newest value, also of stretches before; NaN: none yet */
+        double last; /* newest value, also of intervals before; NaN: none yet */
         double area; /* under the lines between samples, unit x s */
 };
 
-/* Whether a sample of this time goes on with the stretch. */
-static inline bool band_stretch_takes(const struct band_stretch *s, uint64_t time_ns)
+/* Whether a sample of this time goes on with the interval. */
+static inline bool band_interval_takes(const struct band_interval *s, uint64_t time_ns)
 {
         return s->n > 0 && time_ns >= s->newest_ns && time_ns < s->end_ns;
 }
 
-/* A stretch of no samples; the next one comes at begin_ns. */
-void band_stretch_begin(struct band_stretch *s, uint64_t begin_ns, uint64_t resolution_ns);
+/* An interval of no samples; the next one comes at begin_ns. */
+void band_interval_begin(struct band_interval *s, uint64_t begin_ns, uint64_t resolution_ns);
 
 /* Of a band that has no sample yet. */
 void band_now_init(struct band_now *now);
 
 /* Gives bands[i] the value values[i], for all i < n. `gap_s`: seconds since the sample before. */
-void band_now_add(struct band_stretch *s, struct band_now *bands, const double *values, uint32_t n, uint64_t time_ns,
+void band_now_add(struct band_interval *s, struct band_now *bands, const double *values, uint32_t n, uint64_t time_ns,
                   double gap_s);
 
 /* The samples as a slice of the finest ring. s->n > 0. */
-struct band_slice band_now_slice(const struct band_stretch *s, const struct band_now *now);
+struct band_slice band_now_slice(const struct band_interval *s, const struct band_now *now);
 
 /* Their sum. */
-double band_now_sum(const struct band_stretch *s, const struct band_now *now);
+double band_now_sum(const struct band_interval *s, const struct band_now *now);
 
 #endif

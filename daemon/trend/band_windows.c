@@ -122,7 +122,7 @@ static void visit(const struct band_slice *s, uint64_t width_ns, slice_fn *each,
         each(ctx, &b, (double)s->area);
 }
 
-/* Calls `each` for the slices of a stretch, and for what waits in one of them, in no order. */
+/* Calls `each` for the slices of an interval, and for what waits in one of them, in no order. */
 static void each_slice(const struct band_windows *w, const struct band_slice *waiting, uint64_t from_ns, uint64_t to_ns,
                        slice_fn *each, void *ctx)
 {

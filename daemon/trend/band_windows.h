@@ -3,6 +3,10 @@
  * band_windows.h - plain statistics of one band over 10 min, 1 h, 6 h, 24 h, in
  * 1.6 kB: four rings of seven slices, a sixth of the window wide each.
  *
+ * Not a pyramid (proto/base/pyramid.h): its rings have memory of their own and keep
+ * doubles, which a thousand bands in 8 kB each have no room for. Slices say themselves
+ * which interval they are of, so a ring has no state beside them.
+ *
  * A slice keeps co-moments about its own start, so single precision is enough
  * for their sums; means and levels are kept or restored in double.
  */

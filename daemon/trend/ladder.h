@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * ladder.h - the memory of one series: six rungs of 48 buckets, each rung four
+ * ladder.h - the memory of one series: six levels of 48 buckets, each level four
  * times as wide as the one below it: 1, 4, 16, 64, 256 and 1024 minutes.
  *
  * A "minute" is the series' resolution, whatever its length. A bucket keeps its
@@ -8,22 +8,26 @@
  * the highest floor inside it. An empty bucket is NaN and keeps its place in
  * time. 48 x 1024 minutes are 34 days. Fixed size, no pointers: copying the
  * struct copies the history.
+ *
+ * Not a pyramid (proto/base/pyramid.h): a bucket is made of the mean of the lower half
+ * of its children, which is no merge of samples, and closed minutes come one by one, so
+ * that one counter stands for all ring indices.
  */
 #ifndef HW_DAEMON_TREND_LADDER_H
 #define HW_DAEMON_TREND_LADDER_H
 
 #include <stdint.h>
 
-#define LADDER_RUNGS       6u
-#define LADDER_BUCKETS     48u
-#define LADDER_FAN         4u     /* buckets of a rung that make one of the next */
-#define LADDER_PLAIN_RUNGS 3u     /* rungs below this one: the high is the floor itself */
-#define LADDER_HIGH_RUNGS  2u     /* rungs 3 and 4; nobody asks for the highs of rung 5 */
-#define LADDER_MINUTES     49152u /* what the widest rung spans: 48 * 1024 */
+#define LADDER_LEVELS       6u
+#define LADDER_BUCKETS      48u
+#define LADDER_FAN          4u     /* buckets of a level that make one of the next */
+#define LADDER_PLAIN_LEVELS 3u     /* levels below this one: the high is the floor itself */
+#define LADDER_HIGH_LEVELS  2u     /* levels 3 and 4; nobody asks for the highs of level 5 */
+#define LADDER_MINUTES      49152u /* what the widest level spans: 48 * 1024 */
 
 struct ladder {
-        double floors[LADDER_RUNGS][LADDER_BUCKETS];
-        float highs[LADDER_HIGH_RUNGS][LADDER_BUCKETS];
+        double floors[LADDER_LEVELS][LADDER_BUCKETS];
+        float highs[LADDER_HIGH_LEVELS][LADDER_BUCKETS];
         uint64_t minutes; /* closed since the run began: every other count follows from it */
 };
 
@@ -31,39 +35,39 @@ struct ladder {
 void ladder_init(struct ladder *l);
 
 /*
- * Appends one closed minute, NaN when it had no sample. Returns how many rungs
- * gained a bucket: always rung 0, and rung r only when all below it did.
+ * Appends one closed minute, NaN when it had no sample. Returns how many levels
+ * gained a bucket: always level 0, and level r only when all below it did.
  */
 unsigned ladder_push(struct ladder *l, double floor);
 
-/* How many rungs, from rung 0 on, have no filled bucket. */
-unsigned ladder_empty_rungs(const struct ladder *l);
+/* How many levels, from level 0 on, have no filled bucket. */
+unsigned ladder_empty_levels(const struct ladder *l);
 
-/* The same as n times ladder_push() of NaN, where only empty rungs gain buckets. */
+/* The same as n times ladder_push() of NaN, where only empty levels gain buckets. */
 void ladder_pass(struct ladder *l, uint64_t n);
 
 /* Width of a bucket, in minutes. */
-static inline uint64_t ladder_width(unsigned rung)
+static inline uint64_t ladder_width(unsigned level)
 {
-        return (uint64_t)1 << (2 * rung);
+        return (uint64_t)1 << (2 * level);
 }
 
-/* Buckets that the rung has had since the run began, empty ones too. */
-static inline uint64_t ladder_count(const struct ladder *l, unsigned rung)
+/* Buckets that the level has had since the run began, empty ones too. */
+static inline uint64_t ladder_count(const struct ladder *l, unsigned level)
 {
-        return l->minutes >> (2 * rung);
+        return l->minutes >> (2 * level);
 }
 
 /* Of these, how many are still there. */
-unsigned ladder_kept(const struct ladder *l, unsigned rung);
+unsigned ladder_kept(const struct ladder *l, unsigned level);
 
 /* The bucket `age` places before the newest (0 = newest); age < ladder_kept(). NaN = empty. */
-double ladder_floor(const struct ladder *l, unsigned rung, unsigned age);
+double ladder_floor(const struct ladder *l, unsigned level, unsigned age);
 
 /* The n newest, oldest first; n <= ladder_kept(). */
-void ladder_newest(const struct ladder *l, unsigned rung, unsigned n, double *ret);
+void ladder_newest(const struct ladder *l, unsigned level, unsigned n, double *ret);
 
-/* Its highest floor. rung < LADDER_PLAIN_RUNGS + LADDER_HIGH_RUNGS. */
-double ladder_high(const struct ladder *l, unsigned rung, unsigned age);
+/* Its highest floor. level < LADDER_PLAIN_LEVELS + LADDER_HIGH_LEVELS. */
+double ladder_high(const struct ladder *l, unsigned level, unsigned age);
 
 #endif

@@ -2,10 +2,13 @@
 /*
  * life.h - the whole run in 24 to 48 buckets, however long it lasts.
  *
- * Each is the mean of rung-1 floors. When there would be a 49th, neighbours are
+ * Each is the mean of level-1 floors. When there would be a 49th, neighbours are
  * averaged in pairs and the width doubles. From it comes the life ratio: does
  * the run grow as fast lately as it did before? A logarithm (a cache that fills
  * ever more slowly) does not, whatever the run's age; a line does.
+ *
+ * Not a fold (proto/base/fold.h): pairs are averaged without weights, and only complete
+ * buckets count, as the scores in docs/VERDICT.md were made.
  */
 #ifndef HW_DAEMON_TREND_LIFE_H
 #define HW_DAEMON_TREND_LIFE_H
@@ -24,7 +27,7 @@ struct life {
 
 void life_init(struct life *l);
 
-/* Appends one completed rung-1 floor; NaN = empty, which still takes its place. */
+/* Appends one completed level-1 floor; NaN = empty, which still takes its place. */
 void life_push(struct life *l, double floor);
 
 /*

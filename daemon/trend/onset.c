@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: a walk, then a bend. From the window's start back in time, first through the rest of its
- * own rung, then through the coarser ones, which reach further. Buckets whose
+ * own level, then through the coarser ones, which reach further. Buckets whose
  * floor lies near the line move the onset to their start; one that does not is
  * forgiven (a spike), two in a row are the bend. An empty bucket is not near.
  * Coarse buckets that begin before the onset but are centred behind it overlap
@@ -19,7 +19,7 @@
 #define MISSES     2u
 #define BEND_LEAST 4u /* points after it */
 #define BEND_GAIN  10
-#define POINTS     (LADDER_RUNGS * LADDER_BUCKETS)
+#define POINTS     (LADDER_LEVELS * LADDER_BUCKETS)
 
 static uint64_t walk_back(const struct ladder *l, unsigned index, const struct window_result *r)
 {
@@ -28,9 +28,9 @@ static uint64_t walk_back(const struct ladder *l, unsigned index, const struct w
         uint64_t span = window_span_minutes(index), onset = r->ended > span ? r->ended - span : 0;
         unsigned misses = 0;
 
-        for (unsigned rung = index / WINDOWS_PER_RUNG; rung < LADDER_RUNGS; rung++) {
-                uint64_t width = ladder_width(rung), count = ladder_count(l, rung);
-                unsigned kept = ladder_kept(l, rung);
+        for (unsigned level = index / WINDOWS_PER_LEVEL; level < LADDER_LEVELS; level++) {
+                uint64_t width = ladder_width(level), count = ladder_count(l, level);
+                unsigned kept = ladder_kept(l, level);
 
                 for (unsigned age = 0; age < kept; age++) {
                         uint64_t start = (count - 1 - age) * width;
@@ -40,7 +40,7 @@ static uint64_t walk_back(const struct ladder *l, unsigned index, const struct w
                                 continue;
                         /* The newest point stands half a point before the window's end. */
                         double line = r->end + r->slope * ((centre - (double)r->ended) / point + 0.5);
-                        if (fabs(ladder_floor(l, rung, age) - line) <= near) {
+                        if (fabs(ladder_floor(l, level, age) - line) <= near) {
                                 onset = start;
                                 misses = 0;
                         } else if (++misses == MISSES) {
@@ -63,16 +63,16 @@ static unsigned gather(const struct ladder *l, uint64_t from, struct point out[P
         uint64_t end = l->minutes;
         unsigned n = 0;
 
-        for (unsigned rung = 0; rung < LADDER_RUNGS; rung++) {
-                uint64_t width = ladder_width(rung), count = ladder_count(l, rung);
-                unsigned kept = ladder_kept(l, rung);
+        for (unsigned level = 0; level < LADDER_LEVELS; level++) {
+                uint64_t width = ladder_width(level), count = ladder_count(l, level);
+                unsigned kept = ladder_kept(l, level);
 
                 for (unsigned age = 0; age < kept; age++) {
                         uint64_t start = (count - 1 - age) * width;
-                        double floor = ladder_floor(l, rung, age);
+                        double floor = ladder_floor(l, level, age);
 
                         if (start + width > end)
-                                continue; /* a finer rung has it */
+                                continue; /* a finer level has it */
                         if (start < from)
                                 return n;
                         end = start;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: all trends share one settled time, so one comparison per event says
+ * DESIGN: all trends share one event-time watermark, so one comparison per event says
  * whether any minute has to be closed. State is made when a series or band
  * first has something to say.
  *
- * Ticks are told in order, with all minutes up to the tick closed and none
+ * Ticks are emitted in order, with all minutes up to the tick closed and none
  * behind it, so whoever judges on ticks sees the same at the same tick however
  * the bytes arrived.
  */
@@ -20,9 +20,9 @@
 
 #define SECOND            UINT64_C(1000000000)
 #define CALM_BAND_MINUTES 16u                  /* a steady band is published so often */
-#define LEAP_EXACT_TICKS  600u                 /* told one by one after a leap of time */
-#define LEAP_PART         64u                  /* then one at each further 64th of what has been leaped so far, */
-#define LEAP_LOOKED_AT_NS (96 * 3600 * SECOND) /* for twice the longest window of a rule; then only the last one */
+#define GAP_EXACT_TICKS   600u                 /* emitted one by one after a gap in time */
+#define GAP_PART          64u                  /* then one at each further 64th of what has been gap_ns so far, */
+#define GAP_LOOKED_AT_NS  (96 * 3600 * SECOND) /* for twice the longest window of a rule; then only the last one */
 
 struct tracker_config tracker_config_scaled(uint64_t resolution_ns)
 {
@@ -77,7 +77,7 @@ static void forget_run(struct tracker *t)
                 t->series[i] = NULL;
         }
         tracker_bands_clear(t);
-        t->settled_ns = t->blocks_ns = t->newest_ns = t->next_tick_ns = 0;
+        t->watermark_ns = t->blocks_ns = t->newest_ns = t->next_tick_ns = 0;
         t->started = t->ended = t->scan = t->local = false;
 }
 
@@ -95,7 +95,7 @@ void tracker_set_model(struct tracker *t, const struct model *m)
         t->model = m;
 }
 
-void tracker_on_tick(struct tracker *t, void (*tick)(void *ctx, uint64_t settled_ns), void *ctx)
+void tracker_on_tick(struct tracker *t, void (*tick)(void *ctx, uint64_t watermark_ns), void *ctx)
 {
         t->tick = tick;
         t->tick_ctx = ctx;
@@ -118,7 +118,7 @@ static void close_minutes(struct tracker *t, uint64_t time_ns)
 {
         uint64_t resolution = t->config.trend.resolution_ns;
 
-        if (time_ns / resolution == t->settled_ns / resolution)
+        if (time_ns / resolution == t->watermark_ns / resolution)
                 return;
         for (unsigned i = 0; i < SERIES_COUNT; i++)
                 if (t->series[i] && t->series[i]->trend)
@@ -130,7 +130,7 @@ static void close_minutes(struct tracker *t, uint64_t time_ns)
 static void move_to(struct tracker *t, uint64_t time_ns)
 {
         close_minutes(t, time_ns);
-        t->settled_ns = time_ns;
+        t->watermark_ns = time_ns;
 }
 
 /* The multiple of tick_ns behind a time. */
@@ -141,24 +141,24 @@ static uint64_t tick_after(const struct tracker *t, uint64_t time_ns)
         return ckd_add(&tick, time_ns - time_ns % t->config.tick_ns, t->config.tick_ns) ? UINT64_MAX : tick;
 }
 
-/* The tick behind `tick` in a leap from `from_ns` that tells `last_ns` last of all. */
+/* The tick behind `tick` in a gap from `from_ns` whose last tick is `last_ns`. */
 static uint64_t next_tick(const struct tracker *t, uint64_t from_ns, uint64_t tick_ns, uint64_t last_ns)
 {
-        uint64_t leaped = tick_ns - from_ns, next;
+        uint64_t gap_ns = tick_ns - from_ns, next;
 
-        if (leaped <= LEAP_EXACT_TICKS * t->config.tick_ns || tick_ns >= last_ns)
+        if (gap_ns <= GAP_EXACT_TICKS * t->config.tick_ns || tick_ns >= last_ns)
                 return tick_after(t, tick_ns);
-        next = leaped > LEAP_LOOKED_AT_NS ? last_ns : tick_after(t, tick_ns + leaped / LEAP_PART);
+        next = gap_ns > GAP_LOOKED_AT_NS ? last_ns : tick_after(t, tick_ns + gap_ns / GAP_PART);
         return next < last_ns ? next : last_ns;
 }
 
 /*
  * While the stream is silent, windows slide over what was and times run out, so rules are judged all along: at every
- * tick at first, then at distances that grow with the silence, which tells when something began to within 1/64.
+ * tick at first, then at distances that grow with the silence: when something began is known to within 1/64 of it.
  */
-static void tell_ticks(struct tracker *t, uint64_t to_ns)
+static void emit_ticks(struct tracker *t, uint64_t to_ns)
 {
-        uint64_t from_ns = t->settled_ns, last_ns = to_ns - to_ns % t->config.tick_ns;
+        uint64_t from_ns = t->watermark_ns, last_ns = to_ns - to_ns % t->config.tick_ns;
 
         while (t->next_tick_ns <= to_ns && t->next_tick_ns < UINT64_MAX) {
                 uint64_t tick_ns = t->next_tick_ns;
@@ -169,27 +169,27 @@ static void tell_ticks(struct tracker *t, uint64_t to_ns)
         }
 }
 
-static void settle(struct tracker *t, uint64_t time_ns)
+static void advance_watermark(struct tracker *t, uint64_t time_ns)
 {
-        if (t->started && time_ns <= t->settled_ns)
+        if (t->started && time_ns <= t->watermark_ns)
                 return;
         if (!t->started) {
                 t->started = true;
-                t->settled_ns = time_ns;
+                t->watermark_ns = time_ns;
                 t->next_tick_ns = t->config.tick_ns ? tick_after(t, time_ns) : UINT64_MAX;
                 return;
         }
         if (t->tick && t->next_tick_ns <= time_ns)
-                tell_ticks(t, time_ns);
+                emit_ticks(t, time_ns);
         move_to(t, time_ns);
 }
 
-/* How far is everything settled now? */
+/* Where is the watermark now? */
 static void look_at_time(struct tracker *t)
 {
         uint64_t waiting = sub_sat(t->newest_ns, TRACKER_WAIT_MINUTES * t->config.trend.resolution_ns);
 
-        settle(t, waiting > t->blocks_ns ? waiting : t->blocks_ns);
+        advance_watermark(t, waiting > t->blocks_ns ? waiting : t->blocks_ns);
 }
 
 void tracker_end_run(struct tracker *t)
@@ -198,7 +198,7 @@ void tracker_end_run(struct tracker *t)
 
         t->blocks_ns = newest;
         if (t->started)
-                settle(t, newest);
+                advance_watermark(t, newest);
         t->ended = t->scan = true;
 }
 
@@ -247,7 +247,7 @@ static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64
         if (s->trend)
                 (void)trend_push(s->trend, time_ns, (double)value); /* late ones are counted there */
         series_sketch_push(&s->sketch, time_ns, value);
-        s->told.fresh = true;
+        s->published.fresh = true;
 }
 
 static void on_census(void *ctx, const struct census *census)
@@ -258,7 +258,7 @@ static void on_census(void *ctx, const struct census *census)
         tracker_bands_census(t, census);
 }
 
-static void on_settled(void *ctx, uint64_t time_ns)
+static void on_watermark(void *ctx, uint64_t time_ns)
 {
         struct tracker *t = ctx;
 
@@ -268,29 +268,29 @@ static void on_settled(void *ctx, uint64_t time_ns)
 
 struct model_sink tracker_sink(struct tracker *t)
 {
-        return (struct model_sink){ .ctx = t, .census = on_census, .sample = on_sample, .settled = on_settled };
+        return (struct model_sink){ .ctx = t, .census = on_census, .sample = on_sample, .watermark = on_watermark };
 }
 
 /* --------------------------------------------------------------------- due */
 
-static bool is_due(const struct tracker *t, const struct told *told, enum trend_verdict now, unsigned minutes)
+static bool is_due(const struct tracker *t, const struct published *published, enum trend_verdict now, unsigned minutes)
 {
         uint64_t gap = minutes * t->config.trend.resolution_ns;
 
-        if (told->ever && now != told->verdict)
+        if (published->ever && now != published->verdict)
                 return true;
-        if (t->ended && told->ever && told->at_ns != t->settled_ns)
+        if (t->ended && published->ever && published->at_ns != t->watermark_ns)
                 return true; /* the last word is as of the run's end, whenever the one before was */
-        if (!told->fresh)
+        if (!published->fresh)
                 return false;
-        return !told->ever || t->ended || t->settled_ns - told->at_ns >= (gap > SECOND ? gap : SECOND);
+        return !published->ever || t->ended || t->watermark_ns - published->at_ns >= (gap > SECOND ? gap : SECOND);
 }
 
-static bool take(struct tracker *t, struct told *told, enum trend_verdict now, unsigned minutes)
+static bool take(struct tracker *t, struct published *published, enum trend_verdict now, unsigned minutes)
 {
-        if (!is_due(t, told, now, minutes))
+        if (!is_due(t, published, now, minutes))
                 return false;
-        *told = (struct told){ .at_ns = t->settled_ns, .verdict = now, .ever = true };
+        *published = (struct published){ .at_ns = t->watermark_ns, .verdict = now, .ever = true };
         return true;
 }
 
@@ -300,7 +300,7 @@ uint32_t tracker_take_due(struct tracker *t, struct subject *subjects, uint32_t 
 
         for (unsigned i = 0; i < SERIES_COUNT && n < max; i++) {
                 struct series_state *s = t->series[i];
-                if (s && take(t, &s->told, s->trend ? s->trend->verdict.now : TREND_UNKNOWN, 1))
+                if (s && take(t, &s->published, s->trend ? s->trend->verdict.now : TREND_UNKNOWN, 1))
                         subjects[n++] = subject_series((enum series_id)i);
         }
         for (uint32_t i = 0; i < t->n_bands && n < max; i++) {
@@ -308,10 +308,10 @@ uint32_t tracker_take_due(struct tracker *t, struct subject *subjects, uint32_t 
                 if (!s)
                         continue;
                 enum trend_verdict now = s->trend.verdict.now;
-                s->told.fresh = s->told_censuses != t->censuses;
-                if (!take(t, &s->told, now, now >= TREND_GROWING ? 1 : CALM_BAND_MINUTES))
+                s->published.fresh = s->published_censuses != t->censuses;
+                if (!take(t, &s->published, now, now >= TREND_GROWING ? 1 : CALM_BAND_MINUTES))
                         continue;
-                s->told_censuses = t->censuses;
+                s->published_censuses = t->censuses;
                 subjects[n++] = subject_band(i + 1);
         }
         if (n < max)

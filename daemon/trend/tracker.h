@@ -10,8 +10,8 @@
  * what it does not keep itself. One tracker per target; tracker_begin_run
  * forgets everything.
  *
- * Time. The settled time W says that all events before it have arrived: it is
- * the model's watermark of whole blocks, but not more than WAIT minutes behind
+ * Time. The event-time watermark W says that all events before it have arrived:
+ * it is the model's, of whole blocks, but not more than WAIT minutes behind
  * the newest sample (a buffer that is not flushed may be late for ever). W is
  * looked at only when an event comes that can move it, so everything that is
  * said here depends on the log alone: a finished log, its replay and the live
@@ -19,8 +19,8 @@
  * them; what comes later is counted. At the end of a run all of them close.
  *
  * For rules: judge on `tick`, which comes once for every multiple of tick_ns
- * that W passes. After a leap of more than 600 of them those behind are told
- * at growing distances, a 64th of the leap so far, up to four days, and the last
+ * that W passes. After a gap of more than 600 of them those behind are emitted
+ * at growing distances, a 64th of the gap so far, up to four days, and the last
  * one always: at most TRACKER_TICKS_MAX. Ask at tick T for windows [T - span, T) with
  * tracker_statistics() and for verdicts with tracker_verdict(): both are as of
  * T, and the same in every run of the same log. Samples behind T may be in the
@@ -43,7 +43,7 @@
 struct tracker;
 
 #define TRACKER_WAIT_MINUTES 5u    /* W is at most so many minutes (of the resolution) behind the newest sample */
-#define TRACKER_TICKS_MAX    1100u /* ticks of a second told after one leap of time */
+#define TRACKER_TICKS_MAX    1100u /* ticks of a second emitted after one gap in time */
 
 struct tracker_config {
         struct trend_config trend;  /* valid; its wait is set here */
@@ -67,7 +67,7 @@ const struct model *tracker_model(const struct tracker *t);
 struct model_sink tracker_sink(struct tracker *t);
 
 /* Who wants to know that W has passed a multiple of tick_ns. Called from inside the sink and tracker_end_run. */
-void tracker_on_tick(struct tracker *t, void (*tick)(void *ctx, uint64_t settled_ns), void *ctx);
+void tracker_on_tick(struct tracker *t, void (*tick)(void *ctx, uint64_t watermark_ns), void *ctx);
 
 void tracker_begin_run(struct tracker *t);
 
@@ -96,7 +96,7 @@ static inline struct subject subject_band(uint32_t band)
 }
 
 /* W; 0 before the first event. */
-uint64_t tracker_settled_ns(const struct tracker *t);
+uint64_t tracker_watermark_ns(const struct tracker *t);
 const struct tracker_config *tracker_config_of(const struct tracker *t);
 
 /* Up to where a subject's samples go: the newest sample of the log, or its own if that is newer (the process's). */
@@ -168,7 +168,7 @@ uint64_t tracker_held_bytes(const struct tracker *t);
  * What to publish: subjects with something new since they were taken, at most
  * `max`; marks them as taken. Series come first, then bands by id. A subject is
  * due when its verdict has changed, and otherwise when a minute (a steady band:
- * 16 minutes) has closed since. When the run ends all are due that were told
+ * 16 minutes) has closed since. When the run ends all are due that were published
  * before as of an earlier W: the last word does not depend on who asked when.
  */
 uint32_t tracker_take_due(struct tracker *t, struct subject *subjects, uint32_t max);

@@ -16,7 +16,7 @@
  * not: it takes that one's place, and its history begins there. At most one a
  * census, so the work is bounded.
  *
- * Samples wait in band_now.h until the stretch is over: when a minute or a slice
+ * Samples wait in band_now.h until the interval is over: when a minute or a slice
  * ends, when a band gets a place, when a census comes late. Whoever reads
  * windows gets what waits with them; a ladder has nothing of an open minute.
  */
@@ -45,39 +45,39 @@ const struct band_state *tracker_band(const struct tracker *t, uint32_t id)
 
 const struct band_slice *tracker_band_waiting(const struct tracker *t, uint32_t id, struct band_slice *room)
 {
-        if (t->stretch.n == 0)
+        if (t->interval.n == 0)
                 return NULL;
-        *room = band_now_slice(&t->stretch, &t->now[t->places[id - 1] - 1]);
+        *room = band_now_slice(&t->interval, &t->now[t->places[id - 1] - 1]);
         return room;
 }
 
 /* -------------------------------------------------------------- what waits */
 
 /* Into windows and ladder. */
-static void take_in(struct band_state *s, const struct band_stretch *stretch, const struct band_now *now)
+static void take_in(struct band_state *s, const struct band_interval *interval, const struct band_now *now)
 {
-        struct band_slice slice = band_now_slice(stretch, now);
+        struct band_slice slice = band_now_slice(interval, now);
 
-        band_windows_add(&s->windows, &slice, now->area, stretch->newest_ns);
-        (void)trend_push_many(&s->trend, stretch->begin_ns, stretch->n, now->min,
-                              band_now_sum(stretch, now)); /* late ones are counted there */
+        band_windows_add(&s->windows, &slice, now->area, interval->newest_ns);
+        (void)trend_push_many(&s->trend, interval->begin_ns, interval->n, now->min,
+                              band_now_sum(interval, now)); /* late ones are counted there */
 }
 
-static void end_stretch(struct tracker *t)
+static void end_interval(struct tracker *t)
 {
-        for (uint32_t i = 0; t->stretch.n > 0 && i < t->n_full; i++) {
-                take_in(t->full[i], &t->stretch, &t->now[i]);
+        for (uint32_t i = 0; t->interval.n > 0 && i < t->n_full; i++) {
+                take_in(t->full[i], &t->interval, &t->now[i]);
                 t->now[i].area = 0;
         }
-        t->stretch.n = 0;
+        t->interval.n = 0;
 }
 
 void tracker_bands_close(struct tracker *t, uint64_t time_ns)
 {
         uint64_t resolution = t->config.trend.resolution_ns;
 
-        if (t->stretch.begin_ns / resolution < time_ns / resolution)
-                end_stretch(t);
+        if (t->interval.begin_ns / resolution < time_ns / resolution)
+                end_interval(t);
         for (uint32_t i = 0; i < t->n_full; i++)
                 trend_close(&t->full[i]->trend, time_ns);
 }
@@ -85,26 +85,26 @@ void tracker_bands_close(struct tracker *t, uint64_t time_ns)
 /* A census from before the newest one: a sample on its own for each. */
 static void take_in_late(struct tracker *t, uint64_t time_ns)
 {
-        end_stretch(t);
+        end_interval(t);
         for (uint32_t i = 0; i < t->n_full; i++) {
-                struct band_stretch stretch;
+                struct band_interval interval;
                 struct band_now now;
 
-                band_stretch_begin(&stretch, time_ns, t->config.trend.resolution_ns);
+                band_interval_begin(&interval, time_ns, t->config.trend.resolution_ns);
                 band_now_init(&now);
-                band_now_add(&stretch, &now, &t->values[i], 1, time_ns, 0);
-                take_in(t->full[i], &stretch, &now);
+                band_now_add(&interval, &now, &t->values[i], 1, time_ns, 0);
+                take_in(t->full[i], &interval, &now);
         }
 }
 
 /* A sample of time_ns comes next; it closes the minutes that it would close on its own. */
-static void begin_stretch(struct tracker *t, uint64_t time_ns)
+static void begin_interval(struct tracker *t, uint64_t time_ns)
 {
-        end_stretch(t);
-        band_stretch_begin(&t->stretch, time_ns, t->config.trend.resolution_ns);
+        end_interval(t);
+        band_interval_begin(&t->interval, time_ns, t->config.trend.resolution_ns);
         for (uint32_t i = 0; i < t->n_full; i++) {
                 struct trend *trend = &t->full[i]->trend;
-                trend_close(trend, trend_settled(trend, time_ns));
+                trend_close(trend, trend_watermark(trend, time_ns));
         }
 }
 
@@ -152,9 +152,9 @@ static void add_samples(struct tracker *t, uint64_t time_ns)
                 return;
         }
         remember(t, time_ns);
-        if (!band_stretch_takes(&t->stretch, time_ns))
-                begin_stretch(t, time_ns);
-        band_now_add(&t->stretch, t->now, t->values, t->n_full, time_ns, (double)(time_ns - t->bands_newest_ns) / 1e9);
+        if (!band_interval_takes(&t->interval, time_ns))
+                begin_interval(t, time_ns);
+        band_now_add(&t->interval, t->now, t->values, t->n_full, time_ns, (double)(time_ns - t->bands_newest_ns) / 1e9);
         t->bands_newest_ns = time_ns;
 }
 
@@ -225,7 +225,7 @@ static void begin_ladder(struct tracker *t, uint32_t id, uint32_t place, uint64_
 }
 
 /* The smallest band that does not grow and has less than `bytes`: its id; 0 when there is none. */
-static uint32_t victim(const struct tracker *t, uint64_t bytes)
+static uint32_t eviction_candidate(const struct tracker *t, uint64_t bytes)
 {
         const struct bands *bands = model_bands(t->model);
         uint32_t n = bands_count(bands), found = 0;
@@ -251,12 +251,12 @@ static void refuse(struct tracker *t, uint32_t id, uint64_t bytes)
 
 static void promote(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t time_ns)
 {
-        uint32_t other = victim(t, bytes);
+        uint32_t other = eviction_candidate(t, bytes);
 
         if (!other)
                 return;
         uint32_t place = t->places[other - 1];
-        end_stretch(t);
+        end_interval(t);
         t->places[other - 1] = 0; /* it stays counted: without a ladder again, and remembered from its next growth on */
         refuse(t, other, BORN_BYTES);
         begin_ladder(t, id, place, time_ns);
@@ -282,7 +282,7 @@ static void give_place(struct tracker *t, uint32_t id, uint64_t bytes, uint64_t 
                         refuse(t, id, bytes);
                         return;
                 }
-                end_stretch(t);
+                end_interval(t);
                 t->full[t->n_full++] = s;
                 begin_ladder(t, id, t->n_full, time_ns);
         } else if (refused > 0 && left->promotions && (float)bytes >= PROMOTE_FACTOR * refused) {
@@ -353,7 +353,7 @@ void tracker_bands_clear(struct tracker *t)
         t->places = NULL;
         t->refused_bytes = NULL;
         t->n_bands = t->n_full = t->full_room = t->n_refused = 0;
-        t->stretch = (struct band_stretch){ 0 };
+        t->interval = (struct band_interval){ 0 };
         t->bands_newest_ns = t->censuses = t->n_recent = 0;
         memset(t->recent_times, 0, sizeof(t->recent_times));
 }

@@ -10,7 +10,7 @@
 #include "daemon/trend/tracker.h"
 
 /* What was last published of a subject. */
-struct told {
+struct published {
         uint64_t at_ns; /* W then */
         enum trend_verdict verdict;
         bool ever;
@@ -20,14 +20,14 @@ struct told {
 struct series_state {
         struct series_sketch sketch;
         struct trend *trend; /* NULL: not judged */
-        struct told told;
+        struct published published;
 };
 
 struct band_state {
         struct trend trend;
         struct band_windows windows;
-        struct told told;
-        uint64_t told_censuses; /* tracker.censuses then */
+        struct published published;
+        uint64_t published_censuses; /* tracker.censuses then */
         struct band_sketch sketch;
 };
 
@@ -50,11 +50,11 @@ _Static_assert(sizeof(struct band_state) <= 8192, "at most 8 kB of state per ban
 struct tracker {
         struct tracker_config config;
         const struct model *model;
-        void (*tick)(void *ctx, uint64_t settled_ns);
+        void (*tick)(void *ctx, uint64_t watermark_ns);
         void *tick_ctx;
-        uint64_t settled_ns; /* W */
-        uint64_t blocks_ns;  /* the model's watermark of whole blocks */
-        uint64_t newest_ns;  /* of the samples that the log gave */
+        uint64_t watermark_ns; /* W */
+        uint64_t blocks_ns;    /* the model's watermark of whole blocks */
+        uint64_t newest_ns;    /* of the samples that the log gave */
         uint64_t next_tick_ns;
         bool started, ended, local;
         bool scan; /* something may be due */
@@ -64,14 +64,14 @@ struct tracker {
         float *refused_bytes;       /* by id - 1: bytes when a band first found no place; 0: never */
         uint32_t n_bands;           /* length of both */
         struct band_state **full;   /* the ladders */
-        struct band_now *now;       /* in the same places: samples of `stretch` */
+        struct band_now *now;       /* in the same places: samples of `interval` */
         double *values;             /* in the same places: of the census that is taken in */
         struct band_recent *recent; /* in the same places */
         struct recent_time recent_times[BAND_RECENT];
         uint32_t n_recent; /* kept so far; the newest is in place (n_recent - 1) % BAND_RECENT */
         uint32_t n_full;
         uint32_t full_room;
-        struct band_stretch stretch;
+        struct band_interval interval;
         uint64_t bands_newest_ns; /* of the newest finished census */
         uint64_t censuses;        /* finished ones */
         uint32_t n_refused;       /* bands that have none because there was no place or no memory */

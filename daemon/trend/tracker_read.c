@@ -15,9 +15,9 @@
 #define NOTE_NEAR_PART  8u                  /* of the time since */
 #define SEGMENT_BYTES   (UINT64_C(1) << 15) /* of the nonmoving collector (rts/include: NONMOVING_SEGMENT_BITS) */
 
-uint64_t tracker_settled_ns(const struct tracker *t)
+uint64_t tracker_watermark_ns(const struct tracker *t)
 {
-        return t->settled_ns;
+        return t->watermark_ns;
 }
 
 const struct model *tracker_model(const struct tracker *t)
@@ -89,7 +89,7 @@ static double clamp(double v, double low, double high)
 static bool band_statistics(const struct tracker *t, uint32_t id, uint64_t from_ns, uint64_t to_ns,
                             struct statistics *ret)
 {
-        static const double told[] = { 0.5, 0.9, 0.99 };
+        static const double quantiles[] = { 0.5, 0.9, 0.99 };
         const struct band_state *state = tracker_band(t, id);
         const struct band *band = bands_get(model_bands(t->model), id);
         struct bucket b;
@@ -107,7 +107,7 @@ static bool band_statistics(const struct tracker *t, uint32_t id, uint64_t from_
         } else if (!band_windows_span(&state->windows, waiting, from_ns, to_ns, &b, &area)) {
                 return false;
         }
-        (void)band_sketch_quantiles(&state->sketch, from_ns, to_ns, told, 3, q); /* without samples they stay */
+        (void)band_sketch_quantiles(&state->sketch, from_ns, to_ns, quantiles, 3, q); /* without samples they stay */
         statistics_of(&b, from_ns, to_ns, ret);
         ret->p50 = clamp(q[0], b.min, b.max);
         ret->p90 = clamp(q[1], b.min, b.max);
@@ -206,7 +206,7 @@ void tracker_growth(const struct tracker *t, struct growth *g)
         const struct nonmoving *nm = &gc->nonmoving;
 
         *g = (struct growth){
-                .as_of_ns = t->settled_ns,
+                .as_of_ns = t->watermark_ns,
                 .off_heap_bytes = UNKNOWN_U64,
                 .slop_bytes = gc->slop_bytes,
                 .fragmentation_bytes = gc->fragmentation_bytes,
@@ -303,7 +303,7 @@ struct memory_limit tracker_limit(const struct tracker *t)
 /* How much heap the collector held for each live byte over the last hour, by the run's own history. */
 static double heap_over_live(const struct tracker *t)
 {
-        struct time_range hour = { sub_sat(t->settled_ns, HOUR_NS), t->settled_ns };
+        struct time_range hour = { sub_sat(t->watermark_ns, HOUR_NS), t->watermark_ns };
         struct bucket live, heap;
 
         series_span(model_series(t->model, SERIES_LIVE), hour, &live);
@@ -352,7 +352,7 @@ bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret)
         struct trend_result r;
 
         tracker_growth(t, &g);
-        *ret = (struct limit_time){ .limit = tracker_limit(t), .as_of_ns = t->settled_ns, .ended = t->ended };
+        *ret = (struct limit_time){ .limit = tracker_limit(t), .as_of_ns = t->watermark_ns, .ended = t->ended };
         ret->series = growing_series(&g, ret->limit.source);
         ret->heap_over_live = ret->series == SERIES_LIVE ? heap_over_live(t) : NAN;
         if (ret->series == SERIES_COUNT || ret->limit.bytes == UNKNOWN_U64)
@@ -362,7 +362,7 @@ bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret)
         if (isnan(room) || !trend || !trend_time_to_limit(trend, room, &ttl) || isnan(ttl.early_s))
                 return false;
         trend_result(trend, &r);
-        double age_s = (double)sub_sat(t->settled_ns, r.evidence.ended_ns) / 1e9;
+        double age_s = (double)sub_sat(t->watermark_ns, r.evidence.ended_ns) / 1e9;
         double middle = r.slope > 0 ? fmax(room - r.evidence.level_bytes, 0) / r.slope : NAN;
         ret->low_s = less_age(ttl.early_s, age_s);
         ret->high_s = less_age(ttl.late_s, age_s);
@@ -376,7 +376,7 @@ bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret)
 static uint64_t note_reach(const struct tracker *t, uint64_t onset_ns)
 {
         uint64_t steps = NOTE_NEAR_STEPS * t->config.trend.resolution_ns;
-        uint64_t part = sub_sat(t->settled_ns, onset_ns) / NOTE_NEAR_PART;
+        uint64_t part = sub_sat(t->watermark_ns, onset_ns) / NOTE_NEAR_PART;
 
         return steps > part ? steps : part;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: everything happens when a minute closes, in one order: ladder, life,
- * the windows of the rungs that gained a bucket, the verdict, the onset. A gap
+ * the windows of the levels that gained a bucket, the verdict, the onset. A gap
  * of many minutes closes each of them in turn, empty ones too, so the answers
  * do not depend on how the samples were handed over. Where no window can change
  * (nothing but empty buckets) many minutes pass in one step, with the same state
@@ -10,7 +10,7 @@
  * The few open minutes are a ring from the oldest open one (number
  * ladder.minutes) on. Without a wait only one is ever in use.
  *
- * A leap in time longer than the widest rung leaves nothing to remember, so
+ * A gap in time longer than the widest level leaves nothing to remember, so
  * instead of closing millions of empty minutes the series begins again: the work
  * that one time stamp can cause is bounded.
  */
@@ -266,20 +266,20 @@ static void close_minute(struct trend *t)
         place_onset(t);
 }
 
-/* How many minutes can pass in which no window changes: without samples, and only empty rungs gain a bucket. */
+/* How many minutes can pass in which no window changes: without samples, and only empty levels gain a bucket. */
 static uint64_t quiet_minutes(const struct trend *t)
 {
-        unsigned rungs;
+        unsigned levels;
 
         for (unsigned i = 0; i < TREND_OPEN_MINUTES; i++)
                 if (t->open[i].n > 0)
                         return 0;
-        rungs = ladder_empty_rungs(&t->ladder);
-        while (rungs > 0 && !windows_silent(&t->windows, rungs))
-                rungs--;
-        if (rungs == LADDER_RUNGS)
+        levels = ladder_empty_levels(&t->ladder);
+        while (levels > 0 && !windows_silent(&t->windows, levels))
+                levels--;
+        if (levels == LADDER_LEVELS)
                 return UINT64_MAX;
-        return ladder_width(rungs) - 1 - t->ladder.minutes % ladder_width(rungs);
+        return ladder_width(levels) - 1 - t->ladder.minutes % ladder_width(levels);
 }
 
 /*
@@ -342,7 +342,7 @@ void trend_close(struct trend *t, uint64_t watermark_ns)
         }
 }
 
-uint64_t trend_settled(const struct trend *t, uint64_t time_ns)
+uint64_t trend_watermark(const struct trend *t, uint64_t time_ns)
 {
         uint64_t minute = time_ns / t->config.resolution_ns, wait = t->config.wait_minutes;
 
@@ -364,7 +364,7 @@ enum trend_push_status trend_push_many(struct trend *t, uint64_t time_ns, uint64
                 t->refused += n;
                 return TREND_PUSH_REFUSED;
         }
-        trend_close(t, trend_settled(t, time_ns));
+        trend_close(t, trend_watermark(t, time_ns));
         if (!t->started)
                 trend_begin(t, time_ns);
         if (minute < t->first_minute + t->ladder.minutes) {

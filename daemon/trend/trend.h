@@ -66,7 +66,7 @@ struct trend {
         uint64_t samples;                                  /* taken in */
         uint64_t late;                                     /* came after their minute was closed */
         uint64_t refused;                                  /* not a number of bytes */
-        uint64_t jumps; /* time leapt farther than the ladder is long: it began again */
+        uint64_t jumps;                                    /* gaps in time longer than the ladder: it began again */
         bool started;
 };
 
@@ -94,12 +94,12 @@ void trend_close(struct trend *t, uint64_t watermark_ns);
 /*
  * For callers that want the answer after each minute: closes the oldest open
  * minute if it ends at or before watermark_ns, else returns false. Before
- * trend_push() of a sample, step up to trend_settled().
+ * trend_push() of a sample, step up to trend_watermark().
  */
 bool trend_step(struct trend *t, uint64_t watermark_ns);
 
 /* The watermark that a sample of this time implies: time_ns less the configured wait. */
-uint64_t trend_settled(const struct trend *t, uint64_t time_ns);
+uint64_t trend_watermark(const struct trend *t, uint64_t time_ns);
 
 /* Minutes closed since the run began: it changes when there may be a new answer. */
 uint64_t trend_closed_minutes(const struct trend *t);

@@ -3,7 +3,7 @@
  * verdict.h - from 24 opinions to one word that does not flicker.
  *
  * One step per closed minute. Each word needs its evidence for a while before
- * it is said and keeps it for a while after: one bucket of a rung that decides,
+ * it is said and keeps it for a while after: one bucket of a level that decides,
  * so that a single bucket cannot.
  */
 #ifndef HW_DAEMON_TREND_VERDICT_H

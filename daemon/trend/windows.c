@@ -5,11 +5,11 @@
  * and then one bit per test. `grows`, `leaks` and `holds` are sets of bits, so
  * the verdict and its explanation cannot disagree.
  *
- * Windows of all rungs are judged with the same code and the same constants:
+ * Windows of all levels are judged with the same code and the same constants:
  * only the distance of the points differs.
  *
  * Cost: 276 pair slopes and their median at most, twice that with the halves;
- * three windows a minute on rung 0, all others together about one. Most series
+ * three windows a minute on level 0, all others together about one. Most series
  * do not grow, so a window is looked at only as far as something depends on it.
  * Where a bound shows that the rise is lost in the noise there is no fit at all:
  * without a rise no set of tests can pass. (446 bands, 120 steps: 290 ms without
@@ -29,9 +29,9 @@
 #include "daemon/trend/shape.h"
 #include "daemon/trend/theil_sen.h"
 
-#define RECORD_RUNG_FIRST  1u
-#define RECORD_RUNG_LAST   4u
-#define RECORD_THIRD_FROM  3u /* rungs from here on: the third highest, one odd job must not blind us */
+#define RECORD_LEVEL_FIRST 1u
+#define RECORD_LEVEL_LAST  4u
+#define RECORD_THIRD_FROM  3u /* levels from here on: the third highest, one odd job must not blind us */
 #define RECORD_THIRD_LEAST 6u /* filled buckets for that */
 #define NO_OLDER_GROWTH    99.0
 #define Z_LEAST            3.0 /* slope over its error: of TEST_Z3 */
@@ -41,7 +41,7 @@
 static const struct {
         uint8_t points;
         uint8_t pair; /* buckets averaged to one point */
-} shapes[WINDOWS_PER_RUNG] = { { 18, 1 }, { 24, 1 }, { 18, 2 }, { 24, 2 } };
+} shapes[WINDOWS_PER_LEVEL] = { { 18, 1 }, { 24, 1 }, { 18, 2 }, { 24, 2 } };
 
 void windows_init(struct windows *w, uint64_t leak_after_minutes)
 {
@@ -51,12 +51,12 @@ void windows_init(struct windows *w, uint64_t leak_after_minutes)
 
 unsigned window_points(unsigned index)
 {
-        return shapes[index % WINDOWS_PER_RUNG].points;
+        return shapes[index % WINDOWS_PER_LEVEL].points;
 }
 
 uint64_t window_point_minutes(unsigned index)
 {
-        return shapes[index % WINDOWS_PER_RUNG].pair * ladder_width(index / WINDOWS_PER_RUNG);
+        return shapes[index % WINDOWS_PER_LEVEL].pair * ladder_width(index / WINDOWS_PER_LEVEL);
 }
 
 uint64_t window_span_minutes(unsigned index)
@@ -83,9 +83,9 @@ int windows_widest(const struct windows *w, uint32_t tests, unsigned below)
         return -1;
 }
 
-bool windows_silent(const struct windows *w, unsigned rungs)
+bool windows_silent(const struct windows *w, unsigned levels)
 {
-        return windows_widest(w, 0, rungs * WINDOWS_PER_RUNG) < 0;
+        return windows_widest(w, 0, levels * WINDOWS_PER_LEVEL) < 0;
 }
 
 /* ------------------------------------------------------------------ points */
@@ -96,12 +96,12 @@ static double mean_of_pair(double a, double b)
 }
 
 /* Oldest first. Returns the number of filled points. */
-static unsigned gather(const struct ladder *l, unsigned rung, unsigned n, unsigned pair, double *p)
+static unsigned gather(const struct ladder *l, unsigned level, unsigned n, unsigned pair, double *p)
 {
         double floors[LADDER_BUCKETS];
         unsigned filled = 0;
 
-        ladder_newest(l, rung, n * pair, floors);
+        ladder_newest(l, level, n * pair, floors);
         for (unsigned i = 0; i < n; i++) {
                 p[i] = pair == 2 ? mean_of_pair(floors[2 * i], floors[2 * i + 1]) : floors[i];
                 filled += !isnan(p[i]);
@@ -111,15 +111,15 @@ static unsigned gather(const struct ladder *l, unsigned rung, unsigned n, unsign
 
 /* ------------------------------------------------------------------ record */
 
-/* The highest (or third highest) floor of one rung that lies before a window of `span` minutes; -INFINITY: none. */
-static double record_of_rung(const struct ladder *l, unsigned rung, uint64_t span)
+/* The highest (or third highest) floor of one level that lies before a window of `span` minutes; -INFINITY: none. */
+static double record_of_level(const struct ladder *l, unsigned level, uint64_t span)
 {
         double top[3] = { -INFINITY, -INFINITY, -INFINITY };
-        uint64_t width = ladder_width(rung), skip = (span + width - 1) / width + 1;
-        unsigned kept = ladder_kept(l, rung), filled = 0;
+        uint64_t width = ladder_width(level), skip = (span + width - 1) / width + 1;
+        unsigned kept = ladder_kept(l, level), filled = 0;
 
         for (uint64_t age = skip; age < kept; age++) {
-                double high = ladder_high(l, rung, (unsigned)age);
+                double high = ladder_high(l, level, (unsigned)age);
 
                 if (isnan(high))
                         continue;
@@ -132,7 +132,7 @@ static double record_of_rung(const struct ladder *l, unsigned rung, uint64_t spa
                         }
                 }
         }
-        bool third = rung >= RECORD_THIRD_FROM && filled >= RECORD_THIRD_LEAST;
+        bool third = level >= RECORD_THIRD_FROM && filled >= RECORD_THIRD_LEAST;
         return third ? top[2] : top[0];
 }
 
@@ -141,9 +141,9 @@ static double record_before(const struct ladder *l, unsigned index)
 {
         double record = -INFINITY;
 
-        for (unsigned rung = RECORD_RUNG_FIRST; rung <= RECORD_RUNG_LAST; rung++)
-                if (ladder_width(rung) >= window_point_minutes(index))
-                        record = fmax(record, record_of_rung(l, rung, window_span_minutes(index)));
+        for (unsigned level = RECORD_LEVEL_FIRST; level <= RECORD_LEVEL_LAST; level++)
+                if (ladder_width(level) >= window_point_minutes(index))
+                        record = fmax(record, record_of_level(l, level, window_span_minutes(index)));
         return record;
 }
 
@@ -233,9 +233,9 @@ void windows_put(struct windows *w, unsigned index, const struct window_result *
 static struct window_result look(const struct windows *w, const struct ladder *l, const struct life *life,
                                  unsigned index, bool growing)
 {
-        unsigned n = window_points(index), pair = shapes[index % WINDOWS_PER_RUNG].pair;
+        unsigned n = window_points(index), pair = shapes[index % WINDOWS_PER_LEVEL].pair;
         double p[THEIL_SEN_MAX];
-        unsigned filled = gather(l, index / WINDOWS_PER_RUNG, n, pair, p);
+        unsigned filled = gather(l, index / WINDOWS_PER_LEVEL, n, pair, p);
         bool told = growing || speaks_for_all(w, index);
         struct theil_sen fit;
 
@@ -259,27 +259,27 @@ static struct window_result look(const struct windows *w, const struct ladder *l
 
 bool window_fit(const struct ladder *ladder, unsigned index, struct theil_sen *ret)
 {
-        unsigned n = window_points(index), rung = index / WINDOWS_PER_RUNG,
-                 pair = shapes[index % WINDOWS_PER_RUNG].pair;
+        unsigned n = window_points(index), level = index / WINDOWS_PER_LEVEL,
+                 pair = shapes[index % WINDOWS_PER_LEVEL].pair;
         double p[THEIL_SEN_MAX];
 
-        if (ladder_kept(ladder, rung) < n * pair)
+        if (ladder_kept(ladder, level) < n * pair)
                 return false;
-        return 3 * gather(ladder, rung, n, pair, p) >= 2 * n && theil_sen_fit(p, n, ret);
+        return 3 * gather(ladder, level, n, pair, p) >= 2 * n && theil_sen_fit(p, n, ret);
 }
 
 void windows_judge(struct windows *w, const struct ladder *ladder, const struct life *life, unsigned gained,
                    bool growing)
 {
-        assert(gained <= LADDER_RUNGS);
-        for (unsigned rung = gained; rung-- > 0;) {
-                uint64_t count = ladder_count(ladder, rung);
+        assert(gained <= LADDER_LEVELS);
+        for (unsigned level = gained; level-- > 0;) {
+                uint64_t count = ladder_count(ladder, level);
 
-                for (unsigned k = WINDOWS_PER_RUNG; k-- > 0;) {
+                for (unsigned k = WINDOWS_PER_LEVEL; k-- > 0;) {
                         unsigned pair = shapes[k].pair;
 
                         if (count % pair == 0 && count >= shapes[k].points * pair) {
-                                unsigned index = rung * WINDOWS_PER_RUNG + k;
+                                unsigned index = level * WINDOWS_PER_LEVEL + k;
                                 struct window_result r = look(w, ladder, life, index, growing);
 
                                 windows_put(w, index, &r);

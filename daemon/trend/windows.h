@@ -2,10 +2,10 @@
 /*
  * windows.h - the 24 windows of a series and what each of them last said.
  *
- * On every rung of the ladder: its newest 18, 24, 36 and 48 buckets (the latter
+ * On every level of the ladder: its newest 18, 24, 36 and 48 buckets (the latter
  * two averaged in neighbouring pairs), so a window always has 18 or 24 points.
- * Window number 4 * rung + k; spans rise with the number, by 1.33 to 1.5, from
- * 18 minutes to 34 days. A window is judged only when its rung gains a bucket;
+ * Window number 4 * level + k; spans rise with the number, by 1.33 to 1.5, from
+ * 18 minutes to 34 days. A window is judged only when its level gains a bucket;
  * its result is kept until then.
  *
  * What a window says are the tests that it passes. A test with a number that is
@@ -21,10 +21,10 @@
 #include "daemon/trend/life.h"
 #include "daemon/trend/theil_sen.h"
 
-#define WINDOWS_PER_RUNG   4u
-#define WINDOWS            (LADDER_RUNGS * WINDOWS_PER_RUNG)
+#define WINDOWS_PER_LEVEL  4u
+#define WINDOWS            (LADDER_LEVELS * WINDOWS_PER_LEVEL)
 #define WINDOW_INTERVAL_SE 2.1 /* the slope's interval is slope +- so many standard errors */
-#define WINDOWS_RECENT     10u /* the first so many: rungs 0, 1 and the two shorter ones of rung 2 (<= 6.4 h) */
+#define WINDOWS_RECENT     10u /* the first so many: levels 0, 1 and the two shorter ones of level 2 (<= 6.4 h) */
 
 /* In the order in which a reader would ask; the order is used to name what is missing. */
 enum window_test {
@@ -86,7 +86,7 @@ struct windows {
 void windows_init(struct windows *w, uint64_t leak_after_minutes);
 
 /*
- * Judges the windows of the `gained` lowest rungs, right after ladder_push() and life_push(). A window whose rise is
+ * Judges the windows of the `gained` lowest levels, right after ladder_push() and life_push(). A window whose rise is
  * lost in the noise (TEST_Z3) decides nothing: unless `growing`, its shape is not looked at and NaN, and so are all
  * of its numbers unless it is the widest recent one with a result.
  */
@@ -104,8 +104,8 @@ static inline bool window_has(const struct window_result *r, uint32_t tests)
         return r->filled > 0 && (r->passed & tests) == tests;
 }
 
-/* Whether no window of the `rungs` lowest rungs has a result. */
-bool windows_silent(const struct windows *w, unsigned rungs);
+/* Whether no window of the `levels` lowest levels has a result. */
+bool windows_silent(const struct windows *w, unsigned levels);
 
 /* Index of the widest window whose result passes all of `tests` (0 = just has one), or -1. */
 int windows_widest(const struct windows *w, uint32_t tests, unsigned below);

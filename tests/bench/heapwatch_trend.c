@@ -114,7 +114,7 @@ static bool take_sample(struct detector *d, const char *time, const char *bytes)
 
         if (!d->in_series || !parse_number(time, &time_ns) || !parse_number(bytes, &value))
                 return false;
-        while (trend_step(&d->trend, trend_settled(&d->trend, time_ns)))
+        while (trend_step(&d->trend, trend_watermark(&d->trend, time_ns)))
                 answer_if_due(d, time_ns);
         (void)trend_push(&d->trend, time_ns, (double)value); /* late ones are counted there */
         return true;

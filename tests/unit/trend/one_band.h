@@ -9,17 +9,17 @@
 
 struct one_band {
         struct band_windows windows;
-        struct band_stretch stretch;
+        struct band_interval interval;
         struct band_now now;
 };
 
 static inline void one_band_init(struct one_band *b)
 {
-        *b = (struct one_band){ .stretch.n = 0 };
+        *b = (struct one_band){ .interval.n = 0 };
         band_now_init(&b->now);
 }
 
-static inline void one_band_end(struct band_windows *w, const struct band_stretch *s, const struct band_now *now)
+static inline void one_band_end(struct band_windows *w, const struct band_interval *s, const struct band_now *now)
 {
         struct band_slice slice = band_now_slice(s, now);
 
@@ -29,23 +29,23 @@ static inline void one_band_end(struct band_windows *w, const struct band_stretc
 
 static inline void one_band_push(struct one_band *b, uint64_t time_ns, double value)
 {
-        uint64_t newest_ns = b->stretch.newest_ns;
+        uint64_t newest_ns = b->interval.newest_ns;
 
-        if (b->stretch.n && time_ns < newest_ns) {
-                struct band_stretch late;
+        if (b->interval.n && time_ns < newest_ns) {
+                struct band_interval late;
                 struct band_now now;
-                band_stretch_begin(&late, time_ns, ONE_BAND_RESOLUTION_NS);
+                band_interval_begin(&late, time_ns, ONE_BAND_RESOLUTION_NS);
                 band_now_init(&now);
                 band_now_add(&late, &now, &value, 1, time_ns, 0);
                 one_band_end(&b->windows, &late, &now);
                 return;
         }
-        if (!band_stretch_takes(&b->stretch, time_ns)) {
-                one_band_end(&b->windows, &b->stretch, &b->now);
+        if (!band_interval_takes(&b->interval, time_ns)) {
+                one_band_end(&b->windows, &b->interval, &b->now);
                 b->now.area = 0;
-                band_stretch_begin(&b->stretch, time_ns, ONE_BAND_RESOLUTION_NS);
+                band_interval_begin(&b->interval, time_ns, ONE_BAND_RESOLUTION_NS);
         }
-        band_now_add(&b->stretch, &b->now, &value, 1, time_ns, (double)(time_ns - newest_ns) / 1e9);
+        band_now_add(&b->interval, &b->now, &value, 1, time_ns, (double)(time_ns - newest_ns) / 1e9);
 }
 
 /* With what waits. */
@@ -53,7 +53,7 @@ static inline struct band_windows one_band_windows(const struct one_band *b)
 {
         struct band_windows w = b->windows;
 
-        one_band_end(&w, &b->stretch, &b->now);
+        one_band_end(&w, &b->interval, &b->now);
         return w;
 }
 

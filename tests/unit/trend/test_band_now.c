@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stretch of samples against all of them kept in double precision: moments, extremes, last value, area. */
+/* An interval of samples against all of them kept in double precision: moments, extremes, last value, area. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -36,7 +36,7 @@ static void keep(struct all *a, uint64_t time_ns, double v, double gap_s)
         a->any = true;
 }
 
-static void check(const struct band_stretch *s, const struct band_now *now, const struct all *a)
+static void check(const struct band_interval *s, const struct band_now *now, const struct all *a)
 {
         struct band_slice slice = band_now_slice(s, now);
         const struct moments *m = &a->bucket.moments;
@@ -76,7 +76,7 @@ static void like_all_kept(void **state)
 
         (void)state;
         for (unsigned round = 0; round < 300; round++) {
-                struct band_stretch s;
+                struct band_interval s;
                 struct band_now now[BANDS];
                 struct all all[BANDS] = { 0 };
                 uint64_t time_ns = 48 * 3600 * SECOND + random_next(&r) % (1000 * SECOND), before_ns = 0;
@@ -84,9 +84,9 @@ static void like_all_kept(void **state)
 
                 for (unsigned b = 0; b < BANDS; b++)
                         band_now_init(&now[b]);
-                band_stretch_begin(&s, time_ns, MINUTE);
-                assert_false(band_stretch_takes(&s, time_ns)); /* not begun */
-                for (unsigned i = 0; i == 0 || band_stretch_takes(&s, time_ns); i++) {
+                band_interval_begin(&s, time_ns, MINUTE);
+                assert_false(band_interval_takes(&s, time_ns)); /* not begun */
+                for (unsigned i = 0; i == 0 || band_interval_takes(&s, time_ns); i++) {
                         double values[BANDS], gap_s = (double)(time_ns - before_ns) / 1e9;
                         for (unsigned b = 0; b < BANDS; b++) {
                                 values[b] = value(&r, b, i);
@@ -103,27 +103,27 @@ static void like_all_kept(void **state)
         }
 }
 
-/* The area goes on from one stretch to the next. */
+/* The area goes on from one interval to the next. */
 static void area_between(void **state)
 {
-        struct band_stretch s;
+        struct band_interval s;
         struct band_now now;
         double v = 100;
 
         (void)state;
         band_now_init(&now);
-        band_stretch_begin(&s, 50 * SECOND, MINUTE);
+        band_interval_begin(&s, 50 * SECOND, MINUTE);
         assert_true(s.end_ns == 60 * SECOND);
         band_now_add(&s, &now, &v, 1, 50 * SECOND, 50);
         assert_true(now.area == 0);
-        assert_true(band_stretch_takes(&s, 50 * SECOND) && band_stretch_takes(&s, 60 * SECOND - 1));
-        assert_false(band_stretch_takes(&s, 50 * SECOND - 1) || band_stretch_takes(&s, 60 * SECOND));
-        band_stretch_begin(&s, 90 * SECOND, MINUTE);
+        assert_true(band_interval_takes(&s, 50 * SECOND) && band_interval_takes(&s, 60 * SECOND - 1));
+        assert_false(band_interval_takes(&s, 50 * SECOND - 1) || band_interval_takes(&s, 60 * SECOND));
+        band_interval_begin(&s, 90 * SECOND, MINUTE);
         assert_true(s.end_ns == 100 * SECOND);
         v = 200;
         band_now_add(&s, &now, &v, 1, 90 * SECOND, 40);
         assert_true(now.area == 150 * 40 && now.first == 200);
-        band_stretch_begin(&s, UINT64_MAX - 5, MINUTE);
+        band_interval_begin(&s, UINT64_MAX - 5, MINUTE);
         assert_true(s.end_ns == UINT64_MAX);
 }
 

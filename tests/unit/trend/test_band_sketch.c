@@ -83,7 +83,7 @@ static void near(double is, double wanted, double error)
         assert_true(fabs(is - wanted) <= error * wanted * (1 + 1e-6));
 }
 
-/* The quantiles of a stretch of whole slices. */
+/* The quantiles of an interval of whole slices. */
 static void check(uint64_t from_ns, uint64_t to_ns)
 {
         static double sorted[SAMPLES_MAX];
@@ -99,7 +99,7 @@ static void check(uint64_t from_ns, uint64_t to_ns)
         }
 }
 
-/* Stretches of each ring that end with the newest sample, and the run. */
+/* Ranges of each ring that end with the newest sample, and the run. */
 static void check_all(uint64_t newest_ns)
 {
         for (unsigned r = 0; r < BAND_RINGS; r++) {

@@ -70,7 +70,7 @@ static void check(const struct one_band *band, const struct sample *samples, uns
         double area;
 
         assert_true(w.last_ns + 1 == to_ns);
-        struct band_slice waiting = band_now_slice(&band->stretch, &band->now);
+        struct band_slice waiting = band_now_slice(&band->interval, &band->now);
         assert_true(band_windows_span(&band->windows, &waiting, from_ns, to_ns, &b, &area));
         compare(&b, samples, n, from_ns, to_ns);
         assert_true(band_windows_span(&w, NULL, from_ns, to_ns, &b, &area));
@@ -89,15 +89,15 @@ static void test_all_samples_kept(void **state)
                 for (unsigned i = 0; i < SAMPLES; i++) {
                         one_band_push(&b, samples[i].time_ns, samples[i].value);
                         if (i > 100 && i % 97 == 0)
-                                check(&b, samples, i + 1, 0, b.stretch.newest_ns + 1);
+                                check(&b, samples, i + 1, 0, b.interval.newest_ns + 1);
                 }
                 /* Slices of the finest ring: the last five whole hundreds of seconds. */
-                uint64_t from_ns = (b.stretch.newest_ns / (100 * SECOND) - 5) * 100 * SECOND;
-                check(&b, samples, SAMPLES, from_ns, b.stretch.newest_ns + 1);
+                uint64_t from_ns = (b.interval.newest_ns / (100 * SECOND) - 5) * 100 * SECOND;
+                check(&b, samples, SAMPLES, from_ns, b.interval.newest_ns + 1);
         }
 }
 
-/* The newest slice that is over by a time, of whichever ring; the oldest of a stretch; how far back all is known. */
+/* The newest slice that is over by a time, of whichever ring; the oldest of an interval; how far back all is known. */
 static void test_before_and_oldest(void **state)
 {
         (void)state;
@@ -109,7 +109,7 @@ static void test_before_and_oldest(void **state)
         for (uint64_t s = 1000; s < 200000; s += 50)
                 one_band_push(&band, s * SECOND, (double)s);
         struct band_windows w = one_band_windows(&band);
-        struct band_slice waiting = band_now_slice(&band.stretch, &band.now);
+        struct band_slice waiting = band_now_slice(&band.interval, &band.now);
         assert_true(band_windows_before(&band.windows, &waiting, 300000 * SECOND, &b) && b.last == 199950);
         assert_true(band_windows_before(&w, NULL, 300000 * SECOND, &b));
         assert_true(b.last == 199950 && b.last_time_ns / SECOND == 199950);

@@ -23,16 +23,16 @@ static int by_value(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-/* Bucket `number` of a rung, from the minutes themselves. */
-static double naive_floor(unsigned rung, uint64_t number)
+/* Bucket `number` of a level, from the minutes themselves. */
+static double naive_floor(unsigned level, uint64_t number)
 {
         double v[4];
         unsigned k = 0;
 
-        if (rung == 0)
+        if (level == 0)
                 return all[number];
         for (unsigned i = 0; i < 4; i++) {
-                double child = naive_floor(rung - 1, number * 4 + i);
+                double child = naive_floor(level - 1, number * 4 + i);
 
                 if (!isnan(child))
                         v[k++] = child;
@@ -49,14 +49,14 @@ static double naive_floor(unsigned rung, uint64_t number)
         }
 }
 
-static double naive_high(unsigned rung, uint64_t number)
+static double naive_high(unsigned level, uint64_t number)
 {
         double high = NAN;
 
-        if (rung < 3)
-                return naive_floor(rung, number);
+        if (level < 3)
+                return naive_floor(level, number);
         for (unsigned i = 0; i < 4; i++)
-                high = fmax(high, naive_high(rung - 1, number * 4 + i));
+                high = fmax(high, naive_high(level - 1, number * 4 + i));
         return high;
 }
 
@@ -68,7 +68,7 @@ static void assert_same(double a, double b)
                 assert_true(a == b);
 }
 
-/* Highs of the wide rungs are kept in single precision. */
+/* Highs of the wide levels are kept in single precision. */
 static void assert_high(double a, double b)
 {
         assert_same((double)(float)a, (double)(float)b);
@@ -76,16 +76,16 @@ static void assert_high(double a, double b)
 
 static void assert_ladder(const struct ladder *l, uint64_t minutes)
 {
-        for (unsigned rung = 0; rung < LADDER_RUNGS; rung++) {
-                uint64_t count = minutes / ladder_width(rung);
+        for (unsigned level = 0; level < LADDER_LEVELS; level++) {
+                uint64_t count = minutes / ladder_width(level);
                 unsigned kept = count < 48 ? (unsigned)count : 48;
 
-                assert_int_equal(ladder_count(l, rung), count);
-                assert_int_equal(ladder_kept(l, rung), kept);
+                assert_int_equal(ladder_count(l, level), count);
+                assert_int_equal(ladder_kept(l, level), kept);
                 for (unsigned age = 0; age < kept; age++) {
-                        assert_same(ladder_floor(l, rung, age), naive_floor(rung, count - 1 - age));
-                        if (rung < 5)
-                                assert_high(ladder_high(l, rung, age), naive_high(rung, count - 1 - age));
+                        assert_same(ladder_floor(l, level, age), naive_floor(level, count - 1 - age));
+                        if (level < 5)
+                                assert_high(ladder_high(l, level, age), naive_high(level, count - 1 - age));
                 }
         }
 }
@@ -106,8 +106,8 @@ static void compare(uint64_t seed, unsigned gap_pct, unsigned minutes)
                 hole -= hole > 0;
                 all[m] = empty ? NAN : 1e9 + floor(1e6 * random_unit(&r));
                 unsigned gained = ladder_push(&l, all[m]), want = 1;
-                for (unsigned rung = 1; rung < 6; rung++)
-                        want += (m + 1) % (1u << (2 * rung)) == 0;
+                for (unsigned level = 1; level < 6; level++)
+                        want += (m + 1) % (1u << (2 * level)) == 0;
                 assert_int_equal(gained, want);
                 if (m < 300 || m % 997 == 0 || want >= 5)
                         assert_ladder(&l, m + 1);
@@ -120,7 +120,7 @@ static void widths(void **state)
         const unsigned want[] = { 1, 4, 16, 64, 256, 1024 };
 
         (void)state;
-        for (unsigned r = 0; r < LADDER_RUNGS; r++)
+        for (unsigned r = 0; r < LADDER_LEVELS; r++)
                 assert_int_equal(ladder_width(r), want[r]);
         assert_int_equal(LADDER_MINUTES, 48 * 1024);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* onset.c: bends at known minutes, one miss forgiven, coarse rungs, and never behind the window. */
+/* onset.c: bends at known minutes, one miss forgiven, coarse levels, and never behind the window. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +62,7 @@ static void a_line_from_the_start(void **state)
         (void)state;
         run(line, 1600);
         assert_int_equal(onset(13), 0); /* 1536 minutes */
-        /* Narrower ones follow their own rung and the next; floors of wider buckets lie too low on a rising line. */
+        /* Narrower ones follow their own level and the next; floors of wider buckets lie too low on a rising line. */
         assert_int_equal(onset(5), 832);
         assert_int_equal(onset(9), 0);
 }
@@ -84,14 +84,14 @@ static void the_window_itself(void **state)
         assert_in_range(onset(7), 464, 480);
 }
 
-/* Bucket 100 of rung 1 (minutes 400 .. 404) is far off the line and is passed over. */
+/* Bucket 100 of level 1 (minutes 400 .. 404) is far off the line and is passed over. */
 static void one_miss_is_forgiven(void **state)
 {
         (void)state;
         run(with_one_bucket_off, 500);
         assert_true(windows.results[4].filled);
         assert_true(windows.results[4].ended == 500);
-        assert_int_equal(onset(4), 308); /* where the rung ends: 48 buckets before 500 */
+        assert_int_equal(onset(4), 308); /* where the level ends: 48 buckets before 500 */
 }
 
 static void two_misses_are_the_bend(void **state)

@@ -17,16 +17,16 @@ struct rig {
         unsigned n_ticks;
 };
 
-static void on_tick(void *ctx, uint64_t settled_ns)
+static void on_tick(void *ctx, uint64_t watermark_ns)
 {
         struct rig *r = ctx;
         struct trend_result result;
         bool known = tracker_verdict(r->t, subject_series(SERIES_LIVE), &result);
 
         assert_true(r->n_ticks < TICKS_MAX);
-        assert_int_equal(settled_ns, tracker_settled_ns(r->t));
-        assert_true(!known || result.verdict == TREND_UNKNOWN || result.as_of_ns <= settled_ns);
-        r->ticks[r->n_ticks] = settled_ns;
+        assert_int_equal(watermark_ns, tracker_watermark_ns(r->t));
+        assert_true(!known || result.verdict == TREND_UNKNOWN || result.as_of_ns <= watermark_ns);
+        r->ticks[r->n_ticks] = watermark_ns;
         r->verdicts[r->n_ticks++] = known ? result.verdict : TREND_UNKNOWN;
 }
 
@@ -164,11 +164,11 @@ static void test_a_capability_that_is_known_is_waited_for(void **state)
         block(&r, 0, 0, 200 * SECOND);
         live(&r, 100 * SECOND, MIB);
         block(&r, 0, 200 * SECOND, 300 * SECOND);
-        assert_int_equal(tracker_settled_ns(r.t), 0); /* nothing has come from capability 1 yet */
+        assert_int_equal(tracker_watermark_ns(r.t), 0); /* nothing has come from capability 1 yet */
         block(&r, 1, 0, 250 * SECOND);
-        assert_int_equal(tracker_settled_ns(r.t), 0); /* its block may not be whole */
+        assert_int_equal(tracker_watermark_ns(r.t), 0); /* its block may not be whole */
         block(&r, 1, 250 * SECOND, 300 * SECOND);
-        assert_int_equal(tracker_settled_ns(r.t), 250 * SECOND);
+        assert_int_equal(tracker_watermark_ns(r.t), 250 * SECOND);
         rig_close(&r);
 }
 
@@ -202,10 +202,10 @@ static void test_process_samples_move_no_time(void **state)
         memset(&p, 0xff, sizeof(p));
         live(&r, SECOND, MIB);
         heap(&r, SECOND, 4 * MIB);
-        uint64_t settled = tracker_settled_ns(r.t);
+        uint64_t watermark = tracker_watermark_ns(r.t);
         p.rss_bytes = 10 * MIB;
         model_process(r.f.m, 500 * SECOND, &p);
-        assert_int_equal(tracker_settled_ns(r.t), settled);
+        assert_int_equal(tracker_watermark_ns(r.t), watermark);
         assert_int_equal(r.n_ticks, 0);
         assert_true(model_series(r.f.m, SERIES_OFF_HEAP)->total.last == (double)(6 * MIB));
         rig_close(&r);
@@ -237,7 +237,7 @@ static void test_ticks_depend_on_the_log_alone(void **state)
         (void)state;
         play_ticks(&whole, 700);
         play_ticks(&single, 1);
-        assert_int_equal(whole.n_ticks, 354); /* 16 to 369 s: from the first settled time to the last sample */
+        assert_int_equal(whole.n_ticks, 354); /* 16 to 369 s: from the first watermark to the last sample */
         assert_int_equal(single.n_ticks, whole.n_ticks);
         for (unsigned i = 0; i < whole.n_ticks; i++) {
                 assert_int_equal(whole.ticks[i], single.ticks[i]);
@@ -252,20 +252,20 @@ static void test_ticks_depend_on_the_log_alone(void **state)
 static struct {
         unsigned long told;
         uint64_t last_ns, from_ns;
-        bool even; /* distances are 1 s up to 10 min, then at most a 64th of the leap */
+        bool even; /* distances are 1 s up to 10 min, then at most a 64th of the gap */
 } ticks;
 
-static void count_tick(void *ctx, uint64_t settled_ns)
+static void count_tick(void *ctx, uint64_t watermark_ns)
 {
-        uint64_t leaped = settled_ns - ticks.from_ns, distance = settled_ns - ticks.last_ns;
+        uint64_t gap_ns = watermark_ns - ticks.from_ns, distance = watermark_ns - ticks.last_ns;
 
         (void)ctx;
         ticks.told++;
-        ticks.even &= distance == SECOND || (leaped > 600 * SECOND && distance <= leaped / 64 + SECOND);
-        ticks.last_ns = settled_ns;
+        ticks.even &= distance == SECOND || (gap_ns > 600 * SECOND && distance <= gap_ns / 64 + SECOND);
+        ticks.last_ns = watermark_ns;
 }
 
-static void test_a_leap_is_bounded(void **state)
+static void test_a_gap_is_bounded(void **state)
 {
         static struct rig r;
 
@@ -295,12 +295,12 @@ static void test_ticks_in_a_silence(void **state)
                 live(&r, 100 * SECOND, MIB);
                 live(&r, 110 * SECOND, MIB);
                 ticks.told = 0;
-                ticks.from_ns = ticks.last_ns = tracker_settled_ns(r.t);
+                ticks.from_ns = ticks.last_ns = tracker_watermark_ns(r.t);
                 ticks.even = true;
                 live(&r, (110 + silences[i]) * SECOND + SECOND / 2, MIB);
                 assert_true(ticks.even);
                 assert_in_range(ticks.told, 600, TRACKER_TICKS_MAX);
-                assert_int_equal(ticks.last_ns, tracker_settled_ns(r.t) / SECOND * SECOND);
+                assert_int_equal(ticks.last_ns, tracker_watermark_ns(r.t) / SECOND * SECOND);
                 assert_int_equal(ticks.last_ns, (110 + silences[i] - TRACKER_WAIT_MINUTES) * SECOND);
                 ticks.told = 0;
                 live(&r, (112 + silences[i]) * SECOND, MIB);
@@ -533,10 +533,10 @@ static void test_due(void **state)
         live(&r, 20 * SECOND + 1, MIB);
         live(&r, 21 * SECOND, MIB);
         assert_int_equal(tracker_take_due(r.t, s, 4), 1);
-        assert_true(tracker_settled_ns(r.t) < 21 * SECOND);
+        assert_true(tracker_watermark_ns(r.t) < 21 * SECOND);
         end(&r);
         assert_int_equal(tracker_take_due(r.t, s, 4), 1); /* the last word is as of the end ... */
-        assert_int_equal(tracker_settled_ns(r.t), 21 * SECOND);
+        assert_int_equal(tracker_watermark_ns(r.t), 21 * SECOND);
         assert_int_equal(tracker_take_due(r.t, s, 4), 0); /* ... and said once */
         while (tracker_next(r.t, &at, &one))
                 n++;
@@ -658,7 +658,7 @@ int main(void)
                 cmocka_unit_test(test_a_buffer_that_never_comes_is_not_waited_for),
                 cmocka_unit_test(test_process_samples_move_no_time),
                 cmocka_unit_test(test_ticks_depend_on_the_log_alone),
-                cmocka_unit_test(test_a_leap_is_bounded),
+                cmocka_unit_test(test_a_gap_is_bounded),
                 cmocka_unit_test(test_ticks_in_a_silence),
                 cmocka_unit_test(test_bands),
                 cmocka_unit_test(test_what_a_band_had_a_little_earlier),

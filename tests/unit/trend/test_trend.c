@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trend.c: samples of all kinds, gaps, leaps, late ones, waiting, restarts, scales, and what must always hold. */
+/* trend.c: samples of all kinds, gaps, jumps, late ones, waiting, restarts, scales, and what must always hold. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -238,8 +238,8 @@ static void same_highs(const float *a, const float *b, size_t n)
 
 static void same_state(struct trend a, struct trend b)
 {
-        same_numbers(&a.ladder.floors[0][0], &b.ladder.floors[0][0], LADDER_RUNGS * LADDER_BUCKETS);
-        same_highs(&a.ladder.highs[0][0], &b.ladder.highs[0][0], LADDER_HIGH_RUNGS * LADDER_BUCKETS);
+        same_numbers(&a.ladder.floors[0][0], &b.ladder.floors[0][0], LADDER_LEVELS * LADDER_BUCKETS);
+        same_highs(&a.ladder.highs[0][0], &b.ladder.highs[0][0], LADDER_HIGH_LEVELS * LADDER_BUCKETS);
         same_numbers(a.life.means, b.life.means, LIFE_BUCKETS);
         for (unsigned i = 0; i < TREND_OPEN_MINUTES; i++)
                 assert_true(a.open[i].n == b.open[i].n && a.open[i].sum == b.open[i].sum);
@@ -257,8 +257,8 @@ static void same_state(struct trend a, struct trend b)
         assert_memory_equal(&a, &b, sizeof(a));
 }
 
-/* However long a stretch without samples, the whole state is that of closing its minutes one by one. */
-static void quiet_stretches(void **state)
+/* However long an interval without samples, the whole state is that of closing its minutes one by one. */
+static void quiet_intervals(void **state)
 {
         static struct trend one_by_one;
         static const unsigned gaps[] = { 3, 47, 50, 200, 900, 4000, 20000, LADDER_MINUTES };
@@ -294,8 +294,8 @@ static void quiet_stretches(void **state)
         assert_true(grew > 0 && leaked > 0);
 }
 
-/* The clock leaps by hours and days: what was known ages; nothing grows because of it. */
-static void leaps(void **state)
+/* The clock jumps by hours and days: what was known ages; nothing grows because of it. */
+static void jumps(void **state)
 {
         (void)state;
         begin();
@@ -307,7 +307,7 @@ static void leaps(void **state)
         assert_int_equal(trend_closed_minutes(&t), 1740);
         assert_int_equal(t.jumps, 0);
         assert_true(verdict() < TREND_GROWING);
-        /* As long as the widest rung is kept: everything closes in turn ... */
+        /* As long as the widest level is kept: everything closes in turn ... */
         uint64_t far = 1740 + LADDER_MINUTES;
         assert_int_equal(trend_push(&t, far * MIN, 1e9), TREND_PUSH_OK);
         assert_int_equal(t.jumps, 0);
@@ -564,8 +564,8 @@ int main(void)
                 cmocka_unit_test(onset_stays_while_growth_goes_on),
                 cmocka_unit_test(big_leak),
                 cmocka_unit_test(gaps_in_turn),
-                cmocka_unit_test(quiet_stretches),
-                cmocka_unit_test(leaps),
+                cmocka_unit_test(quiet_intervals),
+                cmocka_unit_test(jumps),
                 cmocka_unit_test(late_ones),
                 cmocka_unit_test(waiting),
                 cmocka_unit_test(refused),

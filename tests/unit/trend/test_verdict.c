@@ -45,7 +45,7 @@ static void steps(unsigned n, enum trend_verdict want)
                 assert_int_equal(step(), want);
 }
 
-/* Makes the newest rung-1 floor this. */
+/* Makes the newest level-1 floor this. */
 static void floor_is(double bytes)
 {
         for (unsigned m = 0; m < 4; m++)

@@ -46,11 +46,11 @@ static bool passes(unsigned index, enum window_test test)
 
 static void spans(void **state)
 {
-        const unsigned on_rung[] = { 18, 24, 36, 48 };
+        const unsigned on_level[] = { 18, 24, 36, 48 };
 
         (void)state;
         for (unsigned i = 0; i < WINDOWS; i++) {
-                assert_int_equal(window_span_minutes(i), on_rung[i % 4] << (2 * (i / 4)));
+                assert_int_equal(window_span_minutes(i), on_level[i % 4] << (2 * (i / 4)));
                 assert_int_equal(window_points(i), i % 2 ? 24 : 18);
                 assert_int_equal(window_points(i) * window_point_minutes(i), window_span_minutes(i));
                 assert_true(i == 0 || window_span_minutes(i) > window_span_minutes(i - 1));
@@ -59,7 +59,7 @@ static void spans(void **state)
         assert_int_equal(window_span_minutes(WINDOWS - 1), LADDER_MINUTES);
 }
 
-/* A window is judged at the minutes at which its rung (pairs: two buckets of it) is complete, not before it is full. */
+/* A window is judged at the minutes at which its level's bucket (pairs: two) is complete, not before it is full. */
 static void when_judged(void **state)
 {
         (void)state;
@@ -201,7 +201,7 @@ static void calm_like_growing(void **state)
                 minute(hole ? (double)NAN : 1e9 + slope * (m % 500) + 1e8 * random_unit(&r));
                 hole -= hole > 0;
                 unsigned gained = 1;
-                while (gained < LADDER_RUNGS && m % ladder_width(gained) == 0)
+                while (gained < LADDER_LEVELS && m % ladder_width(gained) == 0)
                         gained++;
                 windows_judge(&calm, &ladder, &life, gained, false);
                 int told = windows_widest(&calm, 0, WINDOWS_RECENT);
@@ -230,14 +230,14 @@ static double naive_record(unsigned index)
         double record = -INFINITY;
         double span = (double)window_span_minutes(index);
 
-        for (unsigned rung = 1; rung <= 4; rung++) {
-                double width = (double)ladder_width(rung), best[3] = { -INFINITY, -INFINITY, -INFINITY };
-                int filled = 0, newest = (int)ladder_kept(&ladder, rung) - (int)ceil(span / width) - 1;
+        for (unsigned level = 1; level <= 4; level++) {
+                double width = (double)ladder_width(level), best[3] = { -INFINITY, -INFINITY, -INFINITY };
+                int filled = 0, newest = (int)ladder_kept(&ladder, level) - (int)ceil(span / width) - 1;
 
                 if (width < (double)window_point_minutes(index))
                         continue;
                 for (int k = 0; k < newest; k++) {
-                        double high = ladder_high(&ladder, rung, ladder_kept(&ladder, rung) - 1 - (unsigned)k);
+                        double high = ladder_high(&ladder, level, ladder_kept(&ladder, level) - 1 - (unsigned)k);
 
                         if (isnan(high))
                                 continue;
@@ -251,7 +251,7 @@ static double naive_record(unsigned index)
                                 }
                         }
                 }
-                record = fmax(record, rung >= 3 && filled >= 6 ? best[2] : best[0]);
+                record = fmax(record, level >= 3 && filled >= 6 ? best[2] : best[0]);
         }
         return record;
 }
