@@ -103,15 +103,15 @@ static char **child_arguments(const char *endpoint, const char *const *paths, si
         argv[at++] = strdup("--");
         for (size_t i = 0; i < n; i++)
                 argv[at++] = file_argument(paths[i]);
-        for (size_t i = 0; i < at; i++) {
-                if (argv[i])
-                        continue;
-                for (i = 0; i < at; i++)
-                        free(argv[i]);
-                free(argv);
-                return NULL;
-        }
-        return argv;
+        bool whole = true;
+        for (size_t i = 0; i < at; i++)
+                whole &= argv[i] != NULL;
+        if (whole)
+                return argv;
+        for (size_t i = 0; i < at; i++)
+                free(argv[i]);
+        free(argv);
+        return NULL;
 }
 
 static void free_arguments(char **argv)
