@@ -17,7 +17,7 @@
 #include "client/console/overview/sections.h"
 
 static const struct section sections[] = {
-        { .least = 1, .rows = identity_rows, .draw = draw_identity },
+        { .least = 2, .rows = identity_rows, .draw = draw_identity },
         { .least = 4, .rows = memory_rows, .draw = draw_memory, .air = true },
         { .least = 2, .rows = gc_rows, .draw = draw_gc, .air = true },
         { .least = 3, .rows = bands_rows, .draw = draw_bands, .air = true, .greedy = 2 },

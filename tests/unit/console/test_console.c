@@ -250,6 +250,10 @@ static void trends_and_alerts(void **state)
         Hw__Trend live = HW__TREND__INIT, band = HW__TREND__INIT;
         Hw__Trend *list[] = { &live, &band };
         Hw__Growth growth = HW__GROWTH__INIT;
+        Hw__GrowingBand growing = HW__GROWING_BAND__INIT;
+        Hw__GrowingBand *growing_list[] = { &growing };
+        Hw__TimeToLimit limit = HW__TIME_TO_LIMIT__INIT;
+        static const int sizes[][2] = { { 16, 60 }, { 24, 80 }, { 40, 120 } };
         Hw__Alerts alerts = HW__ALERTS__INIT;
         Hw__Alert alert = HW__ALERT__INIT;
         Hw__Alert *alert_list[] = { &alert };
@@ -265,9 +269,17 @@ static void trends_and_alerts(void **state)
         band.has_band = 1;
         band.band = 2;
         growth.sentence = (char *)"live data grows 1.5 MiB/min since 14:02";
+        growing.label = (char *)"Main.sessions";
+        growth.n_bands = 1;
+        growth.bands = growing_list;
+        live.has_onset_ns = 1;
+        live.onset_ns = 300 * SECOND;
+        limit.has_mid_ns = 1;
+        limit.mid_ns = 42 * 60 * SECOND;
         trends.n_trends = 2;
         trends.trends = list;
         trends.growth = &growth;
+        trends.time_to_limit = &limit;
         u.body_case = HW__UPDATE__BODY_TRENDS;
         u.trends = &trends;
         assert_int_equal(apply_made(w->view, 0, &u), 0);
@@ -296,6 +308,14 @@ static void trends_and_alerts(void **state)
         press(c, '1');
         assert_true(row_shows(c, "running", "↗"));
         assert_true(row_shows(c, "running", "leak"));
+        press(c, '0');
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) { /* the answer first, whatever the size */
+                char *all = drawn(c, sizes[i][0], sizes[i][1], false);
+
+                if (!strstr(all, "\n leak: +25.6 KiB/s since 5m 00s, Main.sessions, limit in"))
+                        fail_msg("%s", all);
+                free(all);
+        }
 }
 
 /* --------------------------------------------------------------- behaviour */

@@ -18,7 +18,7 @@ const COLUMNS: Column<Joined>[] = [
     { id: "label", title: "Band", width: "minmax(92px, 2fr)", left: true, value: (r) => r.label, draw: (c, r) => setLabel(c, r.label) },
     { id: "a", title: "A: mean", width: "78px", value: (r) => r.a?.bytes, text: (r) => bytes(r.a?.bytes) },
     { id: "b", title: "B: mean", width: "78px", value: (r) => r.b?.bytes, text: (r) => bytes(r.b?.bytes) },
-    { id: "diff", title: "B − A", width: "94px", value: (r) => r.diff, by: (r) => Math.abs(r.diff), text: (r) => signedBytes(r.diff), hint: "sorted by its size; a band that one side does not have counts as 0 there" },
+    { id: "diff", title: "B − A", width: "94px", value: (r) => r.diff, by: (r) => (r.diff === undefined ? undefined : Math.abs(r.diff)), text: (r) => signedBytes(r.diff), hint: "sorted by its size; a band that one side does not have counts as 0 there" },
     { id: "ratio", title: "of A", width: "90px", wide: true, value: (r) => r.ratio, text: (r) => share(r.ratio) },
     { id: "aslope", title: "A: slope", width: "136px", wide: true, value: (r) => r.a?.slope, text: (r) => slope(r.a?.slope) },
     { id: "bslope", title: "B: slope", width: "136px", wide: true, value: (r) => r.b?.slope, text: (r) => slope(r.b?.slope) },
@@ -76,8 +76,8 @@ function baseline(): Baseline | undefined {
 export function sideKey(app: App, name: "a" | "b"): string {
     const named = app.route.get(name), all = app.view.sorted().map((t) => t.key);
     if (named) return named;
-    const mine = app.target()?.key ?? all[0] ?? "";
-    return name === "a" ? mine : all.find((k) => k !== mine) ?? mine;
+    const mine = app.target()?.key ?? all[0] ?? "", filled = app.view.sorted().filter((t) => t.bands.size).map((t) => t.key);
+    return name === "a" ? mine : filled.find((k) => k !== mine) ?? mine;
 }
 
 // One side: a target or the baseline, and which stretch of it.
@@ -99,7 +99,7 @@ class Picker {
     }
 
     private rangeText(): string {
-        const one = this.app.view.targets.size < 2 && !this.app.route.get("a") && !this.app.route.get("b");
+        const one = [...this.app.view.targets.values()].filter((t) => t.bands.size).length < 2 && !this.app.route.get("a") && !this.app.route.get("b");
         return this.app.route.get(`r${this.name}`, one ? (this.name === "a" ? "first" : "second") : "all");
     }
 

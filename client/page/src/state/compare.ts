@@ -11,7 +11,7 @@ export interface Entry { bytes: number; slope?: number }
 export interface Side { name: string; made: string; total: number; bands: [string, Entry][] }
 export type Baseline = Side;
 
-export interface Joined { label: string; a?: Entry; b?: Entry; diff: number; ratio?: number; slopeDiff?: number }
+export interface Joined { label: string; a?: Entry; b?: Entry; diff?: number; ratio?: number; slopeDiff?: number }
 
 function spanOf(t: Target, text: string): Span {
     const { times } = t.censuses, first = times[0] ?? 0, end = times[times.length - 1] ?? t.eventTime, middle = first + (end - first) / 2;
@@ -43,10 +43,10 @@ function inside(t: Target, r: Span): [number, number] {
 
 export function join(a: Side | undefined, b: Side | undefined): Joined[] {
     const rows = new Map<string, Joined>();
-    for (const [label, e] of a?.bands ?? []) rows.set(label, { label, a: e, diff: 0 });
-    for (const [label, e] of b?.bands ?? []) rows.set(label, { ...(rows.get(label) ?? { label, diff: 0 }), b: e });
+    for (const [label, e] of a?.bands ?? []) rows.set(label, { label, a: e });
+    for (const [label, e] of b?.bands ?? []) rows.set(label, { ...(rows.get(label) ?? { label }), b: e });
     for (const r of rows.values()) {
-        r.diff = (r.b?.bytes ?? 0) - (r.a?.bytes ?? 0);
+        r.diff = a && b ? (r.b?.bytes ?? 0) - (r.a?.bytes ?? 0) : undefined; // a side without data is unknown, a band that it lacks is 0
         r.ratio = r.a && r.b && r.a.bytes > 0 ? r.b.bytes / r.a.bytes : undefined;
         r.slopeDiff = r.a?.slope !== undefined && r.b?.slope !== undefined ? r.b.slope - r.a.slope : undefined;
     }
