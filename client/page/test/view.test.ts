@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { join, parseBaseline, sideOf } from "../src/state/compare.ts";
 import { centres, ticksIn, tree } from "../src/state/ticks.ts";
+import { Target } from "../src/state/target.ts";
 import { View } from "../src/state/view.ts";
 import type { Update } from "../src/state/wire.ts";
 import { matcher } from "../src/widgets/controls.ts";
 import { csv } from "../src/widgets/save.ts";
+import runs from "./run_cases.json";
 
 const apply = (v: View, u: Update, daemon = 0) => v.apply([{ daemon, update: { target: "t", run: 1, ...u } }]);
 const census = (n: number, t: number, band: number[], bytes: number[]): Update => ({ census: { number: String(n), timeNs: String(t * 1e9), band,
@@ -22,6 +24,15 @@ test("a newer run clears what belonged to the run before; an older one is ignore
     assert.equal(t.state?.state, "STATE_RUNNING");
     apply(v, { run: 1, heap: { liveBytes: "7" } });
     assert.equal(t.heap, undefined);
+});
+
+test("what a message's run decides: the table that the C has, too", () => {
+    for (const [known, run, body, taken, after] of runs as [number, number, "heap" | "gc" | "sched" | "health" | "alerts", number, number][]) {
+        const t = new Target(0, "t"), field = (body as string) === "targetState" ? "state" : body;
+        if (known) t.apply({ target: "t", run: known, ticky: {} });
+        t.apply({ target: "t", run: run < 0 ? undefined : run, [body]: {} } as Update);
+        assert.deepEqual([t[field] !== undefined, t.run], [taken === 1, after], `run ${run} of a target in run ${known}: ${body}`);
+    }
 });
 
 test("removed targets and forgotten daemons go", () => {

@@ -427,6 +427,80 @@ static void alerts_are_replaced_and_outlive_runs(void **state)
         world_destroy(&v);
 }
 
+/* An empty body of this name as the wire's JSON has it; false: no such. */
+static bool set_body(Hw__Update *u, const char *name)
+{
+        static Hw__Heap heap = HW__HEAP__INIT;
+        static Hw__Gc gc = HW__GC__INIT;
+        static Hw__Sched sched = HW__SCHED__INIT;
+        static Hw__Target target = HW__TARGET__INIT;
+        static Hw__Health health = HW__HEALTH__INIT;
+        static Hw__Alerts alerts = HW__ALERTS__INIT;
+        const struct {
+                const char *name;
+                Hw__Update__BodyCase body;
+                ProtobufCMessage *message;
+        } bodies[] = {
+                { "heap", HW__UPDATE__BODY_HEAP, &heap.base },
+                { "gc", HW__UPDATE__BODY_GC, &gc.base },
+                { "sched", HW__UPDATE__BODY_SCHED, &sched.base },
+                { "targetState", HW__UPDATE__BODY_TARGET_STATE, &target.base },
+                { "health", HW__UPDATE__BODY_HEALTH, &health.base },
+                { "alerts", HW__UPDATE__BODY_ALERTS, &alerts.base },
+        };
+
+        for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+                if (strcmp(bodies[i].name, name))
+                        continue;
+                u->body_case = bodies[i].body;
+                u->heap = (Hw__Heap *)bodies[i].message; /* bodies share their place */
+                return true;
+        }
+        return false;
+}
+
+static bool has_body(const struct world_target *t, Hw__Update__BodyCase body)
+{
+        return body == HW__UPDATE__BODY_HEAP           ? t->heap != NULL
+               : body == HW__UPDATE__BODY_GC           ? t->gc != NULL
+               : body == HW__UPDATE__BODY_SCHED        ? t->sched != NULL
+               : body == HW__UPDATE__BODY_TARGET_STATE ? t->target != NULL
+               : body == HW__UPDATE__BODY_HEALTH       ? t->health != NULL
+                                                       : t->alerts != NULL;
+}
+
+/* What a message's run decides: the table that the browser page has, too. */
+static void runs_decide_as_on_the_page(void **state)
+{
+        FILE *f = fopen("client/page/test/run_cases.json", "r");
+        int known, run, taken, after, n = 0;
+        char body[16];
+
+        (void)state;
+        assert_non_null(f);
+        assert_int_equal(fscanf(f, " ["), 0);
+        while (fscanf(f, " [%d, %d, \"%15[a-zA-Z]\", %d, %d] ,", &known, &run, body, &taken, &after) == 5) {
+                struct world *v = world_new();
+                Hw__Update first = update_of("a", (uint32_t)known, 1), u = update_of("a", 0, 2);
+                Hw__Ticky nothing = HW__TICKY__INIT;
+
+                first.body_case = HW__UPDATE__BODY_TICKY;
+                first.ticky = &nothing;
+                assert_int_equal(apply_made(v, 0, &first), 0);
+                u.has_run = run >= 0;
+                u.run = run >= 0 ? (uint32_t)run : 0;
+                assert_true(set_body(&u, body));
+                assert_int_equal(apply_made(v, 0, &u), 0);
+                assert_int_equal(has_body(world_find(v, "a"), u.body_case), taken);
+                assert_int_equal(world_find(v, "a")->run, after);
+                world_destroy(&v);
+                n++;
+        }
+        assert_true(n > 15);
+        assert_int_equal(fgetc(f), ']');
+        (void)fclose(f);
+}
+
 static void frozen_world_shares_and_stays(void **state)
 {
         struct world *v = world_new(), *frozen;
@@ -481,6 +555,7 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(frozen_world_shares_and_stays),
+                cmocka_unit_test(runs_decide_as_on_the_page),
                 cmocka_unit_test(gauges_and_samples),
                 cmocka_unit_test(ring_keeps_the_newest),
                 cmocka_unit_test(new_run_clears_old_run_is_ignored),

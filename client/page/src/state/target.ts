@@ -24,6 +24,10 @@ export interface Collection { t: number; pause?: number; generation?: number; ma
     fragmentation?: number; balance?: number }
 
 const LIMITS: Record<string, string> = { SOURCE_CGROUP: "cgroup", SOURCE_MAX_HEAP: "-M", SOURCE_MEMORY: "machine", SOURCE_GIVEN: "--limit" };
+// State, health and alerts are the target's own and current without a run, too; all else is of one run.
+function belongsToTarget(u: w.Update): boolean {
+    return u.targetState !== undefined || u.health !== undefined || u.alerts !== undefined;
+}
 
 export class Target {
     run = 0;
@@ -64,8 +68,9 @@ export class Target {
         return seconds(this.state?.runInfo?.startWallNs);
     }
 
+    // Whose run a body is of: test/run_cases.json has the cases, for this and for the C.
     apply(u: w.Update): void {
-        if (u.run !== undefined && u.run < this.run) return;
+        if ((u.run ?? 0) < this.run && (u.run !== undefined || !belongsToTarget(u))) return;
         if (u.run !== undefined && u.run > this.run) this.beginRun(u.run);
         const t = seconds(u.eventTimeNs), wall = seconds(u.publishedWallNs);
         if (t !== undefined && t > this.eventTime) this.eventTime = t;
