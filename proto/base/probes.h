@@ -10,6 +10,9 @@
 
 #if __has_include(<sys/sdt.h>)
 #include <sys/sdt.h>
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments" /* of that header's macros */
+#endif
 #define HW_PROBE2(name, a, b) DTRACE_PROBE2(heapwatch, name, a, b)
 #else
 #define HW_PROBE2(name, a, b) ((void)(a), (void)(b))
