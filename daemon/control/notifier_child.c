@@ -32,8 +32,6 @@
 
 #define GOOD_LIFE_NS (UINT64_C(30) * 1000000000)
 
-extern char **environ;
-
 struct notifier_child {
         struct notifier_child_options options;
         struct event *child_event, *again;
