@@ -56,7 +56,7 @@ static void print_json(const struct summary *s)
 
         json_open(&j, '{');
         for (size_t i = 0; i < summary_n_sections; i++) {
-                const struct section *section = &summary_sections[i];
+                const struct summary_section *section = &summary_sections[i];
                 if (section->known && !section->known(s))
                         continue;
                 if (section->key) {

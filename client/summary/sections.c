@@ -4,7 +4,7 @@
 
 #define START_NS 10000000u /* a log whose oldest event is this early was there from the start */
 
-const struct section summary_sections[] = {
+const struct summary_section summary_sections[] = {
         { NULL, identity_text, identity_json, NULL },
         { "memory", memory_text, memory_json, memory_known },
         { "collections", collections_text, collections_json, collections_known },

@@ -44,7 +44,7 @@ struct elapsed {
 
 struct elapsed summary_elapsed(const struct summary *s);
 
-struct section {
+struct summary_section {
         const char *key; /* of its object in JSON; NULL: its members stand in the run's own object */
         void (*text)(FILE *to, const struct summary *s);
         /* Writes members of the object. */
@@ -52,7 +52,7 @@ struct section {
         bool (*known)(const struct summary *s); /* whether there is anything to show; NULL: always */
 };
 
-extern const struct section summary_sections[];
+extern const struct summary_section summary_sections[];
 extern const size_t summary_n_sections;
 
 /* The sections, by file. */

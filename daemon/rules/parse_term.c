@@ -18,10 +18,10 @@
 /* ----------------------------------------------------------------- numbers */
 
 /* After a '/': a period that is not the name of a function, "min" but not "min(". */
-static const struct unit *period_ahead(const struct parser *p)
+static const struct rule_unit *period_ahead(const struct parser *p)
 {
         struct lexer ahead = p->lexer;
-        const struct unit *u;
+        const struct rule_unit *u;
 
         if (!lexer_is(&ahead, "/"))
                 return NULL;
@@ -32,10 +32,10 @@ static const struct unit *period_ahead(const struct parser *p)
 }
 
 /* The unit at hand, NULL with p->failed when there is a word that is none. */
-static const struct unit *take_unit(struct parser *p)
+static const struct rule_unit *take_unit(struct parser *p)
 {
         const struct token *t = &p->lexer.token;
-        const struct unit *u;
+        const struct rule_unit *u;
         const char *meant;
         char what[48];
 
@@ -55,8 +55,8 @@ static const struct unit *take_unit(struct parser *p)
         return NULL;
 }
 
-static bool put_number(struct parser *p, struct node *n, const struct token *digits, const struct unit *unit,
-                       const struct unit *period)
+static bool put_number(struct parser *p, struct node *n, const struct token *digits, const struct rule_unit *unit,
+                       const struct rule_unit *period)
 {
         char text[96], plain[64];
         struct text_out o;
@@ -88,7 +88,7 @@ const struct node *parse_number(struct parser *p)
 {
         struct token digits = p->lexer.token;
         struct node *n = parser_node(p, NODE_NUMBER, digits.column);
-        const struct unit *unit, *period;
+        const struct rule_unit *unit, *period;
 
         lexer_next(&p->lexer);
         unit = take_unit(p);

@@ -7,7 +7,7 @@
 
 #define KI 1024.0
 
-static const struct unit units[] = {
+static const struct rule_unit units[] = {
         { "B", 1, { .bytes = 1 } },
         { "KiB", KI, { .bytes = 1 } },
         { "MiB", KI *KI, { .bytes = 1 } },
@@ -29,7 +29,7 @@ static const struct unit units[] = {
 
 enum { UNITS = sizeof(units) / sizeof(units[0]) };
 
-const struct unit *unit_find(const char *name, size_t size)
+const struct rule_unit *unit_find(const char *name, size_t size)
 {
         for (size_t i = 0; i < UNITS; i++)
                 if (strlen(units[i].name) == size && !memcmp(units[i].name, name, size))
@@ -37,9 +37,9 @@ const struct unit *unit_find(const char *name, size_t size)
         return NULL;
 }
 
-const struct unit *unit_find_period(const char *name, size_t size)
+const struct rule_unit *unit_find_period(const char *name, size_t size)
 {
-        const struct unit *u = unit_find(name, size);
+        const struct rule_unit *u = unit_find(name, size);
 
         return u && u->type.seconds == 1 && u->factor >= 1 ? u : NULL;
 }

@@ -7,17 +7,17 @@
 
 #include "daemon/rules/type.h"
 
-struct unit {
+struct rule_unit {
         const char *name;
         double factor; /* times this gives bytes, seconds, or a plain number */
         struct type type;
 };
 
 /* "MiB", "ms", "%" ...; NULL when there is none of that name. */
-const struct unit *unit_find(const char *name, size_t size);
+const struct rule_unit *unit_find(const char *name, size_t size);
 
 /* What may stand after a '/': "s", "min", "h", "d"; its length in seconds. NULL as above. */
-const struct unit *unit_find_period(const char *name, size_t size);
+const struct rule_unit *unit_find_period(const char *name, size_t size);
 
 /* The unit meant by a mistyped one, or NULL. */
 const char *unit_nearest(const char *name, size_t size);

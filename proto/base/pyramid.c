@@ -22,12 +22,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *slot(const struct pyramid_shape *shape, const struct ring *r, uint64_t interval)
+static void *slot(const struct pyramid_shape *shape, const struct pyramid_ring *r, uint64_t interval)
 {
         return r->cells + interval % r->capacity * shape->cell.size;
 }
 
-static bool in_use(const struct ring *r)
+static bool in_use(const struct pyramid_ring *r)
 {
         return r->newest > 0;
 }
@@ -61,7 +61,7 @@ void pyramid_clear(const struct pyramid_shape *shape, struct pyramid *p)
 /* Goes on with more cells; those in use move, the others are freed. */
 static void resize(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, uint32_t capacity)
 {
-        struct ring *r = &p->levels[level];
+        struct pyramid_ring *r = &p->levels[level];
         size_t size = shape->cell.size;
         unsigned char *cells = calloc(capacity, size), *old = r->cells;
 
@@ -82,7 +82,7 @@ static void resize(const struct pyramid_shape *shape, struct pyramid *p, unsigne
 /* Grows a ring when an interval would push out one that a full ring could keep. */
 static void make_room(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, uint64_t interval)
 {
-        struct ring *r = &p->levels[level];
+        struct pyramid_ring *r = &p->levels[level];
         uint64_t most = shape->levels[level].most, capacity = (uint64_t)r->capacity * 2;
 
         if (!r->cells) {
@@ -102,12 +102,12 @@ static void make_room(const struct pyramid_shape *shape, struct pyramid *p, unsi
 
 /* ----------------------------------------------------------------- samples */
 
-static void reset(const struct pyramid_shape *shape, const struct ring *r, uint64_t interval)
+static void reset(const struct pyramid_shape *shape, const struct pyramid_ring *r, uint64_t interval)
 {
         shape->cell.reset(slot(shape, r, interval));
 }
 
-static void advance(const struct pyramid_shape *shape, struct ring *r, uint64_t interval)
+static void advance(const struct pyramid_shape *shape, struct pyramid_ring *r, uint64_t interval)
 {
         uint64_t oldest = interval < r->capacity ? 0 : interval - r->capacity + 1;
 
@@ -127,7 +127,7 @@ static void advance(const struct pyramid_shape *shape, struct ring *r, uint64_t 
 
 void *pyramid_reach(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, uint64_t time_ns)
 {
-        struct ring *r = &p->levels[level];
+        struct pyramid_ring *r = &p->levels[level];
         uint64_t width_ns = shape->levels[level].width_ns, interval = time_ns / width_ns;
 
         make_room(shape, p, level, interval);
@@ -152,7 +152,7 @@ void *pyramid_reach(const struct pyramid_shape *shape, struct pyramid *p, unsign
 
 const void *pyramid_at(const struct pyramid_shape *shape, const struct pyramid *p, unsigned level, uint64_t interval)
 {
-        const struct ring *r = &p->levels[level];
+        const struct pyramid_ring *r = &p->levels[level];
 
         if (!in_use(r) || interval < r->first || interval > r->last)
                 return NULL;
@@ -162,7 +162,7 @@ const void *pyramid_at(const struct pyramid_shape *shape, const struct pyramid *
 
 bool pyramid_clip(const struct pyramid *p, unsigned level, uint64_t *from, uint64_t *end)
 {
-        const struct ring *r = &p->levels[level];
+        const struct pyramid_ring *r = &p->levels[level];
 
         if (!in_use(r))
                 return false;

@@ -29,7 +29,7 @@ struct pyramid_shape {
         } levels[PYRAMID_LEVELS];
 };
 
-struct ring {
+struct pyramid_ring {
         unsigned char *cells; /* capacity of them: interval i is in cell i % capacity; NULL until the first sample */
         uint64_t first, last; /* intervals whose cells are in use; meaningful unless newest is 0 */
         uint64_t complete;    /* no sample was dropped from intervals from here on */
@@ -39,7 +39,7 @@ struct ring {
 };
 
 struct pyramid {
-        struct ring levels[PYRAMID_LEVELS];
+        struct pyramid_ring levels[PYRAMID_LEVELS];
         size_t held_bytes; /* of all rings; what cells own is their user's to count */
 };
 
@@ -55,7 +55,7 @@ void *pyramid_reach(const struct pyramid_shape *shape, struct pyramid *p, unsign
 /* The cell that a sample of this time goes into; NULL when its interval has left the ring, or out of memory. */
 static inline void *pyramid_cell(const struct pyramid_shape *shape, struct pyramid *p, unsigned level, uint64_t time_ns)
 {
-        const struct ring *r = &p->levels[level];
+        const struct pyramid_ring *r = &p->levels[level];
 
         if (r->newest && time_ns - r->newest_ns < shape->levels[level].width_ns)
                 return r->cells + (r->newest - 1) * shape->cell.size;

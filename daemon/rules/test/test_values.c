@@ -45,7 +45,7 @@ static bool amount(const char **at, struct type type, double *ret)
         *at = unit + size;
         if (size == 0)
                 return type.bytes == 1 || *ret == 0;
-        const struct unit *u = unit_find(unit, size);
+        const struct rule_unit *u = unit_find(unit, size);
         if (!u || u->type.boolean || u->type.bytes != type.bytes || u->type.seconds != type.seconds)
                 return false;
         *ret *= type.seconds ? u->factor * NS_PER_S : u->factor;

@@ -152,7 +152,7 @@ static void test_merge_of_wider_buckets(void **unused)
                 uint64_t late = random_u64() % 8 ? 0 : random_u64() % (20 * SECOND);
                 series_push(&s, time_ns - late, 2e10 + (double)(random_u64() % 1000000));
                 for (unsigned level = 0; i % 7 == 0 && level < series_shape.n_levels; level++) {
-                        const struct ring *r = &s.pyramid.levels[level];
+                        const struct pyramid_ring *r = &s.pyramid.levels[level];
                         struct bucket merged = { .min = 0 };
                         uint64_t n = r->last - r->first + 1, from = r->first + random_u64() % n, end = r->last + 3;
                         from -= from > 2 && random_u64() % 4 == 0 ? 2 : 0;
