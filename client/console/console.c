@@ -60,7 +60,8 @@ struct console *console_new(const struct world *view, bool live)
                 return NULL;
         c->live = c->scene.view = view;
         c->scene.first_ns = UINT64_MAX;
-        c->scene.past = past_new();
+        c->scene.past = series_past_new();
+        c->scene.bands = band_past_new();
         c->scene.live = live;
         c->daemon = SIZE_MAX;
         c->window = WINDOW_FIRST;
@@ -81,8 +82,9 @@ void console_destroy(struct console **c)
         for (size_t i = 0; i < VIEWS_MAX && (*c)->views[i].class; i++)
                 view_done(&(*c)->views[i]);
         world_destroy(&(*c)->frozen);
-        recall_destroy(&(*c)->recall);
-        past_destroy(&(*c)->scene.past);
+        recall_destroy(&(*c)->scene.recall);
+        series_past_destroy(&(*c)->scene.past);
+        band_past_destroy(&(*c)->scene.bands);
         free(*c);
         *c = NULL;
 }
@@ -97,13 +99,13 @@ void console_prepare(struct console *c, uint64_t now_wall_ns)
                 c->scene.now_wall_ns = now_wall_ns;
         c->scene.view = c->frozen ? c->frozen : c->live;
         c->scene.target = console_find_target(c, &index);
-        if (c->recall && c->scene.past)
-                (void)recall_collect(c->recall, c->scene.past);
+        if (c->scene.recall && c->scene.past)
+                (void)recall_collect(c->scene.recall, c->scene.past);
         if (c->scene.target)
                 timeline_recall(c);
         c->scene.first_ns = UINT64_MAX;
         if (c->scene.past && c->scene.target)
-                c->scene.first_ns = past_first_ns(c->scene.past, c->scene.target);
+                c->scene.first_ns = series_past_first_ns(c->scene.past, c->scene.target);
         for (size_t i = 0; i < c->shown->n_tables; i++)
                 console_fill(c, &c->shown->tables[i]);
 }
@@ -111,8 +113,10 @@ void console_prepare(struct console *c, uint64_t now_wall_ns)
 void console_watch(struct console *c, size_t daemon, const Hw__Update *update)
 {
         journal_watch(&c->journal, c->live, daemon, update);
-        if (c->scene.past && past_watch(c->scene.past, daemon, update) < 0)
-                past_destroy(&c->scene.past); /* short of memory: charts show what the view has */
+        if (c->scene.past && series_past_watch(c->scene.past, daemon, update) < 0)
+                series_past_destroy(&c->scene.past); /* out of memory: charts show what the view has */
+        if (c->scene.bands && band_past_watch(c->scene.bands, daemon, update) < 0)
+                band_past_destroy(&c->scene.bands);
 }
 
 void console_forget(struct console *c, size_t daemon)
@@ -120,7 +124,9 @@ void console_forget(struct console *c, size_t daemon)
         if (world_targets(c->live))
                 journal_daemon(&c->journal, c->live, daemon, "the daemon was restarted");
         if (c->scene.past)
-                past_forget(c->scene.past, daemon);
+                series_past_forget(c->scene.past, daemon);
+        if (c->scene.bands)
+                band_past_forget(c->scene.bands, daemon);
 }
 
 /* -------------------------------------------------------------- the picture */

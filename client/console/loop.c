@@ -149,7 +149,7 @@ static void wait_for_news(struct loop *l, uint64_t until_ns)
 {
         /* With news at hand only the next picture is due; a frozen one has none. */
         bool awaits = !l->console->ended && (!l->dirty || l->console->frozen);
-        const struct recall *recall = l->console->recall;
+        const struct recall *recall = l->console->scene.recall;
         struct pollfd fds[3] = {
                 { .fd = STDIN_FILENO, .events = POLLIN },
                 { .fd = awaits ? feed_fd(l->feed) : -1, .events = POLLIN },
@@ -180,7 +180,7 @@ static void loop(struct loop *l)
 
                 take_keys(l);
                 take_updates(l);
-                if (l->console->recall && recall_pump(l->console->recall))
+                if (l->console->scene.recall && recall_pump(l->console->scene.recall))
                         l->dirty = true;
                 choose_view(l);
                 now_ns = clock_mono_ns();
@@ -212,7 +212,7 @@ int console_run(struct feed *feed, struct world *view, const char *view_name, co
         l.console->scene.endpoint = endpoint_of;
         l.console->scene.endpoint_ctx = feed;
         l.console->chosen = target != NULL;
-        l.console->recall = recall_new(feed_requester(feed));
+        l.console->scene.recall = recall_new(feed_requester(feed));
         if (target)
                 (void)snprintf(l.console->target, sizeof(l.console->target), "%s", target);
         if (view_name) {

@@ -72,9 +72,9 @@ static bool named(const struct world_target *t, const struct plain_options *o)
 static void prepare(struct console *c, uint64_t now_wall_ns)
 {
         console_prepare(c, now_wall_ns);
-        if (!c->recall)
+        if (!c->scene.recall)
                 return;
-        recall_wait(c->recall, RECALL_MS);
+        recall_wait(c->scene.recall, RECALL_MS);
         console_prepare(c, now_wall_ns);
 }
 

@@ -247,7 +247,7 @@ static int print(struct top *t)
         }
         t->console->scene.endpoint = endpoint_of;
         t->console->scene.endpoint_ctx = t->feed;
-        t->console->recall = recall_new(feed_requester(t->feed));
+        t->console->scene.recall = recall_new(feed_requester(t->feed));
         status = plain(t);
         console_destroy(&t->console);
         return status;

@@ -179,8 +179,9 @@ static int parse_series(const char *text, Hw__HistoryRequest *h)
         }
         errno = 0;
         id = strtoul(text + 5, &end, 10);
-        if (errno || end == text + 5 || *end || text[5] == '-' || !id || id > UINT32_MAX)
-                return command_usage_error(&command_ctl, "'%s': expected band: and its number, from 1", text);
+        if (errno || end == text + 5 || *end || text[5] == '-' || id > UINT32_MAX)
+                return command_usage_error(&command_ctl,
+                                           "'%s': expected band: and its number, e.g. band:3; 0 is the total", text);
         h->has_band = 1;
         h->band = (uint32_t)id;
         return 0;

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`heapwatch top` in a real terminal, and its views as text and JSON."""
 import json
+import random
 import re
+import time
+import urllib.request
 
 import pytest
 
 from fake_daemon import MIB, FakeDaemon, leaky
 from harness import LOGS, VALGRIND, Daemon, client, pb, piped, private_directory, wait_for
+from live_log import LiveLog
 from terminal import top
+from web_browser import Web
 
 LEAKY = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 VIEWS = ["overview", "targets", "memory", "bands", "gc", "profile", "threads", "notes", "alerts"]
@@ -343,3 +348,76 @@ def test_dumb_terminal_gets_text(directory):
         assert t.exit_status() == 0
         screen = t.screen("-S", "-")
         assert "heapwatch 20" in screen and "Bands by closure type" in screen
+
+
+# ------------------------------------------------------------------------ one number on every face
+
+WINDOW_S = 600      # what the console shows at first
+
+
+def base_of(total, held):
+    """Index of the newest point that ends a window before now, of those that are complete; else the first."""
+    ends = [i for i, (start, width) in enumerate(total[:-1]) if start + width <= held - WINDOW_S]
+    return ends[-1] if ends else 0
+
+
+def test_the_change_of_a_band_is_the_same_on_every_face():
+    """Of a live target of 20 minutes, attached to late: console as text and JSON in any width, in a terminal, the web
+    server's history, the daemon's; and it is the truth, by the censuses of the log."""
+    chance, count, step = random.Random(3), 2400, 5 * 10**8
+    with private_directory() as directory:
+        path = directory / "grows.eventlog"
+        log = LiveLog(path, start_wall_ns=time.time_ns() - count * step)
+        sizes = []
+        for n in range(count):
+            sizes.append({"rises": 10_000_000 + 4096 * n, "falls": 9_000_000 - 2048 * n,
+                          **{f"b{i}": 4096 * chance.randrange(1, 50) for i in range(6)}})
+            log.census(sizes[-1], at_ns=(n + 1) * step)
+        newest_s = count * step / 1e9
+        with Daemon(directory, f"grows={path}").start() as daemon:
+            wait_for(lambda: (lambda c: c and c[0].census.number == count)(daemon.snapshot("grows")["census"]), "all censuses")
+            ids = {b.label: b.id for u in daemon.snapshot("grows")["bands"] for b in u.bands.bands}
+
+            def points(series):
+                done = client("ctl", "--connect", daemon.publish, "--format", "json", "history", "grows", series)
+                return json.loads(done.stdout)["history"]["points"]
+
+            total = points("band:0")
+            base = base_of([(int(p["timeNs"]) / 1e9, int(p["widthNs"]) / 1e9) for p in total], newest_s)
+            at_ns = int(total[base]["lastTimeNs"])
+            exact = {label: sizes[-1][label] - sizes[at_ns // step - 1][label] for label in ids}
+            by_ctl = {label: sizes[-1][label] - [p["last"] for p in points(f"band:{i}") if int(p["timeNs"]) <= at_ns][-1]
+                      for label, i in ids.items()}
+            assert by_ctl == exact
+            assert WINDOW_S <= newest_s - at_ns / 1e9 <= 1.1 * WINDOW_S
+
+            arguments = ["--connect", daemon.publish, "--once", "--view", "bands"]
+            shown = json.loads(client("top", *arguments, "--format", "json", "grows").stdout)["targets"][0]["bands"]
+            assert {b["label"]: b["change_bytes"] for b in shown} == exact
+
+            for columns in (60, 80, 120, 200):
+                text = client("top", *arguments, "grows", env={"COLUMNS": str(columns), "LC_ALL": "C.UTF-8"}).stdout.decode()
+                overview = client("top", "--connect", daemon.publish, "--once", "--view", "overview", "grows",
+                                  env={"COLUMNS": str(columns), "LC_ALL": "C.UTF-8"}).stdout.decode()
+                for picture in (text, overview):
+                    row = next(r for r in picture.splitlines() if r.rstrip().endswith("rises"))
+                    assert f"+{exact['rises'] / 2**20:.2f} MiB" in row, (columns, row)
+
+            with Web("--connect", daemon.publish) as web:
+                query = "&".join(["target=grows", "band=0", *(f"band={i}" for i in ids.values())])
+
+                def answered():     # the server itself may not have its first state yet
+                    with urllib.request.urlopen(f"{web.url}api/history?{query}") as answer:
+                        items = json.load(answer)["items"]
+                    return all(i.get("times") and i.get("label") for i in items) and {i["label"]: i for i in items}
+
+                items = wait_for(answered, "history")
+                ends = items["total"].get("ends", items["total"]["times"])
+                place = ends.index(at_ns / 1e9)
+                assert {label: sizes[-1][label] - items[label]["last"][place] for label in ids} == exact
+
+            with top(directory, "--connect", daemon.publish, "--view", "bands", "grows", width=80, height=24) as terminal:
+                terminal.wait(f"+{exact['rises'] / 2**20:.2f} MiB")
+                terminal.keys("+")          # 30 min: as far back as is known
+                first = sizes[int(total[0]["lastTimeNs"]) // step - 1]["rises"]
+                terminal.wait(f"+{(sizes[-1]['rises'] - first) / 2**20:.2f} MiB")

@@ -735,7 +735,8 @@ def test_a_stack_of_a_live_target_is_its_censuses(browser, tmp_path, life_s):
                 tab.until("heapwatch.chart('bands')?.x.length > 10", timeout=15000)
                 write_censuses(log, range(count - 50, count), step_ns, chance)          # as they come
                 newest = censuses(path)[1][-1][0]
-                tab.until(f"heapwatch.chart('bands').x.at(-1) >= {newest} - 1e-6", timeout=15000)
+                tab.until(f"heapwatch.chart('bands').x.at(-1) >= {newest} - 1e-6 && heapwatch.chart('bands').series.length === 16",
+                          timeout=15000)
                 bands = tab.js("heapwatch.chart('bands')")
                 tab.js("location.hash += '&mode=share'")
                 shares = tab.until("heapwatch.chart('bands-share')?.series?.length && heapwatch.chart('bands-share')")

@@ -90,15 +90,6 @@ void spark_sample(const struct ring *ring, uint64_t from_ns, uint64_t to_ns, enu
                 differences(width, values, known, has_last, last);
 }
 
-void spark_newest(const struct ring *ring, int width, double *values, bool *known)
-{
-        clear(width, values, known);
-        for (int i = 0; i < width && (size_t)i < ring->count; i++) {
-                values[width - 1 - i] = ring_newest(ring, (size_t)i)->value;
-                known[width - 1 - i] = true;
-        }
-}
-
 /* ----------------------------------------------------------------- drawing */
 
 /* Least and greatest of the axis; a flat line runs through its middle. */

@@ -26,9 +26,6 @@ enum spark_mode {
 void spark_sample(const struct ring *ring, uint64_t from_ns, uint64_t to_ns, enum spark_mode mode, int width,
                   double *values, bool *known);
 
-/* The newest `width` points of a ring as they came, right-aligned. */
-void spark_newest(const struct ring *ring, int width, double *values, bool *known);
-
 /*
  * Draws values as blocks of eight heights. The axis spans the values, but at
  * least a tenth of the greatest: noise around a constant looks flat.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * bands.c - the largest bands of the newest census: bytes, share, change and
- * history. Change and history cover the same censuses, so the number says what
- * the picture shows; with one census the change is not known.
+ * history. Change and history are over the window, whatever the width, so the
+ * number says what the picture shows; with one census the change is not known.
  */
 #include "client/console/overview/sections.h"
 
@@ -18,7 +18,7 @@ static int graph_width(int width)
 {
         int graph = width / 6;
 
-        return graph > WORLD_BAND_POINTS ? WORLD_BAND_POINTS : graph;
+        return graph > SPARK_MAX ? SPARK_MAX : graph;
 }
 
 static int shown_bands(const struct world_target *t)
@@ -52,16 +52,14 @@ static const char *subject(const struct world_target *t)
         return subjects[run->breakdown];
 }
 
-/* Growth over the censuses that the history shows. */
-static void draw_change(struct canvas *c, struct area area, int row, int column, const struct world_band *b)
+static void draw_change(struct canvas *c, struct area area, int row, int column, const struct scene *s,
+                        const struct world_target *t, const struct world_band *b)
 {
-        size_t width = (size_t)graph_width(area.width);
-        size_t shown = width < b->history.count ? width : b->history.count;
-        const struct point *oldest = ring_newest(&b->history, shown - 1);
-        double change = oldest ? (double)b->bytes - oldest->value : 0;
+        double change = 0;
+        bool is_known = scene_band_change(s, t, b, &change);
         char text[SHORT_TEXT] = "0", number[SHORT_TEXT];
 
-        if (shown < 2)
+        if (!is_known)
                 (void)snprintf(text, sizeof(text), "%s", UNKNOWN_TEXT);
         else if (change > 0 || change < 0)
                 (void)snprintf(text, sizeof(text), "%s%.40s", change > 0 ? "+" : "-",
@@ -69,13 +67,14 @@ static void draw_change(struct canvas *c, struct area area, int row, int column,
         (void)canvas_put_right(c, area, row, column, CHANGE, change > 0 ? TINT_WARN : TINT_DIM, text);
 }
 
-static void draw_band(struct canvas *c, struct area area, int row, const struct world_target *t,
+static void draw_band(struct canvas *c, struct area area, int row, const struct scene *s, const struct world_target *t,
                       const struct world_band *b)
 {
         int graph = graph_width(area.width), column = 1;
         double values[SPARK_MAX], share = 0;
         bool known[SPARK_MAX];
         bool has_share = t->census->has_total_bytes && t->census->total_bytes > 0;
+        uint64_t from_ns, to_ns;
         char text[SHORT_TEXT], label[1024];
 
         if (has_share)
@@ -84,9 +83,10 @@ static void draw_band(struct canvas *c, struct area area, int row, const struct 
         column += BYTES;
         (void)canvas_put_right(c, area, row, column, SHARE, TINT_PLAIN, share_or_unknown(text, has_share, share));
         column += SHARE;
-        draw_change(c, area, row, column, b);
+        draw_change(c, area, row, column, s, t, b);
         column += CHANGE + 2;
-        spark_newest(&b->history, graph, values, known);
+        scene_span(s, t, &from_ns, &to_ns);
+        spark_sample(scene_band(s, t, b), from_ns, to_ns, SPARK_GAUGE, graph, values, known);
         draw_spark(c, area, row, column, graph, values, known);
         column += graph + 2;
         (void)canvas_put(c, area, row, column, area.width - column - 1, TINT_PLAIN,
@@ -140,5 +140,5 @@ void draw_bands(struct canvas *c, struct area area, const struct scene *s, const
         n = area.height - row < MOST ? area.height - row : MOST;
         n = n > 0 ? (int)world_top_bands(t, bands, (size_t)n) : 0;
         for (int i = 0; i < n; i++)
-                draw_band(c, area, row + i, t, bands[i]);
+                draw_band(c, area, row + i, s, t, bands[i]);
 }

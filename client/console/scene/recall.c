@@ -15,8 +15,8 @@
 
 #include "proto/base/clock.h"
 
-enum { QUESTIONS = 256, TIMEOUT_MS = 1000 };
-#define AGAIN_NS UINT64_C(20000000000)
+enum { QUESTIONS = 1024, TIMEOUT_MS = 1000 };
+#define AGAIN_NS UINT64_C(20000000000) /* at most: sooner, if the daemon's points are narrower */
 
 struct question {
         size_t daemon;
@@ -25,8 +25,8 @@ struct question {
         Hw__Series series;
         uint64_t asked_ns; /* event time */
         enum { FREE, ASKED, ANSWERED, TAKEN } state;
-        struct point *points; /* of the answer */
-        size_t n;
+        struct past points; /* of the newest answer */
+        bool fresh;         /* no part of an answer has come since it was asked */
 };
 
 struct recall {
@@ -53,7 +53,7 @@ void recall_destroy(struct recall **r)
                 return;
         hw_requester_destroy(&(*r)->requester);
         for (size_t i = 0; i < QUESTIONS; i++)
-                free((*r)->questions[i].points);
+                past_done(&(*r)->questions[i].points);
         free(*r);
         *r = NULL;
 }
@@ -62,12 +62,22 @@ void recall_destroy(struct recall **r)
 
 static void take_points(struct question *q, const Hw__History *h)
 {
-        q->points = h->n_points ? reallocarray(NULL, h->n_points, sizeof(*q->points)) : NULL;
-        for (size_t i = 0; q->points && i < h->n_points; i++) {
+        if (q->fresh)
+                past_done(&q->points);
+        q->fresh = false;
+        for (size_t i = 0; i < h->n_points; i++) {
                 const Hw__Point *p = h->points[i];
+                struct past_point point = { .time_ns = p->time_ns,
+                                            .width_ns = p->width_ns,
+                                            .last_ns = p->has_last_time_ns ? p->last_time_ns : p->time_ns,
+                                            .count = p->count,
+                                            .min = p->min,
+                                            .max = p->max,
+                                            .mean = p->mean,
+                                            .last = p->last };
 
                 if (p->has_time_ns && p->has_max)
-                        q->points[q->n++] = (struct point){ p->time_ns + p->width_ns / 2, p->max };
+                        (void)past_append(&q->points, &point); /* out of memory: as far as it came */
         }
 }
 
@@ -77,7 +87,7 @@ static void on_reply(void *ctx, int status, const Hw__Reply *reply)
         struct question *q = ctx;
         const Hw__History *h = reply && reply->what_case == HW__REPLY__WHAT_HISTORY ? reply->history : NULL;
 
-        if (h && !q->points && (!h->has_run || h->run == q->run))
+        if (h && (!h->has_run || h->run == q->run))
                 take_points(q, h);
         if (status != HW_REPLY_PART)
                 q->state = ANSWERED;
@@ -100,6 +110,15 @@ static bool same(const struct question *q, const struct world_target *t, Hw__Ser
                q->band == band && !strcmp(q->target, t->name);
 }
 
+/* Of bands, once a point more may be complete. What is kept of series here goes on by itself. */
+static bool is_old(const struct question *q, const struct world_target *t)
+{
+        uint64_t width_ns = q->points.n ? q->points.points[0].width_ns : AGAIN_NS;
+
+        return q->series == HW__SERIES__SERIES_NONE && q->state == TAKEN &&
+               t->event_time_ns > q->asked_ns + (width_ns < AGAIN_NS ? width_ns : AGAIN_NS);
+}
+
 /* A place for a new question, or for one that is to be asked again; NULL: not now. */
 static struct question *place(struct recall *r, const struct world_target *t, Hw__Series series, uint32_t band)
 {
@@ -108,7 +127,7 @@ static struct question *place(struct recall *r, const struct world_target *t, Hw
         for (size_t i = 0; i < QUESTIONS; i++) {
                 q = &r->questions[i];
                 if (same(q, t, series, band))
-                        return band && q->state == TAKEN && t->event_time_ns > q->asked_ns + AGAIN_NS ? q : NULL;
+                        return is_old(q, t) ? q : NULL;
         }
         q = in_state(r, FREE);
         if (q)
@@ -123,9 +142,9 @@ static int send_request(struct recall *r, struct question *q)
         Hw__HistoryRequest h = HW__HISTORY_REQUEST__INIT;
 
         h.target = q->target;
-        h.has_band = q->band > 0;
+        h.has_band = q->series == HW__SERIES__SERIES_NONE;
         h.band = q->band;
-        h.has_series = !q->band;
+        h.has_series = !h.has_band;
         h.series = q->series;
         request.what_case = HW__REQUEST__WHAT_HISTORY;
         request.history = &h;
@@ -138,7 +157,9 @@ void recall_ask(struct recall *r, const struct world_target *t, Hw__Series serie
 
         if (!q)
                 return;
-        memset(q, 0, sizeof(*q)); /* its points went with the answer */
+        if (!same(q, t, series, band))
+                past_done(&q->points); /* else they stay until the answer comes */
+        q->fresh = true;
         q->daemon = t->daemon;
         memcpy(q->target, t->name, sizeof(q->target));
         q->run = t->run;
@@ -168,18 +189,36 @@ void recall_wait(struct recall *r, int timeout_ms)
                 (void)poll(&readable, 1, (int)(until_ms - now_ms)); /* a signal: the time is looked at again */
 }
 
-bool recall_collect(struct recall *r, struct past *p)
+const struct past *recall_band(const struct recall *r, const struct world_target *t, uint32_t band)
+{
+        for (size_t i = 0; i < QUESTIONS; i++) {
+                const struct question *q = &r->questions[i];
+
+                if (same(q, t, HW__SERIES__SERIES_NONE, band))
+                        return q->points.n ? &q->points : NULL;
+        }
+        return NULL;
+}
+
+static void keep_series(struct question *q, struct series_past *p)
+{
+        for (size_t i = 0; i < q->points.n; i++) {
+                const struct past_point *point = &q->points.points[i];
+
+                (void)series_past_add(p, q->daemon, q->target, q->run, q->series, point->time_ns + point->width_ns / 2,
+                                      point->max); /* or it begins later */
+        }
+        past_done(&q->points);
+}
+
+bool recall_collect(struct recall *r, struct series_past *p)
 {
         bool any = recall_pump(r);
         struct question *q;
 
         while ((q = in_state(r, ANSWERED))) {
-                for (size_t i = 0; i < q->n; i++)
-                        (void)past_add(p, q->daemon, q->target, q->run, q->series, q->band, q->points[i].time_ns,
-                                       q->points[i].value); /* out of memory: the chart begins later */
-                free(q->points);
-                q->points = NULL;
-                q->n = 0;
+                if (q->series != HW__SERIES__SERIES_NONE)
+                        keep_series(q, p);
                 q->state = TAKEN;
         }
         return any;

@@ -7,7 +7,8 @@
 #ifndef HW_CLIENT_CONSOLE_SCENE_RECALL_H
 #define HW_CLIENT_CONSOLE_SCENE_RECALL_H
 
-#include "client/console/scene/past.h"
+#include "client/console/scene/series_past.h"
+#include "client/history/past.h"
 #include "heapwatch/requester.h"
 
 struct recall;
@@ -17,8 +18,8 @@ struct recall *recall_new(struct hw_requester *requester);
 void recall_destroy(struct recall **r);
 
 /*
- * Asks for a series (band 0) or a band of a target, unless that was asked for
- * lately, or too much is under way.
+ * Asks for a series, or with SERIES_NONE for a band or the total of all bands
+ * (0) of a target, unless that was asked for lately, or too much is under way.
  */
 void recall_ask(struct recall *r, const struct world_target *t, Hw__Series series, uint32_t band);
 
@@ -31,7 +32,10 @@ bool recall_pump(struct recall *r);
 /* Waits until every question is answered, or the time is up. For reports, which have no next picture. */
 void recall_wait(struct recall *r, int timeout_ms);
 
-/* Takes the answers that have come into the past. Returns whether there were any. */
-bool recall_collect(struct recall *r, struct past *p);
+/* The newest answer about a band or the total (0), as the daemon keeps it; NULL: none came. Until recall_collect. */
+const struct past *recall_band(const struct recall *r, const struct world_target *t, uint32_t band);
+
+/* Takes the answers that have come; those about series go into the past. Returns whether there were any. */
+bool recall_collect(struct recall *r, struct series_past *p);
 
 #endif

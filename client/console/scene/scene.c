@@ -99,7 +99,17 @@ void scene_span(const struct scene *s, const struct world_target *t, uint64_t *r
 
 const struct ring *scene_ring(const struct scene *s, const struct world_target *t, Hw__Series series)
 {
-        return s->past ? past_ring(s->past, t, series, 0, &t->series[series]) : &t->series[series];
+        return s->past ? series_past_ring(s->past, t, series, &t->series[series]) : &t->series[series];
+}
+
+const struct ring *scene_band(const struct scene *s, const struct world_target *t, const struct world_band *b)
+{
+        return s->bands ? band_past_ring(s->bands, s->recall, t, b->id) : &b->history;
+}
+
+bool scene_band_change(const struct scene *s, const struct world_target *t, const struct world_band *b, double *ret)
+{
+        return s->bands && band_past_change(s->bands, s->recall, t, b, s->window_ns, ret);
 }
 
 static const char *limit_word(const Hw__Trends *told)

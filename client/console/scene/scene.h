@@ -8,7 +8,8 @@
 
 #include "client/console/draw/canvas.h"
 #include "client/console/draw/text.h"
-#include "client/console/scene/past.h"
+#include "client/console/scene/band_past.h"
+#include "client/console/scene/series_past.h"
 #include "client/state/world.h"
 
 struct scene {
@@ -19,7 +20,9 @@ struct scene {
         uint64_t now_wall_ns;              /* Unix time of this picture */
         const struct world_target *target; /* the chosen one; NULL when there is none */
         uint64_t window_ns;                /* what charts show; 0: all that is known */
-        struct past *past;                 /* owned by the console; NULL when out of memory */
+        struct series_past *past;          /* owned by the console; NULL when out of memory */
+        struct band_past *bands;           /* also */
+        struct recall *recall;             /* also; NULL: nothing is asked (files) */
         uint64_t first_ns;                 /* event time since which `target` is known; UINT64_MAX: as the view says */
 };
 
@@ -35,6 +38,12 @@ void scene_span(const struct scene *s, const struct world_target *t, uint64_t *r
 
 /* A series over the whole run, as far as it is known; valid until the next call for the same one. */
 const struct ring *scene_ring(const struct scene *s, const struct world_target *t, Hw__Series series);
+
+/* What a band held at censuses; valid until the next call. */
+const struct ring *scene_band(const struct scene *s, const struct world_target *t, const struct world_band *b);
+
+/* How much a band has grown over the window; false: not known. */
+bool scene_band_change(const struct scene *s, const struct world_target *t, const struct world_band *b, double *ret);
 
 /* Whether the target's daemon is silent; for how long. */
 bool scene_stale(const struct scene *s, const struct world_target *t, uint64_t *ret_age_ns);

@@ -15,7 +15,7 @@
 
 #include "client/console/draw/chart.h"
 #include "client/console/scene/journal.h"
-#include "client/console/scene/past.h"
+#include "client/console/scene/series_past.h"
 #include "client/console/scene/recall.h"
 #include "client/console/scene/scene.h"
 #include "client/console/table/table.h"
@@ -83,7 +83,6 @@ struct console {
         bool message_bad;
         size_t help_first;
         struct journal journal; /* filled by console_watch */
-        struct recall *recall;  /* NULL: nothing is asked (files) */
         struct hits hits;
         bool printing; /* a report: nothing is selected, nothing can be clicked */
         bool ended, quit;
@@ -113,9 +112,7 @@ void console_fill(const struct console *c, struct table *t);
 
 /* timeline.c: a chart of the window with cursor and notes; add lines, then draw it (and have it clicked). */
 void timeline_begin(const struct console *c, struct chart *chart, const char *title, enum unit unit);
-/* A band of the chosen target over the whole run, as far as it is known; the daemon is asked for what is not. */
-const struct ring *timeline_band(const struct console *c, const struct world_band *b);
-/* Asks for the series that charts show. */
+/* Asks for the series that charts show, and for the largest bands and the one that is open. */
 void timeline_recall(const struct console *c);
 void timeline_draw(struct console *c, struct canvas *canvas, struct area area, const struct chart *chart);
 

@@ -2,6 +2,8 @@
 /* timeline.c - what charts of all views have in common: the window, the cursor, the program's notes as marks. */
 #include "client/console/scene/shown.h"
 
+enum { BANDS_RECALLED = 200 };
+
 void timeline_begin(const struct console *c, struct chart *chart, const char *title, enum unit unit)
 {
         const struct world_target *t = c->scene.target;
@@ -26,27 +28,29 @@ static void recall(const struct console *c, Hw__Series series, uint32_t band)
 {
         const struct scene *s = &c->scene;
 
-        if (c->recall && !c->frozen)
-                recall_ask(c->recall, s->target, series, band);
+        if (s->recall && !c->frozen)
+                recall_ask(s->recall, s->target, series, band);
 }
 
 void timeline_recall(const struct console *c)
 {
+        const struct world_band *bands[BANDS_RECALLED];
         static const Hw__Series charted[] = {
                 HW__SERIES__SERIES_LIVE, HW__SERIES__SERIES_HEAP_SIZE, HW__SERIES__SERIES_BLOCKS_SIZE,
                 HW__SERIES__SERIES_RSS,  HW__SERIES__SERIES_ALLOCATED, HW__SERIES__SERIES_GC_PAUSE,
         };
 
+        size_t n;
+
         for (size_t i = 0; i < sizeof(charted) / sizeof(charted[0]); i++)
                 recall(c, charted[i], 0);
-}
-
-const struct ring *timeline_band(const struct console *c, const struct world_band *b)
-{
-        if (!c->scene.past)
-                return &b->history;
-        recall(c, HW__SERIES__SERIES_NONE, b->id);
-        return past_ring(c->scene.past, c->scene.target, HW__SERIES__SERIES_NONE, b->id, &b->history);
+        n = world_top_bands(c->scene.target, bands, BANDS_RECALLED);
+        for (size_t i = 0; i < n; i++)
+                recall(c, HW__SERIES__SERIES_NONE, bands[i]->id);
+        if (c->band)
+                recall(c, HW__SERIES__SERIES_NONE, c->band);
+        if (n)
+                recall(c, HW__SERIES__SERIES_NONE, 0); /* behind the bands: never of an older time than they are */
 }
 
 void timeline_draw(struct console *c, struct canvas *canvas, struct area area, const struct chart *chart)

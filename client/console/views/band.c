@@ -164,7 +164,7 @@ static bool chart(struct console *c, struct chart *chart)
         if (!b)
                 return false;
         timeline_begin(c, chart, b->def->label, UNIT_BYTES);
-        chart_line(chart, "bytes", timeline_band(c, b), SPARK_GAUGE, TINT_LINE_1);
+        chart_line(chart, "bytes", scene_band(&c->scene, c->scene.target, b), SPARK_GAUGE, TINT_LINE_1);
         return true;
 }
 

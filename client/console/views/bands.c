@@ -38,12 +38,10 @@ static struct value share(const struct scene *s, const void *row)
 
 static struct value change(const struct scene *s, const void *row)
 {
-        const struct ring *r = &band(row)->history;
+        double grown = 0;
+        bool known = scene_band_change(s, s->target, band(row), &grown);
 
-        (void)s;
-        if (r->count < 2)
-                return no_value;
-        return value_number(true, (double)band(row)->bytes - ring_newest(r, r->count - 1)->value);
+        return value_number(known, grown);
 }
 
 static enum tint change_colour(const struct scene *s, const void *row)
@@ -123,24 +121,24 @@ static void draw_history(struct canvas *c, struct area area, int row, int column
 {
         double values[SPARK_MAX];
         bool known[SPARK_MAX];
+        uint64_t from_ns, to_ns;
 
-        (void)s;
-        if (width > WORLD_BAND_POINTS)
-                width = WORLD_BAND_POINTS;
-        spark_newest(&band(data)->history, width, values, known);
+        scene_span(s, s->target, &from_ns, &to_ns);
+        spark_sample(scene_band(s, s->target, band(data)), from_ns, to_ns, SPARK_GAUGE, width, values, known);
         draw_spark(c, area, row, column, width, values, known);
 }
 
 /* clang-format off */
 static const struct column columns[] = {
         { .title = "history", .name = "max_bytes", .unit = UNIT_BYTES, .width = 16, .rank = 5, .value = bytes,
-          .draw = draw_history, .help = "the newest censuses, one column each" },
+          .draw = draw_history, .help = "over the window, as far back as the daemon remembers" },
         { .title = "bytes", .name = "bytes", .unit = UNIT_BYTES, .width = 9, .value = bytes, .tint = strong,
           .help = "in the newest census" },
-        { .title = "share", .name = "share", .unit = UNIT_SHARE, .width = 7, .rank = 2, .value = share,
+        { .title = "share", .name = "share", .unit = UNIT_SHARE, .width = 7, .rank = 3, .value = share,
           .help = "part of the newest census" },
-        { .title = "change", .name = "change_bytes", .unit = UNIT_CHANGE, .width = 10, .rank = 3, .value = change,
-          .tint = change_colour, .help = "over the newest 64 censuses, fewer when there were fewer" },
+        { .title = "change", .name = "change_bytes", .unit = UNIT_CHANGE, .width = 10, .rank = 2, .value = change,
+          .tint = change_colour,
+          .help = "over the window: less what it held at the newest census known of before that" },
         { .title = "slope", .name = "slope_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 4, .value = slope,
           .help = "robust slope (Theil-Sen) of the verdict; per minute here, per second in files" },
         { .title = "at least", .name = "slope_low_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 10,
@@ -157,7 +155,7 @@ static const struct column columns[] = {
           .help = "R2 of a straight line through the window: 1 is a perfect line" },
         { .title = "first seen", .name = "first_seen_ns", .unit = UNIT_NS, .width = 10, .rank = 6, .rising = true,
           .value = first_seen, .help = "event time of the first census that had it" },
-        { .title = "band", .name = "label", .width = -30, .value = label,
+        { .title = "band", .name = "label", .width = -22, .value = label,
           .help = "what the heap profile breaks memory down by: closure type, cost-centre stack, module ..." },
 };
 /* clang-format on */

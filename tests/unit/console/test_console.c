@@ -32,6 +32,22 @@ static void fill(struct world *v, const char *name)
         assert_int_equal(send_note(v, name, 1, 1, "cache on"), 0);
 }
 
+/* The console sees what the world is sent. */
+static void watch(struct console *c, const char *name)
+{
+        uint32_t ids[] = { 1, 2, 3, 4, 5 };
+
+        for (uint64_t n = 1; n <= 10; n++) {
+                uint64_t bytes[] = { 40 * MIB, n * 10 * MIB, 3 * MIB, 2 * MIB + n, 1000 };
+                Hw__Update u = update_of(name, 1, n * SECOND);
+                Hw__Census census = census_of(n, ids, bytes, 5);
+
+                u.body_case = HW__UPDATE__BODY_CENSUS;
+                u.census = &census;
+                console_watch(c, 0, &u);
+        }
+}
+
 static int setup(void **state)
 {
         struct world *w = calloc(1, sizeof(*w));
@@ -40,6 +56,7 @@ static int setup(void **state)
         fill(w->view, "api-1");
         w->console = console_new(w->view, true);
         assert_non_null(w->console);
+        watch(w->console, "api-1");
         *state = w;
         return 0;
 }
@@ -127,7 +144,12 @@ static void bands(void **state)
         assert_true(row_shows(c, "Main.sessions", "69.0 %"));
         assert_true(row_shows(c, "Main.sessions", "+90.0 MiB"));
         assert_true(row_shows(c, "ARR_WORDS", "0 B")); /* no change */
-        assert_true(row_shows(c, "ARR_WORDS", "–"));   /* no trend yet */
+        for (int i = 0; i < 20; i++)
+                press(c, '-');
+        press(c, '+');
+        press(c, '-');
+        assert_true(row_shows(c, "Main.sessions", "+90.0 MiB")); /* 10 s: less is known */
+        assert_true(row_shows(c, "ARR_WORDS", "–"));             /* no trend yet */
         press(c, 'r');
         assert_int_equal(place_of(c, "TSO"), 2);
 }

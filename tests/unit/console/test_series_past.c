@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_past.c - histories of whole runs: bounded, greatest values kept, joined to the view's newest points. */
+/* test_series_past.c - histories of whole runs: bounded, greatest values kept, joined to the view's newest points. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <cmocka.h>
 
-#include "client/console/scene/past.h"
+#include "client/console/scene/series_past.h"
 #include "tests/unit/console/made_up.h"
 
-static int watch_live(struct past *p, uint32_t run, uint64_t time_ns, uint64_t live)
+static int watch_live(struct series_past *p, uint32_t run, uint64_t time_ns, uint64_t live)
 {
         Hw__Update u = update_of("a", run, time_ns);
         Hw__Heap heap = HW__HEAP__INIT;
@@ -24,7 +24,7 @@ static int watch_live(struct past *p, uint32_t run, uint64_t time_ns, uint64_t l
         heap.samples = list;
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
-        return past_watch(p, 0, &u);
+        return series_past_watch(p, 0, &u);
 }
 
 static struct world_target target_a(uint32_t run)
@@ -33,16 +33,16 @@ static struct world_target target_a(uint32_t run)
 }
 
 /* What a chart gets: all points, oldest first. */
-static size_t points_of(struct past *p, const struct world_target *t, const struct ring *newest,
+static size_t points_of(struct series_past *p, const struct world_target *t, const struct ring *newest,
                         const struct ring **ret)
 {
-        *ret = past_ring(p, t, HW__SERIES__SERIES_LIVE, 0, newest);
+        *ret = series_past_ring(p, t, HW__SERIES__SERIES_LIVE, newest);
         return (*ret)->count;
 }
 
 static void long_run_stays_bounded(void **state)
 {
-        struct past *p = past_new();
+        struct series_past *p = series_past_new();
         struct world_target t = target_a(1);
         struct ring none = { .count = 0 };
         const struct ring *r;
@@ -62,13 +62,13 @@ static void long_run_stays_bounded(void **state)
                 greatest = v > greatest ? v : greatest;
         }
         assert_true(greatest > 4999999); /* a spike survives */
-        past_destroy(&p);
+        series_past_destroy(&p);
         assert_null(p);
 }
 
 static void newest_points_stay_exact(void **state)
 {
-        struct past *p = past_new();
+        struct series_past *p = series_past_new();
         struct world *v = world_new();
         const struct ring *r, *newest;
         size_t n;
@@ -86,34 +86,34 @@ static void newest_points_stay_exact(void **state)
         for (size_t i = WORLD_POINTS; i < n; i++)
                 assert_true(ring_newest(r, i)->time_ns <= 1000 * SECOND); /* nothing is told twice */
         world_destroy(&v);
-        past_destroy(&p);
+        series_past_destroy(&p);
 }
 
 static void daemon_history_fills_the_beginning(void **state)
 {
-        struct past *p = past_new();
+        struct series_past *p = series_past_new();
         struct world_target t = target_a(2);
         struct ring none = { .count = 0 };
         const struct ring *r;
 
         (void)state;
         assert_int_equal(watch_live(p, 2, 100 * SECOND, 7), 0);
-        assert_int_equal(past_first_ns(p, &t), 100 * SECOND);
-        assert_int_equal(past_add(p, 0, "a", 2, HW__SERIES__SERIES_LIVE, 0, 3 * SECOND, 5), 0);
-        assert_int_equal(past_first_ns(p, &t), 3 * SECOND);
+        assert_int_equal(series_past_first_ns(p, &t), 100 * SECOND);
+        assert_int_equal(series_past_add(p, 0, "a", 2, HW__SERIES__SERIES_LIVE, 3 * SECOND, 5), 0);
+        assert_int_equal(series_past_first_ns(p, &t), 3 * SECOND);
         assert_int_equal(points_of(p, &t, &none, &r), 2);
         assert_int_equal(ring_newest(r, 1)->value, 5);
         /* of another run or target: ignored */
-        assert_int_equal(past_add(p, 0, "a", 1, HW__SERIES__SERIES_LIVE, 0, 4 * SECOND, 5), 0);
-        assert_int_equal(past_add(p, 0, "b", 2, HW__SERIES__SERIES_LIVE, 0, 4 * SECOND, 5), 0);
-        assert_int_equal(past_add(p, 1, "a", 2, HW__SERIES__SERIES_LIVE, 0, 4 * SECOND, 5), 0);
+        assert_int_equal(series_past_add(p, 0, "a", 1, HW__SERIES__SERIES_LIVE, 4 * SECOND, 5), 0);
+        assert_int_equal(series_past_add(p, 0, "b", 2, HW__SERIES__SERIES_LIVE, 4 * SECOND, 5), 0);
+        assert_int_equal(series_past_add(p, 1, "a", 2, HW__SERIES__SERIES_LIVE, 4 * SECOND, 5), 0);
         assert_int_equal(points_of(p, &t, &none, &r), 2);
-        past_destroy(&p);
+        series_past_destroy(&p);
 }
 
 static void new_run_forgets(void **state)
 {
-        struct past *p = past_new();
+        struct series_past *p = series_past_new();
         struct world_target first = target_a(1), second = target_a(2);
         struct ring none = { .count = 0 };
         const struct ring *r;
@@ -124,32 +124,9 @@ static void new_run_forgets(void **state)
         assert_int_equal(watch_live(p, 1, 3 * SECOND, 3), 0); /* late, of the old run */
         assert_int_equal(points_of(p, &first, &none, &r), 0);
         assert_int_equal(points_of(p, &second, &none, &r), 1);
-        past_forget(p, 0);
+        series_past_forget(p, 0);
         assert_int_equal(points_of(p, &second, &none, &r), 0);
-        past_destroy(&p);
-}
-
-static void bands_have_their_own(void **state)
-{
-        struct past *p = past_new();
-        struct world_target t = target_a(1);
-        struct ring none = { .count = 0 };
-        uint32_t ids[] = { 1, 70000 };
-        uint64_t bytes[] = { 10, 20 };
-
-        (void)state;
-        for (uint64_t n = 1; n <= 500; n++) {
-                Hw__Update u = update_of("a", 1, n * SECOND);
-                Hw__Census c = census_of(n, ids, bytes, 2);
-
-                u.body_case = HW__UPDATE__BODY_CENSUS;
-                u.census = &c;
-                assert_int_equal(past_watch(p, 0, &u), 0);
-        }
-        assert_true(past_ring(p, &t, HW__SERIES__SERIES_NONE, 1, &none)->count > 100);
-        assert_int_equal(ring_newest(past_ring(p, &t, HW__SERIES__SERIES_NONE, 1, &none), 0)->value, 10);
-        assert_int_equal(past_ring(p, &t, HW__SERIES__SERIES_NONE, 2, &none)->count, 0);
-        past_destroy(&p);
+        series_past_destroy(&p);
 }
 
 int main(void)
@@ -159,7 +136,6 @@ int main(void)
                 cmocka_unit_test(newest_points_stay_exact),
                 cmocka_unit_test(daemon_history_fills_the_beginning),
                 cmocka_unit_test(new_run_forgets),
-                cmocka_unit_test(bands_have_their_own),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* past.c - histories of whole runs, slot by slot. A slot without a sample is NaN. */
-#include "client/console/scene/past.h"
+/* series_past.c - histories of whole runs, slot by slot. A slot without a sample is NaN. */
+#include "client/console/scene/series_past.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "proto/base/limits.h"
 
 #define FIRST_WIDTH_NS UINT64_C(1000000)
 
@@ -15,7 +13,7 @@ struct history {
         double *slots; /* NULL until the first point */
         size_t n_slots;
         uint64_t width_ns; /* of a slot */
-        struct ring ring;  /* made by past_ring */
+        struct ring ring;  /* made by series_past_ring */
 };
 
 struct past_target {
@@ -24,11 +22,9 @@ struct past_target {
         uint32_t run;
         uint64_t first_ns;
         struct history series[WORLD_SERIES];
-        struct history **bands; /* by id - 1 */
-        size_t n_bands;
 };
 
-struct past {
+struct series_past {
         struct past_target **targets;
         size_t n;
 };
@@ -78,34 +74,26 @@ static void history_done(struct history *h)
 
 /* ------------------------------------------------------------------ targets */
 
-struct past *past_new(void)
+struct series_past *series_past_new(void)
 {
-        return calloc(1, sizeof(struct past));
+        return calloc(1, sizeof(struct series_past));
 }
 
 static void forget(struct past_target *t)
 {
         for (size_t i = 0; i < WORLD_SERIES; i++)
                 history_done(&t->series[i]);
-        for (size_t i = 0; i < t->n_bands; i++) {
-                if (t->bands[i])
-                        history_done(t->bands[i]);
-                free(t->bands[i]);
-        }
-        free(t->bands);
-        t->bands = NULL;
-        t->n_bands = 0;
         t->first_ns = UINT64_MAX;
 }
 
-static void remove_at(struct past *p, size_t i)
+static void remove_at(struct series_past *p, size_t i)
 {
         forget(p->targets[i]);
         free(p->targets[i]);
         p->targets[i] = p->targets[--p->n];
 }
 
-void past_forget(struct past *p, size_t daemon)
+void series_past_forget(struct series_past *p, size_t daemon)
 {
         for (size_t i = p->n; i > 0; i--) {
                 if (p->targets[i - 1]->daemon == daemon)
@@ -113,7 +101,7 @@ void past_forget(struct past *p, size_t daemon)
         }
 }
 
-void past_destroy(struct past **p)
+void series_past_destroy(struct series_past **p)
 {
         if (!*p)
                 return;
@@ -124,7 +112,7 @@ void past_destroy(struct past **p)
         *p = NULL;
 }
 
-static struct past_target *find(const struct past *p, size_t daemon, const char *name)
+static struct past_target *find(const struct series_past *p, size_t daemon, const char *name)
 {
         for (size_t i = 0; i < p->n; i++) {
                 if (p->targets[i]->daemon == daemon && !strcmp(p->targets[i]->name, name))
@@ -134,7 +122,7 @@ static struct past_target *find(const struct past *p, size_t daemon, const char 
 }
 
 /* The target's entry, made when it is new; NULL when out of memory. */
-static struct past_target *entry(struct past *p, size_t daemon, const char *name)
+static struct past_target *entry(struct series_past *p, size_t daemon, const char *name)
 {
         struct past_target *t = find(p, daemon, name), **grown;
 
@@ -154,23 +142,6 @@ static struct past_target *entry(struct past *p, size_t daemon, const char *name
         return t;
 }
 
-static struct history *band_of(struct past_target *t, uint32_t id)
-{
-        if (id > t->n_bands) {
-                size_t n = id < 64 ? 64 : (size_t)id * 2;
-                struct history **grown = reallocarray(t->bands, n, sizeof(struct history *));
-
-                if (!grown)
-                        return NULL;
-                memset(grown + t->n_bands, 0, (n - t->n_bands) * sizeof(struct history *));
-                t->bands = grown;
-                t->n_bands = n;
-        }
-        if (!t->bands[id - 1])
-                t->bands[id - 1] = calloc(1, sizeof(struct history));
-        return t->bands[id - 1];
-}
-
 /* ------------------------------------------------------------------ updates */
 
 static int add_series(struct past_target *t, Hw__Series series, uint64_t time_ns, double value)
@@ -180,16 +151,6 @@ static int add_series(struct past_target *t, Hw__Series series, uint64_t time_ns
         if (time_ns < t->first_ns)
                 t->first_ns = time_ns;
         return history_add(&t->series[series], PAST_SLOTS, time_ns, value);
-}
-
-static int add_band(struct past_target *t, uint32_t id, uint64_t time_ns, double value)
-{
-        struct history *h;
-
-        if (!id || id > LIMIT_BANDS)
-                return 0;
-        h = band_of(t, id);
-        return h ? history_add(h, PAST_BAND_SLOTS, time_ns, value) : -ENOMEM;
 }
 
 static int watch_heap(struct past_target *t, const Hw__Heap *heap)
@@ -220,16 +181,12 @@ static int watch_gc(struct past_target *t, const Hw__Gc *gc)
 
 static int watch_census(struct past_target *t, const Hw__Census *census)
 {
-        int r = 0;
-
-        if (census->has_total_bytes)
-                r = add_series(t, HW__SERIES__SERIES_CENSUS_TOTAL, census->time_ns, (double)census->total_bytes);
-        for (size_t i = 0; i < census->n_band && i < census->n_bytes && r == 0; i++)
-                r = add_band(t, census->band[i], census->time_ns, (double)census->bytes[i]);
-        return r;
+        return census->has_total_bytes
+                       ? add_series(t, HW__SERIES__SERIES_CENSUS_TOTAL, census->time_ns, (double)census->total_bytes)
+                       : 0;
 }
 
-int past_watch(struct past *p, size_t daemon, const Hw__Update *u)
+int series_past_watch(struct series_past *p, size_t daemon, const Hw__Update *u)
 {
         struct past_target *t;
 
@@ -251,8 +208,8 @@ int past_watch(struct past *p, size_t daemon, const Hw__Update *u)
                                                      : watch_census(t, u->census);
 }
 
-int past_add(struct past *p, size_t daemon, const char *target, uint32_t run, Hw__Series series, uint32_t band,
-             uint64_t time_ns, double value)
+int series_past_add(struct series_past *p, size_t daemon, const char *target, uint32_t run, Hw__Series series,
+                    uint64_t time_ns, double value)
 {
         struct past_target *t = entry(p, daemon, target);
 
@@ -262,10 +219,10 @@ int past_add(struct past *p, size_t daemon, const char *target, uint32_t run, Hw
                 t->run = run; /* nothing was heard of it yet */
         if (t->run != run)
                 return 0; /* the answer came too late */
-        return band ? add_band(t, band, time_ns, value) : add_series(t, series, time_ns, value);
+        return add_series(t, series, time_ns, value);
 }
 
-uint64_t past_first_ns(const struct past *p, const struct world_target *t)
+uint64_t series_past_first_ns(const struct series_past *p, const struct world_target *t)
 {
         const struct past_target *found = find(p, t->daemon, t->name);
 
@@ -274,15 +231,11 @@ uint64_t past_first_ns(const struct past *p, const struct world_target *t)
 
 /* -------------------------------------------------------------------- rings */
 
-static struct history *history_of(const struct past *p, const struct world_target *t, Hw__Series series, uint32_t band)
+static struct history *history_of(const struct series_past *p, const struct world_target *t, Hw__Series series)
 {
         struct past_target *found = find(p, t->daemon, t->name);
 
-        if (!found || found->run != t->run)
-                return NULL;
-        if (!band)
-                return &found->series[series];
-        return band <= found->n_bands ? found->bands[band - 1] : NULL;
+        return found && found->run == t->run ? &found->series[series] : NULL;
 }
 
 static uint64_t oldest_of(const struct ring *r)
@@ -297,10 +250,10 @@ static uint64_t oldest_of(const struct ring *r)
         return oldest_ns;
 }
 
-const struct ring *past_ring(struct past *p, const struct world_target *t, Hw__Series series, uint32_t band,
-                             const struct ring *newest)
+const struct ring *series_past_ring(struct series_past *p, const struct world_target *t, Hw__Series series,
+                                    const struct ring *newest)
 {
-        struct history *h = history_of(p, t, series, band);
+        struct history *h = history_of(p, t, series);
         uint64_t oldest_ns = oldest_of(newest);
         struct ring *r;
 
