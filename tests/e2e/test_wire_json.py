@@ -101,7 +101,7 @@ def fix(message):
         message.targets[:] = ["a", "b.c_d-1"]
     elif name == "SnapshotRequest":
         message.targets[:] = ["a"]
-    elif name in ("AddTargetRequest", "RemoveTargetRequest"):
+    elif name in ("AddTargetRequest", "EndTargetRequest", "RemoveTargetRequest"):
         message.name = "a"
     elif name in ("HistoryRequest", "History"):
         message.target = "a"
