@@ -214,12 +214,13 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 return error_code(error, -ENOSPC, "%u targets are the most one daemon takes; start another",
                                   LIMIT_TARGETS);
         }
-        if (descriptors_left() <= DESCRIPTORS_RESERVE) {
+        const size_t left = descriptors_left();
+        if (left <= DESCRIPTORS_RESERVE) {
                 return error_code(
                         error, -EMFILE,
                         "of the %zu descriptors that this daemon may open only %zu are left, which clients need; raise "
                         "its limit (ulimit -Hn, LimitNOFILE=) or remove targets",
-                        descriptors_limit(), descriptors_left());
+                        descriptors_limit(), left);
         }
         if (wish->resolution_ns)
                 trend.trend = trend_config_scaled(wish->resolution_ns);
