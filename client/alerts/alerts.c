@@ -17,7 +17,7 @@
 #include "client/cli/absent.h"
 #include "client/alerts/known.h"
 #include "client/alerts/print.h"
-#include "client/alerts/severity.h"
+#include "proto/base/severity.h"
 #include "client/feed/feed.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/alerts/severity.h"
+#include "proto/base/severity.h"
 
 static bool same_text(const char *a, const char *b)
 {

@@ -1,1 +1,1 @@
-sources := severity.c known.c print.c alerts.c
+sources := known.c print.c alerts.c

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "client/alerts/severity.h"
+#include "proto/base/severity.h"
 #include "heapwatch/wire.h"
 
 struct finding {

@@ -67,16 +67,16 @@ static void tell(struct alerting *a)
         publisher_alerts(a->publisher, a->live ? clock_wall_ns() : newest);
 }
 
-static void on_changed(void *ctx, const struct notice *notice)
+static void on_changed(void *ctx, const struct alert *alert, const struct rule_moment *at)
 {
         struct alerting *a = ctx;
 
         a->changed = true;
-        log_debug("target=%s run=%u rule=%s state=%s event_time=%llu value=%s", notice->target, notice->run,
-                  notice->rule, notice_state_name(notice->state), (unsigned long long)notice->time_ns,
-                  notice->value_text ? notice->value_text : "unknown");
+        log_debug("target=%s run=%u rule=%s state=%s event_time=%llu value=%s", alerts_target(a->alerts), alert->run,
+                  alert->rule->name, alert_state_name(alert->state.now), (unsigned long long)at->time_ns,
+                  alert->value_text ? alert->value_text : "unknown");
         if (a->hooks.changed)
-                a->hooks.changed(a->hooks.ctx, notice);
+                a->hooks.changed(a->hooks.ctx, alert, at);
 }
 
 static void judge_target(struct alerting *a, uint64_t time_ns)

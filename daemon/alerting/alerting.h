@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * alerting.h - judges the rules on one target: what a pipeline knows, brought
- * before the rules at the right moments, and what comes of it told on.
+ * before the rules at the right moments, and what comes of it published.
  *
  *      model, tracker ─tick─▶ rules ─▶ alerts ─▶ publisher
  *                                          └──▶ hooks (tests of rules)
@@ -16,7 +16,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/rules/notice.h"
 #include "daemon/model/model.h"
 #include "daemon/publish/alert_extra.h"
 #include "daemon/rules/alerts.h"
@@ -28,7 +27,7 @@ struct tracker;
 /* Who else wants to know. All may be NULL. */
 struct alert_hooks {
         void *ctx;
-        void (*changed)(void *ctx, const struct notice *notice); /* borrowed for the call */
+        void (*changed)(void *ctx, const struct alert *alert, const struct rule_moment *at); /* borrowed for the call */
         alert_extra_fn *extra;
 };
 
@@ -62,7 +61,7 @@ void alerting_bytes(struct alerting *a, uint64_t wall_ns);
 
 void alerting_damage(struct alerting *a, uint64_t lost_bytes);
 
-/* Live: judges the rules of the target, writes texts again and tells all alerts. `lag_ns` may be UNKNOWN_U64. */
+/* Live: judges the rules of the target, writes texts again and publishes all alerts. `lag_ns` may be UNKNOWN_U64. */
 void alerting_heartbeat(struct alerting *a, uint64_t wall_ns, uint64_t lag_ns);
 
 /* Goes on with other rules; the old ones may be destroyed afterwards. */

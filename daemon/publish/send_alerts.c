@@ -9,7 +9,7 @@
 #include "daemon/publish/send.h"
 #include "daemon/rules/alerts.h"
 
-static Hw__Label **encode_pairs(struct encoder *e, const struct notice_pair *pairs, size_t n, size_t *ret_n)
+static Hw__Label **encode_pairs(struct encoder *e, const struct rule_pair *pairs, size_t n, size_t *ret_n)
 {
         Hw__Label *rows = encoder_calloc(e, n, sizeof(*rows));
         Hw__Label **list = encoder_calloc(e, n, sizeof(*list));
@@ -80,7 +80,7 @@ static bool put_alert(struct encoder *e, Hw__Alert *out, const struct alert *a, 
         PUT(out, fingerprint, a->fingerprint);
         out->rule = encoder_text(e, rule->name);
         out->group = encoder_text(e, rule->group);
-        out->severity = encoder_text(e, notice_severity_name(rule->severity));
+        out->severity = encoder_text(e, severity_name(rule->severity));
         PUT(out, state, (Hw__Alert__State)a->state.now);
         PUT(out, unknown, a->state.unknown);
         if (a->band)
@@ -123,7 +123,7 @@ static Hw__Alert *encode_alert(struct encoder *e, const struct alert_source *fro
 }
 
 /* Encodes the alerts of a severity into their places while there are bytes left. False when out of memory. */
-static bool take_severity(struct encoder *e, const struct alert_source *from, enum notice_severity severity,
+static bool take_severity(struct encoder *e, const struct alert_source *from, enum severity severity,
                           Hw__Alert **places, size_t *bytes_left)
 {
         for (size_t i = 0; i < alerts_count(from->alerts); i++) {
@@ -154,8 +154,8 @@ Hw__Alerts *encode_alerts(struct encoder *e, const char *target, const struct al
         if (!out || !places)
                 return NULL;
         hw__alerts__init(out);
-        for (int severity = NOTICE_CRITICAL; severity >= NOTICE_INFO; severity--)
-                if (!take_severity(e, &from, (enum notice_severity)severity, places, &bytes_left))
+        for (int severity = SEVERITY_CRITICAL; severity >= SEVERITY_INFO; severity--)
+                if (!take_severity(e, &from, (enum severity)severity, places, &bytes_left))
                         return NULL;
         out->alerts = places;
         for (size_t i = 0; i < n; i++)

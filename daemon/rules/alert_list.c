@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/hash.h"
 #include "proto/base/process.h"
 #include "proto/base/text_out.h"
 #include "daemon/rules/alert_text.h"
@@ -28,9 +29,20 @@ static char *copy(const char *text)
         return text ? strdup(text) : NULL;
 }
 
+uint64_t alert_fingerprint(const char *group, const char *rule, const char *target, const char *band,
+                           const char *band_name)
+{
+        const char *const texts[] = { group, rule, target, band, band_name };
+        uint64_t hash = 0;
+
+        for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+                hash = hash_text(texts[i], hash);
+        return hash;
+}
+
 static uint64_t fingerprint_of(const struct alert *alert, const char *target)
 {
-        return notice_fingerprint(alert->rule->group, alert->rule->name, target, alert->band_label, alert->band_name);
+        return alert_fingerprint(alert->rule->group, alert->rule->name, target, alert->band_label, alert->band_name);
 }
 
 static bool is_taken(const struct alert_list *l, const struct alert *alert)

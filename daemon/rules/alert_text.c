@@ -160,12 +160,12 @@ static void write_sentence(const struct writer *w, const char *const values[PLAC
 
 static bool keep(struct alert *alert, const char *const *texts, size_t n)
 {
-        size_t n_pairs = (n - TEXTS_BEFORE) / 2, size = n_pairs * sizeof(struct notice_pair);
+        size_t n_pairs = (n - TEXTS_BEFORE) / 2, size = n_pairs * sizeof(struct rule_pair);
         const char *own[TEXTS_BEFORE + 2 * RULE_PAIRS_MAX];
 
         for (size_t i = 0; i < n; i++)
                 size += strlen(texts[i]) + 1;
-        struct notice_pair *pairs = malloc(size + 1);
+        struct rule_pair *pairs = malloc(size + 1);
         if (!pairs)
                 return false;
         char *at = (char *)(pairs + n_pairs);
@@ -176,7 +176,7 @@ static bool keep(struct alert *alert, const char *const *texts, size_t n)
                 at += length;
         }
         for (size_t i = 0; i < n_pairs; i++)
-                pairs[i] = (struct notice_pair){ own[TEXTS_BEFORE + 2 * i], own[TEXTS_BEFORE + 2 * i + 1] };
+                pairs[i] = (struct rule_pair){ own[TEXTS_BEFORE + 2 * i], own[TEXTS_BEFORE + 2 * i + 1] };
         free(alert->memory);
         alert->memory = pairs;
         alert->value_text = own[0][0] ? own[0] : NULL;

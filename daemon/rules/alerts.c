@@ -42,47 +42,12 @@ struct alerts {
         uint32_t run;
 };
 
-/* -------------------------------------------------------------------- notice */
+/* -------------------------------------------------------------------- judging */
 
 static uint64_t clock_of(const struct rule *rule, const struct rule_moment *at)
 {
         return rule->of_target ? at->target_ns : at->time_ns;
 }
-
-static void tell(struct alerts *a, const struct alert *alert, const struct rule_moment *at)
-{
-        const struct rule *rule = alert->rule;
-        struct notice n = {
-                .fingerprint = alert->fingerprint,
-                .target = a->target,
-                .run = alert->run,
-                .rule = rule->name,
-                .group = rule->group,
-                .band = alert->band_label,
-                .band_source = alert->band_source,
-                .band_name = alert->band_name,
-                .severity = rule->severity,
-                .state = (enum notice_state)alert->state.now,
-                .has_value = alert->has_value,
-                .value = alert->value,
-                .value_text = alert->value_text,
-                .sentence = alert->sentence ? alert->sentence : "",
-                .labels = rule->text.labels,
-                .n_labels = rule->text.n_labels,
-                .annotations = alert->annotations,
-                .n_annotations = alert->n_annotations,
-                .time_ns = at->time_ns,
-                .wall_ns = at->wall_ns,
-                .active_ns = alert->active.time_ns,
-                .active_wall_ns = alert->active.wall_ns,
-                .fired_ns = alert->fired.time_ns,
-                .fired_wall_ns = alert->fired.wall_ns,
-        };
-
-        a->sink.changed(a->sink.ctx, &n);
-}
-
-/* -------------------------------------------------------------------- judging */
 
 static void stamp_change(struct alert *alert, const struct rule_moment *at)
 {
@@ -98,7 +63,7 @@ static void stamp_change(struct alert *alert, const struct rule_moment *at)
                 alert->resolved = now;
 }
 
-/* Refreshes and tells; an alert that is inactive again is gone afterwards. Returns whether it is still there. */
+/* Refreshes and reports; an alert that is inactive again is gone afterwards. Returns whether it is still there. */
 static bool changed(struct alerts *a, size_t i, const struct rule_moment *at, bool with_data)
 {
         struct alert *alert = a->list.items[i];
@@ -106,7 +71,7 @@ static bool changed(struct alerts *a, size_t i, const struct rule_moment *at, bo
         stamp_change(alert, at);
         if (with_data)
                 alert_text_refresh(alert, a->target, &a->data, at);
-        tell(a, alert, at);
+        a->sink.changed(a->sink.ctx, alert, at);
         if (alert->state.now != ALERT_INACTIVE)
                 return true;
         alert_list_remove(&a->list, i);
@@ -364,6 +329,11 @@ void alerts_destroy(struct alerts **ap)
         free(a->uses);
         free(a->target);
         free(a);
+}
+
+const char *alerts_target(const struct alerts *a)
+{
+        return a->target;
 }
 
 size_t alerts_count(const struct alerts *a)

@@ -2,7 +2,7 @@
 /*
  * alerts.h - all alerts of one target: its rules judged moment by moment.
  *
- *      rules x bands ─judge─▶ states ─change─▶ notice
+ *      rules x bands ─judge─▶ states ─change─▶ sink
  *
  * One alert per rule, and per band where the rule looks at bands. Rules of the
  * target (crashes, the stream) are judged on the target's clock and outlive
@@ -19,7 +19,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/rules/notice.h"
 #include "daemon/rules/data.h"
 #include "daemon/rules/rule.h"
 #include "daemon/rules/state.h"
@@ -34,7 +33,7 @@ struct stamp { /* event time and Unix time; UNKNOWN_U64 each */
         uint64_t time_ns, wall_ns;
 };
 
-/* An alert as it is told. All texts are the alert's own. */
+/* An alert as it is published. All texts are the alert's own. */
 struct alert {
         const struct rule *rule;
         uint32_t run;            /* in which it was last judged */
@@ -48,7 +47,7 @@ struct alert {
         double value;                            /* NaN: not known */
         const char *value_text, *threshold_text; /* NULL: none */
         const char *sentence;
-        const struct notice_pair *annotations; /* filled in */
+        const struct rule_pair *annotations; /* filled in */
         size_t n_annotations;
         uint64_t fingerprint;
         void *memory; /* of the texts */
@@ -56,8 +55,16 @@ struct alert {
 
 struct alerts_sink {
         void *ctx;
-        void (*changed)(void *ctx, const struct notice *notice); /* a change of state; borrowed for the call */
+        void (*changed)(void *ctx, const struct alert *alert,
+                        const struct rule_moment *at); /* a change of state; borrowed */
 };
+
+/*
+ * What is the same about an alert in all its states. Equal on every machine and
+ * in every run, as long as these are; band and band_name may be NULL.
+ */
+uint64_t alert_fingerprint(const char *group, const char *rule, const char *target, const char *band,
+                           const char *band_name);
 
 /* `target` is copied; the ruleset and what data points to are borrowed. NULL when out of memory. */
 struct alerts *alerts_new(const char *target, const struct ruleset *rules, const struct rule_data *data,
@@ -86,6 +93,7 @@ void alerts_reload(struct alerts *a, const struct ruleset *rules, const struct r
 /* Brings values and texts of active alerts up to date. */
 void alerts_refresh(struct alerts *a, const struct rule_moment *at);
 
+const char *alerts_target(const struct alerts *a); /* its name */
 size_t alerts_count(const struct alerts *a);
 const struct alert *alerts_get(const struct alerts *a, size_t i); /* in order of rule and band */
 uint64_t alerts_left_out(const struct alerts *a);   /* instances that the newest judging found no place for */

@@ -33,7 +33,7 @@ static const char *own(struct rule *r, const char *text)
         return text ? arena_strndup(&r->arena, text, strlen(text)) : NULL;
 }
 
-static bool own_pairs(struct rule *r, struct notice_pair *pairs, size_t n)
+static bool own_pairs(struct rule *r, struct rule_pair *pairs, size_t n)
 {
         for (size_t i = 0; i < n; i++) {
                 pairs[i].name = own(r, pairs[i].name);
@@ -116,16 +116,11 @@ static bool take_exprs(struct rule *r, struct rule_error *e)
 
 static bool take_severity(struct rule *r, size_t label, struct rule_error *e)
 {
-        static const char *const names[] = { "info", "warning", "critical" };
-        const char *value = r->text.labels[label].value, *meant = nearest(value, names, 3);
+        const char *value = r->text.labels[label].value, *meant = nearest(value, severity_names, SEVERITIES);
         char hint[64];
 
-        for (unsigned i = 0; i < 3; i++) {
-                if (!strcmp(names[i], value)) {
-                        r->severity = i;
-                        return true;
-                }
-        }
+        if (severity_parse(value, &r->severity))
+                return true;
         text_join(hint, sizeof(hint), meant ? "; did you mean " : "", meant ? meant : "", meant ? "?" : "", NULL);
         return refuse(e, FIELD_LABEL, label, "severity: expected info, warning or critical", hint);
 }
@@ -153,9 +148,9 @@ static bool is_ours(const char *name)
 
 static bool take_labels(struct rule *r, struct rule_error *e)
 {
-        r->severity = NOTICE_WARNING;
+        r->severity = SEVERITY_WARNING;
         for (size_t i = 0; i < r->text.n_labels; i++) {
-                const struct notice_pair *label = &r->text.labels[i];
+                const struct rule_pair *label = &r->text.labels[i];
                 if (!valid_pair_name(label->name))
                         return refuse(e, FIELD_LABEL, i, label->name, names_expected);
                 if (is_ours(label->name))

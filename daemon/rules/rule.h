@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/rules/notice.h"
 #include "proto/base/arena.h"
+#include "proto/base/severity.h"
 #include "daemon/rules/expr.h"
 
 #define RULE_NAME_MAX        63u
@@ -24,11 +24,16 @@
 
 struct action_plan; /* what is to be done; kept for the actions, not looked at here */
 
+/* A label or an annotation. */
+struct rule_pair {
+        const char *name, *value;
+};
+
 /* What a file says of a rule. NULL = not said. */
 struct rule_text {
         const char *group, *name;
         const char *expr, *until, *hold_for, *keep_firing_for;
-        struct notice_pair labels[RULE_PAIRS_MAX], annotations[RULE_PAIRS_MAX];
+        struct rule_pair labels[RULE_PAIRS_MAX], annotations[RULE_PAIRS_MAX];
         size_t n_labels, n_annotations;
         const char *targets[RULE_TARGETS_MAX]; /* shell patterns; none = all */
         size_t n_targets;
@@ -58,7 +63,7 @@ struct rule {
         const char *group, *name;
         struct expr expr, until; /* until.root is NULL when there is none */
         uint64_t for_ns, keep_firing_ns;
-        enum notice_severity severity;
+        enum severity severity;
         bool of_bands, of_target;
         bool builtin;             /* from the pack */
         bool changed;             /* ... and a file has changed it */

@@ -9,13 +9,20 @@
 
 #include "proto/base/ckd.h"
 
+const char *alert_state_name(enum alert_state state)
+{
+        static const char *const names[] = { "inactive", "pending", "firing", "resolved" };
+
+        return names[state];
+}
+
 void state_init(struct state *s)
 {
         *s = (struct state){
-                .over_ns = STATE_NO_TIME,
-                .active_ns = STATE_NO_TIME,
-                .fired_ns = STATE_NO_TIME,
-                .resolved_ns = STATE_NO_TIME,
+                .over_ns = UNKNOWN_U64,
+                .active_ns = UNKNOWN_U64,
+                .fired_ns = UNKNOWN_U64,
+                .resolved_ns = UNKNOWN_U64,
         };
 }
 
@@ -23,14 +30,14 @@ static void fire(struct state *s, uint64_t now_ns)
 {
         s->now = ALERT_FIRING;
         s->fired_ns = now_ns;
-        s->over_ns = STATE_NO_TIME;
+        s->over_ns = UNKNOWN_U64;
 }
 
 static bool begin(struct state *s, const struct state_times *times, uint64_t now_ns)
 {
         s->now = ALERT_PENDING;
         s->active_ns = s->held_ns = now_ns;
-        s->fired_ns = s->resolved_ns = STATE_NO_TIME;
+        s->fired_ns = s->resolved_ns = UNKNOWN_U64;
         if (times->for_ns == 0)
                 fire(s, now_ns);
         return true;
@@ -51,10 +58,10 @@ static bool step_pending(struct state *s, const struct state_times *times, doubl
 static bool step_firing(struct state *s, const struct state_times *times, double over, uint64_t now_ns)
 {
         if (over == 0) {
-                s->over_ns = STATE_NO_TIME;
+                s->over_ns = UNKNOWN_U64;
                 return false;
         }
-        if (s->over_ns == STATE_NO_TIME)
+        if (s->over_ns == UNKNOWN_U64)
                 s->over_ns = now_ns;
         if (now_ns - s->over_ns < times->keep_firing_ns)
                 return false;
@@ -68,7 +75,7 @@ static void skip_unknown_time(struct state *s, uint64_t now_ns)
         uint64_t gap = now_ns - s->judged_ns;
 
         s->held_ns += gap;
-        if (s->over_ns != STATE_NO_TIME)
+        if (s->over_ns != UNKNOWN_U64)
                 s->over_ns += gap;
 }
 

@@ -20,9 +20,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "proto/base/process.h"
+
 enum alert_state { ALERT_INACTIVE, ALERT_PENDING, ALERT_FIRING, ALERT_RESOLVED };
 
-#define STATE_NO_TIME UINT64_MAX
+/* "inactive", "pending", "firing", "resolved". Static. */
+const char *alert_state_name(enum alert_state state);
 
 struct state_times {
         uint64_t for_ns, keep_firing_ns;
@@ -33,8 +36,8 @@ struct state {
         bool unknown;                              /* the last answer was unknown */
         uint64_t judged_ns;                        /* time of the last step */
         uint64_t held_ns;                          /* since when it has held, less the time that was unknown */
-        uint64_t over_ns;                          /* firing: since when it has been over, also; STATE_NO_TIME */
-        uint64_t active_ns, fired_ns, resolved_ns; /* of the steps into these; STATE_NO_TIME */
+        uint64_t over_ns;                          /* firing: since when it has been over, also; UNKNOWN_U64 */
+        uint64_t active_ns, fired_ns, resolved_ns; /* of the steps into these; UNKNOWN_U64 */
 };
 
 void state_init(struct state *s);

@@ -51,7 +51,7 @@ static bool take_text(struct reader *r, const yaml_node_t *rule, const char *key
         return *text != NULL;
 }
 
-static bool put_pair(struct reader *r, const struct yaml_entry *e, struct notice_pair *pairs, size_t *n,
+static bool put_pair(struct reader *r, const struct yaml_entry *e, struct rule_pair *pairs, size_t *n,
                      const yaml_node_t **places)
 {
         const char *value = yaml_text(&r->file, e->value, "a text");
@@ -65,13 +65,13 @@ static bool put_pair(struct reader *r, const struct yaml_entry *e, struct notice
                 i++;
         if (i == RULE_PAIRS_MAX)
                 return yaml_error(&r->file, e->key_node, 0, "a rule has at most 32 of these");
-        pairs[i] = (struct notice_pair){ e->key, value };
+        pairs[i] = (struct rule_pair){ e->key, value };
         places[i] = e->value;
         *n += i == *n;
         return true;
 }
 
-static bool take_pairs(struct reader *r, const yaml_node_t *rule, const char *key, struct notice_pair *pairs, size_t *n,
+static bool take_pairs(struct reader *r, const yaml_node_t *rule, const char *key, struct rule_pair *pairs, size_t *n,
                        const yaml_node_t **places)
 {
         const yaml_node_t *node = yaml_get(&r->file, rule, key);

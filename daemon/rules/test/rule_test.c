@@ -53,12 +53,12 @@ static void failed(struct suite *s, const yaml_node_t *at, const char *name, con
         s->score->failed++;
 }
 
-static bool parse_state(struct suite *s, const yaml_node_t *node, enum notice_state *ret)
+static bool parse_state(struct suite *s, const yaml_node_t *node, enum alert_state *ret)
 {
         const char *text = yaml_text(&s->file, node, "a state");
 
-        for (unsigned i = NOTICE_INACTIVE; text && i <= NOTICE_RESOLVED; i++) {
-                if (!strcmp(text, notice_state_name(i))) {
+        for (unsigned i = ALERT_INACTIVE; text && i <= ALERT_RESOLVED; i++) {
+                if (!strcmp(text, alert_state_name(i))) {
                         *ret = i;
                         return true;
                 }
@@ -83,7 +83,7 @@ static bool check_alert(struct suite *s, const yaml_node_t *node, const char *na
 {
         static const char *const keys[] = { "at", "alert", "band", "state" };
         const yaml_node_t *at_node, *alert, *band_node;
-        enum notice_state want = NOTICE_INACTIVE, got;
+        enum alert_state want = ALERT_INACTIVE, got;
         uint64_t at = 0;
         char what[512];
 
@@ -110,7 +110,7 @@ static bool check_alert(struct suite *s, const yaml_node_t *node, const char *na
                 return true;
         }
         snprintf(what, sizeof(what), "%s%s%s at %s is %s, expected %s", rule, band ? " of " : "", band ? band : "",
-                 when, notice_state_name(got), notice_state_name(want));
+                 when, alert_state_name(got), alert_state_name(want));
         failed(s, node, name, what);
         rules_test_tell(c, rule, band);
         return true;
@@ -129,7 +129,7 @@ static bool check_fired(struct suite *s, const yaml_node_t *node, const char *na
                 const char *rule = s->rules->rules[k]->name;
                 bool fired = false, wanted = false;
                 for (size_t i = 0; i < c->n; i++)
-                        fired |= c->list[i].state == NOTICE_FIRING && !strcmp(c->list[i].rule, rule);
+                        fired |= c->list[i].state == ALERT_FIRING && !strcmp(c->list[i].rule, rule);
                 for (size_t i = 0; (item = yaml_item_at(&s->file, node, i)); i++) {
                         const char *text = yaml_text(&s->file, item, "the name of a rule");
                         wanted |= text && !strcmp(text, rule);

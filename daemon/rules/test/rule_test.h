@@ -9,6 +9,7 @@
 #include <limits.h>
 
 #include "daemon/rules/rule.h"
+#include "daemon/rules/state.h"
 #include "daemon/trend/tracker.h"
 #include "daemon/config/yaml_file.h"
 #include "proto/base/error.h"
@@ -35,13 +36,13 @@ struct test_input {
         size_t n_logs;
 };
 
-/* What was told of an alert: one change. */
+/* One change of an alert. */
 struct test_change {
         uint64_t time_ns; /* event time */
-        enum notice_state state;
+        enum alert_state state;
         char rule[RULE_NAME_MAX + 1];
         char band[256]; /* "": none */
-        enum notice_severity severity;
+        enum severity severity;
         char sentence[1024];
 };
 
@@ -67,7 +68,7 @@ bool rules_test_run(const struct ruleset *rules, const struct test_input *input,
  * The state of an alert at a time. `band` NULL: of the band for which it is
  * most: firing, pending, resolved, inactive (rules_test_words.c).
  */
-enum notice_state rules_test_state(const struct test_changes *c, const char *rule, const char *band, uint64_t time_ns);
+enum alert_state rules_test_state(const struct test_changes *c, const char *rule, const char *band, uint64_t time_ns);
 
 /* Prints what became of it in the whole test, indented: a few lines. */
 void rules_test_tell(const struct test_changes *c, const char *rule, const char *band);

@@ -29,7 +29,7 @@
 
 /* --------------------------------------------------------------------- changes */
 
-static void put_change(void *ctx, const struct notice *n)
+static void put_change(void *ctx, const struct alert *alert, const struct rule_moment *at)
 {
         struct test_changes *c = ctx;
         struct test_change *grown = c->n < CHANGES_MAX ? realloc(c->list, (c->n + 1) * sizeof(*grown)) : NULL;
@@ -38,10 +38,12 @@ static void put_change(void *ctx, const struct notice *n)
                 return;
         c->list = grown;
         struct test_change *change = &grown[c->n++];
-        *change = (struct test_change){ .time_ns = n->time_ns, .state = n->state, .severity = n->severity };
-        snprintf(change->rule, sizeof(change->rule), "%s", n->rule);
-        snprintf(change->band, sizeof(change->band), "%s", n->band ? n->band : "");
-        snprintf(change->sentence, sizeof(change->sentence), "%s", n->sentence);
+        *change = (struct test_change){ .time_ns = at->time_ns,
+                                        .state = alert->state.now,
+                                        .severity = alert->rule->severity };
+        snprintf(change->rule, sizeof(change->rule), "%s", alert->rule->name);
+        snprintf(change->band, sizeof(change->band), "%s", alert->band_label ? alert->band_label : "");
+        snprintf(change->sentence, sizeof(change->sentence), "%s", alert->sentence ? alert->sentence : "");
 }
 
 static int throw_away(void *ctx, const Hw__Update *update)

@@ -20,19 +20,19 @@ static bool is_of(const struct test_change *c, const char *rule, const char *ban
 }
 
 /* How much a state says of an alert with several bands. */
-static int rank(enum notice_state state)
+static int rank(enum alert_state state)
 {
         static const int ranks[] = {
-                [NOTICE_INACTIVE] = 0, [NOTICE_RESOLVED] = 1, [NOTICE_PENDING] = 2, [NOTICE_FIRING] = 3
+                [ALERT_INACTIVE] = 0, [ALERT_RESOLVED] = 1, [ALERT_PENDING] = 2, [ALERT_FIRING] = 3
         };
 
         return ranks[state];
 }
 
 /* Changes are in order of time, so the newest one of a band comes last. */
-static enum notice_state state_of(const struct test_changes *c, const char *rule, const char *band, uint64_t time_ns)
+static enum alert_state state_of(const struct test_changes *c, const char *rule, const char *band, uint64_t time_ns)
 {
-        enum notice_state state = NOTICE_INACTIVE;
+        enum alert_state state = ALERT_INACTIVE;
 
         for (size_t i = 0; i < c->n && c->list[i].time_ns <= time_ns; i++)
                 if (is_of(&c->list[i], rule, band))
@@ -40,13 +40,13 @@ static enum notice_state state_of(const struct test_changes *c, const char *rule
         return state;
 }
 
-enum notice_state rules_test_state(const struct test_changes *c, const char *rule, const char *band, uint64_t time_ns)
+enum alert_state rules_test_state(const struct test_changes *c, const char *rule, const char *band, uint64_t time_ns)
 {
-        enum notice_state most = NOTICE_INACTIVE, state;
+        enum alert_state most = ALERT_INACTIVE, state;
 
         if (band)
                 return state_of(c, rule, band, time_ns);
-        for (size_t i = 0; i < c->n && most != NOTICE_FIRING; i++) {
+        for (size_t i = 0; i < c->n && most != ALERT_FIRING; i++) {
                 if (!is_of(&c->list[i], rule, NULL) || rank(c->list[i].state) <= rank(most))
                         continue; /* it cannot be more than it is now */
                 state = state_of(c, rule, c->list[i].band, time_ns);
@@ -79,10 +79,10 @@ static void tell_one(const struct test_changes *c, const char *rule, const char 
                 const struct test_change *change = &c->list[i];
                 if (!is_of(change, rule, band))
                         continue;
-                if (change->state == NOTICE_FIRING && !fired)
+                if (change->state == ALERT_FIRING && !fired)
                         fired = change;
                 if (n++ < CHANGES_SHOWN)
-                        printf("%s %s at %s", n == 1 ? ":" : ",", notice_state_name(change->state),
+                        printf("%s %s at %s", n == 1 ? ":" : ",", alert_state_name(change->state),
                                hw_duration_text(text, sizeof(text), (double)change->time_ns));
         }
         if (n > CHANGES_SHOWN)

@@ -76,7 +76,7 @@ static void explain(const struct rule *rule)
 {
         char words[2 * EXPR_TEXT_MAX];
 
-        printf("%s (%s, %s%s)\n", rule->name, rule->group, notice_severity_name(rule->severity),
+        printf("%s (%s, %s%s)\n", rule->name, rule->group, severity_name(rule->severity),
                rule->changed   ? ", built in, changed"
                : rule->builtin ? ", built in"
                                : "");
@@ -102,7 +102,7 @@ static void list_one(const struct rule *rule)
         char text[2 * EXPR_TEXT_MAX];
 
         (void)expr_print(&rule->expr, text, sizeof(text));
-        printf("%-10s  %-22s %-9s ", rule->group, rule->name, notice_severity_name(rule->severity));
+        printf("%-10s  %-22s %-9s ", rule->group, rule->name, severity_name(rule->severity));
         print_safe("", text, "\n");
 }
 

@@ -203,14 +203,14 @@ struct told {
         char text[8192];
 };
 
-static inline void on_changed(void *ctx, const struct notice *n)
+static inline void on_changed(void *ctx, const struct alert *alert, const struct rule_moment *at)
 {
         struct told *t = ctx;
         size_t used = strlen(t->text);
 
-        snprintf(t->text + used, sizeof(t->text) - used, "%s%s%s %s@%d ", n->rule, n->band ? "/" : "",
-                 n->band ? n->band : "", notice_state_name(n->state),
-                 n->time_ns == UNKNOWN_U64 ? -1 : (int)(n->time_ns / S));
+        snprintf(t->text + used, sizeof(t->text) - used, "%s%s%s %s@%d ", alert->rule->name,
+                 alert->band_label ? "/" : "", alert->band_label ? alert->band_label : "",
+                 alert_state_name(alert->state.now), at->time_ns == UNKNOWN_U64 ? -1 : (int)(at->time_ns / S));
 }
 
 static inline void to_stderr(void *ctx, const char *line)

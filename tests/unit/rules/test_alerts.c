@@ -258,7 +258,7 @@ static void bands_of_one_label_are_told_apart(void **state)
                 assert_int_equal(a->band, i + 1);
                 assert_string_equal(a->band_label, label);
                 assert_true(names[i] ? !strcmp(a->band_name, names[i]) : !a->band_name);
-                assert_int_equal(a->fingerprint, notice_fingerprint("g", "a", "api-1", label, names[i]));
+                assert_int_equal(a->fingerprint, alert_fingerprint("g", "a", "api-1", label, names[i]));
                 assert_int_equal(!a->band_source, i != 0);
         }
         assert_string_equal(alerts_get(w->alerts, 0)->band_source, "Main.hs:1:2-3");

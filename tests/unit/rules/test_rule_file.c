@@ -131,7 +131,7 @@ static void everything_a_rule_may_say(void **state)
         (void)state;
         assert_int_equal(a->for_ns, UINT64_C(300000000000));
         assert_int_equal(a->keep_firing_ns, UINT64_C(90000000000));
-        assert_int_equal(a->severity, NOTICE_CRITICAL);
+        assert_int_equal(a->severity, SEVERITY_CRITICAL);
         assert_false(a->of_target);
         assert_true(rule_wants(a, "api-7") && rule_wants(a, "db") && !rule_wants(a, "worker"));
         assert_int_equal(action_plan_steps(a->plan), 5);
@@ -142,7 +142,7 @@ static void everything_a_rule_may_say(void **state)
         assert_int_equal(action_plan_limits(a->plan)->count, 7);
         assert_int_equal(action_plan_limits(a->plan)->per_alert, 2);
         assert_true(b->of_target);
-        assert_int_equal(b->severity, NOTICE_WARNING);
+        assert_int_equal(b->severity, SEVERITY_WARNING);
         assert_true(rule_wants(b, "worker") && !rule_wants(b, "db"));
         assert_int_equal(action_plan_steps(b->plan), 1);
         assert_int_equal(action_plan_limits(b->plan)->count, 5);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* severity.h - how grave an alert is: the label of its rule, in order. */
-#ifndef HW_CLIENT_ALERTS_SEVERITY_H
-#define HW_CLIENT_ALERTS_SEVERITY_H
+#ifndef HW_PROTO_BASE_SEVERITY_H
+#define HW_PROTO_BASE_SEVERITY_H
+
+#include <stdbool.h>
 
 enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL, SEVERITIES };
 
@@ -9,7 +11,10 @@ enum severity { SEVERITY_INFO, SEVERITY_WARNING, SEVERITY_CRITICAL, SEVERITIES }
 extern const char *const severity_names[];
 const char *severity_name(enum severity severity);
 
-/* What an alert says of itself (may be NULL); what is not known is a warning, as rules begin. */
+/* False, and nothing is written, when `text` is none of the names. */
+bool severity_parse(const char *text, enum severity *ret);
+
+/* What an alert says of itself (may be NULL); what is not known is a warning, the default of rules. */
 enum severity severity_of(const char *label);
 
 #endif
