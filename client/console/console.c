@@ -82,6 +82,7 @@ void console_destroy(struct console **c)
         for (size_t i = 0; i < VIEWS_MAX && (*c)->views[i].class; i++)
                 view_done(&(*c)->views[i]);
         world_destroy(&(*c)->frozen);
+        world_destroy(&(*c)->before);
         recall_destroy(&(*c)->scene.recall);
         series_past_destroy(&(*c)->scene.past);
         band_past_destroy(&(*c)->scene.bands);
@@ -91,17 +92,39 @@ void console_destroy(struct console **c)
 
 /* ----------------------------------------------------------- what there is */
 
-void console_prepare(struct console *c, uint64_t now_wall_ns)
+/*
+ * The target that is shown. Nobody is moved to another one: the first that was shown is the chosen one from then on,
+ * and one that a restarted daemon does not have is shown as it was.
+ */
+static void find_target(struct console *c)
 {
         size_t index;
 
-        if (!c->frozen)
-                c->scene.now_wall_ns = now_wall_ns;
+        c->scene.left = false;
         c->scene.view = c->frozen ? c->frozen : c->live;
         c->scene.target = console_find_target(c, &index);
+        if (c->scene.target) {
+                (void)snprintf(c->target, sizeof(c->target), "%s", c->scene.target->name);
+                c->daemon = c->scene.target->daemon;
+                if (!c->frozen)
+                        world_destroy(&c->before);
+        } else if (c->before && !c->shown->class->all_targets) {
+                c->scene.view = c->before;
+                c->scene.target = console_find_target(c, &index);
+                c->scene.left = c->scene.target != NULL;
+                if (!c->scene.left)
+                        c->scene.view = c->frozen ? c->frozen : c->live;
+        }
+}
+
+void console_prepare(struct console *c, uint64_t now_wall_ns)
+{
+        if (!c->frozen)
+                c->scene.now_wall_ns = now_wall_ns;
+        find_target(c);
         if (c->scene.recall && c->scene.past)
                 (void)recall_collect(c->scene.recall, c->scene.past);
-        if (c->scene.target)
+        if (c->scene.target && !c->scene.left)
                 timeline_recall(c);
         c->scene.first_ns = UINT64_MAX;
         if (c->scene.past && c->scene.target)
@@ -123,6 +146,10 @@ void console_forget(struct console *c, size_t daemon)
 {
         if (world_targets(c->live))
                 journal_daemon(&c->journal, c->live, daemon, "the daemon was restarted");
+        if (world_targets(c->live) && !c->scene.left) {
+                world_destroy(&c->before);
+                c->before = world_freeze(c->live); /* NULL, out of memory: the picture goes with the daemon */
+        }
         if (c->scene.past)
                 series_past_forget(c->scene.past, daemon);
         if (c->scene.bands)
@@ -131,23 +158,52 @@ void console_forget(struct console *c, size_t daemon)
 
 /* -------------------------------------------------------------- the picture */
 
+/* What the daemon watches instead of the chosen target; or how to have it watch something. */
+static void say_what_there_is(char *out, size_t size, const struct world *view, const struct world_daemon *d)
+{
+        size_t n = world_targets(view), all = d->state ? d->state->n_targets : 0;
+        size_t used;
+
+        if (n || !all) {
+                (void)snprintf(out, size, n ? "t shows the %zu that %s." : "heapwatch run -- PROGRAM watches one.", n,
+                               n == 1 ? "is" : "are");
+                return;
+        }
+        used = (size_t)snprintf(out, size, "The daemon watches:");
+        for (size_t i = 0; i < all && used < size; i++)
+                used += (size_t)snprintf(out + used, size - used, "%s %s", i ? "," : "", d->state->targets[i]);
+}
+
 static void draw_nothing(const struct console *c, struct canvas *canvas, struct area area)
 {
         const struct scene *s = &c->scene;
         const struct world_daemon *d = world_daemon(s->view, 0);
-        char line[600];
+        char line[600], next[600] = "", safe[4 * sizeof(next)], name[SHORT_TEXT];
 
-        if (c->trouble[0] || !s->live)
+        if (c->trouble[0] || !s->live) {
                 (void)snprintf(line, sizeof(line), "%s", c->trouble[0] ? c->trouble : "reading ...");
-        else if (d)
-                (void)snprintf(line, sizeof(line), "The daemon watches no target; add one: heapwatch ctl add FILE");
-        else
+        } else if (d && c->target[0]) {
+                (void)snprintf(line, sizeof(line), "%.64s is not watched now.",
+                               safe_text(name, sizeof(name), c->target));
+                say_what_there_is(next, sizeof(next), s->view, d);
+        } else if (d) {
+                (void)snprintf(line, sizeof(line), "The daemon watches no target.");
+                (void)snprintf(next, sizeof(next), "Add one: heapwatch run -- PROGRAM, or heapwatch ctl add FILE");
+        } else {
                 (void)snprintf(line, sizeof(line), "Waiting for a daemon at %s",
                                s->endpoint ? s->endpoint(s->endpoint_ctx, 0) : "?");
+                (void)snprintf(next, sizeof(next), "Start one with: heapwatchd FILE.eventlog");
+        }
         (void)canvas_put(canvas, area, 1, 2, area.width - 4, TINT_STRONG, line);
-        if (s->live && !d)
-                (void)canvas_put(canvas, area, 3, 2, area.width - 4, TINT_DIM,
-                                 "Start one with: heapwatchd FILE.eventlog");
+        (void)canvas_put(canvas, area, 3, 2, area.width - 4, TINT_DIM, safe_text(safe, sizeof(safe), next));
+}
+
+/* Whether the view has something to draw: a target, or of those about all targets any. */
+static bool can_draw(const struct console *c)
+{
+        if (c->shown->class == &view_help || c->scene.target)
+                return true;
+        return c->shown->class->all_targets && world_targets(c->scene.view);
 }
 
 void console_draw(struct console *c, struct canvas *canvas)
@@ -158,7 +214,7 @@ void console_draw(struct console *c, struct canvas *canvas)
         area.height -= FRAME_BOTTOM;
         if (area.height < 1)
                 return;
-        if (!c->scene.target && c->shown->class != &view_help)
+        if (!can_draw(c))
                 draw_nothing(c, canvas, area);
         else if (c->shown->class->draw)
                 c->shown->class->draw(c, canvas, area);

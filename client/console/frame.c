@@ -21,7 +21,7 @@ static enum tint moment(const struct console *c, char *out, size_t size)
         uint64_t age_ns;
 
         if (c->scene.target && scene_stale(&c->scene, c->scene.target, &age_ns)) {
-                (void)snprintf(out, size, "STALE %s", duration_or_unknown(age, true, age_ns / 1000000000 * 1000000000));
+                (void)snprintf(out, size, "STALE %s", age_text(age, sizeof(age), age_ns));
                 return TINT_BAD;
         }
         if (c->frozen) {
@@ -171,6 +171,9 @@ static void draw_line(struct console *c, struct canvas *canvas, struct area area
                 (void)canvas_put(canvas, area, row, 1, area.width - 2,
                                  c->trouble[0] || c->message_bad ? TINT_BAD : TINT_GOOD,
                                  safe_text(safe, sizeof(safe), c->message[0] ? c->message : c->trouble));
+        } else if (scene_gone(&c->scene, c->shown->class->all_targets ? NULL : c->scene.target, area.width, safe,
+                              sizeof(safe))) {
+                (void)canvas_put(canvas, area, row, 1, area.width - 2, TINT_BAD, safe);
         } else {
                 draw_keys(c, canvas, area, row, draw_restriction(c, canvas, area, row));
         }

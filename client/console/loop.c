@@ -141,6 +141,7 @@ static void choose_view(struct loop *l)
                 l->settled = true;
         if (!l->settled && world_targets(l->view) > 1) {
                 console_show(l->console, &view_targets_list);
+                l->console->target[0] = '\0'; /* the one that happened to come first was not chosen */
                 l->settled = true;
         }
 }

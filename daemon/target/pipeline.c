@@ -99,13 +99,9 @@ void pipeline_destroy(struct pipeline **pp)
         *pp = NULL;
         if (!p)
                 return;
-        bool started = p->source != NULL || p->kept;
+        if (p->source && p->in_run)
+                pipeline_flush(p);
         source_close(&p->source);
-        if (started) {
-                if (p->in_run)
-                        pipeline_flush(p);
-                pipeline_set_state(p, HW__TARGET__STATE__STATE_REMOVED, "removed, or the daemon stops");
-        }
         if (p->flush_timer)
                 event_free(p->flush_timer);
         event_stream_destroy(&p->event_stream);

@@ -47,8 +47,14 @@ struct pipeline_options {
 /* Starts to read. NULL with a sentence in `error`. */
 struct pipeline *pipeline_new(const struct pipeline_options *options, struct error *error);
 
-/* Live: says REMOVED to the subscribers. Frees, clears the pointer; NULL allowed. */
+/*
+ * Frees, clears the pointer; NULL allowed. Live: what is known is published, and subscribers keep it, for the target is
+ * not removed when its daemon stops.
+ */
 void pipeline_destroy(struct pipeline **p);
+
+/* Also tells subscribers to forget the target. Not NULL. (pipeline_end.c) */
+void pipeline_remove(struct pipeline **p);
 
 const char *pipeline_name(const struct pipeline *p);
 const struct model *pipeline_model(const struct pipeline *p);

@@ -135,18 +135,32 @@ uint64_t pipeline_ended_wall_ns(const struct pipeline *p)
         return p->state_since_wall_ns;
 }
 
-int pipeline_set_aside(struct pipeline *p, const char *name)
+/* Nothing follows it: a subscriber would take another message for the target's return. */
+static void say_removed(struct pipeline *p, const char *detail)
 {
         struct target_facts removed = pipeline_facts(p);
 
+        removed.state = HW__TARGET__STATE__STATE_REMOVED;
+        removed.detail = detail;
+        publisher_state(p->publisher, &removed, NULL, pipeline_now_ns(p));
+}
+
+void pipeline_remove(struct pipeline **p)
+{
+        source_close(&(*p)->source);
+        say_removed(*p, "removed");
+        pipeline_destroy(p);
+}
+
+int pipeline_set_aside(struct pipeline *p, const char *name)
+{
         if (p->alerting) {
                 alerting_know_end(p->alerting, false, ""); /* what was said of the end is over */
                 p->fanout.n--;                             /* alerting is the last that listens */
                 alerting_destroy(&p->alerting);
         }
-        removed.state = HW__TARGET__STATE__STATE_REMOVED;
-        removed.detail = "another run of this name begins";
-        publisher_state(p->publisher, &removed, NULL, pipeline_now_ns(p));
+        say_removed(p, "another run of this name begins");
+
         int r = publisher_rename(p->publisher, name);
         if (r == 0)
                 snprintf(p->name, sizeof(p->name), "%s", name);

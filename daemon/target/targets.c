@@ -79,7 +79,7 @@ const Hw__Update *targets_daemon_state(struct targets *t)
 static void remove_at(struct targets *t, size_t i)
 {
         log_info("target=%s removed", pipeline_name(t->pipelines[i]));
-        pipeline_destroy(&t->pipelines[i]);
+        pipeline_remove(&t->pipelines[i]);
         memmove(t->pipelines + i, t->pipelines + i + 1, (t->n - i - 1) * sizeof(*t->pipelines));
         t->n--;
 }

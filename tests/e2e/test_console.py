@@ -3,6 +3,7 @@
 import json
 import random
 import re
+import signal
 import time
 import urllib.request
 
@@ -290,21 +291,27 @@ def stale_s(screen):
     return int(found[1] or 0) * 60 + int(found[2]) if found else 0
 
 
-def test_daemon_goes_and_comes_back(directory):
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM])
+def test_daemon_goes_and_comes_back(directory, end):
     log = directory / "a.eventlog"
     log.write_bytes(LEAKY.read_bytes())
     d = Daemon(directory, f"api={log}").start()
     try:
         with top(directory, "--connect", d.publish, "--view", "bands") as t:
             t.wait("STACK", "ended")
-            d.process.kill()
-            d.process.wait()
-            t.wait("STALE", "STACK")        # the last picture stays
-            first = stale_s(t.wait_screen(stale_s, "an age"))
-            t.wait_screen(lambda s: stale_s(s) > first, "its age to grow")
+            d.stop(end)
+            gone = t.wait("STALE", "STACK", "heapwatchd gone for ", "the picture is of ", "reconnecting")
+            assert "+RTS -h" not in gone        # nothing is missing in the program
+            t.wait_screen(lambda s: stale_s(s) > stale_s(gone), "its age to grow")
             d.start()
             t.wait_gone("STALE")
-            t.wait("STACK")
+            assert "heapwatchd gone" not in t.wait("STACK")
+            d.stop(end)
+            d.targets = [f"other={log}"]
+            d.start()
+            t.wait("api", "STACK", "heapwatchd was restarted without api; the picture is of ")
+            t.keys("t")
+            t.wait("other")
             t.keys("l")
             t.wait("the daemon is silent")
     finally:

@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "heapwatch/text.h"
 
@@ -120,13 +119,9 @@ uint64_t chart_first_time(const struct chart *c, uint64_t step_ns)
 char *chart_time_text(char *out, size_t size, const struct chart *c, uint64_t time_ns)
 {
         uint64_t wall_ns = c->start_wall_ns + time_ns;
-        time_t seconds = (time_t)(wall_ns / S);
-        struct tm t;
 
-        if (!c->start_wall_ns || !localtime_r(&seconds, &t))
+        if (!c->start_wall_ns || !*time_of_day(out, size, wall_ns))
                 return hw_duration_text(out, size, (double)time_ns);
-        if (!strftime(out, size, "%H:%M:%S", &t))
-                *out = '\0';
         if (c->to_ns - c->from_ns < 10 * S && strlen(out) + 3 < size)
                 (void)snprintf(out + strlen(out), 3, ".%d", (int)(wall_ns % S / (S / 10)));
         return out;

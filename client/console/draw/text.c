@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "heapwatch/text.h"
 
@@ -84,6 +85,27 @@ char *share_or_unknown(char *out, bool known, double share)
 char *rate_or_unknown(char *out, bool known, double bytes_per_s)
 {
         return known ? hw_rate_text(out, SHORT_TEXT, bytes_per_s) : unknown(out);
+}
+
+char *age_text(char *out, size_t size, uint64_t ns)
+{
+        unsigned seconds = ns < UINT64_C(60000000000) ? (unsigned)(ns / 1000000000) : 60;
+
+        if (seconds == 60)
+                return hw_duration_text(out, size, (double)ns);
+        (void)snprintf(out, size, "%u s", seconds);
+        return out;
+}
+
+char *time_of_day(char *out, size_t size, uint64_t wall_ns)
+{
+        time_t seconds = (time_t)(wall_ns / 1000000000);
+        struct tm t;
+
+        *out = '\0';
+        if (localtime_r(&seconds, &t) && !strftime(out, size, "%H:%M:%S", &t))
+                *out = '\0';
+        return out;
 }
 
 char *safe_text(char *out, size_t size, const char *text)

@@ -32,6 +32,12 @@ char *duration_or_unknown(char *out, bool known, uint64_t ns);
 char *share_or_unknown(char *out, bool known, double share);
 char *rate_or_unknown(char *out, bool known, double bytes_per_s);
 
+/* "42 s", "1m 30s": an age that counts up; no parts of seconds. */
+char *age_text(char *out, size_t size, uint64_t ns);
+
+/* "14:02:30": local time of day of Unix nanoseconds; "" when there is none. */
+char *time_of_day(char *out, size_t size, uint64_t wall_ns);
+
 /* Text from outside made safe into `out`. */
 char *safe_text(char *out, size_t size, const char *text);
 

@@ -131,7 +131,7 @@ void draw_bands(struct canvas *c, struct area area, const struct scene *s, const
 
         if (!t->census) {
                 draw_title(c, area, 0, subject(t), "");
-                (void)canvas_put(c, area, 1, 1, area.width - 2, TINT_DIM, UNKNOWN_TEXT "  no census yet");
+                (void)canvas_put(c, area, 1, 1, area.width - 2, TINT_DIM, scene_no_census(s, t));
                 return;
         }
         draw_bands_title(c, area, s, t);

@@ -153,7 +153,7 @@ void draw_identity(struct canvas *c, struct area area, const struct scene *s, co
                 column += canvas_put(c, area, 0, column, area.width - column - 1, TINT_PLAIN, safe) + 2;
         }
         if (scene_stale(s, t, &age_ns)) {
-                (void)snprintf(safe, sizeof(safe), "STALE %s", duration_or_unknown(text, true, age_ns));
+                (void)snprintf(safe, sizeof(safe), "STALE %s", age_text(text, sizeof(text), age_ns));
                 (void)canvas_put_right(c, area, 0, column, area.width - column - 1, TINT_BAD, safe);
         } else if (s->endpoint && area.width - column > 20) {
                 (void)canvas_put_right(c, area, 0, column, area.width - column - 1, TINT_DIM,

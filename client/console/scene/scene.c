@@ -2,6 +2,8 @@
 /* scene.c - numbers of a target as people read them. */
 #include "client/console/scene/scene.h"
 
+#include <stdio.h>
+
 static Hw__Target__State state_of(const struct world_target *t)
 {
         return t->target && t->target->has_state ? t->target->state : HW__TARGET__STATE__STATE_UNKNOWN;
@@ -54,6 +56,53 @@ bool scene_stale(const struct scene *s, const struct world_target *t, uint64_t *
 
         *ret_age_ns = d && s->now_wall_ns > d->heard_wall_ns ? s->now_wall_ns - d->heard_wall_ns : 0;
         return d && d->stale;
+}
+
+/* The daemon that is silent: the target's, or the first one that is; NULL: none. */
+static const struct world_daemon *silent_daemon(const struct scene *s, const struct world_target *t)
+{
+        const struct world_daemon *d;
+
+        for (size_t i = t ? t->daemon : 0; (d = world_daemon(s->view, i)); i++) {
+                if (d->stale || t)
+                        return d->stale ? d : NULL;
+        }
+        return NULL;
+}
+
+bool scene_gone(const struct scene *s, const struct world_target *t, int width, char *out, size_t size)
+{
+        const struct world_daemon *d = silent_daemon(s, t);
+        uint64_t of_ns = s->left && t ? t->published_wall_ns : d ? d->heard_wall_ns : 0;
+        uint64_t age_ns = s->now_wall_ns > of_ns ? s->now_wall_ns - of_ns : 0;
+        char age[SHORT_TEXT], of[SHORT_TEXT], name[SHORT_TEXT];
+
+        if (!d && !s->left)
+                return false;
+        (void)age_text(age, sizeof(age), age_ns);
+        (void)time_of_day(of, sizeof(of), of_ns);
+        if (s->left)
+                (void)snprintf(out, size, "heapwatchd was restarted without %.64s; the picture is of %.16s",
+                               safe_text(name, sizeof(name), t->name), of);
+        else if (width >= 70)
+                (void)snprintf(out, size, "heapwatchd gone for %.24s; the picture is of %.16s; reconnecting", age, of);
+        else
+                (void)snprintf(out, size, "heapwatchd gone %.24s; picture of %.16s; reconnecting", age, of);
+        return true;
+}
+
+const char *scene_no_census(const struct scene *s, const struct world_target *t)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        uint64_t age_ns;
+
+        if (scene_stale(s, t, &age_ns))
+                return UNKNOWN_TEXT "  no census had been seen when heapwatchd went";
+        if (!t->run)
+                return UNKNOWN_TEXT "  no program has been seen yet";
+        if (run && run->has_breakdown && run->breakdown)
+                return UNKNOWN_TEXT "  no census yet: the heap profile is on, its first census is still to come";
+        return UNKNOWN_TEXT "  no census yet: heap profiles need +RTS -h";
 }
 
 uint64_t scene_now_ns(const struct scene *s, const struct world_target *t)

@@ -17,6 +17,7 @@ struct scene {
         const char *(*endpoint)(const void *ctx, size_t daemon); /* where a daemon is, for people */
         const void *endpoint_ctx;
         bool live;                         /* following daemons; false: finished files */
+        bool left;                         /* the daemon was restarted without `target`: this is its last picture */
         uint64_t now_wall_ns;              /* Unix time of this picture */
         const struct world_target *target; /* the chosen one; NULL when there is none */
         uint64_t window_ns;                /* what charts show; 0: all that is known */
@@ -47,6 +48,15 @@ bool scene_band_change(const struct scene *s, const struct world_target *t, cons
 
 /* Whether the target's daemon is silent; for how long. */
 bool scene_stale(const struct scene *s, const struct world_target *t, uint64_t *ret_age_ns);
+
+/*
+ * "heapwatchd gone for 42 s; the picture is of 10:31:07; reconnecting", shorter where `width` has less room: of the
+ * target's daemon, or with NULL of any. False: it is there, and the picture is of now.
+ */
+bool scene_gone(const struct scene *s, const struct world_target *t, int width, char *out, size_t size);
+
+/* Why there is no census to show, in words. */
+const char *scene_no_census(const struct scene *s, const struct world_target *t);
 
 /* The least known memory limit of a target, and what sets it ("-M", "cgroup"); false when none is known. */
 bool memory_limit(const struct world_target *t, uint64_t *ret_bytes, const char **ret_what);

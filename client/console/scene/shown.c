@@ -53,7 +53,7 @@ const struct world_target *console_find_target(const struct console *c, size_t *
                         return t;
                 }
         }
-        return world_target(c->scene.view, 0);
+        return c->target[0] ? NULL : world_target(c->scene.view, 0);
 }
 
 void console_choose(struct console *c, const struct world_target *t)
@@ -70,8 +70,9 @@ void console_step_target(struct console *c, int by)
 
         if (!n)
                 return;
-        (void)console_find_target(c, &index);
-        console_choose(c, world_target(c->scene.view, (index + n + (size_t)by) % n));
+        if (console_find_target(c, &index))
+                index = (index + n + (size_t)by) % n;
+        console_choose(c, world_target(c->scene.view, index));
 }
 
 void console_say(struct console *c, bool bad, const char *format, ...)

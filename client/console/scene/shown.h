@@ -65,6 +65,7 @@ struct console {
         struct scene scene;       /* what is drawn: its view is the live one or the frozen copy */
         const struct world *live; /* goes on while the picture is frozen */
         struct world *frozen;     /* owned copy, or NULL */
+        struct world *before;     /* also: as all was when a daemon was restarted, until the chosen target is back */
         struct shown_view views[VIEWS_MAX];
         size_t n_views;
         struct shown_view *shown, *under; /* under: where help and one band return to */
@@ -95,7 +96,7 @@ void console_show(struct console *c, const struct console_view *class);
 void console_back(struct console *c);         /* from help and one band to the view before */
 void *console_state(const struct console *c); /* of the view that is shown */
 
-/* The chosen target, the first one when it is gone; NULL when there are none. */
+/* The chosen target in the scene's world, the first one while none is chosen; NULL when it is not there. */
 const struct world_target *console_find_target(const struct console *c, size_t *ret_index);
 void console_choose(struct console *c, const struct world_target *t);
 void console_step_target(struct console *c, int by); /* the next or previous one becomes the chosen one */

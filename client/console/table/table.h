@@ -20,8 +20,9 @@ struct console; /* whom a table belongs to: handed to its rows and to what opens
 struct table;
 
 struct table_class {
-        const char *name;  /* in JSON and file names: "bands" */
-        const char *empty; /* said when there are no rows */
+        const char *name;                                /* in JSON and file names: "bands" */
+        const char *empty;                               /* said when there are no rows */
+        const char *(*why_empty)(const struct scene *s); /* what is said then, if that depends; NULL: `empty` */
         const struct column *columns;
         size_t n_columns;
         size_t sort; /* column that orders it at first; SIZE_MAX: as the rows come */

@@ -157,7 +157,9 @@ void table_draw(struct canvas *canvas, struct area area, struct table *t, const 
         table_settle(t);
         if (!t->n) {
                 (void)canvas_put(canvas, area, 1, 1, area.width - 2, TINT_DIM,
-                                 t->n_all ? "nothing passes the filter" : t->class->empty);
+                                 t->n_all              ? "nothing passes the filter"
+                                 : t->class->why_empty ? t->class->why_empty(s)
+                                                       : t->class->empty);
                 return;
         }
         for (int row = 1; row < area.height && t->first + (size_t)row - 1 < t->n; row++) {

@@ -184,9 +184,14 @@ static void open_band(struct console *c, const void *row)
         console_show(c, &view_band);
 }
 
+static const char *why_empty(const struct scene *s)
+{
+        return s->target ? scene_no_census(s, s->target) : "";
+}
+
 static const struct table_class table = {
         .name = "bands",
-        .empty = UNKNOWN_TEXT "  no census yet: heap profiles need +RTS -h",
+        .why_empty = why_empty,
         .columns = columns,
         .n_columns = sizeof(columns) / sizeof(columns[0]),
         .sort = 1,

@@ -178,7 +178,7 @@ static void files(void **state)
         free(text);
 }
 
-static void time_of_day(void **state)
+static void axis_in_time_of_day(void **state)
 {
         struct chart c = { .to_ns = 600 * S, .start_wall_ns = 1700000000 * S };
         char text[64];
@@ -199,7 +199,7 @@ int main(void)
                 cmocka_unit_test(limit_is_drawn_when_near),
                 cmocka_unit_test(nothing_breaks_it),
                 cmocka_unit_test(files),
-                cmocka_unit_test(time_of_day),
+                cmocka_unit_test(axis_in_time_of_day),
         };
 
         (void)setlocale(LC_ALL, "C.UTF-8");

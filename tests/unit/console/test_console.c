@@ -369,6 +369,74 @@ static void stale_says_its_age(void **state)
         press(c, '2');
         assert_true(shows(c, "STALE 1m 30s")); /* heard at 10 s, now is 100 s */
         assert_true(shows(c, "live 100 MiB")); /* the last picture stays */
+        assert_true(shows(c, "heapwatchd gone for 1m 30s; the picture is of "));
+        assert_true(shows(c, "reconnecting"));
+        press(c, '1'); /* of all targets, too */
+        assert_true(shows(c, "heapwatchd gone for 1m 30s"));
+        press(c, '0');
+        char *narrow = drawn(c, 20, 60, false);
+        assert_non_null(strstr(narrow, "reconnecting"));
+        free(narrow);
+        world_set_stale(w->view, 0, false);
+        assert_true(hides(c, "heapwatchd gone"));
+}
+
+/* The heap profile is not what is missing when the daemon is. */
+static void no_census_says_why(void **state)
+{
+        struct world *empty = world_new();
+        struct console *c = console_new(empty, true);
+
+        (void)state;
+        assert_int_equal(send_state(empty, 0, "api-1", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
+        press(c, '3');
+        assert_true(shows(c, "heap profiles need +RTS -h"));
+        world_set_stale(empty, 0, true);
+        assert_true(hides(c, "+RTS -h"));
+        press(c, '0');
+        assert_true(hides(c, "+RTS -h"));
+        console_destroy(&c);
+        world_destroy(&empty);
+}
+
+/* A daemon that was restarted without the target: its last picture stays, and nobody is moved to another. */
+static void picture_outlives_its_daemon(void **state)
+{
+        struct world *w = *state;
+        struct console *c = w->console;
+
+        press(c, '2');
+        assert_true(shows(c, "live 100 MiB"));
+        console_forget(c, 0);
+        world_reset(w->view, 0);
+        assert_true(shows(c, "live 100 MiB"));
+        assert_int_equal(send_state(w->view, 0, "another", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
+        assert_true(shows(c, "live 100 MiB"));
+        assert_true(shows(c, "heapwatchd was restarted without api-1; the picture is of "));
+        press(c, '1');
+        assert_true(hides(c, "api-1"));
+        assert_true(shows(c, "another"));
+        press(c, '2');
+        fill(w->view, "api-1");
+        assert_int_equal(send_live(w->view, 0, "api-1", 1, 20 * SECOND, 300 * MIB), 0);
+        assert_true(shows(c, "live 300 MiB"));
+        assert_true(hides(c, "restarted without"));
+}
+
+static void a_removed_target_is_said_to_be_gone(void **state)
+{
+        struct world *w = *state;
+        struct console *c = w->console;
+
+        press(c, '2');
+        assert_true(shows(c, "live 100 MiB"));
+        fill(w->view, "another");
+        assert_int_equal(send_state(w->view, 0, "api-1", 1, HW__TARGET__STATE__STATE_REMOVED), 0);
+        assert_true(shows(c, "api-1 is not watched now."));
+        assert_true(shows(c, "t shows the 1 that is."));
+        press(c, '.');
+        assert_true(shows(c, "another"));
+        assert_true(shows(c, "live 100 MiB"));
 }
 
 static void help_explains(void **state)
@@ -571,6 +639,9 @@ int main(void)
                 cmocka_unit_test_setup_teardown(trends_and_alerts, setup, teardown),
                 cmocka_unit_test_setup_teardown(frozen_picture_stands_still, setup, teardown),
                 cmocka_unit_test_setup_teardown(stale_says_its_age, setup, teardown),
+                cmocka_unit_test(no_census_says_why),
+                cmocka_unit_test_setup_teardown(picture_outlives_its_daemon, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_removed_target_is_said_to_be_gone, setup, teardown),
                 cmocka_unit_test_setup_teardown(help_explains, setup, teardown),
                 cmocka_unit_test(every_column_is_explained),
                 cmocka_unit_test_setup_teardown(mouse, setup, teardown),
