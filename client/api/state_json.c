@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * state_json.c - a view as updates.
+ * state_json.c - a world as updates.
  *
  * DESIGN: each kept message is put back into an Update and printed by
  * reflection, so a new field of the schema needs no line here. Lists are
@@ -36,7 +36,7 @@ void state_print_update(struct json_out *j, size_t daemon, const Hw__Update *u)
 
 static bool wanted(const struct printer *p, const struct world_target *t, Hw__Kind kind)
 {
-        return detail_wants(p->detail, p->source->view, t->daemon, t->name, kind);
+        return detail_wants(p->detail, p->source->world, t->daemon, t->name, kind);
 }
 
 /* An update of this target without a body. */
@@ -245,7 +245,7 @@ static void print_target(struct printer *p, const struct world_target *t)
 
 static void print_updates(struct printer *p)
 {
-        const struct world *v = p->source->view;
+        const struct world *v = p->source->world;
 
         for (size_t i = 0; i < p->source->n_daemons; i++) {
                 const struct world_daemon *d = world_daemon(v, i);
@@ -267,7 +267,7 @@ static void print_updates(struct printer *p)
 
 void state_print_daemon(struct json_out *j, const struct state_source *s, size_t daemon)
 {
-        const struct world_daemon *d = world_daemon(s->view, daemon);
+        const struct world_daemon *d = world_daemon(s->world, daemon);
 
         json_open(j, '{');
         json_key(j, "daemon");
@@ -354,8 +354,8 @@ static void print_short(struct json_out *j, const struct world_target *t)
 void state_print_targets(struct json_out *j, const struct state_source *s)
 {
         json_open(j, '[');
-        for (size_t i = 0; i < world_targets(s->view); i++)
-                print_short(j, world_target(s->view, i));
+        for (size_t i = 0; i < world_targets(s->world); i++)
+                print_short(j, world_target(s->world, i));
         json_close(j, ']');
         json_newline(j);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * state_json.h - everything a view knows, as one JSON object in the form of
- * docs/WEB.md ("The state"): the messages that would make the same view.
+ * state_json.h - all that a world knows, as one JSON object in the form of
+ * docs/WEB.md ("The state"): the messages that would make the same world.
  */
 #ifndef HW_CLIENT_API_STATE_JSON_H
 #define HW_CLIENT_API_STATE_JSON_H
@@ -38,12 +38,12 @@ bool detail_wants(const struct detail *d, const struct world *v, size_t daemon, 
 Hw__Trends trends_of_series(const Hw__Trends *trends, Hw__Trend **list);
 
 struct state_source {
-        const struct world *view;
+        const struct world *world;
         const struct feed *feed; /* names of the daemons */
         size_t n_daemons;        /* endpoints that are followed */
         bool live, control;
         const struct history *history; /* of files: their single collections; NULL: none */
-        /* Unless NULL: writes an update of all notes of a target, if any, in place of the view's newest. */
+        /* Unless NULL: writes an update of all notes of a target, if any, in place of the newest. */
         void (*put_notes)(void *ctx, struct json_out *j, const struct world_target *t);
         void *ctx;
 };

@@ -51,14 +51,14 @@ static void view_done(struct shown_view *v)
         free(v->state);
 }
 
-struct console *console_new(const struct world *view, bool live)
+struct console *console_new(const struct world *world, bool live)
 {
         struct console *c = calloc(1, sizeof(*c));
         bool ok = c != NULL;
 
         if (!c)
                 return NULL;
-        c->live = c->scene.view = view;
+        c->live = c->scene.world = world;
         c->scene.first_ns = UINT64_MAX;
         c->scene.past = series_past_new();
         c->scene.bands = band_past_new();
@@ -101,7 +101,7 @@ static void find_target(struct console *c)
         size_t index;
 
         c->scene.left = false;
-        c->scene.view = c->frozen ? c->frozen : c->live;
+        c->scene.world = c->frozen ? c->frozen : c->live;
         c->scene.target = console_find_target(c, &index);
         if (c->scene.target) {
                 (void)snprintf(c->target, sizeof(c->target), "%s", c->scene.target->name);
@@ -109,11 +109,11 @@ static void find_target(struct console *c)
                 if (!c->frozen)
                         world_destroy(&c->before);
         } else if (c->before && !c->shown->class->all_targets) {
-                c->scene.view = c->before;
+                c->scene.world = c->before;
                 c->scene.target = console_find_target(c, &index);
                 c->scene.left = c->scene.target != NULL;
                 if (!c->scene.left)
-                        c->scene.view = c->frozen ? c->frozen : c->live;
+                        c->scene.world = c->frozen ? c->frozen : c->live;
         }
 }
 
@@ -159,9 +159,9 @@ void console_forget(struct console *c, size_t daemon)
 /* -------------------------------------------------------------- the picture */
 
 /* What the daemon watches instead of the chosen target; or how to have it watch something. */
-static void say_what_there_is(char *out, size_t size, const struct world *view, const struct world_daemon *d)
+static void say_what_there_is(char *out, size_t size, const struct world *world, const struct world_daemon *d)
 {
-        size_t n = world_targets(view), all = d->state ? d->state->n_targets : 0;
+        size_t n = world_targets(world), all = d->state ? d->state->n_targets : 0;
         size_t used;
 
         if (n || !all) {
@@ -177,7 +177,7 @@ static void say_what_there_is(char *out, size_t size, const struct world *view, 
 static void draw_nothing(const struct console *c, struct canvas *canvas, struct area area)
 {
         const struct scene *s = &c->scene;
-        const struct world_daemon *d = world_daemon(s->view, 0);
+        const struct world_daemon *d = world_daemon(s->world, 0);
         char line[600], next[600] = "", safe[4 * sizeof(next)], name[SHORT_TEXT];
 
         if (c->trouble[0] || !s->live) {
@@ -185,7 +185,7 @@ static void draw_nothing(const struct console *c, struct canvas *canvas, struct 
         } else if (d && c->target[0]) {
                 (void)snprintf(line, sizeof(line), "%.64s is not watched now.",
                                safe_text(name, sizeof(name), c->target));
-                say_what_there_is(next, sizeof(next), s->view, d);
+                say_what_there_is(next, sizeof(next), s->world, d);
         } else if (d) {
                 (void)snprintf(line, sizeof(line), "The daemon watches no target.");
                 (void)snprintf(next, sizeof(next), "Add one: heapwatch run -- PROGRAM, or heapwatch ctl add FILE");
@@ -203,7 +203,7 @@ static bool can_draw(const struct console *c)
 {
         if (c->shown->class == &view_help || c->scene.target)
                 return true;
-        return c->shown->class->all_targets && world_targets(c->scene.view);
+        return c->shown->class->all_targets && world_targets(c->scene.world);
 }
 
 void console_draw(struct console *c, struct canvas *canvas)

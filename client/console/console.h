@@ -9,11 +9,11 @@
 
 #include "client/console/views/views.h"
 
-/* NULL when out of memory. `view` is borrowed, and read only. */
-struct console *console_new(const struct world *view, bool live);
+/* NULL when out of memory. `world` is borrowed, and read only. */
+struct console *console_new(const struct world *world, bool live);
 void console_destroy(struct console **c);
 
-/* An update that the view is about to take in, and a daemon that the view is about to forget. */
+/* An update that the world is about to take in, and a daemon that the world is about to forget. */
 void console_watch(struct console *c, size_t daemon, const Hw__Update *update);
 void console_forget(struct console *c, size_t daemon);
 

@@ -90,7 +90,7 @@ static void draw_top(struct console *c, struct canvas *canvas)
 {
         struct area area = canvas_area(canvas);
         char text[64], count[HW_NUMBER_MAX];
-        size_t n = world_targets(c->scene.view);
+        size_t n = world_targets(c->scene.world);
         int right;
 
         canvas_rule(canvas, area, 0, 0, area.width, TINT_PLAIN, " ");

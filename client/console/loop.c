@@ -27,7 +27,7 @@
 
 struct loop {
         struct feed *feed;
-        struct world *view;
+        struct world *world;
         struct console *console;
         uint64_t interval_ns; /* least time between pictures */
         uint64_t drawn_ns;
@@ -91,23 +91,23 @@ static void take_event(struct loop *l, enum feed_event event, const Hw__Update *
         switch (event) {
         case FEED_UPDATE:
                 console_watch(c, daemon, update);
-                if (world_apply(l->view, daemon, update) < 0)
+                if (world_apply(l->world, daemon, update) < 0)
                         (void)snprintf(c->trouble, sizeof(c->trouble), "out of memory: the picture is incomplete");
                 break;
         case FEED_RESET:
                 console_forget(c, daemon);
-                world_reset(l->view, daemon);
+                world_reset(l->world, daemon);
                 break;
         case FEED_STALE:
-                journal_daemon(&c->journal, l->view, daemon, "the daemon is silent");
-                world_set_stale(l->view, daemon, true);
+                journal_daemon(&c->journal, l->world, daemon, "the daemon is silent");
+                world_set_stale(l->world, daemon, true);
                 break;
         case FEED_ALIVE:
-                journal_daemon(&c->journal, l->view, daemon, "the daemon is back");
-                world_set_stale(l->view, daemon, false);
+                journal_daemon(&c->journal, l->world, daemon, "the daemon is back");
+                world_set_stale(l->world, daemon, false);
                 break;
         case FEED_READY:
-                world_set_stale(l->view, daemon, false);
+                world_set_stale(l->world, daemon, false);
                 break;
         case FEED_END:
                 c->ended = true;
@@ -139,7 +139,7 @@ static void choose_view(struct loop *l)
 {
         if (l->pressed || l->console->chosen)
                 l->settled = true;
-        if (!l->settled && world_targets(l->view) > 1) {
+        if (!l->settled && world_targets(l->world) > 1) {
                 console_show(l->console, &view_targets_list);
                 l->console->target[0] = '\0'; /* the one that happened to come first was not chosen */
                 l->settled = true;
@@ -202,12 +202,12 @@ static const char *endpoint_of(const void *feed, size_t daemon)
         return feed_endpoint(feed, daemon);
 }
 
-int console_run(struct feed *feed, struct world *view, const char *view_name, const char *target, uint64_t interval_ns)
+int console_run(struct feed *feed, struct world *world, const char *view_name, const char *target, uint64_t interval_ns)
 {
-        struct loop l = { .feed = feed, .view = view, .dirty = true, .interval_ns = interval_ns };
+        struct loop l = { .feed = feed, .world = world, .dirty = true, .interval_ns = interval_ns };
         int status = EXIT_USAGE;
 
-        l.console = console_new(view, feed_is_live(feed));
+        l.console = console_new(world, feed_is_live(feed));
         if (!l.console)
                 return EXIT_USAGE;
         l.console->scene.endpoint = endpoint_of;

@@ -9,8 +9,9 @@
 /*
  * Runs until the user leaves; returns the exit status. Begins with the view of
  * that name (a known one) and the target of that name; either may be NULL.
- * Takes neither feed nor view.
+ * Takes neither feed nor world.
  */
-int console_run(struct feed *feed, struct world *view, const char *view_name, const char *target, uint64_t interval_ns);
+int console_run(struct feed *feed, struct world *world, const char *view_name, const char *target,
+                uint64_t interval_ns);
 
 #endif

@@ -93,11 +93,11 @@ static int report_target(struct json_out *j, struct console *c, const struct pla
 
 static int report_each(struct json_out *j, struct console *c, const struct plain_options *o, uint64_t now_wall_ns)
 {
-        const struct world *view = c->scene.view;
+        const struct world *world = c->scene.world;
         int r = 0;
 
-        for (size_t i = 0; i < world_targets(view) && r == 0; i++) {
-                const struct world_target *t = world_target(view, i);
+        for (size_t i = 0; i < world_targets(world) && r == 0; i++) {
+                const struct world_target *t = world_target(world, i);
 
                 if (!named(t, o))
                         continue;
@@ -105,7 +105,7 @@ static int report_each(struct json_out *j, struct console *c, const struct plain
                 r = report_target(j, c, o, now_wall_ns);
         }
         for (size_t i = 0; i < o->n_targets && !o->json; i++) {
-                if (!world_find(view, o->targets[i]))
+                if (!world_find(world, o->targets[i]))
                         (void)fprintf(j->to, " %s: no such target\n\n", o->targets[i]);
         }
         return r;
@@ -122,7 +122,7 @@ static int report_all(struct json_out *j, struct console *c, const struct plain_
 
 static void choose_view(struct console *c, const struct plain_options *o)
 {
-        bool list = !o->view && o->brief && o->n_targets == 0 && world_targets(c->scene.view) > 1;
+        bool list = !o->view && o->brief && o->n_targets == 0 && world_targets(c->scene.world) > 1;
 
         console_show(c, list ? &view_targets_list : o->view ? console_view_of(c, o->view)->class : &view_overview);
 }
@@ -141,7 +141,7 @@ static void open_report(struct json_out *j, const struct console *c, const char 
 
 int plain_report(FILE *to, struct console *c, const struct plain_options *o, uint64_t now_wall_ns)
 {
-        size_t n = world_targets(c->scene.view);
+        size_t n = world_targets(c->scene.world);
         struct json_out j = { .to = to };
         char time[HW_NUMBER_MAX];
         int (*report)(struct json_out *, struct console *, const struct plain_options *, uint64_t);

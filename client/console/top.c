@@ -28,7 +28,7 @@ struct top {
         const char *view_name; /* NULL: the usual one */
         uint64_t interval_ns;  /* 0: the default */
         struct feed *feed;
-        struct world *view;
+        struct world *world;
         struct console *console; /* of reports */
 };
 
@@ -149,18 +149,18 @@ static void take(const struct top *t, int timeout_ms, struct progress *p)
 
         if (event == FEED_UPDATE)
                 console_watch(t->console, daemon, update);
-        if (event == FEED_UPDATE && world_apply(t->view, daemon, update) < 0) {
+        if (event == FEED_UPDATE && world_apply(t->world, daemon, update) < 0) {
                 command_error(&command_top, "out of memory");
                 p->over = true;
                 p->status = EXIT_USAGE;
         } else if (event == FEED_RESET) {
                 console_forget(t->console, daemon);
-                world_reset(t->view, daemon);
+                world_reset(t->world, daemon);
         } else if (event == FEED_STALE || event == FEED_ALIVE) {
-                world_set_stale(t->view, daemon, event == FEED_STALE);
+                world_set_stale(t->world, daemon, event == FEED_STALE);
                 p->complete = p->complete || feed_complete(t->feed);
         } else if (event == FEED_READY) {
-                world_set_stale(t->view, daemon, false);
+                world_set_stale(t->world, daemon, false);
                 p->complete = feed_complete(t->feed);
         } else if (event == FEED_END) {
                 p->complete = p->over = true;
@@ -184,7 +184,7 @@ static void say_absent(const struct top *t)
 static int find_targets(const struct top *t, int status)
 {
         for (size_t i = 0; i < t->targets.n; i++)
-                if (!world_find(t->view, t->targets.items[i]))
+                if (!world_find(t->world, t->targets.items[i]))
                         status = absent_target(&command_top, feed_endpoint(t->feed, 0), t->targets.items[i]);
         return status;
 }
@@ -192,8 +192,8 @@ static int find_targets(const struct top *t, int status)
 /* Whether there is anything to show: a file that is no log has no run. */
 static bool any_run(const struct top *t)
 {
-        for (size_t i = 0; i < world_targets(t->view); i++)
-                if (world_target(t->view, i)->run)
+        for (size_t i = 0; i < world_targets(t->world); i++)
+                if (world_target(t->world, i)->run)
                         return true;
         return false;
 }
@@ -240,7 +240,7 @@ static int print(struct top *t)
 {
         int status = EXIT_USAGE;
 
-        t->console = console_new(t->view, feed_is_live(t->feed));
+        t->console = console_new(t->world, feed_is_live(t->feed));
         if (!t->console) {
                 command_error(&command_top, "out of memory");
                 return status;
@@ -268,7 +268,7 @@ static int show(struct top *t)
                 return EXIT_USAGE;
         }
         if (drawn)
-                status = console_run(t->feed, t->view, t->view_name, t->targets.n == 1 ? t->targets.items[0] : NULL,
+                status = console_run(t->feed, t->world, t->view_name, t->targets.n == 1 ? t->targets.items[0] : NULL,
                                      t->interval_ns ? t->interval_ns : PICTURE_NS);
         else
                 status = print(t);
@@ -283,10 +283,10 @@ static int run(void *filled)
         int status = EXIT_USAGE;
 
         signals_catch();
-        t->view = world_new();
-        if (t->view)
+        t->world = world_new();
+        if (t->world)
                 status = show(t);
-        world_destroy(&t->view);
+        world_destroy(&t->world);
         signals_die();
         return status;
 }

@@ -332,7 +332,7 @@ static const struct family daemon_up = { "heapwatch_daemon_up", "gauge", "1 whil
 
 static bool is_stale(const struct sheet *s, size_t daemon)
 {
-        const struct world_daemon *d = world_daemon(s->source->view, daemon);
+        const struct world_daemon *d = world_daemon(s->source->world, daemon);
 
         return !d || d->stale;
 }
@@ -341,8 +341,8 @@ static void print_family(struct sheet *s, const struct family *f)
 {
         s->family = f;
         s->begun = false;
-        for (size_t i = 0; i < world_targets(s->source->view); i++) {
-                const struct world_target *t = world_target(s->source->view, i);
+        for (size_t i = 0; i < world_targets(s->source->world); i++) {
+                const struct world_target *t = world_target(s->source->world, i);
 
                 if (s->source->live && is_stale(s, t->daemon))
                         continue;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * metrics.h - what a view knows as Prometheus' text format (version 0.0.4),
+ * metrics.h - what a world knows as Prometheus' text format (version 0.0.4),
  * for /metrics: any scraper can keep it and draw it.
  */
 #ifndef HW_CLIENT_METRICS_METRICS_H

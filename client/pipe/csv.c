@@ -6,7 +6,7 @@
  * series without a new header and is what pivot tables and awk want. Numbers
  * are plain: bytes and nanoseconds as integers, event time in seconds. A row's
  * wall time needs the run's start and a band's row its label: both come from
- * the view, which has taken the update in before.
+ * the world, which has taken the update in before.
  */
 #include "client/pipe/csv.h"
 
@@ -214,11 +214,11 @@ static void health_rows(struct csv_text *out, const struct origin *o, const Hw__
                 real_row(out, o, u, "lag", "ns", (double)u->health->lag_ns);
 }
 
-/* The view's target of an update; NULL when the view has none or is in a later run. */
-static const struct world_target *target_of(const struct world *view, size_t daemon, const Hw__Update *u)
+/* The target of an update; NULL when the world has none or is in a later run. */
+static const struct world_target *target_of(const struct world *world, size_t daemon, const Hw__Update *u)
 {
-        for (size_t i = 0; i < world_targets(view); i++) {
-                const struct world_target *t = world_target(view, i);
+        for (size_t i = 0; i < world_targets(world); i++) {
+                const struct world_target *t = world_target(world, i);
 
                 if (t->daemon == daemon && !strcmp(t->name, u->target))
                         return !u->has_run || t->run == u->run ? t : NULL;
@@ -226,9 +226,9 @@ static const struct world_target *target_of(const struct world *view, size_t dae
         return NULL;
 }
 
-void csv_update(struct csv_text *out, const struct world *view, size_t daemon, const Hw__Update *u)
+void csv_update(struct csv_text *out, const struct world *world, size_t daemon, const Hw__Update *u)
 {
-        const struct world_target *t = u->target ? target_of(view, daemon, u) : NULL;
+        const struct world_target *t = u->target ? target_of(world, daemon, u) : NULL;
         struct origin o = { .target = u->target, .has_run = u->has_run, .run = u->run };
 
         if (!t)

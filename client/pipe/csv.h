@@ -25,8 +25,8 @@ struct csv_text {
 /* Appends `text` as one field. */
 void csv_field(struct csv_text *out, const char *text);
 
-/* Appends the rows of an update that `view` (borrowed) has already taken in; none for kinds without numbers. */
-void csv_update(struct csv_text *out, const struct world *view, size_t daemon, const Hw__Update *update);
+/* Appends the rows of an update that `world` (borrowed) has already taken in; none for kinds without numbers. */
+void csv_update(struct csv_text *out, const struct world *world, size_t daemon, const Hw__Update *update);
 
 void csv_clear(struct csv_text *out);
 void csv_done(struct csv_text *out);

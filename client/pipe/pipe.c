@@ -26,7 +26,7 @@ struct pipe {
         struct kind_list followed; /* to ask for; empty: all */
         int format;                /* enum format */
         bool numbers;
-        struct world *view; /* CSV only */
+        struct world *world; /* CSV only */
         struct csv_text rows;
 };
 
@@ -139,12 +139,12 @@ static int print_update(struct pipe *p, size_t daemon, const Hw__Update *u)
 {
         if (p->format == FORMAT_JSON)
                 return wanted(p, u) ? print_json(p, u) : 0;
-        if (world_apply(p->view, daemon, u) < 0)
+        if (world_apply(p->world, daemon, u) < 0)
                 return -ENOMEM;
         if (!wanted(p, u))
                 return 0;
         csv_clear(&p->rows);
-        csv_update(&p->rows, p->view, daemon, u);
+        csv_update(&p->rows, p->world, daemon, u);
         if (p->rows.error)
                 return p->rows.error;
         return p->rows.length ? emit(p->rows.text, p->rows.length) : 0;
@@ -177,7 +177,7 @@ static bool handle(struct pipe *p, struct feed *feed, int *ret_status)
                 r = print_update(p, feed_daemon(feed), update);
                 break;
         case FEED_RESET:
-                world_reset(p->view, feed_daemon(feed));
+                world_reset(p->world, feed_daemon(feed));
                 break;
         case FEED_STALE:
                 say(feed, "is silent; waiting for it");
@@ -221,11 +221,11 @@ static int run(void *filled)
         int status = EXIT_USAGE;
 
         choose_followed(p);
-        p->view = world_new();
+        p->world = world_new();
         signals_catch();
-        if (p->view)
+        if (p->world)
                 status = follow(p);
-        world_destroy(&p->view);
+        world_destroy(&p->world);
         csv_done(&p->rows);
         signals_die();
         return status;

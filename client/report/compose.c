@@ -184,7 +184,7 @@ static void put_bands(struct writer *w, const struct world_target *t, struct gri
 
 static void put_history(struct writer *w)
 {
-        const struct world *v = w->report->state->view;
+        const struct world *v = w->report->state->world;
 
         document_open(&w->grid_list);
         document_open(&w->end_list);
@@ -302,7 +302,7 @@ static void put_log(struct json_out *j, const struct world_target *t, const stru
 
 static void put_meta(const struct writer *w)
 {
-        const struct world *v = w->report->state->view;
+        const struct world *v = w->report->state->world;
         struct json_out *j = w->to;
 
         json_open(j, '{');
@@ -325,7 +325,7 @@ static void put_meta(const struct writer *w)
 void compose(struct json_out *j, const struct report *r)
 {
         static const struct detail all = { .all = true };
-        size_t logs = world_targets(r->state->view);
+        size_t logs = world_targets(r->state->world);
         struct writer w = { .to = j, .report = r, .logs = logs ? logs : 1 };
 
         w.tallies = calloc(w.logs, sizeof(*w.tallies));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * notes.h - all notes of the logs of a report (the view keeps the newest 512
+ * notes.h - all notes of the logs of a report (the world keeps the newest 512
  * only). Bounded in number and bytes; markers have a share of their own, so
  * that a flood of messages does not push them out. What does not fit is counted.
  */

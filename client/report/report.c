@@ -34,7 +34,7 @@ struct reporter {
         const char *out; /* NULL: made from the first file's name */
         bool json;
         struct feed *feed;
-        struct world *view;
+        struct world *world;
         struct history *history;
         struct report_notes *notes;
         uint64_t total_bytes; /* of all files */
@@ -103,8 +103,8 @@ static void show_progress(struct reporter *r)
         if (!r->terminal || now - r->shown_ms < 100)
                 return;
         r->shown_ms = now;
-        for (size_t i = 0; i < world_targets(r->view); i++)
-                done += world_target(r->view, i)->health ? world_target(r->view, i)->health->bytes : 0;
+        for (size_t i = 0; i < world_targets(r->world); i++)
+                done += world_target(r->world, i)->health ? world_target(r->world, i)->health->bytes : 0;
         (void)fprintf(stderr, "\rheapwatch report: read %s of %s (%u %%)\x1b[K",
                       hw_bytes_text(done_text, sizeof(done_text), (double)done),
                       hw_bytes_text(total_text, sizeof(total_text), (double)r->total_bytes),
@@ -123,7 +123,7 @@ static bool take(struct reporter *r, const Hw__Update *u)
 {
         size_t daemon = feed_daemon(r->feed);
 
-        if (world_apply(r->view, daemon, u) < 0 || history_take(r->history, daemon, u) < 0 ||
+        if (world_apply(r->world, daemon, u) < 0 || history_take(r->history, daemon, u) < 0 ||
             report_notes_take(r->notes, u) < 0) {
                 command_error(&command_report, "out of memory");
                 return false;
@@ -163,8 +163,8 @@ static void warn(const struct reporter *r)
 {
         char text[HW_NUMBER_MAX];
 
-        for (size_t i = 0; i < world_targets(r->view); i++) {
-                const struct world_target *t = world_target(r->view, i);
+        for (size_t i = 0; i < world_targets(r->world); i++) {
+                const struct world_target *t = world_target(r->world, i);
 
                 if (t->health && t->health->lost_bytes)
                         command_error(&command_report, "%s: %s of it could not be read", t->name,
@@ -176,7 +176,7 @@ static void warn(const struct reporter *r)
 
 static int write_all(const struct reporter *r, FILE *to)
 {
-        struct state_source state = { .view = r->view,
+        struct state_source state = { .world = r->world,
                                       .feed = r->feed,
                                       .n_daemons = 1,
                                       .history = r->history,
@@ -264,7 +264,7 @@ static int report(struct reporter *r)
         char error[512];
         int status = EXIT_USAGE;
 
-        r->view = world_new();
+        r->world = world_new();
         r->history = history_new(&h);
         r->notes = report_notes_new();
         r->terminal = isatty(STDERR_FILENO);
@@ -272,12 +272,12 @@ static int report(struct reporter *r)
         r->feed = feed_files(r->files.items, r->files.n, NULL, error, sizeof(error));
         if (!r->feed)
                 command_error(&command_report, "%s", error);
-        else if (r->view && r->history && r->notes && read_logs(r))
+        else if (r->world && r->history && r->notes && read_logs(r))
                 status = deliver(r);
         feed_close(&r->feed);
         report_notes_destroy(&r->notes);
         history_destroy(&r->history);
-        world_destroy(&r->view);
+        world_destroy(&r->world);
         return status;
 }
 

@@ -2,9 +2,9 @@
 /*
  * command.c - `heapwatch summary`: what `+RTS -s` prints, of finished logs.
  *
- * DESIGN: messages are taken into a view. When the first message of another run
+ * DESIGN: messages are taken into a world. When the first message of another run
  * or another log comes, all of the one before is there, so it is printed and
- * its view forgotten: memory does not grow with the number of logs.
+ * its world forgotten: memory does not grow with the number of logs.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,10 +21,10 @@ struct request {
         bool json;
 };
 
-/* What is being gathered; `view` is NULL before the first message. */
+/* What is being gathered; `world` is NULL before the first message. */
 struct gathering {
         const struct request *request;
-        struct world *view;
+        struct world *world;
         char *target;
         uint32_t run;
         struct summary summary;
@@ -75,7 +75,7 @@ static void print(struct gathering *g, bool last)
 {
         struct summary *s = &g->summary;
 
-        s->t = g->view && g->target ? world_find(g->view, g->target) : NULL;
+        s->t = g->world && g->target ? world_find(g->world, g->target) : NULL;
         s->last = last;
         if (!s->t || !s->t->run)
                 return;
@@ -91,13 +91,13 @@ static void print(struct gathering *g, bool last)
 static int begin_log(struct gathering *g, const char *target)
 {
         print(g, true);
-        world_destroy(&g->view);
+        world_destroy(&g->world);
         free(g->target);
         g->summary = (struct summary){ .t = NULL };
         g->run = 0;
         g->target = strdup(target);
-        g->view = world_new();
-        return g->target && g->view ? 0 : -ENOMEM;
+        g->world = world_new();
+        return g->target && g->world ? 0 : -ENOMEM;
 }
 
 static int take(struct gathering *g, const Hw__Update *u)
@@ -116,7 +116,7 @@ static int take(struct gathering *g, const Hw__Update *u)
         if (r)
                 return r;
         summary_count(&g->summary, u);
-        return world_apply(g->view, 0, u);
+        return world_apply(g->world, 0, u);
 }
 
 static int read_logs(const struct request *r)
@@ -146,7 +146,7 @@ static int read_logs(const struct request *r)
         if (status && status != -EPIPE) /* -EPIPE: the reader has seen enough */
                 command_error(&command_summary, "%s", strerror(-status));
         feed_close(&feed);
-        world_destroy(&g.view);
+        world_destroy(&g.world);
         free(g.target);
         return event == FEED_FAILED || (status && status != -EPIPE) ? EXIT_USAGE : EXIT_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* sections.c - DESIGN: the order of a summary; counting of what the view does not keep. */
+/* sections.c - DESIGN: the order of a summary; counting of what the world does not keep. */
 #include "client/summary/summary.h"
 
 #define START_NS 10000000u /* a log whose oldest event is this early was there from the start */

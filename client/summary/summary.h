@@ -2,7 +2,7 @@
 /*
  * summary.h - one run of a finished log, told in sections.
  *
- * The state is the view's; what the view does not keep (how many notes of each
+ * The state is the world's; what the world does not keep (how many notes of each
  * sort, how many censuses) is counted here. A section shows what the log
  * holds and nothing else: a number that is not known has no line and no key.
  *

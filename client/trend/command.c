@@ -29,7 +29,7 @@ struct request {
 
 struct reading {
         const struct request *request;
-        struct world *view;
+        struct world *world;
         size_t printed;
         Hw__Verdict worst;
 };
@@ -105,9 +105,9 @@ static bool wanted(const struct request *r, const char *name)
 
 static void print_all(struct reading *r)
 {
-        for (size_t i = 0; i < world_targets(r->view); i++)
-                if (wanted(r->request, world_target(r->view, i)->name))
-                        print(r, world_target(r->view, i));
+        for (size_t i = 0; i < world_targets(r->world); i++)
+                if (wanted(r->request, world_target(r->world, i)->name))
+                        print(r, world_target(r->world, i));
 }
 
 /* ------------------------------------------------------------- messages */
@@ -115,11 +115,11 @@ static void print_all(struct reading *r)
 static int take(struct reading *r, size_t daemon, const Hw__Update *u)
 {
         if (r->request->files.n && u->has_run && u->target) {
-                const struct world_target *t = world_find(r->view, u->target);
+                const struct world_target *t = world_find(r->world, u->target);
                 if (t && t->run && u->run > t->run)
                         print(r, t);
         }
-        return world_apply(r->view, daemon, u);
+        return world_apply(r->world, daemon, u);
 }
 
 static struct feed *open_feed(const struct request *r, char *error, size_t size)
@@ -154,7 +154,7 @@ static bool read_all(struct reading *r, struct feed *feed)
                         command_error(&command_trend, "out of memory");
                         return false;
                 case FEED_RESET:
-                        world_reset(r->view, feed_daemon(feed));
+                        world_reset(r->world, feed_daemon(feed));
                         break;
                 case FEED_READY:
                 case FEED_END:
@@ -175,36 +175,36 @@ static bool read_all(struct reading *r, struct feed *feed)
 }
 
 /* The first target asked for that no daemon has; NULL: none. */
-static const char *absent_of(const struct request *request, const struct world *view)
+static const char *absent_of(const struct request *request, const struct world *world)
 {
         for (size_t i = 0; i < request->targets.n; i++)
-                if (!world_find(view, request->targets.items[i]))
+                if (!world_find(world, request->targets.items[i]))
                         return request->targets.items[i];
         return NULL;
 }
 
 static int show(const struct request *request)
 {
-        struct reading r = { .request = request, .view = world_new() };
+        struct reading r = { .request = request, .world = world_new() };
         char error[512] = "out of memory";
-        struct feed *feed = r.view ? open_feed(request, error, sizeof(error)) : NULL;
+        struct feed *feed = r.world ? open_feed(request, error, sizeof(error)) : NULL;
         int status = EXIT_USAGE;
 
         if (!feed) {
                 command_error(&command_trend, "%s", error);
-                world_destroy(&r.view);
+                world_destroy(&r.world);
                 return EXIT_USAGE;
         }
         bool good = read_all(&r, feed);
         print_all(&r);
-        if (good && !r.printed && absent_of(request, r.view))
-                (void)absent_target(&command_trend, feed_endpoint(feed, 0), absent_of(request, r.view));
+        if (good && !r.printed && absent_of(request, r.world))
+                (void)absent_target(&command_trend, feed_endpoint(feed, 0), absent_of(request, r.world));
         else if (good && !r.printed)
                 command_error(&command_trend, "no run of a target yet");
         else if (good)
                 status = request->fail_on && r.worst >= request->fail_on ? EXIT_FINDING : EXIT_OK;
         feed_close(&feed);
-        world_destroy(&r.view);
+        world_destroy(&r.world);
         return status;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* json.c - DESIGN: the wire's message put together again from the view, and beside it what bands are called. */
+/* json.c - DESIGN: the wire's message put together again from the world, and beside it what bands are called. */
 #include <stdlib.h>
 
 #include "proto/wire/json.h"

@@ -457,7 +457,7 @@ void pasts_answer(struct pasts *p, struct evhttp_request *req, const char *query
         else if (!q || !job || !job->query)
                 answer_error(req, 500, "%s", error);
         else if (!parse(q, query, error, sizeof(error)) ||
-                 !question_resolve(q, p->source.view, job->wanted, &job->n, error, sizeof(error)))
+                 !question_resolve(q, p->source.world, job->wanted, &job->n, error, sizeof(error)))
                 answer_error(req, 400, "%s", error);
         else if (!afford(&p->items, ITEMS_PER_S, (double)job->n)) {
                 wanted_done(job->wanted, job->n);

@@ -17,7 +17,7 @@
 struct pasts;
 
 struct pasts_source {
-        const struct world *view;
+        const struct world *world;
         const struct history *history;
         struct hw_requester *requester; /* NULL: files, `history` has all */
 };

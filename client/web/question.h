@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * question.h - what /api/history is asked for: the parameters of docs/WEB.md
- * read and checked, then resolved against a view into single pasts.
+ * read and checked, then resolved against a world into single pasts.
  */
 #ifndef HW_CLIENT_WEB_QUESTION_H
 #define HW_CLIENT_WEB_QUESTION_H
@@ -38,7 +38,7 @@ struct wanted {
         size_t daemon;
         char target[WORLD_NAME_MAX + 1];
         uint32_t run;
-        bool known;        /* the view has this target */
+        bool known;        /* the world has this target */
         Hw__Series series; /* SERIES_NONE: a band */
         uint32_t band;
         char *label;                      /* owned */

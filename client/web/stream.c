@@ -120,7 +120,7 @@ static void put_pieces(struct streams *all, struct stream *s)
 
         document_open(&d);
         if (d.to)
-                any = pieces_print(&all->pieces, &(struct json_out){ .to = d.to }, &s->detail, all->source->view);
+                any = pieces_print(&all->pieces, &(struct json_out){ .to = d.to }, &s->detail, all->source->world);
         if (document_close(&d) && any)
                 put_event(all, s, "updates", d.text, d.size);
         document_done(&d);

@@ -35,7 +35,7 @@ struct web {
         struct event_base *base;
         struct event *readable, *again, *beat, *signals[3];
         struct feed *feed;
-        struct world *view;
+        struct world *world;
         struct history *history;
         struct hw_requester *requester; /* NULL: files */
         struct event *replies;
@@ -98,7 +98,7 @@ static void stop(struct web *w, int status)
 
 static void take_update(struct web *w, size_t daemon, const Hw__Update *u)
 {
-        if (world_apply(w->view, daemon, u) < 0 || history_take(w->history, daemon, u) < 0) {
+        if (world_apply(w->world, daemon, u) < 0 || history_take(w->history, daemon, u) < 0) {
                 command_error(&command_web, "out of memory");
                 stop(w, EXIT_USAGE);
                 return;
@@ -118,14 +118,14 @@ static bool take_event(struct web *w)
                 take_update(w, daemon, update);
                 return true;
         case FEED_RESET:
-                world_reset(w->view, daemon);
+                world_reset(w->world, daemon);
                 history_reset(w->history, daemon);
                 streams_forget(w->streams, daemon);
                 return true;
         case FEED_STALE:
         case FEED_ALIVE:
         case FEED_READY: /* its snapshot is in: a restarted daemon is back */
-                world_set_stale(w->view, daemon, event == FEED_STALE);
+                world_set_stale(w->world, daemon, event == FEED_STALE);
                 streams_daemon(w->streams, daemon);
                 return true;
         case FEED_END:
@@ -218,10 +218,10 @@ static bool open_memory(struct web *w)
                 .max_cells = w->files.n ? HISTORY_FILE_CELLS : HISTORY_CELLS,
         };
 
-        w->view = world_new();
+        w->world = world_new();
         w->history = history_new(&h);
         w->state = (struct state_source){
-                .view = w->view,
+                .world = w->world,
                 .feed = w->feed,
                 .n_daemons = w->requester ? feed_daemons(w->feed) : 1,
                 .live = w->files.n == 0,
@@ -230,12 +230,12 @@ static bool open_memory(struct web *w)
         };
         w->streams = streams_new(w->base, &w->state);
         struct pasts_source p = {
-                .view = w->view,
+                .world = w->world,
                 .history = w->history,
                 .requester = w->requester,
         };
         w->pasts = pasts_new(&p);
-        return w->view && w->history && w->streams && w->pasts;
+        return w->world && w->history && w->streams && w->pasts;
 }
 
 static bool open_events(struct web *w)
@@ -301,7 +301,7 @@ static void close_all(struct web *w)
         for (size_t i = 0; i < 3; i++)
                 free_event(w->signals[i]);
         history_destroy(&w->history);
-        world_destroy(&w->view);
+        world_destroy(&w->world);
         if (w->feed)
                 feed_close(&w->feed);
         if (w->base)

@@ -27,10 +27,10 @@ static void add(struct journal *j, const char *target, size_t daemon, uint64_t t
         j->count += j->count < JOURNAL_ENTRIES;
 }
 
-static const struct world_target *known(const struct world *view, size_t daemon, const char *name)
+static const struct world_target *known(const struct world *world, size_t daemon, const char *name)
 {
-        for (size_t i = 0; i < world_targets(view); i++) {
-                const struct world_target *t = world_target(view, i);
+        for (size_t i = 0; i < world_targets(world); i++) {
+                const struct world_target *t = world_target(world, i);
 
                 if (t->daemon == daemon && !strcmp(t->name, name))
                         return t;
@@ -80,12 +80,12 @@ void journal_watch(struct journal *j, const struct world *before, size_t daemon,
                 watch_health(j, t, u);
 }
 
-void journal_daemon(struct journal *j, const struct world *view, size_t daemon, const char *text)
+void journal_daemon(struct journal *j, const struct world *world, size_t daemon, const char *text)
 {
         uint64_t time_ns = 0;
 
-        for (size_t i = 0; i < world_targets(view); i++) {
-                const struct world_target *t = world_target(view, i);
+        for (size_t i = 0; i < world_targets(world); i++) {
+                const struct world_target *t = world_target(world, i);
 
                 if (t->daemon == daemon && t->event_time_ns > time_ns)
                         time_ns = t->event_time_ns;

@@ -23,11 +23,11 @@ struct journal {
         size_t count, next;
 };
 
-/* Looks at an update before the view takes it in: what changes with it? */
+/* Looks at an update before the world takes it in: what changes with it? */
 void journal_watch(struct journal *j, const struct world *before, size_t daemon, const Hw__Update *update);
 
 /* The daemon went or came back. */
-void journal_daemon(struct journal *j, const struct world *view, size_t daemon, const char *text);
+void journal_daemon(struct journal *j, const struct world *world, size_t daemon, const char *text);
 
 /* The i-th, oldest first; NULL after the last. */
 const struct journal_entry *journal_entry(const struct journal *j, size_t i);

@@ -52,7 +52,7 @@ enum tint state_tint(const struct world_target *t)
 
 bool scene_stale(const struct scene *s, const struct world_target *t, uint64_t *ret_age_ns)
 {
-        const struct world_daemon *d = world_daemon(s->view, t->daemon);
+        const struct world_daemon *d = world_daemon(s->world, t->daemon);
 
         *ret_age_ns = d && s->now_wall_ns > d->heard_wall_ns ? s->now_wall_ns - d->heard_wall_ns : 0;
         return d && d->stale;
@@ -63,7 +63,7 @@ static const struct world_daemon *silent_daemon(const struct scene *s, const str
 {
         const struct world_daemon *d;
 
-        for (size_t i = t ? t->daemon : 0; (d = world_daemon(s->view, i)); i++) {
+        for (size_t i = t ? t->daemon : 0; (d = world_daemon(s->world, i)); i++) {
                 if (d->stale || t)
                         return d->stale ? d : NULL;
         }

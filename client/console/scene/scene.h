@@ -13,7 +13,7 @@
 #include "client/state/world.h"
 
 struct scene {
-        const struct world *view;
+        const struct world *world;
         const char *(*endpoint)(const void *ctx, size_t daemon); /* where a daemon is, for people */
         const void *endpoint_ctx;
         bool live;                         /* following daemons; false: finished files */
@@ -24,7 +24,7 @@ struct scene {
         struct series_past *past;          /* owned by the console; NULL when out of memory */
         struct band_past *bands;           /* also */
         struct recall *recall;             /* also; NULL: nothing is asked (files) */
-        uint64_t first_ns;                 /* event time since which `target` is known; UINT64_MAX: as the view says */
+        uint64_t first_ns;                 /* event time since which `target` is known; UINT64_MAX: as the world says */
 };
 
 /* "running" ...; and how it should look. */

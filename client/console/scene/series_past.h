@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * series_past.h - the whole run of every series at falling resolution, beside
- * the newest points that the view keeps: so that a chart of a long log shows
+ * the newest points that the world keeps: so that a chart of a long log shows
  * all of it, and one opened late shows what the daemon remembers.
  *
  * A history is a row of slots from event time 0 on; when the run outgrows them

@@ -42,18 +42,18 @@ void *console_state(const struct console *c)
 
 const struct world_target *console_find_target(const struct console *c, size_t *ret_index)
 {
-        size_t n = world_targets(c->scene.view);
+        size_t n = world_targets(c->scene.world);
 
         *ret_index = 0;
         for (size_t i = 0; i < n; i++) {
-                const struct world_target *t = world_target(c->scene.view, i);
+                const struct world_target *t = world_target(c->scene.world, i);
 
                 if (!strcmp(t->name, c->target) && (t->daemon == c->daemon || c->daemon == SIZE_MAX)) {
                         *ret_index = i;
                         return t;
                 }
         }
-        return c->target[0] ? NULL : world_target(c->scene.view, 0);
+        return c->target[0] ? NULL : world_target(c->scene.world, 0);
 }
 
 void console_choose(struct console *c, const struct world_target *t)
@@ -66,13 +66,13 @@ void console_choose(struct console *c, const struct world_target *t)
 
 void console_step_target(struct console *c, int by)
 {
-        size_t index, n = world_targets(c->scene.view);
+        size_t index, n = world_targets(c->scene.world);
 
         if (!n)
                 return;
         if (console_find_target(c, &index))
                 index = (index + n + (size_t)by) % n;
-        console_choose(c, world_target(c->scene.view, index));
+        console_choose(c, world_target(c->scene.world, index));
 }
 
 void console_say(struct console *c, bool bad, const char *format, ...)

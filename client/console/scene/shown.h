@@ -62,7 +62,7 @@ struct shown_view {
 };
 
 struct console {
-        struct scene scene;       /* what is drawn: its view is the live one or the frozen copy */
+        struct scene scene;       /* what is drawn: its world is the live one or the frozen copy */
         const struct world *live; /* goes on while the picture is frozen */
         struct world *frozen;     /* owned copy, or NULL */
         struct world *before;     /* also: as all was when a daemon was restarted, until the chosen target is back */

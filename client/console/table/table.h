@@ -5,7 +5,7 @@
  *
  * A table_class says what the rows are; a table is the state of one on the
  * screen. A row is selected by its id, so the selection stays with it when
- * rows move, come and go. Rows are borrowed from the view until the next
+ * rows move, come and go. Rows are borrowed from the world until the next
  * table_fill.
  */
 #ifndef HW_CLIENT_CONSOLE_TABLE_TABLE_H

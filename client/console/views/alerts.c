@@ -11,7 +11,7 @@
 #include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"
 
-/* A row. Both are borrowed from the view until the next filling. */
+/* A row. Both are borrowed from the world until the next filling. */
 struct alert_row {
         const struct world_target *target;
         const Hw__Alert *alert;
@@ -177,8 +177,8 @@ static size_t count(const struct console *c)
 {
         size_t n = 0;
 
-        for (size_t i = 0; i < world_targets(c->scene.view); i++) {
-                const struct world_target *t = world_target(c->scene.view, i);
+        for (size_t i = 0; i < world_targets(c->scene.world); i++) {
+                const struct world_target *t = world_target(c->scene.world, i);
 
                 n += t->alerts ? t->alerts->n_alerts : 0;
         }
@@ -221,8 +221,8 @@ static void rows(const struct console *c, struct table *t)
                 t->short_of_memory = true;
                 return;
         }
-        for (size_t i = 0; i < world_targets(c->scene.view); i++) {
-                const struct world_target *from = world_target(c->scene.view, i);
+        for (size_t i = 0; i < world_targets(c->scene.world); i++) {
+                const struct world_target *from = world_target(c->scene.world, i);
 
                 for (size_t k = 0; from->alerts && k < from->alerts->n_alerts; k++) {
                         state_of->rows[n] = (struct alert_row){ from, from->alerts->alerts[k] };

@@ -4,7 +4,7 @@
  * inherited ticks, its branches opened and closed; beside it ticky counters.
  *
  * DESIGN: the daemon tells stacks with their ticks; the tree is built from them
- * (outermost cost centre first) for each picture, for it borrows from the view.
+ * (outermost cost centre first) for each picture, for it borrows from the world.
  * A node is known by the hash of its path, so that what is open stays open. The
  * tree is walked with a stack of its own: its
  * depth comes from outside.

@@ -268,8 +268,8 @@ static uint64_t identity(const struct world_target *t)
 
 static void rows(const struct console *c, struct table *t)
 {
-        for (size_t i = 0; i < world_targets(c->scene.view); i++) {
-                const struct world_target *row = world_target(c->scene.view, i);
+        for (size_t i = 0; i < world_targets(c->scene.world); i++) {
+                const struct world_target *row = world_target(c->scene.world, i);
 
                 table_add(t, identity(row), row);
         }

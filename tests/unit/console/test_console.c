@@ -10,7 +10,7 @@
 #include "tests/unit/console/drawn.h"
 
 struct world {
-        struct world *view;
+        struct world *world;
         struct console *console;
 };
 
@@ -52,9 +52,9 @@ static int setup(void **state)
 {
         struct world *w = calloc(1, sizeof(*w));
 
-        w->view = world_new();
-        fill(w->view, "api-1");
-        w->console = console_new(w->view, true);
+        w->world = world_new();
+        fill(w->world, "api-1");
+        w->console = console_new(w->world, true);
         assert_non_null(w->console);
         watch(w->console, "api-1");
         *state = w;
@@ -66,7 +66,7 @@ static int teardown(void **state)
         struct world *w = *state;
 
         console_destroy(&w->console);
-        world_destroy(&w->view);
+        world_destroy(&w->world);
         free(w);
         return 0;
 }
@@ -82,7 +82,7 @@ static void targets(void **state)
 {
         struct console *c = console_of(state);
 
-        fill(((struct world *)*state)->view, "worker");
+        fill(((struct world *)*state)->world, "worker");
         press(c, 't');
         assert_true(shows(c, "2 targets"));
         assert_true(row_shows(c, "api-1", "running"));
@@ -222,7 +222,7 @@ static void selection_follows_its_row(void **state)
         press(c, SCREEN_DOWN);
         press(c, SCREEN_DOWN);
         assert_string_equal(((const struct world_band *)table_selected(c->table))->def->label, "THUNK_1_0");
-        assert_int_equal(send_census(w->view, "api-1", 1, 11, ids, bytes, 5), 0);
+        assert_int_equal(send_census(w->world, "api-1", 1, 11, ids, bytes, 5), 0);
         assert_int_equal(place_of(c, "THUNK_1_0"), 2);
         assert_string_equal(((const struct world_band *)table_selected(c->table))->def->label, "THUNK_1_0");
 }
@@ -235,12 +235,12 @@ static void notes(void **state)
         press(c, 'l');
         assert_true(row_shows(c, "cache on", "1.00 s"));
         for (uint64_t i = 2; i < 100; i++)
-                assert_int_equal(send_note(w->view, "api-1", 1, i, i == 99 ? "the newest" : "older"), 0);
+                assert_int_equal(send_note(w->world, "api-1", 1, i, i == 99 ? "the newest" : "older"), 0);
         assert_true(shows(c, "the newest")); /* it follows the end */
         assert_true(hides(c, "cache on"));
         press(c, SCREEN_HOME);
         assert_true(shows(c, "cache on"));
-        assert_int_equal(send_note(w->view, "api-1", 1, 100, "still newer"), 0);
+        assert_int_equal(send_note(w->world, "api-1", 1, 100, "still newer"), 0);
         assert_true(hides(c, "still newer"));
         press(c, SCREEN_END);
         assert_true(shows(c, "still newer"));
@@ -304,7 +304,7 @@ static void trends_and_alerts(void **state)
         trends.time_to_limit = &limit;
         u.body_case = HW__UPDATE__BODY_TRENDS;
         u.trends = &trends;
-        assert_int_equal(apply_made(w->view, 0, &u), 0);
+        assert_int_equal(apply_made(w->world, 0, &u), 0);
         alert.rule = (char *)"HeapLeak";
         alert.has_state = 1;
         alert.state = HW__ALERT__STATE__STATE_FIRING;
@@ -314,7 +314,7 @@ static void trends_and_alerts(void **state)
         alerts.alerts = alert_list;
         u.body_case = HW__UPDATE__BODY_ALERTS;
         u.alerts = &alerts;
-        assert_int_equal(apply_made(w->view, 0, &u), 0);
+        assert_int_equal(apply_made(w->world, 0, &u), 0);
 
         press(c, '2');
         assert_true(shows(c, "↗ leak  1 alert"));
@@ -350,7 +350,7 @@ static void frozen_picture_stands_still(void **state)
         press(c, '2');
         press(c, ' ');
         assert_true(shows(c, "FROZEN"));
-        assert_int_equal(send_live(w->view, 0, "api-1", 1, 20 * SECOND, 300 * MIB), 0);
+        assert_int_equal(send_live(w->world, 0, "api-1", 1, 20 * SECOND, 300 * MIB), 0);
         assert_true(shows(c, "live 100 MiB"));
         press(c, '3'); /* other views of the same moment */
         assert_true(shows(c, "Main.sessions"));
@@ -365,7 +365,7 @@ static void stale_says_its_age(void **state)
         struct world *w = *state;
         struct console *c = w->console;
 
-        world_set_stale(w->view, 0, true);
+        world_set_stale(w->world, 0, true);
         press(c, '2');
         assert_true(shows(c, "STALE 1m 30s")); /* heard at 10 s, now is 100 s */
         assert_true(shows(c, "live 100 MiB")); /* the last picture stays */
@@ -377,7 +377,7 @@ static void stale_says_its_age(void **state)
         char *narrow = drawn(c, 20, 60, false);
         assert_non_null(strstr(narrow, "reconnecting"));
         free(narrow);
-        world_set_stale(w->view, 0, false);
+        world_set_stale(w->world, 0, false);
         assert_true(hides(c, "heapwatchd gone"));
 }
 
@@ -408,17 +408,17 @@ static void picture_outlives_its_daemon(void **state)
         press(c, '2');
         assert_true(shows(c, "live 100 MiB"));
         console_forget(c, 0);
-        world_reset(w->view, 0);
+        world_reset(w->world, 0);
         assert_true(shows(c, "live 100 MiB"));
-        assert_int_equal(send_state(w->view, 0, "another", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
+        assert_int_equal(send_state(w->world, 0, "another", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
         assert_true(shows(c, "live 100 MiB"));
         assert_true(shows(c, "heapwatchd was restarted without api-1; the picture is of "));
         press(c, '1');
         assert_true(hides(c, "api-1"));
         assert_true(shows(c, "another"));
         press(c, '2');
-        fill(w->view, "api-1");
-        assert_int_equal(send_live(w->view, 0, "api-1", 1, 20 * SECOND, 300 * MIB), 0);
+        fill(w->world, "api-1");
+        assert_int_equal(send_live(w->world, 0, "api-1", 1, 20 * SECOND, 300 * MIB), 0);
         assert_true(shows(c, "live 300 MiB"));
         assert_true(hides(c, "restarted without"));
 }
@@ -430,8 +430,8 @@ static void a_removed_target_is_said_to_be_gone(void **state)
 
         press(c, '2');
         assert_true(shows(c, "live 100 MiB"));
-        fill(w->view, "another");
-        assert_int_equal(send_state(w->view, 0, "api-1", 1, HW__TARGET__STATE__STATE_REMOVED), 0);
+        fill(w->world, "another");
+        assert_int_equal(send_state(w->world, 0, "api-1", 1, HW__TARGET__STATE__STATE_REMOVED), 0);
         assert_true(shows(c, "api-1 is not watched now."));
         assert_true(shows(c, "t shows the 1 that is."));
         press(c, '.');
@@ -549,14 +549,14 @@ static void hostile_labels(void **state)
 
         for (int i = 0; i < 1000; i++)
                 memcpy(wide + strlen(wide), "字", 4);
-        assert_int_equal(send_band(w->view, "api-1", 1, 1, "\x1b]0;title\x07\x1b[2J"), 0);
-        assert_int_equal(send_band(w->view, "api-1", 1, 2, wide), 0);
-        assert_int_equal(send_band(w->view, "api-1", 1, 3, "e\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81 joined"), 0);
-        assert_int_equal(send_band(w->view, "api-1", 1, 4,
+        assert_int_equal(send_band(w->world, "api-1", 1, 1, "\x1b]0;title\x07\x1b[2J"), 0);
+        assert_int_equal(send_band(w->world, "api-1", 1, 2, wide), 0);
+        assert_int_equal(send_band(w->world, "api-1", 1, 3, "e\xcc\x81\xcc\x81\xcc\x81\xcc\x81\xcc\x81 joined"), 0);
+        assert_int_equal(send_band(w->world, "api-1", 1, 4,
                                    "\xe2\x80\xae"
                                    "desrever \n\r\t"),
                          0);
-        assert_int_equal(send_census(w->view, "api-1", 1, 11, ids, bytes, 4), 0);
+        assert_int_equal(send_census(w->world, "api-1", 1, 11, ids, bytes, 4), 0);
         press(c, '3');
         for (int row = 0; row < 4; row++) {
                 char *all = drawn(c, 30, 100, row % 2);
@@ -586,7 +586,7 @@ static void ten_thousand_bands(void **state)
                 ids[i] = i + 1;
                 bytes[i] = (i * UINT64_C(7919)) % N + 1;
         }
-        assert_int_equal(send_census(w->view, "api-1", 1, 11, ids, bytes, N), 0);
+        assert_int_equal(send_census(w->world, "api-1", 1, 11, ids, bytes, N), 0);
         press(c, '3');
         free(drawn(c, 40, 140, false));
         press(c, SCREEN_END);

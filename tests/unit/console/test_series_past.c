@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* test_series_past.c - histories of whole runs: bounded, greatest values kept, joined to the view's newest points. */
+/* test_series_past.c - histories of whole runs: bounded, greatest values kept, joined to the world's newest points. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
