@@ -6,6 +6,7 @@
 
 #include "client/trend/trend.h"
 #include "heapwatch/text.h"
+#include "proto/base/rate.h"
 
 #define NAME_COLUMNS 28
 
@@ -16,9 +17,9 @@ static const char *verdict_word(const Hw__Trend *t)
         return t->has_verdict && (unsigned)t->verdict < 4 ? words[t->verdict] : "–";
 }
 
-static const char *rate(char out[HW_NUMBER_MAX], bool known, double v)
+static const char *rate(char out[HW_NUMBER_MAX], struct rate_unit unit, bool known, double v)
 {
-        return known ? hw_rate_text(out, HW_NUMBER_MAX, v) : "–";
+        return known ? rate_text(out, HW_NUMBER_MAX, unit, v) : "–";
 }
 
 static const char *amount(char out[HW_NUMBER_MAX], bool known, double v)
@@ -39,16 +40,16 @@ static void cell(FILE *to, const char *text, int columns)
         fprintf(to, "%*s%s", pad > 0 ? pad : 0, "", text);
 }
 
-static void print_row(FILE *to, const char *name, const Hw__Trend *t, bool has_now, double now)
+static void print_row(FILE *to, struct rate_unit unit, const char *name, const Hw__Trend *t, bool has_now, double now)
 {
         char safe[256], text[HW_NUMBER_MAX];
 
         (void)hw_terminal_text(safe, sizeof(safe), name);
         fprintf(to, "  %-*.*s  %-7s", NAME_COLUMNS, NAME_COLUMNS, safe, verdict_word(t));
         cell(to, amount(text, has_now, now), 12);
-        cell(to, rate(text, t->has_slope, t->slope), 14);
-        cell(to, rate(text, t->has_slope_low, t->slope_low), 14);
-        cell(to, rate(text, t->has_slope_high, t->slope_high), 14);
+        cell(to, rate(text, unit, t->has_slope, t->slope), 14);
+        cell(to, rate(text, unit, t->has_slope_low, t->slope_low), 14);
+        cell(to, rate(text, unit, t->has_slope_high, t->slope_high), 14);
         cell(to, amount(text, t->has_gained_low_bytes, t->gained_low_bytes), 12);
         cell(to, duration(text, t->evidence && t->evidence->has_span_ns, t->evidence ? t->evidence->span_ns : 0), 10);
         cell(to, duration(text, t->has_onset_ns, t->onset_ns), 10);
@@ -57,7 +58,7 @@ static void print_row(FILE *to, const char *name, const Hw__Trend *t, bool has_n
 
 /* -------------------------------------------------------------- windows */
 
-static void print_window(FILE *to, const Hw__WindowStatistics *w, bool bytes)
+static void print_window(FILE *to, struct rate_unit unit, const Hw__WindowStatistics *w, bool bytes)
 {
         char text[HW_NUMBER_MAX];
         const struct {
@@ -75,19 +76,19 @@ static void print_window(FILE *to, const Hw__WindowStatistics *w, bool bytes)
                      bytes ? amount(text, values[i].known, values[i].v)
                            : duration(text, values[i].known, (uint64_t)fmax(values[i].v, 0)),
                      11);
-        cell(to, bytes ? rate(text, w->has_slope, w->slope) : "–", 14);
+        cell(to, bytes ? rate(text, unit, w->has_slope, w->slope) : "–", 14);
         if (w->has_fit)
                 fprintf(to, "  %.3f\n", w->fit);
         else
                 fputs("  –\n", to);
 }
 
-static void print_windows(FILE *to, const Hw__Trend *t, bool bytes)
+static void print_windows(FILE *to, struct rate_unit unit, const Hw__Trend *t, bool bytes)
 {
         fprintf(to, "    %-8s %8s%11s%11s%11s%11s%11s%11s%14s  %s\n", "window", "samples", "least", "mean", "stddev",
                 "p50", "p99", "most", "slope", "fit");
         for (size_t i = 0; i < t->n_windows; i++)
-                print_window(to, t->windows[i], bytes);
+                print_window(to, unit, t->windows[i], bytes);
 }
 
 /* --------------------------------------------------------------- series */
@@ -103,7 +104,7 @@ static bool newest(const Hw__Trend *t, double *ret)
         return false;
 }
 
-static void print_series(FILE *to, const struct world_target *t, const struct trend_show *show)
+static void print_series(FILE *to, struct rate_unit unit, const struct world_target *t, const struct trend_show *show)
 {
         for (size_t i = 1; i < WORLD_SERIES; i++) {
                 const Hw__Trend *trend = t->trends[i];
@@ -111,9 +112,9 @@ static void print_series(FILE *to, const struct world_target *t, const struct tr
                 if (!trend || (!trend->has_verdict && !show->windows))
                         continue;
                 bool bytes = !strcmp(hw_series_unit((Hw__Series)i), "B"), has_now = bytes && newest(trend, &now);
-                print_row(to, hw_series_name((Hw__Series)i), trend, has_now, now);
+                print_row(to, unit, hw_series_name((Hw__Series)i), trend, has_now, now);
                 if (show->windows)
-                        print_windows(to, trend, bytes);
+                        print_windows(to, unit, trend, bytes);
         }
 }
 
@@ -155,7 +156,7 @@ static int compare(const void *left, const void *right)
         return order ? order : a->id < b->id ? -1 : 1;
 }
 
-static void print_bands(FILE *to, const struct world_target *t, const struct trend_show *show)
+static void print_bands(FILE *to, struct rate_unit unit, const struct world_target *t, const struct trend_show *show)
 {
         const struct world_band **bands = calloc(t->n_bands + 1u, sizeof(*bands));
         size_t n = 0;
@@ -167,9 +168,9 @@ static void print_bands(FILE *to, const struct world_target *t, const struct tre
         if (n)
                 qsort(bands, n, sizeof(*bands), compare);
         for (size_t i = 0; i < n && i < show->bands; i++) {
-                print_row(to, bands[i]->def->label, bands[i]->trend, true, (double)bands[i]->bytes);
+                print_row(to, unit, bands[i]->def->label, bands[i]->trend, true, (double)bands[i]->bytes);
                 if (show->windows)
-                        print_windows(to, bands[i]->trend, true);
+                        print_windows(to, unit, bands[i]->trend, true);
         }
         if (n > show->bands)
                 fprintf(to, "  ... and %zu bands more (--bands N)\n", n - show->bands);
@@ -198,8 +199,23 @@ static void print_note(FILE *to, const char *label, const Hw__Note *note)
         fprintf(to, "  %-6s %s at %s\n", label, safe, duration(text, note->has_time_ns, note->time_ns));
 }
 
+/* One for all rows, so that they can be compared. */
+static struct rate_unit unit_of_rows(const struct world_target *t)
+{
+        double greatest = 0;
+
+        for (size_t i = 0; i < WORLD_SERIES; i++)
+                if (t->trends[i] && t->trends[i]->has_slope)
+                        greatest = rate_greater(greatest, t->trends[i]->slope);
+        for (uint32_t i = 0; i < t->n_bands; i++)
+                if (t->bands[i] && t->bands[i]->trend && t->bands[i]->trend->has_slope)
+                        greatest = rate_greater(greatest, t->bands[i]->trend->slope);
+        return rate_unit(greatest);
+}
+
 void trend_text(FILE *to, const struct world_target *t, const struct trend_show *show)
 {
+        struct rate_unit unit = unit_of_rows(t);
         const Hw__Trends *s = t->trend_state;
         const Hw__Trend *live = t->trends[HW__SERIES__SERIES_LIVE];
 
@@ -216,8 +232,8 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         sentence(to, "scale", s->scale ? s->scale->sentence : NULL);
         fprintf(to, "\n  %-*s  %-7s%12s%14s%14s%14s%12s%10s%10s\n", NAME_COLUMNS, "", "verdict", "now", "slope",
                 "at least", "at most", "gained >=", "over", "since");
-        print_series(to, t, show);
-        print_bands(to, t, show);
+        print_series(to, unit, t, show);
+        print_bands(to, unit, t, show);
         if (s->has_bands_left_out && s->bands_left_out)
                 fprintf(to, "  %llu bands are not judged: beyond the daemon's limit\n",
                         (unsigned long long)s->bands_left_out);

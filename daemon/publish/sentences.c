@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: short clauses put one behind the other. Every number in them is one
- * that the message carries too.
+ * that the message carries too. Rates of one sentence are
+ * in one unit, that of the first.
  */
 #include "daemon/publish/sentences.h"
 
@@ -11,11 +12,13 @@
 
 #include "daemon/model/sizing.h"
 #include "heapwatch/text.h"
+#include "proto/base/rate.h"
 
 /* A text that grows and is cut at its end. */
 struct words {
         char *out;
         size_t size, used;
+        struct rate_unit rate; /* of this sentence; without a name until the first */
 };
 
 __attribute__((format(printf, 2, 3))) static void say(struct words *w, const char *format, ...)
@@ -53,7 +56,9 @@ static void say_rate(struct words *w, double rate)
 {
         char text[HW_NUMBER_MAX];
 
-        say(w, "%s", hw_rate_text(text, sizeof(text), rate));
+        if (!w->rate.name)
+                w->rate = rate_unit(rate);
+        say(w, "%s", rate_text(text, sizeof(text), w->rate, rate));
 }
 
 /* -------------------------------------------------------------- verdict */

@@ -12,6 +12,7 @@
 
 #include "proto/base/ckd.h"
 #include "proto/base/process.h"
+#include "proto/base/rate.h"
 #include "proto/base/text_out.h"
 #include "heapwatch/text.h"
 #include "daemon/rules/eval.h"
@@ -62,15 +63,16 @@ static void put_value(struct writer *w, enum placeholder p, bool known, double v
 
 static void put_slope(struct writer *w)
 {
-        char low[TYPE_VALUE_MAX], high[TYPE_VALUE_MAX], text[TYPE_VALUE_MAX];
+        char low[HW_NUMBER_MAX], high[HW_NUMBER_MAX], text[HW_NUMBER_MAX];
+        struct rate_unit unit = rate_unit(w->trend.slope);
 
         if (!w->has_trend || !w->trend.has_slope) {
                 put(w, PLACE_SLOPE, unknown);
                 return;
         }
-        type_value_text(TYPE_BYTES_PER_SECOND, w->trend.slope_low, low);
-        type_value_text(TYPE_BYTES_PER_SECOND, w->trend.slope_high, high);
-        type_value_text(TYPE_BYTES_PER_SECOND, w->trend.slope, text);
+        rate_text(low, sizeof(low), unit, w->trend.slope_low);
+        rate_text(high, sizeof(high), unit, w->trend.slope_high);
+        rate_text(text, sizeof(text), unit, w->trend.slope);
         text_join(w->places[PLACE_SLOPE], PLACE_MAX, text, " (", low, " to ", high, ")", NULL);
 }
 

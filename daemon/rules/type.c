@@ -121,29 +121,20 @@ static char *plain_text(double value, char out[TYPE_VALUE_MAX])
         return text_join(out, TYPE_VALUE_MAX, decimal_shortest(number, value), NULL);
 }
 
-/* A rate in the shortest period that gives a number of at least `least`. */
-static char *rate_text(double per_second, bool bytes, char out[TYPE_VALUE_MAX])
+/* So many a second, in the shortest period that gives 1 or more. */
+static char *frequency_text(double per_second, char out[TYPE_VALUE_MAX])
 {
         static const struct {
                 const char *name;
                 double seconds;
-        } periods[] = {
-                { "/s", 1 },
-                { "/min", 60 },
-                { "/h", 3600 },
-                { "/d", 86400 },
-        };
-        double least = bytes ? 1024 : 1;
+        } periods[] = { { "/s", 1 }, { "/min", 60 }, { "/h", 3600 }, { "/d", 86400 } };
         char number[TYPE_VALUE_MAX];
         size_t i = 0;
 
-        while (per_second != 0 && i < 3 && fabs(per_second) * periods[i].seconds < least)
+        while (per_second != 0 && i < 3 && fabs(per_second) * periods[i].seconds < 1)
                 i++;
-        if (bytes)
-                hw_bytes_text(number, sizeof(number), per_second * periods[i].seconds);
-        else
-                plain_text(per_second * periods[i].seconds, number);
-        return text_join(out, TYPE_VALUE_MAX, number, periods[i].name, NULL);
+        return text_join(out, TYPE_VALUE_MAX, plain_text(per_second * periods[i].seconds, number), periods[i].name,
+                         NULL);
 }
 
 char *type_value_text(struct type t, double value, char out[TYPE_VALUE_MAX])
@@ -161,9 +152,9 @@ char *type_value_text(struct type t, double value, char out[TYPE_VALUE_MAX])
         if (is(t, TYPE_SECONDS))
                 return hw_duration_text(out, TYPE_VALUE_MAX, value * 1e9);
         if (is(t, TYPE_BYTES_PER_SECOND))
-                return rate_text(value, true, out);
+                return hw_rate_text(out, TYPE_VALUE_MAX, value);
         if (is(t, (struct type){ .seconds = -1 }))
-                return rate_text(value, false, out);
+                return frequency_text(value, out);
         if (!has_dimension(t))
                 return t.sort == SORT_SHARE ? hw_share_text(out, TYPE_VALUE_MAX, value) : plain_text(value, out);
         return text_join(out, TYPE_VALUE_MAX, plain_text(value, number), " ", type_name(t, name), NULL);

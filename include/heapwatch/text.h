@@ -21,7 +21,7 @@ extern "C" {
 /* "512 B", "1.23 MiB": binary units, three significant digits. */
 char *hw_bytes_text(char *out, size_t size, double bytes);
 
-/* "1.23 MiB/s"; negative rates keep their sign. */
+/* "1.23 MiB/s", "-4.50 KiB/min", "12.0 B/h": the shortest period in which the rate is 1 KiB or more. */
 char *hw_rate_text(char *out, size_t size, double bytes_per_s);
 
 /* "850 ns", "1.25 ms", "3.20 s", "2m 05s", "1h 02m", "3d 04h". */

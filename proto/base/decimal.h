@@ -5,7 +5,7 @@
 
 #define DECIMAL_MAX 40
 
-/* Fixed number of decimals (0..3) of a finite value below 10^15 in size. Returns `out`. */
+/* Fixed number of decimals (0..4) of a finite value below 10^15 in size. Returns `out`. */
 char *decimal_fixed(char out[DECIMAL_MAX], double value, int decimals);
 
 /* The fewest digits that read back as the same double; finite values. Returns `out`. */

@@ -36,8 +36,9 @@ static char *number_with_unit(char *out, size_t size, const char *sign, double v
         return out;
 }
 
-static char *scaled_bytes(char *out, size_t size, double bytes, const char *const units[7])
+char *hw_bytes_text(char *out, size_t size, double bytes)
 {
+        static const char *const units[7] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
         const char *sign = bytes < 0 ? "-" : "";
         double value = fabs(bytes);
         size_t unit = 0;
@@ -53,20 +54,6 @@ static char *scaled_bytes(char *out, size_t size, double bytes, const char *cons
         if (value >= 1e6)
                 value = 999999; /* beyond 10^24: nothing has this much memory */
         return number_with_unit(out, size, sign, value, unit ? decimals_for(value) : 0, units[unit]);
-}
-
-char *hw_bytes_text(char *out, size_t size, double bytes)
-{
-        static const char *const units[7] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
-
-        return scaled_bytes(out, size, bytes, units);
-}
-
-char *hw_rate_text(char *out, size_t size, double bytes_per_s)
-{
-        static const char *const units[7] = { "B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s", "PiB/s", "EiB/s" };
-
-        return scaled_bytes(out, size, bytes_per_s, units);
 }
 
 /* From a minute on: two units, the smaller one rounded. */

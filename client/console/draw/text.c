@@ -25,6 +25,16 @@ static void add(char *out, size_t size, const char *suffix)
         (void)snprintf(out + n, size - n, "%s", suffix);
 }
 
+char *rate_in_unit(char *out, size_t size, enum unit unit, struct rate_unit in, double bytes_per_s)
+{
+        bool plus = unit == UNIT_SLOPE && bytes_per_s > 0 && size > 1;
+
+        if (plus)
+                *out = '+';
+        (void)rate_text(out + plus, size - plus, in, bytes_per_s);
+        return out;
+}
+
 char *unit_text(char *out, size_t size, enum unit unit, double n)
 {
         switch (unit) {
@@ -35,11 +45,8 @@ char *unit_text(char *out, size_t size, enum unit unit, double n)
                 show_signed(out, size, n, hw_bytes_text);
                 break;
         case UNIT_RATE:
-                (void)hw_rate_text(out, size, n);
-                break;
         case UNIT_SLOPE:
-                show_signed(out, size, 60 * n, hw_bytes_text);
-                add(out, size, "/min");
+                (void)rate_in_unit(out, size, unit, rate_unit(n), n);
                 break;
         case UNIT_INTEGRAL:
                 (void)hw_bytes_text(out, size, n);

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/base/rate.h"
+
 #define SHORT_TEXT   128
 #define UNKNOWN_TEXT "–"
 
@@ -15,7 +17,7 @@ enum unit {
         UNIT_BYTES,
         UNIT_CHANGE,   /* bytes with a sign */
         UNIT_RATE,     /* bytes per second */
-        UNIT_SLOPE,    /* bytes per second; shown per minute, with a sign */
+        UNIT_SLOPE,    /* the same with a sign */
         UNIT_INTEGRAL, /* bytes times seconds */
         UNIT_NS,
         UNIT_SHARE, /* 0..1 */
@@ -25,6 +27,9 @@ enum unit {
 
 /* A number in its unit; returns `out`. */
 char *unit_text(char *out, size_t size, enum unit unit, double number);
+
+/* A rate (UNIT_RATE, UNIT_SLOPE) in the unit of those beside it; returns `out`. */
+char *rate_in_unit(char *out, size_t size, enum unit unit, struct rate_unit in, double bytes_per_s);
 
 /* Numbers as text, UNKNOWN_TEXT when not known. Each returns `out` (of SHORT_TEXT bytes). */
 char *bytes_or_unknown(char *out, bool known, uint64_t bytes);

@@ -145,6 +145,25 @@ static void sort_rows(struct table *t, const struct scene *s)
                 qsort(t->rows, t->n, sizeof(*t->rows), rising(column, t->reversed) ? compare_rising : compare_falling);
 }
 
+/* The slope and its interval stand in several columns. */
+static void measure_rates(struct table *t, const struct scene *s)
+{
+        t->slopes = t->rates = 0;
+        for (size_t i = 0; i < t->class->n_columns; i++) {
+                const struct column *column = &t->class->columns[i];
+                double *greatest = column->unit == UNIT_SLOPE  ? &t->slopes
+                                   : column->unit == UNIT_RATE ? &t->rates
+                                                               : NULL;
+
+                for (size_t row = 0; greatest && row < t->n; row++) {
+                        struct value v = column->value(s, t->rows[row].data);
+
+                        if (v.is == VALUE_NUMBER)
+                                *greatest = rate_greater(*greatest, v.number);
+                }
+        }
+}
+
 /* --------------------------------------------------------------- selection */
 
 void table_settle(struct table *t)
@@ -184,6 +203,7 @@ void table_fill(struct table *t, const struct console *c, const struct scene *s)
         t->n = t->n_all = 0;
         t->class->rows(c, t);
         sort_rows(t, s);
+        measure_rates(t, s);
         find_selected(t);
 }
 

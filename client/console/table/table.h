@@ -59,6 +59,7 @@ struct table {
         struct pattern *pattern; /* of a filter between slashes */
         bool follows_end;        /* a log whose last row is selected: it stays so as rows come */
         bool short_of_memory;    /* rows are missing */
+        double slopes, rates; /* greatest magnitudes in columns of UNIT_SLOPE and UNIT_RATE: they have one unit each */
 };
 
 void table_init(struct table *t, const struct table_class *class);

@@ -95,8 +95,17 @@ static void draw_heading(struct canvas *canvas, struct area area, struct table *
         }
 }
 
+static void show(char *out, size_t size, const struct table *t, const struct column *column, struct value v)
+{
+        if (column->unit == UNIT_SLOPE || column->unit == UNIT_RATE)
+                (void)value_show_rate(out, size, column->unit,
+                                      rate_unit(column->unit == UNIT_SLOPE ? t->slopes : t->rates), v);
+        else
+                (void)value_show(out, size, column->unit, v);
+}
+
 static void draw_cell(struct canvas *canvas, struct area area, int row, int at, int width, const struct scene *s,
-                      const struct column *column, const void *data)
+                      const struct table *t, const struct column *column, const void *data)
 {
         char text[TEXT];
         struct value v;
@@ -107,7 +116,7 @@ static void draw_cell(struct canvas *canvas, struct area area, int row, int at, 
                 return;
         }
         v = column->value(s, data);
-        (void)value_show(text, sizeof(text), column->unit, v);
+        show(text, sizeof(text), t, column, v);
         if (v.is == VALUE_NONE)
                 tint = TINT_DIM;
         if (at_left(column))
@@ -124,7 +133,7 @@ static void draw_row(struct canvas *canvas, struct area area, int row, const str
         for (size_t i = 0; i < t->class->n_columns; i++) {
                 if (!l->widths[i])
                         continue;
-                draw_cell(canvas, area, row, at, l->widths[i], s, &t->class->columns[i], data);
+                draw_cell(canvas, area, row, at, l->widths[i], s, t, &t->class->columns[i], data);
                 at += l->widths[i] + GAP;
         }
         if (t->class->tint && t->class->tint(s, data) != TINT_PLAIN)

@@ -33,6 +33,11 @@ char *value_show(char *out, size_t size, enum unit unit, struct value v)
         return out;
 }
 
+char *value_show_rate(char *out, size_t size, enum unit unit, struct rate_unit in, struct value v)
+{
+        return v.is == VALUE_NUMBER ? rate_in_unit(out, size, unit, in, v.number) : value_show(out, size, unit, v);
+}
+
 void value_csv(FILE *to, struct value v)
 {
         char safe[4096], number[DECIMAL_MAX];

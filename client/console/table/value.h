@@ -48,6 +48,9 @@ struct column {
 /* The value for people, safe for a terminal. Returns `out`. */
 char *value_show(char *out, size_t size, enum unit unit, struct value v);
 
+/* The same of a rate, in the unit of those beside it. */
+char *value_show_rate(char *out, size_t size, enum unit unit, struct rate_unit in, struct value v);
+
 /* The value as a CSV field (nothing when absent) and as JSON (null when absent): plain numbers. */
 void value_csv(FILE *to, struct value v);
 void value_json(struct json_out *j, struct value v);

@@ -98,15 +98,40 @@ static int fact(struct canvas *canvas, struct area area, int row, const char *na
         return 1;
 }
 
+static int put_number(struct canvas *canvas, struct area area, int row, int at, const char *name, const char *shown,
+                      enum tint tint)
+{
+        if (at + 24 > area.width)
+                return at;
+        at += canvas_put(canvas, area, row, at, 16, TINT_DIM, name) + 1;
+        return at + canvas_put(canvas, area, row, at, 16, tint, shown) + 3;
+}
+
 static int number(struct canvas *canvas, struct area area, int row, int at, const char *name, enum unit unit,
                   struct value v, enum tint tint)
 {
         char shown[SHORT_TEXT];
 
-        if (at + 24 > area.width)
-                return at;
-        at += canvas_put(canvas, area, row, at, 16, TINT_DIM, name) + 1;
-        return at + canvas_put(canvas, area, row, at, 16, tint, value_show(shown, sizeof(shown), unit, v)) + 3;
+        return put_number(canvas, area, row, at, name, value_show(shown, sizeof(shown), unit, v), tint);
+}
+
+/* The slope and its interval, in one unit. */
+static int draw_slope(struct canvas *canvas, struct area area, int row, int at, const Hw__Trend *trend)
+{
+        const struct {
+                const char *name;
+                struct value v;
+                enum tint tint;
+        } parts[] = { { "slope", trend_slope(trend), TINT_STRONG },
+                      { "from", trend_slope_low(trend), TINT_PLAIN },
+                      { "to", trend_slope_high(trend), TINT_PLAIN } };
+        struct rate_unit unit = rate_unit(parts[0].v.number);
+        char shown[SHORT_TEXT];
+
+        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+                at = put_number(canvas, area, row, at, parts[i].name,
+                                value_show_rate(shown, sizeof(shown), UNIT_SLOPE, unit, parts[i].v), parts[i].tint);
+        return at;
 }
 
 static void draw_numbers(const struct console *c, struct canvas *canvas, struct area area, int row,
@@ -127,9 +152,7 @@ static void draw_numbers(const struct console *c, struct canvas *canvas, struct 
                      value_number(b->def->has_first_seen_ns, (double)b->def->first_seen_ns), TINT_PLAIN);
         at = 1;
         at = number(canvas, area, row + 1, at, "verdict", UNIT_TEXT, trend_verdict(b->trend), trend_tint(b->trend));
-        at = number(canvas, area, row + 1, at, "slope", UNIT_SLOPE, trend_slope(b->trend), TINT_STRONG);
-        at = number(canvas, area, row + 1, at, "from", UNIT_SLOPE, trend_slope_low(b->trend), TINT_PLAIN);
-        at = number(canvas, area, row + 1, at, "to", UNIT_SLOPE, trend_slope_high(b->trend), TINT_PLAIN);
+        at = draw_slope(canvas, area, row + 1, at, b->trend);
         (void)number(canvas, area, row + 1, at, "since", UNIT_NS, trend_onset(b->trend), TINT_PLAIN);
 }
 

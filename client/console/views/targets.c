@@ -117,6 +117,20 @@ static struct value slope(const struct scene *s, const void *row)
         return trend_slope(target_trend(target(row)));
 }
 
+/* One unit for all targets. */
+static struct rate_unit unit_of_slopes(const struct scene *s)
+{
+        double greatest = 0;
+
+        for (size_t i = 0; i < world_targets(s->world); i++) {
+                struct value v = trend_slope(target_trend(world_target(s->world, i)));
+
+                if (v.is == VALUE_NUMBER)
+                        greatest = rate_greater(greatest, v.number);
+        }
+        return rate_unit(greatest);
+}
+
 static void draw_trend(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                        const void *data)
 {
@@ -125,7 +139,7 @@ static void draw_trend(struct canvas *c, struct area area, int row, int column, 
 
         (void)canvas_put(c, area, row, column, 1, tint, trend_arrow(target_trend(target(data))));
         (void)canvas_put_right(c, area, row, column + 2, width - 2, tint,
-                               value_show(text, sizeof(text), UNIT_SLOPE, slope(s, data)));
+                               value_show_rate(text, sizeof(text), UNIT_SLOPE, unit_of_slopes(s), slope(s, data)));
 }
 
 static struct value firing(const struct scene *s, const void *row)

@@ -77,14 +77,35 @@ export function plain(x: Maybe): string {
     return (Math.abs(x) < 10 ? x.toFixed(3) : digits(x)).replace("-", "−");
 }
 
-// Bytes per second, in the widest time that keeps the number readable.
-export function slope(bps: Maybe): string {
+// What rates beside each other are shown in. proto/base/rate.h does the same.
+export interface RateUnit {
+    name: string;
+    bps: number; // one of it in bytes per second
+}
+
+const PERIODS: [string, number, number][] = [["s", 1, BYTES.length], ["min", 60, 2], ["h", 3600, 2]];
+const LEAST_KIB = 1023.5; // what bytes are shown as 1.00 KiB
+
+// The unit for rates of which this is the greatest, or the one that a sentence begins with: the shortest period in which it is 1 KiB or more.
+export function rateUnit(...rates: Maybe[]): RateUnit {
+    const greatest = rates.reduce((most: number, r) => (known(r) ? Math.max(most, Math.abs(r)) : most), 0);
+    const [period, seconds, prefixes] = PERIODS.find(([, s], i) => !greatest || i === 2 || greatest * s >= LEAST_KIB)!;
+    let i = 0, y = greatest * seconds;
+    for (; y >= LEAST_KIB && i < prefixes - 1; i++) y /= 1024;
+    return { name: `${BYTES[i]}/${period}`, bps: 1024 ** i / seconds };
+}
+
+// A rate in the unit of those beside it: three digits, below 1 two; what would be 0.0000 is "~0".
+export function rate(bps: Maybe, unit: RateUnit): string {
     if (!known(bps)) return UNKNOWN;
-    if (bps === 0) return "0 B/s";
-    const a = Math.abs(bps);
-    if (a >= 1024) return `${signedBytes(bps)}/s`;
-    if (a * 60 >= 1024) return `${signedBytes(bps * 60)}/min`;
-    return `${signedBytes(bps * 3600)}/h`;
+    const y = bps / unit.bps, a = Math.abs(y);
+    const text = a === 0 ? "0" : a < 0.00005 ? "~0" : a >= 0.995 ? digits(a) : a.toFixed(a >= 0.0995 ? 2 : a >= 0.00995 ? 3 : 4);
+    return `${a < 0.00005 ? "" : y < 0 ? "−" : "+"}${text} ${unit.name}`;
+}
+
+// One that has none beside it.
+export function slope(bps: Maybe): string {
+    return rate(bps, rateUnit(bps));
 }
 
 const two = (n: number) => String(n).padStart(2, "0");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytes, clock, count, duration, elapsed, parseBytes, share, slope, UNKNOWN } from "../src/units.ts";
+import { bytes, clock, count, duration, elapsed, parseBytes, rate, rateUnit, share, slope, UNKNOWN } from "../src/units.ts";
 
 test("unknown is never 0", () => {
     for (const f of [bytes, duration, count, share, slope, elapsed]) {
@@ -28,6 +28,17 @@ test("durations and slopes choose their unit", () => {
     assert.equal(slope(-100), "−5.86 KiB/min");
     assert.equal(slope(1), "+3.52 KiB/h");
     assert.equal(count(1234567), "1\u202f234\u202f567");
+});
+
+test("rates beside each other are in one unit, that of the greatest", () => {
+    const unit = rateUnit((54.4 * 1024) / 60, undefined, NaN, 3);
+    assert.deepEqual([54.4 * 1024 / 60, 1.14 * 1024, -0.5 * 1024 / 60, 0.0123 * 1024 / 60, 1e-4, 0, undefined].map((r) => rate(r, unit)),
+        ["+54.4 KiB/min", "+68.4 KiB/min", "−0.50 KiB/min", "+0.012 KiB/min", "~0 KiB/min", "0 KiB/min", UNKNOWN]);
+    assert.equal(slope(1023.6), "+1.00 KiB/s");
+    assert.equal(slope(0.01), "+36.0 B/h");
+    assert.equal(slope(0), "0 B/s");
+    assert.equal(rateUnit().name, "B/s");
+    assert.equal(rateUnit(1e300).name, "EiB/s");
 });
 
 test("times on the axis", () => {

@@ -11,6 +11,7 @@
 
 #include "proto/eventlog/advice.h"
 #include "heapwatch/text.h"
+#include "proto/base/rate.h"
 
 #define COUNT(a)  (sizeof(a) / sizeof(a)[0])
 #define UNCHANGED UINT64_C(0xDEAD)
@@ -50,7 +51,10 @@ static void test_numbers(void **state)
                 { 3599.7e9, "1h 00m" }, { 86399e9, "1d 00h" }, { 273600e9, "3d 04h" }, { -1500, "-1.50 us" },
                 { NAN, "?" },
         };
-        static const struct number_case rates[] = { { 1289748, "1.23 MiB/s" }, { -1024, "-1.00 KiB/s" } };
+        static const struct number_case rates[] = {
+                { 1289748, "1.23 MiB/s" }, { -1024, "-1.00 KiB/s" }, { 1023.6, "1.00 KiB/s" }, { 100, "5.86 KiB/min" },
+                { 1, "3.52 KiB/h" },       { 0.01, "36.0 B/h" },     { 0, "0 B/s" },           { NAN, "?" },
+        };
         static const struct number_case shares[] = { { 0.003, "0.3 %" }, { 1, "100.0 %" }, { 0, "0.0 %" } };
         char out[HW_NUMBER_MAX];
 
@@ -65,6 +69,30 @@ static void test_numbers(void **state)
         assert_string_equal(hw_count_text(out, sizeof(out), UINT64_MAX), "18,446,744,073,709,551,615");
         assert_string_equal(hw_time_text(out, sizeof(out), UINT64_C(1795205343123456789)), "2026-11-20T20:09:03.123Z");
         assert_string_equal(hw_bytes_text(out, 4, 512), "512"); /* cut, terminated */
+}
+
+/* One unit for numbers beside each other, whatever their sizes. */
+static void test_rates(void **state)
+{
+        static const struct number_case cases[] = {
+                { 54.4 * 1024 / 60, "54.4 KiB/min" },
+                { 1.14 * 1024, "68.4 KiB/min" },
+                { -0.5 * 1024 / 60, "-0.50 KiB/min" },
+                { 0.0123 * 1024 / 60, "0.012 KiB/min" },
+                { 1e-4, "~0 KiB/min" },
+                { 0, "0 KiB/min" },
+                { NAN, "?" },
+                { 1e300, ">1e15 KiB/min" },
+        };
+        struct rate_unit unit = rate_unit(54.4 * 1024 / 60);
+        char out[HW_NUMBER_MAX];
+
+        (void)state;
+        for (size_t i = 0; i < COUNT(cases); i++)
+                assert_string_equal(rate_text(out, sizeof(out), unit, cases[i].value), cases[i].text);
+        assert_string_equal(rate_unit(NAN).name, "B/s");
+        assert_string_equal(rate_unit(1e300).name, "EiB/s");
+        assert_true(rate_greater(2, -3) == 3 && rate_greater(2, NAN) == 2 && rate_greater(2, INFINITY) == 2);
 }
 
 static void test_parse(void **state)
@@ -184,8 +212,8 @@ static void test_advice(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(test_numbers),  cmocka_unit_test(test_parse),  cmocka_unit_test(test_utf8),
-                cmocka_unit_test(test_terminal), cmocka_unit_test(test_advice),
+                cmocka_unit_test(test_numbers), cmocka_unit_test(test_rates),    cmocka_unit_test(test_parse),
+                cmocka_unit_test(test_utf8),    cmocka_unit_test(test_terminal), cmocka_unit_test(test_advice),
         };
 
         return cmocka_run_group_tests_name("text", tests, NULL, NULL);

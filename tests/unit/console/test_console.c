@@ -318,7 +318,7 @@ static void trends_and_alerts(void **state)
 
         press(c, '2');
         assert_true(shows(c, "↗ leak  1 alert"));
-        assert_true(row_shows(c, "live    ", "+1.50 MiB/min"));
+        assert_true(row_shows(c, "live    ", "+25.6 KiB/s"));
         assert_true(row_shows(c, "live    ", "leak"));
         press(c, '3');
         assert_true(row_shows(c, "Main.sessions", "leak"));

@@ -37,7 +37,7 @@ static void verdicts(void **state)
         r.provisional = (struct trend_provisional){ true, 1 << 20, 1 << 19, 3 << 19, UINT64_C(12000000000) };
         r.verdict_in_ns = UINT64_C(6000000000);
         says(sentence_verdict(out, sizeof(out), &r),
-             "too little data for a verdict; provisional growth 1.00 MiB/s (512 KiB/s to 1.50 MiB/s) over 12.0 s; "
+             "too little data for a verdict; provisional growth 1.00 MiB/s (0.50 MiB/s to 1.50 MiB/s) over 12.0 s; "
              "verdict in 6.00 s at this step");
         r.over = true;
         r.provisional.known = false;
@@ -175,7 +175,7 @@ static void bands_that_grow(void **state)
         for (uint32_t i = 0; i < 4; i++)
                 g.bands[i] = (struct growing_band){ .band = i == 2 ? 99 : i + 1, .slope = MIB / (i + 1) };
         says(sentence_growth(out, sizeof(out), &g, model_bands(f.m)),
-             LIVE "; what grows most: Main.cache (1.00 MiB/s), ARR_WORDS (512 KiB/s), ? (341 KiB/s)");
+             LIVE "; what grows most: Main.cache (1.00 MiB/s), ARR_WORDS (0.50 MiB/s), ? (0.33 MiB/s)");
         feed_close(&f);
 }
 

@@ -6,7 +6,7 @@ import type { App, Page } from "../app.ts";
 import { h, replace, setAttr, setLabel, setText, visible } from "../dom.ts";
 import { type Baseline, type Joined, join, parseBaseline, type Side, sideOf } from "../state/compare.ts";
 import { remember, remembered } from "../theme.ts";
-import { bytes, count, share, signedBytes, slope, UNKNOWN } from "../units.ts";
+import { bytes, count, share, signedBytes, UNKNOWN } from "../units.ts";
 import { field } from "../widgets/controls.ts";
 import { saveText } from "../widgets/save.ts";
 import { type Column, Table } from "../widgets/table.ts";
@@ -20,9 +20,9 @@ const COLUMNS: Column<Joined>[] = [
     { id: "b", title: "B: mean", width: "78px", value: (r) => r.b?.bytes, text: (r) => bytes(r.b?.bytes) },
     { id: "diff", title: "B − A", width: "94px", value: (r) => r.diff, by: (r) => (r.diff === undefined ? undefined : Math.abs(r.diff)), text: (r) => signedBytes(r.diff), hint: "sorted by its size; a band that one side does not have counts as 0 there" },
     { id: "ratio", title: "of A", width: "90px", wide: true, value: (r) => r.ratio, text: (r) => share(r.ratio) },
-    { id: "aslope", title: "A: slope", width: "136px", wide: true, value: (r) => r.a?.slope, text: (r) => slope(r.a?.slope) },
-    { id: "bslope", title: "B: slope", width: "136px", wide: true, value: (r) => r.b?.slope, text: (r) => slope(r.b?.slope) },
-    { id: "dslope", title: "Difference", width: "136px", wide: true, value: (r) => r.slopeDiff, text: (r) => slope(r.slopeDiff) },
+    { id: "aslope", title: "A: slope", width: "136px", wide: true, value: (r) => r.a?.slope, rate: "signed" },
+    { id: "bslope", title: "B: slope", width: "136px", wide: true, value: (r) => r.b?.slope, rate: "signed" },
+    { id: "dslope", title: "Difference", width: "136px", wide: true, value: (r) => r.slopeDiff, rate: "signed" },
 ];
 
 export function compare(app: App): Page {

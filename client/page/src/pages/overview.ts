@@ -8,7 +8,7 @@ import { alertState, firing, verdict } from "../state/judge.ts";
 import { window as cut } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
 import { num } from "../state/wire.ts";
-import { bytes, share, slope, UNKNOWN } from "../units.ts";
+import { bytes, share, UNKNOWN } from "../units.ts";
 import { field } from "../widgets/controls.ts";
 import { Facts, pill, showState, stateText } from "../widgets/facts.ts";
 import { sparkline } from "../widgets/sparkline.ts";
@@ -35,7 +35,7 @@ const COLUMNS: Column<Target>[] = [
             pill(c, w.text, w.tone);
             c.title = judged(t)?.sentence ?? "";
         } },
-    { id: "trend", title: "Trend", width: "132px", wide: true, value: (t) => judged(t)?.slope, text: (t) => slope(judged(t)?.slope) },
+    { id: "trend", title: "Trend", width: "132px", wide: true, value: (t) => judged(t)?.slope, rate: "signed" },
     { id: "gc", title: "GC share", width: "90px", wide: true, value: (t) => t.gc?.gcShare ?? t.gc?.gcShareRun, text: (t) => share(t.gc?.gcShare ?? t.gc?.gcShareRun),
         hint: "of elapsed time over the last 10 s; of a finished run, over all of it" },
     { id: "alerts", title: "Alerts", width: "104px", left: true, first: "desc", value: (t) => firing(t.alerts),

@@ -7,7 +7,7 @@
  */
 import { h, setAttr, setText } from "../dom.ts";
 import type { Route } from "../route.ts";
-import { known, UNKNOWN } from "../units.ts";
+import { known, rate, type RateUnit, rateUnit, UNKNOWN } from "../units.ts";
 import { register } from "./registry.ts";
 import { csv, saveText } from "./save.ts";
 
@@ -20,6 +20,7 @@ export interface Column<R> {
     width: string; // a CSS grid track
     value: (r: R) => Value; // to sort by and to save
     text?: (r: R) => string; // as shown; without it the value itself
+    rate?: "signed" | "half"; // the value is a rate, or half of an interval of one: all of a table are shown in one unit
     draw?: (cell: HTMLElement, r: R) => void; // instead of text
     left?: boolean; // text rather than a number
     first?: "asc" | "desc"; // direction of the first click
@@ -44,6 +45,7 @@ export interface TableOptions<R> {
 export class Table<R> {
     readonly root: HTMLElement;
     private rows: R[] = [];
+    private unit: RateUnit = rateUnit();
     private readonly body = h("div", { class: "tbody", role: "rowgroup" });
     private readonly scroller: HTMLElement;
     private readonly heads = new Map<string, HTMLElement>();
@@ -86,6 +88,7 @@ export class Table<R> {
     show(rows: R[], summary = ""): void {
         const { column, down } = this.order;
         this.rows = sorted(rows, column, down);
+        this.unit = rateUnit(...greatest(rows, this.o.columns));
         for (const [id, el] of this.heads) {
             setAttr(el, "aria-sort", id !== column.id ? "none" : down ? "descending" : "ascending");
         }
@@ -147,7 +150,7 @@ export class Table<R> {
         this.o.columns.forEach((c, i) => {
             const cell = el.children[i] as HTMLElement;
             if (c.draw) c.draw(cell, r);
-            else setText(cell, shown(c, r));
+            else setText(cell, shown(c, r, this.unit));
         });
     }
 
@@ -188,9 +191,18 @@ export class Table<R> {
 
 const look = <R>(c: Column<R>) => [c.left && "left", c.wide && "wide"].filter(Boolean).join(" ");
 
-function shown<R>(c: Column<R>, r: R): string {
+// Of each column of rates the greatest magnitude.
+function greatest<R>(rows: R[], columns: Column<R>[]): number[] {
+    return columns.filter((c) => c.rate).map((c) => rows.reduce((most, r) => {
+        const v = c.value(r);
+        return typeof v === "number" && known(v) ? Math.max(most, Math.abs(v)) : most;
+    }, 0));
+}
+
+function shown<R>(c: Column<R>, r: R, unit: RateUnit): string {
     if (c.text) return c.text(r);
     const v = c.value(r);
+    if (c.rate && typeof v === "number") return c.rate === "half" ? rate(v, unit).replace("+", "± ") : rate(v, unit);
     return v === undefined || v === "" || (typeof v === "number" && !known(v)) ? UNKNOWN : String(v);
 }
 
