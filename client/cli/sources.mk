@@ -1,1 +1,1 @@
-sources := options.c absent.c signals.c
+sources := options.c absent.c signals.c secret.c

@@ -3,10 +3,12 @@
 #include "client/web/guard.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/random.h>
+
+#include "client/cli/secret.h"
 
 #define HOST_MAX 256
 
@@ -34,17 +36,50 @@ static bool host_name(const char *host, char out[HOST_MAX], bool *ret_bracketed)
         return true;
 }
 
-bool guard_host(const struct guard *g, const char *host)
+/* An address as 16 bytes, those of IPv4 mapped into IPv6. */
+static bool address_bytes(const char *text, unsigned char out[16])
+{
+        static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+        if (inet_pton(AF_INET6, text, out) == 1)
+                return true;
+        memcpy(out, mapped, sizeof(mapped));
+        return inet_pton(AF_INET, text, out + 12) == 1;
+}
+
+static bool is_loopback(const unsigned char a[16])
+{
+        static const unsigned char mapped[13] = { [10] = 0xff, [11] = 0xff, [12] = 127 };
+        static const unsigned char one[16] = { [15] = 1 };
+
+        return !memcmp(a, mapped, sizeof(mapped)) || !memcmp(a, one, sizeof(one));
+}
+
+/* Whether `name` is the address `local`, any loopback address being the other. */
+static bool is_address(const char *name, bool bracketed, const char *local)
+{
+        unsigned char named[16], ours[16];
+
+        if (bracketed != (strchr(name, ':') != NULL) || !address_bytes(name, named) || !address_bytes(local, ours))
+                return false;
+        return !memcmp(named, ours, sizeof(ours)) || (is_loopback(named) && is_loopback(ours));
+}
+
+static bool is_localhost(const char *name, const char *local)
+{
+        unsigned char ours[16];
+
+        return !strcasecmp(name, "localhost") && (!local[0] || (address_bytes(local, ours) && is_loopback(ours)));
+}
+
+bool guard_host(const struct guard *g, const char *host, const char *local)
 {
         char name[HOST_MAX];
-        unsigned char address[16];
         bool bracketed;
 
         if (!host || !host_name(host, name, &bracketed))
                 return false;
-        if (bracketed)
-                return inet_pton(AF_INET6, name, address) == 1;
-        if (inet_pton(AF_INET, name, address) == 1 || !strcasecmp(name, "localhost"))
+        if (is_address(name, bracketed, local) || (!bracketed && is_localhost(name, local)))
                 return true;
         for (size_t i = 0; i < g->n_hosts; i++) {
                 if (!strcasecmp(g->hosts[i], name))
@@ -74,19 +109,20 @@ bool guard_equal(const char *a, const char *b)
         return !differ;
 }
 
-/* The value of the cookie `heapwatch` in a Cookie header. */
-static bool cookie_value(const char *cookie, char out[TOKEN_MOST + 1])
+/* The value of the cookie `name` in a Cookie header. */
+static bool cookie_value(const char *cookie, const char *name, char out[TOKEN_MOST + 1])
 {
-        static const char name[] = "heapwatch=";
+        size_t length = strlen(name);
 
         while (*cookie) {
                 size_t n;
 
                 cookie += strspn(cookie, "; ");
                 n = strcspn(cookie, ";");
-                if (!strncmp(cookie, name, sizeof(name) - 1) && n - (sizeof(name) - 1) <= TOKEN_MOST) {
-                        n -= sizeof(name) - 1;
-                        memcpy(out, cookie + sizeof(name) - 1, n);
+                if (n > length && !strncmp(cookie, name, length) && cookie[length] == '=' &&
+                    n - length - 1 <= TOKEN_MOST) {
+                        n -= length + 1;
+                        memcpy(out, cookie + length + 1, n);
                         out[n] = '\0';
                         return true;
                 }
@@ -103,7 +139,7 @@ bool guard_token(const struct guard *g, const char *authorization, const char *c
                 return true;
         if (authorization && !strncasecmp(authorization, "Bearer ", 7) && guard_equal(authorization + 7, g->token))
                 return true;
-        return cookie && cookie_value(cookie, value) && guard_equal(value, g->token);
+        return cookie && cookie_value(cookie, g->cookie, value) && guard_equal(value, g->token);
 }
 
 /* Whether it can stand in a cookie, a header and an address as it is. */
@@ -114,25 +150,28 @@ static bool plain(const char *token)
 
 bool guard_read_token(struct guard *g, const char *path, char *error, size_t size)
 {
-        char line[TOKEN_MOST + 3];
-        FILE *f = fopen(path, "re");
-        size_t n = 0;
+        char line[TOKEN_MOST + 2];
 
-        if (!f) {
-                (void)snprintf(error, size, "%s: %s", path, strerror(errno));
+        if (!secret_read(path, line, sizeof(line), error, size))
                 return false;
-        }
-        if (fgets(line, sizeof(line), f))
-                n = strcspn(line, "\r\n");
-        (void)fclose(f);
-        line[n] = '\0';
-        if (n < TOKEN_LEAST || n > TOKEN_MOST || !plain(line)) {
+        if (strlen(line) < TOKEN_LEAST || strlen(line) > TOKEN_MOST || !plain(line)) {
                 (void)snprintf(error, size,
                                "%s: expected a token of %d to %d letters, digits or ._~+/=- in its first "
                                "line; make one with: openssl rand -hex 24",
                                path, TOKEN_LEAST, TOKEN_MOST);
                 return false;
         }
-        memcpy(g->token, line, n + 1);
+        memcpy(g->token, line, strlen(line) + 1);
+        return true;
+}
+
+bool guard_make_token(struct guard *g)
+{
+        unsigned char random[24];
+
+        if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+                return false;
+        for (size_t i = 0; i < sizeof(random); i++)
+                (void)snprintf(g->token + 2 * i, 3, "%02x", random[i]);
         return true;
 }

@@ -4,8 +4,9 @@
  *
  * A page of another site can make a browser send requests here. It cannot
  * read the answers (no CORS headers), unless its name is made to point here
- * (DNS rebinding): then the Host header has its name. Addresses cannot be
- * rebound, so Host may be an address, localhost, or a name that was given.
+ * (DNS rebinding): then the Host header has its name. So Host must be the
+ * address that the connection came to (any loopback address and localhost are
+ * one), or a name or address that was given.
  */
 #ifndef HW_CLIENT_WEB_GUARD_H
 #define HW_CLIENT_WEB_GUARD_H
@@ -13,17 +14,20 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TOKEN_LEAST 16
-#define TOKEN_MOST  512
+#define TOKEN_LEAST  16
+#define TOKEN_MOST   512
+#define TOKEN_COOKIE "heapwatch" /* and "-PORT": cookies know no ports, so each server has its own */
 
 struct guard {
         const char *const *hosts; /* further names that are allowed */
         size_t n_hosts;
+        char cookie[32];            /* the name of the token's */
         char token[TOKEN_MOST + 1]; /* empty: none is asked for */
 };
 
-/* Whether this Host header (NULL: none) may be answered. */
-bool guard_host(const struct guard *g, const char *host);
+/* Whether this Host header (NULL: none) may be answered on a connection that came to the address `local`, as inet_ntop
+   writes it ("": to a Unix socket). */
+bool guard_host(const struct guard *g, const char *host, const char *local);
 
 /* Whether the Origin header (NULL: none) is the server that `host` names. */
 bool guard_origin(const char *origin, const char *host);
@@ -34,7 +38,10 @@ bool guard_token(const struct guard *g, const char *authorization, const char *c
 /* Compares in a time that does not depend on where they differ. */
 bool guard_equal(const char *a, const char *b);
 
-/* Reads a token from a file's first line. False with a sentence in `error`. */
+/* Reads a token from a private file's first line. False with a sentence in `error`. */
 bool guard_read_token(struct guard *g, const char *path, char *error, size_t size);
+
+/* Makes one that nobody can guess: 48 hexadecimal digits. False with errno. */
+bool guard_make_token(struct guard *g);
 
 #endif

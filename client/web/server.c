@@ -4,38 +4,30 @@
  *
  * DESIGN: every request passes the guards in one order: Host, Origin, token,
  * address, method. Nothing is answered before the Host is known to be ours.
- *
- * libevent does not count connections. We make each connection's bufferevent
- * ourselves and keep a reference; one that libevent has let go has no
- * callbacks any more, which a look once a second notices. At the bound the
- * listener is switched off, so late joiners wait in the kernel.
+ * What connections may cost is connections.c's.
  */
 #include "client/web/server.h"
 
-#include <arpa/inet.h>
-#include <errno.h>
 #include <event2/bufferevent.h>
 #include <event2/http.h>
 #include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "client/web/answer.h"
 #include "client/page/assets.h"
 #include "client/web/control.h"
+#include "client/web/limits.h"
 #include "client/metrics/metrics.h"
 
 struct server {
         struct server_options options;
         struct server_parts parts;
-        struct event_base *base;
         struct evhttp *http;
-        struct evconnlistener *listener; /* owned by http */
-        struct event *second;
-        struct bufferevent *connections[CONNECTIONS_MOST];
-        size_t n_connections;
-        char url[128];
+        bool listening;
+        char url[PLACE_TEXT_MOST];
 };
 
 /* ------------------------------------------------------------------ addresses */
@@ -100,6 +92,12 @@ static void get_page(struct evhttp_request *req, const char *path)
                 answer_static(req, "text/html; charset=utf-8", page_text(), page_size());
 }
 
+static void no_room(struct evhttp_request *req)
+{
+        (void)evhttp_add_header(evhttp_request_get_output_headers(req), "Retry-After", "1");
+        answer_error(req, 503, "too much waits to be read by others; ask again in a second");
+}
+
 static void dispatch(struct server *s, struct evhttp_request *req, const char *path, const char *query)
 {
         bool post = evhttp_request_get_command(req) == EVHTTP_REQ_POST, control = !strcmp(path, "/api/control");
@@ -110,6 +108,8 @@ static void dispatch(struct server *s, struct evhttp_request *req, const char *p
                 answer_error(req, 405, control ? "expected POST" : "expected GET or HEAD");
         else if (control)
                 control_answer(req, s->parts.requester, s->parts.n_daemons);
+        else if (strcmp(path, "/") && !connections_have_room(s->parts.connections))
+                no_room(req);
         else if (!strcmp(path, "/api/state"))
                 with_detail(s, req, query, get_state);
         else if (!strcmp(path, "/api/stream"))
@@ -130,9 +130,10 @@ static void dispatch(struct server *s, struct evhttp_request *req, const char *p
 static bool take_token(struct server *s, struct evhttp_request *req, const char *path, const char *query)
 {
         struct evkeyvalq *out = evhttp_request_get_output_headers(req), parameters;
-        char cookie[TOKEN_MOST + 64];
+        const char *proxied = evhttp_find_header(evhttp_request_get_input_headers(req), "X-Forwarded-Proto");
+        char cookie[TOKEN_MOST + 128];
         const char *token;
-        bool good;
+        bool good, tls = proxied && !strcasecmp(proxied, "https");
 
         if (strcmp(path, "/") || !query || evhttp_parse_query_str(query, &parameters) < 0)
                 return false;
@@ -141,13 +142,20 @@ static bool take_token(struct server *s, struct evhttp_request *req, const char 
         evhttp_clear_headers(&parameters);
         if (!good)
                 return false;
-        (void)snprintf(cookie, sizeof(cookie), "heapwatch=%s; HttpOnly; SameSite=Strict; Path=/",
-                       s->options.guard.token);
+        (void)snprintf(cookie, sizeof(cookie), "%s=%s; HttpOnly; SameSite=Strict; Path=/%s", s->options.guard.cookie,
+                       s->options.guard.token, tls ? "; Secure" : "");
         (void)evhttp_add_header(out, "Set-Cookie", cookie);
         (void)evhttp_add_header(out, "Location", "./");
         answer_headers(req);
         evhttp_send_reply(req, 303, "See Other", NULL);
         return true;
+}
+
+static int connection_fd(struct evhttp_request *req)
+{
+        struct evhttp_connection *c = evhttp_request_get_connection(req);
+
+        return c ? bufferevent_getfd(evhttp_connection_get_bufferevent(c)) : -1;
 }
 
 /* Answers what may not be answered otherwise. True: it is done. */
@@ -156,11 +164,13 @@ static bool refused(struct server *s, struct evhttp_request *req, const char *pa
         struct evkeyvalq *in = evhttp_request_get_input_headers(req);
         const struct guard *g = &s->options.guard;
         const char *host = evhttp_find_header(in, "Host");
+        char local[INET6_ADDRSTRLEN];
 
-        if (!guard_host(g, host)) {
+        place_of_connection(connection_fd(req), local);
+        if (!guard_host(g, host, local)) {
                 answer_error(req, 421,
-                             "this server does not answer to the name '%s'; open it by its address, or start "
-                             "it with --host NAME",
+                             "this server does not answer to the name '%s'; open it by the address that it listens "
+                             "on, or start it with --host NAME",
                              host ? host : "");
                 return true;
         }
@@ -179,10 +189,12 @@ static bool refused(struct server *s, struct evhttp_request *req, const char *pa
 
 static void on_request(struct evhttp_request *req, void *arg)
 {
+        const struct server *s = arg;
         const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(req);
         const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
         const char *query = uri ? evhttp_uri_get_query(uri) : NULL;
 
+        connections_asked(s->parts.connections, req);
         if (!path || !*path)
                 path = "/";
         if (uri && evhttp_uri_get_host(uri))
@@ -193,149 +205,25 @@ static void on_request(struct evhttp_request *req, void *arg)
                 dispatch(arg, req, path, query);
 }
 
-/* ---------------------------------------------------------------- connections */
-
-/* Whether libevent has let this connection go. */
-static bool is_over(struct bufferevent *b)
-{
-        bufferevent_data_cb read = NULL, write = NULL;
-        bufferevent_event_cb event = NULL;
-        void *arg = NULL;
-
-        bufferevent_getcb(b, &read, &write, &event, &arg);
-        return !read && !write && !event;
-}
-
-static void sweep(struct server *s)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; i < s->n_connections; i++) {
-                if (is_over(s->connections[i]))
-                        (void)bufferevent_decref(s->connections[i]);
-                else
-                        s->connections[n++] = s->connections[i];
-        }
-        s->n_connections = n;
-        if (n < CONNECTIONS_MOST)
-                (void)evconnlistener_enable(s->listener);
-}
-
-static void on_second(evutil_socket_t fd, short what, void *arg)
-{
-        (void)fd;
-        (void)what;
-        sweep(arg);
-}
-
-static struct bufferevent *on_connection(struct event_base *base, void *arg)
-{
-        struct server *s = arg;
-        struct bufferevent *b = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
-
-        if (!b || s->n_connections == CONNECTIONS_MOST)
-                return b;
-        bufferevent_incref(b);
-        s->connections[s->n_connections++] = b;
-        if (s->n_connections == CONNECTIONS_MOST)
-                (void)evconnlistener_disable(s->listener);
-        return b;
-}
-
 /* ------------------------------------------------------------------- its life */
 
-/* "127.0.0.1:8077", "localhost:8077", "[::1]:8077"; port 0 is any free one. */
-static bool parse_listen(const char *text, struct sockaddr_storage *ret, int *ret_length)
+static bool listen_on(struct server *s, struct event_base *base, char *error, size_t size)
 {
-        struct sockaddr_in *in = (struct sockaddr_in *)ret;
-        struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ret;
-        const char *colon = strrchr(text, ':');
-        char address[INET6_ADDRSTRLEN + 2], *end;
-        size_t n = colon ? (size_t)(colon - text) : 0;
-        unsigned long port;
+        struct place *place = &s->options.place;
+        struct guard *g = &s->options.guard;
+        struct evconnlistener *listener = place_listen(place, base, error, size);
 
-        memset(ret, 0, sizeof(*ret));
-        if (!n || n >= sizeof(address) || strspn(colon + 1, "0123456789") != strlen(colon + 1) || !colon[1])
+        if (!listener)
                 return false;
-        port = strtoul(colon + 1, &end, 10);
-        (void)snprintf(address, sizeof(address), "%.*s", (int)n, !strncmp(text, "localhost:", 10) ? "127.0.0.1" : text);
-        if (port > UINT16_MAX)
-                return false;
-        *ret_length = sizeof(*in);
-        in->sin_family = AF_INET;
-        in->sin_port = htons((uint16_t)port);
-        if (inet_pton(AF_INET, address, &in->sin_addr) == 1)
-                return true;
-        memset(ret, 0, sizeof(*ret));
-        *ret_length = sizeof(*in6);
-        in6->sin6_family = AF_INET6;
-        in6->sin6_port = htons((uint16_t)port);
-        if (address[0] != '[' || address[n - 1] != ']')
-                return false;
-        address[n - 1] = '\0';
-        return inet_pton(AF_INET6, address + 1, &in6->sin6_addr) == 1;
-}
-
-bool server_is_loopback(const char *listen)
-{
-        struct sockaddr_storage a;
-        int length;
-
-        if (!parse_listen(listen, &a, &length))
-                return true;
-        if (a.ss_family == AF_INET)
-                return ntohl(((const struct sockaddr_in *)&a)->sin_addr.s_addr) >> 24 == 127;
-        return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)&a)->sin6_addr);
-}
-
-static void name_url(struct server *s)
-{
-        struct sockaddr_storage a;
-        socklen_t length = sizeof(a);
-        char address[INET6_ADDRSTRLEN] = "?";
-
-        if (getsockname(evconnlistener_get_fd(s->listener), (struct sockaddr *)&a, &length) < 0)
-                return;
-        if (a.ss_family == AF_INET6) {
-                const struct sockaddr_in6 *in = (const struct sockaddr_in6 *)&a;
-
-                (void)inet_ntop(AF_INET6, &in->sin6_addr, address, sizeof(address));
-                (void)snprintf(s->url, sizeof(s->url), "http://[%s]:%u/", address, ntohs(in->sin6_port));
-        } else {
-                const struct sockaddr_in *in = (const struct sockaddr_in *)&a;
-
-                (void)inet_ntop(AF_INET, &in->sin_addr, address, sizeof(address));
-                (void)snprintf(s->url, sizeof(s->url), "http://%s:%u/", address, ntohs(in->sin_port));
-        }
-}
-
-static bool listen_on(struct server *s, char *error, size_t size)
-{
-        struct sockaddr_storage address;
-        int length;
-
-        if (!parse_listen(s->options.listen, &address, &length)) {
-                (void)snprintf(error, size,
-                               "--listen '%s': expected ADDRESS:PORT, e.g. 127.0.0.1:8077 or "
-                               "[::1]:8077",
-                               s->options.listen);
-                return false;
-        }
-        s->listener = evconnlistener_new_bind(s->base, NULL, NULL,
-                                              LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | LEV_OPT_REUSEABLE, 128,
-                                              (struct sockaddr *)&address, length);
-        if (!s->listener) {
-                (void)snprintf(error, size, "cannot listen on %s: %s%s", s->options.listen, strerror(errno),
-                               errno == EADDRINUSE ? "; give another port with --listen" : "");
-                return false;
-        }
-        if (!evhttp_bind_listener(s->http, s->listener)) {
-                evconnlistener_free(s->listener);
-                s->listener = NULL;
+        s->listening = true;
+        if (!evhttp_bind_listener(s->http, listener)) {
+                evconnlistener_free(listener);
                 (void)snprintf(error, size, "out of memory");
                 return false;
         }
-        name_url(s);
+        connections_of(s->parts.connections, s->http, listener);
+        place_name(place, s->url, sizeof(s->url));
+        (void)snprintf(g->cookie, sizeof(g->cookie), TOKEN_COOKIE "-%u", place_port(place));
         return true;
 }
 
@@ -345,14 +233,12 @@ static void configure(struct server *s)
         evhttp_set_max_body_size(s->http, BODY_MOST_BYTES);
         evhttp_set_timeout(s->http, IDLE_SECONDS);
         evhttp_set_allowed_methods(s->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD | EVHTTP_REQ_POST);
-        evhttp_set_bevcb(s->http, on_connection, s);
         evhttp_set_gencb(s->http, on_request, s);
 }
 
 struct server *server_new(struct event_base *base, const struct server_options *options,
                           const struct server_parts *parts, char *error, size_t size)
 {
-        static const struct timeval second = { 1, 0 };
         struct server *s = calloc(1, sizeof(*s));
 
         (void)snprintf(error, size, "out of memory");
@@ -360,15 +246,13 @@ struct server *server_new(struct event_base *base, const struct server_options *
                 return NULL;
         s->options = *options;
         s->parts = *parts;
-        s->base = base;
         s->http = evhttp_new(base);
-        s->second = event_new(base, -1, EV_PERSIST, on_second, s);
-        if (!s->http || !s->second || event_add(s->second, &second)) {
+        if (!s->http) {
                 server_destroy(&s);
                 return NULL;
         }
         configure(s);
-        if (!listen_on(s, error, size))
+        if (!listen_on(s, base, error, size))
                 server_destroy(&s);
         return s;
 }
@@ -380,16 +264,12 @@ const char *server_url(const struct server *s)
 
 void server_destroy(struct server **s)
 {
-        struct server *t = *s;
-
-        if (!t)
+        if (!*s)
                 return;
-        if (t->second)
-                event_free(t->second);
-        if (t->http)
-                evhttp_free(t->http);
-        for (size_t i = 0; i < t->n_connections; i++)
-                (void)bufferevent_decref(t->connections[i]);
-        free(t);
+        if ((*s)->http)
+                evhttp_free((*s)->http);
+        if ((*s)->listening)
+                place_leave(&(*s)->options.place);
+        free(*s);
         *s = NULL;
 }

@@ -30,6 +30,7 @@ struct stream {
 
 struct streams {
         const struct state_source *source;
+        struct connections *connections;
         struct event *tick, *alive;
         struct stream *first;
         size_t n;
@@ -102,11 +103,11 @@ static bool ready(struct streams *all, struct stream *s)
 
         if (s->closed)
                 return false;
-        if (n > STREAM_BEHIND_BYTES)
+        if (n > STREAM_BEHIND_BYTES || !connections_have_room(all->connections))
                 s->behind = true;
         if (!s->behind)
                 return true;
-        if (n < STREAM_CAUGHT_UP_BYTES)
+        if (n < STREAM_CAUGHT_UP_BYTES && connections_have_room(all->connections))
                 put_state(all, s);
         return false;
 }
@@ -307,7 +308,7 @@ void streams_end(struct streams *all, const char *reason)
                 put_end(all, s);
 }
 
-struct streams *streams_new(struct event_base *base, const struct state_source *source)
+struct streams *streams_new(struct event_base *base, const struct state_source *source, struct connections *connections)
 {
         static const struct timeval seconds = { 5, 0 };
         struct streams *all = calloc(1, sizeof(*all));
@@ -315,6 +316,7 @@ struct streams *streams_new(struct event_base *base, const struct state_source *
         if (!all)
                 return NULL;
         all->source = source;
+        all->connections = connections;
         pieces_init(&all->pieces);
         all->tick = evtimer_new(base, on_tick, all);
         all->alive = event_new(base, -1, EV_PERSIST, on_alive, all);

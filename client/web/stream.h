@@ -14,6 +14,7 @@
 #include <event2/http.h>
 
 #include "client/api/state_json.h"
+#include "client/web/connections.h"
 
 #define STREAMS_MOST           64
 #define STREAM_BEHIND_BYTES    ((size_t)8 << 20) /* waiting for one browser: then it misses updates */
@@ -23,8 +24,9 @@
 
 struct streams;
 
-/* `source` is borrowed and outlives it. NULL: out of memory. */
-struct streams *streams_new(struct event_base *base, const struct state_source *source);
+/* `source` and `connections` are borrowed and outlive it. NULL: out of memory. */
+struct streams *streams_new(struct event_base *base, const struct state_source *source,
+                            struct connections *connections);
 
 /* Ends all streams. Call before evhttp_free. */
 void streams_destroy(struct streams **s);

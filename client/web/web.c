@@ -31,7 +31,8 @@
 struct web {
         struct text_list files, endpoints, hosts;
         struct server_options options;
-        const char *token_file;
+        const char *listen, *token_file;
+        bool no_token, token_made;
         struct event_base *base;
         struct event *readable, *again, *beat, *signals[3];
         struct feed *feed;
@@ -40,6 +41,7 @@ struct web {
         struct hw_requester *requester; /* NULL: files */
         struct event *replies;
         struct state_source state;
+        struct connections *connections;
         struct streams *streams;
         struct pasts *pasts;
         struct server *server;
@@ -50,42 +52,69 @@ struct web {
 
 static const struct option options[] = {
         OPERAND_LIST("FILE...", 0, struct web, files, COMPLETE_FILE, NULL),
-        OPTION_TEXT("listen", 0, "ADDRESS:PORT", struct web, options.listen, COMPLETE_NOTHING,
-                    "where to serve (default 127.0.0.1:8077; port 0: any); an address that others can reach needs "
-                    "--token-file"),
+        OPTION_TEXT(
+                "listen", 0, "ADDRESS:PORT", struct web, listen, COMPLETE_NOTHING,
+                "where to serve (default 127.0.0.1:8077; port 0: any), or unix:PATH for a proxy of this machine; an "
+                "address that others can reach needs --token-file"),
         OPTION_CONNECT(struct web, endpoints),
-        OPTION_TEXT("token-file", 0, "FILE", struct web, token_file, COMPLETE_FILE,
-                    "ask for the token in this file's first line (16 to 512 characters); open the page as "
-                    "/?token=TOKEN once, or send it as a Bearer token"),
+        OPTION_TEXT(
+                "token-file", 0, "FILE", struct web, token_file, COMPLETE_FILE,
+                "the token that whoever asks must have: this private file's first line (16 to 512 characters); open "
+                "the page as /?token=TOKEN once, or send it as a Bearer token; default: a new one that the printed "
+                "address has"),
+        OPTION_FLAG("no-token", 0, struct web, no_token, "answer every user of this machine, without a token"),
         OPTION_LIST("host", 0, "NAME", struct web, hosts, COMPLETE_NOTHING,
-                    "answer to this name too, behind a proxy or in a network; may be repeated"),
+                    "answer to this name or address too, behind a proxy or in a network; may be repeated"),
         OPTION_FLAG("allow-control", 0, struct web, options.allow_control,
                     "/api/control adds and removes targets, silences alerts; else it only looks"),
         OPTIONS_END,
 };
 
+/* A token of one's own, a new one, or none: who may ask. 0, or EXIT_USAGE after a report. */
+static int check_token(struct web *w)
+{
+        struct guard *g = &w->options.guard;
+        char error[512];
+
+        if (w->no_token && w->token_file)
+                return command_usage_error(&command_web, "--no-token and --token-file exclude each other");
+        if (w->no_token && w->options.allow_control)
+                return command_usage_error(&command_web, "--allow-control needs the token: leave --no-token out");
+        if (!w->token_file && !place_is_local(&w->options.place))
+                return command_usage_error(&command_web,
+                                           "--listen %s: others could reach it; give --token-file, or "
+                                           "listen on 127.0.0.1 and use ssh -L",
+                                           w->listen);
+        if (w->token_file && !guard_read_token(g, w->token_file, error, sizeof(error))) {
+                command_error(&command_web, "%s", error);
+                return EXIT_USAGE;
+        }
+        w->token_made = !w->token_file && !w->no_token;
+        if (w->token_made && !guard_make_token(g)) {
+                command_error(&command_web, "no random numbers for a token: %s", strerror(errno));
+                return EXIT_USAGE;
+        }
+        return 0;
+}
+
 /* What is safe to start. */
 static int check(void *filled)
 {
         struct web *w = filled;
-        char error[512];
 
         if (w->files.n && w->endpoints.n)
                 return command_usage_error(&command_web, "files and --connect exclude each other");
         if (w->files.n && w->options.allow_control)
                 return command_usage_error(&command_web, "--allow-control is for daemons, not for files");
-        if (w->token_file && !guard_read_token(&w->options.guard, w->token_file, error, sizeof(error))) {
-                command_error(&command_web, "%s", error);
-                return EXIT_USAGE;
-        }
-        if (!w->token_file && !server_is_loopback(w->options.listen))
-                return command_usage_error(&command_web,
-                                           "--listen %s: others could reach it; give --token-file, or "
-                                           "listen on 127.0.0.1 and use ssh -L",
-                                           w->options.listen);
+        if (!place_parse(&w->options.place, w->listen))
+                return command_usage_error(
+                        &command_web,
+                        "--listen '%s': expected ADDRESS:PORT, e.g. 127.0.0.1:8077 or [::1]:8077, or "
+                        "unix:PATH with a path from the root",
+                        w->listen);
         w->options.guard.hosts = w->hosts.items;
         w->options.guard.n_hosts = w->hosts.n;
-        return 0;
+        return check_token(w);
 }
 
 /* ---------------------------------------------------------------------- feed */
@@ -228,7 +257,8 @@ static bool open_memory(struct web *w)
                 .control = w->options.allow_control,
                 .history = w->files.n ? w->history : NULL,
         };
-        w->streams = streams_new(w->base, &w->state);
+        w->connections = connections_new(w->base);
+        w->streams = w->connections ? streams_new(w->base, &w->state, w->connections) : NULL;
         struct pasts_source p = {
                 .world = w->world,
                 .history = w->history,
@@ -263,6 +293,7 @@ static bool open_server(struct web *w)
                 .state = &w->state,
                 .streams = w->streams,
                 .pasts = w->pasts,
+                .connections = w->connections,
                 .requester = w->requester,
                 .n_daemons = feed_daemons(w->feed),
         };
@@ -275,7 +306,10 @@ static bool open_server(struct web *w)
         }
         if (!page_size())
                 command_error(&command_web, "%s; the API works", PAGE_MISSING);
-        (void)printf("heapwatch web: %s\n", server_url(w->server));
+        (void)printf("heapwatch web: %s", server_url(w->server));
+        if (w->token_made)
+                (void)printf("%s?token=%s", place_is_unix(&w->options.place) ? " /" : "", w->options.guard.token);
+        (void)printf("\n");
         (void)fflush(stdout);
         return true;
 }
@@ -294,6 +328,7 @@ static void close_all(struct web *w)
         if (w->streams)
                 streams_destroy(&w->streams);
         server_destroy(&w->server);
+        connections_destroy(&w->connections);
         pasts_destroy(&w->pasts);
         free_event(w->readable);
         free_event(w->again);
@@ -331,19 +366,23 @@ const struct command command_web = {
                 "daemon or of finished eventlogs (FILE). Nothing else is needed and nothing is fetched from elsewhere.",
         .options = options,
         .notes = "The API for scripts: /api/state, /api/stream, /api/history, /api/targets (docs/WEB.md); for "
-                 "Prometheus: /metrics. It answers to addresses, localhost and the names given by --host. A browser "
-                 "that falls behind is skipped to the newest state; the daemon never waits for one. Runs until it is "
+                 "Prometheus: /metrics. Whoever asks needs the token: a browser keeps the one of the printed address "
+                 "as a "
+                 "cookie, scripts send 'Authorization: Bearer TOKEN'. It answers to the address that it listens on, to "
+                 "localhost and the names given by --host. A browser that falls behind is skipped to the newest state; "
+                 "the daemon never waits for one. Runs until it is "
                  "interrupted.",
         .status = "0 interrupted, 2 bad input, or the port is taken.",
         .examples =
                 (const char *const[]){
                         "heapwatch web",
                         "heapwatch web run.eventlog --listen 127.0.0.1:9000",
+                        "heapwatch web --token-file ~/.heapwatch-token    for Prometheus and other scripts",
                         "ssh -L 8077:127.0.0.1:8077 server    the page of another machine, safely",
                         NULL,
                 },
         .size = sizeof(struct web),
-        .defaults = &(const struct web){ .options = { .listen = "127.0.0.1:8077" } },
+        .defaults = &(const struct web){ .listen = "127.0.0.1:8077" },
         .check = check,
         .run = run,
 };

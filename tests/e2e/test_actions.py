@@ -95,6 +95,7 @@ def test_fires_and_resolves(directory):
                                      "echo told somebody\n")
     token = directory / "token"
     token.write_text("s3cret\n")
+    token.chmod(0o600)
     with Webhook() as hook, watched(directory, rule(["publish", "log", {"exec": [tell]}, {"webhook": {
             "url": hook.url, "bearer_file": str(token)}}])) as (d, feeder):
         feeder.mib = 40

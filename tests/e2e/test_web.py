@@ -4,10 +4,12 @@ import contextlib
 import http.client
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import threading
+import time
 import urllib.parse
 
 import pytest
@@ -21,21 +23,25 @@ HC = LOGS / "cc-hc-ghc9103" / "run.eventlog"
 
 
 class Web:
-    """One `heapwatch web` on a free port."""
+    """One `heapwatch web` on a free port; without a token unless it must have one (`token`), which `ask` then sends."""
 
-    def __init__(self, *args):
-        self.process = subprocess.Popen([CLIENT, "web", "--listen", "127.0.0.1:0", *map(str, args)],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def __init__(self, *args, token=False, listen="127.0.0.1:0"):
+        token = token or "--allow-control" in args or "--token-file" in args
+        self.process = subprocess.Popen(
+            [CLIENT, "web", "--listen", listen, *([] if token else ["--no-token"]), *map(str, args)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
-        assert line.startswith("heapwatch web: http://127.0.0.1:"), (line, self.process.stderr.read())
-        self.port = int(line.rsplit(":", 1)[1].strip("/\n"))
+        found = re.fullmatch(r"heapwatch web: (?:http://127\.0\.0\.1:(\d+)/|unix:\S+)(?: ?/?\?token=([0-9a-f]{48}))?\n", line)
+        assert found, (line, self.process.stderr.read())
+        self.port, self.token = int(found[1] or 0), found[2]
         self.host = f"127.0.0.1:{self.port}"
 
     def ask(self, path, method="GET", headers=None, body=None):
         """(status, headers, body) of one request."""
         c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=DEADLINE_S)
+        known = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         try:
-            c.request(method, path, body=body, headers=headers or {})
+            c.request(method, path, body=body, headers=known if headers is None else {**known, **headers})
             r = c.getresponse()
             return r.status, r.headers, r.read()
         finally:
@@ -262,7 +268,8 @@ def test_headers_of_every_answer(served):
 def test_hosts_and_origins(served):
     _, web = served
     for host, status in (("evil.example", 421), (f"evil.example:{web.port}", 421), ("", 421), (f"localhost:{web.port}", 200),
-                         (f"[::1]:{web.port}", 200), ("127.0.0.1", 200), ("127.0.0.1.evil.example", 421)):
+                         (f"[::1]:{web.port}", 200), ("127.0.0.1", 200), ("127.0.0.1.evil.example", 421),
+                         ("192.0.2.1", 421), (f"10.0.0.1:{web.port}", 421), ("[2001:db8::1]", 421)):
         assert web.ask("/api/targets", headers={"Host": host})[0] == status, host
     for origin, status in (("http://evil.example", 403), ("null", 403), (f"http://{web.host}", 200)):
         assert web.ask("/api/targets", headers={"Origin": origin})[0] == status, origin
@@ -335,6 +342,7 @@ def test_tokens():
     token = "correct-horse-battery"
     with private_directory() as d, Daemon(d) as daemon:
         (d / "token").write_text(token + "\n")
+        (d / "token").chmod(0o600)
         with Web("--connect", daemon.publish, "--token-file", d / "token") as web:
             for path in ("/", "/api/state", "/api/stream", "/api/history"):
                 status, headers, body = web.ask(path)
@@ -350,8 +358,135 @@ def test_tokens():
             assert web.ask("/api/state", headers={"Cookie": f"a=b; {cookie}"})[0] == 200
 
 
+def test_the_printed_address_has_the_token_once(served):
+    """Another user of the machine gets nothing; the browser that opens the address gets a cookie, scripts a Bearer token."""
+    daemon, _ = served
+    with Web("--connect", daemon.publish, token=True) as web, Web("--connect", daemon.publish, token=True) as other:
+        assert web.token and other.token and web.token != other.token
+        for path in ("/", "/api/state", "/api/stream", "/api/history", "/api/targets", "/metrics", "/nothing"):
+            status, _, body = web.ask(path, headers={"Authorization": ""})
+            assert status == 401 and web.token.encode() not in body, path
+        assert web.ask("/api/targets")[0] == 200
+        status, headers, _ = web.ask(f"/?token={web.token}", headers={"Authorization": ""})
+        name, value = headers["Set-Cookie"].split(";")[0].split("=")
+        assert status == 303 and name == f"heapwatch-{web.port}" and value == web.token
+        assert "HttpOnly" in headers["Set-Cookie"] and "SameSite=Strict" in headers["Set-Cookie"]
+        # Cookies know no ports: the browser sends both servers the same ones.
+        both = {"Authorization": "", "Cookie": f"heapwatch-{other.port}={other.token}; {name}={value}"}
+        assert web.ask("/api/targets", headers=both)[0] == other.ask("/api/targets", headers=both)[0] == 200
+        secure = web.ask(f"/?token={web.token}", headers={"Authorization": "", "X-Forwarded-Proto": "https"})[1]
+        assert "Secure" in secure["Set-Cookie"]
+
+
+def test_token_files_are_private_and_regular(directory):
+    token = directory / "token"
+    token.write_text("0123456789abcdef0123\n")
+    for mode in (0o644, 0o640, 0o602):
+        token.chmod(mode)
+        done = client("web", "--token-file", token, LEAKY)
+        assert done.returncode == 2 and "chmod 600" in done.stderr.decode(), oct(mode)
+    os.mkfifo(directory / "fifo", 0o600)
+    for path in ("fifo", "."):
+        done = client("web", "--token-file", directory / path, LEAKY)
+        assert done.returncode == 2 and "regular file" in done.stderr.decode(), path
+
+
+def test_a_unix_socket_for_a_proxy(directory):
+    path = directory / "web.sock"
+
+    def ask(host, authorization=""):
+        with socket.socket(socket.AF_UNIX) as s:
+            s.settimeout(DEADLINE_S)
+            s.connect(str(path))
+            s.sendall(f"GET /api/targets HTTP/1.1\r\nHost: {host}\r\nAuthorization: {authorization}\r\n"
+                      "Connection: close\r\n\r\n".encode())
+            return int(s.makefile("rb").read().split()[1])
+
+    with socket.socket(socket.AF_UNIX) as left_over:      # of a server that was killed
+        left_over.bind(str(path))
+    with Web("--host", "watch.example", LEAKY, token=True, listen=f"unix:{path}") as web:
+        assert path.stat().st_mode & 0o777 == 0o660
+        bearer = f"Bearer {web.token}"
+        assert [ask(host, bearer) for host in ("watch.example", "localhost", "127.0.0.1", "evil.example")] == \
+            [200, 200, 421, 421]
+        assert ask("watch.example") == 401
+        done = client("web", "--listen", f"unix:{path}", LEAKY)
+        assert done.returncode == 2 and "in use" in done.stderr.decode()
+    assert not path.exists()
+
+
+# ----------------------------------------------------------- what they may cost
+
+def answered_within(web, seconds):
+    """Whether a new connection gets its answer in that time, at best of a few tries: the machine has other work."""
+    for _ in range(20):
+        began = time.monotonic()
+        assert web.json("/api/targets")
+        if time.monotonic() - began < seconds:
+            return True
+    return False
+
+
+def test_slow_connections_give_way(served):
+    """256 that send a byte now and then, and 256 that read no answer: the next one has its answer within a second."""
+    _, web = served
+    for request in (b"GET /api/state HT", b"", b"GET /api/state HTTP/1.1\r\nHost: localhost\r\n\r\n" * 100,
+                    b"POST /api/control HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\nx"):
+        with contextlib.ExitStack() as open_ones:
+            slow = [open_ones.enter_context(web.raw()) for _ in range(256)]
+            for s in slow:
+                s.sendall(request)
+            assert answered_within(web, 1), request[:20]
+
+
+def test_a_request_has_a_deadline(served):
+    """A head or a body that comes byte by byte is closed, although something comes all the time."""
+    _, web = served
+    starts = (b"GET / HTTP/1.1\r\nX: ", b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 60000\r\n\r\n")
+    with contextlib.ExitStack() as open_ones:
+        began, slow = time.monotonic(), [open_ones.enter_context(web.raw()) for _ in starts]
+        for s, start in zip(slow, starts):
+            s.sendall(start)
+            s.settimeout(0.1)
+
+        def is_closed(s):
+            try:
+                s.sendall(b"y")
+                return s.recv(4096) == b""
+            except (TimeoutError, ConnectionError) as e:
+                return not isinstance(e, TimeoutError)
+
+        while slow:
+            assert time.monotonic() - began < DEADLINE_S, "a request that never ends is waited for"
+            slow = [s for s in slow if not is_closed(s)]
+    assert time.monotonic() - began > 5
+
+
+@pytest.mark.skipif(WATCHED, reason="a sanitizer's memory is not the program's")
+def test_unread_answers_are_bounded_together():
+    """250 that ask for a state of two megabytes and read nothing."""
+    def large(pb, tick):
+        update = pb.Update(run=1, event_time_ns=10**9 + tick)
+        for i in range(30 if tick < 3 else 0):
+            update.notes.notes.add(number=30 * tick + i + 1, time_ns=10**9, what=pb.Note.WHAT_MARKER, text="x" * 30000)
+        return [update]
+
+    with private_directory() as d, FakeDaemon(pb, d, {"api": large}) as fake, Web("--connect", fake.endpoint) as web:
+        wait_for(lambda: len(web.ask("/api/state")[2]) > 2_000_000, "a large state")
+        with contextlib.ExitStack() as open_ones:
+            for _ in range(250):
+                s = open_ones.enter_context(web.raw())
+                with contextlib.suppress(ConnectionError):
+                    s.sendall(b"GET /api/state HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            wait_for(lambda: web.ask("/api/targets")[0] == 200, "an answer to somebody who reads")
+            assert rss_bytes(web.process.pid) < 220 << 20
+
+
 def test_usage():
-    for arguments, words in ((["--listen", "0.0.0.0:0"], "--token-file"), (["--listen", "nonsense"], "ADDRESS:PORT"),
+    for arguments, words in ((["--no-token", "--allow-control"], "--no-token"), (["--listen", "unix:x"], "unix:PATH"),
+                             (["--no-token", "--token-file", "/x"], "exclude"),
+                             (["--no-token", "--listen", "0.0.0.0:0"], "--token-file"),
+                             (["--listen", "0.0.0.0:0"], "--token-file"), (["--listen", "nonsense"], "ADDRESS:PORT"),
                              (["--listen", "127.0.0.1:99999"], "ADDRESS:PORT"), (["--token-file", "/nonexistent"], "No such"),
                              (["--connect", "ipc:///x", "some.eventlog"], "exclude"), (["--lisen", "x"], "--help"),
                              (["x.eventlog", "--allow-control"], "daemons"), (["--connect", "nonsense"], "ipc://")):

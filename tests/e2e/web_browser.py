@@ -104,17 +104,20 @@ class Tab:
 
 
 class Web:
-    """`heapwatch web` on a port of the system's choosing: of files, or of daemons by `--connect`."""
+    """`heapwatch web` on a port of the system's choosing: of files, or of daemons by `--connect`.
 
-    def __init__(self, *args):
-        self.args = [str(a) for a in args]
+    Without a token, unless it must have one: then `url` is the address that was printed, token and all."""
+
+    def __init__(self, *args, token=False):
+        token = token or "--allow-control" in args
+        self.args = [*([] if token else ["--no-token"]), *map(str, args)]
 
     def __enter__(self):
         self.process = subprocess.Popen([CLIENT, "web", "--listen", "127.0.0.1:0", *self.args], text=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         line = wait_for(self.process.stdout.readline, "the server's address")
         assert "http://" in line, line + self.process.stdout.read()
-        self.url = line[line.index("http://"):].strip().rstrip("/") + "/"
+        self.url = line[line.index("http://"):].strip()
         return self
 
     def __exit__(self, *exc):

@@ -3,6 +3,7 @@
 #include "tests/unit/notify/http_server.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "client/notify/http.h"
@@ -196,6 +197,11 @@ static void tokens_come_from_files(void **state)
         assert_false(r.ok);
         assert_non_null(strstr(r.detail, "expected one line with a token"));
         assert_null(strstr(r.detail, "a b"));
+
+        assert_int_equal(fchmod(fd, 0644), 0);
+        r = post(&s, LONG, path);
+        assert_false(r.ok);
+        assert_non_null(strstr(r.detail, "chmod 600"));
         close(fd);
         unlink(path);
         r = post(&s, LONG, path);

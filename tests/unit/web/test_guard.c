@@ -14,31 +14,54 @@
 
 static void hosts(void **state)
 {
-        static const char *const names[] = { "watch.example" };
-        struct guard g = { .hosts = names, .n_hosts = 1 };
-        static const char *const good[] = { "127.0.0.1",   "127.0.0.1:8077", "localhost:8077",
-                                            "LOCALHOST",   "[::1]:8077",     "[::1]",
-                                            "10.1.2.3:80", "watch.example",  "Watch.Example:443" };
-        static const char *const bad[] = { "",
-                                           ":80",
-                                           "evil.example",
-                                           "evil.example:8077",
-                                           "localhost.evil.example",
-                                           "127.0.0.1.evil.example",
-                                           "127.0.0.1:80:80",
-                                           "localhost:8077x",
-                                           "[::1",
-                                           "[evil.example]:80",
-                                           "watch.example.evil",
-                                           "127.0.0.1:80@evil.example",
-                                           "2130706433" };
+        static const char *const names[] = { "watch.example", "192.0.2.7" };
+        struct guard g = { .hosts = names, .n_hosts = 2 };
+        static const struct {
+                const char *local, *host;
+                bool good;
+        } cases[] = {
+                { "127.0.0.1", "127.0.0.1", true },
+                { "127.0.0.1", "127.0.0.1:8077", true },
+                { "127.0.0.1", "localhost:8077", true },
+                { "127.0.0.1", "LOCALHOST", true },
+                { "127.0.0.1", "[::1]:8077", true }, /* the near end of an ssh -L */
+                { "::1", "127.0.0.1:8077", true },
+                { "10.1.2.3", "10.1.2.3:80", true },
+                { "::ffff:10.1.2.3", "10.1.2.3:80", true }, /* [::] was listened on */
+                { "2001:db8::1", "[2001:db8:0::1]:80", true },
+                { "10.1.2.3", "watch.example", true },
+                { "127.0.0.1", "Watch.Example:443", true },
+                { "10.1.2.3", "192.0.2.7:80", true }, /* given */
+                { "", "watch.example", true },
+                { "", "localhost", true },
+                { "127.0.0.1", "10.1.2.3:80", false },
+                { "10.1.2.3", "10.1.2.4", false },
+                { "10.1.2.3", "127.0.0.1", false },
+                { "10.1.2.3", "localhost", false },
+                { "2001:db8::1", "2001:db8::1", false },
+                { "", "127.0.0.1", false },
+                { "127.0.0.1", "", false },
+                { "127.0.0.1", ":80", false },
+                { "127.0.0.1", "evil.example", false },
+                { "127.0.0.1", "evil.example:8077", false },
+                { "127.0.0.1", "localhost.evil.example", false },
+                { "127.0.0.1", "127.0.0.1.evil.example", false },
+                { "127.0.0.1", "127.0.0.1:80:80", false },
+                { "127.0.0.1", "localhost:8077x", false },
+                { "127.0.0.1", "[::1", false },
+                { "127.0.0.1", "[127.0.0.1]", false },
+                { "127.0.0.1", "[evil.example]:80", false },
+                { "127.0.0.1", "watch.example.evil", false },
+                { "127.0.0.1", "127.0.0.1:80@evil.example", false },
+                { "127.0.0.1", "2130706433", false },
+                { "127.0.0.1", NULL, false },
+        };
 
         (void)state;
-        for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-                assert_true(guard_host(&g, good[i]));
-        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-                assert_false(guard_host(&g, bad[i]));
-        assert_false(guard_host(&g, NULL));
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                if (guard_host(&g, cases[i].host, cases[i].local) != cases[i].good)
+                        fail_msg("%s on %s", cases[i].host, cases[i].local);
+        }
 }
 
 static void origins(void **state)
@@ -56,13 +79,13 @@ static void origins(void **state)
 
 static void tokens(void **state)
 {
-        struct guard open = { .n_hosts = 0 }, g = { .token = "0123456789abcdef" };
+        struct guard open = { .n_hosts = 0 }, g = { .cookie = "heapwatch-80", .token = "0123456789abcdef" };
         char huge[2000];
 
         (void)state;
         memset(huge, 'x', sizeof(huge) - 1);
         huge[sizeof(huge) - 1] = '\0';
-        memcpy(huge, "heapwatch=", 10);
+        memcpy(huge, "heapwatch-80=", 13);
         assert_true(guard_token(&open, NULL, NULL));
         assert_false(guard_token(&g, NULL, NULL));
         assert_true(guard_token(&g, "Bearer 0123456789abcdef", NULL));
@@ -70,11 +93,14 @@ static void tokens(void **state)
         assert_false(guard_token(&g, "Bearer 0123456789abcdef0", NULL));
         assert_false(guard_token(&g, "Bearer ", NULL));
         assert_false(guard_token(&g, "Basic 0123456789abcdef", NULL));
-        assert_true(guard_token(&g, NULL, "a=b; heapwatch=0123456789abcdef"));
-        assert_true(guard_token(&g, NULL, "heapwatch=0123456789abcdef; c=d"));
-        assert_false(guard_token(&g, NULL, "heapwatch="));
-        assert_false(guard_token(&g, NULL, "xheapwatch=0123456789abcdef"));
+        assert_true(guard_token(&g, NULL, "a=b; heapwatch-80=0123456789abcdef"));
+        assert_true(guard_token(&g, NULL, "heapwatch-80=0123456789abcdef; c=d"));
+        assert_false(guard_token(&g, NULL, "heapwatch-80="));
+        assert_false(guard_token(&g, NULL, "xheapwatch-80=0123456789abcdef"));
         assert_false(guard_token(&g, NULL, huge));
+        assert_false(guard_token(&g, NULL, "heapwatch-80800123456789abcdef"));
+        assert_false(guard_token(&g, NULL, "heapwatch-8080=0123456789abcdef"));
+        assert_false(guard_token(&g, NULL, "heapwatch-80"));
         assert_true(guard_equal("", ""));
         assert_false(guard_equal("a", ""));
         assert_false(guard_equal("", "a"));
@@ -116,13 +142,22 @@ static void token_files(void **state)
         assert_false(guard_read_token(&g, "/nonexistent/token", error, sizeof(error)));
 }
 
+static void made_tokens(void **state)
+{
+        struct guard a = { .n_hosts = 0 }, b = a;
+
+        (void)state;
+        assert_true(guard_make_token(&a) && guard_make_token(&b));
+        assert_int_equal(strlen(a.token), 48);
+        assert_int_equal(strspn(a.token, "0123456789abcdef"), 48);
+        assert_string_not_equal(a.token, b.token);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(hosts),
-                cmocka_unit_test(origins),
-                cmocka_unit_test(tokens),
-                cmocka_unit_test(token_files),
+                cmocka_unit_test(hosts),       cmocka_unit_test(origins),     cmocka_unit_test(tokens),
+                cmocka_unit_test(token_files), cmocka_unit_test(made_tokens),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * place.h - where the server listens: ADDRESS:PORT or unix:PATH.
+ *
+ * A Unix socket is for a reverse proxy of this machine: its mode is 0660, so
+ * the owner and the socket's group may connect. One that nobody listens on any
+ * more is replaced, and removed at the end.
+ */
+#ifndef HW_CLIENT_WEB_PLACE_H
+#define HW_CLIENT_WEB_PLACE_H
+
+#include <event2/listener.h>
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#define PLACE_TEXT_MOST (sizeof(((struct sockaddr_un *)NULL)->sun_path) + 8)
+
+struct place {
+        struct sockaddr_storage address;
+        socklen_t length;
+};
+
+/* "127.0.0.1:8077", "localhost:8077", "[::1]:8077", "unix:/run/x.sock"; port 0 is any free one. False: malformed. */
+bool place_parse(struct place *p, const char *text);
+
+/* Whether only this machine reaches it: loopback, or a Unix socket. */
+bool place_is_local(const struct place *p);
+bool place_is_unix(const struct place *p);
+
+/* A listener without a callback; p->address then has the port. NULL with a sentence in `error`. */
+struct evconnlistener *place_listen(struct place *p, struct event_base *base, char *error, size_t size);
+
+/* "http://127.0.0.1:8077/" or "unix:PATH". */
+void place_name(const struct place *p, char *out, size_t size);
+
+/* The port, 0 of a Unix socket. */
+unsigned place_port(const struct place *p);
+
+/* After the listener is gone: removes a Unix socket's file. */
+void place_leave(const struct place *p);
+
+/* This end's address of a connection as inet_ntop writes it; "" of a Unix socket. */
+void place_of_connection(int fd, char out[INET6_ADDRSTRLEN]);
+
+/* The other end's, if it is on another machine; else "". */
+void place_of_peer(int fd, char out[INET6_ADDRSTRLEN]);
+
+#endif
