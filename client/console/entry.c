@@ -2,7 +2,8 @@
 /*
  * entry.c - typing a search or a filter. Both work while one types: the search
  * moves to the first row that has the text, the filter leaves rows out. Escape
- * takes a search back to nothing and a filter away.
+ * takes a search back to nothing and a filter away. Enter does not leave an
+ * expression that is not valid: its rows would be those of another filter.
  */
 #include <string.h>
 
@@ -20,7 +21,8 @@ void entry_begin(struct console *c, enum entry what)
         (void)snprintf(c->typed, sizeof(c->typed), "%s", what == ENTRY_FILTER ? c->table->filter : "");
 }
 
-static void apply(struct console *c)
+/* False: what is typed is no valid expression. */
+static bool apply(struct console *c)
 {
         struct error refused;
 
@@ -28,11 +30,14 @@ static void apply(struct console *c)
                 (void)snprintf(c->table->search, sizeof(c->table->search), "%s", c->typed);
                 if (c->typed[0] && !table_find(c->table, 1, true))
                         console_say(c, true, "not found");
-                return;
+                return true;
         }
-        if (!table_set_filter(c->table, c->typed, &refused))
+        if (!table_set_filter(c->table, c->typed, &refused)) {
                 console_say(c, true, "%s", refused.text);
+                return false;
+        }
         console_fill(c, c->table);
+        return true;
 }
 
 /* Takes the last character off, all its bytes. */
@@ -65,7 +70,8 @@ static void append(char *text, size_t size, uint32_t code)
 void entry_key(struct console *c, int key)
 {
         if (key == SCREEN_ENTER) {
-                c->entry = ENTRY_NONE;
+                if (apply(c))
+                        c->entry = ENTRY_NONE;
                 return;
         }
         if (key == SCREEN_DOWN || key == SCREEN_UP) {
@@ -79,7 +85,7 @@ void entry_key(struct console *c, int key)
                 rub_out(c->typed);
         else if (key >= ' ' && key != 0x7f && key < SCREEN_UP)
                 append(c->typed, sizeof(c->typed), (uint32_t)key);
-        apply(c);
+        (void)apply(c);
         if (key == SCREEN_ESCAPE)
                 c->entry = ENTRY_NONE;
 }

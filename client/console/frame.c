@@ -122,10 +122,11 @@ static void draw_keys(const struct console *c, struct canvas *canvas, struct are
 
         for (size_t i = 0; (own && own->key) || i < n_common;) {
                 const struct console_key *k = own && own->key ? own++ : &common[i++];
+                const char *key = canvas->ascii && !strcmp(k->key, "← →") ? "left right" : k->key;
 
-                if (at + text_columns(k->key) + text_columns(k->meaning) + 1 > end)
+                if (at + text_columns(key) + text_columns(k->meaning) + 1 > end)
                         return;
-                at += canvas_put(canvas, area, row, at, end - at, TINT_KEY, k->key) + 1;
+                at += canvas_put(canvas, area, row, at, end - at, TINT_KEY, key) + 1;
                 at += canvas_put(canvas, area, row, at, end - at, TINT_DIM, k->meaning) + 2;
         }
 }

@@ -47,6 +47,7 @@ static void draw(struct loop *l)
         canvas = canvas_new(height, width, !screen_has_utf8());
         if (!canvas)
                 return;
+        canvas->mono = !screen_has_colours();
         console_prepare(l->console, clock_wall_ns());
         console_draw(l->console, canvas);
         screen_show(canvas);

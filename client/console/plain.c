@@ -26,6 +26,7 @@ static int print_view(FILE *to, struct console *c, const struct plain_options *o
         canvas = canvas_new(class->rows(c, o->width), o->width, o->ascii);
         if (!canvas)
                 return -ENOMEM;
+        canvas->mono = true;
         class->draw(c, canvas, canvas_area(canvas));
         r = canvas_print(to, canvas, 0);
         canvas_destroy(&canvas);

@@ -113,10 +113,16 @@ static void choose_look(enum tint which, bool colours)
                 pairs[which] = (short)(which + 1);
 }
 
-static void choose_looks(void)
+bool screen_has_colours(void)
 {
         const char *no_color = getenv("NO_COLOR");
-        bool colours = has_colors() && !(no_color && *no_color);
+
+        return has_colors() && !(no_color && *no_color);
+}
+
+static void choose_looks(void)
+{
+        bool colours = screen_has_colours();
 
         if (colours) {
                 (void)start_color();

@@ -30,6 +30,9 @@ void screen_close(void);
 
 void screen_size(int *ret_height, int *ret_width);
 
+/* Whether tints are seen as colours: a terminal with them, and no NO_COLOR. After screen_open. */
+bool screen_has_colours(void);
+
 /* Shows a canvas; only cells that changed are sent. */
 void screen_show(const struct canvas *c);
 

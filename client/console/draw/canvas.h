@@ -46,6 +46,7 @@ struct cell {
 struct canvas {
         int height, width;
         bool ascii;         /* everything is drawn with ASCII */
+        bool mono;          /* tints are not seen as colours: lines differ by shape. False at first */
         struct cell *cells; /* height * width */
 };
 

@@ -8,10 +8,11 @@
  *   height - 2   times
  *   height - 1   what the cursor points at
  *
- * DESIGN: dots of all lines gather in a grid of bits, a cell keeps the tint of
+ * DESIGN: dots of all lines gather in a grid of bits, a cell keeps the number of
  * the line that came last: so lines are drawn from the last to the first. A
  * line is joined from column to column, so that a step is a wall and not two
- * dots.
+ * dots. Without colours lines are solid, dashed, dotted, or made of letters,
+ * and so are the signs before their names.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -27,8 +28,9 @@ struct plot {
         struct chart_axis axis;
         int columns, rows; /* in dots */
         uint8_t *bits;     /* of each cell */
-        uint8_t *tints;
-        double *values; /* scratch, `columns` of them */
+        uint8_t *lines;    /* of each cell: which line came last */
+        bool shapes;       /* lines differ by shape: there are several, and no colours */
+        double *values;    /* scratch, `columns` of them */
         bool *known;
 };
 
@@ -80,18 +82,30 @@ static int height_of(const struct plot *p, double value)
 }
 
 /* y counts from below. */
-static void dot(struct plot *p, int x, int y, enum tint tint)
+static void dot(struct plot *p, int x, int y, size_t line)
 {
         static const uint8_t dots[4][2] = { { 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 } };
         int row = p->rows - 1 - y;
         size_t cell = (size_t)(row / 4) * (size_t)p->area.width + (size_t)(x / 2);
 
         p->bits[cell] |= dots[row % 4][x % 2];
-        p->tints[cell] = (uint8_t)tint;
+        p->lines[cell] = (uint8_t)line;
 }
 
-static void draw_line(struct plot *p, const struct chart_line *line)
+/* The shapes of lines: which of eight columns of dots are drawn, as a sign, and a letter where there are no dots. */
+static const struct {
+        uint8_t columns;
+        const char *sign;
+        char letter[2];
+} shapes[CHART_LINES] = {
+        { 0xff, "⠒⠒⠒", "*" }, { 0x33, "⠒ ⠒", "o" }, { 0x55, "⠂⠂⠂", "+" },
+        { 0x13, "⠒ ⠂", "x" }, { 0x0f, "⠒⠒ ", "=" }, { 0x11, "⠂ ⠂", "." },
+};
+
+static void draw_line(struct plot *p, size_t which)
 {
+        const struct chart_line *line = &p->chart->lines[which];
+        uint8_t columns = p->shapes && !p->canvas->ascii ? shapes[which].columns : 0xff;
         int before = -1;
 
         sample(p, line);
@@ -105,8 +119,8 @@ static void draw_line(struct plot *p, const struct chart_line *line)
                 }
                 y = height_of(p, p->values[x]);
                 from = line->mode == SPARK_EVENTS ? 0 : before < 0 ? y : before;
-                for (int i = from < y ? from : y; i <= (from < y ? y : from); i++)
-                        dot(p, x, i, line->tint);
+                for (int i = from < y ? from : y; i <= (from < y ? y : from) && columns >> x % 8 & 1; i++)
+                        dot(p, x, i, which);
                 before = y;
         }
 }
@@ -131,9 +145,11 @@ static void show_dots(struct plot *p)
                 for (int i = 0; i < p->area.width; i++) {
                         size_t cell = (size_t)row * (size_t)p->area.width + (size_t)i;
 
-                        if (p->bits[cell])
-                                (void)canvas_put(p->canvas, p->area, row, i, 1, (enum tint)p->tints[cell],
-                                                 glyph(out, p->bits[cell], p->canvas->ascii));
+                        if (!p->bits[cell])
+                                continue;
+                        (void)canvas_put(p->canvas, p->area, row, i, 1, p->chart->lines[p->lines[cell]].tint,
+                                         p->shapes && p->canvas->ascii ? shapes[p->lines[cell]].letter
+                                                                       : glyph(out, p->bits[cell], p->canvas->ascii));
                 }
         }
 }
@@ -229,12 +245,16 @@ static void draw_legend(struct plot *p, struct area area)
                 double value = 0;
                 bool known = chart_value(&c->lines[i], when, &value);
 
-                at = put(p, area, 0, at, c->lines[i].tint, "■ ");
+                at = put(p, area, 0, at, c->lines[i].tint,
+                         !p->shapes         ? "■"
+                         : p->canvas->ascii ? shapes[i].letter
+                                            : shapes[i].sign);
+                at = put(p, area, 0, at, TINT_PLAIN, " ");
                 at = put(p, area, 0, at, TINT_PLAIN, c->lines[i].name) + 1;
                 if (c->lines[i].mode != SPARK_RATE)
                         at = put(p, area, 0, at, TINT_STRONG,
                                  known ? unit_text(text, sizeof(text), c->unit, value) : UNKNOWN_TEXT);
-                at += 3;
+                at += p->shapes ? 2 : 3;
         }
         if (!c->limit_name)
                 return;
@@ -277,14 +297,15 @@ static bool plot_init(struct plot *p, struct canvas *canvas, struct area area, c
         p->area = chart_plot(area);
         if (p->area.height < 1 || p->area.width < 1)
                 return false;
+        p->shapes = c->n_lines > 1 && (canvas->mono || canvas->ascii);
         p->columns = 2 * p->area.width;
         p->rows = 4 * p->area.height;
         cells = (size_t)p->area.height * (size_t)p->area.width;
         p->bits = calloc(cells, 1);
-        p->tints = calloc(cells, 1);
+        p->lines = calloc(cells, 1);
         p->values = calloc((size_t)p->columns, sizeof(*p->values));
         p->known = calloc((size_t)p->columns, sizeof(*p->known));
-        return p->bits && p->tints && p->values && p->known;
+        return p->bits && p->lines && p->values && p->known;
 }
 
 void chart_draw(struct canvas *canvas, struct area area, const struct chart *c)
@@ -296,7 +317,7 @@ void chart_draw(struct canvas *canvas, struct area area, const struct chart *c)
                 draw_values(&p, area);
                 draw_limit(&p);
                 for (size_t i = c->n_lines; i > 0; i--)
-                        draw_line(&p, &c->lines[i - 1]);
+                        draw_line(&p, i - 1);
                 draw_legend(&p, area);
                 show_dots(&p);
                 draw_marks(&p, area);
@@ -304,7 +325,7 @@ void chart_draw(struct canvas *canvas, struct area area, const struct chart *c)
                 draw_cursor(&p, area);
         }
         free(p.bits);
-        free(p.tints);
+        free(p.lines);
         free(p.values);
         free(p.known);
 }

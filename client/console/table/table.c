@@ -36,11 +36,16 @@ static bool contains(const char *text, const char *needle)
         return strcasestr(text, needle) != NULL;
 }
 
-static bool is_expression(const char *text)
+/* The expression of a filter that begins with a slash; the one at its end may still be missing. NULL: it is a text. */
+static char *expression_of(char out[TABLE_TEXT], const char *filter)
 {
-        size_t n = strlen(text);
+        size_t n = strlen(filter);
 
-        return n >= 2 && text[0] == '/' && text[n - 1] == '/';
+        if (n < 2 || filter[0] != '/')
+                return NULL;
+        n -= n > 2 && filter[n - 1] == '/';
+        (void)snprintf(out, TABLE_TEXT, "%.*s", (int)n - 1, filter + 1);
+        return out;
 }
 
 bool table_set_filter(struct table *t, const char *text, struct error *error)
@@ -48,8 +53,7 @@ bool table_set_filter(struct table *t, const char *text, struct error *error)
         char expression[TABLE_TEXT];
         struct pattern *pattern = NULL;
 
-        if (is_expression(text)) {
-                (void)snprintf(expression, sizeof(expression), "%.*s", (int)strlen(text) - 2, text + 1);
+        if (expression_of(expression, text)) {
                 pattern = pattern_new(expression, PATTERN_CASELESS, error);
                 if (!pattern)
                         return false;

@@ -55,7 +55,7 @@ struct table {
         size_t first; /* first row on the screen */
         int page;     /* rows on the screen */
         char search[TABLE_TEXT];
-        char filter[TABLE_TEXT]; /* text, or /regular expression/ */
+        char filter[TABLE_TEXT]; /* text, or /regular expression/, whose last slash may be missing */
         struct pattern *pattern; /* of a filter between slashes */
         bool follows_end;        /* a log whose last row is selected: it stays so as rows come */
         bool short_of_memory;    /* rows are missing */
@@ -85,7 +85,7 @@ const struct column *table_sorted_by(const struct table *t); /* NULL: as the row
 /* The next (by > 0) or previous row whose text contains `search`, from the selected one, which counts when `here`. */
 bool table_find(struct table *t, int by, bool here);
 
-/* Sets the filter, a text or a regular expression between slashes. False with why it is refused in `error`. */
+/* Sets the filter, a text or /regular expression/. False with why it is refused in `error`: the one before stays. */
 bool table_set_filter(struct table *t, const char *text, struct error *error);
 
 /* Keys that move, sort and open. True when it was one of them. (table_keys.c) */

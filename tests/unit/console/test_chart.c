@@ -123,6 +123,59 @@ static void limit_is_drawn_when_near(void **state)
         }
 }
 
+/* Without colours each line, and the sign before its name, is made of something else. */
+static void lines_differ_by_shape(void **state)
+{
+        struct point points[4][2];
+        struct ring rings[4];
+        struct chart c = { .title = "t", .unit = UNIT_BYTES, .to_ns = 10 * S, .from_zero = true };
+        static const char *const names[] = { "live", "blocks", "heap", "RSS" };
+        static const char *const dots[] = { "⠒⠒⠒ live", "⠒ ⠒ blocks", "⠂⠂⠂ heap", "⠒ ⠂ RSS" };
+        static const char *const letters[] = { "* live", "o blocks", "+ heap", "x RSS" };
+        static const unsigned periods[] = { 0xff, 0x33, 0x55, 0x13 };
+        bool seen[2][4] = { { false } };
+
+        (void)state;
+        for (int i = 0; i < 4; i++) {
+                points[i][0] = (struct point){ 0, (i + 1) * 25.0 * MIB };
+                points[i][1] = (struct point){ 10 * S, (i + 1) * 25.0 * MIB };
+                rings[i] = ring_of(points[i], 2);
+                chart_line(&c, names[i], &rings[i], SPARK_GAUGE, TINT_LINE_1);
+        }
+        for (int ascii = 0; ascii < 2; ascii++) {
+                struct canvas *canvas = canvas_new(20, 90, ascii);
+                char *legend;
+
+                canvas->mono = true;
+                chart_draw(canvas, canvas_area(canvas), &c);
+                legend = row_of(canvas, 0);
+                for (int i = 0; i < 4; i++)
+                        assert_non_null(strstr(legend, ascii ? letters[i] : dots[i]));
+                free(legend);
+                for (int row = 1; row < 17; row++) {
+                        unsigned columns = 0; /* of dots in four cells, the line being level */
+
+                        for (int i = 0; i < 4; i++) {
+                                const char *text = canvas_cell(canvas, row, CHART_LEFT + 40 + i)->text;
+                                unsigned bits = (text[1] & 0x03u) << 6 | (text[2] & 0x3fu);
+                                bool dotted = (uint8_t)text[0] == 0xe2 && ((uint8_t)text[1] & 0xfc) == 0xa0;
+
+                                columns |= dotted && bits & 0x47 ? 1u << 2 * i : 0;
+                                columns |= dotted && bits & 0xb8 ? 2u << 2 * i : 0;
+                                seen[1][0] |= *text == '*';
+                                seen[1][1] |= *text == 'o';
+                                seen[1][2] |= *text == '+';
+                                seen[1][3] |= *text == 'x';
+                        }
+                        for (int i = 0; i < 4; i++)
+                                seen[0][i] |= columns == periods[i];
+                }
+                canvas_destroy(&canvas);
+        }
+        for (int i = 0; i < 8; i++)
+                assert_true(seen[i / 4][i % 4]);
+}
+
 static void nothing_breaks_it(void **state)
 {
         struct point points[] = { { UINT64_MAX - 1, 1e300 }, { 0, -5 }, { 7, 0 } };
@@ -194,11 +247,9 @@ static void axis_in_time_of_day(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(axes_are_round),
-                cmocka_unit_test(a_line_rises),
-                cmocka_unit_test(limit_is_drawn_when_near),
-                cmocka_unit_test(nothing_breaks_it),
-                cmocka_unit_test(files),
+                cmocka_unit_test(axes_are_round),           cmocka_unit_test(a_line_rises),
+                cmocka_unit_test(limit_is_drawn_when_near), cmocka_unit_test(lines_differ_by_shape),
+                cmocka_unit_test(nothing_breaks_it),        cmocka_unit_test(files),
                 cmocka_unit_test(axis_in_time_of_day),
         };
 

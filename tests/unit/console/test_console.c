@@ -209,6 +209,14 @@ static void filter(void **state)
         assert_true(shows(c, "Main.cache"));
         type(c, "f/(/");
         assert_true(shows(c, "not a valid regular expression: at character 2"));
+        press(c, SCREEN_ENTER); /* it is not taken for another one */
+        assert_true(shows(c, "not a valid regular expression: at character 2"));
+        press(c, SCREEN_ESCAPE);
+        assert_true(hides(c, "not a valid"));
+        type(c, "f/^main"); /* as if its last slash were there */
+        assert_true(shows(c, "2 of 5"));
+        press(c, SCREEN_ENTER);
+        assert_true(hides(c, "ARR_WORDS"));
 }
 
 static void selection_follows_its_row(void **state)
