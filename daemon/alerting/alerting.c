@@ -87,24 +87,25 @@ static void judge_target(struct alerting *a, uint64_t time_ns)
         alerts_judge_target(a->alerts, &at);
 }
 
-static void judge(struct alerting *a, uint64_t time_ns)
+static void judge(struct alerting *a, uint64_t time_ns, struct rule_gap gap)
 {
         struct rule_moment at = moment(a, time_ns);
 
         alerting_sample_run(a, time_ns);
-        alerts_judge_run(a->alerts, &at);
+        alerts_judge_run(a->alerts, &at, gap);
         if (!a->live)
                 judge_target(a, time_ns);
         if (a->changed)
                 tell(a);
 }
 
-static void on_tick(void *ctx, uint64_t watermark_ns)
+static bool on_tick(void *ctx, const struct tracker_tick *tick)
 {
         struct alerting *a = ctx;
 
         if (a->in_run)
-                judge(a, watermark_ns);
+                judge(a, tick->watermark_ns, (struct rule_gap){ tick->follows, tick->goes_on });
+        return alerts_gap_is_dear(a->alerts);
 }
 
 /* ------------------------------------------------------------------------- runs */
@@ -149,7 +150,7 @@ void alerting_end_run(struct alerting *a, bool crashed, const char *why)
 
         if (!a->in_run)
                 return;
-        judge(a, at.time_ns);
+        judge(a, at.time_ns, (struct rule_gap){ .follows = false });
         alerts_end_run(a->alerts, &at);
         a->in_run = false;
         set_end(a, crashed, why);

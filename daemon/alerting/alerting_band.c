@@ -14,6 +14,7 @@
 #include <math.h>
 
 #include "daemon/alerting/internal.h"
+#include "proto/base/edge.h"
 #include "daemon/rules/history.h"
 
 #define AHEAD_NS UINT64_C(100000000000) /* a census that is newer than the moment by less stands for it */
@@ -79,6 +80,24 @@ static bool newest_over(const struct alerting *a, uint32_t id, uint64_t before_n
                 any = true;
         }
         return any;
+}
+
+uint64_t alerting_band_still(const struct alerting *a, uint32_t id, struct time_range range)
+{
+        const struct fold *h = history_of(a, id);
+        const struct census *census = model_census(a->model);
+        struct edge edge = { .after_ns = tracker_band_still(a->tracker, id, range) };
+        uint64_t time_ns;
+        double bytes;
+
+        for (uint32_t i = 0; h && i <= h->n; i++)
+                edge_meet_range(&edge, fold_time_ns(h, i), range);
+        if (census->number > 0 && census->time_ns >= range.to_ns) { /* ahead of the moment: see AHEAD_NS */
+                edge_meet(&edge, census->time_ns, range.to_ns);
+                if (!tracker_band_newest(a->tracker, id, range.to_ns, &time_ns, &bytes))
+                        return 0;
+        }
+        return edge.after_ns;
 }
 
 bool alerting_band_newest(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret)

@@ -188,6 +188,21 @@ static double data_fact(void *ctx, enum rule_series id, const struct rule_moment
         }
 }
 
+/* Gauges get a sample at each tick, windows of series a new end: no more than the newest of a series stays. */
+static uint64_t data_still(void *ctx, struct rule_subject s, struct time_range range, bool verdict)
+{
+        const struct alerting *a = ctx;
+
+        if (is_gauge(s.id))
+                return 0;
+        if (verdict)
+                return tracker_verdicts_still(a->tracker);
+        if (s.id == RULE_BAND)
+                return alerting_band_still(a, s.band, range);
+        bool over = series_of(a, s.id)->total.last_time_ns < range.to_ns;
+        return over && range.from_ns == range.to_ns ? UINT64_MAX : 0;
+}
+
 static uint64_t data_began(void *ctx, bool of_target)
 {
         const struct alerting *a = ctx;
@@ -243,6 +258,7 @@ struct rule_data alerting_data(struct alerting *a)
                 .quantile = data_quantile,
                 .fact = data_fact,
                 .trend = alerting_trend,
+                .still_ns = data_still,
                 .began_ns = data_began,
                 .bands = data_bands,
                 .band = data_band,

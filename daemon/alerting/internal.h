@@ -51,6 +51,9 @@ bool alerting_band_oldest(const struct alerting *a, uint32_t id, uint64_t from_n
 bool alerting_band_newest(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret);
 double alerting_band_integral(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns);
 
+/* For how long these, but for the integral, stay the same while the interval moves on and nothing comes; or less. */
+uint64_t alerting_band_still(const struct alerting *a, uint32_t id, struct time_range range);
+
 /* Takes the gauges' samples of the second before time_ns, or the counters of the target at its clock. */
 void alerting_sample_run(struct alerting *a, uint64_t time_ns);
 void alerting_sample_target(struct alerting *a);

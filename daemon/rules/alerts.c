@@ -6,6 +6,11 @@
  * one evaluation per band and no search. Which bands a rule means is found once
  * per band and kept: regular expressions are slow.
  *
+ * In a gap of the stream only time passes. There each evaluation over a band
+ * also says for how long its answer stays (expr_eval), and is not repeated
+ * before: a gap costs what changes in it, not its moments times rules times
+ * bands. An alert whose answer stays goes on with that answer.
+ *
  * Texts are written when a state changes and when somebody asks for news
  * (alerts_refresh), never at each judging.
  */
@@ -29,6 +34,9 @@ struct rule_use {
         bool wanted;
         uint8_t *meant; /* by band id - 1: enum meant; of rules over bands */
         uint32_t n_meant;
+        uint64_t *due_ns; /* also: when it may change next; in a gap, else NULL */
+        uint32_t n_due;
+        uint64_t first_due_ns; /* least of them */
 };
 
 struct alerts {
@@ -40,6 +48,7 @@ struct alerts {
         struct alert_list list;
         uint64_t left_out[2]; /* instances at the newest judging: of rules of runs, of the target */
         uint32_t run;
+        uint32_t evaluations; /* over bands, in this gap */
 };
 
 /* -------------------------------------------------------------------- judging */
@@ -79,10 +88,10 @@ static bool changed(struct alerts *a, size_t i, const struct rule_moment *at, bo
 }
 
 static double over(const struct alerts *a, const struct rule *rule, const struct rule_moment *at, uint32_t band,
-                   double holds)
+                   double holds, uint64_t *still_ns)
 {
         if (rule->until.root)
-                return expr_eval(&rule->until, &a->data, at, band);
+                return expr_eval(&rule->until, &a->data, at, band, still_ns);
         return isnan(holds) ? holds : holds == 0;
 }
 
@@ -97,11 +106,14 @@ static struct alert *begin(struct alerts *a, size_t i, const struct rule *rule, 
         return alert;
 }
 
-/* Judges one alert, which may not exist yet; *at_list is its place and afterwards that behind it. */
+/*
+ * Judges one alert, which may not exist yet; *at_list is its place and afterwards that behind it. *still_ns, unless
+ * NULL: for so long the answers stay.
+ */
 static void judge_one(struct alerts *a, const struct rule *rule, const struct rule_moment *at, uint32_t band,
-                      size_t *at_list, bool exists)
+                      size_t *at_list, bool exists, uint64_t *still_ns)
 {
-        double holds = expr_eval(&rule->expr, &a->data, at, band);
+        double holds = expr_eval(&rule->expr, &a->data, at, band, still_ns);
         struct state_times times = { rule->for_ns, rule->keep_firing_ns };
         struct alert *alert = exists ? a->list.items[*at_list] : NULL;
 
@@ -109,12 +121,17 @@ static void judge_one(struct alerts *a, const struct rule *rule, const struct ru
                 if (holds != 1)
                         return;
                 alert = begin(a, *at_list, rule, band);
+                if (!alert && still_ns)
+                        *still_ns = 0; /* counted as left out at each moment */
                 if (!alert)
                         return;
                 alert->state.judged_ns = clock_of(rule, at);
         }
-        double is_over = alert->state.now == ALERT_FIRING ? over(a, rule, at, band, holds) : 0;
-        bool differs = state_step(&alert->state, &times, holds, is_over, clock_of(rule, at));
+        alert->holds = holds;
+        alert->over = alert->state.now == ALERT_FIRING ? over(a, rule, at, band, holds, still_ns) : 0;
+        bool differs = state_step(&alert->state, &times, holds, alert->over, clock_of(rule, at));
+        if (differs && still_ns)
+                *still_ns = 0; /* `over` is asked from now on, or no more */
         alert->judged = (struct stamp){ at->time_ns, at->wall_ns };
         alert->run = at->run;
         if (!differs || changed(a, *at_list, at, true))
@@ -144,18 +161,92 @@ static bool is_meant(struct alerts *a, size_t rule, uint32_t band)
         return *meant == MEANT_YES;
 }
 
-static void judge_bands(struct alerts *a, size_t index, const struct rule_moment *at, size_t *at_list)
+/* ---------------------------------------------------------------------- gaps */
+
+static void forget_due(struct rule_use *use)
+{
+        free(use->due_ns);
+        use->due_ns = NULL;
+        use->n_due = 0;
+        use->first_due_ns = 0;
+}
+
+/* Room for when each band is due again, all at once. Without memory each moment is judged in full. */
+static void expect(struct rule_use *use, uint32_t n_bands)
+{
+        if (!use->due_ns)
+                use->due_ns = calloc(n_bands, sizeof(*use->due_ns));
+        use->n_due = use->due_ns ? n_bands : 0;
+}
+
+/* The alert goes on with its newest answers. False when these make it another: then it has not been touched. */
+static bool goes_on(struct alert *alert, const struct rule_moment *at)
+{
+        const struct rule *rule = alert->rule;
+        struct state_times times = { rule->for_ns, rule->keep_firing_ns };
+        struct state next = alert->state;
+
+        if (state_step(&next, &times, alert->holds, alert->over, clock_of(rule, at)))
+                return false;
+        alert->state = next;
+        alert->judged = (struct stamp){ at->time_ns, at->wall_ns };
+        return true;
+}
+
+/* No band of the rule is due: its alerts go on. The place behind them, or of the first that changes. */
+static size_t all_go_on(struct alerts *a, const struct rule *rule, const struct rule_moment *at, size_t at_list)
+{
+        while (alert_list_is_of(&a->list, at_list, rule) && goes_on(a->list.items[at_list], at))
+                at_list++;
+        return at_list;
+}
+
+static void judge_band(struct alerts *a, size_t index, const struct rule_moment *at, uint32_t band, size_t *at_list)
 {
         const struct rule *rule = a->rules->rules[index];
-        uint32_t n = a->data.bands(a->data.ctx);
+        struct rule_use *use = &a->uses[index];
+        bool exists = alert_list_is_of(&a->list, *at_list, rule) && a->list.items[*at_list]->band == band;
+        uint64_t still_ns = UINT64_MAX, *due_ns = band <= use->n_due ? &use->due_ns[band - 1] : NULL;
+
+        if (due_ns && at->time_ns < *due_ns && (!exists || goes_on(a->list.items[*at_list], at))) {
+                *at_list += exists;
+        } else if (exists || is_meant(a, index, band)) {
+                a->evaluations++;
+                judge_one(a, rule, at, band, at_list, exists, due_ns ? &still_ns : NULL);
+                if (due_ns)
+                        *due_ns = still_ns;
+                if (due_ns && ckd_add(due_ns, at->time_ns, still_ns))
+                        *due_ns = UINT64_MAX;
+        } else if (due_ns) {
+                *due_ns = UINT64_MAX;
+        }
+        if (due_ns && *due_ns < use->first_due_ns)
+                use->first_due_ns = *due_ns;
+}
+
+static void judge_bands(struct alerts *a, size_t index, const struct rule_moment *at, struct rule_gap gap,
+                        size_t *at_list)
+{
+        const struct rule *rule = a->rules->rules[index];
+        struct rule_use *use = &a->uses[index];
+        uint32_t n = a->data.bands(a->data.ctx), bands = n < LIMIT_BANDS ? n : LIMIT_BANDS;
 
         while (alert_list_is_of(&a->list, *at_list, rule) && a->list.items[*at_list]->run != a->run)
                 (*at_list)++; /* of runs before: ended */
-        for (uint32_t band = 1; band <= n && band <= LIMIT_BANDS; band++) {
-                bool exists = alert_list_is_of(&a->list, *at_list, rule) && a->list.items[*at_list]->band == band;
-                if (exists || is_meant(a, index, band))
-                        judge_one(a, rule, at, band, at_list, exists);
+        if (!gap.follows)
+                forget_due(use);
+        if (gap.goes_on && bands > 0)
+                expect(use, bands);
+        if (use->due_ns && at->time_ns < use->first_due_ns) {
+                *at_list = all_go_on(a, rule, at, *at_list);
+                if (!alert_list_is_of(&a->list, *at_list, rule))
+                        return;
         }
+        use->first_due_ns = UINT64_MAX;
+        for (uint32_t band = 1; band <= bands; band++)
+                judge_band(a, index, at, band, at_list);
+        if (!gap.goes_on)
+                forget_due(use);
 }
 
 static void forget_old(struct alerts *a, const struct rule_moment *at)
@@ -170,20 +261,22 @@ static void forget_old(struct alerts *a, const struct rule_moment *at)
         }
 }
 
-static void judge(struct alerts *a, const struct rule_moment *at, bool of_target)
+static void judge(struct alerts *a, const struct rule_moment *at, struct rule_gap gap, bool of_target)
 {
         size_t at_list = 0;
 
         a->run = at->run;
         a->left_out[of_target] = 0;
+        if (!gap.follows && !of_target)
+                a->evaluations = 0;
         for (size_t i = 0; i < a->rules->n; i++) {
                 const struct rule *rule = a->rules->rules[i];
 
                 if (a->uses[i].wanted && rule->of_target == of_target) {
                         if (rule->of_bands)
-                                judge_bands(a, i, at, &at_list);
+                                judge_bands(a, i, at, gap, &at_list);
                         else
-                                judge_one(a, rule, at, 0, &at_list, alert_list_is_of(&a->list, at_list, rule));
+                                judge_one(a, rule, at, 0, &at_list, alert_list_is_of(&a->list, at_list, rule), NULL);
                 }
                 while (alert_list_is_of(&a->list, at_list, rule))
                         at_list++;
@@ -191,15 +284,20 @@ static void judge(struct alerts *a, const struct rule_moment *at, bool of_target
         forget_old(a, at);
 }
 
-void alerts_judge_run(struct alerts *a, const struct rule_moment *at)
+void alerts_judge_run(struct alerts *a, const struct rule_moment *at, struct rule_gap gap)
 {
         if (at->time_ns != UNKNOWN_U64)
-                judge(a, at, false);
+                judge(a, at, gap, false);
+}
+
+bool alerts_gap_is_dear(const struct alerts *a)
+{
+        return a->evaluations >= GAP_EVALUATIONS;
 }
 
 void alerts_judge_target(struct alerts *a, const struct rule_moment *at)
 {
-        judge(a, at, true);
+        judge(a, at, (struct rule_gap){ .follows = false }, true);
 }
 
 /* ------------------------------------------------------------------------ ends */
@@ -224,6 +322,7 @@ static void forget_bands(struct alerts *a)
                 free(a->uses[i].meant);
                 a->uses[i].meant = NULL;
                 a->uses[i].n_meant = 0;
+                forget_due(&a->uses[i]);
         }
 }
 

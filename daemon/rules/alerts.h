@@ -23,9 +23,10 @@
 #include "daemon/rules/rule.h"
 #include "daemon/rules/state.h"
 
-#define LIMIT_ALERTS   1000u /* of one target: further ones are counted as left out */
-#define ALERT_KEEP_NS  (UINT64_C(900) * 1000000000)
-#define ALERT_TEXT_MAX 2048u /* one annotation, filled in: longer ones are cut */
+#define LIMIT_ALERTS    1000u /* of one target: further ones are counted as left out */
+#define ALERT_KEEP_NS   (UINT64_C(900) * 1000000000)
+#define GAP_EVALUATIONS 400000u /* of rules over bands in one gap: about 100 ms */
+#define ALERT_TEXT_MAX  2048u   /* one annotation, filled in: longer ones are cut */
 
 struct alerts;
 
@@ -43,6 +44,7 @@ struct alert {
         const char *band_name;   /* tells bands of one label apart; NULL: no need, or not known */
         struct state state;      /* on the rule's clock */
         struct stamp active, fired, resolved, judged;
+        double holds, over; /* the newest answers; over: while it fires */
         bool has_value;
         double value;                            /* NaN: not known */
         const char *value_text, *threshold_text; /* NULL: none */
@@ -71,9 +73,18 @@ struct alerts *alerts_new(const char *target, const struct ruleset *rules, const
                           const struct alerts_sink *sink);
 void alerts_destroy(struct alerts **a);
 
+/* How a moment lies in a gap of the stream: between the moments of one no sample comes, only time passes. */
+struct rule_gap {
+        bool follows; /* nothing has come since the moment before */
+        bool goes_on; /* nothing comes before the next one */
+};
+
 /* Judges the rules of runs (at->time_ns known) or those of the target. Moments must not go back. */
-void alerts_judge_run(struct alerts *a, const struct rule_moment *at);
+void alerts_judge_run(struct alerts *a, const struct rule_moment *at, struct rule_gap gap);
 void alerts_judge_target(struct alerts *a, const struct rule_moment *at);
+
+/* Whether a gap has cost so many evaluations (GAP_EVALUATIONS) that its other moments should be few. */
+bool alerts_gap_is_dear(const struct alerts *a);
 
 /* The run is over: ends its alerts. Judge before. */
 void alerts_end_run(struct alerts *a, const struct rule_moment *at);

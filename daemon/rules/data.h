@@ -70,6 +70,12 @@ struct rule_data {
 
         bool (*trend)(void *ctx, struct rule_subject s, struct trend_result *ret);
 
+        /*
+         * For how long all of the above, the interval moving on with time, is the same if nothing comes: of what is
+         * newest before to_ns (from_ns == to_ns), of an interval, or of the verdict. 0: not known. Too short is right.
+         */
+        uint64_t (*still_ns)(void *ctx, struct rule_subject s, struct time_range range, bool verdict);
+
         /* When the run, or for the target's own series the target, began to be watched. UNKNOWN_U64. */
         uint64_t (*began_ns)(void *ctx, bool of_target);
 

@@ -16,6 +16,7 @@
 
 #include "proto/base/ckd.h"
 #include "proto/base/process.h"
+#include "daemon/rules/operators.h"
 
 #define SECOND_NS 1e9
 #define UNKNOWN   ((double)NAN)
@@ -24,6 +25,7 @@ struct eval {
         const struct rule_data *data;
         const struct rule_moment *at;
         uint32_t band;
+        uint64_t *still_ns; /* NULL: nobody asks */
 };
 
 static double eval(const struct eval *e, const struct node *n);
@@ -37,6 +39,22 @@ static struct rule_subject subject_of(const struct eval *e, const struct node *n
         return (struct rule_subject){ .id = id, .band = id == RULE_BAND ? e->band : 0 };
 }
 
+static void still_for(const struct eval *e, uint64_t ns)
+{
+        if (e->still_ns && ns < *e->still_ns)
+                *e->still_ns = ns;
+}
+
+/* What is asked of a series in a range stays so for some time, if it is on the run's clock. */
+static void look_at_range(const struct eval *e, const struct node *n, struct time_range range, bool verdict)
+{
+        if (!e->still_ns)
+                return;
+        still_for(e, n->series->flags & SERIES_OF_TARGET
+                             ? 0
+                             : e->data->still_ns(e->data->ctx, subject_of(e, n), range, verdict));
+}
+
 /* The clock that the series is on. */
 static uint64_t now_of(const struct eval *e, const struct node *n)
 {
@@ -48,8 +66,11 @@ static double newest(const struct eval *e, const struct node *n)
         uint64_t now = now_of(e, n);
         struct bucket b;
 
-        if (!(n->series->flags & SERIES_HAS_WINDOWS))
+        if (!(n->series->flags & SERIES_HAS_WINDOWS)) {
+                still_for(e, 0);
                 return e->data->fact(e->data->ctx, n->series->id, e->at);
+        }
+        look_at_range(e, n, (struct time_range){ now, now }, false);
         if (now == UNKNOWN_U64 || !e->data->newest(e->data->ctx, subject_of(e, n), now, &b))
                 return UNKNOWN;
         return b.last;
@@ -60,6 +81,7 @@ static double age(const struct eval *e, const struct node *n)
         uint64_t now = now_of(e, n);
         struct bucket b;
 
+        still_for(e, 0); /* it grows; a comparison with a number knows more */
         if (now == UNKNOWN_U64 || !e->data->newest(e->data->ctx, subject_of(e, n), now, &b))
                 return UNKNOWN;
         return (double)sub_sat(now, b.last_time_ns) / SECOND_NS;
@@ -72,10 +94,14 @@ static struct time_range range_of(const struct eval *e, const struct node *n)
 {
         uint64_t now = now_of(e, n);
         double window_ns = n->window ? n->window->value * SECOND_NS : 0;
+        struct time_range range = { .from_ns = sub_sat(now, (uint64_t)window_ns), .to_ns = now };
 
         if (now == UNKNOWN_U64 || !n->window)
-                return (struct time_range){ .from_ns = 0, .to_ns = now == UNKNOWN_U64 ? 0 : now };
-        return (struct time_range){ .from_ns = sub_sat(now, (uint64_t)window_ns), .to_ns = now };
+                range = (struct time_range){ .from_ns = 0, .to_ns = now == UNKNOWN_U64 ? 0 : now };
+        look_at_range(e, n, range, false);
+        if (range.from_ns == 0 && n->window)
+                still_for(e, (uint64_t)window_ns - range.to_ns); /* then its older end begins to move */
+        return range;
 }
 
 /* Before the window there may be no sample: then the first one in it is the start. */
@@ -171,10 +197,14 @@ static double absent(const struct eval *e, const struct node *n)
 
         if (now_of(e, n) == UNKNOWN_U64)
                 return UNKNOWN;
-        if (e->data->newest(e->data->ctx, subject_of(e, n), s.to_ns, &b) && b.last_time_ns >= s.from_ns)
+        if (e->data->newest(e->data->ctx, subject_of(e, n), s.to_ns, &b) && b.last_time_ns >= s.from_ns) {
+                still_for(e, b.last_time_ns - s.from_ns + 1);
                 return 0;
-        if (began == UNKNOWN_U64 || (double)sub_sat(s.to_ns, began) < n->window->value * SECOND_NS)
+        }
+        if (began == UNKNOWN_U64 || (double)sub_sat(s.to_ns, began) < n->window->value * SECOND_NS) {
+                still_for(e, 0);
                 return UNKNOWN;
+        }
         return 1;
 }
 
@@ -184,6 +214,7 @@ static double verdict(const struct eval *e, const struct node *n)
 {
         struct trend_result r;
 
+        look_at_range(e, n, (struct time_range){ 0, now_of(e, n) }, true);
         if (!e->data->trend(e->data->ctx, subject_of(e, n), &r) || r.verdict == TREND_UNKNOWN)
                 return UNKNOWN;
         if (n->function->id == FN_LEAK)
@@ -197,6 +228,7 @@ static double robust_slope(const struct eval *e, const struct node *n)
 {
         struct trend_result r;
 
+        look_at_range(e, n, (struct time_range){ 0, now_of(e, n) }, true);
         if (!e->data->trend(e->data->ctx, subject_of(e, n), &r) || !r.has_slope)
                 return UNKNOWN;
         if (n->function->id == FN_SLOPE)
@@ -231,6 +263,7 @@ static double call(const struct eval *e, const struct node *n)
                 return quantile(e, n, 0.99);
         case FN_INTEGRAL:
                 s = range_of(e, n);
+                still_for(e, 0); /* the newest value is held until now */
                 return e->data->integral(e->data->ctx, subject_of(e, n), s.from_ns, s.to_ns);
         case FN_SLOPE:
         case FN_SLOPE_LOW:
@@ -281,8 +314,28 @@ static double compare(enum operator op, double a, double b)
         }
 }
 
+/* An age grows as time passes: what it is compared with says when the answer changes. */
+static double compare_age(const struct eval *e, const struct node *n, const struct node *aged, double limit)
+{
+        struct eval unasked = *e;
+
+        unasked.still_ns = NULL;
+        double age_s = eval(&unasked, aged), left_ns = (limit - age_s) * SECOND_NS;
+        look_at_range(e, aged, (struct time_range){ now_of(e, aged), now_of(e, aged) }, false);
+        if (left_ns >= 0 && left_ns < 1e18)
+                still_for(e, (uint64_t)left_ns);
+        return aged == n->left ? compare(n->op, age_s, limit) : compare(n->op, limit, age_s);
+}
+
+static bool is_age(const struct node *n)
+{
+        return n->kind == NODE_CALL && n->function->id == FN_AGE;
+}
+
 static double binary(const struct eval *e, const struct node *n)
 {
+        if (operator_is_comparison(n->op) && is_age(n->left) && n->right->kind == NODE_NUMBER)
+                return compare_age(e, n, n->left, n->right->value);
         double a = eval(e, n->left), b = eval(e, n->right);
 
         switch (n->op) {
@@ -324,9 +377,10 @@ static double eval(const struct eval *e, const struct node *n)
         return UNKNOWN;
 }
 
-double expr_eval(const struct expr *expr, const struct rule_data *data, const struct rule_moment *at, uint32_t band)
+double expr_eval(const struct expr *expr, const struct rule_data *data, const struct rule_moment *at, uint32_t band,
+                 uint64_t *ret_still_ns)
 {
-        struct eval e = { .data = data, .at = at, .band = band };
+        struct eval e = { .data = data, .at = at, .band = band, .still_ns = ret_still_ns };
 
         return eval(&e, expr->root);
 }

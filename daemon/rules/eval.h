@@ -12,8 +12,12 @@
 #include "daemon/rules/data.h"
 #include "daemon/rules/expr.h"
 
-/* `band` is 0 for expressions that are not of bands. */
-double expr_eval(const struct expr *e, const struct rule_data *data, const struct rule_moment *at, uint32_t band);
+/*
+ * `band` is 0 for expressions that are not of bands. *ret_still_ns, unless NULL, is made smaller to the time for which
+ * the answer stays so on the clock of the run if nothing comes; it may be longer than that.
+ */
+double expr_eval(const struct expr *e, const struct rule_data *data, const struct rule_moment *at, uint32_t band,
+                 uint64_t *ret_still_ns);
 
 /* Whether a band is meant by every band{...} of the expression. */
 bool expr_means_band(const struct expr *e, const struct rule_data *data, uint32_t band);

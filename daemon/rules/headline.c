@@ -21,7 +21,7 @@ static double value_of(const struct search *s, const struct node *n)
 {
         const struct expr part = { .root = n };
 
-        return expr_eval(&part, s->data, s->at, s->band);
+        return expr_eval(&part, s->data, s->at, s->band, NULL);
 }
 
 static void look_at_series(struct search *s, const struct node *n)

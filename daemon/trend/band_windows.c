@@ -7,6 +7,9 @@
  */
 #include "daemon/trend/band_windows.h"
 
+#include "proto/base/ckd.h"
+#include "proto/base/edge.h"
+
 const uint32_t band_ring_fans[BAND_RINGS] = { 1, 6, 36, 144 };
 
 static uint64_t width_of(unsigned ring)
@@ -182,6 +185,31 @@ bool band_windows_oldest(const struct band_windows *w, const struct band_slice *
         *ret = (struct bucket){ 0 };
         each_slice(w, waiting, from_ns, to_ns, keep_oldest, ret);
         return ret->moments.n > 0;
+}
+
+/* Both edges of a slice. */
+static void meet_slice(struct edge *edge, uint64_t index, uint64_t width_ns, struct time_range range)
+{
+        edge_meet_range(edge, index * width_ns, range);
+        edge_meet_range(edge, (index + 1) * width_ns, range);
+}
+
+uint64_t band_windows_still(const struct band_windows *w, const struct band_slice *waiting, struct time_range range)
+{
+        uint64_t last[] = { w->last_ns / BAND_SLICE_NS, newest_ns(w, waiting) / BAND_SLICE_NS };
+        struct edge edge = EDGE_NONE;
+
+        for (unsigned r = 0; r < BAND_RINGS; r++) {
+                for (unsigned i = 0; i < BAND_SLICES; i++)
+                        if (w->slices[r][i].n)
+                                meet_slice(&edge, w->slices[r][i].index, width_of(r), range);
+                if (waiting)
+                        meet_slice(&edge, waiting->index / band_ring_fans[r], width_of(r), range);
+                for (unsigned i = 0; i < 2; i++) /* from there on the ring reaches back far enough */
+                        edge_meet_range(&edge, sub_sat(last[i] / band_ring_fans[r], BAND_SLICES - 1) * width_of(r),
+                                        range);
+        }
+        return edge.after_ns;
 }
 
 /* The slice whose last sample is the newest, of those that lie before a time. */

@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "daemon/model/moments.h"
+#include "proto/base/cell.h"
 
 #define BAND_RINGS    4u
 #define BAND_SLICES   7u
@@ -70,6 +71,12 @@ bool band_windows_span(const struct band_windows *w, const struct band_slice *wa
                        struct bucket *ret, double *ret_area);
 bool band_windows_oldest(const struct band_windows *w, const struct band_slice *waiting, uint64_t from_ns,
                          uint64_t to_ns, struct bucket *ret);
+
+/*
+ * For how many ns all answers here, and quantiles of a sketch with the same samples, about an interval and about what
+ * is before either of its ends, stay the same while both move on and nothing is added; or less. UINT64_MAX: for ever.
+ */
+uint64_t band_windows_still(const struct band_windows *w, const struct band_slice *waiting, struct time_range range);
 
 /* The newest slice that ends at or before time_ns. False: none is kept. */
 bool band_windows_before(const struct band_windows *w, const struct band_slice *waiting, uint64_t time_ns,

@@ -121,12 +121,11 @@ unsigned ladder_push(struct ladder *l, double floor)
 
 static bool is_empty(const struct ladder *l, unsigned level)
 {
-        unsigned kept = ladder_kept(l, level);
+        unsigned kept = ladder_kept(l, level), filled = 0; /* in places 0 .. kept - 1, in whatever order */
 
-        for (unsigned age = 0; age < kept; age++)
-                if (!isnan(ladder_floor(l, level, age)))
-                        return false;
-        return true;
+        for (unsigned i = 0; i < kept; i++)
+                filled += !isnan(l->floors[level][i]);
+        return filled == 0;
 }
 
 unsigned ladder_empty_levels(const struct ladder *l)

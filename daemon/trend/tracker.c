@@ -22,6 +22,7 @@
 #define CALM_BAND_MINUTES 16u                  /* a steady band is published so often */
 #define GAP_EXACT_TICKS   600u                 /* emitted one by one after a gap in time */
 #define GAP_PART          64u                  /* then one at each further 64th of what has been gap_ns so far, */
+#define GAP_PART_DEAR     8u                   /* instead, when those so far have cost enough */
 #define GAP_LOOKED_AT_NS  (96 * 3600 * SECOND) /* for twice the longest window of a rule; then only the last one */
 
 struct tracker_config tracker_config_scaled(uint64_t resolution_ns)
@@ -95,7 +96,7 @@ void tracker_set_model(struct tracker *t, const struct model *m)
         t->model = m;
 }
 
-void tracker_on_tick(struct tracker *t, void (*tick)(void *ctx, uint64_t watermark_ns), void *ctx)
+void tracker_on_tick(struct tracker *t, tracker_tick_fn *tick, void *ctx)
 {
         t->tick = tick;
         t->tick_ctx = ctx;
@@ -142,13 +143,14 @@ static uint64_t tick_after(const struct tracker *t, uint64_t time_ns)
 }
 
 /* The tick behind `tick` in a gap from `from_ns` whose last tick is `last_ns`. */
-static uint64_t next_tick(const struct tracker *t, uint64_t from_ns, uint64_t tick_ns, uint64_t last_ns)
+static uint64_t next_tick(const struct tracker *t, uint64_t from_ns, uint64_t tick_ns, uint64_t last_ns, bool dear)
 {
         uint64_t gap_ns = tick_ns - from_ns, next;
 
-        if (gap_ns <= GAP_EXACT_TICKS * t->config.tick_ns || tick_ns >= last_ns)
+        if ((gap_ns <= GAP_EXACT_TICKS * t->config.tick_ns && !dear) || tick_ns >= last_ns)
                 return tick_after(t, tick_ns);
-        next = gap_ns > GAP_LOOKED_AT_NS ? last_ns : tick_after(t, tick_ns + gap_ns / GAP_PART);
+        next = gap_ns > GAP_LOOKED_AT_NS ? last_ns
+                                         : tick_after(t, tick_ns + gap_ns / (dear ? GAP_PART_DEAR : GAP_PART));
         return next < last_ns ? next : last_ns;
 }
 
@@ -159,13 +161,16 @@ static uint64_t next_tick(const struct tracker *t, uint64_t from_ns, uint64_t ti
 static void emit_ticks(struct tracker *t, uint64_t to_ns)
 {
         uint64_t from_ns = t->watermark_ns, last_ns = to_ns - to_ns % t->config.tick_ns;
+        struct tracker_tick tick = { .follows = false };
+        bool dear = false;
 
         while (t->next_tick_ns <= to_ns && t->next_tick_ns < UINT64_MAX) {
-                uint64_t tick_ns = t->next_tick_ns;
-
-                move_to(t, tick_ns);
-                t->next_tick_ns = next_tick(t, from_ns, tick_ns, last_ns);
-                t->tick(t->tick_ctx, tick_ns);
+                tick.watermark_ns = t->next_tick_ns;
+                move_to(t, tick.watermark_ns);
+                t->next_tick_ns = next_tick(t, from_ns, tick.watermark_ns, last_ns, dear);
+                tick.goes_on = t->next_tick_ns <= to_ns;
+                dear = t->tick(t->tick_ctx, &tick);
+                tick.follows = true;
         }
 }
 

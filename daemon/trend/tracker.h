@@ -66,8 +66,19 @@ const struct model *tracker_model(const struct tracker *t);
 /* The sink to feed it with; the model's state must have been brought up to date by then. */
 struct model_sink tracker_sink(struct tracker *t);
 
-/* Who wants to know that W has passed a multiple of tick_ns. Called from inside the sink and tracker_end_run. */
-void tracker_on_tick(struct tracker *t, void (*tick)(void *ctx, uint64_t watermark_ns), void *ctx);
+/* W has passed a multiple of tick_ns. In a gap many ticks follow each other, and nothing else comes between them. */
+struct tracker_tick {
+        uint64_t watermark_ns;
+        bool follows; /* nothing came since the tick before */
+        bool goes_on; /* nothing comes before the next one */
+};
+
+/*
+ * Who wants to know. Called from inside the sink and tracker_end_run. Answers whether the ticks of this gap have cost
+ * enough: those that are left lie farther apart then.
+ */
+typedef bool tracker_tick_fn(void *ctx, const struct tracker_tick *tick);
+void tracker_on_tick(struct tracker *t, tracker_tick_fn *tick, void *ctx);
 
 void tracker_begin_run(struct tracker *t);
 
@@ -147,6 +158,13 @@ bool tracker_band_newest(const struct tracker *t, uint32_t band, uint64_t before
  * about a day ago at most.
  */
 bool tracker_band_knows(const struct tracker *t, uint32_t band, uint64_t from_ns);
+
+/*
+ * For how many ns all of these answers, and its quantiles, stay the same while both ends of the interval move on and
+ * nothing comes; or less. UINT64_MAX: for ever. For how long every verdict does.
+ */
+uint64_t tracker_band_still(const struct tracker *t, uint32_t band, struct time_range range);
+uint64_t tracker_verdicts_still(const struct tracker *t);
 
 /* Where memory grows, and when it meets the limit, as of W. */
 void tracker_growth(const struct tracker *t, struct growth *ret);

@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "daemon/trend/tracker_private.h"
+#include "proto/base/edge.h"
 
 #define SECOND_NS        UINT64_C(1000000000)
 #define BORN_BYTES       (64u * 1024)
@@ -138,6 +139,26 @@ bool tracker_band_newest(const struct tracker *t, uint32_t id, uint64_t before_n
                 }
         }
         return *ret_time_ns < before_ns && !isnan(*ret_bytes);
+}
+
+uint64_t tracker_band_still(const struct tracker *t, uint32_t id, struct time_range range)
+{
+        const struct band_state *s = tracker_band(t, id);
+        struct band_slice room;
+        struct edge edge = EDGE_NONE;
+
+        if (!s)
+                return UINT64_MAX;
+        edge.after_ns = band_windows_still(&s->windows, tracker_band_waiting(t, id, &room), range);
+        if (t->interval.n > 0) /* what waits is merged with the minute's end */
+                edge_meet(&edge, t->watermark_ns + tracker_verdicts_still(t), t->watermark_ns);
+        edge_meet_range(&edge, s->trend.first_ns, range);
+        edge_meet_range(&edge, t->bands_newest_ns, range);
+        for (unsigned k = 0; k < BAND_RECENT; k++) {
+                edge_meet_range(&edge, t->recent_times[k].time_ns, range);
+                edge_meet_range(&edge, t->recent_times[k].until_ns, range);
+        }
+        return edge.after_ns;
 }
 
 /* Gives each ladder its sample in t->values. */

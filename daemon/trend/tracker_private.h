@@ -50,7 +50,7 @@ _Static_assert(sizeof(struct band_state) <= 8192, "at most 8 kB of state per ban
 struct tracker {
         struct tracker_config config;
         const struct model *model;
-        void (*tick)(void *ctx, uint64_t watermark_ns);
+        tracker_tick_fn *tick;
         void *tick_ctx;
         uint64_t watermark_ns; /* W */
         uint64_t blocks_ns;    /* the model's watermark of whole blocks */

@@ -173,6 +173,13 @@ bool tracker_band_knows(const struct tracker *t, uint32_t band, uint64_t from_ns
                band_windows_reach(&state->windows, from_ns);
 }
 
+uint64_t tracker_verdicts_still(const struct tracker *t)
+{
+        uint64_t resolution = t->config.trend.resolution_ns;
+
+        return resolution - t->watermark_ns % resolution; /* the end of a minute */
+}
+
 /* ------------------------------------------------------------------ growth */
 
 static void look_at_series(const struct tracker *t, enum series_id id, struct growth_series *ret)

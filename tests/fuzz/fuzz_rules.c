@@ -65,6 +65,13 @@ static bool no_trend(void *ctx, struct rule_subject s, struct trend_result *ret)
         return false;
 }
 
+static uint64_t still(void *ctx, struct rule_subject s, struct time_range range, bool verdict)
+{
+        (void)ctx;
+        (void)s;
+        return verdict ? range.to_ns : range.from_ns;
+}
+
 static uint64_t began(void *ctx, bool of_target)
 {
         (void)ctx;
@@ -89,11 +96,13 @@ static void judge(const struct expr *e)
                                   .quantile = no_quantile,
                                   .fact = some_fact,
                                   .trend = no_trend,
+                                  .still_ns = still,
                                   .began_ns = began,
                                   .band = a_band };
         struct rule_moment at = { .time_ns = 1000, .target_ns = 1000, .wall_ns = 1000, .run = 1 };
         struct headline headline;
-        double v = expr_eval(e, &data, &at, e->of_bands);
+        uint64_t still_ns = UINT64_MAX;
+        double v = expr_eval(e, &data, &at, e->of_bands, &still_ns);
 
         if (!(isnan(v) || v == 0 || v == 1))
                 abort();

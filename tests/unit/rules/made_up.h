@@ -99,6 +99,16 @@ static inline bool made_trend(void *ctx, struct rule_subject s, struct trend_res
         return m->has_trend[s.id];
 }
 
+/* Nothing is known to stay. */
+static inline uint64_t made_still(void *ctx, struct rule_subject s, struct time_range range, bool verdict)
+{
+        (void)ctx;
+        (void)s;
+        (void)range;
+        (void)verdict;
+        return 0;
+}
+
 static inline uint64_t made_began(void *ctx, bool of_target)
 {
         (void)of_target;
@@ -183,6 +193,7 @@ static inline struct rule_data made_data(struct made_up *m)
                 .quantile = made_quantile,
                 .fact = made_fact,
                 .trend = made_trend,
+                .still_ns = made_still,
                 .began_ns = made_began,
                 .bands = made_count,
                 .band = made_band,

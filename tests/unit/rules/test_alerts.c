@@ -34,7 +34,7 @@ static void judge(struct world *w, uint64_t seconds)
 {
         struct rule_moment at = made_at(seconds);
 
-        alerts_judge_run(w->alerts, &at);
+        alerts_judge_run(w->alerts, &at, (struct rule_gap){ .follows = false });
 }
 
 static const char *const plain =
@@ -170,7 +170,7 @@ static void a_run_ends_its_alerts(void **state)
         struct rule_moment again = made_at(3);
         again.run = 2;
         again.target_ns = 70 * S;
-        alerts_judge_run(w->alerts, &again);
+        alerts_judge_run(w->alerts, &again, (struct rule_gap){ .follows = false });
         alerts_judge_target(w->alerts, &again);
         assert_string_equal(w->told.text, "fires firing@3 waits pending@3 over/B firing@3 target resolved@3 ");
         assert_int_equal(alerts_count(w->alerts), 5);
@@ -306,11 +306,11 @@ static void alerts_are_bounded(void **state)
         data.band = any_band;
         data.newest = five_mib;
         struct alerts *a = alerts_new("t", rules, &data, &sink);
-        alerts_judge_run(a, &at);
+        alerts_judge_run(a, &at, (struct rule_gap){ .follows = false });
         assert_int_equal(alerts_count(a), LIMIT_ALERTS);
         assert_int_equal(alerts_left_out(a), 50);
         at = made_at(2);
-        alerts_judge_run(a, &at);
+        alerts_judge_run(a, &at, (struct rule_gap){ .follows = false });
         alerts_judge_target(a, &at);
         assert_int_equal(alerts_left_out(a), 50); /* instances, not judgings */
         alerts_end_run(a, &at);

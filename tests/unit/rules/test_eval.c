@@ -12,7 +12,7 @@ static double value_at(struct made_up *m, const char *text, uint64_t seconds)
 
         if (!expr_parse(text, &e, &error))
                 fail_msg("%s: %s", text, error.text);
-        double v = expr_eval(&e, &data, &at, 0);
+        double v = expr_eval(&e, &data, &at, 0, NULL);
         expr_destroy(&e);
         return v;
 }

@@ -17,9 +17,10 @@ struct rig {
         unsigned n_ticks;
 };
 
-static void on_tick(void *ctx, uint64_t watermark_ns)
+static bool on_tick(void *ctx, const struct tracker_tick *tick)
 {
         struct rig *r = ctx;
+        uint64_t watermark_ns = tick->watermark_ns;
         struct trend_result result;
         bool known = tracker_verdict(r->t, subject_series(SERIES_LIVE), &result);
 
@@ -28,6 +29,7 @@ static void on_tick(void *ctx, uint64_t watermark_ns)
         assert_true(!known || result.verdict == TREND_UNKNOWN || result.as_of_ns <= watermark_ns);
         r->ticks[r->n_ticks] = watermark_ns;
         r->verdicts[r->n_ticks++] = known ? result.verdict : TREND_UNKNOWN;
+        return false;
 }
 
 static void rig_open(struct rig *r, const struct tracker_config *config)
@@ -255,14 +257,16 @@ static struct {
         bool even; /* distances are 1 s up to 10 min, then at most a 64th of the gap */
 } ticks;
 
-static void count_tick(void *ctx, uint64_t watermark_ns)
+static bool count_tick(void *ctx, const struct tracker_tick *tick)
 {
+        uint64_t watermark_ns = tick->watermark_ns;
         uint64_t gap_ns = watermark_ns - ticks.from_ns, distance = watermark_ns - ticks.last_ns;
 
         (void)ctx;
         ticks.told++;
         ticks.even &= distance == SECOND || (gap_ns > 600 * SECOND && distance <= gap_ns / 64 + SECOND);
         ticks.last_ns = watermark_ns;
+        return false;
 }
 
 static void test_a_gap_is_bounded(void **state)
