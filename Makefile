@@ -34,9 +34,9 @@ PROTO_ROOMS  := $(addprefix proto/, base eventlog wire follow)
 BOTH_ROOMS   := $(addprefix proto/, cli pattern)
 DAEMON_ROOMS := $(addprefix daemon/, source model trend rules publish transport alerting config rules/file rules/test \
                 target control)
-CLIENT_ROOMS := $(addprefix client/, cli feed history state program \
+CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \
                 console/draw console/table console/scene console/overview console/views console \
-                alerts metrics page api web report pipe trend ctl rules run doctor replay events convert summary notify \
+                metrics page api web report pipe trend ctl rules run doctor replay events convert summary notify \
                 completion)
 
 define read_room

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/answers/answers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "client/answers/evidence.h"
+#include "heapwatch/text.h"
+
+#define CRITICAL_NS (UINT64_C(20) * 60 * 1000000000) /* the limit is that near */
+#define LAG_NS      (UINT64_C(10) * 1000000000)      /* a stream so far behind is an old picture */
+#define LATE_NS     (UINT64_C(5) * 1000000000)       /* a log joined later than that lacks its beginning */
+
+static const struct {
+        const char *key, *text;
+} questions[QUESTIONS] = {
+        [QUESTION_WRONG] = { "wrong", "Is anything wrong?" }, [QUESTION_SINCE] = { "since", "Since when?" },
+        [QUESTION_GROWS] = { "grows", "What grows?" },        [QUESTION_WHERE] = { "where", "Where?" },
+        [QUESTION_UNTIL] = { "until", "Until when?" },        [QUESTION_NEXT] = { "next", "What next?" },
+};
+
+const char *question_text(enum target_question q)
+{
+        return questions[q].text;
+}
+
+const char *question_key(enum target_question q)
+{
+        return questions[q].key;
+}
+
+const char *answer_tone_name(enum answer_tone tone)
+{
+        static const char *const names[] = { "dim", "good", "warn", "bad" };
+
+        return names[tone];
+}
+
+/* ------------------------------------------------------------ in one word */
+
+static const char *const endings[] = {
+        [KILLED] = "killed", [ENDED_BADLY] = "failed",    [CRASHED] = "crashed",
+        [LOST] = "lost",     [FAILED] = "cannot be read", [AWAITED] = "waiting",
+};
+
+static bool ended_badly(const struct evidence *e)
+{
+        return e->ending >= ENDED_BADLY && e->ending <= FAILED;
+}
+
+static const char *const verdicts[] = { "unknown", "steady", "growing", "leak" };
+
+/* The verdict's word is the daemon's everywhere: an end that is no surprise does not hide it. */
+static void one_word(struct answers *a, const struct evidence *e)
+{
+        static const enum answer_tone tones[] = { ANSWER_DIM, ANSWER_GOOD, ANSWER_WARN, ANSWER_BAD };
+
+        if (ended_badly(e) || (e->ending == AWAITED && !e->t->run)) {
+                a->word = endings[e->ending];
+                a->tone = e->ending == AWAITED ? ANSWER_DIM : e->ending == LOST ? ANSWER_WARN : ANSWER_BAD;
+                return;
+        }
+        a->word = verdicts[e->verdict];
+        a->tone = tones[e->verdict];
+}
+
+/* Table: what is worst stands first. Within one rank the faces sort by the rate of growth. */
+static int rank(const struct answers *a, const struct evidence *e)
+{
+        bool critical = e->grows && !e->over && a->has_limit && a->limit_ns < CRITICAL_NS;
+
+        if (critical)
+                return 90;
+        if (ended_badly(e) && e->ending != LOST && e->ending != FAILED)
+                return 80;
+        if (e->verdict == HW__VERDICT__VERDICT_LEAK)
+                return e->over ? 60 : 70;
+        if (a->answer[QUESTION_WRONG].tone == ANSWER_BAD)
+                return 65;
+        if (e->verdict == HW__VERDICT__VERDICT_GROWING)
+                return e->over ? 40 : 50;
+        if (a->answer[QUESTION_WRONG].tone == ANSWER_WARN)
+                return 45;
+        return e->verdict == HW__VERDICT__VERDICT_UNKNOWN ? 20 : 10;
+}
+
+/* ---------------------------------------------------------------- caveats */
+
+static char *caveat(struct answers *a)
+{
+        return a->n_caveats < ANSWER_CAVEATS ? a->caveats[a->n_caveats++] : NULL;
+}
+
+static void find_damage(struct answers *a, const Hw__Health *h)
+{
+        char *text, number[HW_NUMBER_MAX];
+
+        if (h && h->has_lost_bytes && h->lost_bytes && (text = caveat(a))) {
+                say(text, "Damaged: ");
+                say_bytes(text, h->lost_bytes);
+                say(text, " of its log were skipped");
+                if (h->has_resyncs && h->resyncs)
+                        say(text, " in %s %s", hw_count_text(number, sizeof(number), h->resyncs),
+                            h->resyncs == 1 ? "place" : "places");
+                if (h->n_damages && h->damages[h->n_damages - 1]->reason)
+                        say(text, " (%.120s)", h->damages[h->n_damages - 1]->reason);
+                say(text, ": numbers may be low");
+        }
+        if (h && h->has_lag_ns && h->lag_ns > LAG_NS && (text = caveat(a))) {
+                say(text, "Late: its events arrive ");
+                say_duration(text, h->lag_ns);
+                say(text, " after they happened");
+        }
+        if (h && h->has_bands_left_out && h->bands_left_out && (text = caveat(a)))
+                say(text, "%s bands are beyond the daemon's limit and left out",
+                    hw_count_text(number, sizeof(number), h->bands_left_out));
+}
+
+static void find_caveats(struct answers *a, const struct evidence *e)
+{
+        const Hw__Run *run = e->t->target ? e->t->target->run_info : NULL;
+        char *text;
+
+        find_damage(a, e->t->health);
+        if (e->ending == AWAITED && e->t->run && (text = caveat(a)))
+                say(text, "Nothing comes from it now: %s", e->detail);
+        if (run && run->has_first_time_ns && run->first_time_ns > LATE_NS && (text = caveat(a))) {
+                say(text, "Joined late: nothing is known of its first ");
+                say_duration(text, run->first_time_ns);
+        }
+        if (e->t->census && e->t->census->has_unfinished && e->t->census->unfinished && (text = caveat(a)))
+                say(text, "Its newest census is cut: its bands are counted short");
+}
+
+/* ------------------------------------------------------------------- whole */
+
+static void find_numbers(struct answers *a, const struct evidence *e)
+{
+        const Hw__Note *note = note_near(e);
+
+        a->verdict = e->verdict;
+        if (e->trend && e->verdict && e->trend->has_slope) {
+                a->has_slope = true;
+                a->slope = e->trend->slope;
+        }
+        if (e->grows && e->trend->has_onset_ns) {
+                a->has_onset = true;
+                a->onset_ns = e->trend->onset_ns;
+        }
+        if (e->grows && e->limit && e->limit->has_mid_ns) {
+                a->has_limit = true;
+                a->limit_ns = e->limit->mid_ns;
+        }
+        if (note)
+                (void)hw_utf8_clean(a->note, sizeof(a->note), note->text, strlen(note->text));
+        if (e->where == HW__GROWTH__WHERE__WHERE_OFF_HEAP && e->grows) {
+                (void)snprintf(a->culprit_text, sizeof(a->culprit_text), "off the heap");
+        } else if (e->growing && e->growing->label) {
+                a->culprit = e->growing->band;
+                (void)hw_utf8_clean(a->culprit_text, sizeof(a->culprit_text), e->growing->label,
+                                    strlen(e->growing->label));
+        }
+}
+
+void answers_of(struct answers *ret, const struct world_target *t, bool live)
+{
+        static void (*const fill[QUESTIONS])(struct target_answer *, const struct evidence *) = {
+                [QUESTION_WRONG] = answer_wrong, [QUESTION_SINCE] = answer_since, [QUESTION_GROWS] = answer_grows,
+                [QUESTION_WHERE] = answer_where, [QUESTION_UNTIL] = answer_until, [QUESTION_NEXT] = answer_next,
+        };
+        struct evidence e;
+
+        *ret = (struct answers){ 0 };
+        evidence_of(&e, t, live);
+        for (int q = 0; q < QUESTIONS; q++)
+                fill[q](&ret->answer[q], &e);
+        one_word(ret, &e);
+        find_numbers(ret, &e);
+        find_caveats(ret, &e);
+        ret->rank = rank(ret, &e);
+}
+
+char *answer_whole(char *out, size_t size, const struct target_answer *a, const char *time)
+{
+        (void)snprintf(out, size, "%s%s%s", a->text, a->has_time ? time : "", a->after);
+        return out;
+}
+
+char *answers_headline(char *out, size_t size, const struct answers *a, const char *onset)
+{
+        char number[HW_NUMBER_MAX];
+        int n = snprintf(out, size, "%s", a->word);
+
+#define MORE(...) (n += (size_t)n < size ? snprintf(out + n, size - (size_t)n, __VA_ARGS__) : 0)
+        if (a->verdict >= HW__VERDICT__VERDICT_GROWING && strcmp(a->word, verdicts[a->verdict]) != 0)
+                MORE(", %s", verdicts[a->verdict]);
+        if (a->has_slope && a->verdict >= HW__VERDICT__VERDICT_GROWING)
+                MORE(": %s%s", a->slope >= 0 ? "+" : "", hw_rate_text(number, sizeof(number), a->slope));
+        if (a->has_onset)
+                MORE(" since %s", onset);
+        if (a->has_onset && a->note[0])
+                MORE(" (%.40s)", a->note);
+        if (a->culprit_text[0] && a->verdict >= HW__VERDICT__VERDICT_GROWING)
+                MORE(", %s", a->culprit_text);
+        if (a->has_limit)
+                MORE(", limit in %s", hw_duration_text(number, sizeof(number), (double)a->limit_ns));
+#undef MORE
+        return out;
+}

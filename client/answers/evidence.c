@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/answers/evidence.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "proto/base/severity.h"
+#include "heapwatch/text.h"
+#include "proto/base/rate.h"
+
+/* ------------------------------------------------------------------- words */
+
+void say(char text[ANSWER_TEXT], const char *format, ...)
+{
+        char more[ANSWER_TEXT];
+        size_t used = strlen(text);
+        va_list args;
+
+        va_start(args, format);
+        int n = vsnprintf(more, sizeof(more), format, args);
+        va_end(args);
+        if (n > 0)
+                (void)hw_utf8_clean(text + used, ANSWER_TEXT - used, more, strlen(more));
+}
+
+void say_rate(char text[ANSWER_TEXT], double rate, bool has_interval, double low, double high)
+{
+        const struct rate_unit unit = rate_unit(rate);
+        char number[HW_NUMBER_MAX];
+
+        say(text, "%s", rate_text(number, sizeof(number), unit, rate));
+        if (!has_interval)
+                return;
+        say(text, " (%s", rate_text(number, sizeof(number), unit, low));
+        say(text, " to %s)", rate_text(number, sizeof(number), unit, high));
+}
+
+void say_bytes(char text[ANSWER_TEXT], uint64_t bytes)
+{
+        char number[HW_NUMBER_MAX];
+
+        say(text, "%s", hw_bytes_text(number, sizeof(number), (double)bytes));
+}
+
+void say_duration(char text[ANSWER_TEXT], uint64_t ns)
+{
+        char number[HW_NUMBER_MAX];
+
+        say(text, "%s", hw_duration_text(number, sizeof(number), (double)ns));
+}
+
+const char *series_words(Hw__Series series)
+{
+        switch (series) {
+        case HW__SERIES__SERIES_LIVE:
+                return "live data";
+        case HW__SERIES__SERIES_OFF_HEAP:
+                return "memory outside of the heap";
+        case HW__SERIES__SERIES_RSS:
+                return "resident memory";
+        default:
+                return "the heap";
+        }
+}
+
+/* ------------------------------------------------------------------ bands */
+
+static bool is_text(const char *text)
+{
+        return text && *text;
+}
+
+const char *band_source(const Hw__Band *band)
+{
+        if (!band)
+                return NULL;
+        if (band->info_table && is_text(band->info_table->source))
+                return band->info_table->source;
+        for (size_t i = 0; i < band->n_stack; i++) /* innermost first */
+                if (is_text(band->stack[i]->source) && band->stack[i]->source[0] != '<')
+                        return band->stack[i]->source;
+        return NULL;
+}
+
+bool say_band_place(char text[ANSWER_TEXT], const Hw__Band *band)
+{
+        const Hw__InfoTable *table = band ? band->info_table : NULL;
+        const char *module = table ? table->module : band && band->n_stack ? band->stack[0]->module : NULL;
+        const char *source = band_source(band);
+        size_t before = strlen(text);
+
+        if (table && is_text(table->type))
+                say(text, "type %.120s", table->type);
+        if (is_text(module))
+                say(text, "%smodule %.120s", strlen(text) > before ? ", " : "", module);
+        if (source)
+                say(text, "%s%.160s", strlen(text) > before ? ", " : "", source);
+        return strlen(text) > before;
+}
+
+/* ----------------------------------------------------------------- ending */
+
+static enum ending ending_of(const Hw__Target *state)
+{
+        if (!state || !state->has_state)
+                return STILL_RUNS;
+        bool killed = state->has_exit_signal && state->exit_signal;
+
+        switch (state->state) {
+        case HW__TARGET__STATE__STATE_ENDED:
+                return killed ? KILLED : state->has_exit_status && state->exit_status ? ENDED_BADLY : ENDED;
+        case HW__TARGET__STATE__STATE_CRASHED:
+                return killed ? KILLED : state->has_exit_status && state->exit_status ? ENDED_BADLY : CRASHED;
+        case HW__TARGET__STATE__STATE_LOST:
+                return LOST;
+        case HW__TARGET__STATE__STATE_FAILED:
+                return FAILED;
+        case HW__TARGET__STATE__STATE_WAITING:
+        case HW__TARGET__STATE__STATE_CONNECTED:
+                return AWAITED;
+        default:
+                return STILL_RUNS;
+        }
+}
+
+/* ------------------------------------------------------------------ growth */
+
+static const Hw__Trend *judged(const struct world_target *t, Hw__Series series)
+{
+        const Hw__Trend *trend = t->trends[series];
+
+        return trend && trend->has_verdict ? trend : NULL;
+}
+
+static bool rises(const Hw__Trend *trend)
+{
+        return trend && trend->verdict >= HW__VERDICT__VERDICT_GROWING;
+}
+
+/* The first of two series that grows, else the first that is judged. */
+static Hw__Series which(const struct world_target *t, Hw__Series first, Hw__Series second)
+{
+        if (rises(judged(t, first)) || !judged(t, second))
+                return first;
+        return rises(judged(t, second)) || !judged(t, first) ? second : first;
+}
+
+static Hw__Series deciding(const struct world_target *t, Hw__Growth__Where where)
+{
+        switch (where) {
+        case HW__GROWTH__WHERE__WHERE_RETENTION:
+                return which(t, HW__SERIES__SERIES_HEAP_SIZE, HW__SERIES__SERIES_BLOCKS_SIZE);
+        case HW__GROWTH__WHERE__WHERE_OFF_HEAP:
+                return which(t, HW__SERIES__SERIES_OFF_HEAP, HW__SERIES__SERIES_RSS);
+        default:
+                return judged(t, HW__SERIES__SERIES_LIVE) ? HW__SERIES__SERIES_LIVE : HW__SERIES__SERIES_HEAP_SIZE;
+        }
+}
+
+static void find_growth(struct evidence *e)
+{
+        const struct world_target *t = e->t;
+        const Hw__Growth *growth = t->trend_state ? t->trend_state->growth : NULL;
+
+        e->where = growth && growth->has_where ? growth->where : HW__GROWTH__WHERE__WHERE_UNKNOWN;
+        e->series = deciding(t, e->where);
+        e->trend = judged(t, e->series);
+        e->verdict = e->trend ? e->trend->verdict : HW__VERDICT__VERDICT_UNKNOWN;
+        if (e->where == HW__GROWTH__WHERE__WHERE_NOWHERE)
+                e->verdict = HW__VERDICT__VERDICT_STEADY;
+        else if (e->where == HW__GROWTH__WHERE__WHERE_UNKNOWN && e->verdict == HW__VERDICT__VERDICT_STEADY)
+                e->verdict = HW__VERDICT__VERDICT_UNKNOWN; /* live data are flat, but something else is in doubt */
+        e->grows = e->verdict >= HW__VERDICT__VERDICT_GROWING;
+        if (growth && growth->n_bands) {
+                uint32_t id = growth->bands[0]->band;
+
+                e->growing = growth->bands[0];
+                e->band = id > 0 && id <= t->n_bands && t->bands[id - 1] ? t->bands[id - 1]->def : NULL;
+        }
+        e->limit = t->trend_state ? t->trend_state->time_to_limit : NULL;
+        for (uint32_t i = 0; i < t->n_bands; i++)
+                if (t->bands[i] && t->bands[i]->bytes > (e->largest ? e->largest->bytes : 0))
+                        e->largest = t->bands[i];
+}
+
+/* ------------------------------------------------------------------ alerts */
+
+/* What the verdict and the state say themselves. */
+static bool says_the_same(const struct evidence *e, const char *rule)
+{
+        static const char *const of_growth[] = { "leak", "leaking-band", "memory-runs-out-soon", "memory-runs-out-now",
+                                                 "off-heap-growth" };
+
+        if (!rule)
+                return false;
+        if (!strcmp(rule, "crashed"))
+                return e->ending >= ENDED_BADLY && e->ending <= LOST;
+        for (size_t i = 0; e->grows && i < sizeof(of_growth) / sizeof(of_growth[0]); i++)
+                if (!strcmp(rule, of_growth[i]))
+                        return true;
+        return false;
+}
+
+static void find_alert(struct evidence *e)
+{
+        const Hw__Alerts *alerts = e->t->alerts;
+
+        for (size_t i = 0; alerts && i < alerts->n_alerts; i++) {
+                const Hw__Alert *a = alerts->alerts[i];
+
+                if (!a->has_state || a->state != HW__ALERT__STATE__STATE_FIRING || says_the_same(e, a->rule))
+                        continue;
+                e->n_alerts++;
+                if (!e->alert || severity_of(a->severity) > severity_of(e->alert->severity))
+                        e->alert = a;
+        }
+}
+
+void evidence_of(struct evidence *ret, const struct world_target *t, bool live)
+{
+        *ret = (struct evidence){ .t = t, .live = live, .ending = ending_of(t->target), .detail = "" };
+        if (t->target && t->target->detail)
+                ret->detail = t->target->detail;
+        ret->over = !live || (ret->ending != STILL_RUNS && ret->ending != AWAITED);
+        find_growth(ret);
+        find_alert(ret);
+}

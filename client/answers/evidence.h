@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* evidence.h - what the answers rest on, picked out of a target's state once. Not for others. */
+#ifndef HW_CLIENT_ANSWERS_EVIDENCE_H
+#define HW_CLIENT_ANSWERS_EVIDENCE_H
+
+#include "client/answers/answers.h"
+
+enum ending { STILL_RUNS, ENDED, ENDED_BADLY, KILLED, CRASHED, LOST, FAILED, AWAITED };
+
+struct evidence {
+        const struct world_target *t;
+        bool live; /* a daemon follows it */
+        enum ending ending;
+        bool over;                        /* its run is over, or its log is finished: nothing more comes */
+        const char *detail;               /* the daemon's words for the state; "" */
+        Hw__Growth__Where where;          /* UNKNOWN when nothing was said */
+        Hw__Series series;                /* whose trend decides */
+        const Hw__Trend *trend;           /* that one; NULL: none */
+        Hw__Verdict verdict;              /* its verdict, STEADY when nothing grows anywhere */
+        bool grows;                       /* verdict is growing or leak */
+        const Hw__GrowingBand *growing;   /* the band that grows most; NULL */
+        const Hw__Band *band;             /* what it is; NULL */
+        const struct world_band *largest; /* of the newest census; NULL */
+        const Hw__Alert *alert;           /* the gravest that fires and says something else than the verdict; NULL */
+        size_t n_alerts;                  /* of those */
+        const Hw__TimeToLimit *limit;     /* NULL: nothing grows towards a limit */
+};
+
+void evidence_of(struct evidence *ret, const struct world_target *t, bool live);
+
+/* Text that is put together, cut at a character. */
+__attribute__((format(printf, 2, 3))) void say(char text[ANSWER_TEXT], const char *format, ...);
+
+/* "912 KiB/s (850 KiB/s to 970 KiB/s)"; without the interval when it is not known. */
+void say_rate(char text[ANSWER_TEXT], double rate, bool has_interval, double low, double high);
+void say_bytes(char text[ANSWER_TEXT], uint64_t bytes);
+void say_duration(char text[ANSWER_TEXT], uint64_t ns);
+
+/* "live data", "the heap", "memory outside of the heap", "resident memory" */
+const char *series_words(Hw__Series series);
+
+/* "type CartItem, module Main, src/Main.hs:12": what tells of a band beside its label; false: nothing does. */
+bool say_band_place(char text[ANSWER_TEXT], const Hw__Band *band);
+
+/* Where it is in the program's source; NULL: the log does not say. */
+const char *band_source(const Hw__Band *band);
+
+/* The answers, each from the evidence into an empty one; next.c also says what its advice is called. */
+void answer_wrong(struct target_answer *a, const struct evidence *e);
+void answer_since(struct target_answer *a, const struct evidence *e);
+void answer_grows(struct target_answer *a, const struct evidence *e);
+void answer_where(struct target_answer *a, const struct evidence *e);
+void answer_until(struct target_answer *a, const struct evidence *e);
+void answer_next(struct target_answer *a, const struct evidence *e);
+/* What the program said near the onset; NULL. */
+const Hw__Note *note_near(const struct evidence *e);
+
+const char *advice_name(const struct evidence *e);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* wrong.c - is anything wrong, and what: how it ended first, then the verdict, then what else fires. */
+#include "client/answers/evidence.h"
+
+#include <string.h>
+
+#include "proto/base/severity.h"
+
+/* "killed by signal 9 (SIGKILL)" as a sentence. */
+static void say_ending(struct target_answer *a, const struct evidence *e)
+{
+        switch (e->ending) {
+        case KILLED:
+                say(a->text, "It was %s", e->detail);
+                break;
+        case ENDED_BADLY:
+                say(a->text, "It %s", e->detail);
+                break;
+        case CRASHED:
+                say(a->text, "It crashed: %s", e->detail);
+                break;
+        case LOST:
+                say(a->text, "The connection is lost: %s", e->detail);
+                break;
+        case FAILED:
+                say(a->text, "Its log cannot be read: %s", e->detail);
+                break;
+        default:
+                break;
+        }
+        a->tone = e->ending == LOST ? ANSWER_WARN : ANSWER_BAD;
+}
+
+static void say_growth(struct target_answer *a, const struct evidence *e)
+{
+        const Hw__Trend *t = e->trend;
+        bool leak = e->verdict == HW__VERDICT__VERDICT_LEAK;
+
+        say(a->text, "%s%s %s", leak ? "A leak: " : "It grows: ", series_words(e->series), e->over ? "grew" : "grows");
+        if (t->has_slope) {
+                say(a->text, " by ");
+                say_rate(a->text, t->slope, t->has_slope_low && t->has_slope_high, t->slope_low, t->slope_high);
+        }
+        if (leak)
+                say(a->text, " and %s not slow down", e->over ? "did" : "does");
+        else if (t->evidence && t->evidence->missing)
+                say(a->text, "; not called a leak: %.200s", t->evidence->missing);
+}
+
+static void say_not_known(struct target_answer *a, const struct evidence *e)
+{
+        const Hw__Trend *t = e->trend;
+
+        say(a->text, e->over ? "Not known" : "Not known yet");
+        if (t && t->has_verdict_in_ns && !e->over) {
+                say(a->text, ": verdict in ");
+                say_duration(a->text, t->verdict_in_ns);
+                say(a->text, " at this step");
+        } else if (!t) {
+                say(a->text, e->over ? ": no collection has shown what is live"
+                                     : ": no major collection has shown yet what is live");
+        } else if (t->verdict == HW__VERDICT__VERDICT_UNKNOWN && e->over) {
+                say(a->text, ": the run was too short for a verdict at this step");
+        } else if (t->verdict == HW__VERDICT__VERDICT_STEADY) {
+                say(a->text, ": live data do not grow, but whether other memory does has not shown%s",
+                    e->over ? "" : " yet");
+        }
+        if (!t || !t->has_provisional_slope)
+                return;
+        say(a->text, "; provisional growth ");
+        say_rate(a->text, t->provisional_slope, t->has_provisional_low && t->has_provisional_high, t->provisional_low,
+                 t->provisional_high);
+        if (t->has_provisional_span_ns) {
+                say(a->text, " over ");
+                say_duration(a->text, t->provisional_span_ns);
+        }
+}
+
+static void say_verdict(struct target_answer *a, const struct evidence *e)
+{
+        switch (e->verdict) {
+        case HW__VERDICT__VERDICT_LEAK:
+        case HW__VERDICT__VERDICT_GROWING:
+                a->tone = e->verdict == HW__VERDICT__VERDICT_LEAK ? ANSWER_BAD : ANSWER_WARN;
+                say_growth(a, e);
+                break;
+        case HW__VERDICT__VERDICT_STEADY:
+                a->tone = ANSWER_GOOD;
+                say(a->text, e->over ? "No: memory showed no lasting growth" : "No: memory shows no lasting growth");
+                break;
+        default:
+                say_not_known(a, e);
+        }
+}
+
+static const char *summary_of(const Hw__Alert *alert)
+{
+        for (size_t i = 0; i < alert->n_annotations; i++)
+                if (alert->annotations[i]->name && !strcmp(alert->annotations[i]->name, "summary"))
+                        return alert->annotations[i]->value;
+        return alert->sentence;
+}
+
+static void say_alerts(struct target_answer *a, const struct evidence *e)
+{
+        const char *summary = e->alert ? summary_of(e->alert) : NULL;
+        enum answer_tone tone;
+
+        if (!e->alert)
+                return;
+        tone = severity_of(e->alert->severity) == SEVERITY_CRITICAL  ? ANSWER_BAD
+               : severity_of(e->alert->severity) == SEVERITY_WARNING ? ANSWER_WARN
+                                                                     : a->tone;
+        if (a->tone < tone)
+                a->tone = tone;
+        if (a->tone == ANSWER_GOOD || !strncmp(a->text, "No: ", 4))
+                *a = (struct target_answer){ .tone = tone > ANSWER_GOOD ? tone : ANSWER_GOOD };
+        say(a->text, "%s%s", a->text[0] ? "; also: " : "", e->alert->rule ? e->alert->rule : "an alert");
+        if (summary)
+                say(a->text, ": %.240s", summary);
+        if (e->n_alerts > 1)
+                say(a->text, "; %zu more alerts fire", e->n_alerts - 1);
+}
+
+void answer_wrong(struct target_answer *a, const struct evidence *e)
+{
+        if (e->ending >= ENDED_BADLY && e->ending <= FAILED) {
+                say_ending(a, e);
+                if (e->grows) {
+                        struct target_answer before = { .tone = ANSWER_DIM };
+
+                        say_growth(&before, e);
+                        say(a->text, ". Before: %s", before.text);
+                }
+        } else if (e->ending == AWAITED && !e->t->run) {
+                say(a->text, "Nothing to see yet: %s", e->detail[0] ? e->detail : "its log is awaited");
+        } else {
+                say_verdict(a, e);
+        }
+        say_alerts(a, e);
+}

@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_answers.c - what a screen says first: from states, verdicts, bands, ends and alerts to words and advice. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "client/answers/evidence.h"
+#include "heapwatch/text.h"
+#include "proto/eventlog/advice.h"
+#include "tests/unit/console/made_up.h"
+
+#define MINUTE (60 * SECOND)
+
+/* A target put together by hand; whatever is NULL is not known. */
+struct made {
+        struct world_target t;
+        Hw__Target state;
+        Hw__Run run;
+        Hw__Trend live, heap, off_heap;
+        Hw__Note before;
+        Hw__Trends trends;
+        Hw__Growth growth;
+        Hw__GrowingBand growing, *growings[1];
+        Hw__TimeToLimit limit;
+        Hw__Band band;
+        Hw__InfoTable table;
+        Hw__CostCentre centre, *centres[1];
+        struct world_band world_band, *bands[1];
+        Hw__Census census;
+        Hw__Heap heap_state;
+        Hw__Process process;
+        Hw__Health health;
+        Hw__Advice advice, *advices[1];
+        Hw__Alerts alerts;
+        Hw__Alert alert, *alert_list[1];
+        Hw__Gc gc;
+        Hw__Nonmoving nonmoving;
+};
+
+static void verdict_of(Hw__Trend *t, Hw__Verdict verdict, double slope)
+{
+        t->has_verdict = t->has_slope = t->has_slope_low = t->has_slope_high = 1;
+        t->verdict = verdict;
+        t->slope = slope;
+        t->slope_low = slope * 0.5;
+        t->slope_high = slope * 2;
+        t->has_since_ns = 1;
+        t->since_ns = 4 * MINUTE;
+}
+
+/* A running program, steady, with a heap profile of one band. */
+static void begin(struct made *m)
+{
+        *m = (struct made){ .state = HW__TARGET__INIT,
+                            .run = HW__RUN__INIT,
+                            .live = HW__TREND__INIT,
+                            .heap = HW__TREND__INIT,
+                            .off_heap = HW__TREND__INIT,
+                            .before = HW__NOTE__INIT,
+                            .trends = HW__TRENDS__INIT,
+                            .growth = HW__GROWTH__INIT,
+                            .growing = HW__GROWING_BAND__INIT,
+                            .limit = HW__TIME_TO_LIMIT__INIT,
+                            .band = HW__BAND__INIT,
+                            .table = HW__INFO_TABLE__INIT,
+                            .centre = HW__COST_CENTRE__INIT,
+                            .census = HW__CENSUS__INIT,
+                            .heap_state = HW__HEAP__INIT,
+                            .process = HW__PROCESS__INIT,
+                            .health = HW__HEALTH__INIT,
+                            .advice = HW__ADVICE__INIT,
+                            .alerts = HW__ALERTS__INIT,
+                            .alert = HW__ALERT__INIT,
+                            .gc = HW__GC__INIT,
+                            .nonmoving = HW__NONMOVING__INIT };
+        (void)snprintf(m->t.name, sizeof(m->t.name), "api");
+        m->t.run = 1;
+        m->t.event_time_ns = 10 * MINUTE;
+        m->t.target = &m->state;
+        m->state.has_state = 1;
+        m->state.state = HW__TARGET__STATE__STATE_RUNNING;
+        m->state.run_info = &m->run;
+        m->run.ghc_version = (char *)"9.4.7";
+        m->run.has_breakdown = 1;
+        m->run.breakdown = HW__BREAKDOWN__BREAKDOWN_INFO_TABLE;
+        m->t.trends[HW__SERIES__SERIES_LIVE] = &m->live;
+        verdict_of(&m->live, HW__VERDICT__VERDICT_STEADY, 0);
+        m->t.trend_state = &m->trends;
+        m->trends.growth = &m->growth;
+        m->growth.has_where = 1;
+        m->growth.where = HW__GROWTH__WHERE__WHERE_NOWHERE;
+        m->t.census = &m->census;
+        m->band.has_id = m->growing.has_band = 1;
+        m->band.id = m->growing.band = 1;
+        m->band.label = m->growing.label = (char *)"Main.CartItem";
+        m->world_band = (struct world_band){ .id = 1, .def = &m->band, .bytes = 40 * MIB, .census = 1 };
+        m->census.has_number = 1;
+        m->census.number = 1;
+        m->bands[0] = &m->world_band;
+        m->t.bands = m->bands;
+        m->t.n_bands = 1;
+        m->t.heap = &m->heap_state;
+        m->heap_state.has_live_bytes = m->heap_state.has_heap_size_bytes = 1;
+        m->heap_state.live_bytes = 42 * MIB;
+        m->heap_state.heap_size_bytes = 90 * MIB;
+        m->t.health = &m->health;
+        m->t.alerts = &m->alerts;
+}
+
+static void leak_live(struct made *m)
+{
+        begin(m);
+        verdict_of(&m->live, HW__VERDICT__VERDICT_LEAK, 912 * 1024.0);
+        m->live.has_onset_ns = 1;
+        m->live.onset_ns = 5 * MINUTE;
+        m->growth.where = HW__GROWTH__WHERE__WHERE_LIVE;
+        m->growings[0] = &m->growing;
+        m->growth.bands = m->growings;
+        m->growth.n_bands = 1;
+        m->growing.has_verdict = m->growing.has_slope = m->growing.has_bytes = 1;
+        m->growing.verdict = HW__VERDICT__VERDICT_LEAK;
+        m->growing.slope = 880 * 1024.0;
+        m->growing.bytes = 40 * MIB;
+}
+
+static struct answers asked(const struct made *m)
+{
+        struct answers a;
+
+        answers_of(&a, &m->t, true);
+        for (int q = 0; q < QUESTIONS; q++)
+                assert_true(a.answer[q].text[0] != '\0');
+        return a;
+}
+
+static const char *advice(const struct made *m)
+{
+        struct evidence e;
+
+        evidence_of(&e, &m->t, true);
+        return advice_name(&e);
+}
+
+static void has(const char *text, const char *part)
+{
+        if (!strstr(text, part))
+                fail_msg("\"%s\" is not in \"%s\"", part, text);
+}
+
+static void says(const struct answers *a, enum target_question q, const char *part)
+{
+        char text[2 * ANSWER_TEXT];
+
+        has(answer_whole(text, sizeof(text), &a->answer[q], "<T>"), part);
+}
+
+/* ---------------------------------------------------------------- verdicts */
+
+static void a_steady_program_has_nothing_wrong(void **state)
+{
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        begin(&m);
+        a = asked(&m);
+        assert_string_equal(a.word, "steady");
+        assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_GOOD);
+        says(&a, QUESTION_WRONG, "No: memory shows no lasting growth");
+        says(&a, QUESTION_SINCE, "steady since <T>");
+        says(&a, QUESTION_GROWS, "No band; the largest is Main.CartItem with 40.0 MiB");
+        says(&a, QUESTION_WHERE, "Nowhere: live 42.0 MiB, heap 90.0 MiB");
+        says(&a, QUESTION_UNTIL, "No limit is known");
+        says(&a, QUESTION_NEXT, "Nothing");
+        assert_string_equal(advice(&m), "nothing");
+        assert_int_equal(a.culprit, 0);
+}
+
+static void a_leak_is_told_from_end_to_end(void **state)
+{
+        struct made m;
+        struct answers a;
+        char text[ANSWER_TEXT];
+
+        (void)state;
+        leak_live(&m);
+        m.band.info_table = &m.table;
+        m.table.type = (char *)"CartItem";
+        m.table.module = (char *)"Main";
+        m.table.source = (char *)"src/Main.hs:12:3-20";
+        m.live.note_before = &m.before;
+        m.before.has_time_ns = m.before.has_what = 1;
+        m.before.time_ns = 5 * MINUTE - 20000000;
+        m.before.what = HW__NOTE__WHAT__WHAT_MARKER;
+        m.before.text = (char *)"cache on";
+        m.trends.time_to_limit = &m.limit;
+        m.limit.has_low_ns = m.limit.has_mid_ns = m.limit.has_high_ns = m.limit.has_source = m.limit.has_limit_bytes =
+                1;
+        m.limit.low_ns = 35 * MINUTE;
+        m.limit.mid_ns = 42 * MINUTE;
+        m.limit.high_ns = 55 * MINUTE;
+        m.limit.source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP;
+        m.limit.limit_bytes = 512 * MIB;
+        a = asked(&m);
+        assert_string_equal(a.word, "leak");
+        assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_BAD);
+        says(&a, QUESTION_WRONG, "A leak: live data grows by 912 KiB/s");
+        says(&a, QUESTION_WRONG, "does not slow down");
+        says(&a, QUESTION_SINCE, "growth began at <T>, 20.0 ms after the marker “cache on”");
+        assert_int_equal(a.answer[QUESTION_SINCE].time_ns, 5 * MINUTE);
+        says(&a, QUESTION_GROWS,
+             "Main.CartItem (type CartItem, module Main, src/Main.hs:12:3-20): 40.0 MiB, +880 KiB/s");
+        says(&a, QUESTION_WHERE, "in live data");
+        says(&a, QUESTION_UNTIL, "In 42m 00s (35m 00s to 55m 00s): the heap limit -M (512 MiB)");
+        says(&a, QUESTION_NEXT, "Look at src/Main.hs:12:3-20");
+        assert_int_equal(a.culprit, 1);
+        assert_string_equal(answers_headline(text, sizeof(text), &a, "5m 00s"),
+                            "leak: +912 KiB/s since 5m 00s (cache on), Main.CartItem, limit in 42m 00s");
+}
+
+static void before_a_verdict_there_is_a_provisional_growth_and_a_countdown(void **state)
+{
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        begin(&m);
+        m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN;
+        m.live = (Hw__Trend)HW__TREND__INIT;
+        m.live.has_verdict = m.live.has_verdict_in_ns = m.live.has_provisional_slope = m.live.has_provisional_span_ns =
+                1;
+        m.live.has_provisional_low = m.live.has_provisional_high = 1;
+        m.live.verdict_in_ns = 6 * MINUTE;
+        m.live.provisional_slope = 10240;
+        m.live.provisional_low = 5120;
+        m.live.provisional_high = 20480;
+        m.live.provisional_span_ns = 2 * MINUTE;
+        a = asked(&m);
+        assert_string_equal(a.word, "unknown");
+        says(&a, QUESTION_WRONG, "Not known yet: verdict in 6m 00s at this step; provisional growth 10.0 KiB/s");
+        says(&a, QUESTION_WRONG, "over 2m 00s");
+        says(&a, QUESTION_NEXT, "Wait for the verdict, in 6m 00s");
+        m.state.state = HW__TARGET__STATE__STATE_ENDED;
+        m.live.has_verdict_in_ns = 0;
+        a = asked(&m);
+        says(&a, QUESTION_WRONG, "too short for a verdict");
+        assert_string_equal(advice(&m), "too-short");
+        m.state.state = HW__TARGET__STATE__STATE_RUNNING;
+        m.t.trends[HW__SERIES__SERIES_LIVE] = NULL;
+        a = asked(&m);
+        says(&a, QUESTION_WRONG, "no major collection has shown yet what is live");
+        assert_string_equal(advice(&m), "no-live-yet");
+}
+
+static void where_decides_whose_verdict_is_shown(void **state)
+{
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        begin(&m);
+        m.t.trends[HW__SERIES__SERIES_HEAP_SIZE] = &m.heap;
+        verdict_of(&m.heap, HW__VERDICT__VERDICT_GROWING, 4096);
+        m.growth.where = HW__GROWTH__WHERE__WHERE_RETENTION;
+        a = asked(&m);
+        assert_string_equal(a.word, "growing");
+        says(&a, QUESTION_WRONG, "It grows: the heap grows by 4.00 KiB/s");
+        says(&a, QUESTION_WHERE, "beyond live data");
+        assert_string_equal(advice(&m), "retention");
+        m.t.gc = &m.gc;
+        m.gc.nonmoving = &m.nonmoving;
+        m.nonmoving.has_cycles = 1;
+        m.nonmoving.cycles = 3;
+        a = asked(&m);
+        says(&a, QUESTION_NEXT, "If it goes on: The nonmoving heap does not compact");
+
+        m.t.trends[HW__SERIES__SERIES_OFF_HEAP] = &m.off_heap;
+        verdict_of(&m.off_heap, HW__VERDICT__VERDICT_LEAK, 1 << 20);
+        m.growth.where = HW__GROWTH__WHERE__WHERE_OFF_HEAP;
+        a = asked(&m);
+        assert_string_equal(a.word, "leak");
+        assert_string_equal(a.culprit_text, "off the heap");
+        says(&a, QUESTION_WRONG, "memory outside of the heap grows by 1.00 MiB/s");
+        assert_string_equal(advice(&m), "off-heap");
+
+        m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN; /* live is flat, the rest has not shown */
+        a = asked(&m);
+        assert_string_equal(a.word, "unknown");
+        says(&a, QUESTION_WRONG, "whether other memory does has not shown yet");
+}
+
+/* -------------------------------------------------------------------- ends */
+
+static void how_it_ended_comes_first(void **state)
+{
+        struct made m;
+        struct answers a;
+        char text[ANSWER_TEXT];
+
+        (void)state;
+        begin(&m);
+        m.state.state = HW__TARGET__STATE__STATE_CRASHED;
+        m.state.has_exit_signal = 1;
+        m.state.exit_signal = 9;
+        m.state.detail = (char *)"killed by signal 9 (SIGKILL)";
+        a = asked(&m);
+        assert_string_equal(a.word, "killed");
+        assert_int_equal(a.tone, ANSWER_BAD);
+        says(&a, QUESTION_WRONG, "It was killed by signal 9 (SIGKILL)");
+        says(&a, QUESTION_SINCE, "the newest event is of <T>");
+        assert_string_equal(advice(&m), "killed");
+
+        leak_live(&m);
+        m.state.state = HW__TARGET__STATE__STATE_CRASHED;
+        m.state.has_exit_signal = 1;
+        m.state.exit_signal = 9;
+        m.state.detail = (char *)"killed by signal 9 (SIGKILL)";
+        a = asked(&m);
+        says(&a, QUESTION_WRONG, "It was killed by signal 9 (SIGKILL). Before: A leak: live data grew by 912 KiB/s");
+        says(&a, QUESTION_SINCE, "growth began at <T>");
+        says(&a, QUESTION_NEXT, "Before it runs again: ");
+        assert_string_equal(answers_headline(text, sizeof(text), &a, "5m 00s"),
+                            "killed, leak: +912 KiB/s since 5m 00s, Main.CartItem");
+
+        begin(&m);
+        m.state.state = HW__TARGET__STATE__STATE_CRASHED;
+        m.state.detail = (char *)"process 12 is gone, and its log has no end marker";
+        a = asked(&m);
+        assert_string_equal(a.word, "crashed");
+        says(&a, QUESTION_WRONG, "It crashed: process 12 is gone");
+        assert_string_equal(advice(&m), "failed");
+        m.state.has_oom_killed = m.state.oom_killed = 1;
+        assert_string_equal(advice(&m), "out-of-memory");
+
+        begin(&m);
+        m.state.state = HW__TARGET__STATE__STATE_ENDED;
+        m.state.has_exit_status = 1;
+        m.state.exit_status = 3;
+        m.state.detail = (char *)"ended with status 3";
+        a = asked(&m);
+        assert_string_equal(a.word, "failed");
+        says(&a, QUESTION_WRONG, "It ended with status 3");
+        m.state.exit_status = 0;
+        m.state.has_kept = m.state.kept = 1;
+        a = asked(&m);
+        assert_string_equal(a.word, "steady");
+        says(&a, QUESTION_WRONG, "memory showed no lasting growth");
+        says(&a, QUESTION_NEXT, "heapwatch ctl remove api");
+}
+
+static void a_source_that_gives_nothing(void **state)
+{
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        begin(&m);
+        m.state.state = HW__TARGET__STATE__STATE_FAILED;
+        m.state.detail = (char *)"Permission denied";
+        a = asked(&m);
+        says(&a, QUESTION_WRONG, "Its log cannot be read: Permission denied");
+        assert_string_equal(advice(&m), "cannot-be-read");
+        m.state.state = HW__TARGET__STATE__STATE_LOST;
+        a = asked(&m);
+        assert_string_equal(a.word, "lost");
+        assert_string_equal(advice(&m), "connection-lost");
+        m.state.state = HW__TARGET__STATE__STATE_WAITING;
+        a = asked(&m);
+        assert_string_equal(a.word, "steady"); /* of its last run */
+        has(a.caveats[0], "Nothing comes from it now: Permission denied");
+        m.t.run = 0;
+        a = asked(&m);
+        assert_string_equal(a.word, "waiting");
+        assert_string_equal(advice(&m), "not-begun");
+}
+
+/* ------------------------------------------------------------------ advice */
+
+static void advice_follows_the_profile(void **state)
+{
+        static const struct {
+                Hw__Breakdown breakdown;
+                const char *label, *name, *words;
+        } cases[] = {
+                { HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE, "THUNK_2_0", "thunks", "Unevaluated work" },
+                { HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE, "ARR_WORDS", "byte-arrays", "copy it" },
+                { HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE, "CONSTR", "closures", "CONSTR says what, not where" },
+                { HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK, "Main.insert;Main.loop", "stack",
+                  "Look at Main.insert:" },
+                { HW__BREAKDOWN__BREAKDOWN_MODULE, "Data.Map", "module", "-hmData.Map" },
+                { HW__BREAKDOWN__BREAKDOWN_TYPE, "Item", "type", "-hr -hyItem" },
+                { HW__BREAKDOWN__BREAKDOWN_CLOSURE_DESCRIPTION, "Main.Item", "type", "-hr -hdMain.Item" },
+                { HW__BREAKDOWN__BREAKDOWN_RETAINER, "(8)cache", "retainer", "(8)cache" },
+                { HW__BREAKDOWN__BREAKDOWN_INFO_TABLE, "0x4c20d8", "addresses", "-finfo-table-map" },
+        };
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                struct made m;
+                struct answers a;
+
+                leak_live(&m);
+                m.run.breakdown = cases[i].breakdown;
+                m.growing.label = m.band.label = (char *)cases[i].label;
+                a = asked(&m);
+                assert_string_equal(advice(&m), cases[i].name);
+                says(&a, QUESTION_NEXT, cases[i].words);
+        }
+}
+
+static void a_cost_centre_has_its_place(void **state)
+{
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        leak_live(&m);
+        m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK;
+        m.centres[0] = &m.centre;
+        m.band.stack = m.centres;
+        m.band.n_stack = 1;
+        m.centre.source = (char *)"<entire-module>"; /* no place */
+        m.centre.module = (char *)"Cache";
+        assert_string_equal(advice(&m), "stack");
+        m.centre.source = (char *)"src/Cache.hs:7:1-12";
+        a = asked(&m);
+        says(&a, QUESTION_NEXT, "Look at src/Cache.hs:7:1-12");
+        says(&a, QUESTION_GROWS, "(module Cache, src/Cache.hs:7:1-12)");
+}
+
+static void without_a_profile_the_flag_that_fits(void **state)
+{
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        leak_live(&m);
+        m.t.census = NULL;
+        m.t.n_bands = 0;
+        m.growth.n_bands = 0;
+        a = asked(&m);
+        assert_string_equal(advice(&m), "no-profile");
+        says(&a, QUESTION_GROWS, "there is no heap profile");
+        says(&a, QUESTION_NEXT, "+RTS -hT -i1 at once, or compile with -finfo-table-map");
+        m.run.ghc_version = (char *)"9.0.2";
+        a = asked(&m);
+        says(&a, QUESTION_NEXT, "any build");
+        m.run.has_profiled = m.run.profiled = 1;
+        a = asked(&m);
+        says(&a, QUESTION_NEXT, "+RTS -hc -i1");
+}
+
+static void growth_over_many_bands(void **state)
+{
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        leak_live(&m);
+        m.growth.n_bands = 0;
+        a = asked(&m);
+        assert_string_equal(advice(&m), "spread");
+        says(&a, QUESTION_GROWS, "No band by itself");
+}
+
+static void alerts_that_say_something_else(void **state)
+{
+        static const char *const rules[][2] = {
+                { "fragmentation", "fragmentation" }, { "gc-share", "collections" },  { "gc-pauses", "collections" },
+                { "stream-stalled", "stalled" },      { "restart-loop", "restarts" }, { "mine", "alert" },
+        };
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+                begin(&m);
+                m.alert_list[0] = &m.alert;
+                m.alerts.alerts = m.alert_list;
+                m.alerts.n_alerts = 1;
+                m.alert.rule = (char *)rules[i][0];
+                m.alert.severity = (char *)"warning";
+                m.alert.has_state = 1;
+                m.alert.state = HW__ALERT__STATE__STATE_FIRING;
+                m.alert.sentence = (char *)"as it is";
+                a = asked(&m);
+                assert_string_equal(advice(&m), rules[i][1]);
+                assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_WARN);
+                has(a.answer[QUESTION_WRONG].text, rules[i][0]);
+                says(&a, QUESTION_WRONG, ": as it is");
+                assert_null(strstr(a.answer[QUESTION_WRONG].text, "No:"));
+        }
+        leak_live(&m);
+        m.alert_list[0] = &m.alert;
+        m.alerts.alerts = m.alert_list;
+        m.alerts.n_alerts = 1;
+        m.alert.has_state = 1;
+        m.alert.state = HW__ALERT__STATE__STATE_FIRING;
+        m.alert.rule = (char *)"leak"; /* says what the verdict says */
+        a = asked(&m);
+        assert_null(strstr(a.answer[QUESTION_WRONG].text, "also"));
+}
+
+static void damage_and_the_daemons_own_advice(void **state)
+{
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        begin(&m);
+        m.advices[0] = &m.advice;
+        m.health.advice = m.advices;
+        m.health.n_advice = 1;
+        m.advice.has_code = 1;
+        m.advice.code = HW_ADVICE_NO_HEAP_PROFILE;
+        m.advice.text = (char *)"There is no heap profile";
+        a = asked(&m);
+        says(&a, QUESTION_NEXT, "There is no heap profile");
+        m.advice.code = HW_ADVICE_NO_GC_EVENTS;
+        assert_string_equal(advice(&m), "no-collections");
+        m.health.n_advice = 0;
+        m.health.has_lost_bytes = m.health.has_resyncs = 1;
+        m.health.lost_bytes = 2048;
+        m.health.resyncs = 3;
+        a = asked(&m);
+        assert_string_equal(advice(&m), "damaged");
+        assert_int_equal(a.n_caveats, 1);
+        has(a.caveats[0], "2.00 KiB of its log were skipped in 3 places");
+        m.run.has_first_time_ns = 1;
+        m.run.first_time_ns = MINUTE;
+        m.census.has_unfinished = m.census.unfinished = 1;
+        a = asked(&m);
+        assert_int_equal(a.n_caveats, 3);
+        has(a.caveats[1], "Joined late");
+        has(a.caveats[2], "counted short");
+}
+
+/* -------------------------------------------------------------------- rank */
+
+static void the_worst_has_the_highest_rank(void **state)
+{
+        struct made m;
+        int steady, unknown, growing, leak, soon, killed;
+
+        (void)state;
+        begin(&m);
+        steady = asked(&m).rank;
+        m.t.trends[HW__SERIES__SERIES_LIVE] = NULL;
+        m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN;
+        unknown = asked(&m).rank;
+        leak_live(&m);
+        leak = asked(&m).rank;
+        m.live.verdict = HW__VERDICT__VERDICT_GROWING;
+        growing = asked(&m).rank;
+        leak_live(&m);
+        m.trends.time_to_limit = &m.limit;
+        m.limit.has_low_ns = m.limit.has_mid_ns = 1;
+        m.limit.mid_ns = MINUTE;
+        soon = asked(&m).rank;
+        begin(&m);
+        m.state.state = HW__TARGET__STATE__STATE_CRASHED;
+        killed = asked(&m).rank;
+        assert_true(soon > killed && killed > leak && leak > growing && growing > unknown && unknown > steady);
+}
+
+static void hostile_texts_are_cut_at_a_character(void **state)
+{
+        struct made m;
+        struct answers a;
+        char label[4000], text[60];
+
+        (void)state;
+        leak_live(&m);
+        for (size_t i = 0; i + 3 < sizeof(label); i += 3)
+                memcpy(label + i, "€", 3);
+        label[sizeof(label) - 1 - (sizeof(label) - 1) % 3] = '\0';
+        m.growing.label = m.band.label = label;
+        m.growing.band = 77; /* none of the bands that are known */
+        a = asked(&m);
+        assert_true(hw_utf8_valid(a.culprit_text, strlen(a.culprit_text)));
+        for (int q = 0; q < QUESTIONS; q++)
+                assert_true(hw_utf8_valid(a.answer[q].text, strlen(a.answer[q].text)));
+        assert_int_equal(strlen(answers_headline(text, sizeof(text), &a, "5m 00s")), sizeof(text) - 1);
+        for (int q = 0; q < QUESTIONS; q++) {
+                assert_non_null(question_text((enum target_question)q));
+                assert_non_null(question_key((enum target_question)q));
+        }
+        assert_string_equal(answer_tone_name(ANSWER_BAD), "bad");
+}
+
+int main(void)
+{
+        static const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_steady_program_has_nothing_wrong),
+                cmocka_unit_test(a_leak_is_told_from_end_to_end),
+                cmocka_unit_test(before_a_verdict_there_is_a_provisional_growth_and_a_countdown),
+                cmocka_unit_test(where_decides_whose_verdict_is_shown),
+                cmocka_unit_test(how_it_ended_comes_first),
+                cmocka_unit_test(a_source_that_gives_nothing),
+                cmocka_unit_test(advice_follows_the_profile),
+                cmocka_unit_test(a_cost_centre_has_its_place),
+                cmocka_unit_test(without_a_profile_the_flag_that_fits),
+                cmocka_unit_test(growth_over_many_bands),
+                cmocka_unit_test(alerts_that_say_something_else),
+                cmocka_unit_test(damage_and_the_daemons_own_advice),
+                cmocka_unit_test(the_worst_has_the_highest_rank),
+                cmocka_unit_test(hostile_texts_are_cut_at_a_character),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
