@@ -119,7 +119,9 @@ static int serve(const struct config *config, struct rulebook *rulebook)
 {
         int status = 1;
         struct error error;
-        struct requests requests = { .publish_endpoint = config->publish_endpoint, .rulebook = rulebook };
+        struct requests requests = { .publish_endpoint = config->publish_endpoint,
+                                     .rulebook = rulebook,
+                                     .allow = &config->allow };
         struct event *interrupt = NULL, *terminate = NULL, *hangup = NULL;
         struct targets *targets = NULL;
         struct bus *bus = NULL;

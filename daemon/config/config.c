@@ -204,6 +204,15 @@ static int take_rules(const struct command *c, const struct option *o, void *fil
         return option_error(c, o, "%s", error.text);
 }
 
+static int take_allow(const struct command *c, const struct option *o, void *filled, char *value)
+{
+        struct error error;
+
+        if (source_allow_add(&((struct arguments *)filled)->config->allow, value, &error))
+                return 0;
+        return option_error(c, o, "%s", error.text);
+}
+
 static int take_notify(const struct command *c, const struct option *o, void *filled, char *value)
 {
         return config_notify(((struct arguments *)filled)->config, value) ? 0
@@ -266,6 +275,10 @@ static const struct option options[] = {
                         "so many targets of `heapwatch run` are kept after the end of their program, with all that was "
                         "seen of it, from 0 to 500; the oldest go first (default 16)"),
         OPTION_CALLBACK("keep-ended-for", 0, "TIME", take_keep, COMPLETE_NOTHING, "and for so long (default 48h)"),
+        OPTION_CALLBACK("allow-source", 0, "PATTERN", take_allow, COMPLETE_NOTHING,
+                        "sources that requests may add, such as /srv/*/log/*.eventlog or unix-listen:/run/heapwatch/*, "
+                        "where * does not match a '/'; may be given several times. Without it they may add what the "
+                        "daemon's user could read without privileges, and nothing that listens"),
         OPTION_CALLBACK("rules", 0, "FILE", take_rules, COMPLETE_FILE,
                         "rules for alerts, beside the built-in ones; may be given several times (see "
                         "heapwatch-rules(5)); read again on SIGHUP and `heapwatch ctl reload`: alerts of rules that "
@@ -414,6 +427,9 @@ static void print_config(const struct config *c)
                 printf("  limit: %" PRIu64 "\n", c->trend.limit_bytes);
         printf("keep_ended:\n  targets: %" PRIu32 "\n  time: %" PRIu64 "ms\n", c->keep_ended.most,
                c->keep_ended.for_ns / 1000000);
+        printf("sources:\n  allow:%s\n", c->allow.n ? "" : " []");
+        for (size_t i = 0; i < c->allow.n; i++)
+                printf("    - \"%s\"\n", c->allow.patterns[i]);
         printf("rules:%s\n", c->n_rules ? "" : " []");
         for (size_t i = 0; i < c->n_rules; i++)
                 printf("  - %s\n", c->rules[i]);
@@ -469,6 +485,7 @@ void config_done(struct config *c)
         for (size_t i = 0; i < c->n_rules; i++)
                 free(c->rules[i]);
         c->n_rules = 0;
+        source_allow_done(&c->allow);
         free(c->targets);
         c->targets = NULL;
         c->n_targets = 0;

@@ -16,6 +16,7 @@
 #include "daemon/config/config_trend.h"
 #include "daemon/log.h"
 #include "daemon/publish/event_stream.h"
+#include "daemon/source/allow.h"
 #include "daemon/source/uri.h"
 #include "proto/base/error.h"
 
@@ -50,7 +51,8 @@ struct config {
         struct config_keep keep_ended;
         char *rules[CONFIG_RULES_MAX]; /* rule files; owned */
         size_t n_rules;
-        bool print_config; /* show the effective configuration and end */
+        struct source_allow allow; /* what requests may add */
+        bool print_config;         /* show the effective configuration and end */
 
         enum config_task task;
         bool once;                               /* read finished files, then end */

@@ -164,6 +164,34 @@ static bool take_rules(struct yaml_file *f, const yaml_node_t *node, struct conf
         return good;
 }
 
+static bool take_allow(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+{
+        const yaml_node_t *item;
+        bool good = true;
+        struct error error;
+
+        if (!yaml_is_sequence(f, node, "a list of patterns"))
+                return false;
+        for (size_t i = 0; (item = yaml_item_at(f, node, i)); i++) {
+                const char *pattern = short_text(f, item, "a pattern of sources", SOURCE_PATH_MAX);
+                if (!pattern)
+                        good = false;
+                else if (!source_allow_add(&c->allow, pattern, &error))
+                        return yaml_error(f, item, 0, "%s", error.text);
+        }
+        return good;
+}
+
+static bool take_sources(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+{
+        static const char *const keys[] = { "allow" };
+
+        if (!CHECK_KEYS(f, node, "allow", keys))
+                return false;
+        const yaml_node_t *allow = yaml_get(f, node, "allow");
+        return !allow || take_allow(f, allow, c);
+}
+
 static bool take_target(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         static const char *const keys[] = { "name", "uri" };
@@ -214,13 +242,15 @@ static bool take_value(struct yaml_file *f, const struct yaml_entry *e, struct c
                 return take_trend(f, e->value, c);
         if (!strcmp(e->key, "keep_ended"))
                 return take_keep(f, e->value, c);
+        if (!strcmp(e->key, "sources"))
+                return take_sources(f, e->value, c);
         return strcmp(e->key, "rules") ? take_targets(f, e->value, c) : take_rules(f, e->value, c);
 }
 
 static bool take(struct yaml_file *f, struct config *c)
 {
-        static const char *const keys[] = { "publish", "request", "notify",  "log_level", "show_arguments",
-                                            "trend",   "rules",   "targets", "keep_ended" };
+        static const char *const keys[] = { "publish", "request", "notify",  "log_level",  "show_arguments",
+                                            "trend",   "rules",   "targets", "keep_ended", "sources" };
         const yaml_node_t *root = yaml_root(f);
         struct yaml_entry e;
         bool good = true;

@@ -306,6 +306,10 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
                 reply_error(client, "stdin: can be given on the daemon's command line only");
                 return;
         }
+        if (!source_allowed(r->allow, &uri, &error)) {
+                reply_error(client, error.text);
+                return;
+        }
         if (request->name && request->name[0] && !target_name_valid(request->name)) {
                 reply_error(client, "a target's name is 1 to 64 of A-Z a-z 0-9 . _ - and does not start with . or -");
                 return;

@@ -5,6 +5,7 @@
 
 #include "daemon/transport/bus.h"
 #include "daemon/rules/file/rulebook.h"
+#include "daemon/source/allow.h"
 #include "daemon/target/targets.h"
 
 struct notifier;
@@ -18,6 +19,7 @@ struct requests {
         struct outcomes *outcomes;
         struct notifier *notifier;
         struct rulebook *rulebook;
+        const struct source_allow *allow; /* which sources a request may add */
         const char *publish_endpoint;
 };
 

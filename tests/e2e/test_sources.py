@@ -277,6 +277,34 @@ def test_history_and_errors(directory):
         assert list(d.status().daemon.targets) == ["t"]
 
 
+def test_a_request_cannot_make_the_daemon_listen(directory):
+    """It would make a file or a port; only the daemon's own configuration does, or allows it."""
+    socket_path, allowed = directory / "s", directory / "allowed"
+    allowed.mkdir()
+    add = lambda uri: pb.Request(add_target=pb.AddTargetRequest(name="t", uri=uri))        # noqa: E731
+    with Daemon(directory, args=["--allow-source", f"unix-listen:{allowed}/*"]) as d:
+        for uri in (f"unix-listen:{socket_path}", f"unix-listen:{allowed}/../s", "tcp-listen:127.0.0.1:4242"):
+            assert "sources.allow" in d.ask(add(uri))[0].error, uri
+        assert not socket_path.exists() and d.status().daemon.targets == []
+        done = client("ctl", "--connect", d.publish, "add", f"t=unix-listen:{socket_path}")
+        assert done.returncode == 1 and b"sources.allow" in done.stderr, done
+        assert d.ask(add(f"unix-listen:{allowed}/s"))[0].done.target == "t"
+        wait_for((allowed / "s").exists, "the socket")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a daemon with privileges: root")
+def test_a_request_does_not_get_the_daemons_privileges(directory):
+    private = directory / "private"
+    private.mkdir(0o700)
+    (private / "a.eventlog").write_bytes(LEAKY)
+    os.chown(private, 54321, 54321)
+    with Daemon(directory, f"own={private}/a.eventlog") as d:
+        ended(d, "own")     # named by whoever started the daemon
+        for name in ("a", "missing"):
+            uri = f"{private}/{name}.eventlog"
+            assert "sources.allow" in d.ask(pb.Request(add_target=pb.AddTargetRequest(name=name, uri=uri)))[0].error
+
+
 @pytest.fixture
 def limited(directory, monkeypatch):
     """limited(soft, hard): daemons started from now on may open so many descriptors."""

@@ -68,6 +68,7 @@ static void every_key(void **state)
                 "show_arguments: true\n"
                 "trend: {resolution: 500ms, leak_after: 30m, limit: 2GiB}\n"
                 "keep_ended: {targets: 3, time: 12h}\n"
+                "sources: {allow: [/srv/*/x.eventlog, \"unix-listen:/run/heapwatch/*\"]}\n"
                 "rules: [/etc/a.yaml, /etc/b.yaml]\n"
                 "targets:\n"
                 "  - name: api\n"
@@ -80,6 +81,8 @@ static void every_key(void **state)
         assert_true(o.good);
         assert_string_equal(o.c.publish_endpoint, "ipc:///x/p");
         assert_int_equal(o.c.keep_ended.most, 3);
+        assert_int_equal(o.c.allow.n, 2);
+        assert_string_equal(o.c.allow.patterns[0], "file:/srv/*/x.eventlog");
         assert_int_equal(o.c.keep_ended.for_ns, 12 * UINT64_C(3600000000000));
         assert_string_equal(o.c.request_endpoint, "ipc:///x/r");
         assert_int_equal(o.c.log_level.common, LOG_DEBUG);

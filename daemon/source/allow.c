@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * allow.c - DESIGN: what a user may read is the kernel's to say, with its
+ * modes, groups and access lists. So it is asked, while this thread is without
+ * the capabilities that override them. It is asked once, when a target is
+ * added: who may put a link into a folder of the path can change it later, and
+ * then the daemon reads what the link points to, if that is an eventlog.
+ */
+#include "daemon/source/allow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------------ patterns */
+
+bool source_allow_add(struct source_allow *allow, const char *pattern, struct error *error)
+{
+        static const char *const schemes[] = { "file:/", "fifo:/", "unix:/", "unix-listen:/", "tcp:", "tcp-listen:" };
+        char text[SOURCE_PATH_MAX + 16];
+        bool known = false;
+
+        if (snprintf(text, sizeof(text), "%s%s", *pattern == '/' ? "file:" : "", pattern) >= (int)sizeof(text))
+                return error_set(error, "longer than %zu bytes", sizeof(text) - 1);
+        for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++)
+                known = known || !strncmp(text, schemes[i], strlen(schemes[i]));
+        if (!known)
+                return error_set(error,
+                                 "'%.80s'; expected a path from the root or a source, such as /var/log/app/*.eventlog "
+                                 "or unix-listen:/run/heapwatch/*",
+                                 pattern);
+        if (allow->n == LIMIT_ALLOW_PATTERNS || !(allow->patterns[allow->n] = strdup(text)))
+                return error_set(error, "more than %d patterns, or no memory for them", LIMIT_ALLOW_PATTERNS);
+        allow->n++;
+        return true;
+}
+
+void source_allow_done(struct source_allow *allow)
+{
+        while (allow->n > 0)
+                free(allow->patterns[--allow->n]);
+}
+
+/* Whether a path has a part that names another folder than it seems to. */
+static bool has_detour(const char *path)
+{
+        for (const char *part = path; part; part = strchr(part, '/')) {
+                part += *part == '/';
+                size_t n = strcspn(part, "/");
+                if ((n == 1 && part[0] == '.') || (n == 2 && part[0] == '.' && part[1] == '.'))
+                        return true;
+        }
+        return false;
+}
+
+static bool matches(const struct source_allow *allow, const struct source_uri *uri)
+{
+        if (has_detour(uri->path))
+                return false;
+        for (size_t i = 0; allow && i < allow->n; i++)
+                if (fnmatch(allow->patterns[i], uri->text, FNM_PATHNAME) == 0)
+                        return true;
+        return false;
+}
+
+/* --------------------------------------------------------------------- reach */
+
+/* The capabilities of this thread, as the kernel's version 3 has them. */
+struct capabilities {
+        struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+};
+
+static long call_capabilities(long number, struct capabilities *c)
+{
+        struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+
+        return syscall(number, &header, c->data);
+}
+
+static bool reaches(const char *path, int mode)
+{
+        struct capabilities before, without;
+        bool privileged = call_capabilities(SYS_capget, &before) == 0;
+
+        without = before;
+        without.data[0].effective &= ~(1u << CAP_DAC_OVERRIDE | 1u << CAP_DAC_READ_SEARCH);
+        privileged = privileged && without.data[0].effective != before.data[0].effective;
+        if (privileged && call_capabilities(SYS_capset, &without) != 0)
+                return false;
+        bool reached = faccessat(AT_FDCWD, path, mode, AT_EACCESS) == 0 || errno == ENOENT; /* it may come later */
+        if (privileged && call_capabilities(SYS_capset, &before) != 0)
+                abort(); /* what may be raised was effective a moment ago */
+        return reached;
+}
+
+bool source_allowed(const struct source_allow *allow, const struct source_uri *uri, struct error *error)
+{
+        if (matches(allow, uri))
+                return true;
+        switch (uri->kind) {
+        case SOURCE_UNIX_LISTEN:
+        case SOURCE_TCP_LISTEN:
+                return error_set(error,
+                                 "a request may not make the daemon listen at %.200s; name the target in the daemon's "
+                                 "configuration, or allow it there with sources.allow (heapwatchd.yaml(5))",
+                                 uri->text);
+        case SOURCE_TCP:
+        case SOURCE_STDIN:
+                return true;
+        default:
+                break;
+        }
+        if (reaches(uri->path, uri->kind == SOURCE_UNIX ? W_OK : R_OK))
+                return true;
+        return error_set(
+                error,
+                "a request may not add %.200s, which the daemon's user could not read without privileges; name "
+                "it in the daemon's configuration, or allow it there with sources.allow (heapwatchd.yaml(5))",
+                uri->path);
+}

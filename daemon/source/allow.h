@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * allow.h - which sources a request may add. What the configuration and the command line name is always allowed.
+ *
+ * A request may add what the daemon's user could read without any privilege:
+ * a daemon with capabilities must not lend them to whoever can reach its
+ * socket. It may not make the daemon listen, for that makes files and ports.
+ * Further sources are allowed by patterns of the configuration (`sources.allow`),
+ * shell patterns over the URI in which `*` does not match a '/'.
+ */
+#ifndef HW_DAEMON_SOURCE_ALLOW_H
+#define HW_DAEMON_SOURCE_ALLOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "daemon/source/uri.h"
+#include "proto/base/error.h"
+
+#define LIMIT_ALLOW_PATTERNS 64
+
+struct source_allow {
+        char *patterns[LIMIT_ALLOW_PATTERNS]; /* with their scheme; owned */
+        size_t n;
+};
+
+/* Adds a pattern (copied): a URI or an absolute path, with wildcards or without. False with a sentence in `error`. */
+bool source_allow_add(struct source_allow *allow, const char *pattern, struct error *error);
+void source_allow_done(struct source_allow *allow);
+
+/* Whether a request may add this source (`allow` NULL: no patterns). False with what to do in `error`, which does not
+   tell whether there is such a file. */
+bool source_allowed(const struct source_allow *allow, const struct source_uri *uri, struct error *error);
+
+#endif

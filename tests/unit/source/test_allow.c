@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Which sources a request may add. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/source/allow.h"
+
+#define OTHER_USER 54321
+
+static bool allowed(const struct source_allow *allow, const char *text, struct error *error)
+{
+        struct source_uri uri;
+
+        assert_true(source_uri_parse(text, &uri, error));
+        return source_allowed(allow, &uri, error);
+}
+
+static void patterns(void **state)
+{
+        static const char *const given[] = { "unix-listen:/run/hw/*", "tcp-listen:127.0.0.1:*",
+                                             "/srv/*/log/*.eventlog" };
+        static const struct {
+                const char *uri;
+                bool good;
+        } cases[] = {
+                { "unix-listen:/run/hw/x.sock", true },      { "unix-listen:/run/hw/../../etc/x.sock", false },
+                { "unix-listen:/run/hw/sub/x.sock", false }, { "unix-listen:/run/other/x.sock", false },
+                { "unix-listen:run/hw/x.sock", false },      { "tcp-listen:127.0.0.1:4242", true },
+                { "tcp-listen:[::1]:4242", false },          { "tcp:10.0.0.1:4242", true },
+        };
+        struct source_allow allow = { .n = 0 };
+        struct error error;
+
+        (void)state;
+        assert_false(allowed(&allow, "unix-listen:/run/hw/x.sock", &error));
+        assert_non_null(strstr(error.text, "sources.allow"));
+        for (size_t i = 0; i < 3; i++)
+                assert_true(source_allow_add(&allow, given[i], &error));
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                if (allowed(&allow, cases[i].uri, &error) != cases[i].good)
+                        fail_msg("%s", cases[i].uri);
+        }
+        source_allow_done(&allow);
+}
+
+static void bad_patterns(void **state)
+{
+        static const char *const bad[] = { "", "x.eventlog", "*", "unix-listen:x", "stdin:", "http://x", "file:x" };
+        struct source_allow allow = { .n = 0 };
+        struct error error;
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+                assert_false(source_allow_add(&allow, bad[i], &error));
+        for (size_t i = 0; i < LIMIT_ALLOW_PATTERNS; i++)
+                assert_true(source_allow_add(&allow, "/a/*", &error));
+        assert_false(source_allow_add(&allow, "/a/*", &error));
+        source_allow_done(&allow);
+}
+
+/* What only root's privileges reach is refused, there or not, in the same words; what anybody may read is not. */
+static void reach(void **state)
+{
+        char folder[] = "/tmp/hw-allow-XXXXXX", log[64], missing[64], fifo[64], pattern[64];
+        struct source_allow allow = { .n = 0 };
+        struct error there, not_there;
+
+        (void)state;
+        assert_non_null(mkdtemp(folder));
+        (void)snprintf(log, sizeof(log), "%s/a.eventlog", folder);
+        (void)snprintf(missing, sizeof(missing), "%s/b.eventlog", folder);
+        (void)snprintf(fifo, sizeof(fifo), "fifo:%s/b.fifo", folder);
+        (void)snprintf(pattern, sizeof(pattern), "%s/*", folder);
+        int fd = open(log, O_CREAT | O_WRONLY, 0600);
+        assert_true(fd >= 0 && close(fd) == 0);
+        assert_true(allowed(&allow, log, &there) && allowed(&allow, missing, &there) && allowed(&allow, fifo, &there));
+        if (geteuid() != 0) {
+                print_message("not root: there are no privileges to be kept back\n");
+        } else {
+                assert_int_equal(chown(folder, OTHER_USER, OTHER_USER), 0);
+                assert_false(allowed(&allow, log, &there));
+                assert_false(allowed(&allow, missing, &not_there));
+                there.text[strcspn(there.text, ",")] = not_there.text[strcspn(not_there.text, ",")] = '\0';
+                there.text[strlen(there.text) - 10] = not_there.text[strlen(not_there.text) - 10] = '?';
+                assert_string_equal(there.text, not_there.text);
+                assert_int_equal(chmod(folder, 0755), 0);
+                assert_int_equal(chown(log, OTHER_USER, OTHER_USER), 0);
+                assert_false(allowed(&allow, log, &there));
+                assert_int_equal(access(log, R_OK), 0); /* the privileges are back */
+                assert_true(source_allow_add(&allow, pattern, &there));
+                assert_true(allowed(&allow, log, &there));
+        }
+        source_allow_done(&allow);
+        (void)unlink(log);
+        (void)rmdir(folder);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(patterns),
+                cmocka_unit_test(bad_patterns),
+                cmocka_unit_test(reach),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
