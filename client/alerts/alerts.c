@@ -22,6 +22,7 @@
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "proto/base/clock.h"
+#include "proto/base/error.h"
 
 struct alerts {
         struct text_list endpoints, files, targets;
@@ -216,7 +217,7 @@ static bool handle(struct alerts *a, struct feed *feed, int *ret_status)
         return false;
 }
 
-static struct feed *open_feed(const struct alerts *a, char *error, size_t size)
+static struct feed *open_feed(const struct alerts *a, struct error *error)
 {
         static const Hw__Kind kinds[] = { HW__KIND__KIND_ALERT };
         const struct hw_subscriber_options o = {
@@ -229,18 +230,18 @@ static struct feed *open_feed(const struct alerts *a, char *error, size_t size)
         };
 
         if (!a->files.n)
-                return feed_connect(&o, error, size);
-        return feed_files(a->files.items, a->files.n, a->daemon_args.items, error, size);
+                return feed_connect(&o, error);
+        return feed_files(a->files.items, a->files.n, a->daemon_args.items, error);
 }
 
 static int watch(struct alerts *a)
 {
-        char error[512];
-        struct feed *feed = open_feed(a, error, sizeof(error));
+        struct error error;
+        struct feed *feed = open_feed(a, &error);
         int status = EXIT_OK;
 
         if (!feed) {
-                command_error(&command_alerts, "%s", error);
+                command_error(&command_alerts, "%s", error.text);
                 return EXIT_USAGE;
         }
         a->known.keep = a->files.n > 0;

@@ -18,6 +18,7 @@
 #include "heapwatch/requester.h"
 #include "heapwatch/wire.h"
 #include "proto/base/nearest.h"
+#include "proto/base/error.h"
 
 #define ASK_MS    1000
 #define NAMES_MAX 1000
@@ -48,7 +49,7 @@ static bool nobody_listens(const char *path)
         return refused;
 }
 
-bool absent_for_good(const char *endpoint, char *error, size_t error_size)
+bool absent_for_good(const char *endpoint, struct error *error)
 {
         static const char scheme[] = "ipc://";
         char directory[256];
@@ -67,8 +68,7 @@ bool absent_for_good(const char *endpoint, char *error, size_t error_size)
                                                       : NULL;
         if (!reason)
                 return false;
-        (void)snprintf(error, error_size, "%s: %s, or set HEAPWATCH_DIR to a directory that only you can enter",
-                       directory, reason);
+        error_set(error, "%s: %s, or set HEAPWATCH_DIR to a directory that only you can enter", directory, reason);
         return true;
 }
 

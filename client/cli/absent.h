@@ -8,6 +8,8 @@
 
 #include "proto/cli/command.h"
 
+struct error;
+
 #define ABSENT_TEXT 1024
 
 /* "no daemon answers at EP; ..." Returns `out`. */
@@ -17,7 +19,7 @@ char *absent_daemon(char *out, size_t size, const char *endpoint);
  * Whether no daemon can be at an ipc endpoint, because nobody listens and heapwatchd refuses its directory; the
  * sentence in `error` says what to change. False for other endpoints.
  */
-bool absent_for_good(const char *endpoint, char *error, size_t error_size);
+bool absent_for_good(const char *endpoint, struct error *error);
 
 /* Reports that the daemon at `endpoint` has no such target, and which one may have been meant. Returns EXIT_USAGE. */
 int absent_target(const struct command *c, const char *endpoint, const char *name);

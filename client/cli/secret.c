@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/base/error.h"
+
 /* What is wrong with the file; NULL: nothing. */
 static const char *objection(const struct stat *st)
 {
@@ -21,7 +23,7 @@ static const char *objection(const struct stat *st)
         return NULL;
 }
 
-bool secret_read(const char *path, char *secret, size_t size, char *error, size_t error_size)
+bool secret_read(const char *path, char *secret, size_t size, struct error *error)
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
         const char *wrong = NULL;
@@ -31,7 +33,7 @@ bool secret_read(const char *path, char *secret, size_t size, char *error, size_
         if (fd >= 0 && fstat(fd, &st) == 0 && !(wrong = objection(&st)))
                 n = read(fd, secret, size - 1);
         if (n < 0)
-                (void)snprintf(error, error_size, "%s: %s", path, wrong ? wrong : strerror(errno));
+                error_set(error, "%s: %s", path, wrong ? wrong : strerror(errno));
         if (fd >= 0)
                 (void)close(fd);
         if (n < 0)

@@ -16,6 +16,7 @@
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "proto/base/clock.h"
+#include "proto/base/error.h"
 
 #define PICTURE_NS UINT64_C(100000000)  /* the screen: at most ten pictures a second */
 #define ABSENT_NS  UINT64_C(5000000000) /* --once: a daemon that has not answered by then is not there */
@@ -86,7 +87,7 @@ static int check(void *filled)
         return 0;
 }
 
-static struct feed *open_feed(const struct top *t, char *error, size_t size)
+static struct feed *open_feed(const struct top *t, struct error *error)
 {
         struct hw_subscriber_options o = {
                 .endpoints = t->endpoints.n ? t->endpoints.items : NULL,
@@ -96,8 +97,8 @@ static struct feed *open_feed(const struct top *t, char *error, size_t size)
         };
 
         if (t->files.n)
-                return feed_files(t->files.items, t->files.n, NULL, error, size);
-        return feed_connect(&o, error, size);
+                return feed_files(t->files.items, t->files.n, NULL, error);
+        return feed_connect(&o, error);
 }
 
 /* -------------------------------------------------------------------- text */
@@ -256,15 +257,15 @@ static int print(struct top *t)
 static int show(struct top *t)
 {
         bool drawn = !t->plain && screen_possible();
-        char error[512];
+        struct error error;
         int status;
 
         if (drawn)
                 screen_hold_messages();
-        t->feed = open_feed(t, error, sizeof(error));
+        t->feed = open_feed(t, &error);
         if (!t->feed) {
                 screen_release_messages();
-                command_error(&command_top, "%s", error);
+                command_error(&command_top, "%s", error.text);
                 return EXIT_USAGE;
         }
         if (drawn)

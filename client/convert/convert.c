@@ -19,6 +19,7 @@
 #include "client/feed/feed.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
+#include "proto/base/error.h"
 
 static const struct format *const formats[] = {
         &format_hp,
@@ -146,13 +147,13 @@ static int take(struct request *r, void *state, const Hw__Update *u)
 static int feed_format(struct request *r, FILE *out, void *state)
 {
         const Hw__Update *update;
-        char error[512];
-        struct feed *feed = feed_files(&r->log, 1, NULL, error, sizeof(error));
+        struct error error;
+        struct feed *feed = feed_files(&r->log, 1, NULL, &error);
         enum feed_event event = FEED_NOTHING;
         int status = 0;
 
         if (!feed) {
-                command_error(&command_convert, "%s", error);
+                command_error(&command_convert, "%s", error.text);
                 return 1;
         }
         while (status == 0 && event != FEED_END && event != FEED_FAILED) {

@@ -18,6 +18,7 @@
 #include "proto/base/nearest.h"
 #include "client/cli/options.h"
 #include "heapwatch/requester.h"
+#include "proto/base/error.h"
 
 #define TIMEOUT_MS 5000
 
@@ -55,7 +56,8 @@ static int refuse_timeout(const char *endpoint, int r)
 /* Sends it, if it could be made, and takes it. */
 static int send_request(struct ctl *c, Hw__Request *request)
 {
-        char publish[256], ask[256], text[ABSENT_TEXT];
+        struct error error;
+        char publish[256], ask[256];
         const char *endpoint = c->endpoint;
         int r = request ? 0 : -ENOMEM;
 
@@ -66,8 +68,8 @@ static int send_request(struct ctl *c, Hw__Request *request)
                 }
                 endpoint = publish;
         }
-        if (absent_for_good(endpoint, text, sizeof(text))) {
-                command_error(&command_ctl, "%s", text);
+        if (absent_for_good(endpoint, &error)) {
+                command_error(&command_ctl, "%s", error.text);
                 hw_request_destroy(&request);
                 return EXIT_USAGE;
         }

@@ -16,6 +16,7 @@
 #include "client/program/inquire.h"
 #include "heapwatch/requester.h"
 #include "heapwatch/text.h"
+#include "proto/base/error.h"
 
 #define FILE_URI       "file:"
 #define REQUEST_MS     2000
@@ -98,17 +99,17 @@ static int see_program(const char *path, bool json)
 {
         struct features f = { .n = 0 };
         struct rtsinfo info;
-        char error[512];
+        struct error error;
 
-        switch (inquire(path, &info, error, sizeof(error))) {
+        switch (inquire(path, &info, &error)) {
         case INQUIRY_OK:
                 break;
         case INQUIRY_NO_RTSOPTS:
         case INQUIRY_IGNORED:
-                printf("%s\n", error);
+                printf("%s\n", error.text);
                 return EXIT_FINDING;
         default:
-                command_error(&command_doctor, "%s", error);
+                command_error(&command_doctor, "%s", error.text);
                 return EXIT_USAGE;
         }
         features_of_program(&f, path, &info);
@@ -120,12 +121,12 @@ static int see_log(const char *path, bool json)
         struct features f = { .n = 0 };
         struct stream s = { .any = false };
         const Hw__Update *update;
-        char error[512];
+        struct error error;
         enum feed_event event;
-        struct feed *feed = feed_files(&path, 1, NULL, error, sizeof(error));
+        struct feed *feed = feed_files(&path, 1, NULL, &error);
 
         if (feed == NULL) {
-                command_error(&command_doctor, "%s", error);
+                command_error(&command_doctor, "%s", error.text);
                 return EXIT_USAGE;
         }
         do {
@@ -180,11 +181,10 @@ static void on_snapshot(void *ctx, const Hw__Reply *reply)
 /* Asks the user's own daemon. False when it does not answer. */
 static bool ask(Hw__Request *request, void (*each)(void *ctx, const Hw__Reply *reply), void *ctx)
 {
-        char publish[512], endpoint[512], text[ABSENT_TEXT];
+        char publish[512], endpoint[512];
 
         return request && hw_default_endpoints(publish, endpoint, sizeof(publish)) == 0 &&
-               !absent_for_good(publish, text, sizeof(text)) &&
-               hw_request(publish, request, REQUEST_MS, each, ctx) == 0;
+               !absent_for_good(publish, NULL) && hw_request(publish, request, REQUEST_MS, each, ctx) == 0;
 }
 
 static bool ask_snapshot(const char *target, struct stream *s)

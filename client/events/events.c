@@ -20,6 +20,7 @@
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "heapwatch/eventlog.h"
+#include "proto/base/error.h"
 
 struct request {
         const char *log;
@@ -157,14 +158,14 @@ static int read_log(struct request *r)
 {
         const char *arguments[3] = { counts_alone(r) ? "--event-counts" : "--events" };
         const Hw__Update *update;
-        char error[512];
+        struct error error;
         int status = 0;
 
         if (r->show_arguments)
                 arguments[1] = "--show-arguments";
-        struct feed *feed = feed_files(&r->log, 1, arguments, error, sizeof(error));
+        struct feed *feed = feed_files(&r->log, 1, arguments, &error);
         if (!feed) {
-                command_error(&command_events, "%s", error);
+                command_error(&command_events, "%s", error.text);
                 return EXIT_USAGE;
         }
         enum feed_event event = FEED_NOTHING;

@@ -41,7 +41,7 @@ int feed_fd(const struct feed *feed)
 
 const char *feed_error(const struct feed *feed)
 {
-        return feed->error;
+        return feed->error.text;
 }
 
 bool feed_is_live(const struct feed *feed)
@@ -67,7 +67,7 @@ enum feed_event feed_fail(struct feed *feed, const char *format, ...)
         va_list ap;
 
         va_start(ap, format);
-        (void)vsnprintf(feed->error, sizeof(feed->error), format, ap);
+        (void)vsnprintf(feed->error.text, sizeof(feed->error.text), format, ap);
         va_end(ap);
         return FEED_FAILED;
 }

@@ -12,17 +12,17 @@
 #include "heapwatch/requester.h"
 #include "heapwatch/subscriber.h"
 
+struct error;
 struct feed;
 
 /* Follows daemons. NULL with a sentence in `error`. */
-struct feed *feed_connect(const struct hw_subscriber_options *options, char *error, size_t error_size);
+struct feed *feed_connect(const struct hw_subscriber_options *options, struct error *error);
 
 /*
  * Reads finished logs through `heapwatchd --once` (found beside this program,
  * then in PATH). `daemon_args`: more arguments for it, NULL-terminated, or NULL.
  */
-struct feed *feed_files(const char *const *paths, size_t n, const char *const *daemon_args, char *error,
-                        size_t error_size);
+struct feed *feed_files(const char *const *paths, size_t n, const char *const *daemon_args, struct error *error);
 
 /* Stops everything; the daemon it started is ended and waited for. */
 void feed_close(struct feed **feed);

@@ -34,6 +34,7 @@
 
 #include "client/feed/find_daemon.h"
 #include "proto/base/clock.h"
+#include "proto/base/error.h"
 
 #define DRAIN_MS 1000  /* how long we wait for messages of a child that has ended */
 #define LOOK_MS  50    /* how often we look after a child where there is no pidfd */
@@ -259,7 +260,7 @@ static enum feed_event step(struct feed_files *f, const Hw__Update **ret_update)
         int r;
 
         if (f->stage == OVER)
-                return f->feed.error[0] ? FEED_FAILED : FEED_END;
+                return f->feed.error.text[0] ? FEED_FAILED : FEED_END;
         if (f->stage != FINISHED) {
                 r = receive(f);
                 if (r > 0)
@@ -394,18 +395,15 @@ static int open_wait(struct feed_files *f)
 }
 
 /* Whether any file can be read, or why the first cannot. The daemon reports one that is missing among others. */
-static bool any_file(const char *const *paths, size_t n, char *error, size_t error_size)
+static bool any_file(const char *const *paths, size_t n, struct error *error)
 {
         for (size_t i = n; i-- > 0;)
                 if (access(paths[i], R_OK) == 0)
                         return true;
-        (void)snprintf(error, error_size, "%s: %s%s", paths[0], strerror(errno),
-                       n > 1 ? "; nor can the others be read" : "");
-        return false;
+        return error_set(error, "%s: %s%s", paths[0], strerror(errno), n > 1 ? "; nor can the others be read" : "");
 }
 
-struct feed *feed_files(const char *const *paths, size_t n, const char *const *daemon_args, char *error,
-                        size_t error_size)
+struct feed *feed_files(const char *const *paths, size_t n, const char *const *daemon_args, struct error *error)
 {
         struct feed_files *f = calloc(1, sizeof(*f));
         struct feed *feed = f ? &f->feed : NULL;
@@ -413,12 +411,12 @@ struct feed *feed_files(const char *const *paths, size_t n, const char *const *d
         char **argv = NULL;
         int r = -ENOMEM;
 
-        if (n && !any_file(paths, n, error, error_size)) {
+        if (n && !any_file(paths, n, error)) {
                 free(f);
                 return NULL;
         }
         if (!f) {
-                (void)snprintf(error, error_size, "out of memory");
+                error_set(error, "out of memory");
                 return NULL;
         }
         f->feed.ops = &files_ops;
@@ -442,8 +440,8 @@ struct feed *feed_files(const char *const *paths, size_t n, const char *const *d
         free_arguments(argv);
         return feed;
 fail:
-        (void)snprintf(error, error_size, "%s: %s", what,
-                       r == -ENOENT && argv ? "not found beside heapwatch, nor in PATH" : strerror(-r));
+        error_set(error, "%s: %s", what,
+                  r == -ENOENT && argv ? "not found beside heapwatch, nor in PATH" : strerror(-r));
         free_arguments(argv);
         feed_close(&feed);
         return NULL;

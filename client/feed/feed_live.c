@@ -2,6 +2,7 @@
 /* feed_live.c - updates from running daemons: libheapwatch's subscriber, with names for its endpoints. */
 #include "client/feed/internal.h"
 #include "client/cli/absent.h"
+#include "proto/base/error.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -139,33 +140,32 @@ static bool name_endpoints(struct feed_live *f, const struct hw_subscriber_optio
         return true;
 }
 
-struct feed *feed_connect(const struct hw_subscriber_options *options, char *error, size_t error_size)
+struct feed *feed_connect(const struct hw_subscriber_options *options, struct error *error)
 {
         struct feed_live *f = calloc(1, sizeof(*f));
         struct feed *feed = f ? &f->feed : NULL;
 
         if (!f) {
-                (void)snprintf(error, error_size, "out of memory");
+                error_set(error, "out of memory");
                 return NULL;
         }
         f->feed.ops = &live_ops;
         if (!name_endpoints(f, options)) {
-                (void)snprintf(error, error_size, "the default socket's path is too long; give --connect");
+                error_set(error, "the default socket's path is too long; give --connect");
                 feed_close(&feed);
                 return NULL;
         }
         for (size_t i = 0; i < f->n_endpoints; i++) {
-                if (!absent_for_good(f->endpoints[i], error, error_size))
+                if (!absent_for_good(f->endpoints[i], error))
                         continue;
                 feed_close(&feed);
                 return NULL;
         }
         f->subscriber = hw_subscriber_new(options);
         if (!f->subscriber) {
-                (void)snprintf(error, error_size,
-                               errno == EINVAL ? "an endpoint is malformed; expected ipc://PATH or "
-                                                 "tcp://HOST:PORT"
-                                               : "out of memory");
+                error_set(error, errno == EINVAL ? "an endpoint is malformed; expected ipc://PATH or "
+                                                   "tcp://HOST:PORT"
+                                                 : "out of memory");
                 feed_close(&feed);
         }
         return feed;

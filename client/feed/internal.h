@@ -5,6 +5,8 @@
 
 #include "client/feed/feed.h"
 
+#include "proto/base/error.h"
+
 struct feed_ops {
         enum feed_event (*next)(struct feed *feed, int timeout_ms, const Hw__Update **ret_update);
         void (*close)(struct feed *feed); /* frees the feed, too */
@@ -20,7 +22,7 @@ struct feed_ops {
 /* First member of each kind's own struct. */
 struct feed {
         const struct feed_ops *ops;
-        char error[512];
+        struct error error;
 };
 
 /* Leaves a sentence for feed_error and returns FEED_FAILED. */

@@ -27,6 +27,7 @@
 #include "heapwatch/text.h"
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
+#include "proto/base/error.h"
 
 #define UPDATES_PER_TURN 256
 #define REQUEST_MS       5000
@@ -121,7 +122,7 @@ static void lose_work(struct acting *a)
 static void on_plans(void *ctx, int status, const Hw__Reply *reply)
 {
         struct acting *a = ctx;
-        char error[512];
+        struct error error;
 
         a->asking = false;
         if (status < 0)
@@ -136,8 +137,8 @@ static void on_plans(void *ctx, int status, const Hw__Reply *reply)
                 say_refusal(a, "waiting", "the daemon answered something else than plans");
                 return;
         }
-        if (!plans_take(&a->plans, reply->plans, error, sizeof(error))) {
-                say_refusal(a, "the plans of the daemon are not usable", error);
+        if (!plans_take(&a->plans, reply->plans, &error)) {
+                say_refusal(a, "the plans of the daemon are not usable", error.text);
                 return;
         }
         if (!a->admitted) {

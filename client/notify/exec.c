@@ -28,6 +28,7 @@
 #include "client/notify/exec_env.h"
 #include "client/notify/alert_json.h"
 #include "heapwatch/text.h"
+#include "proto/base/error.h"
 
 #define READ_TURN 65536u
 #define GRACE_S   4  /* for the keeper to kill everything */
@@ -278,7 +279,7 @@ out:
 }
 
 struct exec *exec_start(struct event_base *base, const char *const *argv, const struct alert_event *event,
-                        uint64_t timeout_ns, exec_done_fn *done, void *ctx, char *error, size_t error_size)
+                        uint64_t timeout_ns, exec_done_fn *done, void *ctx, struct error *error)
 {
         struct exec *e = calloc(1, sizeof(*e));
         int err = -ENOMEM;
@@ -291,7 +292,7 @@ struct exec *exec_start(struct event_base *base, const char *const *argv, const 
                 err = start(e, base, argv, event);
         }
         if (err < 0) {
-                snprintf(error, error_size, "cannot make a process: %s", strerror(-err));
+                error_set(error, "cannot make a process: %s", strerror(-err));
                 exec_cancel(&e);
         }
         return e;

@@ -22,6 +22,7 @@
 #define EXEC_OUTPUT_BYTES 4096u      /* of its output: kept */
 #define EXEC_FLOOD_BYTES  (1u << 20) /* of its output: then it is killed */
 
+struct error;
 struct event_base;
 struct exec;
 
@@ -42,7 +43,7 @@ typedef void exec_done_fn(void *ctx, const struct exec_result *result);
  * with a sentence in `error` when not even a process could be made.
  */
 struct exec *exec_start(struct event_base *base, const char *const *argv, const struct alert_event *event,
-                        uint64_t timeout_ns, exec_done_fn *done, void *ctx, char *error, size_t error_size);
+                        uint64_t timeout_ns, exec_done_fn *done, void *ctx, struct error *error);
 
 /* Kills it and forgets it without a call of `done`; clears the pointer. NULL allowed. */
 void exec_cancel(struct exec **exec);

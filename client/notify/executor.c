@@ -23,6 +23,7 @@
 #include "proto/base/clock.h"
 #include "heapwatch/text.h"
 #include "client/notify/say.h"
+#include "proto/base/error.h"
 
 struct job {
         struct executor *executor;
@@ -206,12 +207,11 @@ static void on_exec_done(void *ctx, const struct exec_result *result)
 static void do_exec(struct job *j)
 {
         const struct action_step *s = step_of(j);
-        char error[256];
+        struct error error;
 
-        j->exec = exec_start(j->executor->options.base, s->argv, j->event, s->timeout_ns, on_exec_done, j, error,
-                             sizeof(error));
+        j->exec = exec_start(j->executor->options.base, s->argv, j->event, s->timeout_ns, on_exec_done, j, &error);
         if (!j->exec)
-                try_again_or_give_up(j, true, error);
+                try_again_or_give_up(j, true, error.text);
 }
 
 static void on_http_done(void *ctx, const struct http_result *result)
@@ -234,13 +234,13 @@ static void do_post(struct job *j, const char *url, char *body)
                                   .bearer_file = s->bearer_file,
                                   .ca_file = s->ca_file,
                                   .timeout_ns = s->timeout_ns };
-        char error[512] = "out of memory";
+        struct error error = { "out of memory" };
 
         if (body)
-                j->request = http_start(j->executor->http, &post, on_http_done, j, error, sizeof(error));
+                j->request = http_start(j->executor->http, &post, on_http_done, j, &error);
         free(body);
         if (!j->request)
-                try_again_or_give_up(j, true, error);
+                try_again_or_give_up(j, true, error.text);
 }
 
 static void do_alertmanager(struct job *j)

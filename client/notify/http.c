@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "client/notify/token.h"
+#include "proto/base/error.h"
 
 #define CONNECTIONS_MAX      32L
 #define HOST_CONNECTIONS_MAX 4L
@@ -298,21 +299,21 @@ static bool begin(struct http *h)
 }
 
 struct http_request *http_start(struct http *h, const struct http_post *post, http_done_fn *done, void *ctx,
-                                char *error, size_t error_size)
+                                struct error *error)
 {
         char token[HTTP_TOKEN_MAX] = "";
         struct http_request *r;
 
         if (h->n >= HTTP_REQUESTS_MAX) {
-                snprintf(error, error_size, "%u requests are under way", HTTP_REQUESTS_MAX);
+                error_set(error, "%u requests are under way", HTTP_REQUESTS_MAX);
                 return NULL;
         }
-        if (post->bearer_file && !token_read(post->bearer_file, token, sizeof(token), error, error_size))
+        if (post->bearer_file && !token_read(post->bearer_file, token, sizeof(token), error))
                 return NULL;
         r = begin(h) ? make(h, post, token) : NULL;
         explicit_bzero(token, sizeof(token));
         if (!r) {
-                snprintf(error, error_size, "out of memory");
+                error_set(error, "out of memory");
                 return NULL;
         }
         r->done = done;

@@ -20,6 +20,7 @@
 #define HTTP_TOKEN_MAX    8192u  /* bytes of a token's file */
 #define HTTP_REQUESTS_MAX 64u    /* under way; beyond: refused, try again later */
 
+struct error;
 struct event_base;
 struct http;
 struct http_request;
@@ -52,7 +53,7 @@ void http_destroy(struct http **http);
  * many are under way, out of memory.
  */
 struct http_request *http_start(struct http *http, const struct http_post *post, http_done_fn *done, void *ctx,
-                                char *error, size_t error_size);
+                                struct error *error);
 
 /* Ends a request without calling `done`; clears the pointer. NULL allowed. */
 void http_cancel(struct http_request **request);

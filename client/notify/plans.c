@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/error.h"
 
 struct plans_entry {
         char *group, *rule;
@@ -32,37 +33,32 @@ void plans_clear(struct plans *p)
         *p = (struct plans){ .n = 0 };
 }
 
-static bool take_one(struct plans_entry *e, const Hw__Plan *m, char *error, size_t error_size)
+static bool take_one(struct plans_entry *e, const Hw__Plan *m, struct error *error)
 {
-        char why[300], rule[128];
+        struct error why = { "out of memory" };
+        char rule[128];
 
-        snprintf(why, sizeof(why), "out of memory");
         e->group = strdup(m->group ? m->group : "");
         e->rule = strdup(m->rule ? m->rule : "");
-        e->plan = e->group && e->rule ? action_plan_unpack(m, why, sizeof(why)) : NULL;
+        e->plan = e->group && e->rule ? action_plan_unpack(m, &why) : NULL;
         if (e->plan)
                 return true;
         (void)hw_terminal_text(rule, sizeof(rule), m->rule ? m->rule : "");
-        snprintf(error, error_size, "rule '%s': %s", rule, why);
-        return false;
+        return error_set(error, "rule '%s': %s", rule, why.text);
 }
 
-bool plans_take(struct plans *p, const Hw__Plans *message, char *error, size_t error_size)
+bool plans_take(struct plans *p, const Hw__Plans *message, struct error *error)
 {
         struct plans fresh = { .generation = message->rules_generation };
 
-        if (message->n_plans > PLANS_MAX || !message->has_rules_generation || message->rules_generation == 0) {
-                snprintf(error, error_size, "malformed plans");
-                return false;
-        }
+        if (message->n_plans > PLANS_MAX || !message->has_rules_generation || message->rules_generation == 0)
+                return error_set(error, "malformed plans");
         fresh.items = calloc(message->n_plans + 1, sizeof(*fresh.items));
-        if (!fresh.items) {
-                snprintf(error, error_size, "out of memory");
-                return false;
-        }
+        if (!fresh.items)
+                return error_set(error, "out of memory");
         while (fresh.n < message->n_plans) {
                 const Hw__Plan *m = message->plans[fresh.n];
-                if (!take_one(&fresh.items[fresh.n++], m, error, error_size)) {
+                if (!take_one(&fresh.items[fresh.n++], m, error)) {
                         plans_clear(&fresh);
                         return false;
                 }

@@ -10,6 +10,7 @@
 
 #define PLANS_MAX 4096u /* rules; further ones are refused with the rest */
 
+struct error;
 struct plans_entry;
 
 struct plans {
@@ -19,7 +20,7 @@ struct plans {
 };
 
 /* Replaces all. False with a sentence (which rule, what is wrong): then nothing has changed. */
-bool plans_take(struct plans *p, const Hw__Plans *message, char *error, size_t error_size);
+bool plans_take(struct plans *p, const Hw__Plans *message, struct error *error);
 
 /* Forgets all. For one that is zeroed, too. */
 void plans_clear(struct plans *p);

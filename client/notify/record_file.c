@@ -16,6 +16,7 @@
 #include "client/notify/say.h"
 #include "proto/base/whole_file.h"
 #include "proto/wire/state_path.h"
+#include "proto/base/error.h"
 
 /* --------------------------------------------------------------------- write */
 
@@ -47,40 +48,32 @@ static bool read_entry(const json_t *o, struct record_entry *e)
         return true;
 }
 
-static bool check(const json_t *root, char *error, size_t size)
+static bool check(const json_t *root, struct error *error)
 {
         const json_t *list = json_object_get(root, "done");
         struct record_entry e;
 
-        if (!json_is_object(root) || json_integer_value(json_object_get(root, "version")) != 1) {
-                (void)snprintf(error, size, "version: expected 1");
-                return false;
-        }
-        if (!json_is_array(list) || json_array_size(list) > RECORD_MAX) {
-                (void)snprintf(error, size, "done: expected a list of at most 4096 alerts");
-                return false;
-        }
+        if (!json_is_object(root) || json_integer_value(json_object_get(root, "version")) != 1)
+                return error_set(error, "version: expected 1");
+        if (!json_is_array(list) || json_array_size(list) > RECORD_MAX)
+                return error_set(error, "done: expected a list of at most 4096 alerts");
         for (size_t i = 0; i < json_array_size(list); i++) {
                 if (read_entry(json_array_get(list, i), &e))
                         continue;
-                (void)snprintf(error, size, "done %zu: expected alert (16 hexadecimal digits), fired and resolved",
-                               i + 1);
-                return false;
+                return error_set(error, "done %zu: expected alert (16 hexadecimal digits), fired and resolved", i + 1);
         }
         return true;
 }
 
-bool record_parse(struct record *r, const char *text, size_t size, char *error, size_t error_size)
+bool record_parse(struct record *r, const char *text, size_t size, struct error *error)
 {
         json_error_t where;
         json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &where);
         struct record_entry e;
 
-        if (!root) {
-                (void)snprintf(error, error_size, "line %d, column %d: %s", where.line, where.column, where.text);
-                return false;
-        }
-        bool good = check(root, error, error_size);
+        if (!root)
+                return error_set(error, "line %d, column %d: %s", where.line, where.column, where.text);
+        bool good = check(root, error);
         const json_t *list = json_object_get(root, "done");
         for (size_t i = 0; good && i < json_array_size(list); i++)
                 if (read_entry(json_array_get(list, i), &e))
@@ -103,20 +96,20 @@ static void set_aside(const char *path, const char *why)
 
 void record_read(struct record *r, const char *path, const char *before)
 {
-        char *text = NULL, error[512];
+        struct error error;
+        char *text = NULL;
         size_t size;
         int err = whole_file_read(path, RECORD_FILE_BYTES_MAX, &text, &size);
 
-        if (err == 0 && !record_parse(r, text, size, error, sizeof(error)))
-                set_aside(path, error);
+        if (err == 0 && !record_parse(r, text, size, &error))
+                set_aside(path, error.text);
         else if (err == -EPERM)
                 set_aside(path, "expected a regular file that belongs to this user");
         else if (err == -EFBIG)
                 set_aside(path, "it is larger than 4 MiB");
         else if (err == -ENOENT || err == -ENOTDIR) {
                 if (before && whole_file_read(before, RECORD_FILE_BYTES_MAX, &text, &size) == 0)
-                        (void)record_parse(r, text, size, error,
-                                           sizeof(error)); /* the daemon says what is wrong with it */
+                        (void)record_parse(r, text, size, &error); /* the daemon says what is wrong with it */
         } else if (err < 0)
                 say_error("record %s cannot be read: %s", path, strerror(-err));
         free(text);

@@ -5,13 +5,15 @@
 
 #include "client/notify/record.h"
 
+struct error;
+
 #define RECORD_FILE_BYTES_MAX (4u << 20)
 
 /* What is over, as a string to free(); NULL when out of memory. */
 char *record_text(const struct record *record);
 
 /* Adds what the text says. False with a sentence (where, what was expected) in `error`: then nothing was added. */
-bool record_parse(struct record *record, const char *text, size_t size, char *error, size_t error_size);
+bool record_parse(struct record *record, const char *text, size_t size, struct error *error);
 
 /*
  * Reads the file; when there is none, the file of the daemon (`before`, may be NULL), where releases before this one

@@ -15,6 +15,7 @@
 #include "client/notify/alert_json.h"
 #include "proto/base/clock.h"
 #include "client/notify/say.h"
+#include "proto/base/error.h"
 
 static const char path[] = "/api/v2/alerts";
 
@@ -89,7 +90,8 @@ static void on_sent(void *ctx, const struct http_result *result)
 static void send_batch(struct peer *p)
 {
         const struct alert_event *batch[RESEND_BATCH];
-        char url[ACTION_TEXT_MAX + 32], error[512];
+        char url[ACTION_TEXT_MAX + 32];
+        struct error error = { "out of memory" };
         uint64_t now = clock_wall_ns();
         size_t n = 0;
 
@@ -103,11 +105,10 @@ static void send_batch(struct peer *p)
                                   .bearer_file = p->bearer_file,
                                   .ca_file = p->ca_file,
                                   .timeout_ns = p->timeout_ns };
-        snprintf(error, sizeof(error), "out of memory");
         if (body)
-                p->request = http_start(p->resend->http, &post, on_sent, p, error, sizeof(error));
+                p->request = http_start(p->resend->http, &post, on_sent, p, &error);
         if (!p->request)
-                tell(p, false, error);
+                tell(p, false, error.text);
         free(body);
 }
 

@@ -4,8 +4,7 @@
 #include <stdio.h>
 
 #include "client/cli/secret.h"
-
-#define SECRET_ERROR 512
+#include "proto/base/error.h"
 
 static bool good_token(const char *token)
 {
@@ -17,16 +16,13 @@ static bool good_token(const char *token)
         return true;
 }
 
-bool token_read(const char *path, char *token, size_t size, char *error, size_t error_size)
+bool token_read(const char *path, char *token, size_t size, struct error *error)
 {
-        char why[SECRET_ERROR];
+        struct error why;
 
-        if (!secret_read(path, token, size, why, sizeof(why))) {
-                snprintf(error, error_size, "bearer_file %s", why);
-                return false;
-        }
+        if (!secret_read(path, token, size, &why))
+                return error_set(error, "bearer_file %s", why.text);
         if (good_token(token))
                 return true;
-        snprintf(error, error_size, "bearer_file %s: expected one line with a token", path);
-        return false;
+        return error_set(error, "bearer_file %s: expected one line with a token", path);
 }

@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct error;
+
 /* Reads it into `token`. False with a sentence that names the file only, never what stands in it. */
-bool token_read(const char *path, char *token, size_t size, char *error, size_t error_size);
+bool token_read(const char *path, char *token, size_t size, struct error *error);
 
 #endif

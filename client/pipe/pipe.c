@@ -17,6 +17,7 @@
 #include "client/cli/options.h"
 #include "client/pipe/csv.h"
 #include "client/cli/signals.h"
+#include "proto/base/error.h"
 
 enum format { FORMAT_JSON, FORMAT_CSV, FORMAT_NONE };
 
@@ -81,7 +82,7 @@ static void choose_followed(struct pipe *p)
                 p->followed.items[p->followed.n++] = HW__KIND__KIND_BAND;
 }
 
-static struct feed *open_feed(const struct pipe *p, char *error, size_t size)
+static struct feed *open_feed(const struct pipe *p, struct error *error)
 {
         struct hw_subscriber_options o = {
                 .endpoints = p->endpoints.n ? p->endpoints.items : NULL,
@@ -93,8 +94,8 @@ static struct feed *open_feed(const struct pipe *p, char *error, size_t size)
         };
 
         if (p->files.n)
-                return feed_files(p->files.items, p->files.n, NULL, error, size);
-        return feed_connect(&o, error, size);
+                return feed_files(p->files.items, p->files.n, NULL, error);
+        return feed_connect(&o, error);
 }
 
 /* ------------------------------------------------------------------ output */
@@ -200,12 +201,12 @@ static bool handle(struct pipe *p, struct feed *feed, int *ret_status)
 
 static int follow(struct pipe *p)
 {
-        char error[512];
-        struct feed *feed = open_feed(p, error, sizeof(error));
+        struct error error;
+        struct feed *feed = open_feed(p, &error);
         int status = EXIT_OK;
 
         if (!feed) {
-                command_error(&command_pipe, "%s", error);
+                command_error(&command_pipe, "%s", error.text);
                 return EXIT_USAGE;
         }
         if (p->format == FORMAT_JSON || written(emit(CSV_HEADER, strlen(CSV_HEADER)), &status))

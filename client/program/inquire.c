@@ -33,6 +33,7 @@
 #include <unistd.h>
 
 #include "proto/base/clock.h"
+#include "proto/base/error.h"
 
 #define INQUIRE_MS    5000  /* then it is killed: FAILED or IGNORED */
 #define INQUIRE_BYTES 16384 /* of each stream: then it is killed */
@@ -185,44 +186,44 @@ done:
         return r;
 }
 
-enum inquiry inquire(const char *path, struct rtsinfo *ret_info, char *error, size_t error_size)
+enum inquiry inquire(const char *path, struct rtsinfo *ret_info, struct error *error)
 {
         struct answer a;
 
         if (!runnable(path)) {
-                snprintf(error, error_size, "there is no executable program %s", path);
+                error_set(error, "there is no executable program %s", path);
                 return INQUIRY_NOT_FOUND;
         }
         if (!looks_haskell(path)) {
-                snprintf(error, error_size,
-                         "%s is not a GHC-compiled program; if it is a script that starts one, "
-                         "give the program itself",
-                         path);
+                error_set(error,
+                          "%s is not a GHC-compiled program; if it is a script that starts one, "
+                          "give the program itself",
+                          path);
                 return INQUIRY_NOT_HASKELL;
         }
         int r = ask(path, "--info", &a);
         if (r < 0) {
-                snprintf(error, error_size, "%s cannot be started: %s", path, strerror(-r));
+                error_set(error, "%s cannot be started: %s", path, strerror(-r));
                 return INQUIRY_FAILED;
         }
         if (!a.killed && WIFEXITED(a.status) && WEXITSTATUS(a.status) == 0 &&
             rtsinfo_parse(a.out, a.out_size, ret_info))
                 return INQUIRY_OK;
         if (holds(a.err, a.err_size, "RTS options are disabled")) {
-                snprintf(error, error_size,
-                         "%s was linked with -rtsopts=none and takes no RTS flags; link it with "
-                         "-rtsopts",
-                         path);
+                error_set(error,
+                          "%s was linked with -rtsopts=none and takes no RTS flags; link it with "
+                          "-rtsopts",
+                          path);
                 return INQUIRY_NO_RTSOPTS;
         }
         if (!plausible(&a) || (!a.killed && WIFEXITED(a.status) && WEXITSTATUS(a.status) == 0)) {
-                snprintf(error, error_size,
-                         "%s does not answer to +RTS --info, so it was linked with "
-                         "-rtsopts=ignoreAll; link it with -rtsopts",
-                         path);
+                error_set(error,
+                          "%s does not answer to +RTS --info, so it was linked with "
+                          "-rtsopts=ignoreAll; link it with -rtsopts",
+                          path);
                 return INQUIRY_IGNORED;
         }
-        snprintf(error, error_size, "%s did not answer to +RTS --info within %d s", path, INQUIRE_MS / 1000);
+        error_set(error, "%s did not answer to +RTS --info within %d s", path, INQUIRE_MS / 1000);
         return INQUIRY_FAILED;
 }
 

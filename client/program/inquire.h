@@ -14,6 +14,8 @@
 
 #include "client/program/rtsinfo.h"
 
+struct error;
+
 enum inquiry {
         INQUIRY_OK,
         INQUIRY_NOT_FOUND,   /* no such program, or not executable */
@@ -27,7 +29,7 @@ enum inquiry {
 bool inquire_find(const char *command, char *ret_path, size_t size);
 
 /* Asks the program at `path`. `error` gets one plain sentence unless INQUIRY_OK. */
-enum inquiry inquire(const char *path, struct rtsinfo *ret_info, char *error, size_t error_size);
+enum inquiry inquire(const char *path, struct rtsinfo *ret_info, struct error *error);
 
 /*
  * Whether the program takes these RTS flags, given as GHCRTS. When not, `reason`

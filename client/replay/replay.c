@@ -17,6 +17,7 @@
 #include "client/replay/output.h"
 #include "client/replay/schedule.h"
 #include "proto/base/clock.h"
+#include "proto/base/error.h"
 
 #define CHUNK_BYTES    65536
 #define TIMING_BYTES   (16u << 20) /* a timing file may be this long */
@@ -149,17 +150,17 @@ static char *read_text(const char *path)
 
 static int load_timing(struct replay *r, const char *path)
 {
-        char error[160];
+        struct error error;
         char *text = read_text(path);
 
         if (!text) {
                 command_error(&command_replay, "%s cannot be read: %s", path, strerror(errno));
                 return EXIT_USAGE;
         }
-        bool ok = schedule_parse(&r->schedule, text, error, sizeof(error));
+        bool ok = schedule_parse(&r->schedule, text, &error);
         free(text);
         if (!ok)
-                command_error(&command_replay, "%s: %s", path, error);
+                command_error(&command_replay, "%s: %s", path, error.text);
         return ok ? EXIT_OK : EXIT_USAGE;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "client/replay/schedule.h"
+#include "proto/base/error.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -48,7 +49,7 @@ static bool append(struct schedule *s, size_t *room, struct arrival a)
         return true;
 }
 
-bool schedule_parse(struct schedule *s, const char *text, char *error, size_t error_size)
+bool schedule_parse(struct schedule *s, const char *text, struct error *error)
 {
         struct schedule new = { .bytes_per_s = s->bytes_per_s, .speed = s->speed };
         struct arrival a, last = { 0, 0 };
@@ -67,7 +68,7 @@ bool schedule_parse(struct schedule *s, const char *text, char *error, size_t er
         if (!problem && !new.n)
                 problem = "empty; expected lines `seconds offset`";
         if (problem) {
-                (void)snprintf(error, error_size, "line %zu: %s", new.n + 1, problem);
+                error_set(error, "line %zu: %s", new.n + 1, problem);
                 free(new.arrivals);
                 return false;
         }

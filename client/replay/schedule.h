@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct error;
+
 struct arrival {
         double seconds;  /* since the first byte could have come */
         uint64_t offset; /* bytes that had arrived then */
@@ -29,7 +31,7 @@ void schedule_init(struct schedule *s);
 void schedule_done(struct schedule *s);
 
 /* Reads a timing file's text (terminated). False with a sentence in `error`, naming the line; s is unchanged. */
-bool schedule_parse(struct schedule *s, const char *text, char *error, size_t error_size);
+bool schedule_parse(struct schedule *s, const char *text, struct error *error);
 
 /* How many of `size` bytes may have been played `seconds` after the start. */
 uint64_t schedule_due(const struct schedule *s, double seconds, uint64_t size);

@@ -23,6 +23,7 @@
 #include "client/page/assets.h"
 #include "proto/base/clock.h"
 #include "heapwatch/text.h"
+#include "proto/base/error.h"
 
 #define HISTORY_POINTS  8192 /* of a series, while reading */
 #define HISTORY_COLUMNS 2048
@@ -261,7 +262,7 @@ static int report(struct reporter *r)
                 .max_columns = HISTORY_COLUMNS,
                 .max_cells = HISTORY_CELLS,
         };
-        char error[512];
+        struct error error;
         int status = EXIT_USAGE;
 
         r->world = world_new();
@@ -269,9 +270,9 @@ static int report(struct reporter *r)
         r->notes = report_notes_new();
         r->terminal = isatty(STDERR_FILENO);
         size_up(r);
-        r->feed = feed_files(r->files.items, r->files.n, NULL, error, sizeof(error));
+        r->feed = feed_files(r->files.items, r->files.n, NULL, &error);
         if (!r->feed)
-                command_error(&command_report, "%s", error);
+                command_error(&command_report, "%s", error.text);
         else if (r->world && r->history && r->notes && read_logs(r))
                 status = deliver(r);
         feed_close(&r->feed);

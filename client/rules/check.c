@@ -15,6 +15,7 @@
 #include "client/rules/findings.h"
 #include "client/rules/junit.h"
 #include "heapwatch/text.h"
+#include "proto/base/error.h"
 
 struct check {
         struct text_list daemon_args; /* passed on */
@@ -83,23 +84,23 @@ static int fail(const struct check *c, const char *why)
 
 static int read_all(struct check *c)
 {
-        char error[256];
+        struct error error;
         const Hw__Update *update;
-        struct feed *feed = feed_files(c->files.items, c->files.n, c->daemon_args.items, error, sizeof(error));
+        struct feed *feed = feed_files(c->files.items, c->files.n, c->daemon_args.items, &error);
         enum feed_event event;
 
         if (!feed)
-                return fail(c, error);
+                return fail(c, error.text);
         do {
                 event = feed_next(feed, -1, &update);
                 if (event == FEED_UPDATE)
                         findings_take(&c->findings, update);
         } while (event != FEED_END && event != FEED_FAILED);
         if (event == FEED_FAILED)
-                snprintf(error, sizeof(error), "%s", feed_error(feed));
+                error_set(&error, "%s", feed_error(feed));
         feed_close(&feed);
         if (event == FEED_FAILED)
-                return fail(c, error);
+                return fail(c, error.text);
         return c->findings.no_memory ? fail(c, "out of memory, or more than 10,000 alerts") : EXIT_OK;
 }
 

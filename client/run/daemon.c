@@ -29,6 +29,7 @@
 #include "client/feed/find_daemon.h"
 #include "client/program/inquire.h"
 #include "heapwatch/text.h"
+#include "proto/base/error.h"
 
 #define REQUEST_MS    2000
 #define START_MS      8000 /* for a new daemon to answer */
@@ -37,34 +38,29 @@
 
 /* --------------------------------------------------------------- directory */
 
-static bool own_directory(const char *path, char *error, size_t error_size)
+static bool own_directory(const char *path, struct error *error)
 {
         struct stat st;
 
-        if (mkdir(path, 0700) < 0 && errno != EEXIST) {
-                snprintf(error, error_size, "cannot make the directory %s: %s", path, strerror(errno));
-                return false;
-        }
-        if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) != 0) {
-                snprintf(error, error_size,
-                         "%s must be a directory that belongs to you and that nobody else can "
-                         "write to; set HEAPWATCH_DIR to another",
-                         path);
-                return false;
-        }
+        if (mkdir(path, 0700) < 0 && errno != EEXIST)
+                return error_set(error, "cannot make the directory %s: %s", path, strerror(errno));
+        if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) != 0)
+                return error_set(error,
+                                 "%s must be a directory that belongs to you and that nobody else can "
+                                 "write to; set HEAPWATCH_DIR to another",
+                                 path);
         return true;
 }
 
-bool daemon_link_init(struct daemon_link *link, char *error, size_t error_size)
+bool daemon_link_init(struct daemon_link *link, struct error *error)
 {
         if (hw_default_directory(link->directory, sizeof(link->directory)) < 0 ||
             hw_default_endpoints(link->publish, link->request, sizeof(link->publish)) < 0) {
-                snprintf(error, error_size,
-                         "the path of the daemon's directory is too long; set HEAPWATCH_DIR to a "
-                         "shorter one");
-                return false;
+                return error_set(error,
+                                 "the path of the daemon's directory is too long; set HEAPWATCH_DIR to a "
+                                 "shorter one");
         }
-        return own_directory(link->directory, error, error_size) && !absent_for_good(link->publish, error, error_size);
+        return own_directory(link->directory, error) && !absent_for_good(link->publish, error);
 }
 
 /* ------------------------------------------------------------- find, start */
@@ -129,16 +125,14 @@ static _Noreturn void become_daemon(const char *program, int null, int log)
         _exit(127);
 }
 
-static bool start(const struct daemon_link *link, char *error, size_t error_size)
+static bool start(const struct daemon_link *link, struct error *error)
 {
         char program[1024], log_path[300];
         int null = -1, log = -1;
         pid_t pid;
 
-        if (!find_program(program, sizeof(program))) {
-                snprintf(error, error_size, "no daemon answers and heapwatchd is not beside this program or in PATH");
-                return false;
-        }
+        if (!find_program(program, sizeof(program)))
+                return error_set(error, "no daemon answers and heapwatchd is not beside this program or in PATH");
         snprintf(log_path, sizeof(log_path), "%s/daemon.log", link->directory);
         null = open("/dev/null", O_RDONLY | O_CLOEXEC);
         log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -151,7 +145,7 @@ static bool start(const struct daemon_link *link, char *error, size_t error_size
                 become_daemon(program, null, log);
         }
         if (pid < 0)
-                snprintf(error, error_size, "cannot start %s: %s", program, strerror(errno));
+                error_set(error, "cannot start %s: %s", program, strerror(errno));
         else
                 while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
                         ;
@@ -162,16 +156,15 @@ static bool start(const struct daemon_link *link, char *error, size_t error_size
         return pid > 0;
 }
 
-bool daemon_ensure(const struct daemon_link *link, bool *ret_started, char *error, size_t error_size)
+bool daemon_ensure(const struct daemon_link *link, bool *ret_started, struct error *error)
 {
         *ret_started = false;
         if (daemon_reachable(link)) {
                 if (answers(link))
                         return true;
-                snprintf(error, error_size, "a daemon holds %s but does not answer", link->request);
-                return false;
+                return error_set(error, "a daemon holds %s but does not answer", link->request);
         }
-        if (!start(link, error, error_size))
+        if (!start(link, error))
                 return false;
         *ret_started = true;
         for (int waited = 0; waited < START_MS; waited += START_STEP_MS) {
@@ -179,9 +172,8 @@ bool daemon_ensure(const struct daemon_link *link, bool *ret_started, char *erro
                         return true;
                 (void)poll(NULL, 0, START_STEP_MS);
         }
-        snprintf(error, error_size, "heapwatchd did not come up within %d s; its messages are in %s/daemon.log",
-                 START_MS / 1000, link->directory);
-        return false;
+        return error_set(error, "heapwatchd did not come up within %d s; its messages are in %s/daemon.log",
+                         START_MS / 1000, link->directory);
 }
 
 /* ----------------------------------------------------------------- targets */
@@ -189,7 +181,7 @@ bool daemon_ensure(const struct daemon_link *link, bool *ret_started, char *erro
 struct added {
         bool done;
         char name[DAEMON_NAME_MAX];
-        char error[256];
+        struct error error;
 };
 
 static void on_added(void *ctx, const Hw__Reply *reply)
@@ -197,7 +189,7 @@ static void on_added(void *ctx, const Hw__Reply *reply)
         struct added *a = ctx;
 
         if (reply->error != NULL)
-                snprintf(a->error, sizeof(a->error), "%s", reply->error);
+                error_set(&a->error, "%s", reply->error);
         if (reply->what_case != HW__REPLY__WHAT_DONE)
                 return;
         a->done = true;
@@ -258,7 +250,7 @@ static bool is_taken(const struct daemon_link *link, const char *name)
 }
 
 bool daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri, uint64_t resolution_ns,
-                char ret_name[DAEMON_NAME_MAX], char *error, size_t error_size)
+                char ret_name[DAEMON_NAME_MAX], struct error *error)
 {
         char candidate[DAEMON_NAME_MAX];
         struct added a;
@@ -271,11 +263,9 @@ bool daemon_add(const struct daemon_link *link, const char *name, bool exact, co
                 memcpy(ret_name, a.name, sizeof(a.name));
                 return true;
         }
-        if (a.error[0] != '\0')
-                snprintf(error, error_size, "the daemon does not take the target %s: %s", candidate, a.error);
-        else
-                snprintf(error, error_size, "the daemon does not answer (%s)", r < 0 ? strerror(-r) : "no reply");
-        return false;
+        if (a.error.text[0])
+                return error_set(error, "the daemon does not take the target %s: %s", candidate, a.error.text);
+        return error_set(error, "the daemon does not answer (%s)", r < 0 ? strerror(-r) : "no reply");
 }
 
 static void on_done(void *ctx, const Hw__Reply *reply)

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct error;
+
 #define DAEMON_NAME_MAX 65 /* a target's name, NUL included */
 
 struct daemon_link {
@@ -22,13 +24,13 @@ struct daemon_link {
 };
 
 /* Works out the paths and makes the directory. False with `error`. */
-bool daemon_link_init(struct daemon_link *link, char *error, size_t error_size);
+bool daemon_link_init(struct daemon_link *link, struct error *error);
 
 /* Whether somebody listens there. At once. */
 bool daemon_reachable(const struct daemon_link *link);
 
 /* Finds the daemon or starts one, detached, its messages going to daemon.log in the directory. */
-bool daemon_ensure(const struct daemon_link *link, bool *ret_started, char *error, size_t error_size);
+bool daemon_ensure(const struct daemon_link *link, bool *ret_started, struct error *error);
 
 /*
  * Adds a target whose growth is judged in steps of resolution_ns (0: as the
@@ -36,7 +38,7 @@ bool daemon_ensure(const struct daemon_link *link, bool *ret_started, char *erro
  * behind it; one whose run has ended is none. The name it got is in ret_name.
  */
 bool daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri, uint64_t resolution_ns,
-                char ret_name[DAEMON_NAME_MAX], char *error, size_t error_size);
+                char ret_name[DAEMON_NAME_MAX], struct error *error);
 
 /* How the program ended: tells the daemon, which keeps the target as it ended. */
 void daemon_end(const struct daemon_link *link, const char *name, int wait_status);

@@ -25,6 +25,7 @@
 #include "client/run/relay.h"
 #include "client/run/session.h"
 #include "heapwatch/text.h"
+#include "proto/base/error.h"
 
 #define SENTENCE 1024
 #define SEEN_MS  3000 /* for the daemon to notice the end of the log */
@@ -203,21 +204,22 @@ static void warn(const struct run *r)
 
 static bool connect_daemon(struct run *r)
 {
-        char error[SENTENCE], uri[360], name[DAEMON_NAME_MAX];
+        char uri[360], name[DAEMON_NAME_MAX];
+        struct error error;
         bool started;
         int e;
 
-        if (!daemon_ensure(&r->link, &started, error, sizeof(error)))
-                return refuse(r, error);
+        if (!daemon_ensure(&r->link, &started, &error))
+                return refuse(r, error.text);
         if ((e = relay_open(&r->relay, r->fifo, r->socket)) < 0) {
-                snprintf(error, sizeof(error), "cannot open the relay in %s: %s", r->directory, strerror(-e));
-                return refuse(r, error);
+                error_set(&error, "cannot open the relay in %s: %s", r->directory, strerror(-e));
+                return refuse(r, error.text);
         }
         snprintf(uri, sizeof(uri), "unix:%s", r->socket);
         default_name(r, name);
         r->watched = daemon_add(&r->link, r->o.name != NULL ? r->o.name : name, r->o.name != NULL, uri,
-                                r->o.resolution_ns, r->target, error, sizeof(error));
-        return r->watched || refuse(r, error);
+                                r->o.resolution_ns, r->target, &error);
+        return r->watched || refuse(r, error.text);
 }
 
 /* Haskell source, whether it may be executed or not. */
@@ -232,7 +234,7 @@ static bool is_source(const char *path)
 /* All that comes before the program starts. False: it must not start. */
 static bool prepare(struct run *r)
 {
-        char error[SENTENCE];
+        struct error error;
 
         if (is_source(r->o.program[0])) {
                 command_error(
@@ -246,10 +248,10 @@ static bool prepare(struct run *r)
                 command_error(&command_run, "there is no executable program %s", r->o.program[0]);
                 return false;
         }
-        if (inquire(r->path, &r->info, error, sizeof(error)) != INQUIRY_OK)
-                return refuse(r, error);
-        if (!daemon_link_init(&r->link, error, sizeof(error)))
-                return refuse(r, error);
+        if (inquire(r->path, &r->info, &error) != INQUIRY_OK)
+                return refuse(r, error.text);
+        if (!daemon_link_init(&r->link, &error))
+                return refuse(r, error.text);
         if (!make_directory(r) || !compose(r))
                 return false;
         if (r->flags.ghcrts == NULL)

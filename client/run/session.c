@@ -145,15 +145,12 @@ static void start_screen(struct session *s)
 /* In a child, because requests wait: gives the target to a daemon that came back. */
 static void start_adder(struct session *s)
 {
-        char name[DAEMON_NAME_MAX], error[256];
+        char name[DAEMON_NAME_MAX];
 
         s->adder = fork();
         if (s->adder == 0) {
                 restore_signals(s);
-                _exit(daemon_add(s->o->link, s->o->target, true, s->o->uri, s->o->resolution_ns, name, error,
-                                 sizeof(error))
-                              ? 0
-                              : 1);
+                _exit(daemon_add(s->o->link, s->o->target, true, s->o->uri, s->o->resolution_ns, name, NULL) ? 0 : 1);
         }
         if (s->adder < 0)
                 s->adder = 0; /* tried again at the next turn */

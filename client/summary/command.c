@@ -15,6 +15,7 @@
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "client/summary/summary.h"
+#include "proto/base/error.h"
 
 struct request {
         struct text_list logs;
@@ -123,13 +124,13 @@ static int read_logs(const struct request *r)
 {
         struct gathering g = { .request = r };
         const Hw__Update *update;
-        char error[512];
+        struct error error;
         int status = 0;
-        struct feed *feed = feed_files(r->logs.items, r->logs.n, NULL, error, sizeof(error));
+        struct feed *feed = feed_files(r->logs.items, r->logs.n, NULL, &error);
         enum feed_event event = FEED_NOTHING;
 
         if (!feed) {
-                command_error(&command_summary, "%s", error);
+                command_error(&command_summary, "%s", error.text);
                 return EXIT_USAGE;
         }
         while (!signals_stop() && status == 0 && event != FEED_END && event != FEED_FAILED) {

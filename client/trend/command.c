@@ -15,6 +15,7 @@
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "client/trend/trend.h"
+#include "proto/base/error.h"
 
 #define WAIT_MS 5000 /* for a daemon's snapshot */
 
@@ -122,7 +123,7 @@ static int take(struct reading *r, size_t daemon, const Hw__Update *u)
         return world_apply(r->world, daemon, u);
 }
 
-static struct feed *open_feed(const struct request *r, char *error, size_t size)
+static struct feed *open_feed(const struct request *r, struct error *error)
 {
         static const Hw__Kind kinds[] = { HW__KIND__KIND_TARGET, HW__KIND__KIND_BAND, HW__KIND__KIND_CENSUS,
                                           HW__KIND__KIND_TREND };
@@ -136,8 +137,8 @@ static struct feed *open_feed(const struct request *r, char *error, size_t size)
         };
 
         if (r->files.n)
-                return feed_files(r->files.items, r->files.n, r->daemon_args.items, error, size);
-        return feed_connect(&o, error, size);
+                return feed_files(r->files.items, r->files.n, r->daemon_args.items, error);
+        return feed_connect(&o, error);
 }
 
 /* Until all is there. False after reporting what went wrong. */
@@ -186,12 +187,12 @@ static const char *absent_of(const struct request *request, const struct world *
 static int show(const struct request *request)
 {
         struct reading r = { .request = request, .world = world_new() };
-        char error[512] = "out of memory";
-        struct feed *feed = r.world ? open_feed(request, error, sizeof(error)) : NULL;
+        struct error error = { "out of memory" };
+        struct feed *feed = r.world ? open_feed(request, &error) : NULL;
         int status = EXIT_USAGE;
 
         if (!feed) {
-                command_error(&command_trend, "%s", error);
+                command_error(&command_trend, "%s", error.text);
                 world_destroy(&r.world);
                 return EXIT_USAGE;
         }

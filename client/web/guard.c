@@ -9,6 +9,7 @@
 #include <sys/random.h>
 
 #include "client/cli/secret.h"
+#include "proto/base/error.h"
 
 #define HOST_MAX 256
 
@@ -148,19 +149,17 @@ static bool plain(const char *token)
         return strspn(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~+/=-") == strlen(token);
 }
 
-bool guard_read_token(struct guard *g, const char *path, char *error, size_t size)
+bool guard_read_token(struct guard *g, const char *path, struct error *error)
 {
         char line[TOKEN_MOST + 2];
 
-        if (!secret_read(path, line, sizeof(line), error, size))
+        if (!secret_read(path, line, sizeof(line), error))
                 return false;
-        if (strlen(line) < TOKEN_LEAST || strlen(line) > TOKEN_MOST || !plain(line)) {
-                (void)snprintf(error, size,
-                               "%s: expected a token of %d to %d letters, digits or ._~+/=- in its first "
-                               "line; make one with: openssl rand -hex 24",
-                               path, TOKEN_LEAST, TOKEN_MOST);
-                return false;
-        }
+        if (strlen(line) < TOKEN_LEAST || strlen(line) > TOKEN_MOST || !plain(line))
+                return error_set(error,
+                                 "%s: expected a token of %d to %d letters, digits or ._~+/=- in its first "
+                                 "line; make one with: openssl rand -hex 24",
+                                 path, TOKEN_LEAST, TOKEN_MOST);
         memcpy(g->token, line, strlen(line) + 1);
         return true;
 }

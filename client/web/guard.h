@@ -14,6 +14,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct error;
+
 #define TOKEN_LEAST  16
 #define TOKEN_MOST   512
 #define TOKEN_COOKIE "heapwatch" /* and "-PORT": cookies know no ports, so each server has its own */
@@ -39,7 +41,7 @@ bool guard_token(const struct guard *g, const char *authorization, const char *c
 bool guard_equal(const char *a, const char *b);
 
 /* Reads a token from a private file's first line. False with a sentence in `error`. */
-bool guard_read_token(struct guard *g, const char *path, char *error, size_t size);
+bool guard_read_token(struct guard *g, const char *path, struct error *error);
 
 /* Makes one that nobody can guess: 48 hexadecimal digits. False with errno. */
 bool guard_make_token(struct guard *g);

@@ -23,6 +23,7 @@
 #include "client/web/limits.h"
 #include "client/web/question.h"
 #include "proto/base/clock.h"
+#include "proto/base/error.h"
 
 #define CACHE_MS       1000
 #define CACHE_ENTRIES  32
@@ -419,16 +420,14 @@ static void start(struct job *job)
 
 /* ------------------------------------------------------------------ requests */
 
-static bool parse(struct question *q, const char *query, char *error, size_t size)
+static bool parse(struct question *q, const char *query, struct error *error)
 {
         struct evkeyvalq parameters;
         bool good;
 
-        if (evhttp_parse_query_str(query, &parameters) < 0) {
-                (void)snprintf(error, size, "the address cannot be read");
-                return false;
-        }
-        good = question_parse(q, &parameters, error, size);
+        if (evhttp_parse_query_str(query, &parameters) < 0)
+                return error_set(error, "the address cannot be read");
+        good = question_parse(q, &parameters, error);
         evhttp_clear_headers(&parameters);
         return good;
 }
@@ -444,7 +443,7 @@ void pasts_answer(struct pasts *p, struct evhttp_request *req, const char *query
         const struct cached *known;
         struct question *q = calloc(1, sizeof(*q));
         struct job *job = calloc(1, sizeof(*job));
-        char error[256] = "out of memory";
+        struct error error = { "out of memory" };
 
         query = query ? query : "";
         known = remembered(p, query);
@@ -455,10 +454,9 @@ void pasts_answer(struct pasts *p, struct evhttp_request *req, const char *query
         else if (known)
                 answer_json(req, known->text, known->size);
         else if (!q || !job || !job->query)
-                answer_error(req, 500, "%s", error);
-        else if (!parse(q, query, error, sizeof(error)) ||
-                 !question_resolve(q, p->source.world, job->wanted, &job->n, error, sizeof(error)))
-                answer_error(req, 400, "%s", error);
+                answer_error(req, 500, "%s", error.text);
+        else if (!parse(q, query, &error) || !question_resolve(q, p->source.world, job->wanted, &job->n, &error))
+                answer_error(req, 400, "%s", error.text);
         else if (!afford(&p->items, ITEMS_PER_S, (double)job->n)) {
                 wanted_done(job->wanted, job->n);
                 too_fast(req);

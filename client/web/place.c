@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "proto/base/error.h"
+
 #define BACKLOG 128
 
 static struct sockaddr_in *v4(struct place *p)
@@ -131,7 +133,7 @@ static struct evconnlistener *bind_to(struct place *p, struct event_base *base)
         return l;
 }
 
-struct evconnlistener *place_listen(struct place *p, struct event_base *base, char *error, size_t size)
+struct evconnlistener *place_listen(struct place *p, struct event_base *base, struct error *error)
 {
         struct evconnlistener *l;
         char name[PLACE_TEXT_MOST];
@@ -143,8 +145,8 @@ struct evconnlistener *place_listen(struct place *p, struct event_base *base, ch
                 int reason = errno;
 
                 place_name(p, name, sizeof(name));
-                (void)snprintf(error, size, "cannot listen on %s: %s%s", name, strerror(reason),
-                               reason == EADDRINUSE ? "; give another one with --listen" : "");
+                error_set(error, "cannot listen on %s: %s%s", name, strerror(reason),
+                          reason == EADDRINUSE ? "; give another one with --listen" : "");
                 return NULL;
         }
         if (!place_is_unix(p)) {

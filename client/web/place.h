@@ -16,6 +16,8 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+struct error;
+
 #define PLACE_TEXT_MOST (sizeof(((struct sockaddr_un *)NULL)->sun_path) + 8)
 
 struct place {
@@ -31,7 +33,7 @@ bool place_is_local(const struct place *p);
 bool place_is_unix(const struct place *p);
 
 /* A listener without a callback; p->address then has the port. NULL with a sentence in `error`. */
-struct evconnlistener *place_listen(struct place *p, struct event_base *base, char *error, size_t size);
+struct evconnlistener *place_listen(struct place *p, struct event_base *base, struct error *error);
 
 /* "http://127.0.0.1:8077/" or "unix:PATH". */
 void place_name(const struct place *p, char *out, size_t size);

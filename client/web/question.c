@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "proto/base/limits.h"
+#include "proto/base/error.h"
 
 #define SECONDS_MOST 1e9 /* 31 years of event time */
 
@@ -111,7 +112,7 @@ static bool take_list(struct question *q, const struct parameter *p, char *text)
         return true;
 }
 
-static bool take(struct question *q, const struct evkeyval *kv, char *error, size_t size)
+static bool take(struct question *q, const struct evkeyval *kv, struct error *error)
 {
         for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++) {
                 const struct parameter *p = &parameters[i];
@@ -120,27 +121,23 @@ static bool take(struct question *q, const struct evkeyval *kv, char *error, siz
                         continue;
                 if (p->list ? take_list(q, p, kv->value) : p->take(q, kv->value))
                         return true;
-                (void)snprintf(error, size, "the value of '%s' is not understood; expected %s", p->name, p->expected);
-                return false;
+                return error_set(error, "the value of '%s' is not understood; expected %s", p->name, p->expected);
         }
-        (void)snprintf(error, size,
-                       "unknown parameter '%.40s'; expected target, series, band, bands, from, to, "
-                       "step or points",
-                       kv->key);
-        return false;
+        return error_set(error,
+                         "unknown parameter '%.40s'; expected target, series, band, bands, from, to, "
+                         "step or points",
+                         kv->key);
 }
 
-bool question_parse(struct question *q, const struct evkeyvalq *all, char *error, size_t size)
+bool question_parse(struct question *q, const struct evkeyvalq *all, struct error *error)
 {
         memset(q, 0, sizeof(*q));
         for (const struct evkeyval *kv = all->tqh_first; kv; kv = kv->next.tqe_next) {
-                if (!take(q, kv, error, size))
+                if (!take(q, kv, error))
                         return false;
         }
-        if (!q->targets.n || (!q->n_series && !q->n_bands && !q->top)) {
-                (void)snprintf(error, size, "expected a target and a series, a band or bands=topN");
-                return false;
-        }
+        if (!q->targets.n || (!q->n_series && !q->n_bands && !q->top))
+                return error_set(error, "expected a target and a series, a band or bands=topN");
         return true;
 }
 
@@ -227,8 +224,8 @@ static void put_target(struct resolved *r, const struct question *q, size_t i, c
                 put(r, &w, HW__SERIES__SERIES_NONE, top[b]->id, top[b]->def->label);
 }
 
-bool question_resolve(const struct question *q, const struct world *v, struct wanted *list, size_t *ret_n, char *error,
-                      size_t size)
+bool question_resolve(const struct question *q, const struct world *v, struct wanted *list, size_t *ret_n,
+                      struct error *error)
 {
         struct resolved r = { .list = list };
 
@@ -237,8 +234,7 @@ bool question_resolve(const struct question *q, const struct world *v, struct wa
         *ret_n = r.n;
         if (!r.full && !r.short_of_memory)
                 return true;
-        (void)snprintf(error, size, r.full ? "that is more than %d histories in one request" : "out of memory",
-                       QUESTION_ITEMS);
+        error_set(error, r.full ? "that is more than %d histories in one request" : "out of memory", QUESTION_ITEMS);
         wanted_done(list, r.n);
         return false;
 }

@@ -11,6 +11,8 @@
 #include "client/state/world.h"
 #include "client/api/state_json.h"
 
+struct error;
+
 #define QUESTION_TARGETS 32
 #define QUESTION_BANDS   400
 #define QUESTION_TOP     200
@@ -31,7 +33,7 @@ struct question {
 };
 
 /* Reads all parameters. False with a sentence in `error`. */
-bool question_parse(struct question *q, const struct evkeyvalq *parameters, char *error, size_t size);
+bool question_parse(struct question *q, const struct evkeyvalq *parameters, struct error *error);
 
 /* One past that is wanted. Strings are its own. */
 struct wanted {
@@ -46,8 +48,8 @@ struct wanted {
 };
 
 /* Fills `list` (QUESTION_ITEMS). False with a sentence when there would be more, or out of memory. */
-bool question_resolve(const struct question *q, const struct world *v, struct wanted *list, size_t *ret_n, char *error,
-                      size_t size);
+bool question_resolve(const struct question *q, const struct world *v, struct wanted *list, size_t *ret_n,
+                      struct error *error);
 
 void wanted_done(struct wanted *list, size_t n);
 

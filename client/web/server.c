@@ -21,6 +21,7 @@
 #include "client/web/control.h"
 #include "client/web/limits.h"
 #include "client/metrics/metrics.h"
+#include "proto/base/error.h"
 
 struct server {
         struct server_options options;
@@ -207,19 +208,18 @@ static void on_request(struct evhttp_request *req, void *arg)
 
 /* ------------------------------------------------------------------- its life */
 
-static bool listen_on(struct server *s, struct event_base *base, char *error, size_t size)
+static bool listen_on(struct server *s, struct event_base *base, struct error *error)
 {
         struct place *place = &s->options.place;
         struct guard *g = &s->options.guard;
-        struct evconnlistener *listener = place_listen(place, base, error, size);
+        struct evconnlistener *listener = place_listen(place, base, error);
 
         if (!listener)
                 return false;
         s->listening = true;
         if (!evhttp_bind_listener(s->http, listener)) {
                 evconnlistener_free(listener);
-                (void)snprintf(error, size, "out of memory");
-                return false;
+                return error_set(error, "out of memory");
         }
         connections_of(s->parts.connections, s->http, listener);
         place_name(place, s->url, sizeof(s->url));
@@ -237,11 +237,11 @@ static void configure(struct server *s)
 }
 
 struct server *server_new(struct event_base *base, const struct server_options *options,
-                          const struct server_parts *parts, char *error, size_t size)
+                          const struct server_parts *parts, struct error *error)
 {
         struct server *s = calloc(1, sizeof(*s));
 
-        (void)snprintf(error, size, "out of memory");
+        error_set(error, "out of memory");
         if (!s)
                 return NULL;
         s->options = *options;
@@ -252,7 +252,7 @@ struct server *server_new(struct event_base *base, const struct server_options *
                 return NULL;
         }
         configure(s);
-        if (!listen_on(s, base, error, size))
+        if (!listen_on(s, base, error))
                 server_destroy(&s);
         return s;
 }

@@ -32,11 +32,12 @@ struct server_parts {
         size_t n_daemons;
 };
 
+struct error;
 struct server;
 
 /* NULL with a sentence in `error`: that the address is in use, say. */
 struct server *server_new(struct event_base *base, const struct server_options *options,
-                          const struct server_parts *parts, char *error, size_t size);
+                          const struct server_parts *parts, struct error *error);
 
 /* "http://127.0.0.1:8077/", with the port that is listened on; or "unix:PATH". */
 const char *server_url(const struct server *s);

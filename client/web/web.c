@@ -20,6 +20,7 @@
 #include "client/page/assets.h"
 #include "client/web/server.h"
 #include "proto/base/clock.h"
+#include "proto/base/error.h"
 
 #define UPDATES_PER_TURN    256
 #define TURN_MS             20                /* and no longer, for large ones */
@@ -74,7 +75,7 @@ static const struct option options[] = {
 static int check_token(struct web *w)
 {
         struct guard *g = &w->options.guard;
-        char error[512];
+        struct error error;
 
         if (w->no_token && w->token_file)
                 return command_usage_error(&command_web, "--no-token and --token-file exclude each other");
@@ -85,8 +86,8 @@ static int check_token(struct web *w)
                                            "--listen %s: others could reach it; give --token-file, or "
                                            "listen on 127.0.0.1 and use ssh -L",
                                            w->listen);
-        if (w->token_file && !guard_read_token(g, w->token_file, error, sizeof(error))) {
-                command_error(&command_web, "%s", error);
+        if (w->token_file && !guard_read_token(g, w->token_file, &error)) {
+                command_error(&command_web, "%s", error.text);
                 return EXIT_USAGE;
         }
         w->token_made = !w->token_file && !w->no_token;
@@ -203,14 +204,14 @@ static bool open_feed(struct web *w)
                 .endpoints = w->endpoints.n ? w->endpoints.items : NULL,
                 .n_endpoints = w->endpoints.n,
         };
-        char error[512];
+        struct error error;
 
         if (w->files.n)
-                w->feed = feed_files(w->files.items, w->files.n, NULL, error, sizeof(error));
+                w->feed = feed_files(w->files.items, w->files.n, NULL, &error);
         else
-                w->feed = feed_connect(&o, error, sizeof(error));
+                w->feed = feed_connect(&o, &error);
         if (!w->feed)
-                command_error(&command_web, "%s", error);
+                command_error(&command_web, "%s", error.text);
         return w->feed != NULL;
 }
 
@@ -297,11 +298,11 @@ static bool open_server(struct web *w)
                 .requester = w->requester,
                 .n_daemons = feed_daemons(w->feed),
         };
-        char error[512];
+        struct error error;
 
-        w->server = server_new(w->base, &w->options, &parts, error, sizeof(error));
+        w->server = server_new(w->base, &w->options, &parts, &error);
         if (!w->server) {
-                command_error(&command_web, "%s", error);
+                command_error(&command_web, "%s", error.text);
                 return false;
         }
         if (!page_size())

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/error.h"
 
 void silences_init(struct silences *s)
 {
@@ -50,7 +51,7 @@ static const char *wrong(const struct silence *a, uint64_t now_wall_ns)
 }
 
 bool silences_add(struct silences *s, const struct silence *silence, uint64_t now_wall_ns, uint64_t *ret_id,
-                  char *error, size_t error_size)
+                  struct error *error)
 {
         const char *mistake = wrong(silence, now_wall_ns);
 
@@ -60,10 +61,8 @@ bool silences_add(struct silences *s, const struct silence *silence, uint64_t no
                         mistake = "1000 silences are the most; end some first";
         }
         struct silence *more = mistake ? NULL : realloc(s->items, (s->n + 1) * sizeof(*more));
-        if (!more) {
-                snprintf(error, error_size, "%s", mistake ? mistake : "out of memory");
-                return false;
-        }
+        if (!more)
+                return error_set(error, "%s", mistake ? mistake : "out of memory");
         s->items = more;
         more[s->n] = *silence;
         if (silence->id < s->next_id)

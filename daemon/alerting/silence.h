@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct error;
+
 #define SILENCES_MAX        1000u /* a further one is refused */
 #define SILENCE_PATTERN_MAX 257u  /* bytes of a pattern, its NUL included */
 #define SILENCE_WHY_MAX     513u  /* longer reasons are cut */
@@ -39,7 +41,7 @@ void silences_done(struct silences *s);
  * older silence. False with a sentence in `error`: patterns, time, no room.
  */
 bool silences_add(struct silences *s, const struct silence *silence, uint64_t now_wall_ns, uint64_t *ret_id,
-                  char *error, size_t error_size);
+                  struct error *error);
 
 /* Ends those of this id, or (id 0) with exactly these patterns. Returns how many. */
 size_t silences_remove(struct silences *s, uint64_t id, const char *rule, const char *target);

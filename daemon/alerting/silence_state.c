@@ -11,6 +11,7 @@
  * in a file of its own now; a daemon of before expects it to be there.
  */
 #include "daemon/alerting/silence_state.h"
+#include "proto/base/error.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -42,15 +43,9 @@ char *silence_state_text(const struct silences *silences)
 
 /* -------------------------------------------------------------------- read */
 
-struct reader {
-        char *error;
-        size_t error_size;
-};
-
-static bool refuse(const struct reader *r, const char *what, size_t i, const char *expected)
+static bool refuse(struct error *error, const char *what, size_t i, const char *expected)
 {
-        snprintf(r->error, r->error_size, "%s %zu: expected %s", what, i + 1, expected);
-        return false;
+        return error_set(error, "%s %zu: expected %s", what, i + 1, expected);
 }
 
 static bool take_text(const json_t *o, const char *name, char *out, size_t size)
@@ -81,45 +76,42 @@ static bool read_silence(const json_t *o, struct silence *s)
                take_number(o, "created", &s->created_wall_ns) && take_number(o, "until", &s->until_wall_ns);
 }
 
-static bool read_silences(const json_t *list, uint64_t now, struct silences *all, const struct reader *r)
+static bool read_silences(const json_t *list, uint64_t now, struct silences *all, struct error *error)
 {
-        char why[256];
+        struct error why;
         uint64_t id;
 
         if (!json_is_array(list) || json_array_size(list) > SILENCES_MAX)
-                return refuse(r, "silences", 0, "a list of at most 1000 silences");
+                return refuse(error, "silences", 0, "a list of at most 1000 silences");
         for (size_t i = 0; i < json_array_size(list); i++) {
                 struct silence s = { .id = 0 };
 
                 if (!read_silence(json_array_get(list, i), &s))
-                        return refuse(r, "silence", i, "id, rule, target, why, created and until");
-                if (s.until_wall_ns > now && !silences_add(all, &s, now, &id, why, sizeof(why)))
-                        return refuse(r, "silence", i, why);
+                        return refuse(error, "silence", i, "id, rule, target, why, created and until");
+                if (s.until_wall_ns > now && !silences_add(all, &s, now, &id, &why))
+                        return refuse(error, "silence", i, why.text);
         }
         return true;
 }
 
-static bool read_all(const json_t *root, uint64_t now, struct silences *all, const struct reader *r)
+static bool read_all(const json_t *root, uint64_t now, struct silences *all, struct error *error)
 {
         if (!json_is_object(root) || json_integer_value(json_object_get(root, "version")) != 1)
-                return refuse(r, "version", 0, "1");
-        return read_silences(json_object_get(root, "silences"), now, all, r);
+                return refuse(error, "version", 0, "1");
+        return read_silences(json_object_get(root, "silences"), now, all, error);
 }
 
-bool silence_state_parse(const char *text, size_t size, uint64_t now_wall_ns, struct silences *silences, char *error,
-                         size_t error_size)
+bool silence_state_parse(const char *text, size_t size, uint64_t now_wall_ns, struct silences *silences,
+                         struct error *error)
 {
-        const struct reader reader = { error, error_size };
         json_error_t where;
         json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &where);
         struct silences fresh;
 
-        if (!root) {
-                snprintf(error, error_size, "line %d, column %d: %s", where.line, where.column, where.text);
-                return false;
-        }
+        if (!root)
+                return error_set(error, "line %d, column %d: %s", where.line, where.column, where.text);
         silences_init(&fresh);
-        bool good = read_all(root, now_wall_ns, &fresh, &reader);
+        bool good = read_all(root, now_wall_ns, &fresh, error);
         json_decref(root);
         if (!good) {
                 silences_done(&fresh);

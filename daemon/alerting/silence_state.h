@@ -13,6 +13,8 @@
 
 #include "daemon/alerting/silence.h"
 
+struct error;
+
 #define SILENCE_STATE_BYTES_MAX (4u << 20) /* of the text */
 
 /* A string to free(); NULL when out of memory. */
@@ -22,7 +24,7 @@ char *silence_state_text(const struct silences *silences);
  * Adds what the text says; silences that are over are left out. False with a
  * sentence (where, what was expected) in `error`: then they are as before.
  */
-bool silence_state_parse(const char *text, size_t size, uint64_t now_wall_ns, struct silences *silences, char *error,
-                         size_t error_size);
+bool silence_state_parse(const char *text, size_t size, uint64_t now_wall_ns, struct silences *silences,
+                         struct error *error);
 
 #endif

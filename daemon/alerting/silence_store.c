@@ -18,6 +18,7 @@
 #include "proto/base/clock.h"
 #include "proto/wire/state_path.h"
 #include "proto/base/whole_file.h"
+#include "proto/base/error.h"
 
 struct silence_store {
         struct silences silences;
@@ -67,7 +68,8 @@ static void set_aside(const char *path, const char *why)
 
 static void read_state(struct silence_store *s)
 {
-        char *text = NULL, error[512];
+        struct error error;
+        char *text = NULL;
         size_t size;
         int err = whole_file_read(s->path, SILENCE_STATE_BYTES_MAX, &text, &size);
 
@@ -79,8 +81,8 @@ static void read_state(struct silence_store *s)
                 set_aside(s->path, "it is larger than 4 MiB");
         else if (err < 0)
                 log_error("state file %s cannot be read: %s", s->path, strerror(-err));
-        else if (!silence_state_parse(text, size, clock_wall_ns(), &s->silences, error, sizeof(error)))
-                set_aside(s->path, error);
+        else if (!silence_state_parse(text, size, clock_wall_ns(), &s->silences, &error))
+                set_aside(s->path, error.text);
         free(text);
 }
 
@@ -102,13 +104,13 @@ const struct silence *silence_store_find(const struct silence_store *s, const ch
         return silences_find(&s->silences, rule, target, clock_wall_ns());
 }
 
-bool silence_store_add(struct silence_store *s, struct silence *silence, char *error, size_t error_size)
+bool silence_store_add(struct silence_store *s, struct silence *silence, struct error *error)
 {
         uint64_t now = clock_wall_ns();
 
         silence->id = 0;
         silence->created_wall_ns = now;
-        if (!silences_add(&s->silences, silence, now, &silence->id, error, error_size))
+        if (!silences_add(&s->silences, silence, now, &silence->id, error))
                 return false;
         s->changes++;
         write_state(s);

@@ -16,6 +16,7 @@
 
 #include "daemon/alerting/silence.h"
 
+struct error;
 struct event_base;
 struct silence_store;
 
@@ -32,7 +33,7 @@ void silence_store_destroy(struct silence_store **s);
 const struct silence *silence_store_find(const struct silence_store *s, const char *rule, const char *target);
 
 /* Makes a silence that begins now; its id and creation time are set. False with a sentence. */
-bool silence_store_add(struct silence_store *s, struct silence *silence, char *error, size_t error_size);
+bool silence_store_add(struct silence_store *s, struct silence *silence, struct error *error);
 
 /* Ends silences, see silences_remove(). Returns how many. */
 size_t silence_store_remove(struct silence_store *s, uint64_t id, const char *rule, const char *target);

@@ -15,6 +15,7 @@
 #include "proto/wire/action_plan.h"
 #include "daemon/rules/rule.h"
 #include "proto/base/clock.h"
+#include "proto/base/error.h"
 
 struct counters {
         uint64_t done, failed, dropped;
@@ -59,21 +60,16 @@ static void on_child_ended(void *ctx)
 
 /* ------------------------------------------------------------------ requests */
 
-bool notifier_admit(struct notifier *n, const Hw__PlansRequest *request, char *error, size_t error_size)
+bool notifier_admit(struct notifier *n, const Hw__PlansRequest *request, struct error *error)
 {
-        if (!request->has_notifier || request->notifier == 0) {
-                snprintf(error, error_size, "plans needs the number of a notifier");
-                return false;
-        }
-        if (n->child && request->notifier != notifier_child_key(n->child)) {
-                snprintf(error, error_size,
-                         "this daemon starts its notifier itself; start it with --notify=off to let another one act");
-                return false;
-        }
-        if (n->id && n->id != request->notifier && silent_ns(n) < NOTIFIER_SILENT_NS) {
-                snprintf(error, error_size, "another notifier acts on the alerts of this daemon, pid %" PRIu32, n->pid);
-                return false;
-        }
+        if (!request->has_notifier || request->notifier == 0)
+                return error_set(error, "plans needs the number of a notifier");
+        if (n->child && request->notifier != notifier_child_key(n->child))
+                return error_set(
+                        error,
+                        "this daemon starts its notifier itself; start it with --notify=off to let another one act");
+        if (n->id && n->id != request->notifier && silent_ns(n) < NOTIFIER_SILENT_NS)
+                return error_set(error, "another notifier acts on the alerts of this daemon, pid %" PRIu32, n->pid);
         if (n->id != request->notifier) {
                 leave(n);
                 n->id = request->notifier;
@@ -85,13 +81,11 @@ bool notifier_admit(struct notifier *n, const Hw__PlansRequest *request, char *e
         return true;
 }
 
-bool notifier_hear(struct notifier *n, const Hw__OutcomesRequest *request, char *error, size_t error_size)
+bool notifier_hear(struct notifier *n, const Hw__OutcomesRequest *request, struct error *error)
 {
-        if (!n->id || !request->has_notifier || request->notifier != n->id) {
-                snprintf(error, error_size,
-                         "this notifier does not act on the alerts of this daemon; it may ask for plans");
-                return false;
-        }
+        if (!n->id || !request->has_notifier || request->notifier != n->id)
+                return error_set(error,
+                                 "this notifier does not act on the alerts of this daemon; it may ask for plans");
         hear(n);
         n->now = (struct counters){ request->done, request->failed, request->dropped };
         if (request->leaving)

@@ -19,6 +19,7 @@
 
 #define NOTIFIER_SILENT_NS (UINT64_C(5) * 1000000000)
 
+struct error;
 struct event_base;
 struct notifier;
 struct ruleset;
@@ -40,10 +41,10 @@ void notifier_destroy(struct notifier **n);
 void notifier_rules(struct notifier *n, const struct ruleset *rules);
 
 /* It asks for its work. False with a sentence: another one has it. */
-bool notifier_admit(struct notifier *n, const Hw__PlansRequest *request, char *error, size_t error_size);
+bool notifier_admit(struct notifier *n, const Hw__PlansRequest *request, struct error *error);
 
 /* It reports. False with a sentence: it is not the one that acts, and must stop. */
-bool notifier_hear(struct notifier *n, const Hw__OutcomesRequest *request, char *error, size_t error_size);
+bool notifier_hear(struct notifier *n, const Hw__OutcomesRequest *request, struct error *error);
 
 /* Its part of the daemon's state; ctx is the notifier. What is filled in is valid until the next call. */
 void notifier_fill_state(void *ctx, Hw__DaemonState *state);

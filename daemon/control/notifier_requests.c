@@ -9,6 +9,7 @@
 #include "proto/base/arena.h"
 #include "proto/base/clock.h"
 #include "proto/wire/limits.h"
+#include "proto/base/error.h"
 
 static void refuse(struct bus_client *client, const char *error)
 {
@@ -85,10 +86,10 @@ void notifier_requests_plans(struct notifier *notifier, const struct ruleset *ru
         Hw__Reply reply = HW__REPLY__INIT;
         Hw__Plans plans = HW__PLANS__INIT;
         struct arena arena;
-        char error[256];
+        struct error error;
 
-        if (!notifier_admit(notifier, request, error, sizeof(error))) {
-                refuse(client, error);
+        if (!notifier_admit(notifier, request, &error)) {
+                refuse(client, error.text);
                 return;
         }
         arena_init(&arena, 0);
@@ -108,12 +109,12 @@ void notifier_requests_outcomes(struct notifier *notifier, struct outcomes *outc
 {
         Hw__Reply reply = HW__REPLY__INIT;
         Hw__Done done = HW__DONE__INIT;
-        char error[256];
+        struct error error;
         const char *mistake;
         uint64_t now = clock_mono_ns();
 
-        if (!notifier_hear(notifier, request, error, sizeof(error))) {
-                refuse(client, error);
+        if (!notifier_hear(notifier, request, &error)) {
+                refuse(client, error.text);
                 return;
         }
         for (size_t i = 0; i < request->n_alerts; i++) {

@@ -105,7 +105,7 @@ void silence_requests_add(struct silence_store *store, const struct ruleset *rul
         if (request->why)
                 (void)hw_utf8_clean(s.why, sizeof(s.why), request->why, strlen(request->why));
         s.until_wall_ns = request->duration_ns <= SILENCE_LONGEST_NS ? now + request->duration_ns : UINT64_MAX;
-        if (!names_a_rule(rules, s.rule, &error) || !silence_store_add(store, &s, error.text, sizeof(error.text))) {
+        if (!names_a_rule(rules, s.rule, &error) || !silence_store_add(store, &s, &error)) {
                 refuse(client, error.text);
                 return;
         }

@@ -16,6 +16,7 @@
 #include "proto/base/text_out.h"
 #include "heapwatch/text.h"
 #include "daemon/rules/template.h"
+#include "proto/base/error.h"
 
 #define RULE_ARENA_MAX (256u * 1024)
 
@@ -168,15 +169,15 @@ static bool take_labels(struct rule *r, struct rule_error *e)
 
 static bool take_annotations(struct rule *r, struct rule_error *e)
 {
-        char text[TEMPLATE_ERROR_MAX];
+        struct error error;
         uint32_t column;
 
         for (size_t i = 0; i < r->text.n_annotations; i++) {
                 if (!valid_pair_name(r->text.annotations[i].name))
                         return refuse(e, FIELD_ANNOTATION, i, r->text.annotations[i].name, names_expected);
-                if (template_check(r->text.annotations[i].value, r->of_bands, &column, text))
+                if (template_check(r->text.annotations[i].value, r->of_bands, &column, &error))
                         continue;
-                refuse(e, FIELD_ANNOTATION, i, text, NULL);
+                refuse(e, FIELD_ANNOTATION, i, error.text, NULL);
                 e->column = column;
                 return false;
         }

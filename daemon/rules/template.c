@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "proto/base/error.h"
 #include "proto/base/nearest.h"
 #include "proto/base/text_out.h"
 
@@ -72,7 +73,7 @@ static uint32_t column_of(const char *text, const char *at)
         return column;
 }
 
-static void explain(const struct name *n, char error[TEMPLATE_ERROR_MAX])
+static void explain(const struct name *n, struct error *error)
 {
         const char *names[PLACES], *meant;
         struct text_out o;
@@ -83,7 +84,7 @@ static void explain(const struct name *n, char error[TEMPLATE_ERROR_MAX])
         text_out_init(&o, typed, sizeof(typed));
         text_put_n(&o, n->text, n->size);
         meant = nearest(typed, names, PLACES);
-        text_out_init(&o, error, TEMPLATE_ERROR_MAX);
+        text_out_init(&o, error->text, sizeof(error->text));
         text_put(&o, "unknown {{");
         text_put(&o, typed);
         text_put(&o, meant ? "}}; did you mean {{" : "}}; expected one of");
@@ -95,7 +96,7 @@ static void explain(const struct name *n, char error[TEMPLATE_ERROR_MAX])
         text_put(&o, meant ? "}}?" : "");
 }
 
-bool template_check(const char *text, bool of_bands, uint32_t *ret_column, char error[TEMPLATE_ERROR_MAX])
+bool template_check(const char *text, bool of_bands, uint32_t *ret_column, struct error *error)
 {
         const char *at = text;
 
@@ -105,7 +106,7 @@ bool template_check(const char *text, bool of_bands, uint32_t *ret_column, char 
 
                 *ret_column = column_of(text, at);
                 if (!n.end) {
-                        text_join(error, TEMPLATE_ERROR_MAX, "{{ has no closing }}", NULL);
+                        text_join(error->text, sizeof(error->text), "{{ has no closing }}", NULL);
                         return false;
                 }
                 if (p == PLACES) {
@@ -113,7 +114,7 @@ bool template_check(const char *text, bool of_bands, uint32_t *ret_column, char 
                         return false;
                 }
                 if ((p == PLACE_BAND || p == PLACE_SOURCE) && !of_bands) {
-                        text_join(error, TEMPLATE_ERROR_MAX, "{{", places[p].name,
+                        text_join(error->text, sizeof(error->text), "{{", places[p].name,
                                   "}} has no meaning here: the expression does not look at band{...}", NULL);
                         return false;
                 }

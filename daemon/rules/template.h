@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct error;
+
 enum placeholder {
         PLACE_TARGET,
         PLACE_BAND,
@@ -27,14 +29,12 @@ enum placeholder {
         PLACES
 };
 
-#define TEMPLATE_ERROR_MAX 256
-
 /* Name and meaning, for listings; NULL outside. */
 const char *placeholder_name(enum placeholder p);
 const char *placeholder_meaning(enum placeholder p);
 
 /* False when a {{name}} is unknown or not closed: *ret_column (from 1, in characters) and a sentence. */
-bool template_check(const char *text, bool of_bands, uint32_t *ret_column, char error[TEMPLATE_ERROR_MAX]);
+bool template_check(const char *text, bool of_bands, uint32_t *ret_column, struct error *error);
 
 /* Fills in a checked text; values[p] must not be NULL. Cut at `size`. Returns the length. */
 size_t template_expand(const char *text, const char *const values[PLACES], char *out, size_t size);

@@ -7,6 +7,7 @@
  * holds a secret (many chat services) is never shown.
  */
 #include "proto/wire/action_plan.h"
+#include "proto/base/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,10 +46,9 @@ enum action_kind action_kind_parse(const char *name)
 
 /* ----------------------------------------------------------------- checks */
 
-static bool refuse(char *error, size_t size, const char *kind, const char *what)
+static bool refuse(struct error *error, const char *kind, const char *what)
 {
-        snprintf(error, size, "%s: %s", kind, what);
-        return false;
+        return error_set(error, "%s: %s", kind, what);
 }
 
 static bool printable(const char *text)
@@ -175,26 +175,26 @@ static bool copy_step(struct action_step *to, const struct action_step *from)
         return false;
 }
 
-bool action_plan_add(struct action_plan *plan, const struct action_step *step, char *error, size_t error_size)
+bool action_plan_add(struct action_plan *plan, const struct action_step *step, struct error *error)
 {
         const char *wrong = wrong_step(step);
 
         if (wrong)
-                return refuse(error, error_size, names[step->kind], wrong);
+                return refuse(error, names[step->kind], wrong);
         if (plan->n == ACTION_STEPS_MAX)
-                return refuse(error, error_size, "do", "more than 16 actions");
+                return refuse(error, "do", "more than 16 actions");
         if (!copy_step(&plan->steps[plan->n], step))
-                return refuse(error, error_size, names[step->kind], "out of memory");
+                return refuse(error, names[step->kind], "out of memory");
         plan->n++;
         return true;
 }
 
-bool action_plan_limit(struct action_plan *plan, const struct action_limits *limits, char *error, size_t error_size)
+bool action_plan_limit(struct action_plan *plan, const struct action_limits *limits, struct error *error)
 {
         if (limits->window_ns && (limits->window_ns < 1000000000u || limits->window_ns > 30 * 86400000000000u))
-                return refuse(error, error_size, "limits", "window: expected 1s to 30d");
+                return refuse(error, "limits", "window: expected 1s to 30d");
         if (limits->count > 1000 || limits->per_alert > 1000)
-                return refuse(error, error_size, "limits", "count, per_alert: expected 1 to 1000");
+                return refuse(error, "limits", "count, per_alert: expected 1 to 1000");
         if (limits->count)
                 plan->limits.count = limits->count;
         if (limits->per_alert)
@@ -290,7 +290,7 @@ char *action_step_text(char *out, size_t size, const struct action_step *s)
 
 /* ----------------------------------------------------------------- message */
 
-static bool add_message(struct action_plan *plan, const Hw__Action *m, char *error, size_t error_size)
+static bool add_message(struct action_plan *plan, const Hw__Action *m, struct error *error)
 {
         const char *argv[ACTION_ARGV_MAX + 2] = { NULL };
         struct action_step step = {
@@ -306,25 +306,25 @@ static bool add_message(struct action_plan *plan, const Hw__Action *m, char *err
         };
 
         if (step.kind == ACTION_KINDS)
-                return refuse(error, error_size, "do", "an action of a kind that is not known here");
+                return refuse(error, "do", "an action of a kind that is not known here");
         for (size_t i = 0; i < m->n_argv && i <= ACTION_ARGV_MAX; i++)
                 argv[i] = m->argv[i];
-        return action_plan_add(plan, &step, error, error_size);
+        return action_plan_add(plan, &step, error);
 }
 
-struct action_plan *action_plan_unpack(const Hw__Plan *message, char *error, size_t error_size)
+struct action_plan *action_plan_unpack(const Hw__Plan *message, struct error *error)
 {
         const struct action_limits limits = { message->limit_count, message->limit_per_alert,
                                               message->limit_window_ns };
         struct action_plan *plan = action_plan_new();
 
         if (!plan) {
-                snprintf(error, error_size, "out of memory");
+                error_set(error, "out of memory");
                 return NULL;
         }
-        bool good = action_plan_limit(plan, &limits, error, error_size);
+        bool good = action_plan_limit(plan, &limits, error);
         for (size_t i = 0; good && i < message->n_actions; i++)
-                good = add_message(plan, message->actions[i], error, error_size);
+                good = add_message(plan, message->actions[i], error);
         if (!good)
                 action_plan_unref(&plan);
         return plan;

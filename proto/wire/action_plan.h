@@ -61,6 +61,7 @@ struct action_limits {
         uint64_t window_ns;
 };
 
+struct error;
 struct action_plan;
 
 /* Without steps. NULL when out of memory. */
@@ -70,8 +71,8 @@ struct action_plan *action_plan_new(void);
  * Checks a step, fills in its defaults and appends a copy. False with a
  * sentence in `error` that says what was expected.
  */
-bool action_plan_add(struct action_plan *plan, const struct action_step *step, char *error, size_t error_size);
-bool action_plan_limit(struct action_plan *plan, const struct action_limits *limits, char *error, size_t error_size);
+bool action_plan_add(struct action_plan *plan, const struct action_step *step, struct error *error);
+bool action_plan_limit(struct action_plan *plan, const struct action_limits *limits, struct error *error);
 
 struct action_plan *action_plan_ref(struct action_plan *plan);
 void action_plan_unref(struct action_plan **plan); /* clears the pointer; NULL allowed */
@@ -97,7 +98,7 @@ bool action_step_applies(const struct action_step *step, bool resolved, bool kno
  * From a message, which may come from anywhere: checked like a rule's own text. NULL with a sentence. An action of a
  * kind that is not known here is a mistake.
  */
-struct action_plan *action_plan_unpack(const Hw__Plan *message, char *error, size_t error_size);
+struct action_plan *action_plan_unpack(const Hw__Plan *message, struct error *error);
 
 /* "publish", "log", "exec" ...; and back, or ACTION_KINDS. Static. */
 const char *action_kind_name(enum action_kind kind);

@@ -13,6 +13,7 @@
 
 #include "heapwatch/wire.h"
 #include "daemon/target/pipeline.h"
+#include "proto/base/error.h"
 
 enum { WIRE_UPDATE = 0, WIRE_REQUEST = 1 };
 
@@ -99,7 +100,7 @@ int main(int argc, char **argv)
         struct source_uri uri = { .kind = SOURCE_FILE };
         struct out out = { .wire = argc == 4 ? argv[2] : "", .requests = argc == 4 ? argv[3] : "" };
         struct pipeline_options options = { .name = "a", .uri = &uri, .epoch = 1, .sink = { &out, take_update } };
-        char error[256];
+        struct error error;
         FILE *f = argc == 4 ? fopen(argv[1], "rb") : NULL;
 
         if (!f) {
@@ -108,7 +109,7 @@ int main(int argc, char **argv)
         }
         size_t size = fread(bytes, 1, sizeof(bytes), f);
         fclose(f);
-        struct pipeline *p = pipeline_new(&options, error, sizeof(error));
+        struct pipeline *p = pipeline_new(&options, &error);
         if (!p || pipeline_bytes(p, bytes, size) != 0 || pipeline_finish(p) != 0)
                 return 1;
         pipeline_destroy(&p);

@@ -11,6 +11,7 @@
 #include "proto/wire/action_plan.h"
 #include "proto/base/nearest.h"
 #include "heapwatch/text.h"
+#include "proto/base/error.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -137,9 +138,9 @@ static bool unknown_kind(struct yaml_file *f, const yaml_node_t *at, const char 
 
 static bool add(struct yaml_file *f, struct action_plan *plan, const struct action_step *step, const yaml_node_t *at)
 {
-        char error[256];
+        struct error error;
 
-        return action_plan_add(plan, step, error, sizeof(error)) || yaml_error(f, at, 0, "%s", error);
+        return action_plan_add(plan, step, &error) || yaml_error(f, at, 0, "%s", error.text);
 }
 
 static bool take_step(struct yaml_file *f, struct action_plan *plan, const yaml_node_t *item)
@@ -173,14 +174,14 @@ static bool take_limits(struct yaml_file *f, struct action_plan *plan, const yam
 {
         static const char *const keys[] = { "count", "per_alert", "window" };
         struct action_limits limits = { 0 };
-        char error[256];
+        struct error error;
 
         if (!yaml_is_mapping(f, node, "limits such as count: 60") || !yaml_check_keys(f, node, keys, COUNT(keys)) ||
             !take_count(f, yaml_get(f, node, "count"), &limits.count) ||
             !take_count(f, yaml_get(f, node, "per_alert"), &limits.per_alert) ||
             !take_time(f, yaml_get(f, node, "window"), &limits.window_ns))
                 return false;
-        return action_plan_limit(plan, &limits, error, sizeof(error)) || yaml_error(f, node, 0, "%s", error);
+        return action_plan_limit(plan, &limits, &error) || yaml_error(f, node, 0, "%s", error.text);
 }
 
 bool rules_read_do(struct yaml_file *f, const yaml_node_t *todo, const yaml_node_t *limits,

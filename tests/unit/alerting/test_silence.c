@@ -12,6 +12,7 @@
 
 #include "daemon/alerting/silence.h"
 #include "daemon/alerting/silence_state.h"
+#include "proto/base/error.h"
 
 #define S   1000000000u
 #define NOW (1700000000000000000u + 1000 * (uint64_t)S)
@@ -35,27 +36,27 @@ static int tear_down(void **state)
 static uint64_t silence(const char *rule, const char *target, uint64_t now, uint64_t length)
 {
         struct silence s = { .created_wall_ns = now, .until_wall_ns = now + length };
-        char error[128];
+        struct error error;
         uint64_t id = 0;
 
         snprintf(s.rule, sizeof(s.rule), "%s", rule);
         snprintf(s.target, sizeof(s.target), "%s", target);
         snprintf(s.why, sizeof(s.why), "deploy");
-        if (!silences_add(&silences, &s, now, &id, error, sizeof(error)))
+        if (!silences_add(&silences, &s, now, &id, &error))
                 fail_msg("%s", error);
         return id;
 }
 
 static void silences_are_kept(void **state)
 {
-        char error[128];
+        struct error error;
 
         (void)state;
         silence("gc_*", "api-1", NOW, 3600 * (uint64_t)S);
         silence("old", "*", NOW, 5 * (uint64_t)S);
         char *text = silence_state_text(&silences);
         silences_done(&silences);
-        assert_true(silence_state_parse(text, strlen(text), NOW + 10 * (uint64_t)S, &silences, error, sizeof(error)));
+        assert_true(silence_state_parse(text, strlen(text), NOW + 10 * (uint64_t)S, &silences, &error));
         free(text);
         assert_int_equal(silences.n, 1);
         assert_string_equal(silences.items[0].rule, "gc_*");
@@ -83,15 +84,14 @@ static void broken_state_is_refused_whole(void **state)
                   " \"created\": 1, \"until\": 9000000000000000000}], \"done\": []}",
                   "silence 1: expected a silence lasts 366 days at the most" },
         };
-        char error[512];
+        struct error error;
 
         (void)state;
         silence("kept", "*", NOW, S);
         for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-                assert_false(silence_state_parse(cases[i].text, strlen(cases[i].text), NOW, &silences, error,
-                                                 sizeof(error)));
+                assert_false(silence_state_parse(cases[i].text, strlen(cases[i].text), NOW, &silences, &error));
                 if (cases[i].error)
-                        assert_string_equal(error, cases[i].error);
+                        assert_string_equal(error.text, cases[i].error);
                 assert_int_equal(silences.n, 1);
         }
 }
@@ -100,7 +100,7 @@ static void broken_state_is_refused_whole(void **state)
 static void damaged_state_is_survived(void **state)
 {
         static const char with[] = "\0\"{}[]:,-09aez\\\x80\xff";
-        char error[512];
+        struct error error;
 
         (void)state;
         silence("gc_*", "api-1", NOW, 3600 * (uint64_t)S);
@@ -112,15 +112,15 @@ static void damaged_state_is_survived(void **state)
 
                 for (size_t w = 0; w < sizeof(with) - 1; w++) {
                         text[i] = with[w];
-                        error[0] = '\0';
-                        bool good = silence_state_parse(text, size, NOW, &silences, error, sizeof(error));
-                        assert_true(good == !error[0]);
+                        error.text[0] = '\0';
+                        bool good = silence_state_parse(text, size, NOW, &silences, &error);
+                        assert_true(good == !error.text[0]);
                         assert_true(silences.n <= 1);
                 }
                 text[i] = was;
-                assert_true(!silence_state_parse(text, i, NOW, &silences, error, sizeof(error)));
+                assert_true(!silence_state_parse(text, i, NOW, &silences, &error));
         }
-        assert_true(silence_state_parse(text, size, NOW, &silences, error, sizeof(error)));
+        assert_true(silence_state_parse(text, size, NOW, &silences, &error));
         assert_int_equal(silences.n, 1);
         free(text);
 }
@@ -128,17 +128,17 @@ static void damaged_state_is_survived(void **state)
 static void silences_are_checked(void **state)
 {
         struct silence s = { .rule = "a", .target = "*", .until_wall_ns = NOW };
-        char error[128];
+        struct error error;
         uint64_t id;
 
         (void)state;
-        assert_false(silences_add(&silences, &s, NOW, &id, error, sizeof(error)));
-        assert_string_equal(error, "the end of the silence is not in the future");
+        assert_false(silences_add(&silences, &s, NOW, &id, &error));
+        assert_string_equal(error.text, "the end of the silence is not in the future");
         s.until_wall_ns = NOW + S;
         s.rule[0] = '\0';
-        assert_false(silences_add(&silences, &s, NOW, &id, error, sizeof(error)));
+        assert_false(silences_add(&silences, &s, NOW, &id, &error));
         s.rule[0] = '\x1b';
-        assert_false(silences_add(&silences, &s, NOW, &id, error, sizeof(error)));
+        assert_false(silences_add(&silences, &s, NOW, &id, &error));
 
         uint64_t first = silence("leak", "*", NOW, S), again = silence("leak", "*", NOW, 2 * (uint64_t)S);
         assert_true(again > first);
@@ -153,11 +153,11 @@ static void silences_are_checked(void **state)
         assert_int_equal(silences_remove(&silences, 0, "leak", "*"), 1);
         for (unsigned i = 0; i < SILENCES_MAX; i++) {
                 snprintf(s.rule, sizeof(s.rule), "r%u", i);
-                assert_true(silences_add(&silences, &s, NOW, &id, error, sizeof(error)));
+                assert_true(silences_add(&silences, &s, NOW, &id, &error));
         }
         snprintf(s.rule, sizeof(s.rule), "one more");
-        assert_false(silences_add(&silences, &s, NOW, &id, error, sizeof(error)));
-        assert_string_equal(error, "1000 silences are the most; end some first");
+        assert_false(silences_add(&silences, &s, NOW, &id, &error));
+        assert_string_equal(error.text, "1000 silences are the most; end some first");
         assert_int_equal(silences_expire(&silences, NOW + S), SILENCES_MAX);
 }
 

@@ -17,6 +17,7 @@
 #include "daemon/alerting/silence_store.h"
 #include "proto/base/clock.h"
 #include "proto/base/whole_file.h"
+#include "proto/base/error.h"
 
 static struct event_base *base;
 static struct silence_store *store;
@@ -59,11 +60,11 @@ static int tear_down(void **state)
 static void make_silence(const char *rule)
 {
         struct silence s = { .target = "*", .why = "because" };
-        char error[128];
+        struct error error;
 
         (void)snprintf(s.rule, sizeof(s.rule), "%s", rule);
         s.until_wall_ns = clock_wall_ns() + 3600 * UINT64_C(1000000000);
-        if (!silence_store_add(store, &s, error, sizeof(error)))
+        if (!silence_store_add(store, &s, &error))
                 fail_msg("%s", error);
 }
 

@@ -16,6 +16,7 @@
 
 #include "client/feed/feed.h"
 #include "proto/base/clock.h"
+#include "proto/base/error.h"
 
 static char directory[] = "/tmp/hw-feed-XXXXXX", script[64];
 
@@ -23,14 +24,14 @@ static char directory[] = "/tmp/hw-feed-XXXXXX", script[64];
 static struct feed *feed_of(const char *commands)
 {
         const char *const paths[] = { script }; /* a file that is there; what it holds is not read */
-        char error[256] = "";
+        struct error error = { "" };
         FILE *f = fopen(script, "w");
 
         assert_non_null(f);
         fprintf(f, "#!/bin/sh\n%s\n", commands);
         fclose(f);
         assert_int_equal(chmod(script, 0700), 0);
-        struct feed *feed = feed_files(paths, 1, NULL, error, sizeof(error));
+        struct feed *feed = feed_files(paths, 1, NULL, &error);
         if (!feed)
                 fail_msg("%s", error);
         return feed;

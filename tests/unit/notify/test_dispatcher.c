@@ -7,6 +7,7 @@
 #include "client/notify/dispatcher.h"
 #include "client/notify/rate_limit.h"
 #include "client/notify/record_file.h"
+#include "proto/base/error.h"
 
 #define S   UINT64_C(1000000000)
 #define NOW (WALL + 1000 * S)
@@ -136,7 +137,7 @@ static void open_dispatcher(void)
 
 static int set_up(void **state)
 {
-        char error[128];
+        struct error error;
 
         (void)state;
         memset(&seen, 0, sizeof(seen));
@@ -148,8 +149,8 @@ static int set_up(void **state)
         one_rule = full = false;
         open_dispatcher();
         plan = action_plan_new();
-        assert_true(action_plan_add(plan, &(struct action_step){ .kind = ACTION_PUBLISH }, error, sizeof(error)));
-        assert_true(action_plan_add(plan, &(struct action_step){ .kind = ACTION_LOG }, error, sizeof(error)));
+        assert_true(action_plan_add(plan, &(struct action_step){ .kind = ACTION_PUBLISH }, &error));
+        assert_true(action_plan_add(plan, &(struct action_step){ .kind = ACTION_LOG }, &error));
         for (unsigned i = 0; i < IDS; i++)
                 plans[i] = plan;
         return 0;
@@ -166,12 +167,11 @@ static int tear_down(void **state)
 static struct action_plan *plan_of(enum action_kind kind)
 {
         struct action_plan *p = action_plan_new();
-        char error[128];
+        struct error error;
 
-        assert_true(action_plan_add(p, &(struct action_step){ .kind = ACTION_LOG }, error, sizeof(error)));
+        assert_true(action_plan_add(p, &(struct action_step){ .kind = ACTION_LOG }, &error));
         if (kind == ACTION_ALERTMANAGER)
-                assert_true(action_plan_add(p, &(struct action_step){ .kind = kind, .url = "http://h" }, error,
-                                            sizeof(error)));
+                assert_true(action_plan_add(p, &(struct action_step){ .kind = kind, .url = "http://h" }, &error));
         return p;
 }
 
@@ -376,12 +376,13 @@ static void what_keeps_a_state_is_resolved_on_silence(void **state)
 /* What a notifier that was killed leaves behind is its file; the daemon goes on, or begins anew. */
 static void restart(void)
 {
-        char *text = record_text(&record), error[256];
+        struct error error;
+        char *text = record_text(&record);
 
         dispatcher_destroy(&dispatcher);
         memset(&record, 0, sizeof(record));
-        if (!record_parse(&record, text, strlen(text), error, sizeof(error)))
-                fail_msg("%s", error);
+        if (!record_parse(&record, text, strlen(text), &error))
+                fail_msg("%s", error.text);
         free(text);
         open_dispatcher();
 }
@@ -544,11 +545,11 @@ static void other_actions_hold_for_what_was_not_acted_on(void **state)
 static void limits_hold_back(void **state)
 {
         const struct action_limits few = { .count = 3, .per_alert = 2, .window_ns = 60 * S };
-        char error[128];
+        struct error error;
 
         (void)state;
         one_rule = true;
-        assert_true(action_plan_limit(plan, &few, error, sizeof(error)));
+        assert_true(action_plan_limit(plan, &few, &error));
         for (unsigned i = 0; i < 3; i++) {
                 uint64_t at = NOW + i * 2 * S;
                 fire(1, at, at);
@@ -667,20 +668,20 @@ static void a_broken_record_is_refused_whole(void **state)
                 { "{\"version\": 1, \"done\": [{\"alert\": \"0123456789abcdef\", \"fired\": 1, \"resolved\": null}]}",
                   "done 1: expected alert (16 hexadecimal digits), fired and resolved" },
         };
-        char error[512];
+        struct error error;
 
         (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-                assert_false(record_parse(&record, cases[i].text, strlen(cases[i].text), error, sizeof(error)));
+                assert_false(record_parse(&record, cases[i].text, strlen(cases[i].text), &error));
                 if (cases[i].error)
-                        assert_string_equal(error, cases[i].error);
+                        assert_string_equal(error.text, cases[i].error);
                 assert_int_equal(record.n, 0);
         }
         /* As the daemon wrote it when it acted itself. */
         static const char before[] =
                 "{\"version\": 1, \"silences\": [], \"done\": [{\"alert\": \"0000000000000001\","
                 " \"fired\": 1700001000000000000, \"resolved\": false}]}";
-        assert_true(record_parse(&record, before, strlen(before), error, sizeof(error)));
+        assert_true(record_parse(&record, before, strlen(before), &error));
         fire(1, NOW, NOW + S);
         assert_int_equal(seen.acted, 0);
 }
@@ -689,7 +690,7 @@ static void a_broken_record_is_refused_whole(void **state)
 static void a_damaged_record_is_survived(void **state)
 {
         static const char with[] = "\0\"{}[]:,-09aez\\\x80\xff";
-        char error[512];
+        struct error error;
 
         (void)state;
         fire(1, NOW, NOW);
@@ -702,14 +703,14 @@ static void a_damaged_record_is_survived(void **state)
 
                 for (size_t w = 0; w < sizeof(with) - 1; w++) {
                         text[i] = with[w];
-                        error[0] = '\0';
+                        error.text[0] = '\0';
                         record.n = 0;
-                        bool good = record_parse(&record, text, size, error, sizeof(error));
-                        assert_true(good == !error[0]);
+                        bool good = record_parse(&record, text, size, &error);
+                        assert_true(good == !error.text[0]);
                         assert_true(record.n <= 1);
                 }
                 text[i] = was;
-                assert_true(i == size - 1 || !record_parse(&record, text, i, error, sizeof(error)));
+                assert_true(i == size - 1 || !record_parse(&record, text, i, &error));
         }
         free(text);
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "client/notify/exec.h"
+#include "proto/base/error.h"
 
 struct seen {
         unsigned done;
@@ -49,11 +50,11 @@ static struct exec_result run(const char *const *argv, uint64_t timeout_ns)
 {
         struct alert_event *n = made_up_event(FIRING);
         struct seen seen = { .done = 0 };
-        char error[256] = "";
-        struct exec *e = exec_start(base, argv, n, timeout_ns, on_done, &seen, error, sizeof(error));
+        struct error error = { "" };
+        struct exec *e = exec_start(base, argv, n, timeout_ns, on_done, &seen, &error);
 
         alert_event_unref(&n);
-        assert_string_equal(error, "");
+        assert_string_equal(error.text, "");
         assert_non_null(e);
         run_until(base, &seen.done, 1);
         assert_int_equal(seen.done, 1);
@@ -294,12 +295,12 @@ static void cancel_kills(void **state)
         const char *argv[] = { "/bin/sh", "-c", script, NULL };
         struct alert_event *n = made_up_event(FIRING);
         struct seen seen = { .done = 0 };
-        char error[256];
+        struct error error;
         int fd = mkstemp(path);
 
         (void)state;
         snprintf(script, sizeof(script), "setsid sleep 600 & echo $! > %s; wait", path);
-        struct exec *e = exec_start(base, argv, n, LONG, on_done, &seen, error, sizeof(error));
+        struct exec *e = exec_start(base, argv, n, LONG, on_done, &seen, &error);
         for (uint64_t end = clock_mono_ns() + 120000000000u; !strchr(text, '\n');) {
                 assert_true(clock_mono_ns() < end);
                 event_base_loop(base, EVLOOP_NONBLOCK);

@@ -9,6 +9,7 @@
 
 #include "client/notify/executor.h"
 #include "client/notify/say.h"
+#include "proto/base/error.h"
 
 #define SEEN_MAX 4096u
 
@@ -56,9 +57,9 @@ static int tear_down(void **state)
 
 static void add(struct action_plan *plan, struct action_step step)
 {
-        char error[256];
+        struct error error;
 
-        if (!action_plan_add(plan, &step, error, sizeof(error)))
+        if (!action_plan_add(plan, &step, &error))
                 fail_msg("%s", error);
 }
 
@@ -377,22 +378,22 @@ static void plans_refuse_mistakes(void **state)
         };
         struct action_plan *plan = action_plan_new();
         struct action_step relative = { .kind = ACTION_EXEC, .argv = ARGV("ls") };
-        char error[256];
+        struct error error;
 
         (void)state;
         for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-                assert_false(action_plan_add(plan, &cases[i].step, error, sizeof(error)));
-                assert_string_equal(error, cases[i].error);
+                assert_false(action_plan_add(plan, &cases[i].step, &error));
+                assert_string_equal(error.text, cases[i].error);
         }
-        assert_false(action_plan_add(plan, &relative, error, sizeof(error)));
-        assert_string_equal(error,
+        assert_false(action_plan_add(plan, &relative, &error));
+        assert_string_equal(error.text,
                             "exec: expected the program's absolute path first (there is no shell and no search "
                             "path)");
         assert_false(action_plan_has_work(plan));
         for (unsigned i = 0; i < ACTION_STEPS_MAX; i++)
                 add(plan, (struct action_step){ .kind = ACTION_LOG });
-        assert_false(action_plan_add(plan, &(struct action_step){ .kind = ACTION_LOG }, error, sizeof(error)));
-        assert_string_equal(error, "do: more than 16 actions");
+        assert_false(action_plan_add(plan, &(struct action_step){ .kind = ACTION_LOG }, &error));
+        assert_string_equal(error.text, "do: more than 16 actions");
         assert_true(action_plan_has_work(plan));
         action_plan_unref(&plan);
         for (enum action_kind k = ACTION_PUBLISH; k < ACTION_KINDS; k++)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "client/notify/http.h"
+#include "proto/base/error.h"
 
 static struct event_base *base;
 static struct http *http;
@@ -46,10 +47,10 @@ static struct http_result post_to(const char *url, uint64_t timeout_ns, const ch
                 .url = url, .body = "{\"a\":1}", .timeout_ns = timeout_ns, .bearer_file = bearer_file
         };
         struct seen seen = { .done = 0 };
-        char error[512] = "";
+        struct error error = { "" };
 
-        if (!http_start(http, &post, on_done, &seen, error, sizeof(error))) {
-                snprintf(seen.result.detail, sizeof(seen.result.detail), "%.190s", error);
+        if (!http_start(http, &post, on_done, &seen, &error)) {
+                snprintf(seen.result.detail, sizeof(seen.result.detail), "%.190s", error.text);
                 return seen.result;
         }
         assert_int_equal(seen.done, 0);
@@ -218,16 +219,17 @@ static void requests_are_bounded_and_cancelled(void **state)
         struct http_post p = { .body = "{}", .timeout_ns = LONG };
         struct seen seen = { .done = 0 };
         struct server s;
-        char url[64], error[512];
+        struct error error;
+        char url[64];
 
         (void)state;
         server_start(&s, base, NULL);
         snprintf(url, sizeof(url), "http://127.0.0.1:%d/", s.port);
         p.url = url;
         for (size_t i = 0; i < HTTP_REQUESTS_MAX; i++)
-                assert_non_null(all[i] = http_start(http, &p, on_done, &seen, error, sizeof(error)));
-        assert_null(http_start(http, &p, on_done, &seen, error, sizeof(error)));
-        assert_string_equal(error, "64 requests are under way");
+                assert_non_null(all[i] = http_start(http, &p, on_done, &seen, &error));
+        assert_null(http_start(http, &p, on_done, &seen, &error));
+        assert_string_equal(error.text, "64 requests are under way");
         run_until(base, &s.requests, 1);
         for (size_t i = 1; i < HTTP_REQUESTS_MAX; i++)
                 http_cancel(&all[i]);

@@ -9,15 +9,16 @@
 #include <string.h>
 
 #include "client/replay/schedule.h"
+#include "proto/base/error.h"
 
 static void recorded_arrivals(void **state)
 {
         struct schedule s;
-        char error[160];
+        struct error error;
 
         (void)state;
         schedule_init(&s);
-        assert_true(schedule_parse(&s, "0.5 100\n1 300\n1 400\n2.25 500", error, sizeof(error)));
+        assert_true(schedule_parse(&s, "0.5 100\n1 300\n1 400\n2.25 500", &error));
         assert_int_equal(s.n, 4);
         assert_int_equal(schedule_due(&s, 0, 1000), 0);
         assert_int_equal(schedule_due(&s, 0.49, 1000), 0);
@@ -73,15 +74,15 @@ static void bad_timing_files(void **state)
                 { "1 2\n2 1\n", "line 2: time and offset" },
         };
         struct schedule s;
-        char error[160];
+        struct error error;
 
         (void)state;
         schedule_init(&s);
-        assert_true(schedule_parse(&s, "1 2\n", error, sizeof(error)));
+        assert_true(schedule_parse(&s, "1 2\n", &error));
         for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-                assert_false(schedule_parse(&s, cases[i].text, error, sizeof(error)));
-                if (!strstr(error, cases[i].says))
-                        fail_msg("\"%s\": says \"%s\"", cases[i].text, error);
+                assert_false(schedule_parse(&s, cases[i].text, &error));
+                if (!strstr(error.text, cases[i].says))
+                        fail_msg("\"%s\": says \"%s\"", cases[i].text, error.text);
                 assert_int_equal(s.n, 1); /* unchanged */
         }
         schedule_done(&s);

@@ -14,6 +14,7 @@
 #include "proto/wire/action_plan.h"
 #include "daemon/rules/template.h"
 #include "daemon/rules/file/rule_file.h"
+#include "proto/base/error.h"
 
 struct said {
         char text[16384];
@@ -277,7 +278,8 @@ static void only_plain_files_are_read(void **state)
 static void templates(void **state)
 {
         const char *values[PLACES];
-        char out[64], error[TEMPLATE_ERROR_MAX];
+        struct error error;
+        char out[64];
         uint32_t column;
 
         (void)state;
@@ -288,9 +290,9 @@ static void templates(void **state)
         values[PLACE_NOTE] = "{{value}}"; /* what the program said is never filled in again */
         template_expand("{{note}}", values, out, sizeof(out));
         assert_string_equal(out, "{{value}}");
-        assert_false(template_check("\xc3\xbc {{valu}}", false, &column, error));
+        assert_false(template_check("\xc3\xbc {{valu}}", false, &column, &error));
         assert_int_equal(column, 3);
-        assert_non_null(strstr(error, "did you mean {{value}}"));
+        assert_non_null(strstr(error.text, "did you mean {{value}}"));
         assert_int_equal(template_expand("{{threshold}}{{threshold}}{{threshold}}{{threshold}}{{threshold}}"
                                          "{{threshold}}{{threshold}}{{threshold}}",
                                          values, out, sizeof(out)),

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "client/web/guard.h"
+#include "proto/base/error.h"
 
 static void hosts(void **state)
 {
@@ -108,23 +109,25 @@ static void tokens(void **state)
 
 static bool read_text(const char *text, struct guard *g)
 {
-        char path[] = "/tmp/hw-token-XXXXXX", error[512];
+        char path[] = "/tmp/hw-token-XXXXXX";
+        struct error error;
         int fd = mkstemp(path);
         bool good;
 
         assert_true(fd >= 0);
         assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
         close(fd);
-        good = guard_read_token(g, path, error, sizeof(error));
+        good = guard_read_token(g, path, &error);
         unlink(path);
-        assert_true(good || strstr(error, path));
+        assert_true(good || strstr(error.text, path));
         return good;
 }
 
 static void token_files(void **state)
 {
         struct guard g = { .n_hosts = 0 };
-        char longest[TOKEN_MOST + 3], error[64];
+        char longest[TOKEN_MOST + 3];
+        struct error error;
 
         (void)state;
         assert_true(read_text("0123456789abcdef\nmore\n", &g));
@@ -139,7 +142,7 @@ static void token_files(void **state)
         longest[TOKEN_MOST] = 'a';
         longest[TOKEN_MOST + 1] = '\0';
         assert_false(read_text(longest, &g));
-        assert_false(guard_read_token(&g, "/nonexistent/token", error, sizeof(error)));
+        assert_false(guard_read_token(&g, "/nonexistent/token", &error));
 }
 
 static void made_tokens(void **state)

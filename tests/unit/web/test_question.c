@@ -11,15 +11,16 @@
 
 #include "client/web/question.h"
 #include "tests/unit/state/apply.h"
+#include "proto/base/error.h"
 
-static bool parse(const char *query, struct question *q, char *error, size_t size)
+static bool parse(const char *query, struct question *q, struct error *error)
 {
         struct evkeyvalq parameters;
         bool good;
 
-        error[0] = '\0';
+        error->text[0] = '\0';
         assert_int_equal(evhttp_parse_query_str(query, &parameters), 0);
-        good = question_parse(q, &parameters, error, size);
+        good = question_parse(q, &parameters, error);
         evhttp_clear_headers(&parameters);
         return good;
 }
@@ -27,13 +28,13 @@ static bool parse(const char *query, struct question *q, char *error, size_t siz
 static void understood(void **state)
 {
         struct question q;
-        char error[256];
+        struct error error;
 
         (void)state;
         assert_true(
                 parse("target=api-1&target=2:x&series=live,rss&series=gc_pause&band=3&band=4,5&bands=top20&"
                       "from=-3600&to=12.5&step=10",
-                      &q, error, sizeof(error)));
+                      &q, &error));
         assert_int_equal(q.targets.n, 2);
         assert_true(q.targets.targets[0].any_daemon);
         assert_int_equal(q.targets.targets[1].daemon, 2);
@@ -76,29 +77,30 @@ static void refused(void **state)
                 "target=x&series=live&form=3",
         };
         struct question q;
-        char error[256];
+        struct error error;
 
         (void)state;
         for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-                if (parse(bad[i], &q, error, sizeof(error)))
+                if (parse(bad[i], &q, &error))
                         fail_msg("accepted: %s", bad[i]);
-                assert_true(strlen(error) > 10);
+                assert_true(strlen(error.text) > 10);
         }
-        assert_false(parse("target=x&series=live&form=3", &q, error, sizeof(error)));
-        assert_non_null(strstr(error, "'form'"));
+        assert_false(parse("target=x&series=live&form=3", &q, &error));
+        assert_non_null(strstr(error.text, "'form'"));
 }
 
 static void lists_are_bounded(void **state)
 {
-        char query[8192] = "target=x", error[256];
+        struct error error;
+        char query[8192] = "target=x";
         struct question q;
 
         (void)state;
         for (int i = 1; i <= 400; i++)
                 (void)snprintf(query + strlen(query), sizeof(query) - strlen(query), "&band=%d", i);
-        assert_true(parse(query, &q, error, sizeof(error)));
+        assert_true(parse(query, &q, &error));
         strncat(query, "&band=401", sizeof(query) - strlen(query) - 1);
-        assert_false(parse(query, &q, error, sizeof(error)));
+        assert_false(parse(query, &q, &error));
 }
 
 static void resolving(void **state)
@@ -108,7 +110,7 @@ static void resolving(void **state)
         Hw__Update u = HW__UPDATE__INIT;
         Hw__Heap heap = HW__HEAP__INIT;
         struct question q;
-        char error[256];
+        struct error error;
         size_t n;
 
         (void)state;
@@ -119,8 +121,8 @@ static void resolving(void **state)
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
         assert_int_equal(apply_made(v, 1, &u), 0);
-        assert_true(parse("target=api&target=gone&series=live&band=7&from=-60", &q, error, sizeof(error)));
-        assert_true(question_resolve(&q, v, list, &n, error, sizeof(error)));
+        assert_true(parse("target=api&target=gone&series=live&band=7&from=-60", &q, &error));
+        assert_true(question_resolve(&q, v, list, &n, &error));
         assert_int_equal(n, 4);
         assert_true(list[0].known && list[0].daemon == 1 && list[0].run == 3);
         assert_int_equal(list[0].from_ns, UINT64_C(40000000000));
