@@ -63,6 +63,7 @@ struct console *console_new(const struct world *world, bool live)
         c->scene.past = series_past_new();
         c->scene.bands = band_past_new();
         c->scene.live = live;
+        c->scene.run_time = !live; /* of a log that is over the time of day says little */
         c->daemon = SIZE_MAX;
         c->window = WINDOW_FIRST;
         c->scene.window_ns = windows[c->window].ns;
@@ -256,6 +257,15 @@ static void step_cursor(struct console *c, int by)
         c->has_cursor = true;
 }
 
+/* One clock for all that is shown; the other on demand. */
+static void toggle_clock(struct console *c)
+{
+        c->scene.run_time = !c->scene.run_time;
+        console_say(c, false,
+                    c->scene.run_time ? "moments are shown as time since the program started"
+                                      : "moments are shown as time of day, where the program's start is known");
+}
+
 static void toggle_freeze(struct console *c)
 {
         if (c->frozen) {
@@ -310,6 +320,8 @@ static void common_key(struct console *c, int key)
                 toggle_freeze(c);
         else if (key == '?')
                 toggle_help(c);
+        else if (key == 'c')
+                toggle_clock(c);
         else if (key == '+' || key == '=')
                 step_window(c, 1);
         else if (key == '-')

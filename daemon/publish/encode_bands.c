@@ -65,7 +65,7 @@ static void pack_info_table(struct packer *p, const struct info_table *it)
         packer_interned(p, TABLE_MODULE, it->module);
         packer_interned(p, TABLE_LABEL, it->label);
         packer_interned(p, TABLE_TYPE, it->type);
-        packer_interned(p, TABLE_CLOSURE_TYPE, it->closure_type);
+        packer_text(p, TABLE_CLOSURE_TYPE, label_closure_type(it->closure_type));
         packer_interned(p, TABLE_NAME, it->name);
         packer_message(p, BAND_INFO_TABLE, since);
 }

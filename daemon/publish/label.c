@@ -125,3 +125,23 @@ size_t label_band_name(char ret_name[LABEL_MAX], const struct bands *bands, cons
                 return append(ret_name, 0, LABEL_MAX, it->name);
         return 0;
 }
+
+const char *label_closure_type(const char *number)
+{
+        static const char *const names[] = {
+                NULL,         "CONSTR",       "CONSTR_1_0", "CONSTR_0_1",   "CONSTR_2_0",     "CONSTR_1_1",
+                "CONSTR_0_2", "CONSTR_NOCAF", "FUN",        "FUN_1_0",      "FUN_0_1",        "FUN_2_0",
+                "FUN_1_1",    "FUN_0_2",      "FUN_STATIC", "THUNK",        "THUNK_1_0",      "THUNK_0_1",
+                "THUNK_2_0",  "THUNK_1_1",    "THUNK_0_2",  "THUNK_STATIC", "THUNK_SELECTOR", "BCO",
+                "AP",         "PAP",          "AP_STACK",   "IND",          "IND_STATIC",
+        };
+        const size_t n = sizeof(names) / sizeof(names[0]);
+        size_t type = 0;
+
+        for (const char *p = number; p && *p; p++) {
+                if (*p < '0' || *p > '9' || type >= n)
+                        return number;
+                type = 10 * type + (size_t)(*p - '0');
+        }
+        return type > 0 && type < n ? names[type] : number;
+}

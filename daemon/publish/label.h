@@ -29,4 +29,10 @@ size_t label_band(char ret_label[LABEL_MAX], const struct bands *bands, const st
  */
 size_t label_band_name(char ret_name[LABEL_MAX], const struct bands *bands, const struct band *band);
 
+/*
+ * The name of a closure type that the compiler gave as its number, "THUNK_1_1" of "19"; what is none of those that the
+ * heap holds comes back as it is, NULL too. The numbers are the same in GHC 8.10 to 9.12 (rts/storage/ClosureTypes.h).
+ */
+const char *label_closure_type(const char *number);
+
 #endif

@@ -120,7 +120,7 @@ char *chart_time_text(char *out, size_t size, const struct chart *c, uint64_t ti
 {
         uint64_t wall_ns = c->start_wall_ns + time_ns;
 
-        if (!c->start_wall_ns || !*time_of_day(out, size, wall_ns))
+        if (!c->start_wall_ns || !*time_of_day(out, size, wall_ns, wall_ns))
                 return hw_duration_text(out, size, (double)time_ns);
         if (c->to_ns - c->from_ns < 10 * S && strlen(out) + 3 < size)
                 (void)snprintf(out + strlen(out), 3, ".%d", (int)(wall_ns % S / (S / 10)));

@@ -53,6 +53,7 @@ char *unit_text(char *out, size_t size, enum unit unit, double n)
                 add(out, size, "·s");
                 break;
         case UNIT_NS:
+        case UNIT_WHEN:
                 (void)hw_duration_text(out, size, n);
                 break;
         case UNIT_SHARE:
@@ -104,13 +105,18 @@ char *age_text(char *out, size_t size, uint64_t ns)
         return out;
 }
 
-char *time_of_day(char *out, size_t size, uint64_t wall_ns)
+char *time_of_day(char *out, size_t size, uint64_t wall_ns, uint64_t now_wall_ns)
 {
         time_t seconds = (time_t)(wall_ns / 1000000000);
+        uint64_t age_h = now_wall_ns > wall_ns ? (now_wall_ns - wall_ns) / UINT64_C(3600000000000) : 0;
         struct tm t;
+        size_t n = 0;
 
-        *out = '\0';
-        if (localtime_r(&seconds, &t) && !strftime(out, size, "%H:%M:%S", &t))
+        if (localtime_r(&seconds, &t))
+                n = age_h < 20       ? strftime(out, size, "%H:%M:%S", &t)
+                    : age_h < 6 * 24 ? strftime(out, size, "%a %H:%M", &t)
+                                     : strftime(out, size, "%d %b", &t);
+        if (!n)
                 *out = '\0';
         return out;
 }

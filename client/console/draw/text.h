@@ -20,6 +20,7 @@ enum unit {
         UNIT_SLOPE,    /* the same with a sign */
         UNIT_INTEGRAL, /* bytes times seconds */
         UNIT_NS,
+        UNIT_WHEN,  /* a moment: event time in ns; shown in the clock of the view */
         UNIT_SHARE, /* 0..1 */
         UNIT_COUNT,
         UNIT_RATIO /* a plain number, two decimals */
@@ -40,8 +41,11 @@ char *rate_or_unknown(char *out, bool known, double bytes_per_s);
 /* "42 s", "1m 30s": an age that counts up; no parts of seconds. */
 char *age_text(char *out, size_t size, uint64_t ns);
 
-/* "14:02:30": local time of day of Unix nanoseconds; "" when there is none. */
-char *time_of_day(char *out, size_t size, uint64_t wall_ns);
+/*
+ * "14:02:30": local time of day of Unix nanoseconds; "Sat 14:02" or "21 Nov" when `now_wall_ns` is a day or more later;
+ * "" when there is none.
+ */
+char *time_of_day(char *out, size_t size, uint64_t wall_ns, uint64_t now_wall_ns);
 
 /* Text from outside made safe into `out`. */
 char *safe_text(char *out, size_t size, const char *text);

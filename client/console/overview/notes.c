@@ -40,13 +40,15 @@ static void note_text(const Hw__Note *n, char *out, size_t size)
         }
 }
 
-static void draw_note(struct canvas *c, struct area area, int row, const Hw__Note *n)
+static void draw_note(struct canvas *c, struct area area, int row, const struct scene *s, const struct world_target *t,
+                      const Hw__Note *n)
 {
         char time[SHORT_TEXT], text[2200];
         bool marker = n->has_what && n->what == HW__NOTE__WHAT__WHAT_MARKER;
 
         note_text(n, text, sizeof(text));
-        (void)canvas_put_right(c, area, row, 1, TIME, TINT_DIM, duration_or_unknown(time, n->has_time_ns, n->time_ns));
+        (void)canvas_put_right(c, area, row, 1, TIME, TINT_DIM,
+                               n->has_time_ns ? scene_when(time, sizeof(time), s, t, n->time_ns) : UNKNOWN_TEXT);
         (void)canvas_put(c, area, row, 1 + TIME + 2, area.width - TIME - 4, marker ? TINT_STRONG : TINT_PLAIN, text);
 }
 
@@ -55,13 +57,12 @@ void draw_notes(struct canvas *c, struct area area, const struct scene *s, const
         char title[64], count[HW_NUMBER_MAX];
         int row = area.height - 1;
 
-        (void)s;
         (void)snprintf(title, sizeof(title), "%s in this run", hw_count_text(count, sizeof(count), t->notes_last));
         draw_title(c, area, 0, "Notes", title);
         for (uint64_t number = t->notes_last; row > 0 && number && number >= t->notes_first; number--) {
                 const Hw__Note *n = world_note(t, number);
 
                 if (n)
-                        draw_note(c, area, row--, n);
+                        draw_note(c, area, row--, s, t, n);
         }
 }

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#include "heapwatch/text.h"
+
 static Hw__Target__State state_of(const struct world_target *t)
 {
         return t->target && t->target->has_state ? t->target->state : HW__TARGET__STATE__STATE_UNKNOWN;
@@ -80,7 +82,7 @@ bool scene_gone(const struct scene *s, const struct world_target *t, int width, 
         if (!d && !s->left)
                 return false;
         (void)age_text(age, sizeof(age), age_ns);
-        (void)time_of_day(of, sizeof(of), of_ns);
+        (void)time_of_day(of, sizeof(of), of_ns, s->now_wall_ns);
         if (s->left)
                 (void)snprintf(out, size, "heapwatchd was restarted without %.64s; the picture is of %.16s",
                                safe_text(name, sizeof(name), t->name), of);
@@ -117,6 +119,22 @@ uint64_t scene_now_ns(const struct scene *s, const struct world_target *t)
         if (wall_ns <= run->start_wall_ns || wall_ns - run->start_wall_ns < t->event_time_ns)
                 return t->event_time_ns;
         return wall_ns - run->start_wall_ns;
+}
+
+uint64_t scene_start_wall_ns(const struct scene *s, const struct world_target *t)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+
+        return !s->run_time && run && run->has_start_wall_ns ? run->start_wall_ns : 0;
+}
+
+char *scene_when(char *out, size_t size, const struct scene *s, const struct world_target *t, uint64_t time_ns)
+{
+        uint64_t start_wall_ns = scene_start_wall_ns(s, t);
+
+        if (!start_wall_ns)
+                return hw_duration_text(out, size, (double)time_ns);
+        return time_of_day(out, size, start_wall_ns + time_ns, s->now_wall_ns);
 }
 
 /* The earliest sample of any series; UINT64_MAX when there is none. A client that joined late knows nothing before. */

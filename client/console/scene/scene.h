@@ -20,6 +20,7 @@ struct scene {
         bool left;                         /* the daemon was restarted without `target`: this is its last picture */
         uint64_t now_wall_ns;              /* Unix time of this picture */
         const struct world_target *target; /* the chosen one; NULL when there is none */
+        bool run_time;                     /* moments are shown in the program's time, not as time of day */
         uint64_t window_ns;                /* what charts show; 0: all that is known */
         struct series_past *past;          /* owned by the console; NULL when out of memory */
         struct band_past *bands;           /* also */
@@ -33,6 +34,12 @@ enum tint state_tint(const struct world_target *t);
 
 /* Event time of now: the program's clock for a living run, else the newest event's. */
 uint64_t scene_now_ns(const struct scene *s, const struct world_target *t);
+
+/* Unix time of the program's start where moments of it are shown as time of day; 0: in its own time. */
+uint64_t scene_start_wall_ns(const struct scene *s, const struct world_target *t);
+
+/* "14:02:30" or "5m 00s": a moment of the program in the clock of the view. Returns `out`. */
+char *scene_when(char *out, size_t size, const struct scene *s, const struct world_target *t, uint64_t time_ns);
 
 /* The stretch that charts and histories show: the window, less when less is known. */
 void scene_span(const struct scene *s, const struct world_target *t, uint64_t *ret_from_ns, uint64_t *ret_to_ns);

@@ -7,12 +7,10 @@ enum { BANDS_RECALLED = 200 };
 void timeline_begin(const struct console *c, struct chart *chart, const char *title, enum unit unit)
 {
         const struct world_target *t = c->scene.target;
-        const Hw__Run *run = t->target ? t->target->run_info : NULL;
 
         *chart = (struct chart){ .title = title, .unit = unit, .from_zero = true };
         scene_span(&c->scene, t, &chart->from_ns, &chart->to_ns);
-        if (c->scene.live && run && run->has_start_wall_ns)
-                chart->start_wall_ns = run->start_wall_ns;
+        chart->start_wall_ns = scene_start_wall_ns(&c->scene, t);
         chart->has_cursor = c->has_cursor && !c->printing;
         chart->cursor_ns = c->cursor_ns;
         for (uint64_t n = t->notes_last; n && n >= t->notes_first; n--) {

@@ -47,24 +47,68 @@ const char *trend_arrow(const Hw__Trend *trend)
         return trend->slope_low > 0 ? "↗" : trend->slope_high < 0 ? "↘" : "→";
 }
 
+/* What is known, else what can be said so far. */
+static struct value so_far(bool known, double v, bool provisional, double so_far)
+{
+        struct value value = value_number(known || provisional, known ? v : so_far);
+
+        value.provisional = !known;
+        return value;
+}
+
 struct value trend_slope(const Hw__Trend *trend)
 {
-        return value_number(trend && trend->has_slope, trend ? trend->slope : 0);
+        return trend ? so_far(trend->has_slope, trend->slope, trend->has_provisional_slope, trend->provisional_slope)
+                     : no_value;
 }
 
 struct value trend_slope_low(const Hw__Trend *trend)
 {
-        return value_number(trend && trend->has_slope_low, trend ? trend->slope_low : 0);
+        return trend ? so_far(trend->has_slope_low, trend->slope_low, trend->has_provisional_low,
+                              trend->provisional_low)
+                     : no_value;
 }
 
 struct value trend_slope_high(const Hw__Trend *trend)
 {
-        return value_number(trend && trend->has_slope_high, trend ? trend->slope_high : 0);
+        return trend ? so_far(trend->has_slope_high, trend->slope_high, trend->has_provisional_high,
+                              trend->provisional_high)
+                     : no_value;
 }
 
-struct value trend_onset(const Hw__Trend *trend)
+struct value trend_gravity(const Hw__Trend *trend)
 {
-        return value_number(trend && trend->has_onset_ns, trend ? (double)trend->onset_ns : 0);
+        return value_number(trend && trend->has_verdict, trend ? (double)trend->verdict : 0);
+}
+
+char *trend_verdict_text(char *out, size_t size, const Hw__Trend *trend)
+{
+        const uint64_t second_ns = UINT64_C(1000000000), minute_ns = 60 * second_ns, hour_ns = 60 * minute_ns;
+        uint64_t in_ns = trend && !trend_known(trend) && trend->has_verdict_in_ns ? trend->verdict_in_ns : 0;
+
+        if (!in_ns)
+                return value_show(out, size, UNIT_TEXT, trend_verdict(trend));
+        if (in_ns < minute_ns)
+                (void)snprintf(out, size, "in %u s", (unsigned)((in_ns + second_ns - 1) / second_ns));
+        else if (in_ns < 2 * hour_ns)
+                (void)snprintf(out, size, "in %u min", (unsigned)((in_ns + minute_ns - 1) / minute_ns));
+        else
+                (void)snprintf(out, size, "in %u h", (unsigned)((in_ns + hour_ns - 1) / hour_ns));
+        return out;
+}
+
+struct value value_when(const struct scene *s, const struct world_target *t, bool known, uint64_t time_ns)
+{
+        struct value v = value_number(known, (double)time_ns);
+
+        v.start_wall_ns = scene_start_wall_ns(s, t);
+        v.now_wall_ns = s->now_wall_ns;
+        return v;
+}
+
+struct value trend_onset(const struct scene *s, const struct world_target *t, const Hw__Trend *trend)
+{
+        return value_when(s, t, trend && trend->has_onset_ns, trend ? trend->onset_ns : 0);
 }
 
 /* The whole run's has no length. */

@@ -11,10 +11,17 @@
 
 /* `trend` may be NULL. */
 struct value trend_verdict(const Hw__Trend *trend); /* "leak", "growing", "steady", "unknown" */
-struct value trend_slope(const Hw__Trend *trend);   /* per second */
+struct value trend_gravity(const Hw__Trend *trend); /* the order of these: leak last */
+struct value trend_slope(const Hw__Trend *trend);   /* per second; provisional before there is a verdict */
 struct value trend_slope_low(const Hw__Trend *trend);
 struct value trend_slope_high(const Hw__Trend *trend);
-struct value trend_onset(const Hw__Trend *trend); /* event time */
+struct value trend_onset(const struct scene *s, const struct world_target *t, const Hw__Trend *trend); /* UNIT_WHEN */
+
+/* The verdict, or "in 6 min": until the first one can be reached. Returns `out`. */
+char *trend_verdict_text(char *out, size_t size, const Hw__Trend *trend);
+
+/* A moment of the program, for columns of UNIT_WHEN. */
+struct value value_when(const struct scene *s, const struct world_target *t, bool known, uint64_t time_ns);
 enum tint trend_tint(const Hw__Trend *trend);
 bool trend_known(const Hw__Trend *trend);        /* there is a verdict, and it is not "unknown" */
 const char *trend_arrow(const Hw__Trend *trend); /* by the sign of the slope's interval: up, down, level; "" */

@@ -113,7 +113,14 @@ const struct column *table_sorted_by(const struct table *t)
 /* Whether the column's least value stands first. */
 static bool rising(const struct column *column, bool reversed)
 {
-        return (column->rising || column->unit == UNIT_TEXT) != reversed;
+        return (column->rising || (column->unit == UNIT_TEXT && !column->order)) != reversed;
+}
+
+bool table_rises(const struct table *t)
+{
+        const struct column *column = table_sorted_by(t);
+
+        return column && rising(column, t->reversed);
 }
 
 /* Absent ones last, then the key, then the order in which they came. */
@@ -144,7 +151,7 @@ static void sort_rows(struct table *t, const struct scene *s)
         if (!column)
                 return;
         for (size_t i = 0; i < t->n; i++)
-                t->rows[i].key = column->value(s, t->rows[i].data);
+                t->rows[i].key = (column->order ? column->order : column->value)(s, t->rows[i].data);
         if (t->n > 1)
                 qsort(t->rows, t->n, sizeof(*t->rows), rising(column, t->reversed) ? compare_rising : compare_falling);
 }

@@ -23,13 +23,15 @@ static int least_width(const struct column *column)
 }
 
 /* Takes the columns of a rank in, those that find room; of rank 0 all. Returns the next greater rank, 0: none. */
-static int take_in(const struct table_class *class, struct layout *l, int rank, int width)
+static int take_in(const struct table_class *class, const struct scene *s, struct layout *l, int rank, int width)
 {
         int next = 0;
 
         for (size_t i = 0; i < class->n_columns && i < MOST_COLUMNS; i++) {
                 const struct column *column = &class->columns[i];
 
+                if (column->hidden || (column->shown && !column->shown(s)))
+                        continue;
                 if (column->rank > rank && (!next || column->rank < next))
                         next = column->rank;
                 if (column->rank != rank || (rank && l->total + least_width(column) + GAP > width))
@@ -55,11 +57,11 @@ static void widen(const struct table_class *class, struct layout *l, int spare)
         }
 }
 
-static struct layout lay_out(const struct table_class *class, int width)
+static struct layout lay_out(const struct table_class *class, const struct scene *s, int width)
 {
         struct layout l = { .total = 0 };
 
-        for (int rank = take_in(class, &l, 0, width); rank; rank = take_in(class, &l, rank, width))
+        for (int rank = take_in(class, s, &l, 0, width); rank; rank = take_in(class, s, &l, rank, width))
                 continue;
         if (l.total < width)
                 widen(class, &l, width - l.total);
@@ -83,13 +85,16 @@ static void draw_heading(struct canvas *canvas, struct area area, struct table *
                 const struct column *column = &t->class->columns[i];
                 enum tint tint = column == sorted ? TINT_HEADING_STRONG : TINT_HEADING;
                 struct area part = { area.row, area.column + at, 1, l->widths[i] };
+                int end = at + l->widths[i]; /* behind the title: the arrow's place, between columns */
 
                 if (!l->widths[i])
                         continue;
                 if (at_left(column))
-                        (void)canvas_put(canvas, area, 0, at, l->widths[i], tint, column->title);
+                        end = at + canvas_put(canvas, area, 0, at, l->widths[i], tint, column->title);
                 else
                         (void)canvas_put_right(canvas, area, 0, at, l->widths[i], tint, column->title);
+                if (column == sorted)
+                        (void)canvas_put(canvas, area, 0, end, 1, tint, table_rises(t) ? "↑" : "↓");
                 hits_add(hits, part, (struct hit){ .what = HIT_COLUMN, .table = t, .index = i });
                 at += l->widths[i] + GAP;
         }
@@ -116,8 +121,11 @@ static void draw_cell(struct canvas *canvas, struct area area, int row, int at, 
                 return;
         }
         v = column->value(s, data);
-        show(text, sizeof(text), t, column, v);
-        if (v.is == VALUE_NONE)
+        if (column->text)
+                (void)column->text(text, sizeof(text), s, data);
+        else
+                show(text, sizeof(text), t, column, v);
+        if (v.is == VALUE_NONE || v.provisional)
                 tint = TINT_DIM;
         if (at_left(column))
                 (void)canvas_put(canvas, area, row, at, width, tint, text);
@@ -159,7 +167,7 @@ static void draw_position(struct canvas *canvas, struct area area, const struct 
 void table_draw(struct canvas *canvas, struct area area, struct table *t, const struct scene *s, struct hits *hits,
                 bool marked)
 {
-        struct layout l = lay_out(t->class, area.width - 1);
+        struct layout l = lay_out(t->class, s, area.width - 1);
 
         draw_heading(canvas, area, t, &l, hits);
         t->page = area.height > 1 ? area.height - 1 : 1;

@@ -28,6 +28,8 @@ char *value_show(char *out, size_t size, enum unit unit, struct value v)
                 (void)snprintf(out, size, "%s", UNKNOWN_TEXT);
         else if (v.is == VALUE_TEXT)
                 (void)safe_text(out, size, v.text);
+        else if (unit == UNIT_WHEN && v.start_wall_ns)
+                (void)time_of_day(out, size, v.start_wall_ns + (uint64_t)v.number, v.now_wall_ns);
         else
                 (void)unit_text(out, size, unit, v.number);
         return out;
@@ -35,14 +37,20 @@ char *value_show(char *out, size_t size, enum unit unit, struct value v)
 
 char *value_show_rate(char *out, size_t size, enum unit unit, struct rate_unit in, struct value v)
 {
-        return v.is == VALUE_NUMBER ? rate_in_unit(out, size, unit, in, v.number) : value_show(out, size, unit, v);
+        size_t mark = v.provisional && size > 1;
+
+        if (v.is != VALUE_NUMBER)
+                return value_show(out, size, unit, v);
+        *out = '~';
+        (void)rate_in_unit(out + mark, size - mark, unit, in, v.number);
+        return out;
 }
 
 void value_csv(FILE *to, struct value v)
 {
         char safe[4096], number[DECIMAL_MAX];
 
-        if (v.is == VALUE_NUMBER)
+        if (v.is == VALUE_NUMBER && !v.provisional)
                 (void)fputs(decimal_short(number, v.number), to);
         if (v.is != VALUE_TEXT)
                 return;
@@ -59,7 +67,7 @@ void value_csv(FILE *to, struct value v)
 
 void value_json(struct json_out *j, struct value v)
 {
-        if (v.is == VALUE_NONE)
+        if (v.is == VALUE_NONE || v.provisional)
                 json_none(j);
         else if (v.is == VALUE_TEXT)
                 json_text(j, v.text);

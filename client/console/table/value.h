@@ -21,7 +21,9 @@ struct scene; /* what columns get their values from: theirs to know, only passed
 struct value {
         enum { VALUE_NONE, VALUE_NUMBER, VALUE_TEXT } is;
         double number;
-        const char *text; /* borrowed; may hold anything: made safe when shown */
+        const char *text;                    /* borrowed; may hold anything: made safe when shown */
+        bool provisional;                    /* of too little data: shown with a ~, absent in files */
+        uint64_t start_wall_ns, now_wall_ns; /* UNIT_WHEN: Unix time of event time 0, and of now; 0: time of the run */
 };
 
 static const struct value no_value = { .is = VALUE_NONE };
@@ -34,9 +36,14 @@ struct column {
         const char *name;  /* in CSV and JSON, with its unit: "live_bytes" */
         const char *help;  /* one sentence */
         enum unit unit;
-        int width;   /* columns; negative: at least that many and a share of what is left */
-        int rank;    /* where room is short the least rank is taken in first; 0 always */
-        bool rising; /* sorted by it, the least comes first */
+        int width;                            /* columns; negative: at least that many and a share of what is left */
+        int rank;                             /* where room is short the least rank is taken in first; 0 always */
+        bool rising;                          /* sorted by it, the least comes first */
+        bool hidden;                          /* only in CSV, JSON and help */
+        bool (*shown)(const struct scene *s); /* whether these rows have it at all; NULL: they do */
+        struct value (*order)(const struct scene *s, const void *row); /* rows are sorted by; NULL: the value */
+        /* In place of the value in its unit; NULL: none. Returns `out`. */
+        char *(*text)(char *out, size_t size, const struct scene *s, const void *row);
         /* `row`: what the table's or view's rows are. */
         struct value (*value)(const struct scene *s, const void *row);
         enum tint (*tint)(const struct scene *s, const void *row); /* NULL: plain */

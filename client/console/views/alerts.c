@@ -129,14 +129,12 @@ static struct value threshold(const struct scene *s, const void *row)
 
 static struct value since(const struct scene *s, const void *row)
 {
-        (void)s;
-        return value_number(alert(row)->has_since_ns, (double)alert(row)->since_ns);
+        return value_when(s, target(row), alert(row)->has_since_ns, alert(row)->since_ns);
 }
 
 static struct value fired(const struct scene *s, const void *row)
 {
-        (void)s;
-        return value_number(alert(row)->has_fired_ns, (double)alert(row)->fired_ns);
+        return value_when(s, target(row), alert(row)->has_fired_ns, alert(row)->fired_ns);
 }
 
 static struct value evidence(const struct scene *s, const void *row)
@@ -160,10 +158,10 @@ static const struct column columns[] = {
           .help = "what its expression gives now" },
         { .title = "threshold", .name = "threshold", .width = -12, .rank = 5, .value = threshold,
           .help = "what the value is compared with" },
-        { .title = "since", .name = "since_ns", .unit = UNIT_NS, .width = 8, .rank = 3, .value = since,
-          .help = "event time since which its expression holds" },
-        { .title = "fired", .name = "fired_ns", .unit = UNIT_NS, .width = 8, .rank = 6, .value = fired,
-          .help = "event time at which it fired" },
+        { .title = "since", .name = "since_ns", .unit = UNIT_WHEN, .width = 9, .rank = 3, .value = since,
+          .help = "since when its expression holds" },
+        { .title = "fired", .name = "fired_ns", .unit = UNIT_WHEN, .width = 9, .rank = 6, .value = fired,
+          .help = "when it fired" },
         { .title = "band", .name = "band", .width = -16, .rank = 7, .value = band,
           .help = "of rules over bands: which one" },
         { .title = "evidence", .name = "evidence", .width = -20, .rank = 8, .value = evidence,

@@ -137,7 +137,8 @@ static int draw_slope(struct canvas *canvas, struct area area, int row, int at, 
 static void draw_numbers(const struct console *c, struct canvas *canvas, struct area area, int row,
                          const struct world_band *b)
 {
-        const Hw__Census *census = c->scene.target->census;
+        const struct scene *s = &c->scene;
+        const Hw__Census *census = s->target->census;
         bool has_share = census && census->has_total_bytes && census->total_bytes;
         int at = 1;
 
@@ -148,12 +149,12 @@ static void draw_numbers(const struct console *c, struct canvas *canvas, struct 
         at = number(canvas, area, row, at, "at first", UNIT_BYTES, value_number(true, (double)b->first_bytes),
                     TINT_PLAIN);
         at = number(canvas, area, row, at, "max", UNIT_BYTES, value_number(true, (double)b->max_bytes), TINT_PLAIN);
-        (void)number(canvas, area, row, at, "first seen", UNIT_NS,
-                     value_number(b->def->has_first_seen_ns, (double)b->def->first_seen_ns), TINT_PLAIN);
+        (void)number(canvas, area, row, at, "first seen", UNIT_WHEN,
+                     value_when(s, s->target, b->def->has_first_seen_ns, b->def->first_seen_ns), TINT_PLAIN);
         at = 1;
         at = number(canvas, area, row + 1, at, "verdict", UNIT_TEXT, trend_verdict(b->trend), trend_tint(b->trend));
         at = draw_slope(canvas, area, row + 1, at, b->trend);
-        (void)number(canvas, area, row + 1, at, "since", UNIT_NS, trend_onset(b->trend), TINT_PLAIN);
+        (void)number(canvas, area, row + 1, at, "since", UNIT_WHEN, trend_onset(s, s->target, b->trend), TINT_PLAIN);
 }
 
 static int draw_facts(struct canvas *canvas, struct area area, int row, const struct world_band *b)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* views/bands.c - what the heap is made of: a line for each band of the newest census. */
+#include <string.h>
+
 #include "client/console/views/views.h"
 #include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"
@@ -102,12 +104,102 @@ static enum tint verdict_colour(const struct scene *s, const void *row)
         return trend_tint(band(row)->trend);
 }
 
+static struct value verdict_order(const struct scene *s, const void *row)
+{
+        (void)s;
+        return trend_gravity(band(row)->trend);
+}
+
+static char *verdict_text(char *out, size_t size, const struct scene *s, const void *row)
+{
+        (void)s;
+        return trend_verdict_text(out, size, band(row)->trend);
+}
+
+static struct value since(const struct scene *s, const void *row)
+{
+        return trend_onset(s, s->target, band(row)->trend);
+}
+
+static struct value so_far(const struct scene *s, const void *row)
+{
+        const Hw__Trend *t = band(row)->trend;
+
+        (void)s;
+        return value_number(t && t->has_provisional_slope, t ? t->provisional_slope : 0);
+}
+
 static struct value first_seen(const struct scene *s, const void *row)
 {
         const Hw__Band *def = band(row)->def;
 
+        return value_when(s, s->target, def->has_first_seen_ns, def->first_seen_ns);
+}
+
+/* The info table; of a cost-centre stack its innermost centre, which has a module and a place, too. */
+#define BAND_TEXT(function, field)                                                                                     \
+        static struct value function(const struct scene *s, const void *row)                                           \
+        {                                                                                                              \
+                const Hw__InfoTable *info = band(row)->def->info_table;                                                \
+                                                                                                                       \
+                (void)s;                                                                                               \
+                return value_text(info ? info->field : NULL);                                                          \
+        }
+
+BAND_TEXT(type, type)
+BAND_TEXT(closure, closure_type)
+
+static struct value module(const struct scene *s, const void *row)
+{
+        const Hw__Band *def = band(row)->def;
+
         (void)s;
-        return value_number(def->has_first_seen_ns, (double)def->first_seen_ns);
+        return value_text(def->info_table ? def->info_table->module : def->n_stack ? def->stack[0]->module : NULL);
+}
+
+/* ":" is what compilers write where there is no place. */
+static struct value source(const struct scene *s, const void *row)
+{
+        const Hw__Band *def = band(row)->def;
+        const char *place = def->info_table ? def->info_table->source : def->n_stack ? def->stack[0]->source : NULL;
+
+        (void)s;
+        return value_text(place && strcmp(place, ":") != 0 ? place : NULL);
+}
+
+/* The end of a place tells more than its beginning. */
+static void draw_source(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
+                        const void *data)
+{
+        struct value v = source(s, data);
+        char safe[1024];
+        const char *shown = value_show(safe, sizeof(safe), UNIT_TEXT, v);
+        bool cut = text_columns(shown) > width;
+
+        while (text_columns(shown) > width - cut)
+                shown++;
+        while (((unsigned char)*shown & 0xc0) == 0x80)
+                shown++;
+        if (cut)
+                (void)canvas_put(c, area, row, column, 1, TINT_DIM, "…");
+        (void)canvas_put(c, area, row, column + cut, width - cut, v.is == VALUE_NONE ? TINT_DIM : TINT_PLAIN, shown);
+}
+
+static Hw__Breakdown breakdown(const struct scene *s)
+{
+        const Hw__Run *run = s->target && s->target->target ? s->target->target->run_info : NULL;
+
+        return run && run->has_breakdown ? run->breakdown : HW__BREAKDOWN__BREAKDOWN_NONE;
+}
+
+static bool by_info_table(const struct scene *s)
+{
+        return breakdown(s) == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE;
+}
+
+static bool has_places(const struct scene *s)
+{
+        return by_info_table(s) || breakdown(s) == HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK;
 }
 
 static enum tint strong(const struct scene *s, const void *row)
@@ -130,31 +222,45 @@ static void draw_history(struct canvas *c, struct area area, int row, int column
 
 /* clang-format off */
 static const struct column columns[] = {
-        { .title = "history", .name = "max_bytes", .unit = UNIT_BYTES, .width = 16, .rank = 5, .value = bytes,
+        { .title = "history", .name = "max_bytes", .unit = UNIT_BYTES, .width = 16, .rank = 6, .value = bytes,
           .draw = draw_history, .help = "over the window, as far back as the daemon remembers" },
         { .title = "bytes", .name = "bytes", .unit = UNIT_BYTES, .width = 9, .value = bytes, .tint = strong,
           .help = "in the newest census" },
-        { .title = "share", .name = "share", .unit = UNIT_SHARE, .width = 7, .rank = 3, .value = share,
+        { .title = "share", .name = "share", .unit = UNIT_SHARE, .width = 7, .rank = 7, .value = share,
           .help = "part of the newest census" },
-        { .title = "change", .name = "change_bytes", .unit = UNIT_CHANGE, .width = 10, .rank = 2, .value = change,
+        { .title = "change", .name = "change_bytes", .unit = UNIT_CHANGE, .width = 10, .rank = 3, .value = change,
           .tint = change_colour,
           .help = "over the window: less what it held at the newest census known of before that" },
-        { .title = "slope", .name = "slope_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 4, .value = slope,
-          .help = "robust slope (Theil-Sen) of the verdict; per minute here, per second in files" },
+        { .title = "slope", .name = "slope_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 5, .value = slope,
+          .help = "robust slope (Theil-Sen) of the verdict; ~ is provisional: of the few points before there is one" },
         { .title = "at least", .name = "slope_low_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 10,
           .value = slope_low, .help = "low end of the slope's interval of about 95 %" },
         { .title = "at most", .name = "slope_high_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 11,
           .value = slope_high, .help = "high end of the slope's interval" },
-        { .title = "verdict", .name = "verdict", .width = 8, .rank = 1, .value = verdict, .tint = verdict_colour,
-          .help = "steady, growing or leak; unknown: too little data" },
-        { .title = "integrated", .name = "integral_byte_s", .unit = UNIT_INTEGRAL, .width = 11, .rank = 8,
+        { .title = "so far", .name = "provisional_slope_bps", .unit = UNIT_SLOPE, .value = so_far, .hidden = true,
+          .help = "only in files: the slope of the few points there are, before there is a verdict" },
+        { .title = "verdict", .name = "verdict", .width = 9, .rank = 1, .value = verdict, .order = verdict_order,
+          .text = verdict_text, .tint = verdict_colour,
+          .help = "steady, growing or leak; unknown: too little data; in 6 min: when there is enough at the earliest" },
+        { .title = "since", .name = "onset_ns", .unit = UNIT_WHEN, .width = 9, .rank = 8, .value = since,
+          .help = "when its growth began; only of those that grow" },
+        { .title = "integrated", .name = "integral_byte_s", .unit = UNIT_INTEGRAL, .width = 11, .rank = 10,
           .value = integral, .help = "bytes times seconds over the window: what it has cost in all" },
         { .title = "std dev", .name = "stddev_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 9, .value = deviation,
           .help = "standard deviation over the window" },
-        { .title = "fit", .name = "fit", .unit = UNIT_RATIO, .width = 4, .rank = 7, .value = fit,
+        { .title = "fit", .name = "fit", .unit = UNIT_RATIO, .width = 4, .rank = 9, .value = fit,
           .help = "R2 of a straight line through the window: 1 is a perfect line" },
-        { .title = "first seen", .name = "first_seen_ns", .unit = UNIT_NS, .width = 10, .rank = 6, .rising = true,
-          .value = first_seen, .help = "event time of the first census that had it" },
+        { .title = "first seen", .name = "first_seen_ns", .unit = UNIT_WHEN, .width = 10, .rank = 10, .rising = true,
+          .value = first_seen, .help = "the first census that had it" },
+        { .title = "type", .name = "type", .width = 12, .rank = 4, .value = type, .shown = by_info_table,
+          .help = "of the closure, as the compiler names it" },
+        { .title = "closure", .name = "closure_type", .width = 11, .rank = 12, .value = closure,
+          .shown = by_info_table, .help = "what kind of closure the runtime takes it for: CONSTR, FUN, THUNK ..." },
+        { .title = "module", .name = "module", .width = 14, .rank = 11, .value = module, .shown = has_places,
+          .help = "where it is defined; of a cost-centre stack: its innermost centre" },
+        { .title = "source", .name = "source", .width = -16, .rank = 2, .value = source, .shown = has_places,
+          .draw = draw_source,
+          .help = "file and place, if the program was compiled with them" },
         { .title = "band", .name = "label", .width = -22, .value = label,
           .help = "what the heap profile breaks memory down by: closure type, cost-centre stack, module ..." },
 };

@@ -81,6 +81,7 @@ static const struct console_key common[] = {
         { ". ,", "next and previous target" },
         { "space", "freeze the picture; again: go on. Nothing is lost meanwhile" },
         { "left, right", "move the time cursor of charts; a click sets it; esc takes it away" },
+        { "c", "the other clock: time of day, or time since the program started" },
         { "+ -", "longer and shorter window of charts and histories" },
         { "/ n N", "search; next and previous match" },
         { "f", "show only rows with this text, or that match this /regular expression/" },

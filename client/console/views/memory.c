@@ -135,6 +135,16 @@ static struct value verdict(const struct scene *s, const void *row)
         return trend_verdict(trend(s, row));
 }
 
+static struct value verdict_order(const struct scene *s, const void *row)
+{
+        return trend_gravity(trend(s, row));
+}
+
+static char *verdict_text(char *out, size_t size, const struct scene *s, const void *row)
+{
+        return trend_verdict_text(out, size, trend(s, row));
+}
+
 static enum tint verdict_colour(const struct scene *s, const void *row)
 {
         return trend_tint(trend(s, row));
@@ -161,13 +171,14 @@ static const struct column columns[] = {
         { .title = "max", .name = "max_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 2, .value = most,
           .help = "greatest sample in the window" },
         { .title = "slope", .name = "slope_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 5, .value = slope,
-          .help = "robust slope (Theil-Sen) of the verdict; per minute here, per second in files" },
+          .help = "robust slope (Theil-Sen) of the verdict; ~ is provisional: of the few points before there is one" },
         { .title = "at least", .name = "slope_low_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 7,
           .value = slope_low, .help = "low end of the slope's interval of about 95 %" },
         { .title = "at most", .name = "slope_high_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 8,
           .value = slope_high, .help = "high end of the slope's interval" },
-        { .title = "verdict", .name = "verdict", .width = 8, .rank = 1, .value = verdict, .tint = verdict_colour,
-          .help = "steady, growing or leak; unknown: too little data" },
+        { .title = "verdict", .name = "verdict", .width = 9, .rank = 1, .value = verdict, .order = verdict_order,
+          .text = verdict_text, .tint = verdict_colour,
+          .help = "steady, growing or leak; unknown: too little data; in 6 min: when there is enough at the earliest" },
 };
 /* clang-format on */
 

@@ -9,6 +9,7 @@
 
 #include "client/console/views/views.h"
 #include "client/console/draw/widgets.h"
+#include "client/console/scene/trends.h"
 
 enum { TEXT = 256 };
 
@@ -34,8 +35,7 @@ static const struct line *line(const void *row)
 
 static struct value time_of(const struct scene *s, const void *row)
 {
-        (void)s;
-        return value_number(line(row)->has_time, (double)line(row)->time_ns);
+        return value_when(s, s->target, line(row)->has_time, line(row)->time_ns);
 }
 
 static const char *kind_name(const struct line *l)
@@ -102,8 +102,8 @@ static struct value capability(const struct scene *s, const void *row)
 
 /* clang-format off */
 static const struct column columns[] = {
-        { .title = "time", .name = "time_ns", .unit = UNIT_NS, .width = 9, .value = time_of, .rising = true,
-          .help = "event time: since the program started" },
+        { .title = "time", .name = "time_ns", .unit = UNIT_WHEN, .width = 9, .value = time_of, .rising = true,
+          .help = "when, in the clock of the view; in files nanoseconds since the program started" },
         { .title = "kind", .name = "kind", .width = 8, .value = kind, .tint = colour,
           .help = "marker and message: traceMarker, traceEvent; thread: labelThread; stream: what happened to the "
                   "stream itself" },

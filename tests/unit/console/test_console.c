@@ -241,7 +241,10 @@ static void notes(void **state)
         struct console *c = w->console;
 
         press(c, 'l');
+        assert_true(row_shows(c, "cache on", "22:13:21")); /* time of day, as in charts; the other clock on demand */
+        press(c, 'c');
         assert_true(row_shows(c, "cache on", "1.00 s"));
+        press(c, 'c');
         for (uint64_t i = 2; i < 100; i++)
                 assert_int_equal(send_note(w->world, "api-1", 1, i, i == 99 ? "the newest" : "older"), 0);
         assert_true(shows(c, "the newest")); /* it follows the end */
@@ -661,5 +664,6 @@ int main(void)
         };
 
         (void)setlocale(LC_ALL, "C.UTF-8");
+        (void)setenv("TZ", "UTC", 1);
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

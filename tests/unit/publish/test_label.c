@@ -51,6 +51,22 @@ static void info_tables(void **state)
         feed_close(&f);
 }
 
+/* Compilers write the number of the runtime's closure types. */
+static void closure_types(void **state)
+{
+        (void)state;
+        assert_string_equal(label_closure_type("1"), "CONSTR");
+        assert_string_equal(label_closure_type("8"), "FUN");
+        assert_string_equal(label_closure_type("19"), "THUNK_1_1");
+        assert_string_equal(label_closure_type("28"), "IND_STATIC");
+        assert_string_equal(label_closure_type("29"), "29"); /* of the stack, and different in each version */
+        assert_string_equal(label_closure_type("1x"), "1x");
+        assert_string_equal(label_closure_type("-1"), "-1");
+        assert_string_equal(label_closure_type("18446744073709551617"), "18446744073709551617");
+        assert_string_equal(label_closure_type(""), "");
+        assert_null(label_closure_type(NULL));
+}
+
 /* Stacks of 20 centres that differ in the outermost one; the label holds the first few. */
 static void name_of_deep(uint32_t outermost, char name[LABEL_MAX])
 {
@@ -97,7 +113,8 @@ static void stacks(void **state)
 
 int main(void)
 {
-        const struct CMUnitTest tests[] = { cmocka_unit_test(info_tables), cmocka_unit_test(stacks) };
+        const struct CMUnitTest tests[] = { cmocka_unit_test(info_tables), cmocka_unit_test(closure_types),
+                                            cmocka_unit_test(stacks) };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
 }
