@@ -21,6 +21,7 @@
 #include "daemon/control/notifier.h"
 #include "daemon/control/reload.h"
 #include "daemon/control/requests.h"
+#include "daemon/record/recorder.h"
 #include "daemon/rules/test/tool.h"
 #include "daemon/source/descriptors.h"
 #include "daemon/source/procfs.h"
@@ -55,7 +56,8 @@ static int add_targets(struct targets *targets, const struct config *config)
 
         for (size_t i = 0; i < config->n_targets; i++) {
                 const struct config_target *t = &config->targets[i];
-                if (targets_add(targets, t->name, &t->uri, &(struct target_wish){ 0 }, &error) == 0)
+                if (targets_add(targets, t->name, &t->uri, &(struct target_wish){ .no_record = t->no_record },
+                                &error) == 0)
                         continue;
                 fprintf(stderr, "heapwatchd: %s: %s\n", t->uri.text, error.text);
                 return -1;
@@ -80,6 +82,24 @@ static struct notifier *open_notifier(struct event_base *base, const struct conf
                                                   .log_level = log_level_name(config->log_level.common) };
 
         return notifier_new(&options);
+}
+
+/* False after saying why: recordings were asked for and cannot be. */
+static bool open_recorder(const struct config *config, struct recorder **ret)
+{
+        const struct config_record *c = &config->record;
+        const struct recorder_options options = {
+                .directory = c->directory,
+                .budget = { c->total_bytes, c->target_bytes, c->for_ns, c->free_bytes },
+                .keep_arguments = config->show_arguments,
+        };
+        struct error error;
+
+        *ret = c->directory[0] ? recorder_new(&options, &error) : NULL;
+        if (*ret || !c->directory[0])
+                return true;
+        fprintf(stderr, "heapwatchd: --record: %s\n", error.text);
+        return false;
 }
 
 /*
@@ -126,6 +146,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         struct targets *targets = NULL;
         struct bus *bus = NULL;
         struct alert_actions actions = { .silences = NULL };
+        struct recorder *recorder = NULL;
 
         log_adopt_libevent();
         struct event_base *base = new_loop();
@@ -151,6 +172,9 @@ static int serve(const struct config *config, struct rulebook *rulebook)
                 fprintf(stderr, "heapwatchd: out of memory\n");
                 goto out;
         }
+        if (!open_recorder(config, &recorder))
+                goto out;
+        requests.recorder = recorder;
         actions = (struct alert_actions){ requests.silences, requests.outcomes };
         struct targets_options common = {
                 .show_arguments = config->show_arguments,
@@ -160,6 +184,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
                 .fill_ctx = requests.notifier,
                 .trend = config_trend_tracker(&config->trend, 0),
                 .keep = { config->keep_ended.most, config->keep_ended.for_ns },
+                .recorder = recorder,
         };
         common.trend.memory_bytes = procfs_memory_total("");
         targets = targets_new(base, bus, &common);
@@ -184,6 +209,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
 out:
         notifier_destroy(&requests.notifier); /* first: it must not see the targets go */
         targets_destroy(&targets);
+        recorder_destroy(&recorder);
         silence_store_destroy(&requests.silences);
         outcomes_destroy(&requests.outcomes);
         bus_destroy(&bus);

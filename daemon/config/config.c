@@ -195,6 +195,17 @@ static int take_keep(const struct command *c, const struct option *o, void *fill
         return good ? 0 : option_error(c, o, "%s", error.text);
 }
 
+static int take_record(const struct command *c, const struct option *o, void *filled, char *value)
+{
+        struct config_record *record = &((struct arguments *)filled)->config->record;
+        const char *setting = !strcmp(o->name, "record")          ? "directory"
+                              : !strcmp(o->name, "record-budget") ? "total"
+                                                                  : "time";
+        struct error error;
+
+        return config_record_set(record, setting, value, &error) ? 0 : option_error(c, o, "%s", error.text);
+}
+
 static int take_rules(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct error error;
@@ -279,6 +290,14 @@ static const struct option options[] = {
                         "sources that requests may add, such as /srv/*/log/*.eventlog or unix-listen:/run/heapwatch/*, "
                         "where * does not match a '/'; may be given several times. Without it they may add what the "
                         "daemon's user could read without privileges, and nothing that listens"),
+        OPTION_CALLBACK("record", 0, "DIR", take_record, COMPLETE_FILE,
+                        "keep the streams of all targets in DIR, compressed, within a budget: what was seen outlives "
+                        "program and daemon; see `heapwatch recordings` and `heapwatch dump`. Never the programs' "
+                        "environment, their arguments with --show-arguments only"),
+        OPTION_CALLBACK("record-budget", 0, "BYTES", take_record, COMPLETE_NOTHING,
+                        "so much on disk at most (default 4GiB; of one target 1GiB, see heapwatchd.yaml(5)): the "
+                        "oldest goes first. Recording pauses where less than 1GiB would be left free"),
+        OPTION_CALLBACK("record-for", 0, "TIME", take_record, COMPLETE_NOTHING, "and for so long (default 7d)"),
         OPTION_CALLBACK("rules", 0, "FILE", take_rules, COMPLETE_FILE,
                         "rules for alerts, beside the built-in ones; may be given several times (see "
                         "heapwatch-rules(5)); read again on SIGHUP and `heapwatch ctl reload`: alerts of rules that "
@@ -430,6 +449,11 @@ static void print_config(const struct config *c)
         printf("sources:\n  allow:%s\n", c->allow.n ? "" : " []");
         for (size_t i = 0; i < c->allow.n; i++)
                 printf("    - \"%s\"\n", c->allow.patterns[i]);
+        if (c->record.directory[0])
+                printf("record:\n  directory: %s\n  total: %" PRIu64 "\n  per_target: %" PRIu64 "\n  time: %" PRIu64
+                       "ms\n  free: %" PRIu64 "\n",
+                       c->record.directory, c->record.total_bytes, c->record.target_bytes, c->record.for_ns / 1000000,
+                       c->record.free_bytes);
         printf("rules:%s\n", c->n_rules ? "" : " []");
         for (size_t i = 0; i < c->n_rules; i++)
                 printf("  - %s\n", c->rules[i]);
@@ -450,6 +474,7 @@ static enum config_result fill(struct config *c, const struct arguments *a)
                 c->keep_ended.most = CONFIG_KEEP_ENDED;
         if (!c->keep_ended.has_for)
                 c->keep_ended.for_ns = CONFIG_KEEP_ENDED_FOR;
+        config_record_fill(&c->record);
         if (c->print_config) {
                 print_config(c);
                 return CONFIG_DONE;

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/config/config_record.h"
 #include "daemon/config/config_trend.h"
 #include "daemon/log.h"
 #include "daemon/publish/event_stream.h"
@@ -26,6 +27,7 @@
 struct config_target {
         char name[TARGET_NAME_MAX + 1];
         struct source_uri uri;
+        bool no_record; /* it is left out where others are recorded */
 };
 
 /* Targets of one run that have ended. */
@@ -49,6 +51,7 @@ struct config {
         bool show_arguments;         /* publish the program's arguments, not only its RTS options */
         struct config_trend trend;
         struct config_keep keep_ended;
+        struct config_record record;
         char *rules[CONFIG_RULES_MAX]; /* rule files; owned */
         size_t n_rules;
         struct source_allow allow; /* what requests may add */

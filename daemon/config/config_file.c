@@ -146,6 +146,28 @@ static bool take_keep(struct yaml_file *f, const yaml_node_t *node, struct confi
         return good;
 }
 
+/* What the command line gave stays. */
+static bool take_record(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+{
+        static const char *const keys[] = { "directory", "total", "per_target", "time", "free" };
+        struct config_record given = { .directory = "" };
+        struct yaml_entry e;
+        struct error error;
+        bool good = true;
+
+        if (!CHECK_KEYS(f, node, "directory, total, per_target, time and free", keys))
+                return false;
+        for (size_t i = 0; yaml_entry_at(f, node, i, &e); i++) {
+                const char *text = short_text(f, e.value, "a value", CONFIG_RECORD_PATH);
+                if (!text)
+                        good = false;
+                else if (!config_record_set(&given, e.key, text, &error))
+                        good = yaml_error(f, e.value, 0, "%s", error.text);
+        }
+        config_record_add(&c->record, &given);
+        return good;
+}
+
 static bool take_rules(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         const yaml_node_t *item;
@@ -194,11 +216,11 @@ static bool take_sources(struct yaml_file *f, const yaml_node_t *node, struct co
 
 static bool take_target(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
-        static const char *const keys[] = { "name", "uri" };
+        static const char *const keys[] = { "name", "uri", "record" };
         const char *name = NULL, *uri;
         struct error error;
 
-        if (!CHECK_KEYS(f, node, "a target: uri and, optionally, name", keys))
+        if (!CHECK_KEYS(f, node, "a target: uri and, optionally, name and record", keys))
                 return false;
         const yaml_node_t *name_node = yaml_get(f, node, "name"), *uri_node = yaml_get(f, node, "uri");
         if (!uri_node)
@@ -207,8 +229,14 @@ static bool take_target(struct yaml_file *f, const yaml_node_t *node, struct con
                 return false;
         if (!(uri = short_text(f, uri_node, "a URI", SOURCE_PATH_MAX)))
                 return false;
-        if (config_add_target(c, name, uri, &error))
+        const yaml_node_t *record_node = yaml_get(f, node, "record");
+        bool record = true;
+        if (record_node && !yaml_boolean(f, record_node, &record))
+                return false;
+        if (config_add_target(c, name, uri, &error)) {
+                c->targets[c->n_targets - 1].no_record = !record;
                 return true;
+        }
         return yaml_error(f, name && !target_name_valid(name) ? name_node : uri_node, 0, "%s", error.text);
 }
 
@@ -240,6 +268,8 @@ static bool take_value(struct yaml_file *f, const struct yaml_entry *e, struct c
                 return take_notify(f, e->value, c);
         if (!strcmp(e->key, "trend"))
                 return take_trend(f, e->value, c);
+        if (!strcmp(e->key, "record"))
+                return take_record(f, e->value, c);
         if (!strcmp(e->key, "keep_ended"))
                 return take_keep(f, e->value, c);
         if (!strcmp(e->key, "sources"))
@@ -249,8 +279,8 @@ static bool take_value(struct yaml_file *f, const struct yaml_entry *e, struct c
 
 static bool take(struct yaml_file *f, struct config *c)
 {
-        static const char *const keys[] = { "publish", "request", "notify",  "log_level",  "show_arguments",
-                                            "trend",   "rules",   "targets", "keep_ended", "sources" };
+        static const char *const keys[] = { "publish", "request", "notify",     "log_level", "show_arguments", "trend",
+                                            "rules",   "targets", "keep_ended", "sources",   "record" };
         const yaml_node_t *root = yaml_root(f);
         struct yaml_entry e;
         bool good = true;

@@ -23,6 +23,7 @@
 #include "daemon/target/pipeline.h"
 #include "daemon/control/reload.h"
 #include "daemon/control/notifier_requests.h"
+#include "daemon/control/recording_requests.h"
 #include "daemon/control/silence_requests.h"
 #include "proto/base/error.h"
 
@@ -321,7 +322,7 @@ static void handle_add(struct requests *r, const Hw__AddTargetRequest *request, 
                 reply_error(client, "resolution_ns: expected 100 ms to 1 h");
                 return;
         }
-        struct target_wish wish = { request->resolution_ns, request->one_run };
+        struct target_wish wish = { .resolution_ns = request->resolution_ns, .one_run = request->one_run };
         if (targets_add(r->targets, name, &uri, &wish, &error) != 0)
                 reply_error(client, error.text);
         else
@@ -411,6 +412,9 @@ static void handle(struct requests *r, const Hw__Request *request, struct bus_cl
                 break;
         case HW__REQUEST__WHAT_OUTCOMES:
                 notifier_requests_outcomes(r->notifier, r->outcomes, request->outcomes, client);
+                break;
+        case HW__REQUEST__WHAT_RECORDING:
+                recording_requests_handle(r->recorder, r->targets, request->recording, client);
                 break;
         default:
                 reply_error(client, "this daemon (" HEAPWATCH_VERSION ") does not know that request");

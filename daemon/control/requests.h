@@ -10,6 +10,7 @@
 
 struct notifier;
 struct outcomes;
+struct recorder;
 struct silence_store;
 
 struct requests {
@@ -20,6 +21,7 @@ struct requests {
         struct notifier *notifier;
         struct rulebook *rulebook;
         const struct source_allow *allow; /* which sources a request may add */
+        struct recorder *recorder;        /* NULL: nothing is recorded */
         const char *publish_endpoint;
 };
 

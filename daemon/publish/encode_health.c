@@ -35,6 +35,25 @@ static bool put_advice(struct encoder *e, Hw__Health *out, const struct health *
         return true;
 }
 
+static bool put_recording(struct encoder *e, Hw__Health *out, const struct recording_state *s)
+{
+        Hw__Recording *r = encoder_calloc(e, 1, sizeof(*r));
+
+        if (!r)
+                return false;
+        hw__recording__init(r);
+        r->has_active = r->has_paused = true;
+        r->active = s->recording;
+        r->paused = s->paused;
+        r->detail = encoder_text(e, s->detail);
+        PUT(r, bytes, s->bytes);
+        PUT(r, lost_bytes, s->lost_bytes);
+        PUT(r, lost_frames, s->lost_frames);
+        PUT(r, disk_bytes, s->disk_bytes);
+        out->recording = r;
+        return true;
+}
+
 Hw__Health *encode_health(struct encoder *e, const struct health *health)
 {
         Hw__Health *out = encoder_calloc(e, 1, sizeof(*out));
@@ -60,5 +79,7 @@ Hw__Health *encode_health(struct encoder *e, const struct health *health)
         PUT_U64(out, cost_centres_left_out, health->cost_centres_left_out);
         PUT_U64(out, state_bytes, health->state_bytes);
         PUT_U64(out, watermark_ns, health->watermark_ns);
+        if (health->has_recording && !put_recording(e, out, &health->recording))
+                return NULL;
         return put_damages(e, out, health) && put_advice(e, out, health) ? out : NULL;
 }

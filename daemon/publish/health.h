@@ -8,6 +8,7 @@
 
 #include "proto/eventlog/advice.h"
 #include "daemon/publish/limits.h"
+#include "daemon/record/state.h"
 #include "heapwatch/eventlog.h"
 
 struct health {
@@ -23,6 +24,8 @@ struct health {
         uint64_t state_bytes;
         enum hw_advice advice[HW_ADVICE_COUNT];
         size_t n_advice;
+        bool has_recording; /* the target is recorded, if its runs come */
+        struct recording_state recording;
 };
 
 #endif

@@ -81,6 +81,8 @@ struct pipeline *pipeline_new(const struct pipeline_options *options, struct err
                 goto no_memory;
         if (make_model(p, options) != 0)
                 goto no_memory;
+        if (options->recorder && !(p->recording = recording_new(options->recorder, p->name)))
+                goto no_memory;
         if (p->live && pipeline_start_source(p, options->base, error) != 0)
                 goto fail;
         return p;
@@ -104,6 +106,7 @@ void pipeline_destroy(struct pipeline **pp)
         source_close(&p->source);
         if (p->flush_timer)
                 event_free(p->flush_timer);
+        recording_destroy(&p->recording);
         event_stream_destroy(&p->event_stream);
         alerting_destroy(&p->alerting);
         publisher_destroy(&p->publisher);
@@ -116,6 +119,11 @@ void pipeline_destroy(struct pipeline **pp)
 const char *pipeline_name(const struct pipeline *p)
 {
         return p->name;
+}
+
+struct recording *pipeline_recording(const struct pipeline *p)
+{
+        return p->recording;
 }
 
 const struct tracker *pipeline_tracker(const struct pipeline *p)
@@ -131,6 +139,8 @@ const struct model *pipeline_model(const struct pipeline *p)
 void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns)
 {
         pipeline_look_at_process(p, wall_ns);
+        if (p->recording)
+                recording_tick(p->recording, wall_ns);
         pipeline_publish_state(p);
         if (p->alerting)
                 alerting_heartbeat(p->alerting, wall_ns, pipeline_lag_ns(p));

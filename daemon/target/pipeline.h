@@ -25,6 +25,8 @@ struct alert_hooks;
 struct event_base;
 struct model;
 struct process_sample;
+struct recorder;
+struct recording;
 struct pipeline;
 struct ruleset;
 struct tracker;
@@ -41,6 +43,7 @@ struct pipeline_options {
         const struct tracker_config *trend;    /* copied; NULL: services' scale, no limit known */
         const struct ruleset *rules;           /* borrowed until pipeline_reload or _destroy; NULL: nothing is judged */
         const struct alert_hooks *alert_hooks; /* copied; NULL: nobody */
+        struct recorder *recorder;             /* borrowed; NULL: its stream is not kept */
         bool one_run; /* the source is of one run: when it is gone, the target is kept as it ended */
 };
 
@@ -59,6 +62,9 @@ void pipeline_remove(struct pipeline **p);
 const char *pipeline_name(const struct pipeline *p);
 const struct model *pipeline_model(const struct pipeline *p);
 const struct tracker *pipeline_tracker(const struct pipeline *p);
+
+/* NULL: it is not recorded. */
+struct recording *pipeline_recording(const struct pipeline *p);
 
 /* How the program ended, from its parent; before or behind the end of its log. */
 void pipeline_exited(struct pipeline *p, const struct run_exit *how);

@@ -20,6 +20,7 @@
 #include "daemon/model/model.h"
 #include "daemon/target/pace.h"
 #include "daemon/target/pipeline.h"
+#include "daemon/record/recorder.h"
 #include "daemon/source/process_watch.h"
 #include "daemon/publish/health.h"
 #include "daemon/publish/publisher.h"
@@ -36,8 +37,9 @@ struct pipeline {
         struct hw_eventlog *decoder;
         struct model *model;
         struct tracker *tracker;
-        struct alerting *alerting; /* NULL: no rules */
-        struct fanout fanout;      /* from the model to publisher, tracker and alerting */
+        struct alerting *alerting;   /* NULL: no rules */
+        struct fanout fanout;        /* from the model to publisher, tracker and alerting */
+        struct recording *recording; /* NULL: its stream is not kept */
         struct publisher *publisher;
         struct event_stream *event_stream; /* finished logs whose events are wanted; else NULL */
         struct event *flush_timer;

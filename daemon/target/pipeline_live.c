@@ -41,6 +41,8 @@ static void on_bytes(void *ctx, const uint8_t *data, size_t size)
         p->last_bytes_mono_ns = clock_mono_ns();
         publisher_set_clock(p->publisher, p->last_bytes_wall_ns);
         pipeline_decode(p, data, size);
+        if (p->recording)
+                recording_tick(p->recording, p->last_bytes_wall_ns);
         if (p->alerting)
                 alerting_bytes(p->alerting, p->last_bytes_wall_ns);
         schedule_flush(p);

@@ -65,6 +65,9 @@ struct health pipeline_health(struct pipeline *p)
         };
 
         memcpy(h.damages, p->damages.places, p->damages.n * sizeof(*h.damages));
+        if (p->recording)
+                recording_state(p->recording, &h.recording);
+        h.has_recording = p->recording != NULL;
         if (p->source)
                 h.reconnects = sub_sat(source_stats(p->source)->attaches, 1);
         if (p->runs > 0)

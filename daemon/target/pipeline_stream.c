@@ -46,6 +46,8 @@ static void begin_run(struct pipeline *p)
         p->next_tick_ns = 0;
         log_debug("target=%s run=%" PRIu32 " begins; header read, bytes=%" PRIu64, p->name, p->runs,
                   hw_eventlog_stats(p->decoder)->bytes);
+        if (p->recording)
+                recording_begin(p->recording, p->decoder, p->last_bytes_wall_ns);
         model_begin_run(p->model, p->runs);
         tracker_begin_run(p->tracker);
         publisher_begin_run(p->publisher, pipeline_now_ns(p));
@@ -120,6 +122,8 @@ static void take_events(struct pipeline *p, const struct hw_event *events, size_
 {
         if (n == 0 || p->runs == 0)
                 return;
+        if (p->recording)
+                recording_events(p->recording, p->decoder, events, n, p->last_bytes_wall_ns);
         if (!p->in_run)
                 resume_run(p);
         if (p->tell_events)
@@ -193,5 +197,7 @@ void pipeline_finish_stream(struct pipeline *p, const char *why)
                 Hw__Target__State state = pipeline_state_at_end(p, cause, detail, sizeof(detail));
                 end_run(p, state, detail);
         }
+        if (p->recording)
+                recording_end(p->recording, p->last_bytes_wall_ns);
         hw_eventlog_reset(p->decoder);
 }

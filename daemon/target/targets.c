@@ -235,6 +235,7 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 .rules = t->options.rules,
                 .alert_hooks = &t->options.alert_hooks,
                 .one_run = wish->one_run,
+                .recorder = wish->no_record ? NULL : t->options.recorder,
         };
         struct pipeline *p = pipeline_new(&options, error);
         if (!p)

@@ -35,6 +35,7 @@ struct targets_options {
         const struct ruleset *rules; /* borrowed until targets_reload or _destroy */
         struct alert_hooks alert_hooks;
         struct keep_ended keep;
+        struct recorder *recorder;                             /* borrowed; NULL: nothing is recorded */
         void (*fill_state)(void *ctx, Hw__DaemonState *state); /* what else the daemon's state says; NULL: nothing */
         void *fill_ctx;
 };
@@ -49,6 +50,7 @@ void targets_destroy(struct targets **t);
 struct target_wish {
         uint64_t resolution_ns; /* valid: its growth is judged in steps of that; 0: as of all targets */
         bool one_run;           /* see pipeline.h */
+        bool no_record;
 };
 
 /*

@@ -146,6 +146,11 @@ uint64_t hw_eventlog_count(const struct hw_eventlog *log, uint16_t id);
 /* Whether the current run's header declares this id (some releases are told apart by that). */
 bool hw_eventlog_declares(const struct hw_eventlog *log, uint16_t id);
 
+#define HW_EVENT_VARIABLE 0xffffu /* of hw_eventlog_declared_size: events of this kind carry their length */
+
+/* The payload's size as the current run's header declares it: bytes, HW_EVENT_VARIABLE, or -1: not declared. */
+int32_t hw_eventlog_declared_size(const struct hw_eventlog *log, uint16_t id);
+
 /* ------------------------------------------------------------------ events */
 
 /* Event ids by their names in the runtime system. */

@@ -443,3 +443,12 @@ bool hw_eventlog_declares(const struct hw_eventlog *log, uint16_t id)
 {
         return log->kinds[id] != 0;
 }
+
+int32_t hw_eventlog_declared_size(const struct hw_eventlog *log, uint16_t id)
+{
+        uint32_t kind = log->kinds[id];
+
+        if (kind == 0)
+                return -1;
+        return kind & KIND_VARIABLE ? (int32_t)HW_EVENT_VARIABLE : (int32_t)(kind & KIND_SIZE);
+}

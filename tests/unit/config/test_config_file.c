@@ -135,7 +135,7 @@ static void each_mistake_has_its_place(void **state)
                 { "rules:\n  - {a: b}\n", ":2:5: expected a rule file, found a mapping" },
                 { "targets:\n", "expected a list of targets, found nothing" },
                 { "targets: api\n", ":1:10: expected a list of targets, found a text" },
-                { "targets:\n  - /x\n", ":2:5: expected a target: uri and, optionally, name, found a text" },
+                { "targets:\n  - /x\n", ":2:5: expected a target: uri and, optionally, name and record, found a text" },
                 { "targets:\n  - name: a\n    url: /x\n", ":3:5: unknown key 'url'; did you mean 'uri'?" },
                 { "targets:\n  - name: a\n", ":2:5: this target has no uri" },
                 { "targets:\n  - uri: gopher:x\n", ":2:10: " },

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/control/recording_requests.h"
+
+#include "daemon/record/recorder.h"
+#include "daemon/target/pipeline.h"
+#include "proto/base/clock.h"
+#include "proto/base/error.h"
+
+static void refuse(struct bus_client *client, const char *error)
+{
+        Hw__Reply reply = HW__REPLY__INIT;
+
+        reply.error = (char *)error;
+        bus_reply(client, &reply);
+}
+
+/* The recording of the target asked about. False: refused. */
+static bool find(struct targets *targets, const char *name, struct bus_client *client, struct recording **ret)
+{
+        struct pipeline *p = targets_find(targets, name);
+        struct error error;
+
+        *ret = p ? pipeline_recording(p) : NULL;
+        if (*ret)
+                return true;
+        if (p)
+                error_set(&error, "target '%s' is not recorded: its entry in the configuration says record: false",
+                          name);
+        else
+                error_set(&error, "there is no target '%.64s'; a status request lists them", name);
+        refuse(client, error.text);
+        return false;
+}
+
+void recording_requests_handle(struct recorder *recorder, struct targets *targets, const Hw__RecordingRequest *request,
+                               struct bus_client *client)
+{
+        Hw__Reply reply = HW__REPLY__INIT;
+        Hw__RecordingReply body = HW__RECORDING_REPLY__INIT;
+        struct recording *recording = NULL;
+
+        if (!recorder) {
+                refuse(client, "this daemon records nothing; start it with --record DIR");
+                return;
+        }
+        if (request->target && !find(targets, request->target, client, &recording))
+                return;
+        body.directory = (char *)recorder_directory(recorder);
+        body.has_written = true;
+        body.written = recorder_written(recorder);
+        if (request->seal && recording) {
+                body.has_sealed = true;
+                body.sealed = recording_seal(recording, clock_wall_ns());
+        }
+        reply.what_case = HW__REPLY__WHAT_RECORDING;
+        reply.recording = &body;
+        bus_reply(client, &reply);
+}

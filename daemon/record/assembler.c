@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: events lie in the read buffer one behind the other, so what is copied
+ * are stretches of them; an event is looked at only for where it begins and
+ * whether its id is one of a few.
+ *
+ * The marker of a block is copied when it comes and its size set when the block
+ * is closed. A batch that is taken in the middle of a block ends it there, with
+ * the time of its newest event, and the next event opens it again: so readers
+ * that take a block's end for "all up to here has come" are not misled.
+ */
+#include "daemon/record/assembler.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proto/eventlog/writer.h"
+
+#define HEAD_FIXED         10u
+#define HEAD_VARIABLE      12u
+#define BLOCK_MARKER_BYTES 24u
+#define SIZE_AT            10u /* in a block marker */
+#define END_AT             14u
+#define CAP_AT             22u
+
+/* What becomes of an event, by id. */
+enum fate {
+        PLAIN = 0,
+        MARKER,
+        ALWAYS,    /* goes to the definitions only */
+        BEFORE,    /* stays where it is and goes to the definitions too */
+        ARGUMENTS, /* the program's name and its RTS options stay, unless all are wanted */
+        NEVER
+};
+
+static const uint8_t fates[HW_KNOWN_IDS] = {
+        [HW_BLOCK_MARKER] = MARKER,
+        [HW_PROGRAM_ENV] = NEVER,
+        [HW_PROGRAM_ARGS] = ARGUMENTS,
+        [HW_IPE] = ALWAYS,
+        [HW_HEAP_PROF_COST_CENTRE] = ALWAYS,
+        [HW_TICKY_COUNTER_DEF] = ALWAYS,
+        [HW_CAPSET_CREATE] = BEFORE,
+        [HW_CAPSET_DELETE] = BEFORE,
+        [HW_CAPSET_ASSIGN_CAP] = BEFORE,
+        [HW_CAPSET_REMOVE_CAP] = BEFORE,
+        [HW_RTS_IDENTIFIER] = BEFORE,
+        [HW_OSPROCESS_PID] = BEFORE,
+        [HW_OSPROCESS_PPID] = BEFORE,
+        [HW_WALL_CLOCK_TIME] = BEFORE,
+        [HW_CAP_CREATE] = BEFORE,
+        [HW_CAP_DELETE] = BEFORE,
+        [HW_CAP_DISABLE] = BEFORE,
+        [HW_CAP_ENABLE] = BEFORE,
+        [HW_HEAP_INFO_GHC] = BEFORE,
+        [HW_HEAP_PROF_BEGIN] = BEFORE,
+        [HW_PROF_BEGIN] = BEFORE,
+        [HW_PERF_NAME] = BEFORE,
+        [HW_INTERN_STRING] = BEFORE,
+        [HW_THREAD_LABEL] = BEFORE,
+};
+
+static void put(uint8_t *p, uint64_t value, unsigned width)
+{
+        while (width-- > 0) {
+                p[width] = (uint8_t)value;
+                value >>= 8;
+        }
+}
+
+/* ------------------------------------------------------------------ blocks */
+
+static bool append(struct assembler *a, struct whole_blocks *b, const uint8_t *bytes, size_t size)
+{
+        if (b->capacity - b->n < size) {
+                size_t capacity = b->capacity ? b->capacity : 4096;
+                while (capacity - b->n < size)
+                        capacity *= 2;
+                uint8_t *more = realloc(b->bytes, capacity);
+                if (!more) {
+                        a->out_of_memory = true;
+                        return false;
+                }
+                b->bytes = more;
+                b->capacity = capacity;
+        }
+        memcpy(b->bytes + b->n, bytes, size);
+        b->n += size;
+        return true;
+}
+
+static void widen(struct whole_blocks *b, uint64_t begin_ns, uint64_t end_ns)
+{
+        bool first = b->n <= BLOCK_MARKER_BYTES;
+
+        if (first || begin_ns < b->begin_ns)
+                b->begin_ns = begin_ns;
+        if (first || end_ns > b->end_ns)
+                b->end_ns = end_ns;
+}
+
+static bool open_block(struct assembler *a, struct whole_blocks *b, const uint8_t marker[BLOCK_MARKER_BYTES],
+                       uint64_t begin_ns)
+{
+        if (!append(a, b, marker, BLOCK_MARKER_BYTES))
+                return false;
+        b->open = b->n - BLOCK_MARKER_BYTES;
+        widen(b, begin_ns, begin_ns);
+        return true;
+}
+
+/* The open block, if there is one, ends here. */
+static void close_block(struct whole_blocks *b, uint64_t end_ns)
+{
+        if (b->open == SIZE_MAX)
+                return;
+        put(b->bytes + b->open + SIZE_AT, b->n - b->open, 4);
+        put(b->bytes + b->open + END_AT, end_ns, 8);
+        if (end_ns > b->end_ns)
+                b->end_ns = end_ns;
+        b->open = SIZE_MAX;
+}
+
+static void make_marker(uint8_t marker[BLOCK_MARKER_BYTES], uint64_t begin_ns, uint64_t end_ns, uint16_t cap)
+{
+        put(marker, HW_BLOCK_MARKER, 2);
+        put(marker + 2, begin_ns, 8);
+        put(marker + SIZE_AT, BLOCK_MARKER_BYTES, 4);
+        put(marker + END_AT, end_ns, 8);
+        put(marker + CAP_AT, cap, 2);
+}
+
+static uint64_t get64(const uint8_t *p)
+{
+        uint64_t value = 0;
+
+        for (unsigned i = 0; i < 8; i++)
+                value = value << 8 | p[i];
+        return value;
+}
+
+/* The end of the block in force: as announced, unless nobody announced it. */
+static uint64_t block_end_ns(const struct assembler *a)
+{
+        return a->has_marker ? get64(a->marker + END_AT) : a->newest_ns;
+}
+
+/* ------------------------------------------------------------------ events */
+
+static uint32_t head_of(const struct assembler *a, const struct hw_eventlog *log, uint16_t id)
+{
+        if (id < HW_KNOWN_IDS)
+                return a->heads[id];
+        return hw_eventlog_declared_size(log, id) == (int32_t)HW_EVENT_VARIABLE ? HEAD_VARIABLE : HEAD_FIXED;
+}
+
+/* Makes sure that a block is open in which `first` may be. */
+static bool need_block(struct assembler *a, const struct hw_event *first)
+{
+        if (a->stream.open != SIZE_MAX)
+                return true;
+        if (!a->resume) { /* events outside of blocks: of old runtime systems, or after damage */
+                make_marker(a->marker, first->time_ns, first->time_ns, first->cap);
+                a->has_marker = false;
+                a->marker_end = UINT64_MAX;
+                a->oldest_ns = a->newest_ns = first->time_ns;
+        }
+        a->resume = false;
+        return open_block(a, &a->stream, a->marker, get64(a->marker + 2));
+}
+
+/* A stretch of events of one block. */
+static void copy_stretch(struct assembler *a, const struct hw_event *first, const struct hw_event *last,
+                         const uint8_t *begin)
+{
+        if (!need_block(a, first))
+                return;
+        (void)append(a, &a->stream, begin, (size_t)(last->payload + last->size - begin));
+        for (const struct hw_event *e = first; e <= last; e++) {
+                if (e->time_ns > a->newest_ns)
+                        a->newest_ns = e->time_ns;
+                if (e->time_ns < a->oldest_ns)
+                        a->oldest_ns = e->time_ns;
+        }
+        if (!a->has_marker) {
+                put(a->stream.bytes + a->stream.open + 2, a->oldest_ns, 8);
+                widen(&a->stream, a->oldest_ns, a->newest_ns);
+        }
+}
+
+/* The block in force is over: if it was taken in the middle, its end is still to be said. */
+static void end_block(struct assembler *a)
+{
+        if (a->resume && a->has_marker)
+                (void)open_block(a, &a->stream, a->marker, get64(a->marker + 2));
+        a->resume = false;
+        close_block(&a->stream, block_end_ns(a));
+}
+
+static void begin_block(struct assembler *a, const struct hw_event *marker)
+{
+        end_block(a);
+        memcpy(a->marker, marker->payload - HEAD_FIXED, BLOCK_MARKER_BYTES);
+        a->has_marker = true;
+        a->marker_end = marker->offset + hw_event_u32(marker, 0);
+        a->oldest_ns = a->newest_ns = marker->time_ns;
+        (void)open_block(a, &a->stream, a->marker, marker->time_ns);
+}
+
+static void define(struct assembler *a, struct whole_blocks *b, const struct hw_event *e, uint32_t head)
+{
+        uint8_t marker[BLOCK_MARKER_BYTES];
+
+        if (b->open == SIZE_MAX) {
+                make_marker(marker, e->time_ns, e->time_ns, HW_CAP_NONE);
+                if (!open_block(a, b, marker, e->time_ns))
+                        return;
+        }
+        widen(b, e->time_ns, e->time_ns);
+        put(b->bytes + b->open + 2, b->begin_ns, 8);
+        (void)append(a, b, e->payload - head, head + e->size);
+}
+
+/* Whether an argument is the RTS's, found as in daemon/model/run.c. *inside: behind +RTS; *over: no other one is. */
+static bool is_rts_option(const char *argument, bool *inside, bool *over)
+{
+        bool begin = !*over && !strcmp(argument, "+RTS"), end = *inside && !strcmp(argument, "-RTS");
+
+        *over |= !strcmp(argument, "--RTS") || !strcmp(argument, "--");
+        if (*over)
+                return false;
+        *inside = (*inside || begin) && !end;
+        return *inside || end;
+}
+
+/* The event that names the program and its arguments, without those that are not known to be harmless. */
+static void keep_some_arguments(struct assembler *a, const struct hw_event *e)
+{
+        uint8_t *copy = malloc(HW_EVENT_MAX_BYTES);
+        size_t n = HEAD_VARIABLE + 4;
+        bool inside = false, over = false;
+
+        if (!copy || e->size < 4) {
+                a->out_of_memory |= !copy;
+                free(copy);
+                return;
+        }
+        memcpy(copy, e->payload - HEAD_VARIABLE, n);
+        for (size_t at = 4; at < e->size;) {
+                const char *argument = (const char *)e->payload + at;
+                size_t length = strnlen(argument, e->size - at);
+                if (length == e->size - at)
+                        break; /* not terminated: cut off */
+                if (at == 4 || is_rts_option(argument, &inside, &over)) {
+                        memcpy(copy + n, argument, length + 1);
+                        n += length + 1;
+                }
+                at += length + 1;
+        }
+        put(copy + HEAD_FIXED, n - HEAD_VARIABLE, 2);
+        struct hw_event kept = *e;
+        kept.payload = copy + HEAD_VARIABLE;
+        kept.size = (uint32_t)(n - HEAD_VARIABLE);
+        define(a, &a->before, &kept, HEAD_VARIABLE);
+        copy_stretch(a, &kept, &kept, copy);
+        free(copy);
+}
+
+void assembler_events(struct assembler *a, const struct hw_eventlog *log, const struct hw_event *events, size_t n)
+{
+        const struct hw_event *first = NULL;
+        const uint8_t *begin = NULL, *end = NULL;
+
+        for (size_t i = 0; i < n; i++) {
+                const struct hw_event *e = &events[i];
+                const uint32_t head = head_of(a, log, e->id);
+                const uint8_t *start = e->payload - head;
+                enum fate fate = e->id < HW_KNOWN_IDS ? (enum fate)fates[e->id] : PLAIN;
+                if (fate == ARGUMENTS && a->keep_arguments)
+                        fate = BEFORE;
+                if (first && (start != end || (fate != PLAIN && fate != BEFORE))) {
+                        copy_stretch(a, first, e - 1, begin);
+                        first = NULL;
+                }
+                if (fate == MARKER)
+                        begin_block(a, e);
+                else if (fate == ALWAYS)
+                        define(a, &a->always, e, head);
+                else if (fate == BEFORE)
+                        define(a, &a->before, e, head);
+                else if (fate == ARGUMENTS)
+                        keep_some_arguments(a, e);
+                if (fate != PLAIN && fate != BEFORE)
+                        continue;
+                if (!first) {
+                        first = e;
+                        begin = start;
+                }
+                end = e->payload + e->size;
+        }
+        if (first)
+                copy_stretch(a, first, events + n - 1, begin);
+        if (n > 0)
+                a->offset = events[n - 1].offset + head_of(a, log, events[n - 1].id) + events[n - 1].size;
+}
+
+void assembler_end(struct assembler *a)
+{
+        end_block(a);
+}
+
+/* ------------------------------------------------------------------- whole */
+
+void assembler_begin(struct assembler *a, const struct hw_eventlog *log, bool keep_arguments)
+{
+        assembler_done(a);
+        for (unsigned id = 0; id < HW_KNOWN_IDS; id++)
+                a->heads[id] = hw_eventlog_declared_size(log, (uint16_t)id) == (int32_t)HW_EVENT_VARIABLE
+                                       ? HEAD_VARIABLE
+                                       : HEAD_FIXED;
+        a->keep_arguments = keep_arguments;
+}
+
+uint8_t *assembler_header(const struct hw_eventlog *log, size_t *ret_size)
+{
+        struct eventlog_writer *w = malloc(sizeof(*w));
+        uint8_t *header = NULL;
+
+        if (!w)
+                return NULL;
+        w->n = 0;
+        w->failed = false;
+        writer_header_begin(w);
+        for (unsigned id = 0; id < HW_EVENT_IDS - 1; id++) {
+                int32_t size = hw_eventlog_declared_size(log, (uint16_t)id);
+                const struct hw_event_info *info = hw_event_info((uint16_t)id);
+                if (size >= 0)
+                        writer_type(w, (uint16_t)id, (uint16_t)size, info ? info->name : "unknown to heapwatch");
+        }
+        writer_header_end(w);
+        if (!w->failed && (header = malloc(w->n))) {
+                memcpy(header, w->data, w->n);
+                *ret_size = w->n;
+        }
+        free(w);
+        return header;
+}
+
+struct whole_blocks assembler_take(struct assembler *a, struct whole_blocks *which)
+{
+        struct whole_blocks taken;
+
+        if (which != &a->stream) {
+                close_block(which, which->end_ns);
+        } else if (which->open != SIZE_MAX) {
+                a->resume = a->offset < a->marker_end;
+                close_block(which, a->resume ? a->newest_ns : block_end_ns(a));
+        }
+        taken = *which;
+        *which = (struct whole_blocks){ .open = SIZE_MAX };
+        return taken;
+}
+
+void assembler_done(struct assembler *a)
+{
+        free(a->stream.bytes);
+        free(a->always.bytes);
+        free(a->before.bytes);
+        *a = (struct assembler){ .stream.open = SIZE_MAX, .always.open = SIZE_MAX, .before.open = SIZE_MAX };
+}

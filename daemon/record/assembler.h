@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * assembler.h - decoded events back into whole blocks of an eventlog. Pure.
+ *
+ * What comes out is what the decoder delivered, byte by byte, in blocks that
+ * may be cut anywhere: each has a marker of its own with its true size, so any
+ * number of them behind a header is a valid log. Damage is not in it, nor is
+ * the program's environment; of its arguments its name and the RTS options
+ * only, unless all are wanted.
+ *
+ * Definitions - what later events refer to - are gathered apart as well, in
+ * blocks of their own: every cut-out begins with them. Those that are only
+ * referred to (info tables, cost centres, ticky counters) are nowhere else.
+ */
+#ifndef HW_DAEMON_RECORD_ASSEMBLER_H
+#define HW_DAEMON_RECORD_ASSEMBLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heapwatch/eventlog.h"
+
+/* Whole blocks in memory of malloc. */
+struct whole_blocks {
+        uint8_t *bytes; /* NULL: none */
+        size_t n, capacity;
+        uint64_t begin_ns, end_ns; /* the earliest begin of a block, the latest end */
+        size_t open;               /* where the marker of the block in work begins; SIZE_MAX: none is */
+};
+
+struct assembler {
+        uint8_t heads[HW_KNOWN_IDS]; /* bytes before the payload, by id */
+        bool keep_arguments;
+        bool out_of_memory;      /* something was left out since this was last cleared */
+        uint8_t marker[24];      /* of the stream's block in force */
+        bool has_marker, resume; /* resume: the block goes on in the next batch */
+        uint64_t marker_end;     /* stream offset of its end, as announced */
+        uint64_t offset;         /* of the stream, behind the newest event */
+        uint64_t oldest_ns;      /* of a block's events so far, its begin included */
+        uint64_t newest_ns;
+        struct whole_blocks stream;
+        struct whole_blocks always; /* definitions that every cut-out has */
+        struct whole_blocks before; /* those that a cut-out has which begins behind them */
+};
+
+/* A run begins, as the decoder has just said: nothing of another one is known any more. */
+void assembler_begin(struct assembler *a, const struct hw_eventlog *log, bool keep_arguments);
+
+/* The run's header: to free(), *ret_size bytes; NULL when out of memory. */
+uint8_t *assembler_header(const struct hw_eventlog *log, size_t *ret_size);
+
+void assembler_events(struct assembler *a, const struct hw_eventlog *log, const struct hw_event *events, size_t n);
+
+/* The run is over: nothing more comes. */
+void assembler_end(struct assembler *a);
+
+/* Closes the blocks and hands them over; the caller frees what is in bytes. */
+struct whole_blocks assembler_take(struct assembler *a, struct whole_blocks *which);
+
+void assembler_done(struct assembler *a);
+
+#endif

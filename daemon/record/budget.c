@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: all files in one list, by age; then from the oldest on, as long as
+ * any limit is exceeded by what the file belongs to.
+ */
+#include "daemon/record/budget.h"
+
+#include <errno.h>
+#include <fts.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "proto/base/ckd.h"
+#include "proto/recording/run_dir.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+enum { LEVEL_TARGET = 1, LEVEL_RUN, LEVEL_FILE };
+
+struct file {
+        char *path;
+        uint64_t written_ns; /* Unix time */
+        uint64_t bytes;
+        size_t target; /* as numbered in the survey */
+        size_t run;
+        uint32_t segment; /* 0: definitions */
+};
+
+struct run {
+        char *path;
+        uint32_t newest;   /* segment */
+        uint32_t segments; /* that are left */
+        bool live;
+};
+
+struct survey {
+        struct file *files;
+        struct run *runs;
+        uint64_t *targets; /* bytes of each */
+        size_t n_files, n_runs, n_targets;
+        uint64_t total;
+        bool out_of_memory;
+};
+
+/* ----------------------------------------------------------------- looking */
+
+/* Room for one more of `size` bytes each; arrays grow by doubling. */
+static void *grow(struct survey *s, void *array, size_t n, size_t size)
+{
+        if (n > 0 && (n & (n - 1)) != 0)
+                return array;
+        void *more = realloc(array, (n ? 2 * n : 1) * size);
+        s->out_of_memory |= !more;
+        return more ? more : array;
+}
+
+static void see_target(struct survey *s)
+{
+        s->targets = grow(s, s->targets, s->n_targets, sizeof(*s->targets));
+        if (!s->out_of_memory)
+                s->targets[s->n_targets++] = 0;
+}
+
+static void see_run(struct survey *s, const char *path)
+{
+        char *own = strdup(path);
+
+        s->runs = grow(s, s->runs, s->n_runs, sizeof(*s->runs));
+        s->out_of_memory |= !own;
+        if (s->out_of_memory)
+                free(own);
+        else
+                s->runs[s->n_runs++] = (struct run){ .path = own, .live = recorded_run_is_live(path) };
+}
+
+static void see_file(struct survey *s, const FTSENT *e)
+{
+        uint32_t segment = segment_name_read(e->fts_name);
+        char *own = segment || !strcmp(e->fts_name, RUN_DEFINITIONS) ? strdup(e->fts_path) : NULL;
+
+        if (!own)
+                return;
+        s->files = grow(s, s->files, s->n_files, sizeof(*s->files));
+        if (s->out_of_memory) {
+                free(own);
+                return;
+        }
+        struct run *run = &s->runs[s->n_runs - 1];
+        s->files[s->n_files++] = (struct file){
+                .path = own,
+                .written_ns =
+                        (uint64_t)e->fts_statp->st_mtim.tv_sec * NS_PER_S + (uint64_t)e->fts_statp->st_mtim.tv_nsec,
+                .bytes = (uint64_t)e->fts_statp->st_size,
+                .target = s->n_targets - 1,
+                .run = s->n_runs - 1,
+                .segment = segment,
+        };
+        s->total += (uint64_t)e->fts_statp->st_size;
+        s->targets[s->n_targets - 1] += (uint64_t)e->fts_statp->st_size;
+        run->segments += segment ? 1 : 0;
+        if (segment > run->newest)
+                run->newest = segment;
+}
+
+static int look(struct survey *s, const char *directory)
+{
+        char *paths[] = { (char *)directory, NULL };
+        FTS *walk = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+        uint64_t ignored;
+        FTSENT *e;
+
+        if (!walk)
+                return -errno;
+        while (!s->out_of_memory && (e = fts_read(walk))) {
+                if (e->fts_info == FTS_D && e->fts_level == LEVEL_TARGET)
+                        see_target(s);
+                else if (e->fts_info == FTS_D && e->fts_level == LEVEL_RUN && run_name_read(e->fts_name, &ignored))
+                        see_run(s, e->fts_path);
+                else if (e->fts_info == FTS_D && e->fts_level > 0)
+                        fts_set(walk, e, FTS_SKIP);
+                else if (e->fts_info == FTS_F && e->fts_level == LEVEL_FILE)
+                        see_file(s, e);
+        }
+        fts_close(walk);
+        return s->out_of_memory ? -ENOMEM : 0;
+}
+
+static void survey_done(struct survey *s)
+{
+        for (size_t i = 0; i < s->n_files; i++)
+                free(s->files[i].path);
+        for (size_t i = 0; i < s->n_runs; i++)
+                free(s->runs[i].path);
+        free(s->files);
+        free(s->runs);
+        free(s->targets);
+}
+
+static int by_age(const void *a, const void *b)
+{
+        const struct file *x = a, *y = b;
+
+        return (x->written_ns > y->written_ns) - (x->written_ns < y->written_ns);
+}
+
+/* ---------------------------------------------------------------- removing */
+
+/* Bytes that are free for this user; UINT64_MAX: not known. */
+static uint64_t free_room(const char *directory)
+{
+        struct statvfs v;
+
+        return statvfs(directory, &v) == 0 ? (uint64_t)v.f_bavail * v.f_frsize : UINT64_MAX;
+}
+
+static bool must_go(const struct survey *s, const struct file *f, const struct budget *b, uint64_t wall_ns,
+                    bool needs_room)
+{
+        return (b->total_bytes && s->total > b->total_bytes) ||
+               (b->target_bytes && s->targets[f->target] > b->target_bytes) ||
+               (b->age_ns && sub_sat(wall_ns, f->written_ns) > b->age_ns) || needs_room;
+}
+
+static void remove_file(struct survey *s, const struct file *f)
+{
+        if (unlink(f->path) != 0)
+                return;
+        s->total -= f->bytes;
+        s->targets[f->target] -= f->bytes;
+        s->runs[f->run].segments -= f->segment ? 1 : 0;
+}
+
+/* Of a run that is over and whose last segment is gone. */
+static void remove_empty_run(struct survey *s, size_t run)
+{
+        char *slash;
+
+        for (size_t i = 0; i < s->n_files; i++)
+                if (s->files[i].run == run && s->files[i].segment == 0)
+                        remove_file(s, &s->files[i]);
+        if (rmdir(s->runs[run].path) != 0 || !(slash = strrchr(s->runs[run].path, '/')))
+                return;
+        *slash = '\0';
+        (void)rmdir(s->runs[run].path); /* the target's; other runs may be in it */
+}
+
+int budget_enforce(const char *directory, const struct budget *budget, uint64_t wall_ns, struct budget_use *ret_use)
+{
+        struct survey s = { .files = NULL };
+        int r = look(&s, directory);
+
+        *ret_use = (struct budget_use){ .bytes = s.total };
+        if (s.n_files > 1)
+                qsort(s.files, s.n_files, sizeof(*s.files), by_age);
+        for (size_t i = 0; i < s.n_files; i++) {
+                const struct file *f = &s.files[i];
+                struct run *run = &s.runs[f->run];
+                bool needs_room = budget->free_bytes && free_room(directory) < budget->free_bytes;
+                if (f->segment == 0 || (run->live && f->segment == run->newest) ||
+                    !must_go(&s, f, budget, wall_ns, needs_room))
+                        continue;
+                remove_file(&s, f);
+                ret_use->removed++;
+                if (run->segments == 0 && !run->live)
+                        remove_empty_run(&s, f->run);
+        }
+        ret_use->bytes = s.total;
+        ret_use->no_room = budget->free_bytes && free_room(directory) < budget->free_bytes;
+        survey_done(&s);
+        return r;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * budget.h - keeps a directory of recordings within bytes, age and the room that
+ * must stay free: the oldest segments go first.
+ *
+ * Nothing is remembered: each time the directory is looked through, so what
+ * others removed or added is seen. The newest segment of a run that is being
+ * written stays. A run without segments that nobody writes is removed whole.
+ * May wait for the disk.
+ */
+#ifndef HW_DAEMON_RECORD_BUDGET_H
+#define HW_DAEMON_RECORD_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* 0: no such limit. */
+struct budget {
+        uint64_t total_bytes;
+        uint64_t target_bytes; /* of each target */
+        uint64_t age_ns;
+        uint64_t free_bytes; /* left free on the disk */
+};
+
+struct budget_use {
+        uint64_t bytes;   /* of the recordings now */
+        uint64_t removed; /* segments, this time */
+        bool no_room;     /* less than free_bytes is free, and nothing is left to remove */
+};
+
+/* Returns 0 or -errno: the directory cannot be read. */
+int budget_enforce(const char *directory, const struct budget *budget, uint64_t wall_ns, struct budget_use *ret_use);
+
+#endif

@@ -1,0 +1,1 @@
+sources := assembler.c budget.c run_writer.c recorder.c

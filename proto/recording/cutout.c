@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a state machine that always has one piece of eventlog at hand - the
+ * header, the blocks of a frame, the end marker - and gives it away bit by bit.
+ *
+ * Opening reads the indexes of all segments once, to learn which have a part in
+ * the range; of definitions, those are used that came in earlier frames than
+ * the first of these: what came later is in the frames themselves.
+ */
+#include "proto/recording/cutout.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proto/recording/frame_file.h"
+
+static const uint8_t end_marker[2] = { 0xff, 0xff };
+
+enum stage { STAGE_DEFINITIONS, STAGE_SEGMENTS, STAGE_END, STAGE_OVER };
+
+struct cutout {
+        struct cutout_range range;
+        struct cutout_stats stats;
+        struct frame_unpacker *unpacker;
+        int directory;      /* of the run */
+        uint32_t *segments; /* those with a part in the range, oldest first */
+        size_t n, next;
+        uint32_t first; /* ordinal of the first frame with a part in the range; UINT32_MAX: there is none */
+        struct frame_file file;
+        enum stage stage;
+        const uint8_t *piece;
+        size_t left;
+};
+
+/* ----------------------------------------------------------------- opening */
+
+static bool overlaps(const struct frame_head *h, struct cutout_range range)
+{
+        return h->begin_ns <= range.to_ns && h->end_ns >= range.from_ns;
+}
+
+/* Remembers the segment if a frame of it has a part in the range. */
+static int add_segment(struct cutout *c, uint32_t number)
+{
+        char name[SEGMENT_NAME_BYTES];
+        struct frame_file f;
+        bool wanted = false;
+
+        segment_name_make(name, number);
+        int r = frame_file_open(&f, c->directory, name);
+        if (r != 0)
+                return r == -ENOENT ? 0 : r;
+        while (!wanted && frame_file_next(&f))
+                wanted = overlaps(&f.head, c->range);
+        if (wanted && c->n == 0)
+                c->first = f.head.ordinal;
+        frame_file_close(&f);
+        if (!wanted)
+                return 0;
+        uint32_t *more = realloc(c->segments, (c->n + 1) * sizeof(*more));
+        if (!more)
+                return -ENOMEM;
+        c->segments = more;
+        c->segments[c->n++] = number;
+        return 0;
+}
+
+static int open_all(struct cutout *c, const char *directory, const struct recorded_run *run)
+{
+        char path[RECORDED_PATH_MAX];
+        int r = recorded_run_path(path, directory, run);
+
+        if (r == 0 && (c->directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
+                r = -errno;
+        for (uint32_t n = run->first; r == 0 && n && n <= run->last; n++)
+                r = add_segment(c, n);
+        return r == 0 ? frame_file_open(&c->file, c->directory, RUN_DEFINITIONS) : r;
+}
+
+/* The header is the first frame of the definitions. */
+static bool take_header(struct cutout *c)
+{
+        if (!frame_file_next(&c->file) || c->file.head.raw < 4)
+                return false;
+        c->left = c->file.head.raw;
+        c->piece = frame_file_blocks(&c->file, c->unpacker);
+        return c->piece && !memcmp(c->piece, "hdrb", 4);
+}
+
+struct cutout *cutout_open(const char *directory, const struct recorded_run *run, struct cutout_range range,
+                           struct error *error)
+{
+        struct cutout *c = calloc(1, sizeof(*c));
+        int r = -ENOMEM;
+
+        if (c) {
+                c->range = range;
+                c->first = UINT32_MAX;
+                c->file.fd = c->directory = -1;
+                c->unpacker = frame_unpacker_new();
+                if (c->unpacker)
+                        r = open_all(c, directory, run);
+        }
+        if (r != 0)
+                error_set(error, "the recording %s@%s cannot be read: %s", run->target, run->name, strerror(-r));
+        else if (!take_header(c))
+                r = error_code(error, -EINVAL,
+                               "the recording %s@%s has no header: it was cut off before its first block was written",
+                               run->target, run->name);
+        if (r != 0)
+                cutout_close(&c);
+        return c;
+}
+
+void cutout_close(struct cutout **cp)
+{
+        struct cutout *c = *cp;
+
+        *cp = NULL;
+        if (!c)
+                return;
+        frame_file_close(&c->file);
+        if (c->directory >= 0)
+                close(c->directory);
+        frame_unpacker_destroy(&c->unpacker);
+        free(c->segments);
+        free(c);
+}
+
+/* ----------------------------------------------------------------- reading */
+
+/* Definitions of before the first segment. False: there are no more. */
+static bool more_definitions(struct cutout *c)
+{
+        while (frame_file_next(&c->file)) {
+                if (c->file.head.ordinal >= c->first)
+                        continue;
+                c->left = c->file.head.raw;
+                c->piece = frame_file_blocks(&c->file, c->unpacker);
+                return c->piece != NULL;
+        }
+        return false;
+}
+
+/* The next segment becomes the file at hand. False: there is none. */
+static bool open_next(struct cutout *c)
+{
+        char name[SEGMENT_NAME_BYTES];
+
+        frame_file_close(&c->file);
+        if (c->next == c->n)
+                return false;
+        if (c->next > 0)
+                c->stats.missing += c->segments[c->next] - c->segments[c->next - 1] - 1;
+        segment_name_make(name, c->segments[c->next++]);
+        if (frame_file_open(&c->file, c->directory, name) == 0)
+                c->stats.segments++;
+        else
+                c->stats.missing++;
+        return true;
+}
+
+/* The blocks of the frame at hand. */
+static bool take_frame(struct cutout *c)
+{
+        const struct frame_head *h = &c->file.head;
+        uint8_t *blocks = frame_file_blocks(&c->file, c->unpacker);
+
+        if (!blocks) {
+                c->stats.missing++;
+                return false;
+        }
+        c->piece = blocks;
+        c->left = h->raw;
+        c->stats.lost_bytes += h->lost_bytes;
+        if (c->stats.end_ns == 0 || h->begin_ns < c->stats.begin_ns)
+                c->stats.begin_ns = h->begin_ns;
+        if (h->end_ns > c->stats.end_ns)
+                c->stats.end_ns = h->end_ns;
+        return true;
+}
+
+/* False: there are no more. */
+static bool more_blocks(struct cutout *c)
+{
+        do {
+                while (c->file.fd >= 0 && frame_file_next(&c->file))
+                        if (overlaps(&c->file.head, c->range) && take_frame(c))
+                                return true;
+        } while (open_next(c));
+        return false;
+}
+
+/* Something at hand again, of which there may be nothing. */
+static void next_piece(struct cutout *c)
+{
+        switch (c->stage) {
+        case STAGE_DEFINITIONS:
+                if (more_definitions(c))
+                        return;
+                frame_file_close(&c->file);
+                c->stage = STAGE_SEGMENTS;
+                return;
+        case STAGE_SEGMENTS:
+                if (more_blocks(c))
+                        return;
+                c->stage = STAGE_END;
+                return;
+        case STAGE_END:
+                c->piece = end_marker;
+                c->left = sizeof(end_marker);
+                c->stage = STAGE_OVER;
+                return;
+        case STAGE_OVER:
+                return;
+        }
+}
+
+size_t cutout_read(struct cutout *c, uint8_t *bytes, size_t size)
+{
+        size_t n = 0;
+
+        while (n < size) {
+                while (c->left == 0 && c->stage != STAGE_OVER)
+                        next_piece(c);
+                if (c->left == 0)
+                        break;
+                size_t part = c->left < size - n ? c->left : size - n;
+                memcpy(bytes + n, c->piece, part);
+                c->piece += part;
+                c->left -= part;
+                n += part;
+        }
+        return n;
+}
+
+const struct cutout_stats *cutout_stats(const struct cutout *c)
+{
+        return &c->stats;
+}

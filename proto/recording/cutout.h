@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * cutout.h - a stretch of a recorded run as a valid eventlog.
+ *
+ *     header | definitions from before the stretch | its blocks | end marker
+ *
+ * It is cut between frames, which are a second long or 128 KiB: those are in it
+ * that have a part in the stretch. Times stay what they were in the run. Read it as if it were a file.
+ */
+#ifndef HW_PROTO_RECORDING_CUTOUT_H
+#define HW_PROTO_RECORDING_CUTOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "proto/base/error.h"
+#include "proto/recording/run_dir.h"
+
+struct cutout;
+
+struct cutout_range {
+        uint64_t from_ns, to_ns; /* event time, both inclusive */
+};
+
+/* All there is. */
+#define CUTOUT_ALL ((struct cutout_range){ 0, UINT64_MAX })
+
+struct cutout_stats {
+        uint64_t begin_ns, end_ns; /* event time of the blocks that were read; end 0: none */
+        uint64_t lost_bytes;       /* of eventlog that the recorder left out between them */
+        uint32_t segments;         /* that were read */
+        uint32_t missing;          /* between them, removed to stay within a budget, or damaged */
+};
+
+/*
+ * Returns NULL with a sentence when there is no such run or it has no header. Segments that a recorder removes to stay
+ * within its budget while this is read count as missing.
+ */
+struct cutout *cutout_open(const char *directory, const struct recorded_run *run, struct cutout_range range,
+                           struct error *error);
+void cutout_close(struct cutout **c);
+
+/* The next bytes. Returns their number, 0 at the end. What is damaged is left out and counted as missing. */
+size_t cutout_read(struct cutout *c, uint8_t *bytes, size_t size);
+
+const struct cutout_stats *cutout_stats(const struct cutout *c);
+
+#endif

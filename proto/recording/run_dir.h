@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * run_dir.h - where recordings lie, and what there is.
+ *
+ *     DIRECTORY/TARGET/RUN/definitions.zst   the eventlog's header; then, as blocks, what later events refer to
+ *                          000001.zst ...    segments: the blocks of the stream in the order in which they came
+ *
+ * RUN is when it began, in UTC, so that names sort by time: 20261122T071841.123Z. `zstd -dc definitions.zst 0*.zst` of
+ * a run is an eventlog; cutout.h makes a better one. Whoever writes a run holds a lock (flock) on its definitions.
+ * Directories are 0700, files 0600. A program's environment is in none of them.
+ */
+#ifndef HW_PROTO_RECORDING_RUN_DIR_H
+#define HW_PROTO_RECORDING_RUN_DIR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/base/error.h"
+#include "proto/recording/limits.h"
+
+#define RUN_DEFINITIONS    "definitions.zst"
+#define RUN_TARGET_MAX     64u /* bytes of a target's name */
+#define SEGMENT_NAME_BYTES 16u /* "000001.zst" */
+
+struct recorded_run {
+        char target[RUN_TARGET_MAX + 1];
+        char name[RUN_NAME_MAX + 1];
+        bool live;                 /* a daemon is writing it */
+        uint32_t first, last;      /* its segments; 0: there are none (yet) */
+        uint64_t bytes;            /* on disk */
+        uint64_t begin_ns, end_ns; /* event time from the first segment's begin to the last one's end */
+        uint64_t begin_wall_ns;    /* Unix time of its name */
+        uint64_t end_wall_ns;      /* when the newest byte was read; 0: there is none */
+        uint64_t lost_bytes;       /* of eventlog, left out because the disk was slow, full or gone */
+};
+
+/* The name of a run that begins at that Unix time. */
+void run_name_make(char name[RUN_NAME_MAX + 1], uint64_t wall_ns);
+
+/* False: no such name. */
+bool run_name_read(const char *name, uint64_t *ret_wall_ns);
+
+void segment_name_make(char name[SEGMENT_NAME_BYTES], uint32_t segment);
+
+/* The number of a segment's file; 0: another file. */
+uint32_t segment_name_read(const char *name);
+
+/*
+ * The runs of one target, or of all (NULL), by target, then by time. Returns their number, at most RECORDED_RUNS_MAX,
+ * with an array to free() in *ret_runs, or -errno with a sentence. What is no recording is passed over.
+ */
+int recorded_runs(const char *directory, const char *target, struct recorded_run **ret_runs, struct error *error);
+
+/*
+ * The path of `TARGET`, `TARGET@RUN` (the beginning of a run's name) or `TARGET@-1` (the run before the newest one,
+ * and so on). 0, or -ENOENT, -EINVAL or another -errno with a sentence that says what there is.
+ */
+int recorded_run_find(const char *directory, const char *which, struct recorded_run *ret_run, struct error *error);
+
+/* Of a run that was found. Returns 0 or -ENAMETOOLONG. */
+int recorded_run_path(char path[RECORDED_PATH_MAX], const char *directory, const struct recorded_run *run);
+
+/* Whether a daemon is writing the run in that directory. */
+bool recorded_run_is_live(const char *path);
+
+/* Removes a run and all its files; the target's directory too when it was the last. -EBUSY: a daemon is writing it. */
+int recorded_run_delete(const char *directory, const struct recorded_run *run);
+
+#endif

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What is taken apart into events and put together again is the same log, wherever it is cut meanwhile. */
+#include "daemon/record/assembler.h"
+
+#include <glob.h>
+
+#include "tests/unit/record/recorded.h"
+
+struct playing {
+        struct assembler assembler;
+        struct bytes header, always, stream;
+        uint64_t random; /* 0: batches are never cut */
+        unsigned runs, taken;
+};
+
+static void gather(struct bytes *to, struct assembler *a, struct whole_blocks *which)
+{
+        struct whole_blocks b = assembler_take(a, which);
+
+        if (b.n == 0)
+                return;
+        to->p = realloc(to->p, to->size + b.n);
+        assert_non_null(to->p);
+        memcpy(to->p + to->size, b.bytes, b.n);
+        to->size += b.n;
+        free(b.bytes);
+}
+
+static void take_all(struct playing *t)
+{
+        gather(&t->always, &t->assembler, &t->assembler.always);
+        gather(&t->stream, &t->assembler, &t->assembler.stream);
+        t->taken++;
+}
+
+static void on_events(void *ctx, const struct hw_eventlog *log, const struct hw_event *events, size_t n)
+{
+        struct playing *t = ctx;
+
+        if (!events) {
+                t->runs++;
+                assembler_begin(&t->assembler, log, false);
+                t->header.p = assembler_header(log, &t->header.size);
+                return;
+        }
+        for (size_t from = 0; from < n;) {
+                size_t part = n - from;
+                if (t->random) {
+                        t->random = mix(t->random);
+                        part = 1 + t->random % 19;
+                        part = part < n - from ? part : n - from;
+                }
+                assembler_events(&t->assembler, log, events + from, part);
+                from += part;
+                if (t->random && t->random >> 32 & 1)
+                        take_all(t);
+        }
+}
+
+static bool of_one_run(const struct bytes *b)
+{
+        struct hw_eventlog *log = fresh();
+        struct digest d = decode(log, b->p, b->size);
+
+        hw_eventlog_destroy(&log);
+        return d.runs == 1;
+}
+
+static void check_log(const char *path, uint64_t random)
+{
+        struct playing t = { .random = random };
+        struct bytes b = load(path), again = { 0 };
+
+        if (!of_one_run(&b)) {
+                free(b.p);
+                return;
+        }
+        assembler_done(&t.assembler);
+        struct content want = content_of(b.p, b.size, random ? 4097 : b.size, on_events, &t);
+        assembler_end(&t.assembler);
+        take_all(&t);
+        again.size = t.header.size + t.always.size + t.stream.size;
+        again.p = malloc(again.size);
+        assert_non_null(again.p);
+        memcpy(again.p, t.header.p, t.header.size);
+        if (t.always.size)
+                memcpy(again.p + t.header.size, t.always.p, t.always.size);
+        if (t.stream.size)
+                memcpy(again.p + t.header.size + t.always.size, t.stream.p, t.stream.size);
+        struct content got = content_of(again.p, again.size, again.size, NULL, NULL);
+        if (got.damages || got.stream != want.stream || got.apart != want.apart)
+                print_message("%s: %llu of %llu events, %llu damages\n", path, (unsigned long long)got.events,
+                              (unsigned long long)want.events, (unsigned long long)got.damages);
+        assert_int_equal(got.damages, 0);
+        assert_int_equal(got.events, want.events);
+        assert_int_equal(got.stream, want.stream);
+        assert_int_equal(got.apart, want.apart);
+        assert_int_equal(got.environments, 0);
+        assert_int_equal(got.arguments, want.arguments);
+        for (unsigned cap = 0; cap < 63; cap++)
+                assert_int_equal(got.end_ns[cap], want.end_ns[cap]);
+        assembler_done(&t.assembler);
+        free(t.header.p);
+        free(t.always.p);
+        free(t.stream.p);
+        free(again.p);
+        free(b.p);
+}
+
+static void check_all(uint64_t random)
+{
+        glob_t logs;
+
+        assert_int_equal(glob("tests/data/logs/*/run.eventlog", 0, NULL, &logs), 0);
+        assert_true(logs.gl_pathc > 40);
+        for (size_t i = 0; i < logs.gl_pathc; i++)
+                check_log(logs.gl_pathv[i], random);
+        globfree(&logs);
+}
+
+static void test_uncut(void **state)
+{
+        (void)state;
+        check_all(0);
+}
+
+static void test_cut_anywhere(void **state)
+{
+        (void)state;
+        check_all(1);
+        check_all(2);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_uncut),
+                cmocka_unit_test(test_cut_anywhere),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}

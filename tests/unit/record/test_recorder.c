@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is recorded can be read again: as a whole, in stretches, when a file is
+ * cut anywhere; and what a disk does not take is counted.
+ */
+#include "daemon/record/recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "proto/base/clock.h"
+#include "proto/recording/cutout.h"
+#include "tests/unit/record/recorded.h"
+
+#define START_NS UINT64_C(1795000000000000000)
+
+static const char *const logs[] = { "leaky-hi-ghc9103", "parallel-full-ghc902",    "cc-hc-ghc966",
+                                    "ticky-ghc9103",    "leaky-nonmoving-ghc9103", "steady-hT-thr-ghc9103" };
+
+enum { LOGS = sizeof(logs) / sizeof(logs[0]) };
+
+/* ----------------------------------------------------------------- the disk */
+
+static char root[] = "/tmp/hw-recorder-XXXXXX";
+
+static int make_root(void **state)
+{
+        (void)state;
+        return mkdtemp(root) ? 0 : -1;
+}
+
+static int remove_one(const char *path, const struct stat *st, int what, struct FTW *place)
+{
+        (void)st;
+        (void)what;
+        (void)place;
+        return remove(path);
+}
+
+static int remove_root(void **state)
+{
+        (void)state;
+        return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void empty_root(void)
+{
+        assert_int_equal(remove_root(NULL), 0);
+        assert_int_equal(mkdir(root, 0700), 0);
+}
+
+static struct recorder *open_recorder(struct budget budget)
+{
+        struct recorder_options options = { .directory = root, .budget = budget };
+        struct error error;
+        struct recorder *r = recorder_new(&options, &error);
+
+        if (!r)
+                print_message("%s\n", error.text);
+        assert_non_null(r);
+        return r;
+}
+
+static void wait_written(struct recorder *r, uint64_t sequence)
+{
+        uint64_t until_ns = clock_mono_ns() + 60 * UINT64_C(1000000000);
+
+        while (recorder_written(r) < sequence) {
+                assert_true(clock_mono_ns() < until_ns);
+                poll(NULL, 0, 2);
+        }
+}
+
+/* ------------------------------------------------------------------ playing */
+
+struct playing {
+        struct recording *recording;
+        uint64_t wall_ns;
+        bool in_small_frames;
+};
+
+static void on_events(void *ctx, const struct hw_eventlog *log, const struct hw_event *events, size_t n)
+{
+        struct playing *t = ctx;
+
+        t->wall_ns += 1000000;
+        if (!events) {
+                recording_begin(t->recording, log, t->wall_ns);
+                return;
+        }
+        recording_events(t->recording, log, events, n, t->wall_ns);
+        if (t->in_small_frames)
+                recording_seal(t->recording, t->wall_ns);
+        else
+                recording_tick(t->recording, t->wall_ns);
+}
+
+/* Plays a log and ends; the wall clock goes on by 1 ms with every piece. */
+static struct content play(struct recorder *r, const char *target, const char *log, size_t step)
+{
+        struct playing t = { .recording = recording_new(r, target), .wall_ns = START_NS };
+        struct bytes b = load_run(log);
+
+        assert_non_null(t.recording);
+        struct content c = content_of(b.p, b.size, step, on_events, &t);
+        uint64_t last = recording_seal(t.recording, t.wall_ns);
+        wait_written(r, last);
+        recording_destroy(&t.recording);
+        free(b.p);
+        return c;
+}
+
+static struct bytes read_cutout(const struct recorded_run *run, struct cutout_range range, struct cutout_stats *stats)
+{
+        struct bytes b = { malloc(16u << 20), 0 };
+        struct error error;
+        struct cutout *c = cutout_open(root, run, range, &error);
+        size_t n, step = 1;
+
+        if (!c)
+                print_message("%s\n", error.text);
+        assert_non_null(b.p);
+        assert_non_null(c);
+        while ((n = cutout_read(c, b.p + b.size, step)) > 0) { /* in pieces of different sizes */
+                b.size += n;
+                step = step * 3 % 65521 + 1;
+        }
+        *stats = *cutout_stats(c);
+        cutout_close(&c);
+        return b;
+}
+
+static struct recorded_run only_run(const char *target)
+{
+        struct recorded_run run;
+        struct error error;
+
+        if (recorded_run_find(root, target, &run, &error) != 0)
+                fail_msg("%s", error.text);
+        return run;
+}
+
+/* -------------------------------------------------------------------- tests */
+
+static void test_all_of_it_comes_back(void **state)
+{
+        (void)state;
+        empty_root();
+        struct recorder *r = open_recorder((struct budget){ 0 });
+        struct content want[LOGS];
+
+        for (size_t i = 0; i < LOGS; i++)
+                want[i] = play(r, logs[i], logs[i], 4099);
+        recorder_destroy(&r);
+        for (size_t i = 0; i < LOGS; i++) {
+                struct recorded_run run = only_run(logs[i]);
+                struct cutout_stats stats;
+                struct bytes b = read_cutout(&run, CUTOUT_ALL, &stats);
+                struct content got = content_of(b.p, b.size, b.size, NULL, NULL);
+                assert_false(run.live);
+                assert_int_equal(stats.missing + stats.lost_bytes, 0);
+                assert_int_equal(got.damages, 0);
+                assert_int_equal(got.stream, want[i].stream);
+                assert_int_equal(got.apart, want[i].apart);
+                assert_true(want[i].events > 200);
+                free(b.p);
+        }
+}
+
+static void test_stretches_are_logs_with_all_names(void **state)
+{
+        (void)state;
+        empty_root();
+        struct recorder *r = open_recorder((struct budget){ .total_bytes = 256u << 10 }); /* small segments */
+        struct content whole[LOGS];
+        uint64_t random = 7;
+
+        for (size_t i = 0; i < LOGS; i++)
+                whole[i] = play(r, logs[i], logs[i], 509);
+        recorder_destroy(&r);
+        for (size_t i = 0; i < LOGS; i++) {
+                struct recorded_run run = only_run(logs[i]);
+                for (unsigned k = 0; k < 10; k++) {
+                        struct cutout_stats stats;
+                        uint64_t a = run.begin_ns + (random = mix(random)) % (run.end_ns - run.begin_ns);
+                        uint64_t to = a + (random = mix(random)) % (run.end_ns - a);
+                        struct bytes b = read_cutout(&run, (struct cutout_range){ a, to }, &stats);
+                        struct content got = content_of(b.p, b.size, b.size, NULL, NULL);
+                        assert_int_equal(got.damages, 0);
+                        assert_int_equal(got.apart, whole[i].apart);
+                        assert_true(got.arguments >= 1);
+                        assert_true(got.events <= whole[i].events + 64);
+                        free(b.p);
+                }
+        }
+}
+
+/* A recording that was cut at any byte, as by a loss of power, opens and is good up to its last whole frame. */
+static void test_cut_anywhere(void **state)
+{
+        char path[RECORDED_PATH_MAX + 64];
+        struct stat st;
+
+        (void)state;
+        empty_root();
+        struct recorder *r = open_recorder((struct budget){ 0 });
+        play(r, "a", "leaky-hi-ghc9103", 64);
+        recorder_destroy(&r);
+        struct recorded_run run = only_run("a");
+        struct cutout_stats stats;
+        snprintf(path, sizeof(path), "%s/a/%s/000001.zst", root, run.name);
+        assert_int_equal(stat(path, &st), 0);
+        struct bytes all = read_cutout(&run, CUTOUT_ALL, &stats);
+        uint64_t events = content_of(all.p, all.size, all.size, NULL, NULL).events;
+        free(all.p);
+        for (off_t size = st.st_size; size > 0; size -= 997) {
+                assert_int_equal(truncate(path, size), 0);
+                struct bytes b = read_cutout(&run, CUTOUT_ALL, &stats);
+                struct content got = content_of(b.p, b.size, b.size, NULL, NULL);
+                assert_int_equal(got.damages, 0);
+                assert_true(got.events <= events);
+                free(b.p);
+        }
+}
+
+static void test_the_oldest_goes_first(void **state)
+{
+        (void)state;
+        empty_root();
+        struct budget budget = { .total_bytes = 64u << 10, .target_bytes = 48u << 10 };
+        struct recorder *r = open_recorder(budget);
+        struct budget_use use;
+
+        for (unsigned i = 0; i < 4; i++)
+                play(r, i % 2 ? "odd" : "even", "leaky-hi-ghc9103", 4096);
+        recorder_destroy(&r);
+        assert_int_equal(budget_enforce(root, &budget, clock_wall_ns(), &use), 0);
+        assert_true(use.bytes <= budget.total_bytes);
+        struct recorded_run *runs;
+        int n = recorded_runs(root, NULL, &runs, NULL);
+        assert_true(n >= 1 && n < 4);
+        assert_int_equal(runs[n - 1].begin_wall_ns >= runs[0].begin_wall_ns, 1);
+        free(runs);
+        budget = (struct budget){ .age_ns = 1 };
+        assert_int_equal(budget_enforce(root, &budget, clock_wall_ns() + 1000, &use), 0);
+        assert_int_equal(use.bytes, 0);
+        budget = (struct budget){ .free_bytes = UINT64_MAX / 2 };
+        assert_int_equal(budget_enforce(root, &budget, clock_wall_ns(), &use), 0);
+        assert_true(use.no_room);
+}
+
+/* A file that may not grow stands for a full disk. */
+static void test_full_disk(void **state)
+{
+        struct rlimit old, small = { .rlim_cur = 20000 };
+        struct recording_state s;
+
+        (void)state;
+        empty_root();
+        signal(SIGXFSZ, SIG_IGN);
+        getrlimit(RLIMIT_FSIZE, &old);
+        small.rlim_max = old.rlim_max;
+        struct recorder *r = open_recorder((struct budget){ 0 });
+        struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .in_small_frames = true };
+        struct bytes b = load_run("leaky-hi-ghc9103");
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+        (void)content_of(b.p, b.size, 4096, on_events, &t);
+        wait_written(r, recording_seal(t.recording, t.wall_ns));
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+        recording_state(t.recording, &s);
+        assert_true(s.recording);
+        assert_true(s.paused);
+        assert_non_null(strstr(s.detail, "File too large"));
+        assert_true(s.lost_bytes > 0 && s.lost_bytes < s.bytes);
+        recording_destroy(&t.recording);
+        recorder_destroy(&r);
+        struct recorded_run run = only_run("a");
+        struct cutout_stats stats;
+        struct bytes cut = read_cutout(&run, CUTOUT_ALL, &stats);
+        assert_int_equal(content_of(cut.p, cut.size, cut.size, NULL, NULL).damages, 0);
+        free(cut.p);
+        free(b.p);
+}
+
+static void test_directories_of_others_are_refused(void **state)
+{
+        struct recorder_options options = { .directory = root };
+        struct error error;
+
+        (void)state;
+        empty_root();
+        assert_int_equal(chmod(root, 0755), 0);
+        assert_null(recorder_new(&options, &error));
+        assert_non_null(strstr(error.text, "chmod 700"));
+        assert_int_equal(chmod(root, 0700), 0);
+        options.directory = "/proc/1/nowhere";
+        assert_null(recorder_new(&options, &error));
+}
+
+static void test_runs_are_found_by_name(void **state)
+{
+        struct recorded_run run;
+        struct error error;
+
+        (void)state;
+        empty_root();
+        struct recorder *r = open_recorder((struct budget){ 0 });
+        for (unsigned i = 0; i < 3; i++)
+                play(r, "api", logs[i], 4096);
+        recorder_destroy(&r);
+        assert_int_equal(recorded_run_find(root, "api@-2", &run, &error), 0);
+        struct recorded_run oldest = run;
+        assert_int_equal(recorded_run_find(root, "api", &run, &error), 0);
+        assert_true(strcmp(run.name, oldest.name) > 0);
+        assert_int_equal(recorded_run_find(root, "api@-3", &run, &error), -ENOENT);
+        assert_non_null(strstr(error.text, "3 recorded runs"));
+        assert_int_equal(recorded_run_find(root, "other", &run, &error), -ENOENT);
+        assert_int_equal(recorded_run_find(root, "../etc", &run, &error), -EINVAL);
+        assert_int_equal(recorded_run_delete(root, &run), 0);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_all_of_it_comes_back),
+                cmocka_unit_test(test_stretches_are_logs_with_all_names),
+                cmocka_unit_test(test_cut_anywhere),
+                cmocka_unit_test(test_the_oldest_goes_first),
+                cmocka_unit_test(test_full_disk),
+                cmocka_unit_test(test_directories_of_others_are_refused),
+                cmocka_unit_test(test_runs_are_found_by_name),
+        };
+        return cmocka_run_group_tests(tests, make_root, remove_root);
+}
