@@ -71,7 +71,7 @@ def test_bands_are_those_of_the_newest_census(log):
 def test_bands_of_info_tables_are_told_apart():
     rows = [b for b in view_json(LOGS / "leaky-hi-ghc9103" / "run.eventlog", "bands")["targets"][0]["bands"]
             if b["label"] == "Main.main"]
-    assert len({(b["type"], b["source"], b["closure_type"]) for b in rows}) == len(rows) > 2
+    assert len({(b["type"], b["source"], b["info_table"]) for b in rows}) == len(rows) > 2
     assert {b["module"] for b in rows} == {"Main"}
     assert {"THUNK_1_1", "CONSTR_2_0", "FUN"} <= {b["closure_type"] for b in rows}
     text = client("top", "--once", "--view", "bands", LOGS / "leaky-hi-ghc9103" / "run.eventlog", env={"COLUMNS": "120"})

@@ -147,6 +147,7 @@ static struct value first_seen(const struct scene *s, const void *row)
         }
 
 BAND_TEXT(type, type)
+BAND_TEXT(table_name, name)
 BAND_TEXT(closure, closure_type)
 
 static struct value module(const struct scene *s, const void *row)
@@ -256,6 +257,8 @@ static const struct column columns[] = {
           .help = "of the closure, as the compiler names it" },
         { .title = "closure", .name = "closure_type", .width = 11, .rank = 12, .value = closure,
           .shown = by_info_table, .help = "what kind of closure the runtime takes it for: CONSTR, FUN, THUNK ..." },
+        { .title = "info table", .name = "info_table", .width = 16, .rank = 13, .value = table_name,
+          .shown = by_info_table, .help = "its name in the program: tells those of one label apart" },
         { .title = "module", .name = "module", .width = 14, .rank = 11, .value = module, .shown = has_places,
           .help = "where it is defined; of a cost-centre stack: its innermost centre" },
         { .title = "source", .name = "source", .width = -16, .rank = 2, .value = source, .shown = has_places,
