@@ -29,9 +29,9 @@ GEN := $(O)/gen
 # ---------------------------------------------------------------- sources
 
 # Rooms in the order of the flow; each lists its own sources, in that order too, in its sources.mk.
-# Some are in both programs and not in the library, which needs no options and no PCRE2.
+# Some are in both programs and not in the library, which needs no options, no PCRE2 and no zlib.
 PROTO_ROOMS  := $(addprefix proto/, base eventlog wire follow)
-BOTH_ROOMS   := $(addprefix proto/, cli pattern recording)
+BOTH_ROOMS   := $(addprefix proto/, cli pattern recording archive)
 DAEMON_ROOMS := $(addprefix daemon/, source model trend rules record publish transport alerting config rules/file rules/test \
                 target control)
 CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \
@@ -56,8 +56,8 @@ UNIT_SRC    := $(sort $(shell find tests/unit -name 'test_*.c'))
 # ------------------------------------------------------------------ flags
 
 PKGS_LIB    := libzmq libprotobuf-c
-PKGS_DAEMON := libevent yaml-0.1 jansson libpcre2-8 libzstd
-PKGS_CLIENT := libevent ncursesw libpcre2-8 jansson libcurl libzstd
+PKGS_DAEMON := libevent yaml-0.1 jansson libpcre2-8 zlib libzstd
+PKGS_CLIENT := libevent ncursesw libpcre2-8 jansson libcurl zlib libzstd
 PKG_CFLAGS  := $(shell pkg-config --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
 LIBS_LIB     = $(shell pkg-config --libs $(PKGS_LIB))
 LIBS_DAEMON  = $(shell pkg-config --libs $(PKGS_DAEMON))

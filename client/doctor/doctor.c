@@ -136,8 +136,8 @@ static int see_log(const char *path, bool json)
         } while (event != FEED_END && event != FEED_FAILED && event != FEED_NOTHING);
         bool whole = event == FEED_END;
         if (!whole)
-                command_error(&command_doctor, "%s: %s", path,
-                              event == FEED_FAILED ? feed_error(feed) : "its reader does not answer");
+                command_error(&command_doctor, "%s%s", event == FEED_FAILED ? "" : path,
+                              event == FEED_FAILED ? feed_error(feed) : ": its reader does not answer");
         feed_close(&feed);
         if (!whole)
                 return EXIT_USAGE;

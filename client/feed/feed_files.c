@@ -8,9 +8,10 @@
  * first: the daemon takes a refused connection for a client that is gone.
  * posix_spawn copies no memory and no thread, so ZeroMQ's are not in the way.
  *
- * The end is DaemonState.finished followed by exit status 0. A child that ends
- * otherwise is a failure, told after all that it delivered: its last
- * messages may still be in the socket, so we read on for a while.
+ * The end is DaemonState.finished followed by the child's exit. It names the
+ * files that could not be read: a failure, reported behind all the others' data.
+ * A child that ends without it is a failure, too: its last messages may still be
+ * in the socket, so we read on for a while.
  *
  * A pidfd makes the child's end a readable descriptor; an epoll descriptor
  * joins it with the socket's for feed_fd. Kernels before 5.3, and valgrind, have
@@ -56,6 +57,7 @@ struct feed_files {
         int child_fd;
         int status;           /* of waitpid, once the child is reaped */
         uint64_t deadline_ms; /* of DRAINING and FINISHED */
+        char *failed;         /* which files could not be read, and why */
         void *context, *socket;
         int wait_fd;        /* epoll: socket and child */
         Hw__Update *update; /* lent out */
@@ -181,6 +183,8 @@ static enum feed_event child_verdict(struct feed_files *f, bool finished)
         if (WIFSIGNALED(f->status))
                 return feed_fail(&f->feed, "heapwatchd was ended by signal %d (%s)", WTERMSIG(f->status),
                                  strsignal(WTERMSIG(f->status)));
+        if (finished && f->failed)
+                return feed_fail(&f->feed, "%s", f->failed);
         if (WEXITSTATUS(f->status) == 127 && !finished)
                 return feed_fail(&f->feed, "heapwatchd was not found beside heapwatch, nor in PATH");
         if (WEXITSTATUS(f->status))
@@ -225,6 +229,18 @@ static void forget_update(struct feed_files *f)
         f->update = NULL;
 }
 
+/* Of many files that cannot be read, the first says why; the others are counted. */
+static void take_failures(struct feed_files *f, const Hw__DaemonState *state)
+{
+        char more[64] = "";
+
+        if (state->n_failed > 1)
+                (void)snprintf(more, sizeof(more), "; nor could %zu other%s be read", state->n_failed - 1,
+                               state->n_failed > 2 ? "s" : "");
+        if (state->n_failed > 0 && asprintf(&f->failed, "%s%s", state->failed[0], more) < 0)
+                f->failed = NULL;
+}
+
 static enum feed_event deliver(struct feed_files *f, const Hw__Update **ret_update)
 {
         const Hw__Update *u = f->update;
@@ -233,6 +249,7 @@ static enum feed_event deliver(struct feed_files *f, const Hw__Update **ret_upda
                 f->deadline_ms = clock_mono_ms() + DRAIN_MS;
         if (u->body_case == HW__UPDATE__BODY_DAEMON && u->daemon->finished) {
                 f->stage = FINISHED;
+                take_failures(f, u->daemon);
                 f->deadline_ms = clock_mono_ms() + EXIT_MS;
         }
         *ret_update = u;
@@ -323,6 +340,7 @@ static void files_close(struct feed *feed)
                 (void)unlink(f->endpoint + strlen("ipc://"));
                 (void)rmdir(f->directory);
         }
+        free(f->failed);
         free(f);
 }
 

@@ -16,6 +16,7 @@
 #include "client/cli/options.h"
 #include "client/replay/output.h"
 #include "client/replay/schedule.h"
+#include "proto/archive/log_file.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 
@@ -28,9 +29,9 @@ struct replay {
         struct schedule schedule;
         struct output output;
         const char *log_path, *to, *timing;
-        struct stat log;
-        int fd;
-        uint64_t size;
+        struct log_file *log; /* open while it is played */
+        struct stat stat;
+        uint64_t size; /* UINT64_MAX: compressed, known when its end is met */
         bool loop;
         bool progress;  /* stderr is a terminal */
         double drawn_s; /* when progress was drawn last */
@@ -50,8 +51,12 @@ static void draw_progress(struct replay *r, uint64_t played)
         if (!r->progress || (now - r->drawn_s < PROGRESS_S && played < r->size))
                 return;
         r->drawn_s = now;
-        fprintf(stderr, "\r%5.1f %%  %llu of %llu bytes", r->size ? 100.0 * (double)played / (double)r->size : 100.0,
-                (unsigned long long)played, (unsigned long long)r->size);
+        if (r->size == UINT64_MAX)
+                fprintf(stderr, "\r%llu bytes", (unsigned long long)played);
+        else
+                fprintf(stderr, "\r%5.1f %%  %llu of %llu bytes",
+                        r->size ? 100.0 * (double)played / (double)r->size : 100.0, (unsigned long long)played,
+                        (unsigned long long)r->size);
 }
 
 /* Sends bytes [*played, due). */
@@ -61,11 +66,15 @@ static int send_due(struct replay *r, uint64_t *played, uint64_t due)
 
         while (*played < due) {
                 uint64_t left = due - *played;
-                ssize_t n = pread(r->fd, chunk, left < sizeof(chunk) ? (size_t)left : sizeof(chunk), (off_t)*played);
-                if (n < 0 && errno == EINTR)
-                        continue;
-                if (n <= 0)
-                        return n < 0 ? -errno : -ENODATA; /* the log became shorter under us */
+                ssize_t n = log_file_read(r->log, chunk, left < sizeof(chunk) ? (size_t)left : sizeof(chunk));
+                if (n < 0)
+                        return (int)n;
+                if (n == 0 && !log_file_is_packed(r->log))
+                        return -ENODATA; /* the log became shorter under us */
+                if (n == 0) {
+                        r->size = *played;
+                        return 0;
+                }
                 int e = output_write(&r->output, chunk, (size_t)n);
                 if (e < 0)
                         return e;
@@ -78,9 +87,11 @@ static int send_due(struct replay *r, uint64_t *played, uint64_t due)
 static int play_once(struct replay *r)
 {
         uint64_t played = 0;
-        int e = output_begin(&r->output, &r->log);
+        int e = output_begin(&r->output, &r->stat);
         double start = now_s();
 
+        if (e == 0 && !(r->log = log_file_open(r->log_path, NULL)) /* from its beginning, for each run */)
+                e = -EIO;
         while (e == 0) {
                 e = send_due(r, &played, schedule_due(&r->schedule, now_s() - start, r->size));
                 if (e < 0 || played == r->size)
@@ -88,6 +99,10 @@ static int play_once(struct replay *r)
                 double pause = schedule_next(&r->schedule, played, r->size) - (now_s() - start);
                 e = output_wait(-1, 0, pause > 0 ? pause : 0);
         }
+        if (e == 0 && log_file_damage(r->log))
+                command_error(&command_replay, "%s: %s; played is what there was", r->log_path,
+                              log_file_damage(r->log));
+        log_file_close(&r->log);
         int closed = output_end(&r->output);
         return e < 0 ? e : closed;
 }
@@ -112,16 +127,23 @@ static int play(struct replay *r)
 
 static int open_log(struct replay *r)
 {
-        r->fd = open(r->log_path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-        if (r->fd < 0 || fstat(r->fd, &r->log) < 0) {
+        struct error error;
+
+        if (stat(r->log_path, &r->stat) < 0) {
                 command_error(&command_replay, "%s cannot be read: %s", r->log_path, strerror(errno));
                 return EXIT_USAGE;
         }
-        if (!S_ISREG(r->log.st_mode)) {
+        if (!S_ISREG(r->stat.st_mode)) {
                 command_error(&command_replay, "%s is not a regular file; record it into one first", r->log_path);
                 return EXIT_USAGE;
         }
-        r->size = (uint64_t)r->log.st_size;
+        struct log_file *log = log_file_open(r->log_path, &error);
+        if (!log) {
+                command_error(&command_replay, "%s cannot be read: %s", r->log_path, error.text);
+                return EXIT_USAGE;
+        }
+        r->size = log_file_is_packed(log) ? UINT64_MAX : (uint64_t)r->stat.st_size;
+        log_file_close(&log);
         return EXIT_OK;
 }
 
@@ -218,8 +240,6 @@ static int run(void *filled)
                 status = exit_status(r, play(r));
                 output_close(&r->output);
         }
-        if (r->fd >= 0)
-                (void)close(r->fd); /* opened for reading only */
         schedule_done(&r->schedule);
         return status;
 }
@@ -240,8 +260,7 @@ const struct command command_replay = {
                         NULL,
                 },
         .size = sizeof(struct replay),
-        .defaults =
-                &(const struct replay){ .fd = -1, .schedule = { .speed = 1 }, .output = { .fd = -1, .listener = -1 } },
+        .defaults = &(const struct replay){ .schedule = { .speed = 1 }, .output = { .fd = -1, .listener = -1 } },
         .check = check,
         .run = run,
 };

@@ -203,12 +203,19 @@ static int write_all(const struct reporter *r, FILE *to)
         return status;
 }
 
-/* "run.eventlog" becomes "run.html". NULL: out of memory. */
+/* "run.eventlog" and "run.eventlog.gz" become "run.html". NULL: out of memory. */
 static char *out_name(const struct reporter *r)
 {
-        const char *log = r->files.items[0], *dot = strrchr(log, '.');
-        size_t n = dot && !strcmp(dot, ".eventlog") ? (size_t)(dot - log) : strlen(log);
+        static const char *const endings[] = { ".gz", ".zst", ".eventlog" }; /* in the order they are taken off */
+        const char *log = r->files.items[0];
+        size_t n = strlen(log);
         char *name = NULL;
+
+        for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+                size_t tail = strlen(endings[i]);
+                if (n > tail && !strncmp(log + n - tail, endings[i], tail))
+                        n -= tail;
+        }
 
         if (r->out)
                 return strdup(r->out);

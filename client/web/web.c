@@ -47,6 +47,7 @@ struct web {
         struct pasts *pasts;
         struct server *server;
         int status;
+        bool announced; /* its address is printed */
 };
 
 /* ------------------------------------------------------------------- options */
@@ -126,6 +127,27 @@ static void stop(struct web *w, int status)
         (void)event_base_loopbreak(w->base);
 }
 
+/* Once there is something to look at: of a file that is no log there is no address. */
+static void announce(struct web *w)
+{
+        if (w->announced)
+                return;
+        w->announced = true;
+        (void)printf("heapwatch web: %s", server_url(w->server));
+        if (w->token_made)
+                (void)printf("%s?token=%s", place_is_unix(&w->options.place) ? " /" : "", w->options.guard.token);
+        (void)printf("\n");
+        (void)fflush(stdout);
+}
+
+static bool any_run(const struct web *w)
+{
+        for (size_t i = 0; i < world_targets(w->world); i++)
+                if (world_target(w->world, i)->run)
+                        return true;
+        return false;
+}
+
 static void take_update(struct web *w, size_t daemon, const Hw__Update *u)
 {
         if (world_apply(w->world, daemon, u) < 0 || history_take(w->history, daemon, u) < 0) {
@@ -134,6 +156,17 @@ static void take_update(struct web *w, size_t daemon, const Hw__Update *u)
                 return;
         }
         streams_update(w->streams, daemon, u);
+        if (!w->announced && any_run(w))
+                announce(w);
+}
+
+/* All files are read. Those that could not be are no reason to keep the others from being looked at. */
+static void end_files(struct web *w)
+{
+        announce(w);
+        (void)event_del(w->beat);
+        (void)event_del(w->readable);
+        streams_end(w->streams, "all files are read");
 }
 
 /* One event of the feed. False when there is none now. */
@@ -159,13 +192,14 @@ static bool take_event(struct web *w)
                 streams_daemon(w->streams, daemon);
                 return true;
         case FEED_END:
-                (void)event_del(w->beat);
-                (void)event_del(w->readable);
-                streams_end(w->streams, "all files are read");
+                end_files(w);
                 return false;
         case FEED_FAILED:
                 command_error(&command_web, "%s", feed_error(w->feed));
-                stop(w, EXIT_USAGE);
+                if (w->files.n && any_run(w))
+                        end_files(w);
+                else
+                        stop(w, EXIT_USAGE);
                 return false;
         default:
                 return false;
@@ -307,11 +341,8 @@ static bool open_server(struct web *w)
         }
         if (!page_size())
                 command_error(&command_web, "%s; the API works", PAGE_MISSING);
-        (void)printf("heapwatch web: %s", server_url(w->server));
-        if (w->token_made)
-                (void)printf("%s?token=%s", place_is_unix(&w->options.place) ? " /" : "", w->options.guard.token);
-        (void)printf("\n");
-        (void)fflush(stdout);
+        if (w->files.n == 0)
+                announce(w);
         return true;
 }
 

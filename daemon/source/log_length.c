@@ -9,13 +9,15 @@
  * so the file can be walked marker by marker. What is not a marker ends the
  * walk, unless it is the log's end mark with another header behind it. Many
  * blocks are small: a piece of the file is read at a time, as long as a short
- * read takes, and often has the next markers, too.
+ * read takes, and often has the next markers, too. It only walks forward, for a
+ * compressed log knows no other way.
  */
 #include "daemon/source/log_length.h"
 
 #include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "proto/archive/log_file.h"
 
 #define MARKER_BYTES 24u
 #define MARKER_ID    18u
@@ -34,19 +36,32 @@ static uint64_t number(const uint8_t *p, unsigned bytes)
 }
 
 struct piece {
-        int fd;
+        struct log_file *file;
         uint64_t from;
         size_t n; /* bytes of it, from `from` on */
         uint8_t bytes[PIECE];
 };
 
-/* What stands at a place of the file: *ret_n bytes, PIECE at most, and fewer than `least` only at its end. */
+/*
+ * What stands at a place of the file, which is never before the last one: *ret_n bytes, PIECE at most, and fewer than
+ * `least` only at its end.
+ */
 static const uint8_t *look(struct piece *p, uint64_t at, size_t least, size_t *ret_n)
 {
-        if (at < p->from || at - p->from > p->n || p->n - (at - p->from) < least) {
-                ssize_t n = pread(p->fd, p->bytes, sizeof(p->bytes), (off_t)at);
+        if (at - p->from > p->n) {
+                (void)log_file_skip(p->file, at - p->from - p->n); /* behind its end there is nothing to read */
+                p->n = 0;
                 p->from = at;
-                p->n = n > 0 ? (size_t)n : 0;
+        } else if (p->n - (at - p->from) < least) {
+                p->n -= at - p->from;
+                memmove(p->bytes, p->bytes + (at - p->from), p->n);
+                p->from = at;
+        }
+        while (p->n - (at - p->from) < least) {
+                ssize_t n = log_file_read(p->file, p->bytes + p->n, sizeof(p->bytes) - p->n);
+                if (n <= 0)
+                        break;
+                p->n += (size_t)n;
         }
         *ret_n = p->n - (at - p->from);
         return p->bytes + (at - p->from);
@@ -69,9 +84,9 @@ static uint64_t behind_header(struct piece *p, uint64_t at)
         return 0;
 }
 
-uint64_t log_length_ns(int fd)
+uint64_t log_length_ns(struct log_file *file)
 {
-        struct piece p = { .fd = fd };
+        struct piece p = { .file = file };
         uint64_t at = behind_header(&p, 0), longest = 0;
 
         for (unsigned hops = 0; at && hops < HOPS_MOST; hops++) {

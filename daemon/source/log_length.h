@@ -5,13 +5,15 @@
 
 #include <stdint.h>
 
+struct log_file;
+
 /*
  * The latest end among the block markers of the file, in ns since its program
  * began; of the longest run when there are several. Hops from block to block, a
- * few reads a megabyte. 0 when it cannot tell (not a regular file, no blocks,
- * damaged before the first); a file damaged later gives what came before.
- * Leaves the file's position alone.
+ * few reads a megabyte; a compressed log is unpacked on the way. 0 when it cannot
+ * tell (no blocks, damaged before the first); a file damaged later gives what came
+ * before. Takes the file from where it is read to, as far as it looks.
  */
-uint64_t log_length_ns(int fd);
+uint64_t log_length_ns(struct log_file *file);
 
 #endif

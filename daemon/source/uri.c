@@ -233,12 +233,15 @@ static void name_from(const char *text, size_t size, char name[TARGET_NAME_MAX +
 
 static void name_from_path(const char *path, char name[TARGET_NAME_MAX + 1])
 {
-        static const char suffix[] = ".eventlog";
+        static const char *const endings[] = { ".gz", ".zst", ".eventlog" }; /* in the order they are taken off */
         const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
-        size_t size = strlen(base), tail = sizeof(suffix) - 1;
+        size_t size = strlen(base);
 
-        if (size > tail && !strcmp(base + size - tail, suffix))
-                size -= tail;
+        for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+                size_t tail = strlen(endings[i]);
+                if (size > tail && !strncmp(base + size - tail, endings[i], tail))
+                        size -= tail;
+        }
         name_from(base, size, name);
 }
 

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: no event loop: read a piece, push it through, and wait for the
- * client when it is slower than we are. A file that cannot be read is reported
- * as a failed target and the others go on.
+ * client when it is slower than we are. A file that cannot be read is named in
+ * the last message, which the client says in its own name, and the others go on.
  */
 #include "daemon/target/once.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "daemon/source/limits.h"
 #include "daemon/target/pipeline.h"
@@ -21,50 +18,79 @@
 #include "daemon/source/log_length.h"
 #include "daemon/source/procfs.h"
 #include "daemon/trend/tracker.h"
+#include "proto/archive/log_file.h"
 #include "proto/base/error.h"
+
+#define LIMIT_FAILURES 100u
 
 #define ONCE_EPOCH 1u /* finished logs give the same messages every time */
 
-/* Reads the whole file into the pipeline. Returns 0, or -errno of open or read, or the sink's error. */
-static int read_through(struct pipeline *p, const char *path, uint8_t *buffer)
+/* What could not be read, in a sentence each. */
+struct failures {
+        char *text[LIMIT_FAILURES];
+        size_t n, all;
+};
+
+static void note_failure(struct failures *f, const char *path, const char *why)
 {
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (f->n < LIMIT_FAILURES && asprintf(&f->text[f->n], "%s: %s", path, why) >= 0)
+                f->n++;
+        f->all++;
+}
+
+/* Reads the whole file into the pipeline. Returns 0, -errno of read, or the sink's error. */
+static int read_through(struct pipeline *p, struct log_file *file, uint8_t *buffer)
+{
         ssize_t n = 0;
         int r = 0;
 
-        if (fd < 0)
-                return -errno;
-        while (r == 0 && (n = read(fd, buffer, READ_BUFFER_BYTES)) != 0) {
-                if (n > 0)
-                        r = pipeline_bytes(p, buffer, (size_t)n);
-                else if (errno != EINTR)
-                        r = -errno;
-        }
-        close(fd);
-        return r;
+        while (r == 0 && (n = log_file_read(file, buffer, READ_BUFFER_BYTES)) > 0)
+                r = pipeline_bytes(p, buffer, (size_t)n);
+        return r == 0 && n < 0 ? (int)n : r;
 }
 
 /* Event time that the file spans; 0: not a file that can be looked through first. */
 static uint64_t length_ns(const char *path)
 {
         struct stat st;
-        uint64_t length = 0;
 
         if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
                 return 0;
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (fd >= 0) {
-                length = log_length_ns(fd);
-                close(fd);
-        }
+        struct log_file *file = log_file_open(path, NULL);
+        uint64_t length = file ? log_length_ns(file) : 0;
+        log_file_close(&file);
         return length;
 }
 
+static int read_file(struct pipeline *p, struct log_file *file, const char *path, uint8_t *buffer,
+                     struct failures *failures)
+{
+        int r = read_through(p, file, buffer);
+
+        if (r == 0) {
+                r = pipeline_finish(p, log_file_damage(file));
+                if (r == 0 && log_file_damage(file) && pipeline_has_run(p))
+                        (void)fprintf(stderr, "heapwatchd: %s: %s; shown is what there was\n", path,
+                                      log_file_damage(file));
+        }
+        if (r == -EPIPE)
+                return r; /* the client is gone, and asks for no reason */
+        if (r != 0) {
+                note_failure(failures, path, strerror(-r));
+        } else if (!pipeline_has_run(p)) {
+                const char *damage = log_file_damage(file);
+                note_failure(failures, path, damage ? damage : pipeline_why_no_run(p));
+                r = -EINVAL;
+        }
+        return r;
+}
+
 static int one_file(const struct config *config, const struct ruleset *rules, const struct config_target *target,
-                    const struct update_sink *sink, uint8_t *buffer)
+                    const struct update_sink *sink, uint8_t *buffer, struct failures *failures)
 {
         struct error error;
-        struct tracker_config trend = config_trend_tracker(&config->trend, length_ns(target->uri.path));
+        const char *path = target->uri.path;
+        struct tracker_config trend = config_trend_tracker(&config->trend, length_ns(path));
         struct pipeline_options options = {
                 .trend = &trend,
                 .name = target->name,
@@ -75,29 +101,20 @@ static int one_file(const struct config *config, const struct ruleset *rules, co
                 .events = config->events,
                 .rules = rules,
         };
-        struct pipeline *p = pipeline_new(&options, &error);
+        struct log_file *file = log_file_open(path, &error);
+        struct pipeline *p = file ? pipeline_new(&options, &error) : NULL;
+        int r = -EINVAL;
 
-        if (!p) {
-                fprintf(stderr, "heapwatchd: %s: %s\n", target->uri.path, error.text);
-                return -ENOMEM;
-        }
-        int r = read_through(p, target->uri.path, buffer);
-        if (r != 0 && r != -EPIPE)
-                fprintf(stderr, "heapwatchd: %s: %s\n", target->uri.path, strerror(-r));
-        if (r == 0)
-                r = pipeline_finish(p);
-        if (r == 0 && !pipeline_has_run(p)) {
-                fprintf(stderr,
-                        "heapwatchd: %s: this is no eventlog: there is no header ('hdrb') in it; "
-                        "expected a file that a program wrote with +RTS -l\n",
-                        target->uri.path);
-                r = -EINVAL;
-        }
+        if (p)
+                r = read_file(p, file, path, buffer, failures);
+        else
+                note_failure(failures, path, error.text);
         pipeline_destroy(&p);
+        log_file_close(&file);
         return r;
 }
 
-static void say_finished(const struct update_sink *sink, uint64_t sequence)
+static void say_finished(const struct update_sink *sink, uint64_t sequence, const struct failures *failures)
 {
         Hw__Update update = HW__UPDATE__INIT;
         Hw__DaemonState state = HW__DAEMON_STATE__INIT;
@@ -112,6 +129,8 @@ static void say_finished(const struct update_sink *sink, uint64_t sequence)
         state.has_finished = state.finished = true;
         state.rss_bytes = procfs_own_rss();
         state.has_rss_bytes = state.rss_bytes > 0;
+        state.failed = (char **)failures->text;
+        state.n_failed = failures->n;
         (void)sink->send(sink->ctx, &update); /* a client that is gone needs no end */
 }
 
@@ -120,7 +139,7 @@ int once_run(const struct config *config, const struct ruleset *rules)
         struct error error;
         uint8_t *buffer = malloc(READ_BUFFER_BYTES);
         struct push *push = push_new(config->push_endpoint, &error);
-        int failed = 0;
+        struct failures failures = { .n = 0 };
 
         if (!buffer || !push) {
                 fprintf(stderr, "heapwatchd: %s\n", push ? "out of memory" : error.text);
@@ -130,13 +149,15 @@ int once_run(const struct config *config, const struct ruleset *rules)
         }
         struct update_sink sink = push_sink(push);
         for (size_t i = 0; i < config->n_targets; i++) {
-                int r = one_file(config, rules, &config->targets[i], &sink, buffer);
-                failed += r != 0;
-                if (r == -EPIPE)
+                if (one_file(config, rules, &config->targets[i], &sink, buffer, &failures) == -EPIPE) {
+                        failures.all++;
                         break;
+                }
         }
-        say_finished(&sink, 1);
+        say_finished(&sink, 1, &failures);
         push_destroy(&push);
+        for (size_t i = 0; i < failures.n; i++)
+                free(failures.text[i]);
         free(buffer);
-        return failed ? 1 : 0;
+        return failures.all ? 1 : 0;
 }

@@ -181,10 +181,10 @@ void pipeline_process(struct pipeline *p, uint64_t time_ns, const struct process
                 model_process(p->model, time_ns, sample);
 }
 
-int pipeline_finish(struct pipeline *p)
+int pipeline_finish(struct pipeline *p, const char *why)
 {
         p->finished = true;
-        pipeline_finish_stream(p, "the file ends");
+        pipeline_finish_stream(p, why ? why : "the file ends");
         if (p->event_stream)
                 event_stream_finish(p->event_stream, p->decoder);
         pipeline_publish_state(p);
@@ -194,4 +194,12 @@ int pipeline_finish(struct pipeline *p)
 bool pipeline_has_run(const struct pipeline *p)
 {
         return p->runs > 0;
+}
+
+const char *pipeline_why_no_run(const struct pipeline *p)
+{
+        if (p->detail[0])
+                return p->detail;
+        return hw_eventlog_stats(p->decoder)->bytes ? "not an eventlog: it does not begin with hdrb"
+                                                    : "not an eventlog: it is empty";
 }

@@ -93,14 +93,20 @@ void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns);
 int pipeline_snapshot(struct pipeline *p, const Hw__Kind *kinds, size_t n_kinds,
                       void (*each)(void *ctx, const Hw__Update *update), void *ctx);
 
-/* Finished logs: the next bytes, then the end. Returns 0 or the sink's error. */
+/*
+ * Finished logs: the next bytes, then the end and why there is no more (NULL: the file ends). Returns 0 or the sink's
+ * error.
+ */
 int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size);
 
 /* What its process was like at a time of its log: of made-up logs, whose process is made up as well. */
 void pipeline_process(struct pipeline *p, uint64_t time_ns, const struct process_sample *sample);
-int pipeline_finish(struct pipeline *p);
+int pipeline_finish(struct pipeline *p, const char *why);
 
 /* Whether a header was ever found: otherwise it was no eventlog. */
 bool pipeline_has_run(const struct pipeline *p);
+
+/* Finished logs in which there was none: what the file is instead. */
+const char *pipeline_why_no_run(const struct pipeline *p);
 
 #endif

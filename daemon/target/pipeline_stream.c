@@ -71,8 +71,9 @@ static void note_damage(struct pipeline *p, const struct hw_eventlog_damage *dam
         damages_add(&p->damages, damage);
         log_debug("target=%s resyncs=%" PRIu64 " damages=%" PRIu64, p->name, hw_eventlog_stats(p->decoder)->resyncs,
                   p->damages.all);
-        log_warning("target=%s offset=%" PRIu64 " lost_bytes=%" PRIu64 " damaged stream: %s", p->name, damage->offset,
-                    damage->lost_bytes, damage->reason);
+        if (p->live || p->runs > 0) /* a file that is no log is one line of its own */
+                log_warning("target=%s offset=%" PRIu64 " lost_bytes=%" PRIu64 " damaged stream: %s", p->name,
+                            damage->offset, damage->lost_bytes, damage->reason);
         if (p->alerting)
                 alerting_damage(p->alerting, damage->lost_bytes);
         if (p->runs == 0)

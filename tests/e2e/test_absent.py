@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What is not there: a daemon, a target, a safe directory, a disk to write on. Said in one line, with what to do."""
+import gzip
 import json
+import shutil
 import subprocess
 
 import pytest
 
-from harness import CLIENT, DAEMON, DEADLINE_S, LOGS, Daemon, client
+from harness import CLIENT, DAEMON, DEADLINE_S, LOGS, Daemon, client, running
 
 LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
 
@@ -50,6 +52,69 @@ def test_a_file_that_is_not_there_is_one_line(directory, args):
     done = client(*args, directory / "none.eventlog")
     assert one_line(done, "none.eventlog: No such file or directory").startswith(f"heapwatch {args[0]}: ")
     assert done.stdout == b"", "no URL, no dashes"
+
+
+@pytest.mark.parametrize("args", [["top", "--once"], ["pipe", "--format", "json"], ["summary"], ["trend"], ["check"], ["report"],
+                                  ["events"], ["convert", "--to", "hp"], ["alerts"], ["doctor"],
+                                  ["web", "--listen", "127.0.0.1:0"]])
+@pytest.mark.parametrize("content, words", [
+    (b"# Some notes\n", "not an eventlog: it does not begin with hdrb"), (b"", "not an eventlog: it is empty"),
+    (b"\xfd7zXZ\x00" + bytes(50), "xz data"), (gzip.compress(bytes(1000)), "not an eventlog"),
+    (gzip.compress(bytes(range(256)))[:15], "its gzip archive breaks off")], ids=["text", "empty", "xz", "gz", "torn"])
+def test_a_file_that_is_no_log_is_one_line(directory, args, content, words):
+    (directory / "x").write_bytes(content)
+    done = client(*args, directory / "x")
+    assert one_line(done, "/x: ", words).startswith(f"heapwatch {args[0]}: ")
+    assert b"http" not in done.stdout
+
+
+def test_web_serves_what_can_be_read(directory):
+    (directory / "x").write_text("no log")
+    command = [CLIENT, "web", "--listen", "127.0.0.1:0", directory / "x", LOG]
+    with running(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as web:
+        assert b"/x: not an eventlog" in web.stderr.readline()
+        assert b"http://127.0.0.1:" in web.stdout.readline()
+
+
+def pack(method, path):
+    packed = subprocess.run([method, "-c", path], stdout=subprocess.PIPE, check=True).stdout
+    assert len(packed) < path.stat().st_size
+    return packed
+
+
+@pytest.mark.parametrize("method, ending", [("gzip", "gz"), ("zstd", "zst")])
+def test_compressed_logs_are_read_wherever_a_log_is_taken(directory, method, ending):
+    shutil.copy(LOG, directory / "run.eventlog")
+    (directory / f"run.eventlog.{ending}").write_bytes(pack(method, LOG))
+
+    def both(*args, status=0):
+        plain, packed = (client(*args, name, cwd=directory) for name in ("run.eventlog", f"run.eventlog.{ending}"))
+        assert packed.returncode == plain.returncode == status, packed.stderr
+        return plain.stdout, packed.stdout.replace(f"run.eventlog.{ending}".encode(), b"run.eventlog")
+
+    for args in (["events"], ["events", "--count"], ["trend"], ["summary"], ["check"], ["alerts"], ["convert", "--to", "hp"],
+                 ["pipe", "--format", "csv"], ["top", "--once", "--view", "bands", "--format", "json"]):
+        plain, packed = ([line for line in out.splitlines() if b'"time":' not in line] for out in both(*args))
+        assert plain == packed, args
+    both("doctor")
+    client("report", f"run.eventlog.{ending}", cwd=directory)
+    assert (directory / "run.html").stat().st_size > 10000
+    client("replay", f"run.eventlog.{ending}", "--to", "file:played", cwd=directory)
+    assert (directory / "played").read_bytes() == LOG.read_bytes()
+
+
+def test_a_truncated_archive_shows_what_there_is_and_says_so(directory):
+    (directory / "run.eventlog.gz").write_bytes(pack("gzip", LOG)[:-20000])
+    done = client("events", "--count", directory / "run.eventlog.gz")
+    assert done.returncode == 0 and b"HEAP_LIVE" in done.stdout
+    assert b"its gzip archive breaks off" in done.stderr and done.stderr.count(b"\n") == 1
+    assert b"its gzip archive breaks off" in client("top", "--once", directory / "run.eventlog.gz").stdout
+
+
+def test_a_compressed_log_cannot_be_watched_as_it_grows(directory):
+    (directory / "run.eventlog.gz").write_bytes(pack("gzip", LOG))
+    with Daemon(directory, f"a={directory}/run.eventlog.gz") as d:
+        assert "`heapwatch top FILE` reads it" in d.wait_state("a", "FAILED").detail
 
 
 def test_run_knows_a_source_file(directory):

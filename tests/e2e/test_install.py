@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What `make install` leaves is enough: programs that run, a library that a stranger's program links with."""
+import contextlib
 import os
 import re
-import shutil
 import subprocess
 
 import pytest
@@ -115,15 +115,80 @@ def test_pages_have_every_option(installed):
         assert not done.stderr
 
 
-def test_scripts_for_other_shells(installed):
-    """What zsh and fish would be given: they are not needed to know that the scripts ask the program."""
-    for path in ("zsh/site-functions/_heapwatch", "fish/vendor_completions.d/heapwatch.fish"):
-        assert "--complete" in (installed / "share" / path).read_text()
-    for shell in ("zsh", "fish"):
-        if shutil.which(shell):
-            script = installed / "share" / ("zsh/site-functions/_heapwatch" if shell == "zsh" else
-                                            "fish/vendor_completions.d/heapwatch.fish")
-            subprocess.run([shell, "-n", script], check=True)
+class Zsh:
+    """An interactive zsh with the installed completion, on a terminal of its own."""
+
+    def __init__(self, installed, directory):
+        env = {**os.environ, "TERM": "dumb", "PATH": f"{installed / 'bin'}:{os.environ['PATH']}", "HOME": str(directory),
+               "XDG_RUNTIME_DIR": str(directory)}
+        self.terminal, theirs = os.openpty()
+        self.process = subprocess.Popen(["zsh", "-f", "-i"], stdin=theirs, stdout=theirs, stderr=theirs, env=env, cwd=directory,
+                                        start_new_session=True)
+        os.close(theirs)
+        os.set_blocking(self.terminal, False)
+        self.seen = ""
+        self.type(f"fpath=({installed}/share/zsh/site-functions $fpath); autoload -U compinit; compinit -u -d {directory}/dump; "
+                  "setopt NO_BEEP; print -r -- read''y\n")
+        self.wait("ready")
+
+    def type(self, text):
+        os.write(self.terminal, text.encode())
+
+    def wait(self, text):
+        def there():
+            with contextlib.suppress(BlockingIOError):
+                self.seen += os.read(self.terminal, 65536).decode(errors="replace")
+            return text in self.seen
+        try:
+            wait_for(there, f"zsh to write {text!r}")
+        except AssertionError as e:
+            raise AssertionError(f"{e}; it wrote {self.seen!r}") from None
+
+    def completes(self, begun, whole):
+        """A tab behind `begun` makes it `whole`."""
+        self.seen = ""
+        self.type(begun + "\t")
+        self.wait(whole)
+        self.type("\x15")   # the line is taken back
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        self.process.kill()
+        self.process.wait()
+        os.close(self.terminal)
+
+
+# What is typed, and what it becomes: the only word that fits.
+WORDS = [("su", "summary"), ("top --view b", "bands"), ("top --view=al", "alerts"), ("ctl history x li", "live"),
+         ("report --sort st", "stddev"), ("completion f", "fish"), ("help doc", "doctor")]
+
+
+def test_zsh_completes(installed, directory):
+    (directory / "heapwatch").mkdir(mode=0o700)
+    with Daemon(directory / "heapwatch", f"api-1={LOGS / 'parallel-ghc9103' / 'run.eventlog'}") as d, \
+            Zsh(installed, directory) as zsh:
+        d.wait_state("api-1", "ENDED")
+        for begun, whole in WORDS:
+            zsh.completes(f"heapwatch {begun}", whole)
+        zsh.completes("heapwatch ctl remove ap", "api-1")
+        zsh.completes("heapwatchd --conf", "--config")
+
+
+def test_fish_completes(installed, directory):
+    (directory / "heapwatch").mkdir(mode=0o700)
+    with Daemon(directory / "heapwatch", f"api-1={LOGS / 'parallel-ghc9103' / 'run.eventlog'}") as d:
+        d.wait_state("api-1", "ENDED")
+        lines = [f"heapwatch {begun}" for begun, _ in WORDS] + ["heapwatch ctl remove ap", "heapwatchd --conf"]
+        script = installed / "share" / "fish" / "vendor_completions.d" / "heapwatch.fish"
+        done = subprocess.run(
+            ["fish", "--no-config", "-c", f"source {script}; for l in $argv; complete -C $l; echo; end", *lines],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=DEADLINE_S, check=True,
+            env={**os.environ, "PATH": f"{installed / 'bin'}:{os.environ['PATH']}", "HOME": str(directory),
+                 "XDG_RUNTIME_DIR": str(directory)})
+        offered = [{line.split("\t")[0].split("=")[-1] for line in part.splitlines()} for part in done.stdout.split("\n\n")]
+        assert offered[:len(lines)] == [{whole} for _, whole in WORDS] + [{"api-1"}, {"--config"}], done.stderr
 
 
 def test_bash_completes_commands_options_and_targets(installed, directory):

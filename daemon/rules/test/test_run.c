@@ -21,6 +21,7 @@
 #include "daemon/target/pipeline.h"
 #include "proto/base/process.h"
 #include "proto/eventlog/writer.h"
+#include "proto/archive/log_file.h"
 #include "proto/base/error.h"
 
 #define SECOND_NS   UINT64_C(1000000000)
@@ -286,19 +287,17 @@ static bool read_log(struct pipeline *p, const char *path, struct error *error)
 {
         static uint8_t buffer[READ_BUFFER_BYTES];
         uint32_t runs = model_run(pipeline_model(p))->ordinal;
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
+        struct error why;
+        struct log_file *file = log_file_open(path, &why);
         ssize_t n = 0;
 
-        while (fd >= 0 && ((n = read(fd, buffer, sizeof(buffer))) > 0 || (n < 0 && errno == EINTR)))
-                if (n > 0)
-                        (void)pipeline_bytes(p, buffer, (size_t)n); /* the sink takes everything */
-        if (fd < 0 || n < 0) {
-                error_set(error, "%s: %s", path, strerror(errno));
-                if (fd >= 0)
-                        close(fd);
-                return false;
-        }
-        close(fd);
+        if (!file)
+                return error_set(error, "%s: %s", path, why.text);
+        while ((n = log_file_read(file, buffer, sizeof(buffer))) > 0)
+                (void)pipeline_bytes(p, buffer, (size_t)n); /* the sink takes everything */
+        log_file_close(&file);
+        if (n < 0)
+                return error_set(error, "%s: %s", path, strerror((int)-n));
         if (model_run(pipeline_model(p))->ordinal > runs)
                 return true;
         return error_set(error, "%s: this is no eventlog", path);
@@ -332,7 +331,7 @@ bool rules_test_run(const struct ruleset *rules, const struct test_input *input,
         p = pipeline_new(&options, error);
         good = p && (input->n_logs ? play_logs : play_series)(p, input, error);
         if (good) {
-                (void)pipeline_finish(p);
+                (void)pipeline_finish(p, NULL);
                 ret->end_ns = model_time_ns(pipeline_model(p));
         }
         pipeline_destroy(&p);

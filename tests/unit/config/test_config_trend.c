@@ -14,6 +14,7 @@
 
 #include "daemon/config/config_trend.h"
 #include "daemon/source/log_length.h"
+#include "proto/archive/log_file.h"
 #include "daemon/trend/tracker.h"
 #include "proto/base/error.h"
 
@@ -79,8 +80,11 @@ static uint64_t length_of(const uint8_t *bytes, size_t size)
 
         assert_true(fd >= 0);
         assert_int_equal(write(fd, bytes, size), size);
-        uint64_t length = log_length_ns(fd);
         close(fd);
+        struct log_file *file = log_file_open(path, NULL);
+        assert_non_null(file);
+        uint64_t length = log_length_ns(file);
+        log_file_close(&file);
         unlink(path);
         return length;
 }

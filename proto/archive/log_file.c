@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: zlib and zstd have the same shape: bytes in, bytes out, as much as
+ * there is room for. A method is one function that moves what it can; all else
+ * (reading, the end, what is wrong) is the same for both. Files as they were
+ * written are read(2) into the caller's buffer; only their first bytes, read to
+ * tell what they are, come from ours.
+ *
+ * Several archives one behind the other are one log, as `cat a.gz b.gz` means.
+ */
+#include "proto/archive/log_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#define INPUT_BYTES 65536u
+#define MAGIC_BYTES 4u /* the longest beginning that tells a method */
+
+struct log_file {
+        int fd;
+        struct stat stat;
+        uint8_t input[INPUT_BYTES];
+        size_t at, n;    /* of the input: taken so far, there */
+        bool input_over; /* the file has no more */
+        bool inside;     /* an archive has begun and is not complete */
+        bool over;       /* no more bytes of the log */
+        const char *damage;
+        char damage_text[160];
+
+        bool (*unpack)(struct log_file *f, void *buffer, size_t size, size_t *ret_n); /* NULL: not packed */
+        z_stream zlib;
+        ZSTD_DStream *zstd;
+};
+
+/* -------------------------------------------------------------------- reading */
+
+static ssize_t read_fd(int fd, void *buffer, size_t size)
+{
+        ssize_t n;
+
+        do
+                n = read(fd, buffer, size);
+        while (n < 0 && errno == EINTR);
+        return n < 0 ? -errno : n;
+}
+
+/* Makes sure that some input is there, unless it is over. 0 or -errno. */
+static int fill(struct log_file *f)
+{
+        if (f->at < f->n || f->input_over)
+                return 0;
+        ssize_t n = read_fd(f->fd, f->input, sizeof(f->input));
+        if (n < 0)
+                return (int)n;
+        f->at = 0;
+        f->n = (size_t)n;
+        f->input_over = n == 0;
+        return 0;
+}
+
+/* ------------------------------------------------------------------- methods */
+
+/* No more can be had, because of `why`. */
+static bool damaged(struct log_file *f, const char *method, const char *why)
+{
+        (void)snprintf(f->damage_text, sizeof(f->damage_text), "its %s archive %s", method, why);
+        f->damage = f->damage_text;
+        return false;
+}
+
+static bool unpack_gzip(struct log_file *f, void *buffer, size_t size, size_t *ret_n)
+{
+        z_stream *z = &f->zlib;
+
+        z->next_in = f->input + f->at;
+        z->avail_in = (uInt)(f->n - f->at);
+        z->next_out = buffer;
+        z->avail_out = (uInt)(size < INPUT_BYTES ? size : INPUT_BYTES);
+        uInt room = z->avail_out;
+        f->inside = true;
+        int r = inflate(z, Z_NO_FLUSH);
+        f->at = f->n - z->avail_in;
+        *ret_n = room - z->avail_out;
+        if (r == Z_STREAM_END) {
+                f->inside = false;
+                return inflateReset(z) == Z_OK;
+        }
+        return r == Z_OK || r == Z_BUF_ERROR || damaged(f, "gzip", "is damaged");
+}
+
+static bool unpack_zstd(struct log_file *f, void *buffer, size_t size, size_t *ret_n)
+{
+        ZSTD_inBuffer in = { f->input, f->n, f->at };
+        ZSTD_outBuffer out = { buffer, size, 0 };
+        size_t r = ZSTD_decompressStream(f->zstd, &out, &in);
+
+        f->at = in.pos;
+        *ret_n = out.pos;
+        if (ZSTD_isError(r) && ZSTD_getErrorCode(r) == ZSTD_error_frameParameter_windowTooLarge)
+                return damaged(f, "zstd", "needs a window of more than 128 MiB (made with --long or --ultra)");
+        f->inside = r != 0;
+        return !ZSTD_isError(r) || damaged(f, "zstd", "is damaged");
+}
+
+static bool begin_gzip(struct log_file *f)
+{
+        f->unpack = unpack_gzip;
+        return inflateInit2(&f->zlib, 15 + 16) == Z_OK;
+}
+
+static bool begin_zstd(struct log_file *f)
+{
+        f->unpack = unpack_zstd;
+        f->zstd = ZSTD_createDStream();
+        return f->zstd && !ZSTD_isError(ZSTD_DCtx_setParameter(f->zstd, ZSTD_d_windowLogMax, LIMIT_ZSTD_WINDOW_LOG));
+}
+
+/* How files begin. */
+static const struct method {
+        const char *magic;
+        size_t n;
+        bool (*begin)(struct log_file *f);
+} methods[] = {
+        { "\x1f\x8b", 2, begin_gzip },
+        { "\x28\xb5\x2f\xfd", 4, begin_zstd },
+};
+
+/* A frame that zstd skips may come first: 50 to 5f 2a 4d 18. */
+static bool is_skippable(const struct log_file *f)
+{
+        return f->n >= 4 && (f->input[0] & 0xf0) == 0x50 && !memcmp(f->input + 1, "\x2a\x4d\x18", 3);
+}
+
+/* False when out of memory. */
+static bool choose(struct log_file *f)
+{
+        if (is_skippable(f))
+                return begin_zstd(f);
+        for (size_t i = 0; i < sizeof(methods) / sizeof(methods[0]); i++)
+                if (f->n >= methods[i].n && !memcmp(f->input, methods[i].magic, methods[i].n))
+                        return methods[i].begin(f);
+        return true;
+}
+
+/* ------------------------------------------------------------------------ open */
+
+struct log_file *log_file_open(const char *path, struct error *error)
+{
+        struct log_file *f = calloc(1, sizeof(*f));
+        int r = 0;
+
+        if (!f) {
+                error_set(error, "out of memory");
+                return NULL;
+        }
+        f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+        if (f->fd < 0 || fstat(f->fd, &f->stat) < 0)
+                r = -errno;
+        while (r == 0 && f->n < MAGIC_BYTES && !f->input_over) {
+                ssize_t n = read_fd(f->fd, f->input + f->n, sizeof(f->input) - f->n);
+                f->input_over = n == 0;
+                if (n < 0)
+                        r = (int)n;
+                else
+                        f->n += (size_t)n;
+        }
+        if (r == 0 && !choose(f))
+                r = -ENOMEM;
+        if (r < 0) {
+                error_set(error, "%s", strerror(-r));
+                log_file_close(&f);
+        }
+        return f;
+}
+
+void log_file_close(struct log_file **fp)
+{
+        struct log_file *f = *fp;
+
+        *fp = NULL;
+        if (!f)
+                return;
+        if (f->unpack == unpack_gzip)
+                (void)inflateEnd(&f->zlib);
+        (void)ZSTD_freeDStream(f->zstd); /* NULL is allowed */
+        if (f->fd >= 0)
+                (void)close(f->fd); /* opened for reading only */
+        free(f);
+}
+
+/* ------------------------------------------------------------------------ read */
+
+static ssize_t read_plain(struct log_file *f, void *buffer, size_t size)
+{
+        size_t n = f->n - f->at;
+
+        if (n == 0)
+                return read_fd(f->fd, buffer, size);
+        n = n < size ? n : size;
+        memcpy(buffer, f->input + f->at, n);
+        f->at += n;
+        return (ssize_t)n;
+}
+
+ssize_t log_file_read(struct log_file *f, void *buffer, size_t size)
+{
+        size_t n = 0;
+
+        if (!f->unpack)
+                return read_plain(f, buffer, size);
+        while (n == 0 && !f->over) {
+                int r = fill(f);
+                if (r < 0)
+                        return r;
+                if (f->at == f->n && f->input_over && !f->inside) {
+                        f->over = true;
+                        break;
+                }
+                size_t before = f->at;
+                f->over = !f->unpack(f, buffer, size, &n);
+                if (n == 0 && f->at == before && f->input_over && !f->over) {
+                        (void)damaged(f, f->zstd ? "zstd" : "gzip", "breaks off");
+                        f->over = true;
+                }
+        }
+        return (ssize_t)n;
+}
+
+bool log_file_skip(struct log_file *f, uint64_t n)
+{
+        static uint8_t waste[INPUT_BYTES];
+        uint64_t here = f->unpack ? 0 : f->n - f->at;
+
+        if (!f->unpack && n > here && S_ISREG(f->stat.st_mode) && n - here <= INT64_MAX) {
+                f->at = f->n;
+                return lseek(f->fd, (off_t)(n - here), SEEK_CUR) >= 0;
+        }
+        while (n > 0) {
+                ssize_t got = log_file_read(f, waste, n < sizeof(waste) ? (size_t)n : sizeof(waste));
+                if (got <= 0)
+                        return false;
+                n -= (uint64_t)got;
+        }
+        return true;
+}
+
+const char *log_file_damage(const struct log_file *f)
+{
+        return f->damage;
+}
+
+bool log_file_is_packed(const struct log_file *f)
+{
+        return f->unpack;
+}
+
+const struct stat *log_file_stat(const struct log_file *f)
+{
+        return &f->stat;
+}

@@ -1,0 +1,1 @@
+sources := log_file.c
