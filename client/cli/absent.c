@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * absent.c - DESIGN: whether somebody listens is asked with a plain connect(2),
- * for ZeroMQ waits for who is not there. A directory is only complained about
- * when nobody listens in it: it may have been opened to others afterwards.
+ * for ZeroMQ waits for who is not there. A directory that others may enter, but
+ * not write to, is only complained about when nobody listens in it: it may have
+ * been opened to them afterwards.
  */
 #include "client/cli/absent.h"
 
@@ -49,23 +50,32 @@ static bool nobody_listens(const char *path)
         return refused;
 }
 
+/* Why no daemon starts in this directory; NULL: one could. */
+static const char *objection(const struct stat *st)
+{
+        if (!S_ISDIR(st->st_mode))
+                return "is not a directory";
+        if (st->st_mode & 077)
+                return "can be entered by others, so no daemon starts in it; chmod 700 it";
+        return st->st_uid != geteuid() ? "belongs to another user, and no daemon runs in it" : NULL;
+}
+
 bool absent_for_good(const char *endpoint, struct error *error)
 {
         static const char scheme[] = "ipc://";
-        char directory[256];
-        const char *path = endpoint + sizeof(scheme) - 1, *slash;
+        char directory[256], untrusted[ERROR_TEXT_MAX];
+        const char *path = endpoint + sizeof(scheme) - 1, *slash, *reason;
         struct stat st;
 
+        if (hw_endpoint_check(endpoint, untrusted, sizeof(untrusted)) < 0) {
+                error_set(error, "%s", untrusted);
+                return true;
+        }
         if (strncmp(endpoint, scheme, sizeof(scheme) - 1) || !(slash = strrchr(path, '/')) || slash == path ||
             (size_t)(slash - path) >= sizeof(directory))
                 return false;
         (void)snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path), path);
-        if (lstat(directory, &st) < 0 || !nobody_listens(path))
-                return false;
-        const char *reason = !S_ISDIR(st.st_mode) ? "is not a directory"
-                             : st.st_mode & 077   ? "can be entered by others, so no daemon starts in it; chmod 700 it"
-                             : st.st_uid != geteuid() ? "belongs to another user, and no daemon runs in it"
-                                                      : NULL;
+        reason = lstat(directory, &st) == 0 && nobody_listens(path) ? objection(&st) : NULL;
         if (!reason)
                 return false;
         error_set(error, "%s: %s, or set HEAPWATCH_DIR to a directory that only you can enter", directory, reason);

@@ -16,8 +16,8 @@ struct error;
 char *absent_daemon(char *out, size_t size, const char *endpoint);
 
 /*
- * Whether no daemon can be at an ipc endpoint, because nobody listens and heapwatchd refuses its directory; the
- * sentence in `error` says what to change. False for other endpoints.
+ * Whether no daemon of ours can be at an ipc endpoint: it is not to be trusted (hw_endpoint_check), or nobody listens
+ * and heapwatchd refuses its directory; the sentence in `error` says what to change. False for other endpoints.
  */
 bool absent_for_good(const char *endpoint, struct error *error);
 

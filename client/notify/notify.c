@@ -22,6 +22,7 @@
 #include "client/notify/acting.h"
 #include "client/notify/say.h"
 #include "heapwatch/wire.h"
+#include "proto/base/error.h"
 #include "proto/cli/options.h"
 #include "proto/wire/state_path.h"
 
@@ -105,6 +106,11 @@ static int act(struct notify *n, uint64_t id)
                 how.record_before = before;
         } else {
                 say_warning("there is no directory for what is to be kept over a restart; set XDG_STATE_HOME");
+        }
+        char reason[ERROR_TEXT_MAX];
+        if (hw_endpoint_check(n->endpoint, reason, sizeof(reason)) < 0) {
+                command_error(&command_notify, "%s", reason);
+                return EXIT_USAGE;
         }
         struct acting *acting = acting_new(&how);
         if (!acting)

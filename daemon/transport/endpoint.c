@@ -12,6 +12,7 @@
  */
 #include "daemon/transport/endpoint.h"
 #include "proto/base/error.h"
+#include "proto/wire/trust.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -74,20 +75,6 @@ static int prepare_tcp(struct endpoint *e, const char *text, struct error *error
 
 /* ---------------------------------------------------------------- ipc */
 
-/* A parent in which anyone may rename entries gives no safety to what is in it. */
-static bool parent_is_open(const char *directory)
-{
-        char parent[ENDPOINT_MAX];
-        struct stat st;
-
-        (void)snprintf(parent, sizeof(parent), "%s", directory);
-        char *slash = strrchr(parent, '/');
-        if (slash == parent)
-                slash++;
-        *slash = '\0';
-        return stat(parent, &st) == 0 && (st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX);
-}
-
 /* Opens the directory of the socket, made when it is missing, and checks it. A descriptor or -errno. */
 static int open_directory(const char *directory, struct error *error)
 {
@@ -100,14 +87,15 @@ static int open_directory(const char *directory, struct error *error)
                 return error_code(error, errno == ELOOP || errno == ENOTDIR ? -EACCES : -errno,
                                   "%s: must be a directory of your own, not a link or a file: %s", directory,
                                   strerror(errno));
-        const char *reason = fstat(fd, &st)              ? "cannot be examined"
-                             : st.st_uid != geteuid()    ? "belongs to another user"
-                             : st.st_mode & 077          ? "can be entered by others; chmod 700 it"
-                             : parent_is_open(directory) ? "stands in a directory where anyone may rename it"
-                                                         : NULL;
-        if (!reason)
+        const char *reason = fstat(fd, &st)           ? "cannot be examined"
+                             : st.st_uid != geteuid() ? "belongs to another user"
+                             : st.st_mode & 077       ? "can be entered by others; chmod 700 it"
+                                                      : NULL;
+        if (!reason && trust_parents(directory, geteuid(), error))
                 return fd;
         close(fd);
+        if (!reason)
+                return -EACCES;
         return error_code(error, -EACCES, "%s: %s, or choose a directory that only you can enter", directory, reason);
 }
 

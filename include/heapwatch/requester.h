@@ -48,7 +48,8 @@ typedef void hw_reply_handler(void *ctx, int status, const Hw__Reply *reply);
 
 /*
  * For the daemons of these publish endpoints, which are copied; NULL or 0: the default one. NULL with errno: ENOMEM,
- * EINVAL (an endpoint is malformed) or what the system said. Connecting happens in the background.
+ * EINVAL (an endpoint is malformed), EPERM (it is not to be trusted: hw_endpoint_check) or what the system said.
+ * Connecting happens in the background.
  */
 struct hw_requester *hw_requester_new(const char *const *publish_endpoints, size_t n);
 
@@ -81,7 +82,7 @@ size_t hw_requester_pump(struct hw_requester *r);
  * Sends one request to the daemon of this publish endpoint and waits for its
  * replies, `each` being called for every one (borrowed). The time-out is for
  * all of it. The request's id is set. Returns 0, -EINVAL (the endpoint is
- * malformed), -ETIMEDOUT, -EPROTO (malformed reply) or -ENOMEM. An error reply
+ * malformed), -EPERM (it is not to be trusted), -ETIMEDOUT, -EPROTO (malformed reply) or -ENOMEM. An error reply
  * is passed to `each` like any other.
  */
 int hw_request(const char *publish_endpoint, Hw__Request *request, int timeout_ms,

@@ -57,7 +57,8 @@ enum hw_subscriber_event {
         HW_SUBSCRIBER_ALIVE = 5    /* back after STALE, same epoch */
 };
 
-/* Returns NULL with errno: ENOMEM, EINVAL (an endpoint is malformed). Connecting happens in the background. */
+/* Returns NULL with errno: ENOMEM, EINVAL (an endpoint is malformed), EPERM (hw_endpoint_check refuses it). Connecting
+   happens in the background. */
 struct hw_subscriber *hw_subscriber_new(const struct hw_subscriber_options *options);
 void hw_subscriber_destroy(struct hw_subscriber **s);
 

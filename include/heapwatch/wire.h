@@ -102,6 +102,15 @@ int hw_default_directory(char *ret_path, size_t size);
 /* "ipc://<directory>/publish" and ".../request". */
 int hw_default_endpoints(char *ret_publish, char *ret_request, size_t size);
 
+/*
+ * Whether what listens at a publish endpoint, and beside it for requests, can be trusted to be the daemon that was
+ * meant: an ipc socket must be in a directory in which and above which only this user, root and (where an endpoint is
+ * named that is not the default) that directory's owner may change anything, and be one of theirs. A default directory
+ * that is missing is made where anybody else could make it. Subscribers and requesters refuse other endpoints
+ * themselves. Returns 0, -EPERM, or -EACCES (the directory may not be entered), then with a sentence in `reason`.
+ */
+int hw_endpoint_check(const char *publish, char *reason, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

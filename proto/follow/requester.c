@@ -30,6 +30,7 @@
 #include "proto/follow/wakeup.h"
 #include "proto/follow/zparts.h"
 #include "proto/wire/endpoints.h"
+#include "proto/wire/trust.h"
 
 #define SLOTS_MAX (UINT32_C(1) << 20) /* of all daemons; more than any number of them fills in practice */
 #define NONE      UINT32_MAX
@@ -373,6 +374,8 @@ static int open_line(struct hw_requester *r, struct line *line, const char *publ
         *line = (struct line){ .first = NONE, .last = NONE };
         if (endpoint_request(endpoint, sizeof(endpoint), publish) < 0)
                 return -EINVAL;
+        if (trust_endpoint(endpoint, NULL) < 0)
+                return -EPERM;
         line->socket = zparts_open(r->zmq, ZMQ_DEALER);
         if (!line->socket)
                 return -errno;

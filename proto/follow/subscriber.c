@@ -25,6 +25,7 @@
 #include "proto/follow/limits.h"
 #include "proto/follow/wakeup.h"
 #include "proto/wire/endpoints.h"
+#include "proto/wire/trust.h"
 #include "proto/follow/zparts.h"
 #include "proto/wire/limits.h"
 
@@ -104,6 +105,8 @@ static int open_link(struct hw_subscriber *s, struct link *l, const char *publis
 
         if (r < 0)
                 return -EINVAL;
+        if (trust_endpoint(publish, NULL) < 0 || trust_endpoint(request, NULL) < 0)
+                return -EPERM;
         l->updates = zparts_open(s->zmq, ZMQ_SUB);
         l->requests = zparts_open(s->zmq, ZMQ_DEALER);
         if (!l->updates || !l->requests)

@@ -494,7 +494,8 @@ static void test_request(void **state)
         assert_int_equal(n, 4);
         assert_int_equal(ask_with(-1, 300, &n), -ETIMEDOUT);
         assert_int_equal(n, 0);
-        assert_int_equal(hw_request("ipc:///tmp/hw-nobody/publish", r, 100, count_reply, &n), -ETIMEDOUT);
+        assert_int_equal(hw_request("ipc:///run/hw-nobody/publish", r, 100, count_reply, &n), -ETIMEDOUT);
+        assert_int_equal(hw_request("ipc:///tmp/hw-nobody/publish", r, 100, count_reply, &n), -EPERM); /* anyone's */
         assert_int_equal(hw_request("nonsense", r, 100, count_reply, &n), -EINVAL);
         hw_request_destroy(&r);
 }

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * trust.c - DESIGN: a directory that is ours (or root's, or of the user whose
+ * daemon was named) in which nobody else may write, below directories that
+ * nobody else can rename, holds nobody else's socket, now or later. So one look
+ * before connecting is enough, although ZeroMQ connects again and again. What
+ * listens now is asked for its user as well.
+ *
+ * A directory that is missing could be made by anybody where others may write:
+ * our own default one we make ourselves, another is refused there.
+ */
+#include "proto/wire/trust.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "heapwatch/wire.h"
+#include "proto/base/error.h"
+#include "proto/wire/endpoints.h"
+
+#define IPC "ipc://"
+
+static bool is_one_of_us(uid_t uid, uid_t owner)
+{
+        return uid == 0 || uid == geteuid() || uid == owner;
+}
+
+/* ------------------------------------------------------- the directories above */
+
+/* The directory that `path` is in, without links. False with errno. */
+static bool parent_of(const char *path, char out[PATH_MAX])
+{
+        char copy[PATH_MAX];
+        char *slash;
+
+        if ((size_t)snprintf(copy, sizeof(copy), "%s", path) >= sizeof(copy)) {
+                errno = ENAMETOOLONG;
+                return false;
+        }
+        slash = strrchr(copy, '/');
+        if (slash == copy)
+                slash++;
+        if (slash)
+                *slash = '\0';
+        return realpath(slash ? copy : ".", out) != NULL;
+}
+
+bool trust_parents(const char *directory, uid_t owner, struct error *error)
+{
+        char at[PATH_MAX];
+        struct stat st;
+
+        if (!parent_of(directory, at))
+                return error_set(error, "%s: %s", directory, strerror(errno));
+        for (;;) {
+                if (stat(at, &st) < 0)
+                        return error_set(error, "%s: %s", at, strerror(errno));
+                if (!is_one_of_us(st.st_uid, owner))
+                        return error_set(error, "%s: %s above it belongs to another user, who may replace it",
+                                         directory, at);
+                if ((st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX))
+                        return error_set(error, "%s: stands in %s, where anyone may rename it", directory, at);
+                char *slash = strrchr(at, '/');
+                if (!slash || !slash[1])
+                        return true;
+                slash[slash == at] = '\0'; /* "/" stays */
+        }
+}
+
+/* ------------------------------------------------------------- the directory */
+
+/* Whether the endpoint is the one that a client takes when none is named. */
+static bool is_default(const char *endpoint)
+{
+        char publish[ENDPOINT_MAX], request[ENDPOINT_MAX];
+
+        return hw_default_endpoints(publish, request, sizeof(publish)) == 0 &&
+               (!strcmp(endpoint, publish) || !strcmp(endpoint, request));
+}
+
+static bool may_be_written_by_others(const char *directory)
+{
+        char parent[PATH_MAX];
+        struct stat st;
+
+        return parent_of(directory, parent) && stat(parent, &st) == 0 && (st.st_mode & S_IWOTH);
+}
+
+/* What is not there cannot be trusted to become ours. 0, or a negative errno. */
+static int check_missing(const char *directory, bool ours, struct error *error)
+{
+        if (!may_be_written_by_others(directory) || (ours && mkdir(directory, 0700) == 0))
+                return 0;
+        return error_code(error, -EPERM, "%s: does not exist, and anyone could make it; start its daemon first",
+                          directory);
+}
+
+static int refuse_entry(const char *directory, struct error *error)
+{
+        return error_code(error, -EACCES,
+                          "%s: may not be entered by you; ask as the user whose daemon it is (for that of the system: "
+                          "sudo)",
+                          directory);
+}
+
+/* 0 with the directory's owner, 1 when there is none, or a negative errno. */
+static int check_directory(const char *directory, bool ours, uid_t *ret_owner, struct error *error)
+{
+        struct stat st;
+
+        if (lstat(directory, &st) < 0) {
+                if (errno == EACCES)
+                        return refuse_entry(directory, error);
+                int r = errno == ENOENT ? check_missing(directory, ours, error) : 0; /* connecting says what is wrong */
+                return r < 0 ? r : 1;
+        }
+        if (!S_ISDIR(st.st_mode))
+                return error_code(error, -EPERM, "%s: is not a directory", directory);
+        if (ours && st.st_uid != geteuid() && st.st_uid != 0)
+                return error_code(error, -EPERM, "%s: belongs to another user, whose daemon is not yours", directory);
+        if (st.st_mode & (S_IWGRP | S_IWOTH))
+                return error_code(error, -EPERM, "%s: others may write to it; chmod 700 it", directory);
+        if (!trust_parents(directory, st.st_uid, error))
+                return -EPERM;
+        *ret_owner = st.st_uid;
+        return faccessat(AT_FDCWD, directory, X_OK, AT_EACCESS) < 0 ? refuse_entry(directory, error) : 0;
+}
+
+/* ------------------------------------------------------------------ the peer */
+
+/* The user of the process that listens there. False when nobody does, or it cannot be told. */
+static bool peer_of(const char *path, uid_t *ret_uid)
+{
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        struct ucred peer = { .uid = 0 };
+        socklen_t size = sizeof(peer);
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        bool known;
+
+        if (fd < 0)
+                return false;
+        (void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+        known = connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 &&
+                getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+        (void)close(fd);
+        *ret_uid = peer.uid;
+        return known;
+}
+
+int trust_endpoint(const char *endpoint, struct error *error)
+{
+        const char *path = endpoint + strlen(IPC), *slash = strrchr(endpoint, '/');
+        char directory[ENDPOINT_MAX];
+        uid_t owner = 0, peer;
+        int r;
+
+        if (strncmp(endpoint, IPC, strlen(IPC)) != 0)
+                return 0; /* tcp: nothing tells one user of the machine from the other */
+        if (*path != '/' || slash == path || (size_t)(slash - path) >= sizeof(directory))
+                return error_code(error, -EPERM, "%s: expected ipc:///DIRECTORY/NAME with an absolute path", endpoint);
+        (void)snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path), path);
+        r = check_directory(directory, is_default(endpoint), &owner, error);
+        if (r != 0)
+                return r < 0 ? r : 0;
+        if (peer_of(path, &peer) && !is_one_of_us(peer, owner))
+                return error_code(error, -EPERM, "%s: what listens there is another user's (uid %lu)", path,
+                                  (unsigned long)peer);
+        return 0;
+}
+
+int hw_endpoint_check(const char *publish, char *reason, size_t size)
+{
+        char request[ENDPOINT_MAX];
+        struct error error;
+        int r = trust_endpoint(publish, &error);
+
+        if (r == 0 && endpoint_request(request, sizeof(request), publish) == 0)
+                r = trust_endpoint(request, &error);
+        if (r < 0)
+                (void)snprintf(reason, size, "%s", error.text);
+        return r;
+}
