@@ -15,7 +15,7 @@ AR      ?= ar
 OBJCOPY ?= objcopy
 CFLAGS  ?= -O2 -g
 VERSION := 0.1.0
-# The library's SONAME: one more whenever a program built before would no longer run with it (scripts/check-abi says so).
+# The library's SONAME: one more whenever a program built with the last release would no longer run with it (`make abi`).
 SOVERSION := 0
 
 ifeq ($(MODE),release)
@@ -152,7 +152,7 @@ $(O)/libinternal.a: $(LIB_OBJ)
 # What is installed: one object, in which no name is global but those of the public headers.
 $(OBJ)/libheapwatch.o: $(LIB_OBJ)
 	$(Q)$(CC) $(CFLAGS) -r -nostdlib -o $@ $^
-	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='hw_*' $@
+	$(Q)$(OBJCOPY) --wildcard --keep-global-symbol='hw_[a-z]*' $@
 
 $(O)/libheapwatch.a: $(OBJ)/libheapwatch.o
 	$(call SAY,AR,$@)
@@ -168,11 +168,15 @@ $(O)/heapwatch.pc: scripts/install/heapwatch.pc.in Makefile
 
 $(O)/heapwatchd: $(OBJ)/daemon/main.o $(DAEMON_OBJ) $(O)/libinternal.a
 	$(call SAY,LD,$@)
-	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_DAEMON) $(LIBS_LIB)
+	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_DAEMON) $(LIBS_LIB)
 
 $(O)/heapwatch: $(OBJ)/client/main.o $(CLIENT_OBJ) $(O)/libinternal.a
 	$(call SAY,LD,$@)
-	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_CLIENT) $(LIBS_LIB)
+	$(Q)$(CC) -o $@ $(filter-out %.map,$^) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_CLIENT) $(LIBS_LIB)
+
+# A name of ours must not take the place of a library's (libkrb5, below ZeroMQ, has a profile_init too).
+$(PROGRAMS): HW_LDFLAGS += -Wl,--version-script=scripts/program.map
+$(PROGRAMS): scripts/program.map
 
 # Man pages have their options from the programs.
 $(MAN): $(O)/man/%: docs/man/% scripts/man $(PROGRAMS)
@@ -270,6 +274,11 @@ style:
 	$(Q)scripts/check-docs
 	$(Q)scripts/draw-house --check
 .PHONY: style
+
+#: abi         whether programs built with the last release still run with this libheapwatch.so
+abi: $(O)/libheapwatch.so
+	$(Q)scripts/check-abi $<
+.PHONY: abi
 
 #: tidy        clang-tidy over the sources, with the list of .clang-tidy
 tidy: $(GEN)/heapwatch/heapwatch.pb-c.h

@@ -22,7 +22,8 @@ extern "C" {
 /*
  * Messages are allocated by this library only, and counted. Never put one on a stack or into a struct of your own: a
  * later version of the library has larger ones (fields are only ever appended), and its functions would read beyond
- * yours. Read them in place; keep one, or any message inside it, by a reference:
+ * yours. So none of the generated functions of heapwatch.pb-c.h is exported. Read messages in place; keep one, or any
+ * message inside it, by a reference:
  *
  *     const Hw__Heap *heap = (const Hw__Heap *)hw_message_ref(&update->heap->base);
  *     ... the update may go, the heap stays ...
