@@ -77,11 +77,13 @@ static void print_bands(struct printer *p, const struct world_target *t)
         free(bands.bands);
 }
 
-/* The newest samples of one series, oldest first. False when there are none, or out of memory. */
-static bool newest_samples(const struct ring *r, Hw__Series series, Hw__Samples *s)
+/* The newest samples of one series, oldest first: those that are kept singly. False: there are none; out of memory. */
+static bool newest_samples(const struct past *past, Hw__Series series, Hw__Samples *s)
 {
-        size_t n = r->count < SPARK_SAMPLES ? r->count : SPARK_SAMPLES;
+        size_t n = 0;
 
+        while (n < past->n && n < SPARK_SAMPLES && past->points[past->n - n - 1].count == 1)
+                n++;
         hw__samples__init(s);
         if (!n)
                 return false;
@@ -90,10 +92,10 @@ static bool newest_samples(const struct ring *r, Hw__Series series, Hw__Samples 
         s->times_ns = calloc(n, sizeof(*s->times_ns));
         s->values = calloc(n, sizeof(*s->values));
         for (size_t i = 0; s->times_ns && s->values && i < n; i++) {
-                const struct point *point = ring_newest(r, n - 1 - i);
+                const struct past_point *point = &past->points[past->n - n + i];
 
                 s->times_ns[i] = point->time_ns;
-                s->values[i] = (uint64_t)point->value;
+                s->values[i] = (uint64_t)point->last;
                 s->n_times_ns = s->n_values = i + 1;
         }
         return s->n_values > 0;
@@ -106,7 +108,7 @@ static void print_heap(struct printer *p, const struct world_target *t)
 
         heap.samples = list;
         for (int i = 1; i < WORLD_SERIES; i++) {
-                if (newest_samples(&t->series[i], (Hw__Series)i, &samples[i]))
+                if (newest_samples(history_series(t->history, (Hw__Series)i), (Hw__Series)i, &samples[i]))
                         list[heap.n_samples++] = &samples[i];
         }
         PRINT_BODY(p, t, HEAP, heap, &heap);
@@ -174,16 +176,15 @@ static void print_notes(struct printer *p, const struct world_target *t)
 
 static void print_gc(struct printer *p, const struct world_target *t)
 {
-        const struct history *h = p->source->history;
-        const struct history_target *past = h ? history_find(h, t->daemon, t->name) : NULL;
+        const struct collections *all = t->history ? &t->history->collections : NULL;
         Hw__Gc gc = *t->gc;
 
-        if (past && past->run == t->run && past->collections.n) {
-                gc.collections = calloc(past->collections.n, sizeof(*gc.collections));
-                for (size_t i = 0; gc.collections && i < past->collections.n; i++)
-                        gc.collections[gc.n_collections++] = &past->collections.list[i];
-                gc.has_collections_dropped = past->collections.left_out > 0;
-                gc.collections_dropped = past->collections.left_out;
+        if (all && all->n) {
+                gc.collections = calloc(all->n, sizeof(*gc.collections));
+                for (size_t i = 0; gc.collections && i < all->n; i++)
+                        gc.collections[gc.n_collections++] = &all->list[i];
+                gc.has_collections_dropped = all->left_out > 0;
+                gc.collections_dropped = all->left_out;
         }
         PRINT_BODY(p, t, GC, gc, &gc);
         if (gc.n_collections)

@@ -7,7 +7,6 @@
 #define HW_CLIENT_API_STATE_JSON_H
 
 #include "client/feed/feed.h"
-#include "client/history/history.h"
 #include "client/state/world.h"
 #include "proto/base/json_out.h"
 
@@ -42,7 +41,6 @@ struct state_source {
         const struct feed *feed; /* names of the daemons */
         size_t n_daemons;        /* endpoints that are followed */
         bool live, control;
-        const struct history *history; /* of files: their single collections; NULL: none */
         /* Unless NULL: writes an update of all notes of a target, if any, in place of the newest. */
         void (*put_notes)(void *ctx, struct json_out *j, const struct world_target *t);
         void *ctx;

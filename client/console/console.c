@@ -51,17 +51,19 @@ static void view_done(struct shown_view *v)
         free(v->state);
 }
 
-struct console *console_new(const struct world *world, bool live)
+const struct history_options console_past = {
+        .points = 4096, .columns = 512, .cells = (size_t)1 << 20, .keep_recent = true
+};
+
+struct console *console_new(struct world *world, bool live)
 {
         struct console *c = calloc(1, sizeof(*c));
         bool ok = c != NULL;
 
         if (!c)
                 return NULL;
-        c->live = c->scene.world = world;
-        c->scene.first_ns = UINT64_MAX;
-        c->scene.past = series_past_new();
-        c->scene.bands = band_past_new();
+        c->scene.world = c->live = world;
+        c->scene.band = &c->band_past;
         c->scene.live = live;
         c->scene.run_time = !live; /* of a log that is over the time of day says little */
         c->daemon = SIZE_MAX;
@@ -85,8 +87,7 @@ void console_destroy(struct console **c)
         world_destroy(&(*c)->frozen);
         world_destroy(&(*c)->before);
         recall_destroy(&(*c)->scene.recall);
-        series_past_destroy(&(*c)->scene.past);
-        band_past_destroy(&(*c)->scene.bands);
+        past_done(&(*c)->band_past);
         free(*c);
         *c = NULL;
 }
@@ -122,14 +123,11 @@ void console_prepare(struct console *c, uint64_t now_wall_ns)
 {
         if (!c->frozen)
                 c->scene.now_wall_ns = now_wall_ns;
+        if (c->scene.recall)
+                (void)recall_collect(c->scene.recall, c->live);
         find_target(c);
-        if (c->scene.recall && c->scene.past)
-                (void)recall_collect(c->scene.recall, c->scene.past);
         if (c->scene.target && !c->scene.left)
                 timeline_recall(c);
-        c->scene.first_ns = UINT64_MAX;
-        if (c->scene.past && c->scene.target)
-                c->scene.first_ns = series_past_first_ns(c->scene.past, c->scene.target);
         for (size_t i = 0; i < c->shown->n_tables; i++)
                 console_fill(c, &c->shown->tables[i]);
 }
@@ -137,10 +135,6 @@ void console_prepare(struct console *c, uint64_t now_wall_ns)
 void console_watch(struct console *c, size_t daemon, const Hw__Update *update)
 {
         journal_watch(&c->journal, c->live, daemon, update);
-        if (c->scene.past && series_past_watch(c->scene.past, daemon, update) < 0)
-                series_past_destroy(&c->scene.past); /* out of memory: charts show what the view has */
-        if (c->scene.bands && band_past_watch(c->scene.bands, daemon, update) < 0)
-                band_past_destroy(&c->scene.bands);
 }
 
 void console_forget(struct console *c, size_t daemon)
@@ -151,10 +145,8 @@ void console_forget(struct console *c, size_t daemon)
                 world_destroy(&c->before);
                 c->before = world_freeze(c->live); /* NULL, out of memory: the picture goes with the daemon */
         }
-        if (c->scene.past)
-                series_past_forget(c->scene.past, daemon);
-        if (c->scene.bands)
-                band_past_forget(c->scene.bands, daemon);
+        if (c->scene.recall)
+                recall_forget(c->scene.recall, daemon);
 }
 
 /* -------------------------------------------------------------- the picture */
@@ -241,19 +233,20 @@ const char *console_window(const struct console *c)
 /* The cursor begins at the newest moment and stays within what is shown. */
 static void step_cursor(struct console *c, int by)
 {
-        uint64_t from_ns, to_ns, step_ns = c->step_ns;
+        uint64_t step_ns = c->step_ns;
+        struct time_range range;
 
         if (!c->scene.target)
                 return;
-        scene_span(&c->scene, c->scene.target, &from_ns, &to_ns);
+        range = scene_span(&c->scene, c->scene.target);
         if (!step_ns)
-                step_ns = (to_ns - from_ns) / 100 + 1;
-        if (!c->has_cursor || c->cursor_ns > to_ns)
-                c->cursor_ns = to_ns;
+                step_ns = (range.to_ns - range.from_ns) / 100 + 1;
+        if (!c->has_cursor || c->cursor_ns > range.to_ns)
+                c->cursor_ns = range.to_ns;
         else if (by > 0)
-                c->cursor_ns = to_ns - c->cursor_ns > step_ns ? c->cursor_ns + step_ns : to_ns;
+                c->cursor_ns = range.to_ns - c->cursor_ns > step_ns ? c->cursor_ns + step_ns : range.to_ns;
         else
-                c->cursor_ns = c->cursor_ns > from_ns + step_ns ? c->cursor_ns - step_ns : from_ns;
+                c->cursor_ns = c->cursor_ns > range.from_ns + step_ns ? c->cursor_ns - step_ns : range.from_ns;
         c->has_cursor = true;
 }
 

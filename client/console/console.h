@@ -9,8 +9,9 @@
 
 #include "client/console/views/views.h"
 
-/* NULL when out of memory. `world` is borrowed, and read only. */
-struct console *console_new(const struct world *world, bool live);
+/* NULL when out of memory. `world` is borrowed; only what daemons remember is put into it. */
+struct console *console_new(struct world *world, bool live);
+extern const struct history_options console_past; /* what the console wants to be kept */
 void console_destroy(struct console **c);
 
 /* An update that the world is about to take in, and a daemon that the world is about to forget. */

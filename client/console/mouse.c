@@ -16,7 +16,7 @@ static void click_time(struct console *c, const struct hit *hit, int column)
 {
         double share = ((double)(column - hit->area.column) + 0.5) / (double)hit->area.width;
 
-        c->cursor_ns = hit->from_ns + (uint64_t)(share * (double)(hit->to_ns - hit->from_ns));
+        c->cursor_ns = hit->range.from_ns + (uint64_t)(share * (double)(hit->range.to_ns - hit->range.from_ns));
         c->has_cursor = true;
 }
 

@@ -284,7 +284,7 @@ static int run(void *filled)
         int status = EXIT_USAGE;
 
         signals_catch();
-        t->world = world_new();
+        t->world = world_new(&console_past);
         if (t->world)
                 status = show(t);
         world_destroy(&t->world);

@@ -357,6 +357,38 @@ int grid_whole_points(const struct grid *g, const struct grid_band *b, struct pa
         return put_points(g, b, 0, g->n, ret_past);
 }
 
+static bool copy_band(const struct grid_band *from, struct grid_band *to)
+{
+        *to = *from;
+        to->capacity = from->n;
+        to->cells = from->n ? malloc(from->n * sizeof(*to->cells)) : NULL;
+        if (from->n && !to->cells)
+                return false;
+        if (from->n)
+                memcpy(to->cells, from->cells, from->n * sizeof(*to->cells));
+        return true;
+}
+
+int grid_copy(const struct grid *g, struct grid *ret)
+{
+        bool ok;
+
+        *ret = *g;
+        ret->columns = g->n ? malloc(g->n * sizeof(*ret->columns)) : NULL;
+        ret->bands = g->n_bands ? calloc(g->n_bands, sizeof(*ret->bands)) : NULL;
+        ret->capacity = g->n;
+        ret->cap_bands = ret->bands ? g->n_bands : 0;
+        ok = copy_band(&g->total, &ret->total) && (ret->columns || !g->n) && (ret->bands || !g->n_bands);
+        if (ok && g->n)
+                memcpy(ret->columns, g->columns, g->n * sizeof(*ret->columns));
+        for (uint32_t i = 0; ok && i < g->n_bands; i++)
+                ok = copy_band(&g->bands[i], &ret->bands[i]);
+        if (ok)
+                return 0;
+        grid_clear(ret);
+        return -ENOMEM;
+}
+
 void grid_clear(struct grid *g)
 {
         struct grid empty = { .max_columns = g->max_columns, .max_cells = g->max_cells, .keep_recent = g->keep_recent };

@@ -2,7 +2,7 @@
 /*
  * grid.h - the past of all bands of one run on one common row of times.
  *
- * A column is a stretch of time with one census or several, a row is a band.
+ * A column is an interval of time with one census or several, a row is a band.
  * Both their number and their product are bounded: when a bound is met,
  * neighbouring columns are merged (minima and maxima kept), all of them or,
  * with keep_recent, older ones more often, so that the past fades and the
@@ -67,6 +67,9 @@ int grid_points(const struct grid *g, const struct grid_band *b, struct past *re
 
 /* Merges columns until there are at most `max` (at least 1). */
 void grid_limit(struct grid *g, size_t max);
+
+/* A copy of all. 0 or -ENOMEM (*ret is empty). */
+int grid_copy(const struct grid *g, struct grid *ret);
 
 /* Forgets all; the bounds stay. */
 void grid_clear(struct grid *g);

@@ -2,183 +2,358 @@
 /*
  * history.c - which sample goes where.
  *
- * DESIGN: targets in a hash table by daemon and name. All share the bound of
- * cells evenly, so a thousand targets have coarse pasts and one has a fine one.
+ * DESIGN: a series is one list of points: what the daemon remembers, then what came by itself since own_ns. Bands come
+ * as whole censuses (grid.h); what a daemon remembers of a band is coarser, and of another moment for each that was
+ * asked for, so it stays beside the censuses as it came and is put onto the total's points when it is read.
  */
 #include "client/history/history.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "proto/wire/limits.h"
+#include "proto/base/limits.h"
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wconversion"
-#include <uthash.h>
+static void set_bounds(struct history *h)
+{
+        for (size_t i = 0; i < HISTORY_SERIES; i++) {
+                h->series[i].max = h->options.points < 2 ? 2 : h->options.points;
+                h->series[i].fades = h->options.keep_recent;
+        }
+        h->bands.max_columns = h->options.columns;
+        h->bands.max_cells = h->options.cells;
+        h->bands.keep_recent = h->options.keep_recent;
+}
 
-#define NAME_MAX_BYTES (LIMIT_TARGET_NAME_BYTES + 24) /* "DAEMON:NAME" */
-#define LEAST_CELLS    4096u                          /* of one target, however many there are */
-
-struct entry {
-        char key[NAME_MAX_BYTES];
-        size_t daemon;
-        struct history_target target;
-        UT_hash_handle hh;
-};
-
-struct history {
-        struct history_options options;
-        struct entry *entries;
-        size_t n;
-};
+void history_bound(struct history *h, size_t points, size_t cells)
+{
+        h->options.points = h->options.points ? points : 0;
+        h->options.cells = cells;
+        set_bounds(h);
+}
 
 struct history *history_new(const struct history_options *options)
 {
         struct history *h = calloc(1, sizeof(*h));
 
-        if (h)
-                h->options = *options;
+        if (!h)
+                return NULL;
+        h->options = *options;
+        history_clear(h);
         return h;
 }
 
-static void clear(struct history_target *t)
+void history_clear(struct history *h)
 {
-        for (size_t i = 0; i < HISTORY_SERIES; i++)
-                past_done(&t->series[i]);
-        memset(t->samples, 0, sizeof(t->samples));
-        collections_done(&t->collections);
-        grid_clear(&t->bands);
-}
-
-static void forget(struct history *h, struct entry *e)
-{
-        HASH_DEL(h->entries, e);
-        h->n--;
-        clear(&e->target);
-        free(e);
+        for (size_t i = 0; i < HISTORY_SERIES; i++) {
+                past_done(&h->series[i]);
+                h->samples[i] = 0;
+                h->own_ns[i] = UINT64_MAX;
+                h->sampled[i] = h->recalled[i] = false;
+        }
+        collections_done(&h->collections);
+        grid_clear(&h->bands);
+        for (uint32_t i = 0; i < h->n_recalled; i++)
+                past_done(&h->recalled_bands[i]);
+        free(h->recalled_bands);
+        h->recalled_bands = NULL;
+        h->n_recalled = 0;
+        set_bounds(h);
 }
 
 void history_destroy(struct history **h)
 {
-        struct entry *e, *next;
-
         if (!*h)
                 return;
-        HASH_ITER(hh, (*h)->entries, e, next)
-        forget(*h, e);
+        history_clear(*h);
         free(*h);
         *h = NULL;
 }
 
-void history_reset(struct history *h, size_t daemon)
+static bool copy_recalled(struct history *to, const struct history *from)
 {
-        struct entry *e, *next;
-
-        HASH_ITER(hh, h->entries, e, next)
-        {
-                if (e->daemon == daemon)
-                        forget(h, e);
+        if (!from->n_recalled)
+                return true;
+        to->recalled_bands = calloc(from->n_recalled, sizeof(*to->recalled_bands));
+        if (!to->recalled_bands)
+                return false;
+        to->n_recalled = from->n_recalled;
+        for (uint32_t i = 0; i < from->n_recalled; i++) {
+                if (past_copy(&from->recalled_bands[i], &to->recalled_bands[i]) < 0)
+                        return false;
         }
+        return true;
 }
 
-static struct entry *find(const struct history *h, size_t daemon, const char *target)
+struct history *history_copy(const struct history *from)
 {
-        char key[NAME_MAX_BYTES];
-        struct entry *e;
+        struct history *to = history_new(&from->options);
+        bool ok = to != NULL;
 
-        (void)snprintf(key, sizeof(key), "%zu:%s", daemon, target);
-        HASH_FIND_STR(h->entries, key, e);
-        return e;
-}
-
-struct history_target *history_find(const struct history *h, size_t daemon, const char *target)
-{
-        struct entry *e = find(h, daemon, target);
-
-        return e ? &e->target : NULL;
-}
-
-/* Each target's share of the cells. */
-static void share_cells(struct history *h)
-{
-        size_t share = h->n ? h->options.max_cells / h->n : h->options.max_cells;
-        struct entry *e, *next;
-
-        HASH_ITER(hh, h->entries, e, next)
-        e->target.bands.max_cells = share > LEAST_CELLS ? share : LEAST_CELLS;
-}
-
-static struct entry *make(struct history *h, size_t daemon, const char *target)
-{
-        struct entry *e = calloc(1, sizeof(*e));
-
-        if (!e)
+        for (size_t i = 0; ok && i < HISTORY_SERIES; i++)
+                ok = past_copy(&from->series[i], &to->series[i]) == 0;
+        if (!ok || collections_copy(&from->collections, &to->collections) < 0 ||
+            grid_copy(&from->bands, &to->bands) < 0 || !copy_recalled(to, from)) {
+                history_destroy(&to);
                 return NULL;
-        (void)snprintf(e->key, sizeof(e->key), "%zu:%s", daemon, target);
-        e->daemon = daemon;
-        e->target.bands.max_columns = h->options.max_columns;
-        e->target.bands.keep_recent = h->options.keep_recent;
-        HASH_ADD_STR(h->entries, key, e);
-        h->n++;
-        share_cells(h);
-        return e;
-}
-#pragma GCC diagnostic pop
-
-static int take_samples(struct history *h, struct history_target *t, const Hw__Heap *heap)
-{
-        for (size_t i = 0; i < heap->n_samples; i++) {
-                const Hw__Samples *s = heap->samples[i];
-
-                if (!s->has_series || s->series <= 0 || s->series >= HISTORY_SERIES)
-                        continue;
-                for (size_t j = 0; j < s->n_times_ns && j < s->n_values; j++) {
-                        if (past_insert(&t->series[s->series], h->options.max_points, s->times_ns[j],
-                                        (double)s->values[j]) < 0)
-                                return -ENOMEM;
-                }
-                t->samples[s->series] += s->n_times_ns;
         }
+        memcpy(to->samples, from->samples, sizeof(to->samples));
+        memcpy(to->own_ns, from->own_ns, sizeof(to->own_ns));
+        memcpy(to->sampled, from->sampled, sizeof(to->sampled));
+        memcpy(to->recalled, from->recalled, sizeof(to->recalled));
+        return to;
+}
+
+/* ------------------------------------------------------------------ filling */
+
+/* One that is older than what the daemon was asked for is in its answer. */
+static int insert(struct history *h, Hw__Series series, uint64_t time_ns, double value)
+{
+        if (h->own_ns[series] == UINT64_MAX)
+                past_end(&h->series[series], time_ns);
+        else if (time_ns < h->own_ns[series] && h->recalled[series])
+                return 0;
+        if (time_ns < h->own_ns[series])
+                h->own_ns[series] = time_ns;
+        h->samples[series]++;
+        return past_insert(&h->series[series], time_ns, value);
+}
+
+static int take_samples(struct history *h, const Hw__Samples *s)
+{
+        int r = 0;
+
+        if (!s->has_series || s->series <= 0 || s->series >= HISTORY_SERIES)
+                return 0;
+        if (!h->sampled[s->series]) { /* what was derived gives way */
+                past_done(&h->series[s->series]);
+                set_bounds(h);
+                h->own_ns[s->series] = UINT64_MAX;
+                h->samples[s->series] = 0;
+                h->recalled[s->series] = false;
+                h->sampled[s->series] = true;
+        }
+        for (size_t i = 0; i < s->n_times_ns && i < s->n_values && r == 0; i++)
+                r = insert(h, s->series, s->times_ns[i], (double)s->values[i]);
+        return r;
+}
+
+static int take_heap(struct history *h, const Hw__Heap *heap)
+{
+        int r = 0;
+
+        for (size_t i = 0; i < heap->n_samples && r == 0; i++)
+                r = take_samples(h, heap->samples[i]);
+        return r;
+}
+
+static int derive(struct history *h, Hw__Series series, uint64_t time_ns, bool known, uint64_t value)
+{
+        return known && !h->sampled[series] ? insert(h, series, time_ns, (double)value) : 0;
+}
+
+static int take_collection(struct history *h, const Hw__Collection *c)
+{
+        int r = derive(h, HW__SERIES__SERIES_GC_PAUSE, c->end_time_ns, c->has_pause_ns, c->pause_ns);
+
+        r = r ? r : derive(h, HW__SERIES__SERIES_COPIED, c->end_time_ns, c->has_copied_bytes, c->copied_bytes);
+        r = r ? r : derive(h, HW__SERIES__SERIES_SLOP, c->end_time_ns, c->has_slop_bytes, c->slop_bytes);
+        return r ? r
+                 : derive(h, HW__SERIES__SERIES_FRAGMENTATION, c->end_time_ns, c->has_fragmentation_bytes,
+                          c->fragmentation_bytes);
+}
+
+static int take_gc(struct history *h, const Hw__Gc *gc)
+{
+        int r = h->options.collections ? collections_take(&h->collections, gc) : 0;
+
+        for (size_t i = 0; i < gc->n_collections && h->options.points && r == 0; i++)
+                r = take_collection(h, gc->collections[i]);
+        return r;
+}
+
+static int take_census(struct history *h, const Hw__Census *c)
+{
+        bool is_new = c->has_number && c->number > h->bands.newest;
+        int r = h->options.columns ? grid_take(&h->bands, c) : 0;
+
+        if (r == 0 && is_new && h->options.points)
+                r = derive(h, HW__SERIES__SERIES_CENSUS_TOTAL, c->time_ns, c->has_total_bytes, c->total_bytes);
+        return r;
+}
+
+int history_take(struct history *h, const Hw__Update *u)
+{
+        switch (u->body_case) {
+        case HW__UPDATE__BODY_HEAP:
+                return h->options.points ? take_heap(h, u->heap) : 0;
+        case HW__UPDATE__BODY_GC:
+                return take_gc(h, u->gc);
+        case HW__UPDATE__BODY_CENSUS:
+                return take_census(h, u->census);
+        default:
+                return 0;
+        }
+}
+
+int history_points_of(const Hw__History *answer, struct past *to)
+{
+        int r = 0;
+
+        for (size_t i = 0; i < answer->n_points && r == 0; i++) {
+                const Hw__Point *p = answer->points[i];
+                struct past_point point = { .time_ns = p->time_ns,
+                                            .width_ns = p->width_ns,
+                                            .last_ns = p->has_last_time_ns ? p->last_time_ns : p->time_ns,
+                                            .count = p->count ? p->count : 1,
+                                            .min = p->min,
+                                            .max = p->max,
+                                            .mean = p->mean,
+                                            .last = p->last };
+
+                if (p->has_time_ns && p->has_max && p->time_ns <= UINT64_MAX - p->width_ns)
+                        r = past_append(to, &point);
+        }
+        return r;
+}
+
+int history_recall_series(struct history *h, Hw__Series series, const struct past *points)
+{
+        if (!h->options.points || series <= 0 || series >= HISTORY_SERIES)
+                return 0;
+        h->recalled[series] = true;
+        return past_splice(&h->series[series], points, h->own_ns[series]);
+}
+
+int history_recall_band(struct history *h, uint32_t band, struct past *points)
+{
+        if (band > LIMIT_BANDS)
+                return 0;
+        if (band >= h->n_recalled) {
+                struct past *grown = reallocarray(h->recalled_bands, (size_t)band + 1, sizeof(*grown));
+
+                if (!grown)
+                        return -ENOMEM;
+                memset(grown + h->n_recalled, 0, ((size_t)band + 1 - h->n_recalled) * sizeof(*grown));
+                h->recalled_bands = grown;
+                h->n_recalled = band + 1;
+        }
+        past_done(&h->recalled_bands[band]);
+        h->recalled_bands[band] = *points;
+        memset(points, 0, sizeof(*points));
         return 0;
 }
 
-static bool removes(const Hw__Update *u)
+/* ------------------------------------------------------------------ reading */
+
+const struct past *history_series(const struct history *h, Hw__Series series)
 {
-        return u->body_case == HW__UPDATE__BODY_TARGET_STATE && u->target_state->has_state &&
-               u->target_state->state == HW__TARGET__STATE__STATE_REMOVED;
+        static const struct past none;
+
+        return h && series > 0 && series < HISTORY_SERIES ? &h->series[series] : &none;
 }
 
-static bool concerns(const struct history *h, const Hw__Update *u)
+static const struct past *recalled_band(const struct history *h, uint32_t band)
 {
-        return u->body_case == HW__UPDATE__BODY_CENSUS ||
-               (h->options.series && (u->body_case == HW__UPDATE__BODY_HEAP || u->body_case == HW__UPDATE__BODY_GC));
+        return band < h->n_recalled && h->recalled_bands[band].n ? &h->recalled_bands[band] : NULL;
 }
 
-int history_take(struct history *h, size_t daemon, const Hw__Update *u)
+/* The daemon's points of a band onto the total's. */
+static int add_recalled(const struct past *band, const struct past *total, struct past *ret)
 {
-        struct entry *e;
+        int r;
 
-        if (!u->target || !u->target[0])
+        if (!band || !total)
                 return 0;
-        e = find(h, daemon, u->target);
-        if (e && removes(u))
-                forget(h, e);
-        if (!concerns(h, u))
-                return 0;
-        if (!e)
-                e = make(h, daemon, u->target);
-        if (!e)
-                return -ENOMEM;
-        if (u->run < e->target.run)
-                return 0;
-        if (u->run > e->target.run)
-                clear(&e->target);
-        e->target.run = u->run;
-        if (u->body_case == HW__UPDATE__BODY_HEAP)
-                return take_samples(h, &e->target, u->heap);
-        if (u->body_case == HW__UPDATE__BODY_GC)
-                return collections_take(&e->target.collections, u->gc);
-        return grid_take(&e->target.bands, u->census);
+        r = past_copy(band, ret);
+        if (r == 0 && band != total)
+                r = past_align(ret, total);
+        if (r < 0)
+                past_done(ret);
+        return r;
+}
+
+int history_band(const struct history *h, uint32_t band, const struct history_recalled *recalled, struct past *ret)
+{
+        const struct grid *g = h ? &h->bands : NULL;
+        const struct grid_band *b = g ? grid_band(g, band) : NULL, none = { 0 };
+        int r = recalled ? add_recalled(recalled->band, recalled->total, ret)
+                         : add_recalled(recalled_band(h, band), recalled_band(h, 0), ret);
+
+        if (r == -ENOMEM || !g || !g->n)
+                return r;
+        past_end(ret, g->columns[0].time_ns);
+        return grid_whole_points(g, b ? b : &none, ret) < 0 ? -ENOMEM : r;
+}
+
+/* What a band held at a time, by the daemon's points: see past_align. */
+static double held(const struct past *band, uint64_t time_ns)
+{
+        double last = 0;
+
+        for (size_t i = 0; i < band->n && band->points[i].time_ns <= time_ns; i++)
+                last = band->points[i].last;
+        return last;
+}
+
+/* The newest point that ends by a time, else the first; one that may still grow does not count. */
+static const struct past_point *base_of(const struct past *total, uint64_t time_ns)
+{
+        struct past settled = *total;
+        const struct past_point *p;
+
+        settled.n -= settled.n > 0;
+        p = past_before(&settled, time_ns);
+        return p || !settled.n ? p : &total->points[0];
+}
+
+static bool recalled_base(const struct history *h, uint32_t band, uint64_t from_ns, uint64_t widest_ns, double *ret)
+{
+        const struct past *total = recalled_band(h, 0), *points = recalled_band(h, band);
+        const struct past_point *base = total && points ? base_of(total, from_ns) : NULL;
+
+        if (!base || base->width_ns > widest_ns)
+                return false;
+        *ret = held(points, base->last_ns);
+        return true;
+}
+
+/* By the censuses that came: the newest that ends by a time, else, if any will do, the first of several. */
+static bool own_base(const struct grid *g, uint32_t band, uint64_t from_ns, bool any, double *ret)
+{
+        const struct grid_band *b = grid_band(g, band);
+        size_t i = g->n;
+
+        while (i > 0 && g->columns[i - 1].time_ns + g->columns[i - 1].width_ns > from_ns)
+                i--;
+        if (i == 0 && (!any || g->n < 2))
+                return false;
+        i = i ? i - 1 : 0;
+        *ret = b && i >= b->first && i < b->first + b->n ? b->cells[i - b->first].last : 0;
+        return true;
+}
+
+bool history_change(const struct history *h, uint32_t band, double now, uint64_t from_ns, uint64_t widest_ns,
+                    double *ret)
+{
+        double base;
+
+        if (!recalled_base(h, band, from_ns, widest_ns, &base) && !own_base(&h->bands, band, from_ns, false, &base) &&
+            !recalled_base(h, band, from_ns, UINT64_MAX, &base) && !own_base(&h->bands, band, from_ns, true, &base))
+                return false;
+        *ret = now - base;
+        return true;
+}
+
+uint64_t history_first_ns(const struct history *h)
+{
+        uint64_t first_ns = UINT64_MAX;
+
+        for (size_t i = 0; i < HISTORY_SERIES; i++) {
+                const struct past *p = &h->series[i];
+
+                if (p->n && p->points[0].time_ns < first_ns)
+                        first_ns = p->points[0].time_ns;
+        }
+        return first_ns;
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * history.h - the past of targets gathered from updates: what a chart is drawn
- * from where no daemon can be asked (finished files), and bands finer than the
- * daemon keeps them.
+ * history.h - the past of one run of a target: the one store that console, browser page and reports draw from.
  *
- * It holds one run of each target, the newest. Memory is bounded by the
- * options; what does not fit is thinned, never dropped.
+ * It is filled from two sides: by updates as they come (history_take), and by what a daemon remembers of the time
+ * before (history_recall_series, history_recall_band). Where both know, the updates hold: each sample is in one point
+ * only. Answers are points with least, mean and greatest value, at the times of their samples (past.h).
+ *
+ * Samples and censuses that come late or twice, a census cut by the log's end, and a series that the daemon does not
+ * sample itself (it is derived from collections and censuses then) are this store's business.
+ *
+ * Memory is bounded by the options; what does not fit is thinned, never dropped.
  */
 #ifndef HW_CLIENT_HISTORY_HISTORY_H
 #define HW_CLIENT_HISTORY_HISTORY_H
@@ -17,33 +21,76 @@
 #define HISTORY_SERIES 16 /* indexed by Hw__Series */
 
 struct history_options {
-        bool series;        /* keep samples of series and single collections, too; else bands only */
-        bool keep_recent;   /* the past fades, instead of being thinned all alike */
-        size_t max_points;  /* of a series */
-        size_t max_columns; /* censuses or stretches of them */
-        size_t max_cells;   /* bands times columns, of all targets together */
+        size_t points;    /* of a series; 0: no series */
+        size_t columns;   /* censuses or intervals of them */
+        size_t cells;     /* bands times columns */
+        bool collections; /* single ones, too */
+        bool keep_recent; /* the past fades, instead of being thinned all alike */
 };
 
-struct history_target {
-        uint32_t run;
+struct history {
+        struct history_options options;
         struct past series[HISTORY_SERIES];
         uint64_t samples[HISTORY_SERIES]; /* taken in, before thinning */
+        uint64_t own_ns[HISTORY_SERIES];  /* since when a series has come by itself; UINT64_MAX: not yet */
+        bool sampled[HISTORY_SERIES];     /* by the daemon: nothing is derived */
+        bool recalled[HISTORY_SERIES];
         struct collections collections;
         struct grid bands;
+        struct past *recalled_bands; /* by id, 0 the total; as the daemon keeps them */
+        uint32_t n_recalled;
 };
 
-struct history;
-
+/* NULL when out of memory. */
 struct history *history_new(const struct history_options *options);
 void history_destroy(struct history **h);
+struct history *history_copy(const struct history *h);
 
-/* Takes one update of a daemon in. Borrowed. 0 or -ENOMEM. */
-int history_take(struct history *h, size_t daemon, const Hw__Update *update);
+/* Forgets all: another run begins. */
+void history_clear(struct history *h);
 
-/* Forgets all targets of a daemon. */
-void history_reset(struct history *h, size_t daemon);
+/* Other bounds from now on: how much there is for one depends on how many there are. */
+void history_bound(struct history *h, size_t points, size_t cells);
 
-/* NULL: nothing is known of it. Valid until the next call that changes the history. */
-struct history_target *history_find(const struct history *h, size_t daemon, const char *target);
+/* ------------------------------------------------------------------ filling */
+
+/* Takes what a body of the run tells: heap, gc, census. Borrowed. 0 or -ENOMEM. */
+int history_take(struct history *h, const Hw__Update *update);
+
+/* Appends the points of a daemon's answer; those without time or value are passed over. 0 or -ENOMEM. */
+int history_points_of(const Hw__History *answer, struct past *to);
+
+/* What a daemon remembers of a series: put before what has come by itself. The newest answer holds. 0 or -ENOMEM. */
+int history_recall_series(struct history *h, Hw__Series series, const struct past *points);
+
+/* What it remembers of a band, or of the total (0), in place of what it did before; `points` is empty afterwards. */
+int history_recall_band(struct history *h, uint32_t band, struct past *points);
+
+/* ------------------------------------------------------------------ reading */
+
+/* A series; valid until the next change. Without points: nothing is known. */
+const struct past *history_series(const struct history *h, Hw__Series series);
+
+/*
+ * A band (0: the total) at censuses: as recalled up to the first census that came by itself, then those; all bands and
+ * the total are known at the same times, so they can be added. `recalled`: points of band and total to use instead of
+ * those of history_recall_band; NULL: those. Appended to *ret. 0, -ENOMEM, or -EAGAIN: the two do not fit each other,
+ * because they are of different times (*ret has what came by itself). `h` may be NULL if `recalled` is not.
+ */
+struct history_recalled {
+        const struct past *band, *total;
+};
+int history_band(const struct history *h, uint32_t band, const struct history_recalled *recalled, struct past *ret);
+
+/*
+ * What a band holds now less what it held at the newest census known of before from_ns; 0: at the first. The daemon's
+ * points have precedence where they are not wider than widest_ns, so that all faces have the same number. False: not
+ * known.
+ */
+bool history_change(const struct history *h, uint32_t band, double now, uint64_t from_ns, uint64_t widest_ns,
+                    double *ret);
+
+/* Event time of the first point of any series; UINT64_MAX: there is none. */
+uint64_t history_first_ns(const struct history *h);
 
 #endif

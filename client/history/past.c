@@ -12,6 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+static uint64_t end_of(const struct past_point *p)
+{
+        return p->time_ns + p->width_ns;
+}
+
 struct past_point past_sample(uint64_t time_ns, double value)
 {
         return (struct past_point){
@@ -27,7 +32,7 @@ struct past_point past_sample(uint64_t time_ns, double value)
 
 void past_point_merge(struct past_point *p, const struct past_point *later)
 {
-        uint64_t end = later->time_ns + later->width_ns;
+        uint64_t end = end_of(later);
 
         p->count += later->count;
         p->mean += (later->mean - p->mean) * ((double)later->count / (double)p->count);
@@ -37,16 +42,18 @@ void past_point_merge(struct past_point *p, const struct past_point *later)
                 p->max = later->max;
         p->last = later->last;
         p->last_ns = later->last_ns;
-        if (end > p->time_ns + p->width_ns)
+        if (end > end_of(p))
                 p->width_ns = end - p->time_ns;
 }
 
-static int make_room(struct past *p)
+static int make_room(struct past *p, size_t more)
 {
-        size_t capacity = p->capacity ? p->capacity * 2 : 16;
+        size_t capacity = p->capacity ? p->capacity : 16;
         struct past_point *points;
 
-        if (p->n < p->capacity)
+        while (p->n + more > capacity)
+                capacity *= 2;
+        if (p->points && capacity == p->capacity)
                 return 0;
         points = reallocarray(p->points, capacity, sizeof(*points));
         if (!points)
@@ -58,16 +65,68 @@ static int make_room(struct past *p)
 
 int past_append(struct past *p, const struct past_point *point)
 {
-        if (make_room(p) < 0)
+        if (make_room(p, 1) < 0)
                 return -ENOMEM;
         p->points[p->n++] = *point;
         return 0;
 }
 
+/* ----------------------------------------------------------------- thinning */
+
+/* Merges points from + 2i and from + 2i + 1 of the m (even) from there on. */
+static void merge_pairs(struct past *p, size_t from, size_t m)
+{
+        size_t n = from;
+
+        for (size_t i = from; i < from + m; i += 2) {
+                struct past_point merged = p->points[i];
+
+                past_point_merge(&merged, &p->points[i + 1]);
+                p->points[n++] = merged;
+        }
+        memmove(&p->points[n], &p->points[from + m], (p->n - from - m) * sizeof(*p->points));
+        p->n -= m / 2;
+}
+
+static unsigned level_of(const struct past_point *p)
+{
+        return 63u - (unsigned)__builtin_clzll(p->count | 1);
+}
+
+/*
+ * Merges the older half of the longest row of points with about as many samples each. So every level has about as many
+ * points, and each level half as many samples a point as the one before it.
+ */
+static void fade(struct past *p)
+{
+        size_t best = 0, length = 0;
+
+        for (size_t i = 0, run = 0; i < p->n; i++) {
+                run = i > 0 && level_of(&p->points[i]) == level_of(&p->points[i - 1]) ? run + 1 : 1;
+                if (run > length) {
+                        length = run;
+                        best = i + 1 - run;
+                }
+        }
+        merge_pairs(p, length < 2 ? 0 : best, length < 4 ? 2 : length / 2 & ~(size_t)1);
+}
+
+static void thin(struct past *p)
+{
+        if (p->fades) {
+                fade(p);
+        } else {
+                past_halve(p);
+                p->per_point = p->per_point ? p->per_point * 2 : 2;
+        }
+}
+
+/* ------------------------------------------------------------------ inserting */
+
 /* Whether a sample of this time belongs into the wide point before its place. */
 static bool covers(const struct past_point *p, uint64_t time_ns)
 {
-        return p->width_ns && time_ns <= p->time_ns + p->width_ns;
+        return p->width_ns && time_ns <= end_of(p);
 }
 
 /* A sample goes into a point; one that is not its newest is not its last. */
@@ -82,15 +141,13 @@ static void add(struct past_point *p, const struct past_point *sample)
         }
 }
 
-int past_insert(struct past *p, size_t max, uint64_t time_ns, double value)
+int past_insert(struct past *p, uint64_t time_ns, double value)
 {
         struct past_point point = past_sample(time_ns, value);
         size_t at;
 
-        if (p->n >= max) {
-                past_halve(p);
-                p->per_point = p->per_point ? p->per_point * 2 : 2;
-        }
+        while (p->n >= p->max && p->n > 1)
+                thin(p);
         if (p->n > 0 && p->points[p->n - 1].count < p->per_point && time_ns >= p->points[p->n - 1].time_ns) {
                 add(&p->points[p->n - 1], &point);
                 return 0;
@@ -101,7 +158,7 @@ int past_insert(struct past *p, size_t max, uint64_t time_ns, double value)
                 add(&p->points[at - 1], &point);
                 return 0;
         }
-        if (make_room(p) < 0)
+        if (make_room(p, 1) < 0)
                 return -ENOMEM;
         memmove(&p->points[at + 1], &p->points[at], (p->n - at) * sizeof(*p->points));
         p->points[at] = point;
@@ -109,18 +166,61 @@ int past_insert(struct past *p, size_t max, uint64_t time_ns, double value)
         return 0;
 }
 
+int past_splice(struct past *p, const struct past *insert, uint64_t until_ns)
+{
+        size_t from = 0, end = p->n, n = insert->n;
+
+        while (n > 0 && end_of(&insert->points[n - 1]) > until_ns)
+                n--;
+        if (!n)
+                return 0;
+        if (make_room(p, n) < 0)
+                return -ENOMEM;
+        while (end > 0 && p->points[end - 1].last_ns >= until_ns)
+                end--;
+        while (from < end && end_of(&p->points[from]) <= insert->points[0].time_ns)
+                from++;
+        if (end < p->n) /* what stays behind may begin earlier than the seam */
+                while (n > 0 && end_of(&insert->points[n - 1]) > p->points[end].time_ns)
+                        n--;
+        memmove(&p->points[from + n], &p->points[end], (p->n - end) * sizeof(*p->points));
+        memcpy(&p->points[from], insert->points, n * sizeof(*p->points));
+        p->n += n - (end - from);
+        while (p->n > p->max && p->n > 1)
+                thin(p);
+        return 0;
+}
+
+int past_copy(const struct past *p, struct past *ret)
+{
+        *ret = *p;
+        ret->points = NULL;
+        ret->n = ret->capacity = 0;
+        if (!p->n)
+                return 0;
+        if (make_room(ret, p->n) < 0) {
+                memset(ret, 0, sizeof(*ret));
+                return -ENOMEM;
+        }
+        memcpy(ret->points, p->points, p->n * sizeof(*p->points));
+        ret->n = p->n;
+        return 0;
+}
+
+const struct past_point *past_before(const struct past *p, uint64_t time_ns)
+{
+        for (size_t i = p->n; i > 0; i--) {
+                if (end_of(&p->points[i - 1]) <= time_ns)
+                        return &p->points[i - 1];
+        }
+        return NULL;
+}
+
+/* -------------------------------------------------------------------- cutting */
+
 void past_halve(struct past *p)
 {
-        size_t n = 0;
-
-        for (size_t i = 0; i < p->n; i += 2) {
-                struct past_point merged = p->points[i];
-
-                if (i + 1 < p->n)
-                        past_point_merge(&merged, &p->points[i + 1]);
-                p->points[n++] = merged;
-        }
-        p->n = n;
+        merge_pairs(p, 0, p->n & ~(size_t)1);
 }
 
 void past_limit(struct past *p, size_t max)
@@ -143,12 +243,12 @@ void past_widen(struct past *p, uint64_t step_ns)
                 p->n = n;
 }
 
-void past_cut(struct past *p, uint64_t from_ns, uint64_t to_ns)
+void past_cut(struct past *p, struct time_range range)
 {
         size_t n = 0;
 
         for (size_t i = 0; i < p->n; i++) {
-                if (p->points[i].time_ns >= from_ns && p->points[i].time_ns < to_ns)
+                if (p->points[i].time_ns >= range.from_ns && p->points[i].time_ns < range.to_ns)
                         p->points[n++] = p->points[i];
         }
         p->n = n;
@@ -156,7 +256,7 @@ void past_cut(struct past *p, uint64_t from_ns, uint64_t to_ns)
 
 void past_end(struct past *p, uint64_t time_ns)
 {
-        while (p->n > 0 && p->points[p->n - 1].time_ns + p->points[p->n - 1].width_ns > time_ns)
+        while (p->n > 0 && end_of(&p->points[p->n - 1]) > time_ns)
                 p->n--;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * past.h - the past of one number: points in rising time, each a stretch that
- * holds one sample or many, and how to have fewer of them.
+ * past.h - the past of one number: points in rising time, each an interval
+ * that holds one sample or many, and how to have fewer of them.
  *
  * Thinning merges neighbours; minima and maxima are kept, means are weighted
  * by the number of samples. Times are event time in ns.
@@ -13,8 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/base/cell.h"
+
 struct past_point {
-        uint64_t time_ns;  /* start of the stretch */
+        uint64_t time_ns;  /* start of the interval */
         uint64_t width_ns; /* 0: a single moment */
         uint64_t last_ns;  /* of its last sample: `last` holds there, not at the start */
         uint64_t count;    /* samples in it, at least 1 */
@@ -24,8 +26,17 @@ struct past_point {
 struct past {
         struct past_point *points; /* owned */
         size_t n, capacity;
-        uint64_t per_point; /* past_insert: samples that fill a point; 0 is 1 */
+        /* of past_insert; set before the first sample, may change later */
+        size_t max;         /* points at most, at least 2 */
+        bool fades;         /* older points are merged first; else all alike */
+        uint64_t per_point; /* samples that fill a point; 0 is 1 */
 };
+
+/* Where its greatest value is drawn when that is not its last. */
+static inline uint64_t past_middle_ns(const struct past_point *p)
+{
+        return p->last_ns > p->time_ns ? p->time_ns + (p->last_ns - p->time_ns) / 2 : p->last_ns;
+}
 
 /* A point that is one sample. */
 struct past_point past_sample(uint64_t time_ns, double value);
@@ -38,10 +49,23 @@ int past_append(struct past *p, const struct past_point *point);
 
 /*
  * Puts a sample where its time belongs; one that falls into a wide point goes into that. When there would be more
- * than `max` points (at least 2), neighbours are merged first, and points hold twice as many samples from then on.
- * 0 or -ENOMEM.
+ * than `max` points, neighbours are merged first: of a past that fades older ones, so that the past is as coarse as it
+ * is old and the present stays sharp; else all, and points hold twice as many samples from then on. 0 or -ENOMEM.
  */
-int past_insert(struct past *p, size_t max, uint64_t time_ns, double value);
+int past_insert(struct past *p, uint64_t time_ns, double value);
+
+/*
+ * Puts what somebody else remembers in place of all points from its first one on that have no sample at or after
+ * until_ns; as far as it ends by then itself, so nothing is there twice. Then thinned to `max`. 0 or -ENOMEM (nothing
+ * is changed).
+ */
+int past_splice(struct past *p, const struct past *insert, uint64_t until_ns);
+
+/* A copy of all. 0 or -ENOMEM (*ret is empty). */
+int past_copy(const struct past *p, struct past *ret);
+
+/* The newest point that ends by a time; NULL: none. */
+const struct past_point *past_before(const struct past *p, uint64_t time_ns);
 
 /* Merges points 2i and 2i + 1 for all i. */
 void past_halve(struct past *p);
@@ -52,15 +76,15 @@ void past_limit(struct past *p, size_t max);
 /* Merges points that begin in the same multiple of step_ns. 0: leaves all. */
 void past_widen(struct past *p, uint64_t step_ns);
 
-/* Leaves only points that begin in [from_ns, to_ns). */
-void past_cut(struct past *p, uint64_t from_ns, uint64_t to_ns);
+/* Leaves only points that begin in the range. */
+void past_cut(struct past *p, struct time_range range);
 
-/* Leaves only points whose stretches end by time_ns. */
+/* Leaves only points that end by time_ns. */
 void past_end(struct past *p, uint64_t time_ns);
 
 /*
- * A band's points onto those of the total of all bands, whose stretches are unions of the band's: each becomes what the
- * band held at the last sample of the total's point, 0 before its first. So all bands and their total are told for the
+ * A band's points onto those of the total of all bands, whose intervals are unions of the band's: each becomes what the
+ * band held at the last sample of the total's point, 0 before its first. So all bands and their total are known at the
  * same censuses and can be added. A point of the band that is wider than the total's there makes it fail: -EAGAIN, ask
  * for both again; -ENOMEM. The band's points are replaced.
  */

@@ -1,1 +1,1 @@
-sources := ring.c past.c stats.c grid.c collections.c history.c item.c
+sources := past.c stats.c grid.c collections.c history.c item.c

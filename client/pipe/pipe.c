@@ -222,7 +222,7 @@ static int run(void *filled)
         int status = EXIT_USAGE;
 
         choose_followed(p);
-        p->world = world_new();
+        p->world = world_new(NULL);
         signals_catch();
         if (p->world)
                 status = follow(p);

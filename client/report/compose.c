@@ -87,7 +87,7 @@ static void open_item(struct writer *w, const struct world_target *t, Hw__Series
         item_open(w->to, &item);
 }
 
-static void put_series(struct writer *w, const struct world_target *t, struct history_target *h, struct tally *tally)
+static void put_series(struct writer *w, const struct world_target *t, struct history *h, struct tally *tally)
 {
         size_t most = SERIES_POINTS / w->logs > 256 ? SERIES_POINTS / w->logs : 256;
 
@@ -195,12 +195,13 @@ static void put_history(struct writer *w)
         json_open(w->to, '[');
         for (size_t i = 0; i < world_targets(v); i++) {
                 const struct world_target *t = world_target(v, i);
-                struct history_target *h = history_find(w->report->history, t->daemon, t->name);
+                struct history *h = t->history ? history_copy(t->history) : NULL; /* thinned further below */
 
-                if (!h || h->run != t->run)
+                if (!h)
                         continue;
                 put_series(w, t, h, &w->tallies[i]);
                 put_bands(w, t, &h->bands, &w->tallies[i]);
+                history_destroy(&h);
         }
         json_close(w->to, ']');
         json_line(w->to);

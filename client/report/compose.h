@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 
-#include "client/history/history.h"
 #include "client/cli/options.h"
 #include "client/api/state_json.h"
 
@@ -24,7 +23,6 @@ struct report_options {
 struct report {
         const struct report_options *options;
         const struct state_source *state;
-        struct history *history; /* thinned further while it is written */
 };
 
 void compose(struct json_out *j, const struct report *r);

@@ -36,7 +36,6 @@ struct reporter {
         bool json;
         struct feed *feed;
         struct world *world;
-        struct history *history;
         struct report_notes *notes;
         uint64_t total_bytes; /* of all files */
         bool terminal;        /* progress is shown */
@@ -124,8 +123,7 @@ static bool take(struct reporter *r, const Hw__Update *u)
 {
         size_t daemon = feed_daemon(r->feed);
 
-        if (world_apply(r->world, daemon, u) < 0 || history_take(r->history, daemon, u) < 0 ||
-            report_notes_take(r->notes, u) < 0) {
+        if (world_apply(r->world, daemon, u) < 0 || report_notes_take(r->notes, u) < 0) {
                 command_error(&command_report, "out of memory");
                 return false;
         }
@@ -177,13 +175,10 @@ static void warn(const struct reporter *r)
 
 static int write_all(const struct reporter *r, FILE *to)
 {
-        struct state_source state = { .world = r->world,
-                                      .feed = r->feed,
-                                      .n_daemons = 1,
-                                      .history = r->history,
-                                      .put_notes = report_notes_put,
-                                      .ctx = r->notes };
-        struct report report = { .options = &r->options, .state = &state, .history = r->history };
+        struct state_source state = {
+                .world = r->world, .feed = r->feed, .n_daemons = 1, .put_notes = report_notes_put, .ctx = r->notes
+        };
+        struct report report = { .options = &r->options, .state = &state };
         struct document d;
         int status = -ENOMEM;
 
@@ -263,28 +258,23 @@ static int deliver(struct reporter *r)
 
 static int report(struct reporter *r)
 {
-        static const struct history_options h = {
-                .series = true,
-                .max_points = HISTORY_POINTS,
-                .max_columns = HISTORY_COLUMNS,
-                .max_cells = HISTORY_CELLS,
+        static const struct history_options past = {
+                .points = HISTORY_POINTS, .columns = HISTORY_COLUMNS, .cells = HISTORY_CELLS, .collections = true
         };
         struct error error;
         int status = EXIT_USAGE;
 
-        r->world = world_new();
-        r->history = history_new(&h);
+        r->world = world_new(&past);
         r->notes = report_notes_new();
         r->terminal = isatty(STDERR_FILENO);
         size_up(r);
         r->feed = feed_files(r->files.items, r->files.n, NULL, &error);
         if (!r->feed)
                 command_error(&command_report, "%s", error.text);
-        else if (r->world && r->history && r->notes && read_logs(r))
+        else if (r->world && r->notes && read_logs(r))
                 status = deliver(r);
         feed_close(&r->feed);
         report_notes_destroy(&r->notes);
-        history_destroy(&r->history);
         world_destroy(&r->world);
         return status;
 }

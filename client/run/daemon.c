@@ -378,7 +378,7 @@ static Hw__Request *facts_request(const char *name)
 
 bool daemon_ask(const struct daemon_link *link, const char *name, struct run_facts *ret_facts)
 {
-        struct world *world = daemon_reachable(link) ? world_new() : NULL;
+        struct world *world = daemon_reachable(link) ? world_new(NULL) : NULL;
         struct run_facts facts = { .target = false };
 
         if (world && ask(link, facts_request(name), on_snapshot, world) == 0 && world_find(world, name))

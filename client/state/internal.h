@@ -41,7 +41,7 @@ struct target_state {
                 const Hw__Gc *gc;
                 const Hw__Trends *trend_state;
         } whole;
-        bool sampled[WORLD_SERIES]; /* the daemon sends this series itself: nothing is derived */
+        struct history *history; /* t.history */
         uint32_t cap_bands, cap_stacks, cap_ticky;
         struct id_index ticky_index;
 };
@@ -53,7 +53,7 @@ bool id_index_find(const struct id_index *x, uint64_t id, uint32_t *ret_position
 void id_index_done(struct id_index *x);
 
 /* world_target.c: one target's life */
-struct target_state *target_new(size_t daemon, const char *name);
+struct target_state *target_new(size_t daemon, const char *name, const struct history_options *past);
 void target_leave(struct target_state **ts); /* one world less has it; the last one frees it */
 int target_apply(struct target_state *ts, const Hw__Update *update);
 

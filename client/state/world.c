@@ -23,11 +23,19 @@ struct world {
         uint32_t n_targets, cap_targets;
         struct world_daemon **daemons; /* by index; NULL when never heard */
         uint32_t n_daemons, cap_daemons;
+        bool keeps_past;
+        struct history_options past;
 };
 
-struct world *world_new(void)
+struct world *world_new(const struct history_options *past)
 {
-        return calloc(1, sizeof(struct world));
+        struct world *w = calloc(1, sizeof(*w));
+
+        if (w && past) {
+                w->keeps_past = true;
+                w->past = *past;
+        }
+        return w;
 }
 
 void world_destroy(struct world **v)
@@ -119,6 +127,23 @@ static void remove_at(struct world *v, uint32_t at)
         memmove(&v->targets[at], &v->targets[at + 1], (v->n_targets - at) * sizeof(*v->targets));
 }
 
+static size_t share(size_t all, size_t n, size_t least)
+{
+        return all / n > least ? all / n : least;
+}
+
+/* What one target may keep: a thousand targets have coarse pasts and one has a fine one. */
+static struct history_options share_of_past(const struct world *v)
+{
+        struct history_options o = v->past;
+        size_t n = v->n_targets ? v->n_targets : 1,
+               points = share(WORLD_PAST_POINTS, n * WORLD_SERIES, WORLD_PAST_LEAST);
+
+        o.points = o.points < points ? o.points : points;
+        o.cells = share(o.cells, n, WORLD_CELLS_LEAST);
+        return o;
+}
+
 static struct target_state *insert_at(struct world *v, uint32_t at, size_t daemon, const char *name)
 {
         struct target_state **grown = array_grow(v->targets, &v->cap_targets, v->n_targets + 1, sizeof(*grown));
@@ -127,7 +152,8 @@ static struct target_state *insert_at(struct world *v, uint32_t at, size_t daemo
         if (!grown)
                 return NULL;
         v->targets = grown;
-        ts = target_new(daemon, name);
+        struct history_options past = share_of_past(v);
+        ts = target_new(daemon, name, v->keeps_past ? &past : NULL);
         if (!ts)
                 return NULL;
         memmove(&grown[at + 1], &grown[at], (v->n_targets - at) * sizeof(*grown));
@@ -166,6 +192,14 @@ const struct world_target *world_find(const struct world *v, const char *name)
         return NULL;
 }
 
+const struct world_target *world_find_of(const struct world *v, size_t daemon, const char *name)
+{
+        bool found;
+        uint32_t at = position(v, name, daemon, &found);
+
+        return found ? &v->targets[at]->t : NULL;
+}
+
 /* ------------------------------------------------------------------ freeze */
 
 static bool copy_daemons(struct world *to, const struct world *from)
@@ -188,7 +222,7 @@ static bool copy_daemons(struct world *to, const struct world *from)
 
 struct world *world_freeze(const struct world *v)
 {
-        struct world *to = world_new();
+        struct world *to = world_new(v->keeps_past ? &v->past : NULL);
 
         if (!to)
                 return NULL;
@@ -271,7 +305,30 @@ static int apply_target(struct world *v, struct world_daemon *d, size_t daemon, 
                 return 0;
         }
         ts = found ? own_target(v, at) : insert_at(v, at, daemon, u->target);
+        if (ts && ts->history) {
+                struct history_options past = share_of_past(v);
+
+                history_bound(ts->history, past.points, past.cells);
+        }
         return ts ? target_apply(ts, u) : -ENOMEM;
+}
+
+int world_recall(struct world *v, size_t daemon, const char *target, uint32_t run, Hw__Series series, uint32_t band,
+                 struct past *points)
+{
+        struct target_state *ts;
+        bool found;
+        uint32_t at = position(v, target, daemon, &found);
+        int r = 0;
+
+        if (found && v->targets[at]->t.run == run && v->targets[at]->history) {
+                ts = own_target(v, at);
+                r = !ts                                 ? -ENOMEM
+                    : series != HW__SERIES__SERIES_NONE ? history_recall_series(ts->history, series, points)
+                                                        : history_recall_band(ts->history, band, points);
+        }
+        past_done(points);
+        return r;
 }
 
 int world_apply(struct world *v, size_t daemon, const Hw__Update *update)

@@ -5,7 +5,7 @@
  *
  * A message of an older run than the target's current one is ignored. A new
  * run keeps the target and clears everything of the run before.
- * Memory is bounded: history per series WORLD_POINTS, notes WORLD_NOTES.
+ * Memory is bounded: the past by what world_new is given, notes WORLD_NOTES.
  */
 #ifndef HW_CLIENT_STATE_WORLD_H
 #define HW_CLIENT_STATE_WORLD_H
@@ -14,16 +14,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "client/history/ring.h"
+#include "client/history/history.h"
 #include "heapwatch/wire.h"
 
-#define WORLD_POINTS      4096 /* newest samples kept per series */
-#define WORLD_BAND_POINTS 64   /* newest censuses kept per band */
 #define WORLD_NOTES       512
-#define WORLD_SERIES      16    /* indexed by Hw__Series */
-#define WORLD_TARGETS     10000 /* of all daemons: messages of further ones are counted as left out */
-#define WORLD_DAEMONS     256   /* messages of further ones are ignored */
-#define WORLD_NAME_MAX    64    /* bytes of a target's name; longer ones are ignored */
+#define WORLD_PAST_POINTS ((size_t)4 << 20) /* of all series of all targets */
+#define WORLD_PAST_LEAST  256               /* of one series, however many targets there are */
+#define WORLD_CELLS_LEAST 4096              /* the same of cells, of one target */
+#define WORLD_SERIES      HISTORY_SERIES    /* indexed by Hw__Series */
+#define WORLD_TARGETS     10000             /* of all daemons: messages of further ones are counted as left out */
+#define WORLD_DAEMONS     256               /* messages of further ones are ignored */
+#define WORLD_NAME_MAX    64                /* bytes of a target's name; longer ones are ignored */
 
 struct world_band {
         uint32_t id;
@@ -31,8 +32,8 @@ struct world_band {
         uint64_t bytes;       /* in the newest census; 0 when it had no row */
         uint64_t first_bytes; /* in the first census that had it */
         uint64_t max_bytes;
-        uint64_t census; /* newest census with a row */
-        struct ring history;
+        uint64_t census;        /* newest census with a row */
+        bool seen;              /* some census had a row of it */
         const Hw__Trend *trend; /* NULL until it came */
         /* not for others: what `def` points to, and the message that its texts belong to */
         Hw__Band labelled;
@@ -53,8 +54,8 @@ struct world_target {
         const Hw__Census *census;
         const Hw__Sched *sched;
         const Hw__Health *health;
-        struct ring series[WORLD_SERIES]; /* samples */
-        struct world_band **bands;        /* by id - 1; entries may be NULL */
+        const struct history *history; /* of this run; NULL: none is kept */
+        struct world_band **bands;     /* by id - 1; entries may be NULL */
         uint32_t n_bands;
         const Hw__Note *notes[WORLD_NOTES]; /* ring; see world_note */
         uint64_t notes_first, notes_last;   /* numbers kept; 0 when none */
@@ -77,7 +78,11 @@ struct world_daemon {
 
 struct world;
 
-struct world *world_new(void);
+/*
+ * `past`: what is kept of each target's past (NULL: nothing); `cells` are those of all targets together, who share
+ * them evenly, as they do WORLD_PAST_POINTS. NULL when out of memory.
+ */
+struct world *world_new(const struct history_options *past);
 void world_destroy(struct world **v);
 
 /*
@@ -92,6 +97,13 @@ struct world *world_freeze(const struct world *v);
  */
 int world_apply(struct world *v, size_t daemon, const Hw__Update *update);
 
+/*
+ * What a daemon remembers of a series or, with SERIES_NONE, of a band (0: the total of all), of the target's current
+ * run. `points` are taken. 0, also when there is no such target or run any more, or -ENOMEM.
+ */
+int world_recall(struct world *v, size_t daemon, const char *target, uint32_t run, Hw__Series series, uint32_t band,
+                 struct past *points);
+
 /* Forgets a daemon's targets (new epoch). */
 void world_reset(struct world *v, size_t daemon);
 void world_set_stale(struct world *v, size_t daemon, bool stale);
@@ -100,7 +112,8 @@ void world_set_stale(struct world *v, size_t daemon, bool stale);
 size_t world_targets(const struct world *v);
 const struct world_target *world_target(const struct world *v, size_t index);
 const struct world_target *world_find(const struct world *v, const char *name); /* first of that name, or NULL */
-const struct world_daemon *world_daemon(const struct world *v, size_t daemon);  /* NULL when never heard */
+const struct world_target *world_find_of(const struct world *v, size_t daemon, const char *name); /* or NULL */
+const struct world_daemon *world_daemon(const struct world *v, size_t daemon); /* NULL when never heard */
 
 /* Note by number, or NULL. */
 const Hw__Note *world_note(const struct world_target *t, uint64_t number);

@@ -4,9 +4,7 @@
  *
  * DESIGN: ids are dense from 1, so a band is found by index; ids beyond the
  * daemon's own cap (LIMIT_BANDS) are not believed. A band without a
- * definition is called "band N" until its definition arrives. A band that
- * once had a row gets a point with each census, 0 without a row, so that a
- * band that vanished is seen to fall.
+ * definition is called "band N" until its definition arrives.
  */
 #include "client/state/internal.h"
 
@@ -100,39 +98,21 @@ static int take_rows(struct target_state *ts, const Hw__Census *c)
         return 0;
 }
 
-/*
- * After the rows: what each band's history, first and greatest value are now. A band that a census before this one
- * did not have (before_ns is its time, if there was one) begins with that 0: it is seen to appear.
- */
-static int settle(struct world_band *b, const Hw__Census *c, bool has_before, uint64_t before_ns)
+/* After the rows: what each band's first and greatest value are now. */
+static void settle(struct world_band *b, const Hw__Census *c)
 {
-        bool has_row = b->census == c->number;
-
-        if (!has_row && !b->history.count)
-                return 0;
-        if (!b->history.count) {
+        if (b->census != c->number)
+                return;
+        if (!b->seen)
                 b->first_bytes = b->bytes;
-                if (has_before && ring_push(&b->history, WORLD_BAND_POINTS, before_ns, 0) < 0)
-                        return -ENOMEM;
-        }
+        b->seen = true;
         if (b->bytes > b->max_bytes)
                 b->max_bytes = b->bytes;
-        return ring_push(&b->history, WORLD_BAND_POINTS, c->time_ns, (double)b->bytes);
-}
-
-static int take_total(struct target_state *ts, const Hw__Census *c)
-{
-        if (!c->has_total_bytes || ts->sampled[HW__SERIES__SERIES_CENSUS_TOTAL])
-                return 0;
-        return ring_push(&ts->t.series[HW__SERIES__SERIES_CENSUS_TOTAL], WORLD_POINTS, c->time_ns,
-                         (double)c->total_bytes);
 }
 
 int bands_census(struct target_state *ts, const Hw__Census *c)
 {
         struct world_target *t = &ts->t;
-        bool has_before = t->census != NULL;
-        uint64_t before_ns = has_before ? t->census->time_ns : 0;
 
         if (!c->has_number || (t->census && c->number <= t->census->number))
                 return 0; /* a snapshot repeats the newest one */
@@ -144,10 +124,10 @@ int bands_census(struct target_state *ts, const Hw__Census *c)
         if (take_rows(ts, c) < 0)
                 return -ENOMEM;
         for (uint32_t i = 0; i < t->n_bands; i++) {
-                if (t->bands[i] && settle(t->bands[i], c, has_before, before_ns) < 0)
-                        return -ENOMEM;
+                if (t->bands[i])
+                        settle(t->bands[i], c);
         }
-        return take_total(ts, c);
+        return 0;
 }
 
 void bands_done(struct target_state *ts)
@@ -159,7 +139,6 @@ void bands_done(struct target_state *ts)
                         continue;
                 FORGET(t->bands[i]->defined);
                 FORGET(t->bands[i]->trend);
-                ring_done(&t->bands[i]->history);
                 free(t->bands[i]);
         }
         free(t->bands);
@@ -181,7 +160,7 @@ size_t world_top_bands(const struct world_target *t, const struct world_band **b
                 const struct world_band *b = t->bands[i];
                 size_t at;
 
-                if (!b || !b->history.count || (n == max && !larger(b, bands[n - 1])))
+                if (!b || !b->seen || (n == max && !larger(b, bands[n - 1])))
                         continue;
                 at = n < max ? n++ : max - 1;
                 for (; at > 0 && larger(b, bands[at - 1]); at--)

@@ -13,20 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool copy_ring(struct ring *to, const struct ring *from)
-{
-        if (!from->capacity)
-                return true;
-        to->points = malloc(from->capacity * sizeof(*to->points));
-        if (!to->points)
-                return false;
-        memcpy(to->points, from->points, from->count * sizeof(*to->points));
-        to->capacity = from->capacity;
-        to->count = from->count;
-        to->next = from->next;
-        return true;
-}
-
 static struct world_band *copy_band(const struct world_band *from)
 {
         struct world_band *to = calloc(1, sizeof(*to));
@@ -38,10 +24,7 @@ static struct world_band *copy_band(const struct world_band *from)
         to->first_bytes = from->first_bytes;
         to->max_bytes = from->max_bytes;
         to->census = from->census;
-        if (!copy_ring(&to->history, &from->history)) {
-                free(to);
-                return NULL;
-        }
+        to->seen = from->seen;
         band_define(to, from->defined);
         KEEP(to->trend, from->trend);
         return to;
@@ -109,20 +92,18 @@ static void keep_messages(struct target_state *to, const struct target_state *fr
 
 struct target_state *target_clone(const struct target_state *from)
 {
-        struct target_state *to = target_new(from->t.daemon, from->t.name);
-        bool ok = to != NULL;
+        struct target_state *to = target_new(from->t.daemon, from->t.name, NULL);
 
         if (!to)
                 return NULL;
         to->t.run = from->t.run;
         to->t.event_time_ns = from->t.event_time_ns;
         to->t.published_wall_ns = from->t.published_wall_ns;
-        memcpy(to->sampled, from->sampled, sizeof(to->sampled));
         keep_messages(to, from);
         keep_notes(&to->t, &from->t);
-        for (size_t i = 0; ok && i < WORLD_SERIES; i++)
-                ok = copy_ring(&to->t.series[i], &from->t.series[i]);
-        if (!ok || !copy_bands(to, &from->t) || !copy_rows(to, &from->t))
+        to->history = from->history ? history_copy(from->history) : NULL;
+        to->t.history = to->history;
+        if ((from->history && !to->history) || !copy_bands(to, &from->t) || !copy_rows(to, &from->t))
                 target_leave(&to);
         return to;
 }

@@ -4,8 +4,7 @@
  *
  * DESIGN: gauges are kept as their newest message, shown without the lists
  * that only tell what happened since the message before (samples,
- * collections): those go into rings. A series that the daemon does not sample
- * itself is derived from collections and censuses.
+ * collections): those go into the history.
  *
  * A message of an older run is dropped. A newer run clears everything but
  * the target's name, its state, its alerts and the health of its stream, which
@@ -17,12 +16,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct target_state *target_new(size_t daemon, const char *name)
+struct target_state *target_new(size_t daemon, const char *name, const struct history_options *past)
 {
         struct target_state *ts = calloc(1, sizeof(*ts));
 
         if (!ts)
                 return NULL;
+        ts->history = past ? history_new(past) : NULL;
+        if (past && !ts->history) {
+                free(ts);
+                return NULL;
+        }
+        ts->t.history = ts->history;
         ts->n_worlds = 1;
         ts->t.daemon = daemon;
         memcpy(ts->t.name, name, strlen(name) + 1);
@@ -63,9 +68,8 @@ static void forget_run(struct target_state *ts)
         target_show_gc(ts, NULL);
         FORGET(t->census);
         FORGET(t->sched);
-        for (size_t i = 0; i < WORLD_SERIES; i++)
-                ring_done(&t->series[i]);
-        memset(ts->sampled, 0, sizeof(ts->sampled));
+        if (ts->history)
+                history_clear(ts->history);
         bands_done(ts);
         lists_done(ts);
         trends_done(ts);
@@ -83,6 +87,7 @@ void target_leave(struct target_state **target)
         target_show_state(ts, NULL);
         FORGET(ts->t.health);
         FORGET(ts->t.alerts);
+        history_destroy(&ts->history);
         free(ts);
 }
 
@@ -93,64 +98,6 @@ static void begin_run(struct target_state *ts, uint32_t run)
         ts->t.run = run;
 }
 
-static int push(struct target_state *ts, Hw__Series series, uint64_t time_ns, double value)
-{
-        return ring_push(&ts->t.series[series], WORLD_POINTS, time_ns, value);
-}
-
-static int apply_samples(struct target_state *ts, const Hw__Samples *s)
-{
-        if (!s->has_series || s->series <= 0 || s->series >= WORLD_SERIES)
-                return 0;
-        if (!ts->sampled[s->series]) {
-                ring_done(&ts->t.series[s->series]);
-                ts->sampled[s->series] = true;
-        }
-        for (size_t i = 0; i < s->n_times_ns && i < s->n_values; i++) {
-                if (push(ts, s->series, s->times_ns[i], (double)s->values[i]) < 0)
-                        return -ENOMEM;
-        }
-        return 0;
-}
-
-static int apply_heap(struct target_state *ts, const Hw__Heap *heap)
-{
-        target_show_heap(ts, heap);
-        for (size_t i = 0; i < heap->n_samples; i++) {
-                if (apply_samples(ts, heap->samples[i]) < 0)
-                        return -ENOMEM;
-        }
-        return 0;
-}
-
-/* One number of a collection, unless the daemon samples that series itself. */
-static int derive(struct target_state *ts, Hw__Series series, const Hw__Collection *c, bool known, uint64_t value)
-{
-        if (!known || ts->sampled[series])
-                return 0;
-        return push(ts, series, c->end_time_ns, (double)value);
-}
-
-static int apply_collection(struct target_state *ts, const Hw__Collection *c)
-{
-        if (derive(ts, HW__SERIES__SERIES_GC_PAUSE, c, c->has_pause_ns, c->pause_ns) < 0 ||
-            derive(ts, HW__SERIES__SERIES_COPIED, c, c->has_copied_bytes, c->copied_bytes) < 0 ||
-            derive(ts, HW__SERIES__SERIES_SLOP, c, c->has_slop_bytes, c->slop_bytes) < 0 ||
-            derive(ts, HW__SERIES__SERIES_FRAGMENTATION, c, c->has_fragmentation_bytes, c->fragmentation_bytes) < 0)
-                return -ENOMEM;
-        return 0;
-}
-
-static int apply_gc(struct target_state *ts, const Hw__Gc *gc)
-{
-        target_show_gc(ts, gc);
-        for (size_t i = 0; i < gc->n_collections; i++) {
-                if (apply_collection(ts, gc->collections[i]) < 0)
-                        return -ENOMEM;
-        }
-        return 0;
-}
-
 static int apply_body(struct target_state *ts, const Hw__Update *u)
 {
         switch (u->body_case) {
@@ -158,9 +105,11 @@ static int apply_body(struct target_state *ts, const Hw__Update *u)
                 target_show_state(ts, u->target_state);
                 return 0;
         case HW__UPDATE__BODY_HEAP:
-                return apply_heap(ts, u->heap);
+                target_show_heap(ts, u->heap);
+                return 0;
         case HW__UPDATE__BODY_GC:
-                return apply_gc(ts, u->gc);
+                target_show_gc(ts, u->gc);
+                return 0;
         case HW__UPDATE__BODY_CENSUS:
                 return bands_census(ts, u->census);
         case HW__UPDATE__BODY_BANDS:
@@ -207,5 +156,7 @@ int target_apply(struct target_state *ts, const Hw__Update *u)
                 ts->t.event_time_ns = u->event_time_ns;
         if (u->has_published_wall_ns && u->published_wall_ns > ts->t.published_wall_ns)
                 ts->t.published_wall_ns = u->published_wall_ns;
+        if (ts->history && history_take(ts->history, u) < 0)
+                return -ENOMEM;
         return apply_body(ts, u);
 }

@@ -97,7 +97,7 @@ static int begin_log(struct gathering *g, const char *target)
         g->summary = (struct summary){ .t = NULL };
         g->run = 0;
         g->target = strdup(target);
-        g->world = world_new();
+        g->world = world_new(NULL);
         return g->target && g->world ? 0 : -ENOMEM;
 }
 

@@ -186,7 +186,7 @@ static const char *absent_of(const struct request *request, const struct world *
 
 static int show(const struct request *request)
 {
-        struct reading r = { .request = request, .world = world_new() };
+        struct reading r = { .request = request, .world = world_new(NULL) };
         struct error error = { "out of memory" };
         struct feed *feed = r.world ? open_feed(request, &error) : NULL;
         int status = EXIT_USAGE;

@@ -122,11 +122,12 @@ static void remember(struct pasts *p, const char *query, const struct document *
 
 /* ------------------------------------------------------------- one grid for all */
 
-static const struct grid *grid_of(const struct pasts *p, const struct wanted *w)
+/* What came here by itself of the run that is asked for; NULL: nothing. */
+static const struct history *history_of(const struct pasts *p, const struct wanted *w)
 {
-        const struct history_target *t = history_find(p->source.history, w->daemon, w->target);
+        const struct world_target *t = world_find_of(p->source.world, w->daemon, w->target);
 
-        return t && t->run == w->run && w->series == HW__SERIES__SERIES_NONE ? &t->bands : NULL;
+        return t && t->run == w->run ? t->history : NULL;
 }
 
 static bool same_target(const struct wanted *a, const struct wanted *b)
@@ -148,29 +149,21 @@ static struct place *total_of(struct job *job, const struct wanted *w)
         return NULL;
 }
 
-/* The daemon's points up to our own censuses, and these. */
-static bool refine(struct place *place)
+/* A band that does not fit the total is said so: it is asked for again. */
+static void align_band(struct place *place, const struct past *total)
 {
-        const struct wanted *w = place->wanted;
-        const struct grid *g = grid_of(place->job->pasts, w);
-        const struct grid_band *b = g ? grid_band(g, w->band) : NULL;
-        struct grid_band none = { 0 };
-
-        if (!g || !g->n)
-                return true;
-        past_end(&place->past, g->columns[0].time_ns);
-        return grid_whole_points(g, b ? b : &none, &place->past) == 0;
-}
-
-/* A band that the total does not fit is said to be so: it is asked for again. */
-static void align_band(struct place *place, const struct place *total)
-{
-        int r = total->error ? -EINVAL : past_align(&place->past, &total->past);
+        const struct history_recalled daemon = { .band = &place->past, .total = total };
+        struct past joined = { 0 };
+        int r = history_band(history_of(place->job->pasts, place->wanted), place->wanted->band, &daemon, &joined);
 
         if (r == -EAGAIN)
                 place->error = "the history changed while it was read; ask again";
         else if (r < 0)
-                place->error = r == -ENOMEM ? "out of memory" : total->error;
+                place->error = "out of memory";
+        past_done(&place->past);
+        place->past = joined;
+        past_cut(&place->past, place->wanted->range);
+        past_widen(&place->past, place->wanted->step_ns);
 }
 
 /* Totals last, for the bands of their targets are put onto their points. */
@@ -178,21 +171,18 @@ static void align(struct job *job)
 {
         if (!job->pasts->source.requester)
                 return;
-        for (size_t i = 0; i < job->n; i++) {
-                struct place *p = &job->places[i], *total = is_band(p->wanted) ? total_of(job, p->wanted) : NULL;
+        for (int totals = 0; totals <= 1; totals++) {
+                for (size_t i = 0; i < job->n; i++) {
+                        struct place *p = &job->places[i],
+                                     *total = is_band(p->wanted) ? total_of(job, p->wanted) : NULL;
 
-                if (total && total != p && !p->error)
-                        align_band(p, total);
-        }
-        for (size_t i = 0; i < job->n; i++) {
-                struct place *p = &job->places[i];
-
-                if (!is_band(p->wanted) || p->error)
-                        continue;
-                if (!refine(p))
-                        p->error = "out of memory";
-                past_cut(&p->past, p->wanted->from_ns, p->wanted->to_ns);
-                past_widen(&p->past, p->wanted->step_ns);
+                        if (!total || (total == p) != totals || p->error)
+                                continue;
+                        if (total->error)
+                                p->error = total->error;
+                        else
+                                align_band(p, &total->past);
+                }
         }
 }
 
@@ -240,14 +230,14 @@ static void print_answer(struct json_out *j, const struct job *job)
         json_open(j, '[');
         for (size_t i = 0; i < job->n; i++) {
                 const struct wanted *w = &job->wanted[i];
-                const struct grid *g = job->pasts->source.requester ? NULL : grid_of(job->pasts, w);
-                const struct grid_band *b = g && w->band ? grid_band(g, w->band) : NULL;
+                const struct history *h = job->pasts->source.requester ? NULL : history_of(job->pasts, w);
+                const struct grid_band *b = h && is_band(w) && w->band ? grid_band(&h->bands, w->band) : NULL;
 
                 if (job->places[i].hidden)
                         continue;
                 print_place(j, &job->places[i]);
                 if (b)
-                        item_stats(j, g, b);
+                        item_stats(j, &h->bands, b);
                 json_close(j, '}');
         }
         json_close(j, ']');
@@ -282,41 +272,20 @@ static void finish(struct job *job)
 static void fill_from_history(struct place *place)
 {
         const struct wanted *w = place->wanted;
-        const struct history *h = place->job->pasts->source.history;
-        const struct history_target *t = history_find(h, w->daemon, w->target);
-        bool good = true;
+        const struct history *h = history_of(place->job->pasts, w);
+        int r = 0;
 
-        if (t && t->run == w->run && w->series != HW__SERIES__SERIES_NONE) {
-                for (size_t i = 0; good && i < t->series[w->series].n; i++)
-                        good = past_append(&place->past, &t->series[w->series].points[i]) == 0;
-        } else if (t && t->run == w->run && grid_band(&t->bands, w->band)) {
-                good = grid_whole_points(&t->bands, grid_band(&t->bands, w->band), &place->past) == 0;
-        }
-        if (!good)
+        if (h && !is_band(w))
+                r = past_copy(history_series(h, w->series), &place->past);
+        else if (h && grid_band(&h->bands, w->band))
+                r = history_band(h, w->band, NULL, &place->past);
+        if (r < 0)
                 place->error = "out of memory";
-        past_cut(&place->past, w->from_ns, w->to_ns);
+        past_cut(&place->past, w->range);
         past_widen(&place->past, w->step_ns);
 }
 
 /* ------------------------------------------------------------------ from daemons */
-
-static void take_points(struct place *place, const Hw__History *h)
-{
-        for (size_t i = 0; i < h->n_points; i++) {
-                const Hw__Point *q = h->points[i];
-                struct past_point p = { .time_ns = q->time_ns,
-                                        .width_ns = q->width_ns,
-                                        .last_ns = q->has_last_time_ns ? q->last_time_ns : q->time_ns,
-                                        .count = q->count ? q->count : 1,
-                                        .min = q->min,
-                                        .max = q->max,
-                                        .mean = q->mean,
-                                        .last = q->last };
-
-                if (past_append(&place->past, &p) < 0)
-                        place->error = "out of memory";
-        }
-}
 
 /* This place is filled, or never will be. */
 static void settle(struct place *place)
@@ -342,7 +311,8 @@ static void on_reply(void *ctx, int status, const Hw__Reply *reply)
                 refuse(place, reply->error ? reply->error : "an unexpected reply");
         } else {
                 place->wanted->run = reply->history->has_run ? reply->history->run : place->wanted->run;
-                take_points(place, reply->history);
+                if (history_points_of(reply->history, &place->past) < 0)
+                        place->error = "out of memory";
                 settle(place);
         }
 }
@@ -361,10 +331,10 @@ static Hw__Request *history_request(const struct wanted *w)
         h->has_band = !h->has_series;
         h->band = w->band;
         if (h->has_series) { /* a band's few points are cut when they are on the total's */
-                h->has_from_ns = w->from_ns > 0;
-                h->from_ns = w->from_ns;
-                h->has_to_ns = w->to_ns != UINT64_MAX;
-                h->to_ns = w->to_ns;
+                h->has_from_ns = w->range.from_ns > 0;
+                h->from_ns = w->range.from_ns;
+                h->has_to_ns = w->range.to_ns != UINT64_MAX;
+                h->to_ns = w->range.to_ns;
                 h->has_step_ns = w->step_ns > 0;
                 h->step_ns = w->step_ns;
         }

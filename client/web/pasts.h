@@ -8,7 +8,6 @@
 
 #include <event2/http.h>
 
-#include "client/history/history.h"
 #include "client/state/world.h"
 #include <event2/http.h>
 
@@ -18,8 +17,7 @@ struct pasts;
 
 struct pasts_source {
         const struct world *world;
-        const struct history *history;
-        struct hw_requester *requester; /* NULL: files, `history` has all */
+        struct hw_requester *requester; /* NULL: files, the world has all */
 };
 
 /* What `source` points to outlives it. NULL: out of memory. */

@@ -167,15 +167,16 @@ static struct wanted frame(const struct question *q, size_t i, const struct worl
         struct wanted w = { .daemon = t ? t->daemon : q->targets.targets[i].daemon,
                             .known = t != NULL,
                             .run = t ? t->run : 0,
-                            .to_ns = q->has_to ? ns(q->to_s) : UINT64_MAX,
+                            .range.to_ns = q->has_to ? ns(q->to_s) : UINT64_MAX,
                             .step_ns = ns(q->step_s) };
         double newest_s = t ? (double)t->event_time_ns / 1e9 : 0;
 
         (void)snprintf(w.target, sizeof(w.target), "%s", q->targets.targets[i].name);
         if (q->has_from)
-                w.from_ns = ns(q->from_s < 0 ? newest_s + q->from_s : q->from_s);
+                w.range.from_ns = ns(q->from_s < 0 ? newest_s + q->from_s : q->from_s);
         if (q->points) {
-                double to_s = q->has_to && q->to_s < newest_s ? q->to_s : newest_s, from_s = (double)w.from_ns / 1e9;
+                double to_s = q->has_to && q->to_s < newest_s ? q->to_s : newest_s,
+                       from_s = (double)w.range.from_ns / 1e9;
                 uint64_t step_ns = to_s > from_s ? ns((to_s - from_s) / (double)q->points) : 0;
 
                 w.step_ns = step_ns > w.step_ns ? step_ns : w.step_ns;

@@ -43,8 +43,9 @@ struct wanted {
         bool known;        /* the world has this target */
         Hw__Series series; /* SERIES_NONE: a band */
         uint32_t band;
-        char *label;                      /* owned */
-        uint64_t from_ns, to_ns, step_ns; /* to_ns UINT64_MAX: no end */
+        char *label;             /* owned */
+        struct time_range range; /* to_ns UINT64_MAX: no end */
+        uint64_t step_ns;
 };
 
 /* Fills `list` (QUESTION_ITEMS). False with a sentence when there would be more, or out of memory. */

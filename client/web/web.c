@@ -25,6 +25,7 @@
 #define UPDATES_PER_TURN    256
 #define TURN_MS             20                /* and no longer, for large ones */
 #define HISTORY_CELLS       ((size_t)1 << 20) /* 32 MiB at most, for bands finer than the daemons keep them */
+#define HISTORY_POINTS      256               /* of a live target: those of a small curve; daemons have more */
 #define HISTORY_COLUMNS     1024
 #define HISTORY_FILE_CELLS  ((size_t)4 << 20) /* files: there is nobody to ask */
 #define HISTORY_FILE_POINTS 8192
@@ -38,7 +39,6 @@ struct web {
         struct event *readable, *again, *beat, *signals[3];
         struct feed *feed;
         struct world *world;
-        struct history *history;
         struct hw_requester *requester; /* NULL: files */
         struct event *replies;
         struct state_source state;
@@ -150,7 +150,7 @@ static bool any_run(const struct web *w)
 
 static void take_update(struct web *w, size_t daemon, const Hw__Update *u)
 {
-        if (world_apply(w->world, daemon, u) < 0 || history_take(w->history, daemon, u) < 0) {
+        if (world_apply(w->world, daemon, u) < 0) {
                 command_error(&command_web, "out of memory");
                 stop(w, EXIT_USAGE);
                 return;
@@ -182,7 +182,6 @@ static bool take_event(struct web *w)
                 return true;
         case FEED_RESET:
                 world_reset(w->world, daemon);
-                history_reset(w->history, daemon);
                 streams_forget(w->streams, daemon);
                 return true;
         case FEED_STALE:
@@ -274,33 +273,31 @@ static bool open_requester(struct web *w)
 
 static bool open_memory(struct web *w)
 {
-        struct history_options h = {
-                .series = w->files.n > 0,
-                .keep_recent = w->files.n == 0,
-                .max_points = HISTORY_FILE_POINTS,
-                .max_columns = HISTORY_COLUMNS,
-                .max_cells = w->files.n ? HISTORY_FILE_CELLS : HISTORY_CELLS,
+        bool files = w->files.n > 0; /* of a live target the daemon is asked for its series */
+        struct history_options past = {
+                .points = files ? HISTORY_FILE_POINTS : HISTORY_POINTS,
+                .columns = HISTORY_COLUMNS,
+                .cells = files ? HISTORY_FILE_CELLS : HISTORY_CELLS,
+                .collections = files,
+                .keep_recent = !files,
         };
 
-        w->world = world_new();
-        w->history = history_new(&h);
+        w->world = world_new(&past);
         w->state = (struct state_source){
                 .world = w->world,
                 .feed = w->feed,
                 .n_daemons = w->requester ? feed_daemons(w->feed) : 1,
                 .live = w->files.n == 0,
                 .control = w->options.allow_control,
-                .history = w->files.n ? w->history : NULL,
         };
         w->connections = connections_new(w->base);
         w->streams = w->connections ? streams_new(w->base, &w->state, w->connections) : NULL;
         struct pasts_source p = {
                 .world = w->world,
-                .history = w->history,
                 .requester = w->requester,
         };
         w->pasts = pasts_new(&p);
-        return w->world && w->history && w->streams && w->pasts;
+        return w->world && w->streams && w->pasts;
 }
 
 static bool open_events(struct web *w)
@@ -367,7 +364,6 @@ static void close_all(struct web *w)
         free_event(w->beat);
         for (size_t i = 0; i < 3; i++)
                 free_event(w->signals[i]);
-        history_destroy(&w->history);
         world_destroy(&w->world);
         if (w->feed)
                 feed_close(&w->feed);

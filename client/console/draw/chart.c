@@ -9,33 +9,31 @@
 
 #define S UINT64_C(1000000000)
 
-void chart_line(struct chart *c, const char *name, const struct ring *ring, enum spark_mode mode, enum tint tint)
+void chart_line(struct chart *c, const char *name, const struct past *past, enum spark_mode mode, enum tint tint)
 {
         if (c->n_lines < CHART_LINES)
-                c->lines[c->n_lines++] = (struct chart_line){ name, ring, mode, tint };
+                c->lines[c->n_lines++] = (struct chart_line){ name, past, mode, tint };
 }
 
 void chart_mark(struct chart *c, uint64_t time_ns, const char *text, bool strong)
 {
-        if (c->n_marks < CHART_MARKS && time_ns >= c->from_ns && time_ns <= c->to_ns)
+        if (c->n_marks < CHART_MARKS && time_ns >= c->range.from_ns && time_ns <= c->range.to_ns)
                 c->marks[c->n_marks++] = (struct chart_mark){ time_ns, text, strong };
 }
 
 bool chart_value(const struct chart_line *line, uint64_t time_ns, double *ret_value)
 {
-        const struct point *best = NULL;
-
         if (line->mode == SPARK_RATE)
                 return false;
-        for (size_t i = 0; i < line->ring->count; i++) {
-                const struct point *p = ring_newest(line->ring, i);
+        for (size_t i = line->past->n; i > 0; i--) {
+                const struct past_point *p = &line->past->points[i - 1];
 
-                if (p->time_ns <= time_ns && (!best || p->time_ns > best->time_ns))
-                        best = p;
+                if (p->last_ns > time_ns)
+                        continue;
+                *ret_value = line->mode == SPARK_EVENTS ? p->max : p->last;
+                return true;
         }
-        if (best)
-                *ret_value = best->value;
-        return best != NULL;
+        return false;
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)
@@ -111,9 +109,10 @@ uint64_t chart_time_step(uint64_t span_ns, int most)
 
 uint64_t chart_first_time(const struct chart *c, uint64_t step_ns)
 {
-        uint64_t past = (c->from_ns % step_ns + c->start_wall_ns % step_ns) % step_ns;
+        uint64_t past = (c->range.from_ns % step_ns + c->start_wall_ns % step_ns) % step_ns;
 
-        return past && c->from_ns <= UINT64_MAX - step_ns ? c->from_ns + (step_ns - past) : c->from_ns;
+        return past && c->range.from_ns <= UINT64_MAX - step_ns ? c->range.from_ns + (step_ns - past)
+                                                                : c->range.from_ns;
 }
 
 char *chart_time_text(char *out, size_t size, const struct chart *c, uint64_t time_ns)
@@ -122,7 +121,7 @@ char *chart_time_text(char *out, size_t size, const struct chart *c, uint64_t ti
 
         if (!c->start_wall_ns || !*time_of_day(out, size, wall_ns, wall_ns))
                 return hw_duration_text(out, size, (double)time_ns);
-        if (c->to_ns - c->from_ns < 10 * S && strlen(out) + 3 < size)
+        if (c->range.to_ns - c->range.from_ns < 10 * S && strlen(out) + 3 < size)
                 (void)snprintf(out + strlen(out), 3, ".%d", (int)(wall_ns % S / (S / 10)));
         return out;
 }

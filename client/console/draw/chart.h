@@ -3,7 +3,7 @@
  * chart.h - lines over time with axes in human units: as braille dots on a
  * canvas (ASCII where there is no UTF-8), as SVG, as CSV.
  *
- * A chart borrows its rings and texts; it owns nothing.
+ * A chart borrows its pasts and texts; it owns nothing.
  */
 #ifndef HW_CLIENT_CONSOLE_DRAW_CHART_H
 #define HW_CLIENT_CONSOLE_DRAW_CHART_H
@@ -15,7 +15,7 @@ enum { CHART_LINES = 6, CHART_MARKS = 512 };
 
 struct chart_line {
         const char *name;
-        const struct ring *ring;
+        const struct past *past;
         enum spark_mode mode;
         enum tint tint;
 };
@@ -30,27 +30,27 @@ struct chart_mark {
 struct chart {
         const char *title;
         enum unit unit;
-        uint64_t from_ns, to_ns; /* event time */
+        struct time_range range; /* event time, with its end */
         uint64_t start_wall_ns;  /* Unix time of event time 0: axis labels are the time of day; 0: event time */
         bool from_zero;          /* the axis begins at 0 */
         struct chart_line lines[CHART_LINES]; /* the first is drawn on top */
         size_t n_lines;
         const char *limit_name; /* NULL: no limit */
         double limit;
-        const struct ring *ticks; /* each point is a small mark under the axis; NULL: none */
+        const struct past *ticks; /* each point is a small mark under the axis; NULL: none */
         struct chart_mark marks[CHART_MARKS];
         size_t n_marks;
         bool has_cursor;
         uint64_t cursor_ns;
 };
 
-void chart_line(struct chart *c, const char *name, const struct ring *ring, enum spark_mode mode, enum tint tint);
+void chart_line(struct chart *c, const char *name, const struct past *past, enum spark_mode mode, enum tint tint);
 void chart_mark(struct chart *c, uint64_t time_ns, const char *text, bool strong);
 
 /* Rows and columns of the axes around the plot. */
 enum { CHART_LEFT = 11, CHART_ABOVE = 1, CHART_BELOW = 3, CHART_RIGHT = 1 };
 
-/* The part of `area` that spans from_ns to to_ns. */
+/* The part of `area` that spans the range. */
 struct area chart_plot(struct area area);
 void chart_draw(struct canvas *canvas, struct area area, const struct chart *c);
 

@@ -47,9 +47,9 @@ struct area chart_plot(struct area area)
 
 static void sample(struct plot *p, const struct chart_line *line)
 {
-        spark_sample(line->ring, p->chart->from_ns, p->chart->to_ns, line->mode, p->columns, p->values, p->known);
+        spark_sample(line->past, p->chart->range, line->mode, p->columns, p->values, p->known);
         for (int i = 0; i < p->columns && line->mode == SPARK_RATE; i++)
-                p->values[i] /= (double)(p->chart->to_ns - p->chart->from_ns) / 1e9 / p->columns;
+                p->values[i] /= (double)(p->chart->range.to_ns - p->chart->range.from_ns) / 1e9 / p->columns;
 }
 
 /* A limit far above all lines would flatten them: then it is only named. */
@@ -173,18 +173,19 @@ static int column_of(const struct plot *p, uint64_t time_ns)
 {
         const struct chart *c = p->chart;
 
-        return (int)((double)(time_ns - c->from_ns) / ((double)(c->to_ns - c->from_ns) + 1) * p->area.width);
+        return (int)((double)(time_ns - c->range.from_ns) / ((double)(c->range.to_ns - c->range.from_ns) + 1) *
+                     p->area.width);
 }
 
 static void draw_times(struct plot *p, struct area area)
 {
         const struct chart *c = p->chart;
-        uint64_t step = chart_time_step(c->to_ns - c->from_ns, p->area.width / 12);
+        uint64_t step = chart_time_step(c->range.to_ns - c->range.from_ns, p->area.width / 12);
         uint64_t t = chart_first_time(c, step);
         int row = area.height - 2, free_from = 0;
         char text[SHORT_TEXT];
 
-        for (bool more = t <= c->to_ns; more; more = c->to_ns - t >= step, t += step) {
+        for (bool more = t <= c->range.to_ns; more; more = c->range.to_ns - t >= step, t += step) {
                 int at = column_of(p, t), width;
 
                 (void)chart_time_text(text, sizeof(text), c, t);
@@ -203,10 +204,10 @@ static void draw_marks(struct plot *p, struct area area)
         int row = area.height - CHART_BELOW;
 
         canvas_rule(p->canvas, area, row, CHART_LEFT, p->area.width, TINT_FAINT, "─");
-        for (size_t i = 0; c->ticks && i < c->ticks->count; i++) {
-                uint64_t t = ring_newest(c->ticks, i)->time_ns;
+        for (size_t i = 0; c->ticks && i < c->ticks->n; i++) {
+                uint64_t t = c->ticks->points[i].last_ns;
 
-                if (t >= c->from_ns && t <= c->to_ns)
+                if (t >= c->range.from_ns && t <= c->range.to_ns)
                         (void)canvas_put(p->canvas, area, row, CHART_LEFT + column_of(p, t), 1, TINT_DIM, "┴");
         }
         for (size_t i = 0; i < 2 * c->n_marks; i++) { /* the strong ones last: on top */
@@ -237,7 +238,7 @@ static int put(struct plot *p, struct area area, int row, int at, enum tint tint
 static void draw_legend(struct plot *p, struct area area)
 {
         const struct chart *c = p->chart;
-        uint64_t when = c->has_cursor ? c->cursor_ns : c->to_ns;
+        uint64_t when = c->has_cursor ? c->cursor_ns : c->range.to_ns;
         char text[SHORT_TEXT];
         int at = 1;
 
@@ -266,12 +267,12 @@ static void draw_legend(struct plot *p, struct area area)
 static void draw_cursor(struct plot *p, struct area area)
 {
         const struct chart *c = p->chart;
-        uint64_t reach_ns = (c->to_ns - c->from_ns) / (uint64_t)p->area.width;
+        uint64_t reach_ns = (c->range.to_ns - c->range.from_ns) / (uint64_t)p->area.width;
         const struct chart_mark *mark = chart_mark_at(c, c->cursor_ns, reach_ns);
         char text[SHORT_TEXT], note[1024];
         int row = area.height - 1, at = CHART_LEFT;
 
-        if (!c->has_cursor || c->cursor_ns < c->from_ns || c->cursor_ns > c->to_ns)
+        if (!c->has_cursor || c->cursor_ns < c->range.from_ns || c->cursor_ns > c->range.to_ns)
                 return;
         for (int i = 0; i < p->area.height; i++)
                 (void)canvas_put(p->canvas, p->area, i, column_of(p, c->cursor_ns), 1, TINT_KEY, "│");

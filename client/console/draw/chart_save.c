@@ -18,7 +18,8 @@ static const char *const colours[CHART_LINES] = { "#3a9d5d", "#3b82c4", "#8e63c7
 
 static double x_of(const struct svg *s, uint64_t time_ns)
 {
-        double share = (double)(time_ns - s->chart->from_ns) / ((double)(s->chart->to_ns - s->chart->from_ns) + 1);
+        double share = (double)(time_ns - s->chart->range.from_ns) /
+                       ((double)(s->chart->range.to_ns - s->chart->range.from_ns) + 1);
 
         return LEFT + share * (WIDTH - LEFT - RIGHT);
 }
@@ -56,7 +57,7 @@ static void find_axis(struct svg *s)
         bool known[POINTS];
 
         for (size_t i = 0; i < c->n_lines; i++) {
-                spark_sample(c->lines[i].ring, c->from_ns, c->to_ns, c->lines[i].mode, POINTS, values, known);
+                spark_sample(c->lines[i].past, c->range, c->lines[i].mode, POINTS, values, known);
                 for (int x = 0; x < POINTS; x++) {
                         low = known[x] ? fmin(low, values[x]) : low;
                         high = known[x] ? fmax(high, values[x]) : high;
@@ -70,7 +71,7 @@ static void find_axis(struct svg *s)
 static void put_axes(const struct svg *s)
 {
         const struct chart *c = s->chart;
-        uint64_t step = chart_time_step(c->to_ns - c->from_ns, 8), t = chart_first_time(c, step);
+        uint64_t step = chart_time_step(c->range.to_ns - c->range.from_ns, 8), t = chart_first_time(c, step);
         char text[SHORT_TEXT];
 
         for (double v = s->axis.low; v <= s->axis.high + s->axis.step / 2; v += s->axis.step) {
@@ -78,7 +79,7 @@ static void put_axes(const struct svg *s)
                               WIDTH - RIGHT, y_of(s, v), y_of(s, v));
                 label(s, LEFT - 8, y_of(s, v) + 4, "end", unit_text(text, sizeof(text), c->unit, fabs(v)));
         }
-        for (bool more = t <= c->to_ns; more; more = c->to_ns - t >= step, t += step)
+        for (bool more = t <= c->range.to_ns; more; more = c->range.to_ns - t >= step, t += step)
                 label(s, x_of(s, t), HEIGHT - BOTTOM + 20, "middle", chart_time_text(text, sizeof(text), c, t));
 }
 
@@ -88,7 +89,7 @@ static void put_line(const struct svg *s, const struct chart_line *line, const c
         double values[POINTS];
         bool known[POINTS];
 
-        spark_sample(line->ring, c->from_ns, c->to_ns, line->mode, POINTS, values, known);
+        spark_sample(line->past, c->range, line->mode, POINTS, values, known);
         (void)fprintf(s->to, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\" points=\"", colour);
         for (int i = 0; i < POINTS; i++) {
                 if (known[i])
@@ -142,18 +143,25 @@ void chart_svg(FILE *to, const struct chart *c)
         (void)fputs("</svg>\n", to);
 }
 
+static void put_row(FILE *to, const struct chart *c, const char *line, uint64_t time_ns, double value)
+{
+        if (time_ns >= c->range.from_ns && time_ns <= c->range.to_ns)
+                (void)fprintf(to, "%.9f,%s,%.17g\n", (double)time_ns / 1e9, line, value);
+}
+
+/* The points as they are drawn. */
 void chart_csv(FILE *to, const struct chart *c)
 {
         (void)fputs("time_s,line,value\n", to);
         for (size_t i = 0; i < c->n_lines; i++) {
-                const struct ring *r = c->lines[i].ring;
+                const struct past *past = c->lines[i].past;
 
-                for (size_t k = r->count; k > 0; k--) {
-                        const struct point *p = ring_newest(r, k - 1);
+                for (size_t k = 0; k < past->n; k++) {
+                        const struct past_point *p = &past->points[k];
 
-                        if (p->time_ns >= c->from_ns && p->time_ns <= c->to_ns)
-                                (void)fprintf(to, "%.9f,%s,%.17g\n", (double)p->time_ns / 1e9, c->lines[i].name,
-                                              p->value);
+                        if (p->max > p->last)
+                                put_row(to, c, c->lines[i].name, past_middle_ns(p), p->max);
+                        put_row(to, c, c->lines[i].name, p->last_ns, p->last);
                 }
         }
 }

@@ -4,6 +4,7 @@
 #define HW_CLIENT_CONSOLE_DRAW_HITS_H
 
 #include "client/console/draw/canvas.h"
+#include "proto/base/cell.h"
 
 enum { HITS_MAX = 1024 };
 
@@ -16,7 +17,7 @@ struct hit {
         size_t index;        /* of the tab, column or row */
         struct table *table; /* of the column or row */
         struct area area;
-        uint64_t from_ns, to_ns; /* HIT_TIME: what the area spans */
+        struct time_range range; /* HIT_TIME: what the area spans */
 };
 
 struct hits {

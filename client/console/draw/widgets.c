@@ -13,33 +13,41 @@ static void clear(int width, double *values, bool *known)
         memset(known, 0, (size_t)width * sizeof(*known));
 }
 
-/* The greatest value of each column; what came before the first column is the value to start from. */
-static bool greatest(const struct ring *ring, uint64_t from_ns, uint64_t to_ns, int width, double *values, bool *known,
-                     double *ret_before)
+struct columns {
+        struct time_range range;
+        int width;
+        double *values;
+        bool *known;
+};
+
+static void put(struct columns *c, uint64_t time_ns, double value)
 {
-        double span = (double)(to_ns - from_ns) + 1;
-        uint64_t before_ns = 0;
+        double span = (double)(c->range.to_ns - c->range.from_ns) + 1;
+        int column = (int)((double)(time_ns - c->range.from_ns) / span * c->width);
+
+        if (time_ns < c->range.from_ns || time_ns > c->range.to_ns)
+                return;
+        column = column < c->width ? column : c->width - 1;
+        if (!c->known[column] || value > c->values[column])
+                c->values[column] = value;
+        c->known[column] = true;
+}
+
+/* The greatest value of each column; what came before the first column is the value to start from. */
+static bool greatest(const struct past *past, struct columns *c, bool totals, double *ret_before)
+{
         bool before = false;
 
-        for (size_t i = 0; i < ring->count; i++) {
-                const struct point *p = ring_newest(ring, i);
-                int column;
+        for (size_t i = 0; i < past->n; i++) {
+                const struct past_point *p = &past->points[i];
 
-                if (p->time_ns > to_ns)
-                        continue;
-                if (p->time_ns < from_ns) {
-                        if (!before || p->time_ns > before_ns)
-                                *ret_before = p->value;
-                        before_ns = p->time_ns;
+                if (p->max > p->last && !totals)
+                        put(c, past_middle_ns(p), p->max);
+                put(c, p->last_ns, p->last);
+                if (p->last_ns < c->range.from_ns) {
+                        *ret_before = p->last;
                         before = true;
-                        continue;
                 }
-                column = (int)((double)(p->time_ns - from_ns) / span * width);
-                if (column >= width)
-                        column = width - 1;
-                if (!known[column] || p->value > values[column])
-                        values[column] = p->value;
-                known[column] = true;
         }
         return before;
 }
@@ -73,16 +81,17 @@ static void differences(int width, double *values, bool *known, bool has_last, d
         }
 }
 
-void spark_sample(const struct ring *ring, uint64_t from_ns, uint64_t to_ns, enum spark_mode mode, int width,
-                  double *values, bool *known)
+void spark_sample(const struct past *past, struct time_range range, enum spark_mode mode, int width, double *values,
+                  bool *known)
 {
+        struct columns c = { range, width, values, known };
         double last = 0;
         bool has_last;
 
         clear(width, values, known);
-        if (to_ns <= from_ns)
+        if (range.to_ns <= range.from_ns)
                 return;
-        has_last = greatest(ring, from_ns, to_ns, width, values, known, &last);
+        has_last = greatest(past, &c, mode == SPARK_RATE, &last);
         if (mode == SPARK_EVENTS)
                 return;
         hold(width, values, known, has_last, last);

@@ -8,23 +8,24 @@
 
 #include "client/console/draw/canvas.h"
 #include "client/console/draw/text.h"
-#include "client/history/ring.h"
+#include "client/history/past.h"
 
 #define SPARK_MAX 256 /* columns of the widest sparkline */
 
 /* How samples become columns. */
 enum spark_mode {
-        SPARK_GAUGE,  /* greatest of a column; holds until the next sample */
+        SPARK_GAUGE,  /* greatest of a column; holds until the next point */
         SPARK_EVENTS, /* greatest of a column; blank without samples */
         SPARK_RATE    /* growth of a cumulative series */
 };
 
 /*
- * Columns of a series over [from_ns, to_ns]: values[i] is valid where known[i].
+ * Columns of a series over a range with its end: values[i] is valid where known[i]. A point of many samples stands
+ * with its last one at the time of that, and with its greatest, if that is another, in the middle before.
  * `width` is at most SPARK_MAX.
  */
-void spark_sample(const struct ring *ring, uint64_t from_ns, uint64_t to_ns, enum spark_mode mode, int width,
-                  double *values, bool *known);
+void spark_sample(const struct past *past, struct time_range range, enum spark_mode mode, int width, double *values,
+                  bool *known);
 
 /*
  * Draws values as blocks of eight heights. The axis spans the values, but at

@@ -74,7 +74,6 @@ static void draw_band(struct canvas *c, struct area area, int row, const struct 
         double values[SPARK_MAX], share = 0;
         bool known[SPARK_MAX];
         bool has_share = t->census->has_total_bytes && t->census->total_bytes > 0;
-        uint64_t from_ns, to_ns;
         char text[SHORT_TEXT], label[1024];
 
         if (has_share)
@@ -85,8 +84,7 @@ static void draw_band(struct canvas *c, struct area area, int row, const struct 
         column += SHARE;
         draw_change(c, area, row, column, s, t, b);
         column += CHANGE + 2;
-        scene_span(s, t, &from_ns, &to_ns);
-        spark_sample(scene_band(s, t, b), from_ns, to_ns, SPARK_GAUGE, graph, values, known);
+        spark_sample(scene_band(s, t, b), scene_span(s, t), SPARK_GAUGE, graph, values, known);
         draw_spark(c, area, row, column, graph, values, known);
         column += graph + 2;
         (void)canvas_put(c, area, row, column, area.width - column - 1, TINT_PLAIN,

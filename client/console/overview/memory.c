@@ -32,15 +32,13 @@ static void draw_gauge(struct canvas *c, struct area area, int row, const struct
         int graph = 1 + LABEL + VALUE + 2, width = area.width - graph - remark - 3;
         double values[SPARK_MAX];
         bool known[SPARK_MAX];
-        uint64_t from_ns, to_ns;
 
         if (width > SPARK_MAX)
                 width = SPARK_MAX;
         (void)canvas_put(c, area, row, 1, LABEL, TINT_PLAIN, g->label);
         (void)canvas_put_right(c, area, row, 1 + LABEL, VALUE, TINT_STRONG, g->value);
         if (width > 0) {
-                scene_span(s, t, &from_ns, &to_ns);
-                spark_sample(scene_ring(s, t, g->series), from_ns, to_ns, g->mode, width, values, known);
+                spark_sample(scene_series(s, t, g->series), scene_span(s, t), g->mode, width, values, known);
                 draw_spark(c, area, row, graph, width, values, known);
         }
         (void)canvas_put(c, area, row, graph + (width > 0 ? width : 0) + 2, remark, g->tint, g->remark);
@@ -128,13 +126,14 @@ void draw_memory(struct canvas *c, struct area area, const struct scene *s, cons
 {
         struct gauge gauges[ROWS] = { live_gauge(s, t), heap_gauge(t), rss_gauge(t), allocation_gauge(t) };
         char text[SHORT_TEXT], span[SHORT_TEXT + 8];
-        uint64_t from_ns, to_ns;
+        struct time_range range;
         int row = 0;
 
         if (area.height > ROWS) {
-                scene_span(s, t, &from_ns, &to_ns);
-                (void)snprintf(span, sizeof(span), "last %s", duration_or_unknown(text, true, to_ns - from_ns));
-                draw_title(c, area, row++, "Memory", to_ns > from_ns ? span : "");
+                range = scene_span(s, t);
+                (void)snprintf(span, sizeof(span), "last %s",
+                               duration_or_unknown(text, true, range.to_ns - range.from_ns));
+                draw_title(c, area, row++, "Memory", range.to_ns > range.from_ns ? span : "");
         }
         for (int i = 0; i < ROWS; i++)
                 draw_gauge(c, area, row + i, s, t, &gauges[i]);

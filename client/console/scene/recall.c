@@ -2,10 +2,11 @@
 /*
  * recall.c - a short list of questions, each a request under way or its answer.
  *
- * DESIGN: a question is known by daemon, target, run, series and band, and is
- * asked once; for a band again when its newest points have outrun the world's
- * ring (AGAIN_NS of event time). A question keeps its place until it is
- * answered or given up, so a reply finds it by its address.
+ * DESIGN: a question is known by daemon, target, run, series, band and age, and is asked once; for a band again when
+ * its newest point may be complete, since a band's points are coarse and many faces are to show one number. A series
+ * goes on by itself; it is asked for the whole run, and for its newest hour and minutes, which the daemon keeps more
+ * finely (daemon/model/series.h). A question keeps its place until it is answered or given up, so a reply finds it by
+ * its address.
  */
 #include "client/console/scene/recall.h"
 
@@ -15,18 +16,22 @@
 
 #include "proto/base/clock.h"
 
-enum { QUESTIONS = 1024, TIMEOUT_MS = 1000 };
+enum { QUESTIONS = 1024, TIMEOUT_MS = 1000, POINTS_MOST = 16384, AGES = 3 };
 #define AGAIN_NS UINT64_C(20000000000) /* at most: sooner, if the daemon's points are narrower */
+
+/* How far back; 0: to the beginning. A little less than the daemon keeps in steps of 10 s and of 1 s. */
+static const uint64_t ages_ns[AGES] = { 0, UINT64_C(3800000000000), UINT64_C(290000000000) };
 
 struct question {
         size_t daemon;
         char target[WORLD_NAME_MAX + 1];
         uint32_t run, band;
         Hw__Series series;
+        unsigned age;      /* of ages_ns */
         uint64_t asked_ns; /* event time */
+        uint64_t width_ns; /* of the newest answer's points */
         enum { FREE, ASKED, ANSWERED, TAKEN } state;
-        struct past points; /* of the newest answer */
-        bool fresh;         /* no part of an answer has come since it was asked */
+        struct past points; /* that have come and are not collected */
 };
 
 struct recall {
@@ -60,35 +65,14 @@ void recall_destroy(struct recall **r)
 
 /* ------------------------------------------------------------------ answers */
 
-static void take_points(struct question *q, const Hw__History *h)
-{
-        if (q->fresh)
-                past_done(&q->points);
-        q->fresh = false;
-        for (size_t i = 0; i < h->n_points; i++) {
-                const Hw__Point *p = h->points[i];
-                struct past_point point = { .time_ns = p->time_ns,
-                                            .width_ns = p->width_ns,
-                                            .last_ns = p->has_last_time_ns ? p->last_time_ns : p->time_ns,
-                                            .count = p->count,
-                                            .min = p->min,
-                                            .max = p->max,
-                                            .mean = p->mean,
-                                            .last = p->last };
-
-                if (p->has_time_ns && p->has_max)
-                        (void)past_append(&q->points, &point); /* out of memory: as far as it came */
-        }
-}
-
 /* No answer: nothing is recalled. */
 static void on_reply(void *ctx, int status, const Hw__Reply *reply)
 {
         struct question *q = ctx;
         const Hw__History *h = reply && reply->what_case == HW__REPLY__WHAT_HISTORY ? reply->history : NULL;
 
-        if (h && (!h->has_run || h->run == q->run))
-                take_points(q, h);
+        if (h && (!h->has_run || h->run == q->run) && q->points.n < POINTS_MOST)
+                (void)history_points_of(h, &q->points); /* out of memory: as far as it came */
         if (status != HW_REPLY_PART)
                 q->state = ANSWERED;
 }
@@ -104,30 +88,29 @@ static struct question *in_state(struct recall *r, int state)
         return NULL;
 }
 
-static bool same(const struct question *q, const struct world_target *t, Hw__Series series, uint32_t band)
+static bool same(const struct question *q, const struct question *other)
 {
-        return q->state != FREE && q->daemon == t->daemon && q->run == t->run && q->series == series &&
-               q->band == band && !strcmp(q->target, t->name);
+        return q->state != FREE && q->daemon == other->daemon && q->run == other->run && q->series == other->series &&
+               q->band == other->band && q->age == other->age && !strcmp(q->target, other->target);
 }
 
-/* Of bands, once a point more may be complete. What is kept of series here goes on by itself. */
-static bool is_old(const struct question *q, const struct world_target *t)
+/* Of bands, once a point more may be complete. */
+static bool is_old(const struct question *q, uint64_t now_ns)
 {
-        uint64_t width_ns = q->points.n ? q->points.points[0].width_ns : AGAIN_NS;
+        uint64_t width_ns = q->width_ns && q->width_ns < AGAIN_NS ? q->width_ns : AGAIN_NS;
 
-        return q->series == HW__SERIES__SERIES_NONE && q->state == TAKEN &&
-               t->event_time_ns > q->asked_ns + (width_ns < AGAIN_NS ? width_ns : AGAIN_NS);
+        return q->series == HW__SERIES__SERIES_NONE && q->state == TAKEN && now_ns > q->asked_ns + width_ns;
 }
 
 /* A place for a new question, or for one that is to be asked again; NULL: not now. */
-static struct question *place(struct recall *r, const struct world_target *t, Hw__Series series, uint32_t band)
+static struct question *place(struct recall *r, const struct question *wanted)
 {
         struct question *q;
 
         for (size_t i = 0; i < QUESTIONS; i++) {
                 q = &r->questions[i];
-                if (same(q, t, series, band))
-                        return is_old(q, t) ? q : NULL;
+                if (same(q, wanted))
+                        return is_old(q, wanted->asked_ns) ? q : NULL;
         }
         q = in_state(r, FREE);
         if (q)
@@ -146,27 +129,50 @@ static int send_request(struct recall *r, struct question *q)
         h.band = q->band;
         h.has_series = !h.has_band;
         h.series = q->series;
+        h.has_from_ns = ages_ns[q->age] > 0;
+        h.from_ns = q->asked_ns - ages_ns[q->age];
         request.what_case = HW__REQUEST__WHAT_HISTORY;
         request.history = &h;
         return hw_requester_send(r->requester, q->daemon, &request, TIMEOUT_MS, on_reply, q, NULL);
 }
 
-void recall_ask(struct recall *r, const struct world_target *t, Hw__Series series, uint32_t band)
+static void ask(struct recall *r, const struct question *wanted)
 {
-        struct question *q = place(r, t, series, band);
+        struct question *q = place(r, wanted);
 
         if (!q)
                 return;
-        if (!same(q, t, series, band))
-                past_done(&q->points); /* else they stay until the answer comes */
-        q->fresh = true;
-        q->daemon = t->daemon;
-        memcpy(q->target, t->name, sizeof(q->target));
-        q->run = t->run;
-        q->series = series;
-        q->band = band;
-        q->asked_ns = t->event_time_ns;
+        past_done(&q->points);
+        *q = *wanted;
         q->state = send_request(r, q) < 0 ? TAKEN : ASKED;
+}
+
+/* The coarse one first: the finer ones are put in its place. */
+void recall_ask(struct recall *r, const struct world_target *t, Hw__Series series, uint32_t band)
+{
+        struct question q = {
+                .daemon = t->daemon, .run = t->run, .band = band, .series = series, .asked_ns = t->event_time_ns
+        };
+        bool is_band = series == HW__SERIES__SERIES_NONE;
+
+        memcpy(q.target, t->name, sizeof(q.target));
+        for (q.age = 0; q.age < (is_band ? 1 : AGES); q.age++) {
+                if (t->event_time_ns > ages_ns[q.age])
+                        ask(r, &q);
+        }
+}
+
+void recall_forget(struct recall *r, size_t daemon)
+{
+        for (size_t i = 0; i < QUESTIONS; i++) {
+                struct question *q = &r->questions[i];
+
+                if (q->daemon != daemon || q->state == FREE)
+                        continue;
+                q->run = 0; /* one under way is answered to nobody */
+                q->state = q->state == ASKED ? ASKED : FREE;
+                past_done(&q->points);
+        }
 }
 
 int recall_fd(const struct recall *r)
@@ -189,36 +195,16 @@ void recall_wait(struct recall *r, int timeout_ms)
                 (void)poll(&readable, 1, (int)(until_ms - now_ms)); /* a signal: the time is looked at again */
 }
 
-const struct past *recall_band(const struct recall *r, const struct world_target *t, uint32_t band)
-{
-        for (size_t i = 0; i < QUESTIONS; i++) {
-                const struct question *q = &r->questions[i];
-
-                if (same(q, t, HW__SERIES__SERIES_NONE, band))
-                        return q->points.n ? &q->points : NULL;
-        }
-        return NULL;
-}
-
-static void keep_series(struct question *q, struct series_past *p)
-{
-        for (size_t i = 0; i < q->points.n; i++) {
-                const struct past_point *point = &q->points.points[i];
-
-                (void)series_past_add(p, q->daemon, q->target, q->run, q->series, point->time_ns + point->width_ns / 2,
-                                      point->max); /* or it begins later */
-        }
-        past_done(&q->points);
-}
-
-bool recall_collect(struct recall *r, struct series_past *p)
+bool recall_collect(struct recall *r, struct world *world)
 {
         bool any = recall_pump(r);
         struct question *q;
 
         while ((q = in_state(r, ANSWERED))) {
-                if (q->series != HW__SERIES__SERIES_NONE)
-                        keep_series(q, p);
+                q->width_ns = q->points.n ? q->points.points[0].width_ns : 0;
+                if (q->points.n && world) /* out of memory: its past begins later */
+                        (void)world_recall(world, q->daemon, q->target, q->run, q->series, q->band, &q->points);
+                past_done(&q->points);
                 q->state = TAKEN;
         }
         return any;

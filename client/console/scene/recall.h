@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * recall.h - asks the daemon for what was before this console came: its own
- * histories of series and bands. The picture never waits for it: answers are
- * collected when they have come.
+ * recall.h - asks the daemon for what was before this console came, series and bands, and puts the answers into the
+ * world's history. The picture never waits for it: answers are collected when they have come.
  */
 #ifndef HW_CLIENT_CONSOLE_SCENE_RECALL_H
 #define HW_CLIENT_CONSOLE_SCENE_RECALL_H
 
-#include "client/console/scene/series_past.h"
-#include "client/history/past.h"
+#include "client/state/world.h"
 #include "heapwatch/requester.h"
 
 struct recall;
@@ -23,6 +21,9 @@ void recall_destroy(struct recall **r);
  */
 void recall_ask(struct recall *r, const struct world_target *t, Hw__Series series, uint32_t band);
 
+/* The targets of a daemon are forgotten: what was asked of them will be asked again. */
+void recall_forget(struct recall *r, size_t daemon);
+
 /* Readable when recall_pump has something to do. */
 int recall_fd(const struct recall *r);
 
@@ -32,10 +33,7 @@ bool recall_pump(struct recall *r);
 /* Waits until every question is answered, or the time is up. For reports, which have no next picture. */
 void recall_wait(struct recall *r, int timeout_ms);
 
-/* The newest answer about a band or the total (0), as the daemon keeps it; NULL: none came. Until recall_collect. */
-const struct past *recall_band(const struct recall *r, const struct world_target *t, uint32_t band);
-
-/* Takes the answers that have come; those about series go into the past. Returns whether there were any. */
-bool recall_collect(struct recall *r, struct series_past *p);
+/* Puts the answers that have come into the world. Returns whether there were any. */
+bool recall_collect(struct recall *r, struct world *world);
 
 #endif

@@ -137,46 +137,41 @@ char *scene_when(char *out, size_t size, const struct scene *s, const struct wor
         return time_of_day(out, size, start_wall_ns + time_ns, s->now_wall_ns);
 }
 
-/* The earliest sample of any series; UINT64_MAX when there is none. A client that joined late knows nothing before. */
-static uint64_t first_sample_ns(const struct world_target *t)
+struct time_range scene_span(const struct scene *s, const struct world_target *t)
 {
-        uint64_t first_ns = UINT64_MAX;
+        struct time_range range = { .to_ns = scene_now_ns(s, t) };
+        uint64_t first_ns = t->history ? history_first_ns(t->history) : UINT64_MAX;
 
-        for (size_t i = 0; i < WORLD_SERIES; i++) {
-                const struct ring *r = &t->series[i];
-                const struct point *oldest = r->count ? ring_newest(r, r->count - 1) : NULL;
-
-                if (oldest && oldest->time_ns < first_ns)
-                        first_ns = oldest->time_ns;
-        }
-        return first_ns;
+        if (s->window_ns && range.to_ns > s->window_ns)
+                range.from_ns = range.to_ns - s->window_ns;
+        if (first_ns != UINT64_MAX && first_ns > range.from_ns && first_ns < range.to_ns)
+                range.from_ns = first_ns; /* a client that joined late knows nothing before */
+        return range;
 }
 
-void scene_span(const struct scene *s, const struct world_target *t, uint64_t *ret_from_ns, uint64_t *ret_to_ns)
+const struct past *scene_series(const struct scene *s, const struct world_target *t, Hw__Series series)
 {
-        uint64_t first_ns = first_sample_ns(t);
-
-        if (t == s->target && s->first_ns < first_ns)
-                first_ns = s->first_ns;
-        *ret_to_ns = scene_now_ns(s, t);
-        *ret_from_ns = s->window_ns && *ret_to_ns > s->window_ns ? *ret_to_ns - s->window_ns : 0;
-        if (first_ns != UINT64_MAX && first_ns > *ret_from_ns && first_ns < *ret_to_ns)
-                *ret_from_ns = first_ns;
+        (void)s;
+        return history_series(t->history, series);
 }
 
-const struct ring *scene_ring(const struct scene *s, const struct world_target *t, Hw__Series series)
+/* Out of memory, or of two moments: as far as it is known. */
+const struct past *scene_band(const struct scene *s, const struct world_target *t, const struct world_band *b)
 {
-        return s->past ? series_past_ring(s->past, t, series, &t->series[series]) : &t->series[series];
-}
-
-const struct ring *scene_band(const struct scene *s, const struct world_target *t, const struct world_band *b)
-{
-        return s->bands ? band_past_ring(s->bands, s->recall, t, b->id) : &b->history;
+        past_done(s->band);
+        if (t->history)
+                (void)history_band(t->history, b->id, NULL, s->band);
+        return s->band;
 }
 
 bool scene_band_change(const struct scene *s, const struct world_target *t, const struct world_band *b, double *ret)
 {
-        return s->bands && band_past_change(s->bands, s->recall, t, b, s->window_ns, ret);
+        uint64_t now_ns = t->census ? t->census->time_ns : 0;
+        uint64_t from_ns = s->window_ns && s->window_ns < now_ns ? now_ns - s->window_ns : 0;
+
+        return t->census && t->history &&
+               history_change(t->history, b->id, (double)b->bytes, from_ns, from_ns ? s->window_ns / 4 : UINT64_MAX,
+                              ret);
 }
 
 static const char *limit_word(const Hw__Trends *told)

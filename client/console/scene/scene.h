@@ -8,8 +8,7 @@
 
 #include "client/console/draw/canvas.h"
 #include "client/console/draw/text.h"
-#include "client/console/scene/band_past.h"
-#include "client/console/scene/series_past.h"
+#include "client/console/scene/recall.h"
 #include "client/state/world.h"
 
 struct scene {
@@ -22,10 +21,8 @@ struct scene {
         const struct world_target *target; /* the chosen one; NULL when there is none */
         bool run_time;                     /* moments are shown in the program's time, not as time of day */
         uint64_t window_ns;                /* what charts show; 0: all that is known */
-        struct series_past *past;          /* owned by the console; NULL when out of memory */
-        struct band_past *bands;           /* also */
-        struct recall *recall;             /* also; NULL: nothing is asked (files) */
-        uint64_t first_ns;                 /* event time since which `target` is known; UINT64_MAX: as the world says */
+        struct recall *recall;             /* owned by the console; NULL: nothing is asked (files) */
+        struct past *band;                 /* also: what scene_band gives */
 };
 
 /* "running" ...; and how it should look. */
@@ -41,14 +38,14 @@ uint64_t scene_start_wall_ns(const struct scene *s, const struct world_target *t
 /* "14:02:30" or "5m 00s": a moment of the program in the clock of the view. Returns `out`. */
 char *scene_when(char *out, size_t size, const struct scene *s, const struct world_target *t, uint64_t time_ns);
 
-/* The stretch that charts and histories show: the window, less when less is known. */
-void scene_span(const struct scene *s, const struct world_target *t, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
+/* The range that charts and histories show: the window, less when less is known. */
+struct time_range scene_span(const struct scene *s, const struct world_target *t);
 
-/* A series over the whole run, as far as it is known; valid until the next call for the same one. */
-const struct ring *scene_ring(const struct scene *s, const struct world_target *t, Hw__Series series);
+/* A series over the whole run, as far as it is known; valid until the world changes. */
+const struct past *scene_series(const struct scene *s, const struct world_target *t, Hw__Series series);
 
 /* What a band held at censuses; valid until the next call. */
-const struct ring *scene_band(const struct scene *s, const struct world_target *t, const struct world_band *b);
+const struct past *scene_band(const struct scene *s, const struct world_target *t, const struct world_band *b);
 
 /* How much a band has grown over the window; false: not known. */
 bool scene_band_change(const struct scene *s, const struct world_target *t, const struct world_band *b, double *ret);

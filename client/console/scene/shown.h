@@ -15,7 +15,6 @@
 
 #include "client/console/draw/chart.h"
 #include "client/console/scene/journal.h"
-#include "client/console/scene/series_past.h"
 #include "client/console/scene/recall.h"
 #include "client/console/scene/scene.h"
 #include "client/console/table/table.h"
@@ -62,10 +61,11 @@ struct shown_view {
 };
 
 struct console {
-        struct scene scene;       /* what is drawn: its world is the live one or the frozen copy */
-        const struct world *live; /* goes on while the picture is frozen */
-        struct world *frozen;     /* owned copy, or NULL */
-        struct world *before;     /* also: as all was when a daemon was restarted, until the chosen target is back */
+        struct scene scene;    /* what is drawn: its world is the live one or the frozen copy */
+        struct past band_past; /* of scene.band */
+        struct world *live;    /* goes on while the picture is frozen */
+        struct world *frozen;  /* owned copy, or NULL */
+        struct world *before;  /* also: as all was when a daemon was restarted, until the chosen target is back */
         struct shown_view views[VIEWS_MAX];
         size_t n_views;
         struct shown_view *shown, *under; /* under: where help and one band return to */

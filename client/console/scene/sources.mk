@@ -1,1 +1,1 @@
-sources := series_past.c recall.c band_past.c scene.c trends.c journal.c shown.c timeline.c
+sources := recall.c scene.c trends.c journal.c shown.c timeline.c

@@ -2,14 +2,14 @@
 /* timeline.c - what charts of all views have in common: the window, the cursor, the program's notes as marks. */
 #include "client/console/scene/shown.h"
 
-enum { BANDS_RECALLED = 200 };
+enum { BANDS_RECALLED = 200, TARGETS_RECALLED = 100 };
 
 void timeline_begin(const struct console *c, struct chart *chart, const char *title, enum unit unit)
 {
         const struct world_target *t = c->scene.target;
 
         *chart = (struct chart){ .title = title, .unit = unit, .from_zero = true };
-        scene_span(&c->scene, t, &chart->from_ns, &chart->to_ns);
+        chart->range = scene_span(&c->scene, t);
         chart->start_wall_ns = scene_start_wall_ns(&c->scene, t);
         chart->has_cursor = c->has_cursor && !c->printing;
         chart->cursor_ns = c->cursor_ns;
@@ -22,33 +22,39 @@ void timeline_begin(const struct console *c, struct chart *chart, const char *ti
         }
 }
 
-static void recall(const struct console *c, Hw__Series series, uint32_t band)
+static void recall(const struct console *c, const struct world_target *t, Hw__Series series, uint32_t band)
 {
         const struct scene *s = &c->scene;
 
         if (s->recall && !c->frozen)
-                recall_ask(s->recall, s->target, series, band);
+                recall_ask(s->recall, t, series, band);
+}
+
+static void recall_targets(const struct console *c)
+{
+        for (size_t i = 0; i < world_targets(c->scene.world) && i < TARGETS_RECALLED; i++)
+                recall(c, world_target(c->scene.world, i), HW__SERIES__SERIES_LIVE, 0);
 }
 
 void timeline_recall(const struct console *c)
 {
+        const struct world_target *t = c->scene.target;
         const struct world_band *bands[BANDS_RECALLED];
-        static const Hw__Series charted[] = {
-                HW__SERIES__SERIES_LIVE, HW__SERIES__SERIES_HEAP_SIZE, HW__SERIES__SERIES_BLOCKS_SIZE,
-                HW__SERIES__SERIES_RSS,  HW__SERIES__SERIES_ALLOCATED, HW__SERIES__SERIES_GC_PAUSE,
-        };
-
         size_t n;
 
-        for (size_t i = 0; i < sizeof(charted) / sizeof(charted[0]); i++)
-                recall(c, charted[i], 0);
-        n = world_top_bands(c->scene.target, bands, BANDS_RECALLED);
+        if (c->shown->class->all_targets)
+                recall_targets(c);
+        for (int i = 1; i < WORLD_SERIES; i++) {
+                if (hw_series_name((Hw__Series)i))
+                        recall(c, t, (Hw__Series)i, 0);
+        }
+        n = world_top_bands(t, bands, BANDS_RECALLED);
         for (size_t i = 0; i < n; i++)
-                recall(c, HW__SERIES__SERIES_NONE, bands[i]->id);
+                recall(c, t, HW__SERIES__SERIES_NONE, bands[i]->id);
         if (c->band)
-                recall(c, HW__SERIES__SERIES_NONE, c->band);
+                recall(c, t, HW__SERIES__SERIES_NONE, c->band);
         if (n)
-                recall(c, HW__SERIES__SERIES_NONE, 0); /* behind the bands: never of an older time than they are */
+                recall(c, t, HW__SERIES__SERIES_NONE, 0); /* behind the bands: never of an older time than they are */
 }
 
 void timeline_draw(struct console *c, struct canvas *canvas, struct area area, const struct chart *chart)
@@ -58,7 +64,6 @@ void timeline_draw(struct console *c, struct canvas *canvas, struct area area, c
         chart_draw(canvas, area, chart);
         if (plot.width < 1 || plot.height < 1)
                 return;
-        c->step_ns = (chart->to_ns - chart->from_ns) / (uint64_t)plot.width + 1;
-        hits_add(console_hits(c), plot,
-                 (struct hit){ .what = HIT_TIME, .from_ns = chart->from_ns, .to_ns = chart->to_ns });
+        c->step_ns = (chart->range.to_ns - chart->range.from_ns) / (uint64_t)plot.width + 1;
+        hits_add(console_hits(c), plot, (struct hit){ .what = HIT_TIME, .range = chart->range });
 }

@@ -214,10 +214,8 @@ static void draw_history(struct canvas *c, struct area area, int row, int column
 {
         double values[SPARK_MAX];
         bool known[SPARK_MAX];
-        uint64_t from_ns, to_ns;
 
-        scene_span(s, s->target, &from_ns, &to_ns);
-        spark_sample(scene_band(s, s->target, band(data)), from_ns, to_ns, SPARK_GAUGE, width, values, known);
+        spark_sample(scene_band(s, s->target, band(data)), scene_span(s, s->target), SPARK_GAUGE, width, values, known);
         draw_spark(c, area, row, column, width, values, known);
 }
 
@@ -277,7 +275,7 @@ static void rows(const struct console *c, struct table *t)
         const struct world_target *target = c->scene.target;
 
         for (uint32_t i = 0; target && i < target->n_bands; i++) {
-                if (target->bands[i] && target->bands[i]->history.count)
+                if (target->bands[i] && target->bands[i]->seen)
                         table_add(t, target->bands[i]->id, target->bands[i]);
         }
 }

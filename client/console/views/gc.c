@@ -231,8 +231,8 @@ static bool chart(struct console *c, struct chart *chart)
         const struct scene *s = &c->scene;
 
         timeline_begin(c, chart, "Pauses of collections", UNIT_NS);
-        chart_line(chart, "pause", scene_ring(s, s->target, HW__SERIES__SERIES_GC_PAUSE), SPARK_EVENTS, TINT_LINE_2);
-        chart->ticks = scene_ring(s, s->target, HW__SERIES__SERIES_LIVE);
+        chart_line(chart, "pause", scene_series(s, s->target, HW__SERIES__SERIES_GC_PAUSE), SPARK_EVENTS, TINT_LINE_2);
+        chart->ticks = scene_series(s, s->target, HW__SERIES__SERIES_LIVE);
         return true;
 }
 

@@ -30,11 +30,6 @@ static const struct series all_series[] = {
 
 enum { SERIES = sizeof(all_series) / sizeof(all_series[0]), ALWAYS = 4 };
 
-static const struct ring *ring(const struct scene *s, const void *row)
-{
-        return &s->target->series[((const struct series *)row)->series];
-}
-
 static const Hw__Trend *trend(const struct scene *s, const void *row)
 {
         return s->target->trends[((const struct series *)row)->series];
@@ -48,34 +43,33 @@ struct summary {
 };
 
 /* What the chart shows, too. */
-static const struct ring *whole_ring(const struct scene *s, const void *row)
+static const struct past *past(const struct scene *s, const void *row)
 {
-        return scene_ring(s, s->target, ((const struct series *)row)->series);
+        return scene_series(s, s->target, ((const struct series *)row)->series);
 }
 
-/* The mean weighs each sample by the time it held; samples that came late hold no time. */
+/* The mean weighs each point by the time until the next one: it held so long. */
 static struct summary summarise(const struct scene *s, const void *row)
 {
-        const struct ring *r = whole_ring(s, row);
+        const struct past *all = past(s, row);
+        struct time_range range = scene_span(s, s->target);
         struct summary m = { .n = 0 };
         double held_ns = 0, area = 0;
-        uint64_t from_ns, to_ns, until_ns;
+        uint64_t until_ns = range.to_ns;
 
-        scene_span(s, s->target, &from_ns, &to_ns);
-        until_ns = to_ns;
-        for (size_t i = 0; i < r->count; i++) {
-                const struct point *p = ring_newest(r, i);
+        for (size_t i = all->n; i > 0; i--) {
+                const struct past_point *p = &all->points[i - 1];
 
-                if (p->time_ns < from_ns || p->time_ns > to_ns)
+                if (p->last_ns < range.from_ns || p->last_ns > range.to_ns)
                         continue;
-                m.min = !m.n || p->value < m.min ? p->value : m.min;
-                m.max = !m.n || p->value > m.max ? p->value : m.max;
+                m.min = !m.n || p->min < m.min ? p->min : m.min;
+                m.max = !m.n || p->max > m.max ? p->max : m.max;
                 if (until_ns > p->time_ns) {
-                        area += p->value * (double)(until_ns - p->time_ns);
+                        area += p->mean * (double)(until_ns - p->time_ns);
                         held_ns += (double)(until_ns - p->time_ns);
                         until_ns = p->time_ns;
                 }
-                m.mean = held_ns > 0 ? area / held_ns : p->value;
+                m.mean = held_ns > 0 ? area / held_ns : p->mean;
                 m.n++;
         }
         return m;
@@ -89,9 +83,9 @@ static struct value name(const struct scene *s, const void *row)
 
 static struct value now(const struct scene *s, const void *row)
 {
-        const struct point *p = ring_newest(whole_ring(s, row), 0);
+        const struct past *all = past(s, row);
 
-        return value_number(p != NULL, p ? p->value : 0);
+        return value_number(all->n > 0, all->n ? all->points[all->n - 1].last : 0);
 }
 
 static struct value least(const struct scene *s, const void *row)
@@ -186,7 +180,7 @@ static const struct column columns[] = {
 static void rows(const struct console *c, struct table *t)
 {
         for (size_t i = 0; i < SERIES && c->scene.target; i++) {
-                if (i < ALWAYS || ring(&c->scene, &all_series[i])->count)
+                if (i < ALWAYS || past(&c->scene, &all_series[i])->n)
                         table_add(t, i, &all_series[i]);
         }
 }
@@ -212,10 +206,10 @@ static bool chart(struct console *c, struct chart *chart)
         timeline_begin(c, chart, "Memory", UNIT_BYTES);
         chart->from_zero = !m->zoomed;
         for (size_t i = 0; i < ALWAYS; i++)
-                chart_line(chart, all_series[i].name, whole_ring(s, &all_series[i]), SPARK_GAUGE, tints[i]);
+                chart_line(chart, all_series[i].name, past(s, &all_series[i]), SPARK_GAUGE, tints[i]);
         if (memory_limit(s->target, &limit, &chart->limit_name))
                 chart->limit = (double)limit;
-        chart->ticks = chart->lines[0].ring; /* a sample each major collection */
+        chart->ticks = chart->lines[0].past; /* a sample each major collection */
         return true;
 }
 

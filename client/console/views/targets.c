@@ -218,13 +218,11 @@ static void draw_history(struct canvas *c, struct area area, int row, int column
 {
         double values[SPARK_MAX];
         bool known[SPARK_MAX];
-        uint64_t from_ns, to_ns;
 
         if (width > 60)
                 width = 60;
-        scene_span(s, target(data), &from_ns, &to_ns);
-        spark_sample(scene_ring(s, target(data), HW__SERIES__SERIES_LIVE), from_ns, to_ns, SPARK_GAUGE, width, values,
-                     known);
+        spark_sample(scene_series(s, target(data), HW__SERIES__SERIES_LIVE), scene_span(s, target(data)), SPARK_GAUGE,
+                     width, values, known);
         draw_spark(c, area, row, column, width, values, known);
 }
 

@@ -15,9 +15,9 @@
 #define S   UINT64_C(1000000000)
 #define MIB (1024.0 * 1024)
 
-static struct ring ring_of(struct point *points, size_t n)
+static struct past past_of(struct past_point *points, size_t n)
 {
-        return (struct ring){ .points = points, .capacity = n, .count = n, .next = 0 };
+        return (struct past){ .points = points, .n = n };
 }
 
 static void axes_are_round(void **state)
@@ -50,16 +50,16 @@ static char *row_of(const struct canvas *c, int row)
 /* A rising line begins low at the left and ends high at the right. */
 static void a_line_rises(void **state)
 {
-        struct point points[100];
-        struct ring r = ring_of(points, 100);
-        struct chart c = { .title = "t", .unit = UNIT_BYTES, .from_ns = 0, .to_ns = 100 * S, .from_zero = true };
+        struct past_point points[100];
+        struct past r = past_of(points, 100);
+        struct chart c = { .title = "t", .unit = UNIT_BYTES, .range = { 0, 100 * S }, .from_zero = true };
         struct canvas *canvas = canvas_new(16, 80, false);
         struct area area = canvas_area(canvas), plot = chart_plot(area);
         char *text;
 
         (void)state;
         for (uint64_t i = 0; i < 100; i++)
-                points[i] = (struct point){ i * S, (double)i * MIB };
+                points[i] = past_sample(i * S, (double)i * MIB);
         chart_line(&c, "live", &r, SPARK_GAUGE, TINT_LINE_1);
         chart_mark(&c, 50 * S, "half time", true);
         chart_mark(&c, 50 * S + 1, "less important", false);
@@ -99,9 +99,11 @@ static void a_line_rises(void **state)
 
 static void limit_is_drawn_when_near(void **state)
 {
-        struct point points[] = { { 0, 60 * MIB }, { 10 * S, 60 * MIB } };
-        struct ring r = ring_of(points, 2);
-        struct chart c = { .title = "t", .unit = UNIT_BYTES, .to_ns = 10 * S, .from_zero = true, .limit_name = "-M" };
+        struct past_point points[] = { past_sample(0, 60 * MIB), past_sample(10 * S, 60 * MIB) };
+        struct past r = past_of(points, 2);
+        struct chart c = {
+                .title = "t", .unit = UNIT_BYTES, .range.to_ns = 10 * S, .from_zero = true, .limit_name = "-M"
+        };
         bool near[] = { true, false };
         double limits[] = { 100 * MIB, 4000 * MIB };
 
@@ -126,9 +128,9 @@ static void limit_is_drawn_when_near(void **state)
 /* Without colours each line, and the sign before its name, is made of something else. */
 static void lines_differ_by_shape(void **state)
 {
-        struct point points[4][2];
-        struct ring rings[4];
-        struct chart c = { .title = "t", .unit = UNIT_BYTES, .to_ns = 10 * S, .from_zero = true };
+        struct past_point points[4][2];
+        struct past pasts[4];
+        struct chart c = { .title = "t", .unit = UNIT_BYTES, .range.to_ns = 10 * S, .from_zero = true };
         static const char *const names[] = { "live", "blocks", "heap", "RSS" };
         static const char *const dots[] = { "⠒⠒⠒ live", "⠒ ⠒ blocks", "⠂⠂⠂ heap", "⠒ ⠂ RSS" };
         static const char *const letters[] = { "* live", "o blocks", "+ heap", "x RSS" };
@@ -137,10 +139,10 @@ static void lines_differ_by_shape(void **state)
 
         (void)state;
         for (int i = 0; i < 4; i++) {
-                points[i][0] = (struct point){ 0, (i + 1) * 25.0 * MIB };
-                points[i][1] = (struct point){ 10 * S, (i + 1) * 25.0 * MIB };
-                rings[i] = ring_of(points[i], 2);
-                chart_line(&c, names[i], &rings[i], SPARK_GAUGE, TINT_LINE_1);
+                points[i][0] = past_sample(0, (i + 1) * 25.0 * MIB);
+                points[i][1] = past_sample(10 * S, (i + 1) * 25.0 * MIB);
+                pasts[i] = past_of(points[i], 2);
+                chart_line(&c, names[i], &pasts[i], SPARK_GAUGE, TINT_LINE_1);
         }
         for (int ascii = 0; ascii < 2; ascii++) {
                 struct canvas *canvas = canvas_new(20, 90, ascii);
@@ -178,8 +180,8 @@ static void lines_differ_by_shape(void **state)
 
 static void nothing_breaks_it(void **state)
 {
-        struct point points[] = { { UINT64_MAX - 1, 1e300 }, { 0, -5 }, { 7, 0 } };
-        struct ring r = ring_of(points, 3), none = { .count = 0 };
+        struct past_point points[] = { past_sample(UINT64_MAX - 1, 1e300), past_sample(0, -5), past_sample(7, 0) };
+        struct past r = past_of(points, 3), none = { .n = 0 };
         static const int sizes[][2] = { { 1, 1 }, { 4, 12 }, { 5, 13 }, { 30, 100 }, { 100, 20 } };
 
         (void)state;
@@ -187,7 +189,7 @@ static void nothing_breaks_it(void **state)
                 uint64_t ends[] = { 0, 1, UINT64_MAX };
 
                 for (size_t k = 0; k < 3; k++) {
-                        struct chart c = { .title = "t", .unit = UNIT_NS, .to_ns = ends[k], .has_cursor = true };
+                        struct chart c = { .title = "t", .unit = UNIT_NS, .range.to_ns = ends[k], .has_cursor = true };
                         struct canvas *canvas = canvas_new(sizes[i][0], sizes[i][1], k == 1);
 
                         chart_line(&c, "a", &r, SPARK_EVENTS, TINT_LINE_1);
@@ -210,11 +212,32 @@ static char *written(void (*write)(FILE *, const struct chart *), const struct c
         return text;
 }
 
+/* Thinned: the last value where it was, a peak before it; what only rises is drawn rising. */
+static void points_of_many_samples(void **state)
+{
+        struct past_point points[] = { past_sample(0, 10), past_sample(10 * S, 30), past_sample(20 * S, 5) };
+        struct past rising = past_of(points, 2), peak = past_of(points, 3);
+        double values[20];
+        bool known[20];
+
+        (void)state;
+        points[0] = (struct past_point){ 0, 9 * S, 9 * S, 10, 1, 10, 5, 10 };
+        points[1] = (struct past_point){ 10 * S, 9 * S, 19 * S, 10, 11, 20, 15, 20 };
+        points[2] = (struct past_point){ 20 * S, 20 * S, 39 * S, 10, 0, 90, 40, 2 };
+        spark_sample(&rising, (struct time_range){ 0, 40 * S - 1 }, SPARK_GAUGE, 20, values, known);
+        assert_false(known[3]);
+        assert_true(known[4] && values[4] == 10 && values[8] == 10 && values[9] == 20 && values[19] == 20);
+        spark_sample(&peak, (struct time_range){ 0, 40 * S - 1 }, SPARK_EVENTS, 20, values, known);
+        assert_true(known[14] && values[14] == 90 && known[19] && values[19] == 2 && !known[16]);
+}
+
 static void files(void **state)
 {
-        struct point points[] = { { 1 * S, 10 }, { 2 * S, 20 }, { 50 * S, 99 } };
-        struct ring r = ring_of(points, 3);
-        struct chart c = { .title = "a < b & \"c\"\x1b[0m", .unit = UNIT_BYTES, .to_ns = 10 * S, .from_zero = true };
+        struct past_point points[] = { past_sample(1 * S, 10), past_sample(2 * S, 20), past_sample(50 * S, 99) };
+        struct past r = past_of(points, 3);
+        struct chart c = {
+                .title = "a < b & \"c\"\x1b[0m", .unit = UNIT_BYTES, .range.to_ns = 10 * S, .from_zero = true
+        };
         char *text;
 
         (void)state;
@@ -233,7 +256,7 @@ static void files(void **state)
 
 static void axis_in_time_of_day(void **state)
 {
-        struct chart c = { .to_ns = 600 * S, .start_wall_ns = 1700000000 * S };
+        struct chart c = { .range.to_ns = 600 * S, .start_wall_ns = 1700000000 * S };
         char text[64];
 
         (void)state;
@@ -247,9 +270,13 @@ static void axis_in_time_of_day(void **state)
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                cmocka_unit_test(axes_are_round),           cmocka_unit_test(a_line_rises),
-                cmocka_unit_test(limit_is_drawn_when_near), cmocka_unit_test(lines_differ_by_shape),
-                cmocka_unit_test(nothing_breaks_it),        cmocka_unit_test(files),
+                cmocka_unit_test(axes_are_round),
+                cmocka_unit_test(a_line_rises),
+                cmocka_unit_test(limit_is_drawn_when_near),
+                cmocka_unit_test(lines_differ_by_shape),
+                cmocka_unit_test(nothing_breaks_it),
+                cmocka_unit_test(points_of_many_samples),
+                cmocka_unit_test(files),
                 cmocka_unit_test(axis_in_time_of_day),
         };
 

@@ -52,7 +52,7 @@ static int setup(void **state)
 {
         struct world *w = calloc(1, sizeof(*w));
 
-        w->world = world_new();
+        w->world = world_new(&console_past);
         fill(w->world, "api-1");
         w->console = console_new(w->world, true);
         assert_non_null(w->console);
@@ -395,7 +395,7 @@ static void stale_says_its_age(void **state)
 /* The heap profile is not what is missing when the daemon is. */
 static void no_census_says_why(void **state)
 {
-        struct world *empty = world_new();
+        struct world *empty = world_new(&console_past);
         struct console *c = console_new(empty, true);
 
         (void)state;
@@ -616,7 +616,7 @@ static void ten_thousand_bands(void **state)
 
 static void nothing_to_show(void **state)
 {
-        struct world *empty = world_new();
+        struct world *empty = world_new(&console_past);
         struct console *c = console_new(empty, true);
 
         (void)state;

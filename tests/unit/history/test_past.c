@@ -13,7 +13,7 @@
 
 static void extremes_survive(void **state)
 {
-        struct past p = { 0 };
+        struct past p = { .max = 64 };
         double sum = 0, mean = 0;
         uint64_t n = 0;
 
@@ -21,7 +21,7 @@ static void extremes_survive(void **state)
         for (uint64_t i = 0; i < 10000; i++) {
                 double v = i == 777 ? 1e9 : i == 5555 ? -3 : (double)(i % 100);
 
-                assert_int_equal(past_insert(&p, 64, i * MS, v), 0);
+                assert_int_equal(past_insert(&p, i * MS, v), 0);
                 sum += v;
                 assert_true(p.n <= 64);
         }
@@ -44,11 +44,11 @@ static void extremes_survive(void **state)
 static void late_samples_find_their_place(void **state)
 {
         static const uint64_t times[] = { 10, 40, 20, 30, 5, 40 };
-        struct past p = { 0 };
+        struct past p = { .max = 64 };
 
         (void)state;
         for (size_t i = 0; i < 6; i++)
-                assert_int_equal(past_insert(&p, 64, times[i] * MS, (double)times[i]), 0);
+                assert_int_equal(past_insert(&p, times[i] * MS, (double)times[i]), 0);
         assert_int_equal(p.n, 6);
         for (size_t i = 1; i < p.n; i++)
                 assert_true(p.points[i].time_ns >= p.points[i - 1].time_ns);
@@ -57,20 +57,91 @@ static void late_samples_find_their_place(void **state)
         assert_int_equal(p.points[0].time_ns, 5 * MS);
         assert_int_equal(p.points[0].width_ns, 5 * MS);
         /* a late one inside a wide point counts there, but is not its last */
-        assert_int_equal(past_insert(&p, 64, 6 * MS, 1000), 0);
+        assert_int_equal(past_insert(&p, 6 * MS, 1000), 0);
         assert_int_equal(p.n, 3);
         assert_true(p.points[0].max == 1000 && p.points[0].last == 10 && p.points[0].count == 3);
         past_done(&p);
 }
 
+/* One that fades has its newest samples singly, and of its oldest still least, greatest, mean and count. */
+static void the_past_fades(void **state)
+{
+        struct past p = { .max = 256, .fades = true };
+        double mean = 0, max = 0;
+        uint64_t n = 0, width_ns = UINT64_MAX;
+
+        (void)state;
+        for (uint64_t i = 0; i < 100000; i++) {
+                assert_int_equal(past_insert(&p, i * MS, i == 4321 ? 1e6 : (double)i), 0);
+                assert_true(p.n <= 256);
+        }
+        for (size_t i = 0; i < p.n; i++) {
+                const struct past_point *q = &p.points[i];
+
+                n += q->count;
+                mean += q->mean * (double)q->count;
+                max = q->max > max ? q->max : max;
+                assert_true(q->last_ns == q->time_ns + q->width_ns && q->last == (double)(q->last_ns / MS));
+                assert_true(i == 0 || q->time_ns == p.points[i - 1].last_ns + MS);
+                assert_true(q->width_ns <= 3 * width_ns); /* ever finer, but for the borders of levels */
+                width_ns = q->width_ns ? q->width_ns : 1;
+        }
+        assert_int_equal(n, 100000);
+        assert_true(max == 1e6);
+        assert_true(mean > 99999.0 * 50000 && mean < 99999.0 * 50000 + 1e6);
+        for (size_t i = p.n - 8; i < p.n; i++)
+                assert_int_equal(p.points[i].count, 1);
+        assert_true(p.points[0].width_ns < 100000 * MS / 16); /* and not all of it in a few */
+        past_done(&p);
+}
+
+static void add(struct past *p, uint64_t from_ns, uint64_t width_ns, uint64_t last_ns, double last);
+
+/* What a daemon remembers comes before what came by itself, the finer part in place of the coarser: nothing twice. */
+static void remembered_points_are_put_in_place(void **state)
+{
+        struct past p = { .max = 64, .fades = true }, coarse = { 0 }, fine = { 0 }, copy;
+
+        (void)state;
+        for (uint64_t t = 100; t < 105; t++)
+                assert_int_equal(past_insert(&p, t * MS, (double)t), 0);
+        for (uint64_t t = 0; t < 120; t += 10)
+                add(&coarse, t * MS, 10 * MS, (t + 9) * MS, 1);
+        assert_int_equal(past_splice(&p, &coarse, 100 * MS), 0);
+        assert_int_equal(p.n, 10 + 5);
+        for (uint64_t t = 75; t < 110; t++)
+                add(&fine, t * MS, MS, t * MS, 2);
+        assert_int_equal(past_splice(&p, &fine, 100 * MS), 0);
+        assert_int_equal(p.n, 7 + 25 + 5);
+        for (size_t i = 1; i < p.n; i++)
+                assert_true(p.points[i].time_ns >= p.points[i - 1].time_ns + p.points[i - 1].width_ns);
+        assert_true(p.points[6].last == 1 && p.points[7].last == 2 && p.points[31].last == 2);
+        assert_true(p.points[32].last == 100 && p.points[36].last == 104);
+        assert_int_equal(past_splice(&p, &fine, 100 * MS), 0); /* again: the same */
+        assert_int_equal(p.n, 7 + 25 + 5);
+        assert_int_equal(past_copy(&p, &copy), 0);
+        assert_int_equal(copy.n, p.n);
+        assert_memory_equal(copy.points, p.points, p.n * sizeof(*p.points));
+        assert_true(past_before(&p, 100 * MS - 1)->time_ns == 98 * MS &&
+                    past_before(&p, 100 * MS)->time_ns == 100 * MS);
+        assert_null(past_before(&p, 9 * MS));
+        p.max = 16; /* more than there may be: thinned, nothing is lost */
+        assert_int_equal(past_splice(&p, &coarse, 100 * MS), 0);
+        assert_true(p.n <= 16 && p.points[p.n - 1].last == 104 && p.points[0].min == 1);
+        past_done(&p);
+        past_done(&copy);
+        past_done(&coarse);
+        past_done(&fine);
+}
+
 static void widening_and_cutting(void **state)
 {
-        struct past p = { 0 };
+        struct past p = { .max = 64 };
 
         (void)state;
         for (uint64_t i = 0; i < 10; i++)
-                assert_int_equal(past_insert(&p, 64, i * 100 * MS, (double)i), 0);
-        past_cut(&p, 200 * MS, 800 * MS);
+                assert_int_equal(past_insert(&p, i * 100 * MS, (double)i), 0);
+        past_cut(&p, (struct time_range){ 200 * MS, 800 * MS });
         assert_int_equal(p.n, 6);
         past_widen(&p, 300 * MS);
         assert_int_equal(p.n, 3); /* 2 | 3 4 5 | 6 7 */
@@ -126,6 +197,8 @@ int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(extremes_survive),
+                cmocka_unit_test(the_past_fades),
+                cmocka_unit_test(remembered_points_are_put_in_place),
                 cmocka_unit_test(test_bands_are_put_onto_the_total),
                 cmocka_unit_test(late_samples_find_their_place),
                 cmocka_unit_test(widening_and_cutting),

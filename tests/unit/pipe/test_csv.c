@@ -35,7 +35,7 @@ static void fields_are_quoted(void **state)
 
 static void samples_become_rows(void **state)
 {
-        struct world *v = world_new();
+        struct world *v = world_new(NULL);
         struct csv_text out = { 0 };
         Hw__Update u = update_of("a", 1, 2 * SECOND);
         Hw__Heap heap = HW__HEAP__INIT;
@@ -72,7 +72,7 @@ static void samples_become_rows(void **state)
 
 static void censuses_and_notes_become_rows(void **state)
 {
-        struct world *v = world_new();
+        struct world *v = world_new(NULL);
         struct csv_text out = { 0 };
         uint32_t ids[] = { 1, 2 };
         uint64_t bytes[] = { 10, 20 };

@@ -8,9 +8,16 @@
 #include "proto/base/limits.h"
 #include "tests/unit/console/made_up.h"
 
+static const struct history_options kept = { .points = 4096, .columns = 512, .cells = 1 << 20, .keep_recent = true };
+
+static const struct past *series_of(const struct world_target *t, Hw__Series series)
+{
+        return history_series(t->history, series);
+}
+
 static void gauges_and_samples(void **state)
 {
-        struct world *v = world_new();
+        struct world *v = world_new(&kept);
         const struct world_target *t;
 
         (void)state;
@@ -24,33 +31,70 @@ static void gauges_and_samples(void **state)
         assert_int_equal(t->heap->live_bytes, 20);
         assert_int_equal(t->heap->n_samples, 0);
         assert_int_equal(t->event_time_ns, 2 * SECOND);
-        assert_int_equal(t->series[HW__SERIES__SERIES_LIVE].count, 2);
-        assert_int_equal(ring_newest(&t->series[HW__SERIES__SERIES_LIVE], 0)->value, 20);
-        assert_int_equal(ring_newest(&t->series[HW__SERIES__SERIES_LIVE], 1)->value, 10);
-        assert_null(ring_newest(&t->series[HW__SERIES__SERIES_LIVE], 2));
+        assert_int_equal(series_of(t, HW__SERIES__SERIES_LIVE)->n, 2);
+        assert_true(series_of(t, HW__SERIES__SERIES_LIVE)->points[0].last == 10);
+        assert_true(series_of(t, HW__SERIES__SERIES_LIVE)->points[1].last == 20);
         assert_null(world_find(v, "b"));
         world_destroy(&v);
         assert_null(v);
 }
 
-static void ring_keeps_the_newest(void **state)
+/* All targets share what may be kept, evenly; who keeps nothing has none. */
+static void pasts_are_bounded_together(void **state)
 {
-        struct world *v = world_new();
-        const struct ring *r;
+        static const struct history_options few = { .points = 1 << 20, .columns = 16, .cells = 1 << 16 };
+        struct world *v = world_new(&few), *without = world_new(NULL);
+        char name[16];
 
         (void)state;
-        for (uint64_t i = 1; i <= WORLD_POINTS + 100; i++)
-                assert_int_equal(send_live(v, 0, "a", 1, i, i), 0);
-        r = &world_find(v, "a")->series[HW__SERIES__SERIES_LIVE];
-        assert_int_equal(r->count, WORLD_POINTS);
-        for (size_t i = 0; i < WORLD_POINTS; i++)
-                assert_int_equal(ring_newest(r, i)->time_ns, WORLD_POINTS + 100 - i);
+        for (int i = 0; i < 100; i++) {
+                (void)snprintf(name, sizeof(name), "t%d", i);
+                assert_int_equal(send_live(v, 0, name, 1, SECOND, 1), 0);
+        }
+        for (int i = 0; i < 100; i++) { /* the bounds are those of now */
+                (void)snprintf(name, sizeof(name), "t%d", i);
+                assert_int_equal(send_live(v, 0, name, 1, 2 * SECOND, 1), 0);
+                assert_int_equal(world_find(v, name)->history->options.points, WORLD_PAST_POINTS / 100 / WORLD_SERIES);
+                assert_int_equal(world_find(v, name)->history->options.cells, WORLD_CELLS_LEAST);
+        }
+        assert_int_equal(send_live(without, 0, "a", 1, SECOND, 10), 0);
+        assert_null(world_find(without, "a")->history);
+        assert_int_equal(history_series(NULL, HW__SERIES__SERIES_LIVE)->n, 0);
+        world_destroy(&v);
+        world_destroy(&without);
+}
+
+/* Of the run and target that were asked for, else it comes too late. */
+static void what_daemons_remember_finds_its_run(void **state)
+{
+        struct world *v = world_new(&kept), *frozen;
+        const Hw__Series live = HW__SERIES__SERIES_LIVE;
+
+        (void)state;
+        assert_int_equal(send_live(v, 0, "a", 2, 100 * SECOND, 7), 0);
+        frozen = world_freeze(v);
+        for (uint32_t run = 1; run <= 3; run++) {
+                struct past p = { 0 }, q = { 0 }, r = { 0 };
+                struct past_point point = past_sample(3 * SECOND, 5);
+
+                assert_int_equal(past_append(&p, &point) | past_append(&q, &point) | past_append(&r, &point), 0);
+                assert_int_equal(world_recall(v, 0, "a", run, live, 0, &p), 0);
+                assert_int_equal(world_recall(v, 1, "a", run, live, 0, &q), 0);
+                assert_int_equal(world_recall(v, 0, "b", run, live, 0, &r), 0);
+                assert_null(p.points);
+                assert_int_equal(series_of(world_find(v, "a"), live)->n, run < 2 ? 1 : 2);
+        }
+        assert_int_equal(series_of(world_find(frozen, "a"), live)->n, 1); /* a frozen picture stays */
+        assert_int_equal(history_first_ns(world_find(v, "a")->history), 3 * SECOND);
+        assert_int_equal(send_live(v, 0, "a", 3, 5, 77), 0);
+        assert_int_equal(series_of(world_find(v, "a"), live)->n, 1);
+        world_destroy(&frozen);
         world_destroy(&v);
 }
 
 static void new_run_clears_old_run_is_ignored(void **state)
 {
-        struct world *v = world_new();
+        struct world *v = world_new(&kept);
         uint32_t ids[] = { 1 };
         uint64_t bytes[] = { 100 };
         const struct world_target *t;
@@ -70,7 +114,7 @@ static void new_run_clears_old_run_is_ignored(void **state)
         assert_int_equal(t->n_bands, 0);
         assert_int_equal(t->notes_last, 0);
         assert_null(world_note(t, 1));
-        assert_int_equal(t->series[HW__SERIES__SERIES_LIVE].count, 1);
+        assert_int_equal(series_of(t, HW__SERIES__SERIES_LIVE)->n, 1);
         assert_int_equal(t->event_time_ns, 5);
         assert_int_equal(send_live(v, 0, "a", 1, 9 * SECOND, 999), 0);
         assert_int_equal(t->heap->live_bytes, 77);
@@ -80,10 +124,11 @@ static void new_run_clears_old_run_is_ignored(void **state)
 
 static void bands_follow_censuses(void **state)
 {
-        struct world *v = world_new();
+        struct world *v = world_new(&kept);
         uint32_t ids[] = { 2, 1 }, one[] = { 1 }, late[] = { 1, 3 };
         uint64_t bytes[] = { 50, 100 }, less[] = { 70 }, more[] = { 80, 5 };
         const struct world_band *top[3];
+        struct past past = { 0 };
         const struct world_target *t;
 
         (void)state;
@@ -95,18 +140,16 @@ static void bands_follow_censuses(void **state)
         assert_int_equal(top[0]->id, 1);
         assert_string_equal(top[0]->def->label, "band 1");
         assert_string_equal(top[1]->def->label, "two");
-        assert_int_equal(top[0]->history.count, 1);
         assert_int_equal(send_census(v, "a", 1, 2, one, less, 1), 0);
         assert_int_equal(t->bands[1]->bytes, 0);
         assert_int_equal(t->bands[1]->census, 1);
-        assert_int_equal(t->bands[1]->history.count, 2);
-        assert_int_equal(ring_newest(&t->bands[1]->history, 0)->value, 0);
         assert_int_equal(t->bands[0]->max_bytes, 100);
         assert_int_equal(send_census(v, "a", 1, 3, late, more, 2), 0);
-        assert_int_equal(t->bands[2]->history.count, 2); /* seen to appear: 0, then 5 */
-        assert_int_equal(ring_newest(&t->bands[2]->history, 1)->value, 0);
+        assert_int_equal(history_band(t->history, 3, NULL, &past), 0);
+        assert_true(past.n == 3 && past.points[1].last == 0 && past.points[2].last == 5); /* seen to appear */
+        past_done(&past);
         assert_int_equal(t->bands[2]->first_bytes, 5);
-        assert_int_equal(t->series[HW__SERIES__SERIES_CENSUS_TOTAL].count, 3);
+        assert_int_equal(series_of(t, HW__SERIES__SERIES_CENSUS_TOTAL)->n, 3);
         assert_int_equal(world_top_bands(t, top, 1), 1);
         assert_int_equal(top[0]->id, 1);
         world_destroy(&v);
@@ -114,7 +157,7 @@ static void bands_follow_censuses(void **state)
 
 static void hostile_ids_are_not_believed(void **state)
 {
-        struct world *v = world_new();
+        struct world *v = world_new(&kept);
         uint32_t ids[] = { 0, UINT32_MAX, LIMIT_BANDS + 1, 1, 1 };
         uint64_t bytes[] = { 1, 2, 3, UINT64_MAX, 5 };
         const struct world_target *t;
@@ -130,7 +173,7 @@ static void hostile_ids_are_not_believed(void **state)
 
 static void notes_keep_the_newest(void **state)
 {
-        struct world *v = world_new();
+        struct world *v = world_new(&kept);
         const struct world_target *t;
 
         (void)state;
@@ -152,7 +195,7 @@ static void notes_keep_the_newest(void **state)
 
 static void same_name_in_two_daemons(void **state)
 {
-        struct world *v = world_new();
+        struct world *v = world_new(&kept);
 
         (void)state;
         assert_int_equal(send_live(v, 1, "a", 1, SECOND, 1), 0);
@@ -186,7 +229,7 @@ static int send_daemon(struct world *v, uint64_t wall_ns, char **names, size_t n
 
 static void targets_go(void **state)
 {
-        struct world *v = world_new();
+        struct world *v = world_new(&kept);
         char *names[] = { (char *)"a" };
 
         (void)state;
@@ -209,7 +252,7 @@ static void targets_go(void **state)
 
 static void number_of_targets_is_bounded(void **state)
 {
-        struct world *v = world_new();
+        struct world *v = world_new(&kept);
         char name[32];
 
         (void)state;
@@ -224,7 +267,7 @@ static void number_of_targets_is_bounded(void **state)
 
 static void names_and_daemons_from_outside_are_checked(void **state)
 {
-        struct world *v = world_new();
+        struct world *v = world_new(&kept);
         char name[WORLD_NAME_MAX + 2];
 
         (void)state;
@@ -242,7 +285,7 @@ static void names_and_daemons_from_outside_are_checked(void **state)
 /* Collections feed the pause series only as long as the daemon does not sample it itself. */
 static void pauses_are_derived(void **state)
 {
-        struct world *v = world_new();
+        struct world *v = world_new(&kept);
         Hw__Update u = update_of("a", 1, SECOND);
         Hw__Gc gc = HW__GC__INIT;
         Hw__Collection c = HW__COLLECTION__INIT;
@@ -264,8 +307,8 @@ static void pauses_are_derived(void **state)
         assert_int_equal(apply_made(v, 0, &u), 0);
         t = world_find(v, "a");
         assert_int_equal(t->gc->n_collections, 0);
-        assert_int_equal(t->series[HW__SERIES__SERIES_GC_PAUSE].count, 1);
-        assert_int_equal(t->series[HW__SERIES__SERIES_SLOP].count, 0);
+        assert_int_equal(series_of(t, HW__SERIES__SERIES_GC_PAUSE)->n, 1);
+        assert_int_equal(series_of(t, HW__SERIES__SERIES_SLOP)->n, 0);
         samples.has_series = 1;
         samples.series = HW__SERIES__SERIES_GC_PAUSE;
         samples.n_times_ns = samples.n_values = 1;
@@ -279,8 +322,8 @@ static void pauses_are_derived(void **state)
         u.body_case = HW__UPDATE__BODY_GC;
         u.gc = &gc;
         assert_int_equal(apply_made(v, 0, &u), 0);
-        assert_int_equal(t->series[HW__SERIES__SERIES_GC_PAUSE].count, 1);
-        assert_int_equal(ring_newest(&t->series[HW__SERIES__SERIES_GC_PAUSE], 0)->value, 9);
+        assert_int_equal(series_of(t, HW__SERIES__SERIES_GC_PAUSE)->n, 1);
+        assert_true(series_of(t, HW__SERIES__SERIES_GC_PAUSE)->points[0].last == 9);
         samples.series = (Hw__Series)1000000;
         u.body_case = HW__UPDATE__BODY_HEAP;
         u.heap = &heap;
@@ -290,7 +333,7 @@ static void pauses_are_derived(void **state)
 
 static void profile_ticky_sched_health(void **state)
 {
-        struct world *v = world_new();
+        struct world *v = world_new(&kept);
         Hw__Update u = update_of("a", 1, SECOND);
         Hw__Profile profile = HW__PROFILE__INIT;
         Hw__Stack stack = HW__STACK__INIT;
@@ -361,7 +404,7 @@ static int send_trends(struct world *v, uint32_t run, Hw__Trend **list, size_t n
 
 static void trends_are_kept_by_series_and_band(void **state)
 {
-        struct world *v = world_new();
+        struct world *v = world_new(&kept);
         Hw__Trend live = HW__TREND__INIT, band = HW__TREND__INIT, hostile = HW__TREND__INIT;
         Hw__Trend *all[] = { &live, &band, &hostile };
         Hw__Growth growth = HW__GROWTH__INIT;
@@ -400,7 +443,7 @@ static void trends_are_kept_by_series_and_band(void **state)
 
 static void alerts_are_replaced_and_outlive_runs(void **state)
 {
-        struct world *v = world_new();
+        struct world *v = world_new(&kept);
         Hw__Update u = update_of("a", 1, SECOND);
         Hw__Alerts alerts = HW__ALERTS__INIT;
         Hw__Alert leak = HW__ALERT__INIT, *list[] = { &leak };
@@ -480,7 +523,7 @@ static void runs_decide_as_on_the_page(void **state)
         assert_non_null(f);
         assert_int_equal(fscanf(f, " ["), 0);
         while (fscanf(f, " [%d, %d, \"%15[a-zA-Z]\", %d, %d] ,", &known, &run, body, &taken, &after) == 5) {
-                struct world *v = world_new();
+                struct world *v = world_new(&kept);
                 Hw__Update first = update_of("a", (uint32_t)known, 1), u = update_of("a", 0, 2);
                 Hw__Ticky nothing = HW__TICKY__INIT;
 
@@ -503,7 +546,7 @@ static void runs_decide_as_on_the_page(void **state)
 
 static void frozen_world_shares_and_stays(void **state)
 {
-        struct world *v = world_new(), *frozen;
+        struct world *v = world_new(&kept), *frozen;
         uint32_t ids[] = { 2, 1 };
         uint64_t bytes[] = { 50, 100 }, later[] = { 7, 8 };
         const struct world_target *t, *f;
@@ -557,7 +600,8 @@ int main(void)
                 cmocka_unit_test(frozen_world_shares_and_stays),
                 cmocka_unit_test(runs_decide_as_on_the_page),
                 cmocka_unit_test(gauges_and_samples),
-                cmocka_unit_test(ring_keeps_the_newest),
+                cmocka_unit_test(pasts_are_bounded_together),
+                cmocka_unit_test(what_daemons_remember_finds_its_run),
                 cmocka_unit_test(new_run_clears_old_run_is_ignored),
                 cmocka_unit_test(bands_follow_censuses),
                 cmocka_unit_test(hostile_ids_are_not_believed),

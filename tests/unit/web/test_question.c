@@ -106,7 +106,7 @@ static void lists_are_bounded(void **state)
 static void resolving(void **state)
 {
         static struct wanted list[QUESTION_ITEMS];
-        struct world *v = world_new();
+        struct world *v = world_new(NULL);
         Hw__Update u = HW__UPDATE__INIT;
         Hw__Heap heap = HW__HEAP__INIT;
         struct question q;
@@ -125,8 +125,8 @@ static void resolving(void **state)
         assert_true(question_resolve(&q, v, list, &n, &error));
         assert_int_equal(n, 4);
         assert_true(list[0].known && list[0].daemon == 1 && list[0].run == 3);
-        assert_int_equal(list[0].from_ns, UINT64_C(40000000000));
-        assert_true(list[0].to_ns == UINT64_MAX);
+        assert_int_equal(list[0].range.from_ns, UINT64_C(40000000000));
+        assert_true(list[0].range.to_ns == UINT64_MAX);
         assert_int_equal(list[1].band, 7);
         assert_false(list[2].known);
         wanted_done(list, n);

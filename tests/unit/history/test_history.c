@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The one store of the past: filled by updates and by what a daemon remembers, in any order. Each sample is in one
+ * point, charts have no jump where the two meet, bands and their total are known at the same moments.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "client/history/history.h"
+
+#define S    UINT64_C(1000000000)
+#define LIVE HW__SERIES__SERIES_LIVE
+
+static const struct history_options wanted = { .points = 512, .columns = 64, .cells = 4096, .keep_recent = true };
+
+static void sample(struct history *h, Hw__Series series, uint64_t time_ns, uint64_t value)
+{
+        Hw__Samples samples = HW__SAMPLES__INIT, *list[] = { &samples };
+        Hw__Update u = HW__UPDATE__INIT;
+        Hw__Heap heap = HW__HEAP__INIT;
+
+        samples.has_series = 1;
+        samples.series = series;
+        samples.n_times_ns = samples.n_values = 1;
+        samples.times_ns = &time_ns;
+        samples.values = &value;
+        heap.n_samples = 1;
+        heap.samples = list;
+        u.body_case = HW__UPDATE__BODY_HEAP;
+        u.heap = &heap;
+        assert_int_equal(history_take(h, &u), 0);
+}
+
+static void census(struct history *h, uint64_t number, uint64_t time_ns, uint64_t one, uint64_t two)
+{
+        uint32_t ids[] = { 1, 2 };
+        uint64_t bytes[] = { one, two };
+        Hw__Update u = HW__UPDATE__INIT;
+        Hw__Census c = HW__CENSUS__INIT;
+
+        c.has_number = c.has_time_ns = c.has_total_bytes = 1;
+        c.number = number;
+        c.time_ns = time_ns;
+        c.n_band = c.n_bytes = 2;
+        c.band = ids;
+        c.bytes = bytes;
+        c.total_bytes = one + two;
+        u.body_case = HW__UPDATE__BODY_CENSUS;
+        u.census = &c;
+        assert_int_equal(history_take(h, &u), 0);
+}
+
+/* What a daemon answers: buckets of `width_s` over samples at every whole second of [from_s, to_s). */
+static struct past answer(uint64_t from_s, uint64_t to_s, uint64_t width_s, double (*value)(uint64_t s))
+{
+        struct past past = { 0 };
+
+        for (uint64_t s = from_s; s < to_s; s++) {
+                struct past_point p = past_sample(s * S, value(s));
+
+                if (past.n && past.points[past.n - 1].time_ns / (width_s * S) == s / width_s) {
+                        struct past_point *last = &past.points[past.n - 1];
+                        uint64_t start = last->time_ns;
+
+                        past_point_merge(last, &p);
+                        last->time_ns = start;
+                        last->width_ns = width_s * S;
+                } else {
+                        p.time_ns = s / width_s * width_s * S;
+                        p.width_ns = width_s * S;
+                        assert_int_equal(past_append(&past, &p), 0);
+                }
+        }
+        return past;
+}
+
+static double rising(uint64_t s)
+{
+        return (double)(1000 + s);
+}
+
+/* Rising in time, never two points over one time; a series that only rises is one that only rises. */
+static void check_rising(const struct past *p)
+{
+        double last = 0;
+        uint64_t end_ns = 0, last_ns = 0;
+
+        for (size_t i = 0; i < p->n; i++) {
+                const struct past_point *q = &p->points[i];
+
+                assert_true(i == 0 || (q->time_ns >= end_ns && q->last_ns > last_ns));
+                assert_true(q->last_ns >= q->time_ns && q->last_ns <= q->time_ns + q->width_ns);
+                assert_true(q->min > last && q->min <= q->mean && q->mean <= q->max && q->max == q->last);
+                assert_true(q->last == rising(q->last_ns / S)); /* at the time of its sample */
+                end_ns = q->time_ns + q->width_ns;
+                last_ns = q->last_ns;
+                last = q->last;
+        }
+}
+
+static void the_seam_is_not_seen(void **state)
+{
+        (void)state;
+        srandom(7);
+        for (int round = 0; round < 200; round++) {
+                struct history *h = history_new(&wanted);
+                uint64_t now = 400 + (uint64_t)random() % 5000, asked = now + (uint64_t)random() % 30;
+                uint64_t end = asked + (uint64_t)random() % 4000, widths[] = { 60, 10, 1 };
+                uint64_t first_s = 100 + (uint64_t)random() % 200;
+                bool before = random() % 2;
+                const struct past *p;
+
+                for (uint64_t s = now; before && s < asked; s++) /* attached before the answers came ... */
+                        sample(h, LIVE, s * S, (uint64_t)rising(s));
+                for (size_t i = 0; i < 3; i++) {
+                        uint64_t from_s = i == 0 ? first_s : i == 1 ? asked - asked / 2 : asked - asked / 8;
+                        struct past remembered = answer(from_s, asked, widths[i], rising);
+
+                        if (random() % 4)
+                                assert_int_equal(history_recall_series(h, LIVE, &remembered), 0);
+                        past_done(&remembered);
+                        check_rising(history_series(h, LIVE));
+                }
+                for (uint64_t s = before ? asked : now; s < end; s++) /* ... and what comes from then on */
+                        sample(h, LIVE, s * S, (uint64_t)rising(s));
+                p = history_series(h, LIVE);
+                check_rising(p);
+                assert_true(p->n <= 512 && p->n > 0);
+                assert_true(end == now ||
+                            p->points[p->n - 1].last == rising((end > asked || !before ? end : asked) - 1));
+                assert_true(history_first_ns(h) == p->points[0].time_ns);
+                history_destroy(&h);
+        }
+}
+
+/* A spike survives whatever is thinned, and the newest samples are single ones. */
+static void long_run_stays_bounded(void **state)
+{
+        struct history *h = history_new(&wanted);
+        const struct past *p = history_series(h, LIVE);
+        double greatest = 0;
+
+        (void)state;
+        for (uint64_t i = 1; i <= 100000; i++)
+                sample(h, LIVE, i * S, i == 4321 ? 5000000 : i);
+        assert_true(p->n > 128 && p->n <= 512);
+        for (size_t i = 0; i < p->n; i++)
+                greatest = p->points[i].max > greatest ? p->points[i].max : greatest;
+        assert_true(greatest == 5000000);
+        assert_int_equal(p->points[0].time_ns, S);
+        assert_true(p->points[p->n - 1].last == 100000 && p->points[p->n - 20].count == 1);
+        assert_int_equal(h->samples[LIVE], 100000);
+        history_bound(h, 64, 4096);
+        sample(h, LIVE, 100001 * S, 1);
+        assert_true(p->n <= 64);
+        history_destroy(&h);
+}
+
+/* Samples that come late have their place; those of the time before belong to what the daemon remembers. */
+static void late_samples_are_not_taken_twice(void **state)
+{
+        struct history *h = history_new(&wanted);
+        const struct past *p = history_series(h, LIVE);
+        struct past remembered = answer(1, 101, 10, rising);
+
+        (void)state;
+        sample(h, LIVE, 100 * S, 1100);
+        sample(h, LIVE, 99 * S, 1099); /* another capability's buffer */
+        assert_int_equal(p->n, 2);
+        assert_int_equal(history_recall_series(h, LIVE, &remembered), 0);
+        assert_int_equal(p->n, 11); /* 1-9, 10-19, ..., 80-89; 90-98 is with what follows in one bucket: left out */
+        sample(h, LIVE, 98 * S, 1098);
+        assert_int_equal(p->n, 11);
+        check_rising(p);
+        past_done(&remembered);
+        history_destroy(&h);
+}
+
+static double one(uint64_t s)
+{
+        return (double)(10 * s);
+}
+
+static double two(uint64_t s)
+{
+        return (double)(s % 7 * 100);
+}
+
+static double both(uint64_t s)
+{
+        return one(s) + two(s);
+}
+
+/* Bands and total at one row of times, whose sums agree at each: remembered, then seen, thinned or not. */
+static void bands_add_up(void **state)
+{
+        (void)state;
+        srandom(11);
+        for (int round = 0; round < 100; round++) {
+                struct history *h = history_new(&wanted);
+                uint64_t first = 20 + (uint64_t)random() % 300, end = first + (uint64_t)random() % 600, number = 0;
+                uint64_t asked = first + (uint64_t)random() % 10;
+                uint64_t width = UINT64_C(1) << (random() % 6);
+                struct past a = answer(0, asked, 1 + (width - 1) / 2, one), b = answer(0, asked, width, two);
+                struct past t = answer(0, asked, width, both), ra = { 0 }, rb = { 0 }, rt = { 0 };
+
+                for (uint64_t s = first; s < end; s++)
+                        census(h, ++number, s * S, (uint64_t)one(s), (uint64_t)two(s));
+                assert_int_equal(history_recall_band(h, 1, &a), 0);
+                assert_int_equal(history_recall_band(h, 2, &b), 0);
+                assert_int_equal(history_recall_band(h, 0, &t), 0);
+                assert_null(t.points);
+                assert_int_equal(history_band(h, 1, NULL, &ra), 0);
+                assert_int_equal(history_band(h, 2, NULL, &rb), 0);
+                assert_int_equal(history_band(h, 0, NULL, &rt), 0);
+                assert_true(rt.n > 0 && ra.n == rt.n && rb.n == rt.n);
+                for (size_t i = 0; i < rt.n; i++) {
+                        assert_true(rt.points[i].last == both(rt.points[i].last_ns / S));
+                        assert_true(ra.points[i].last + rb.points[i].last == rt.points[i].last);
+                        assert_true(ra.points[i].last_ns == rt.points[i].last_ns);
+                        assert_true(i == 0 || rt.points[i].last_ns > rt.points[i - 1].last_ns);
+                        assert_true(i == 0 || ra.points[i].last >= ra.points[i - 1].last);
+                }
+                past_done(&ra);
+                past_done(&rb);
+                past_done(&rt);
+                history_destroy(&h);
+        }
+}
+
+/* By what the daemon remembers where that is fine enough, else by the censuses seen; not known is not 0. */
+static void change_is_over_the_window(void **state)
+{
+        struct history *h = history_new(&wanted);
+        struct past a = answer(0, 120, 4, one), t = answer(0, 120, 4, both);
+        double change = 0;
+
+        (void)state;
+        assert_false(history_change(h, 1, 5, 0, UINT64_MAX, &change));
+        census(h, 1, 100 * S, 1000, 0);
+        assert_false(history_change(h, 1, 1000, 0, UINT64_MAX, &change)); /* nothing before it */
+        census(h, 2, 110 * S, 1100, 0);
+        assert_true(history_change(h, 1, 1100, 0, UINT64_MAX, &change) && change == 100);
+        assert_true(history_change(h, 1, 1100, 105 * S, UINT64_MAX, &change) && change == 100);
+        assert_int_equal(history_recall_band(h, 1, &a), 0);
+        assert_int_equal(history_recall_band(h, 0, &t), 0);
+        assert_true(history_change(h, 1, 1100, 50 * S, 10 * S, &change) && change == 1100 - one(47));
+        assert_true(history_change(h, 1, 1100, 105 * S, S, &change) && change == 100); /* too coarse for that */
+        history_destroy(&h);
+}
+
+static void copies_are_apart(void **state)
+{
+        struct history *h = history_new(&wanted), *copy;
+        struct past a = answer(0, 50, 1, one), points = { 0 };
+
+        (void)state;
+        for (uint64_t s = 60; s < 90; s++) {
+                sample(h, LIVE, s * S, s);
+                census(h, s, s * S, 10, 20);
+        }
+        assert_int_equal(history_recall_band(h, 2, &a), 0);
+        copy = history_copy(h);
+        assert_non_null(copy);
+        sample(h, LIVE, 100 * S, 1);
+        census(h, 100, 100 * S, 0, 7);
+        assert_int_equal(history_series(copy, LIVE)->n, 30);
+        assert_int_equal(history_band(copy, 2, NULL, &points), 0);
+        assert_int_equal(points.n, 30);
+        assert_true(points.points[29].last == 20);
+        history_clear(h);
+        assert_int_equal(history_series(h, LIVE)->n, 0);
+        assert_int_equal(history_series(copy, LIVE)->n, 30);
+        sample(h, LIVE, 5 * S, 1); /* after the next run's begin */
+        assert_int_equal(history_series(h, LIVE)->n, 1);
+        census(copy, 200, 200 * S, 1, 2);
+        past_done(&points);
+        history_destroy(&h);
+        history_destroy(&copy);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(the_seam_is_not_seen),
+                cmocka_unit_test(long_run_stays_bounded),
+                cmocka_unit_test(late_samples_are_not_taken_twice),
+                cmocka_unit_test(bands_add_up),
+                cmocka_unit_test(change_is_over_the_window),
+                cmocka_unit_test(copies_are_apart),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
