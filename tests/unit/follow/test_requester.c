@@ -198,7 +198,7 @@ static void test_deadlines(void **state)
         assert_int_equal(slow.status, -ECANCELED);
         fake_stop(&d);
 
-        const char *nobody = "ipc:///tmp/hw-nobody/publish";
+        const char *nobody = "ipc:///run/hw-nobody/publish";
         r = hw_requester_new(&nobody, 1);
         assert_int_equal(send_status(r, 0, 50, &unsent, NULL), 0);
         wait_last(r, &unsent, 1);
@@ -210,7 +210,7 @@ static void test_deadlines(void **state)
 
 static void test_queue_is_bounded(void **state)
 {
-        const char *nobody = "ipc:///tmp/hw-nobody/publish";
+        const char *nobody = "ipc:///run/hw-nobody/publish";
         struct hw_requester *r = hw_requester_new(&nobody, 1);
         struct heard h = { 0 };
         uint64_t first, last = 0;
