@@ -32,7 +32,7 @@ GEN := $(O)/gen
 # Some are in both programs and not in the library, which needs no options, no PCRE2 and no zlib.
 PROTO_ROOMS  := $(addprefix proto/, base eventlog wire follow)
 BOTH_ROOMS   := $(addprefix proto/, cli pattern recording archive)
-DAEMON_ROOMS := $(addprefix daemon/, source model trend rules record publish transport alerting config rules/file rules/test \
+DAEMON_ROOMS := $(addprefix daemon/, loop source model trend rules record publish transport alerting config rules/file rules/test \
                 target control)
 CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \
                 console/draw console/table console/scene console/overview console/views console \

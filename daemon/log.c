@@ -56,8 +56,8 @@ static const char *const priorities[] = {
 };
 
 /* Rooms that log, scripts/check-layers compares them with the tree; 0 is for those not resolved yet. */
-static const char *const rooms[LOG_ROOMS] = { "",       "alerting", "config", "control",  "daemon",
-                                              "record", "source",   "target", "transport" };
+static const char *const rooms[LOG_ROOMS] = { "",     "alerting", "config", "control", "daemon",
+                                              "loop", "record",   "source", "target",  "transport" };
 
 /* Guards what follows. Held for the time of a write that does not block. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -16,6 +16,7 @@
 #include "daemon/transport/limits.h"
 #include "daemon/config/config.h"
 #include "daemon/log.h"
+#include "daemon/loop/watchdog.h"
 #include "daemon/target/once.h"
 #include "daemon/transport/bus.h"
 #include "daemon/control/notifier.h"
@@ -135,6 +136,22 @@ static struct event *on(struct event_base *base, int number, event_callback_fn c
         return event;
 }
 
+/* Until a signal ends it; 1 when it cannot go on. What the watchdog has seen is said at its end. */
+static int run_loop(struct event_base *base)
+{
+        int going;
+
+        do {
+                going = event_base_loop(base, EVLOOP_ONCE);
+                watchdog_round();
+        } while (going == 0 && !event_base_got_break(base));
+        const struct watchdog_turn *t = watchdog_longest();
+        log_info("longest_turn_us=%llu cpu_us=%llu kind=%s target=%s of the loop",
+                 (unsigned long long)t->wall_ns / 1000, (unsigned long long)t->cpu_ns / 1000,
+                 watchdog_kind_name(t->kind), t->target[0] ? t->target : "-");
+        return going < 0;
+}
+
 static int serve(const struct config *config, struct rulebook *rulebook)
 {
         int status = 1;
@@ -204,8 +221,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         log_info("publish=%s request=%s targets=%zu ready", config->publish_endpoint, config->request_endpoint,
                  config->n_targets);
         notifier_rules(requests.notifier, rulebook->rules);
-        if (event_base_dispatch(base) >= 0)
-                status = 0;
+        status = run_loop(base);
 out:
         notifier_destroy(&requests.notifier); /* first: it must not see the targets go */
         targets_destroy(&targets);

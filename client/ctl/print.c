@@ -45,6 +45,32 @@ static void print_notifier(const Hw__Notifier *n)
         (void)putchar('\n');
 }
 
+static void print_turn(const char *when, const Hw__LoopTurn *t)
+{
+        static const char *const kinds[] = {
+                "unknown", "source", "rules", "publish", "request", "reload", "removal", "housekeeping",
+        };
+        char safe[512], text[HW_NUMBER_MAX];
+
+        if (!t || !t->has_cpu_ns)
+                return;
+        (void)printf("  %s %s", when, hw_duration_text(text, sizeof(text), (double)t->cpu_ns));
+        (void)hw_terminal_text(safe, sizeof(safe), t->target ? t->target : "");
+        if (t->has_kind && t->kind > 0 && (size_t)t->kind < sizeof(kinds) / sizeof(kinds[0]))
+                (void)printf(" (%s%s%s)", kinds[t->kind], *safe ? " of " : "", safe);
+}
+
+/* For how long the loop was away at most: nobody else is read or answered then. */
+static void print_loop(const Hw__DaemonState *d)
+{
+        if (!d->longest_turn)
+                return;
+        (void)printf("longest turn");
+        print_turn("since the start", d->longest_turn);
+        print_turn("lately", d->recent_turn);
+        (void)putchar('\n');
+}
+
 static void print_daemon(const Hw__DaemonState *d)
 {
         char safe[256], text[HW_NUMBER_MAX];
@@ -60,6 +86,7 @@ static void print_daemon(const Hw__DaemonState *d)
         (void)printf("\nrequests %s", d->has_requests ? hw_count_text(text, sizeof(text), d->requests) : UNKNOWN);
         (void)printf("  refused %s\n",
                      d->has_bad_requests ? hw_count_text(text, sizeof(text), d->bad_requests) : UNKNOWN);
+        print_loop(d);
         if (d->has_actions_done)
                 (void)printf("actions done %s", hw_count_text(text, sizeof(text), d->actions_done));
         if (d->has_actions_done && d->has_actions_failed)

@@ -329,6 +329,13 @@ static const struct family families[] = {
 };
 
 static const struct family daemon_up = { "heapwatch_daemon_up", "gauge", "1 while a daemon is heard.", NULL, NULL };
+static const struct family longest_turn = { "heapwatch_daemon_longest_turn_seconds", "gauge",
+                                            "Processor time of the longest turn of its loop since its start.", NULL,
+                                            NULL };
+static const struct family recent_turn = { "heapwatch_daemon_recent_turn_seconds", "gauge",
+                                           "The same of the last minute or two.", NULL, NULL };
+static const struct family loop_time = { "heapwatch_daemon_loop_seconds_total", "counter",
+                                         "What the time of its loop went to.", NULL, NULL };
 
 static bool is_stale(const struct sheet *s, size_t daemon)
 {
@@ -353,12 +360,59 @@ static void print_family(struct sheet *s, const struct family *f)
         }
 }
 
+static void put_up(struct sheet *s, const char *endpoint, const struct world_daemon *d)
+{
+        sample(s, NULL, "", d && !d->stale, "daemon", endpoint, NULL);
+}
+
+static double turn_seconds(const Hw__LoopTurn *t)
+{
+        return t && t->has_cpu_ns ? (double)t->cpu_ns / 1e9 : NAN;
+}
+
+static void put_longest_turn(struct sheet *s, const char *endpoint, const struct world_daemon *d)
+{
+        sample(s, NULL, "", turn_seconds(d->state->longest_turn), "daemon", endpoint, NULL);
+}
+
+static void put_recent_turn(struct sheet *s, const char *endpoint, const struct world_daemon *d)
+{
+        sample(s, NULL, "", turn_seconds(d->state->recent_turn), "daemon", endpoint, NULL);
+}
+
+static void put_loop_time(struct sheet *s, const char *endpoint, const struct world_daemon *d)
+{
+        static const char *const kinds[] = { NULL,      "source", "rules",   "publish",
+                                             "request", "reload", "removal", "housekeeping" };
+
+        for (size_t i = 0; i < d->state->n_loop; i++) {
+                const Hw__LoopShare *share = d->state->loop[i];
+                if (share->kind > 0 && (size_t)share->kind < sizeof(kinds) / sizeof(kinds[0]) && share->has_time_ns)
+                        sample(s, NULL, "", (double)share->time_ns / 1e9, "daemon", endpoint, "kind",
+                               kinds[share->kind], NULL);
+        }
+}
+
+typedef void put_daemon(struct sheet *s, const char *endpoint, const struct world_daemon *d);
+
+/* One family of all daemons; those that are silent only say so. */
+static void print_daemons_as(struct sheet *s, const struct family *family, put_daemon *put)
+{
+        s->family = family;
+        s->begun = false;
+        for (size_t i = 0; s->source->live && i < s->source->n_daemons; i++) {
+                const struct world_daemon *d = world_daemon(s->source->world, i);
+                if (put == put_up || (d && d->state && !d->stale))
+                        put(s, feed_endpoint(s->source->feed, i), d);
+        }
+}
+
 static void print_daemons(struct sheet *s)
 {
-        s->family = &daemon_up;
-        s->begun = false;
-        for (size_t i = 0; s->source->live && i < s->source->n_daemons; i++)
-                sample(s, NULL, "", !is_stale(s, i), "daemon", feed_endpoint(s->source->feed, i), NULL);
+        print_daemons_as(s, &daemon_up, put_up);
+        print_daemons_as(s, &longest_turn, put_longest_turn);
+        print_daemons_as(s, &recent_turn, put_recent_turn);
+        print_daemons_as(s, &loop_time, put_loop_time);
 }
 
 void metrics_print(FILE *to, const struct state_source *source)

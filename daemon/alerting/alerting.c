@@ -15,6 +15,7 @@
 
 #include "daemon/alerting/internal.h"
 #include "daemon/log.h"
+#include "daemon/loop/watchdog.h"
 #include "proto/base/ckd.h"
 #include "proto/base/process.h"
 #include "proto/base/clock.h"

@@ -3,9 +3,10 @@
 
 #include "daemon/control/notifier.h"
 #include "daemon/log.h"
+#include "daemon/loop/watchdog.h"
 
-bool reload_rules(struct rulebook *book, struct targets *targets, struct notifier *notifier,
-                  struct diagnostics *ret_diagnostics)
+static bool reload(struct rulebook *book, struct targets *targets, struct notifier *notifier,
+                   struct diagnostics *ret_diagnostics)
 {
         struct yaml_says says = complaints_gather(ret_diagnostics);
         struct ruleset *rules = rulebook_read(book, &says);
@@ -19,4 +20,13 @@ bool reload_rules(struct rulebook *book, struct targets *targets, struct notifie
         notifier_rules(notifier, rules);
         log_info("rules=%zu read again", rules->n);
         return true;
+}
+
+bool reload_rules(struct rulebook *book, struct targets *targets, struct notifier *notifier,
+                  struct diagnostics *ret_diagnostics)
+{
+        watchdog_begin(WATCHDOG_RELOAD);
+        bool done = reload(book, targets, notifier, ret_diagnostics);
+        watchdog_end();
+        return done;
 }

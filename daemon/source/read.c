@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "daemon/loop/watchdog.h"
 #include "daemon/source/limits.h"
 #include "proto/base/clock.h"
 #include "daemon/source/medium.h"
@@ -47,7 +48,7 @@ ssize_t source_read_some(struct source *s, int fd, size_t max, const uint8_t **r
         return n;
 }
 
-enum turn_end source_read_turn(struct source *s, int fd, int *ret_error)
+static enum turn_end read_turn(struct source *s, int fd, int *ret_error)
 {
         struct turn turn = turn_begin();
         const uint8_t *data;
@@ -65,4 +66,12 @@ enum turn_end source_read_turn(struct source *s, int fd, int *ret_error)
                 }
         } while (turn_goes_on(&turn, (size_t)n));
         return TURN_BUDGET;
+}
+
+enum turn_end source_read_turn(struct source *s, int fd, int *ret_error)
+{
+        watchdog_begin(WATCHDOG_SOURCE);
+        enum turn_end end = read_turn(s, fd, ret_error);
+        watchdog_end();
+        return end;
 }

@@ -34,6 +34,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/loop/watchdog.h"
 #include "daemon/source/limits.h"
 #include "daemon/source/medium.h"
 #include "daemon/source/watch.h"
@@ -277,7 +278,7 @@ static void check_name(struct tail *t)
         }
 }
 
-static void look(struct tail *t)
+static void look_and_read(struct tail *t)
 {
         int error = 0;
 
@@ -296,6 +297,13 @@ static void look(struct tail *t)
                 check_name(t);
                 break;
         }
+}
+
+static void look(struct tail *t)
+{
+        watchdog_begin(WATCHDOG_SOURCE);
+        look_and_read(t);
+        watchdog_end();
 }
 
 /* ------------------------------------------------------------------- medium */

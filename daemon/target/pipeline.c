@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "daemon/loop/watchdog.h"
 #include "daemon/target/pipeline_internal.h"
 #include "proto/base/error.h"
 
@@ -138,12 +139,15 @@ const struct model *pipeline_model(const struct pipeline *p)
 
 void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns)
 {
+        watchdog_begin(WATCHDOG_HOUSEKEEPING);
+        watchdog_of(p->name);
         pipeline_look_at_process(p, wall_ns);
         if (p->recording)
                 recording_tick(p->recording, wall_ns);
         pipeline_publish_state(p);
         if (p->alerting)
                 alerting_heartbeat(p->alerting, wall_ns, pipeline_lag_ns(p));
+        watchdog_end();
 }
 
 void pipeline_reload(struct pipeline *p, const struct ruleset *rules)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "proto/base/clock.h"
+#include "daemon/loop/watchdog.h"
 #include "daemon/target/pipeline_internal.h"
 #include "proto/base/error.h"
 
@@ -37,6 +38,7 @@ static void on_bytes(void *ctx, const uint8_t *data, size_t size)
 {
         struct pipeline *p = ctx;
 
+        watchdog_of(p->name);
         p->last_bytes_wall_ns = clock_wall_ns();
         p->last_bytes_mono_ns = clock_mono_ns();
         publisher_set_clock(p->publisher, p->last_bytes_wall_ns);

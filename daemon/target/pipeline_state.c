@@ -6,6 +6,7 @@
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "daemon/log.h"
+#include "daemon/loop/watchdog.h"
 #include "daemon/model/advice.h"
 #include "daemon/target/pipeline_internal.h"
 
@@ -109,11 +110,14 @@ void pipeline_flush(struct pipeline *p)
 {
         uint64_t began = p->live ? clock_mono_ns() : 0;
 
+        watchdog_begin(WATCHDOG_PUBLISH);
+        watchdog_of(p->name);
         if (publisher_run_changed(p->publisher))
                 pipeline_publish_state(p);
         publisher_flush(p->publisher, pipeline_now_ns(p));
         if (p->event_stream)
                 event_stream_flush(p->event_stream);
+        watchdog_end();
         if (!p->live)
                 return;
         publisher_shrink(p->publisher);

@@ -19,6 +19,8 @@
 #include "daemon/transport/limits.h"
 #include "proto/base/clock.h"
 #include "daemon/log.h"
+#include "daemon/loop/watchdog.h"
+#include "daemon/target/daemon_state.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/source/descriptors.h"
 #include "daemon/source/limits.h"
@@ -36,6 +38,7 @@ struct targets {
         char *names[LIMIT_TARGETS]; /* of the message below; borrowed from the pipelines */
         Hw__Update update;
         Hw__DaemonState state;
+        struct daemon_loop loop; /* also */
 };
 
 const Hw__Update *targets_daemon_state(struct targets *t)
@@ -58,6 +61,7 @@ const Hw__Update *targets_daemon_state(struct targets *t)
         t->state.requests = stats->requests;
         t->state.bad_requests = stats->bad_requests;
 
+        daemon_loop_fill(&t->loop, &t->state);
         if (t->options.fill_state)
                 t->options.fill_state(t->options.fill_ctx, &t->state);
 
@@ -79,7 +83,10 @@ const Hw__Update *targets_daemon_state(struct targets *t)
 static void remove_at(struct targets *t, size_t i)
 {
         log_info("target=%s removed", pipeline_name(t->pipelines[i]));
+        watchdog_begin(WATCHDOG_REMOVAL);
+        watchdog_of(pipeline_name(t->pipelines[i]));
         pipeline_remove(&t->pipelines[i]);
+        watchdog_end();
         memmove(t->pipelines + i, t->pipelines + i + 1, (t->n - i - 1) * sizeof(*t->pipelines));
         t->n--;
 }
@@ -160,12 +167,14 @@ static void on_heartbeat(evutil_socket_t fd, short what, void *ctx)
 
         (void)fd;
         (void)what;
+        watchdog_begin(WATCHDOG_HOUSEKEEPING);
         t->sequence++;
         (void)out.send(out.ctx, targets_daemon_state(t)); /* a lost heartbeat is followed by another */
         uint64_t wall_ns = clock_wall_ns();
         look_after_ended(t, wall_ns);
         for (size_t i = 0; i < t->n; i++)
                 pipeline_heartbeat(t->pipelines[i], wall_ns);
+        watchdog_end();
 }
 
 struct targets *targets_new(struct event_base *base, struct bus *bus, const struct targets_options *options)

@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <zmq.h>
 
+#include "daemon/loop/watchdog.h"
 #include "daemon/transport/limits.h"
 #include "proto/base/clock.h"
 
@@ -75,6 +76,7 @@ static void pump(struct zloop *z)
         const uint64_t begin_ns = clock_mono_ns();
 
         z->pumping = true;
+        watchdog_begin(WATCHDOG_REQUEST);
         while (can_receive(z)) {
                 const uint64_t now_ns = clock_mono_ns();
                 if (now_ns - begin_ns >= LIMIT_PUMP_NS) {
@@ -83,6 +85,7 @@ static void pump(struct zloop *z)
                 }
                 (void)z->receive(z->ctx, z->socket); /* 0: ZMQ_EVENTS will say so as well */
         }
+        watchdog_end();
         z->pumping = false;
 }
 

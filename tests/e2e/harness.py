@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -27,6 +28,8 @@ VALGRIND = BUILD.name == "valgrind"
 DAEMON = BUILD / "heapwatchd"
 CLIENT = BUILD / "heapwatch"
 LOGS = ROOT / "tests" / "data" / "logs"
+# What one turn of a daemon's loop may take of the processor; by the clock it may be longer, on a busy machine.
+LONGEST_TURN_S = 0.25
 DEADLINE_S = float(os.environ.get("HEAPWATCH_DEADLINE", "180"))
 
 
@@ -159,8 +162,18 @@ class Daemon:
     def __enter__(self):
         return self.start()
 
-    def __exit__(self, *exc):
+    def check_turns(self):
+        """No turn of its loop was long. By processor time: a busy machine makes any turn long by the clock."""
+        ends = re.findall(r"longest_turn_us=(\d+) cpu_us=(\d+) kind=(\S+) target=(\S+)", self.log.read_text(errors="replace"))
+        for wall_us, cpu_us, kind, target in ends:
+            assert WATCHED or int(cpu_us) < LONGEST_TURN_S * 1e6, (
+                f"a turn of heapwatchd's loop took {int(cpu_us) / 1e3:.0f} ms of processor time "
+                f"({int(wall_us) / 1e3:.0f} ms by the clock): {kind}, target {target}")
+
+    def __exit__(self, kind, *exc):
         self.stop()
+        if kind is None:
+            self.check_turns()
 
 
 @contextlib.contextmanager

@@ -36,6 +36,8 @@ int stream_rows(const struct scene *s, const struct world_target *t, int width)
         return rows;
 }
 
+#define LONG_TURN_NS UINT64_C(100000000) /* nobody was read or answered for so long: worth a word */
+
 /* "lost 0 B": quiet when nothing is wrong. */
 static int figure(struct canvas *c, struct area area, int row, int column, const char *label, const char *value,
                   bool bad)
@@ -52,7 +54,8 @@ static const char *count_or_unknown(char *out, bool known, uint64_t n)
         return known ? hw_count_text(out, SHORT_TEXT, n) : UNKNOWN_TEXT;
 }
 
-static void draw_figures(struct canvas *c, struct area area, int row, const Hw__Health *h)
+/* `turn`: the daemon's longest of late, NULL when not known. */
+static void draw_figures(struct canvas *c, struct area area, int row, const Hw__Health *h, const Hw__LoopTurn *turn)
 {
         char text[SHORT_TEXT];
         int column = 1;
@@ -73,7 +76,10 @@ static void draw_figures(struct canvas *c, struct area area, int row, const Hw__
                 column = figure(c, area, row, column, "unknown events ",
                                 count_or_unknown(text, true, h->unknown_events), false);
         if (h->has_time_anomalies && h->time_anomalies)
-                (void)figure(c, area, row, column, "odd times ", count_or_unknown(text, true, h->time_anomalies), true);
+                column = figure(c, area, row, column, "odd times ", count_or_unknown(text, true, h->time_anomalies),
+                                true);
+        if (turn && turn->has_cpu_ns && turn->cpu_ns > LONG_TURN_NS)
+                (void)figure(c, area, row, column, "daemon away ", duration_or_unknown(text, true, turn->cpu_ns), true);
 }
 
 /* Advice, wrapped; what does not fit is announced in the last row. */
@@ -103,15 +109,15 @@ static void draw_advice(struct canvas *c, struct area area, int row, const struc
 
 void draw_stream(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
 {
+        const struct world_daemon *d = world_daemon(s->world, t->daemon);
         int row = 0;
 
-        (void)s;
         if (area.height > 1)
                 draw_title(c, area, row++, "Stream", "");
         if (!t->health) {
                 (void)canvas_put(c, area, row, 1, area.width - 2, TINT_DIM, UNKNOWN_TEXT "  nothing heard of it yet");
                 return;
         }
-        draw_figures(c, area, row++, t->health);
+        draw_figures(c, area, row++, t->health, d && d->state ? d->state->recent_turn : NULL);
         draw_advice(c, area, row, t);
 }

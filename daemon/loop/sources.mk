@@ -1,0 +1,1 @@
+sources := watchdog.c
