@@ -44,12 +44,14 @@ sources :=
 include $(1)/sources.mk
 SRC.$(1) := $$(addprefix $(1)/,$$(sources))
 endef
-$(foreach room,$(PROTO_ROOMS) $(BOTH_ROOMS) $(DAEMON_ROOMS) $(CLIENT_ROOMS),$(eval $(call read_room,$(room))))
+$(foreach room,$(PROTO_ROOMS) $(BOTH_ROOMS) $(DAEMON_ROOMS) $(CLIENT_ROOMS) agent,$(eval $(call read_room,$(room))))
 sources_of = $(foreach room,$(1),$(SRC.$(room)))
 
 LIB_SRC     := $(call sources_of,$(PROTO_ROOMS))
 DAEMON_SRC  := $(call sources_of,$(BOTH_ROOMS) $(DAEMON_ROOMS)) daemon/log.c
 CLIENT_SRC  := $(call sources_of,$(BOTH_ROOMS) $(CLIENT_ROOMS))
+AGENT_SRC   := $(SRC.agent)
+AGENT_ACTS  := $(addprefix agent/,$(acting))
 VERDICT_SRC := $(addprefix daemon/trend/,$(verdict))
 UNIT_SRC    := $(sort $(shell find tests/unit -name 'test_*.c'))
 
@@ -94,12 +96,15 @@ objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_OBJ    := $(call objects,$(LIB_SRC)) $(OBJ)/heapwatch.pb-c.o
 DAEMON_OBJ := $(call objects,$(DAEMON_SRC))
 CLIENT_OBJ := $(call objects,$(CLIENT_SRC)) $(OBJ)/client/page/assets_page.o
+AGENT_OBJ  := $(patsubst %.c,$(OBJ)/inside/%.o,$(AGENT_SRC) $(AGENT_ACTS))
 UNIT_BIN   := $(patsubst tests/unit/%.c,$(O)/unit/%,$(UNIT_SRC))
 
 PROGRAMS := $(O)/heapwatchd $(O)/heapwatch
 MAN      := $(addprefix $(O)/man/,heapwatch.1 heapwatchd.8)
 
-all: $(PROGRAMS) $(MAN) $(O)/libheapwatch.a $(O)/libheapwatch.so $(O)/heapwatch.pc
+AGENT    := $(O)/libheapwatch-agent.so $(O)/libheapwatch-agent.a
+
+all: $(PROGRAMS) $(AGENT) $(MAN) $(O)/libheapwatch.a $(O)/libheapwatch.so $(O)/heapwatch.pc
 
 # ------------------------------------------------------------------ rules
 
@@ -162,6 +167,28 @@ $(O)/libheapwatch.so: $(LIB_OBJ) scripts/libheapwatch.map
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -shared -Wl,-soname,libheapwatch.so.$(SOVERSION) -Wl,--version-script=scripts/libheapwatch.map -o $@ $(LIB_OBJ) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_LIB)
 
+# The agent lives in other people's programs: libc alone, no sanitizer, and no name to be seen but two.
+AGENT_CFLAGS := -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden $(WARNINGS) $(HARDEN) -I.
+
+$(OBJ)/inside/%.o: %.c $(OBJ)/flags
+	@mkdir -p $(@D)
+	$(call SAY,CC,$<)
+	$(Q)$(CC) $(AGENT_CFLAGS) $(CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
+
+$(O)/libheapwatch-agent.so: $(AGENT_OBJ)
+	$(call SAY,LD,$@)
+	$(Q)$(CC) -shared -Wl,-soname,$(@F) -Wl,-z,relro,-z,now,-z,nodelete -o $@ $(AGENT_OBJ) $(CFLAGS) $(LDFLAGS) -pthread -ldl
+
+$(OBJ)/libheapwatch-agent.o: $(AGENT_OBJ)
+	$(Q)$(CC) $(CFLAGS) -r -nostdlib -o $@ $^
+	$(Q)$(OBJCOPY) --keep-global-symbol=heapwatch_agent_attach --keep-global-symbol=select $@
+
+$(O)/libheapwatch-agent.a: $(OBJ)/libheapwatch-agent.o
+	$(call SAY,AR,$@)
+	$(Q)rm -f $@ && $(AR) rcs $@ $^
+
+-include $(AGENT_OBJ:.o=.d)
+
 $(O)/heapwatch.pc: scripts/install/heapwatch.pc.in Makefile
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
@@ -184,7 +211,7 @@ $(MAN): $(O)/man/%: docs/man/% scripts/man $(PROGRAMS)
 	$(Q)scripts/man $< $(O) > $@
 
 # Unit tests: one program per file, linked with every room of both programs.
-$(O)/libunit.a: $(DAEMON_OBJ) $(filter-out $(DAEMON_OBJ),$(CLIENT_OBJ))
+$(O)/libunit.a: $(DAEMON_OBJ) $(filter-out $(DAEMON_OBJ),$(CLIENT_OBJ)) $(call objects,$(AGENT_SRC))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libinternal.a
@@ -205,7 +232,7 @@ $(O)/heapwatch-trend: $(HEAPWATCH_TREND_OBJ)
 	$(Q)$(CC) -o $@ $^ $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS)
 
 -include $(patsubst %.o,%.d,$(HEAPWATCH_TREND_OBJ))
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(DAEMON_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)))
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(DAEMON_OBJ) $(CLIENT_OBJ) $(call objects,$(AGENT_SRC) daemon/main.c client/main.c $(UNIT_SRC)))
 
 # Fuzzers: MODE=fuzz CC=clang for libFuzzer, MODE=afl CC=afl-clang-fast for AFL++, which has a driver of the same name.
 FUZZ_BIN := $(patsubst tests/fuzz/%.c,$(O)/fuzz/%,$(sort $(wildcard tests/fuzz/*.c)))
@@ -228,7 +255,7 @@ help:
 	@sed -n 's/^#: /  /p' Makefile
 .PHONY: help
 
-#: all         heapwatchd, heapwatch, libheapwatch (default)
+#: all         heapwatchd, heapwatch, libheapwatch, libheapwatch-agent (default)
 .PHONY: all
 
 #: demo        install what is missing, build, watch a leaking Haskell program for half a minute
@@ -311,6 +338,13 @@ valgrind: all unit-programs
 	$(Q)BUILD='$(O)' scripts/valgrind $(VALGRIND)
 .PHONY: valgrind
 
+# Programs with the agent in them, started and ended again and again: STRESS_RUNS times, seconds of minutes.
+STRESS_RUNS ?= 500
+#: agent-stress  the agent through STRESS_RUNS starts and ends of real programs, with what went wrong counted
+agent-stress: all
+	$(Q)BUILD='$(O)' scripts/agent-stress $(STRESS_RUNS)
+.PHONY: agent-stress
+
 # Everything that takes bytes from outside, FUZZ_S seconds each; what is found is kept in tests/data/fuzz.
 FUZZ_S  ?= 60
 FUZZERS ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
@@ -375,6 +409,8 @@ install: all
 	           share/zsh/site-functions share/fish/vendor_completions.d) $(addprefix $(DEST)/share/man/man,1 5 8)
 	install -m 755 $(PROGRAMS) $(DEST)/bin
 	install -m 644 $(O)/libheapwatch.a $(DEST)/lib
+	install -m 644 $(O)/libheapwatch-agent.a $(DEST)/lib
+	install -m 755 $(O)/libheapwatch-agent.so $(DEST)/lib
 	install -m 755 $(O)/libheapwatch.so $(DEST)/lib/libheapwatch.so.$(VERSION)
 	ln -sf libheapwatch.so.$(VERSION) $(DEST)/lib/libheapwatch.so.$(SOVERSION)
 	ln -sf libheapwatch.so.$(SOVERSION) $(DEST)/lib/libheapwatch.so

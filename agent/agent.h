@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * agent.h - what libheapwatch-agent shows of itself: one function, for
+ * `heapwatch attach`. Everything else is done by loading or linking it.
+ */
+#ifndef HW_AGENT_AGENT_H
+#define HW_AGENT_AGENT_H
+
+#include <stddef.h>
+
+#define AGENT_EXPORT __attribute__((visibility("default")))
+
+#define AGENT_REFUSED 0 /* `said` is why; nothing was changed */
+#define AGENT_BEGUN   1 /* `said` is the socket's path */
+#define AGENT_THERE   2 /* it was there already; the same */
+
+/* In HEAPWATCH_AGENT: loaded only, begun by the function below. */
+#define AGENT_ATTACHING "attach"
+
+/* `settings` as in HEAPWATCH_AGENT. Must be called once at a time, from any thread, with 32 KiB of stack. */
+AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *said, size_t said_size);
+
+#endif

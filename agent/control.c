@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "agent/control.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/server.h"
+#include "agent/settings.h"
+
+static struct {
+        pthread_mutex_t lock;
+        struct request waiting[AGENT_REQUESTS];
+        unsigned first, count;
+        void (*wake)(void);
+} c = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* ------------------------------------------------------------------ parsing */
+
+static const struct {
+        const char *name;
+        enum request_verb verb;
+        const char *setting; /* its argument is as this setting's; NULL: it has none */
+} verbs[] = {
+        { "status", REQUEST_STATUS, NULL },
+        { "census", REQUEST_CENSUS, NULL },
+        { "start", REQUEST_START, NULL },
+        { "stop", REQUEST_STOP, NULL },
+        { "heap", REQUEST_HEAP, "heap" },
+        { "classes", REQUEST_CLASSES, "classes" },
+        { "interval", REQUEST_INTERVAL, "interval" },
+        { "flush", REQUEST_FLUSH, "flush" },
+        { "budget", REQUEST_BUDGET, "budget" },
+};
+
+/* The argument is checked by those who check settings. */
+static bool take_argument(const char *setting, const char *argument, struct request *r)
+{
+        struct agent_settings s;
+        char text[AGENT_REQUEST_BYTES], error[AGENT_REQUEST_BYTES];
+
+        settings_default(&s);
+        if ((size_t)snprintf(text, sizeof(text), "%s=%s", setting, argument) >= sizeof(text) || strchr(argument, ';') ||
+            !settings_parse(&s, text, error, sizeof(error)))
+                return false;
+        r->letter = s.heap;
+        memcpy(r->text, s.classes, sizeof(r->text));
+        r->ns = r->verb == REQUEST_FLUSH ? s.flush_ns : s.interval_ns;
+        r->share = s.budget;
+        return true;
+}
+
+bool control_parse(const char *line, struct request *ret, char *error, size_t error_size)
+{
+        char *end;
+        unsigned long id = strtoul(line, &end, 10);
+
+        *ret = (struct request){ 0 };
+        if (line[0] < '0' || line[0] > '9' || id > UINT32_MAX || *end != ' ') {
+                snprintf(error, error_size, "expected a number and a request");
+                return false;
+        }
+        ret->id = (uint32_t)id;
+        const char *verb = end + 1;
+        size_t n = strcspn(verb, " ");
+        const char *argument = verb[n] ? verb + n + 1 : "";
+        for (size_t i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+                if (strlen(verbs[i].name) != n || memcmp(verbs[i].name, verb, n) != 0)
+                        continue;
+                ret->verb = verbs[i].verb;
+                if (verbs[i].setting ? take_argument(verbs[i].setting, argument, ret) : *argument == '\0')
+                        return true;
+                snprintf(error, error_size, "%s does not take '%s'", verbs[i].name, argument);
+                return false;
+        }
+        snprintf(error, error_size,
+                 "no such request; there are status, census, start, stop, heap, classes, interval, "
+                 "flush, budget");
+        return false;
+}
+
+/* ------------------------------------------------------------------ the queue */
+
+void control_on_request(void (*wake)(void))
+{
+        c.wake = wake;
+}
+
+static bool enqueue(const struct request *r)
+{
+        bool room;
+
+        pthread_mutex_lock(&c.lock);
+        room = c.count < AGENT_REQUESTS;
+        if (room)
+                c.waiting[(c.first + c.count++) % AGENT_REQUESTS] = *r;
+        pthread_mutex_unlock(&c.lock);
+        return room;
+}
+
+void control_post(const char *line)
+{
+        struct request r;
+        char error[AGENT_REQUEST_BYTES];
+
+        if (!control_parse(line, &r, error, sizeof(error)))
+                control_answer(&r, false, error);
+        else if (!c.wake || !enqueue(&r))
+                control_answer(&r, false, "busy");
+        else
+                c.wake();
+}
+
+bool control_next(struct request *ret)
+{
+        bool some;
+
+        pthread_mutex_lock(&c.lock);
+        some = c.count > 0;
+        if (some) {
+                *ret = c.waiting[c.first];
+                c.first = (c.first + 1) % AGENT_REQUESTS;
+                c.count--;
+        }
+        pthread_mutex_unlock(&c.lock);
+        return some;
+}
+
+void control_answer(const struct request *r, bool ok, const char *why)
+{
+        server_say("answer %u %s%s%s", r->id, ok ? "ok" : "no", *why ? " " : "", why);
+}

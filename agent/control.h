@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * control.h - requests, one line each, and the answers to them.
+ *
+ *      7 census                    ->  heapwatch-agent: answer 7 ok
+ *      8 heap i                    ->  heapwatch-agent: answer 8 no this program has no info tables
+ *
+ * The number is the asker's own. Answers come as message events in the log
+ * (event 16), so that one connection carries both and any eventlog reader can
+ * read it. What each request does is in docs/AGENT.md.
+ *
+ * The server's thread posts lines; the pace thread does them, since some need
+ * the runtime.
+ */
+#ifndef HW_AGENT_CONTROL_H
+#define HW_AGENT_CONTROL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/limits.h"
+
+#define AGENT_SAYS "heapwatch-agent: "
+
+enum request_verb {
+        REQUEST_STATUS,
+        REQUEST_CENSUS,
+        REQUEST_START,
+        REQUEST_STOP,
+        REQUEST_HEAP,     /* letter: 'T', 'i', 0 */
+        REQUEST_CLASSES,  /* text */
+        REQUEST_INTERVAL, /* ns */
+        REQUEST_FLUSH,    /* ns */
+        REQUEST_BUDGET,   /* share */
+};
+
+struct request {
+        uint32_t id;
+        enum request_verb verb;
+        char letter;
+        char text[16];
+        int64_t ns;
+        double share;
+};
+
+/* Pure. False with a reason; *ret has the id if there was one, else 0. */
+bool control_parse(const char *line, struct request *ret, char *error, size_t error_size);
+
+/* From the server: a line without its end. Answers at once what cannot be done. */
+void control_post(const char *line);
+
+/* The next request, if there is one. */
+bool control_next(struct request *ret);
+
+/* `why` in both cases: what there is to say, or the reason. */
+void control_answer(const struct request *r, bool ok, const char *why);
+
+/* Called by control_post when there is something to do. */
+void control_on_request(void (*wake)(void));
+
+#endif

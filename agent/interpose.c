@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * interpose.c - select(2), in which a runtime that is not threaded waits while
+ * none of its threads can run: the last point before it sleeps, and a point
+ * again each time a flush is due. A sleep is cut into pieces; the caller sees
+ * the whole of it. Anybody else's select is passed on.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/select.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "agent/pace.h"
+#include "agent/thread.h"
+
+typedef int select_function(int, fd_set *, fd_set *, fd_set *, struct timeval *);
+
+static select_function *real_select(void)
+{
+        static select_function *f;
+
+        if (!f)
+                f = (select_function *)(uintptr_t)dlsym(RTLD_NEXT, "select");
+        return f;
+}
+
+static struct timeval as_timeval(int64_t ns)
+{
+        return (struct timeval){ .tv_sec = ns / 1000000000, .tv_usec = ns % 1000000000 / 1000 };
+}
+
+/* Until the end of the sleep; a very long one has none. */
+static int64_t end_of(const struct timeval *timeout)
+{
+        if (!timeout || timeout->tv_sec > 1000000000)
+                return INT64_MAX;
+        return thread_now_ns() + (int64_t)timeout->tv_sec * 1000000000 + (int64_t)timeout->tv_usec * 1000;
+}
+
+static void leave_rest(struct timeval *timeout, int64_t end)
+{
+        int64_t rest = end - thread_now_ns();
+
+        if (timeout && end != INT64_MAX)
+                *timeout = as_timeval(rest > 0 ? rest : 0);
+}
+
+AGENT_EXPORT int select(int n, fd_set *reads, fd_set *writes, fd_set *errors, struct timeval *timeout)
+{
+        int64_t end = end_of(timeout), until;
+
+        if (syscall(SYS_gettid) != getpid() || pace_until_due() == INT64_MAX)
+                return real_select()(n, reads, writes, errors, timeout);
+        for (;;) {
+                int before = errno;
+                pace_point();
+                errno = before;
+                until = pace_until_due();
+                if (until == 0)
+                        until = 1000000; /* it could not be done here */
+                if (until == INT64_MAX || thread_now_ns() + until >= end)
+                        break;
+                struct timeval piece = as_timeval(until);
+                fd_set r, w, e;
+                if (reads)
+                        r = *reads;
+                if (writes)
+                        w = *writes;
+                if (errors)
+                        e = *errors;
+                int k = real_select()(n, reads ? &r : NULL, writes ? &w : NULL, errors ? &e : NULL, &piece);
+                if (k == 0)
+                        continue;
+                if (reads)
+                        *reads = r;
+                if (writes)
+                        *writes = w;
+                if (errors)
+                        *errors = e;
+                leave_rest(timeout, end);
+                return k;
+        }
+        leave_rest(timeout, end);
+        return real_select()(n, reads, writes, errors, timeout);
+}

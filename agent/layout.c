@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "agent/layout.h"
+
+#include <string.h>
+
+bool layout_config_known(const struct rts_symbols *symbols)
+{
+        struct rts_config config;
+        uint32_t enabled;
+        bool hooks_named = symbols->FlagDefaultsHook.address && symbols->OnExitHook.address;
+
+        if (!symbols->defaultRtsConfig.address || symbols->defaultRtsConfig.size != sizeof(config))
+                return false;
+        memcpy(&config, symbols->defaultRtsConfig.address, sizeof(config));
+        memcpy(&enabled, config.word, sizeof(enabled));
+        if (enabled != RTS_OPTIONS_SAFE_ONLY || config.word[CONFIG_OPTIONS] || config.word[CONFIG_GC_DONE_HOOK])
+                return false;
+        if (config.word[CONFIG_WRITER] && config.word[CONFIG_WRITER] != symbols->FileEventLogWriter.address)
+                return false;
+        if (!hooks_named) /* a shared runtime hides them: then the writer must be in its place */
+                return config.word[CONFIG_WRITER] && config.word[CONFIG_DEFAULTS_HOOK] &&
+                       config.word[CONFIG_ON_EXIT_HOOK];
+        return config.word[CONFIG_DEFAULTS_HOOK] == symbols->FlagDefaultsHook.address &&
+               config.word[CONFIG_ON_EXIT_HOOK] == symbols->OnExitHook.address &&
+               (!symbols->MallocFailHook.address ||
+                config.word[CONFIG_MALLOC_FAIL_HOOK] == symbols->MallocFailHook.address);
+}
+
+/* ---------------------------------------------------------------- RtsFlags */
+
+/* The struct's size tells the release; measured on Debian's amd64 packages. */
+static const struct {
+        size_t size, heap_profile;
+} measured[] = {
+        { 440, 272 }, /* 9.0.2 */
+        { 472, 280 }, /* 9.6.6 */
+        { 496, 288 }, /* 9.10.3 */
+};
+
+#define DEFAULT_INTERVAL_NS 100000000
+#define DEFAULT_TICKS       10
+#define LONGEST_INTERVAL_NS (86400 * INT64_C(1000000000))
+
+static uint32_t u32_at(const uint8_t *at)
+{
+        uint32_t v;
+
+        memcpy(&v, at, sizeof(v));
+        return v;
+}
+
+static int64_t i64_at(const uint8_t *at)
+{
+        int64_t v;
+
+        memcpy(&v, at, sizeof(v));
+        return v;
+}
+
+/* u32 profile; i64 interval; u32 ticks */
+static bool plausible(const uint8_t *at)
+{
+        int64_t interval = i64_at(at + 8);
+
+        return u32_at(at) <= 16 && interval >= 0 && interval <= LONGEST_INTERVAL_NS && u32_at(at + 16) <= 100000000;
+}
+
+static bool as_by_default(const uint8_t *at)
+{
+        return u32_at(at) == 0 && i64_at(at + 8) == DEFAULT_INTERVAL_NS && u32_at(at + 16) == DEFAULT_TICKS;
+}
+
+static bool search(const uint8_t *flags, size_t size, size_t *ret)
+{
+        unsigned hits = 0;
+
+        for (size_t at = 0; at + 24 <= size; at += 8)
+                if (as_by_default(flags + at)) {
+                        *ret = at;
+                        hits++;
+                }
+        return hits == 1;
+}
+
+bool layout_flags(const uint8_t *flags, size_t size, bool defaults, struct flags_layout *ret)
+{
+        size_t at = 0;
+        bool known = false;
+
+        if (!flags || size < 256 || size > 1024)
+                return false;
+        for (size_t i = 0; i < sizeof(measured) / sizeof(measured[0]); i++)
+                if (measured[i].size == size) {
+                        at = measured[i].heap_profile;
+                        known = plausible(flags + at);
+                }
+        if (!known && !(defaults && search(flags, size, &at)))
+                return false;
+        *ret = (struct flags_layout){ .heap_profile = at, .interval = at + 8 };
+        return true;
+}
+
+bool layout_buffers_known(const struct event_buffer *first)
+{
+        return first && first->size == EVENT_BUFFER_BYTES && first->capability == 0 && first->begin &&
+               first->position >= first->begin && first->position <= first->begin + first->size;
+}

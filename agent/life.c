@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * life.c - the agent's beginning and end.
+ *
+ * DESIGN - three ways in: preloaded or linked, the constructor runs before
+ * main and puts our hooks into defaultRtsConfig, from which every program makes
+ * its configuration; attached, heapwatch_agent_attach is called in a process
+ * that runs, and puts them into the configuration that is used. Everything is
+ * found and understood before anything is changed; where something is not as
+ * known, the program is left alone.
+ *
+ * The hooks: defaultsHook runs before the program's runtime options are read,
+ * and has the runtime's own parser read ours first, with all rights, so that
+ * the program's win; onExitHook before the runtime's end; gcDoneHook after each
+ * collection. What the program had there itself is called first.
+ *
+ * A child of fork(2) is left alone from its first instruction. A program that
+ * is run by this one does not get the agent: the environment is cleaned here,
+ * before main, unless this process has no GHC runtime (a shell, a wrapper): then
+ * it is for one of its children.
+ */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "agent/layout.h"
+#include "agent/options.h"
+#include "agent/pace.h"
+#include "agent/queue.h"
+#include "agent/runtime.h"
+#include "agent/server.h"
+#include "agent/settings.h"
+#include "agent/symbols.h"
+#include "agent/synthetic.h"
+#include "agent/writer.h"
+
+#define ARGUMENTS_MAX 65536
+
+static struct {
+        struct pace_setup setup;
+        void (*defaults)(void);
+        void (*on_exit)(void);
+        void (*gc_done)(const void *);
+        bool on;     /* hooks are in */
+        bool begun;  /* threads run */
+        bool ending; /* onExitHook was called */
+        _Atomic bool child;
+        char own_words[256]; /* of options: the runtime keeps the pointer */
+} a;
+
+/* ------------------------------------------------------- the program's options */
+
+static size_t read_arguments(char *out, size_t size)
+{
+        int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+        size_t n = 0;
+        ssize_t k;
+
+        while (fd >= 0 && n < size && (k = read(fd, out + n, size - n)) > 0)
+                n += (size_t)k;
+        if (fd >= 0)
+                (void)close(fd);
+        return n;
+}
+
+static void look_at_options(void)
+{
+        struct own_options *o = &a.setup.program;
+        char *arguments = malloc(ARGUMENTS_MAX);
+
+        *o = (struct own_options){ 0 };
+        if (rts.rtsConfig.address && rts.rtsConfig.size == sizeof(struct rts_config))
+                options_of_words(o, ((const struct rts_config *)rts.rtsConfig.address)->word[CONFIG_OPTIONS]);
+        options_of_words(o, getenv("GHCRTS"));
+        if (arguments)
+                options_of_arguments(o, arguments, read_arguments(arguments, ARGUMENTS_MAX));
+        free(arguments);
+}
+
+/* ----------------------------------------------------------------------- hooks */
+
+static int begin(void)
+{
+        int r = server_start();
+
+        if (r == 0)
+                r = pace_start(&a.setup);
+        a.begun = r == 0;
+        return r;
+}
+
+/* The runtime's own parser reads our options, before it reads the program's. */
+static void read_own_options(void)
+{
+        struct rts_config config;
+        char name[] = "program", *argv[] = { name, NULL };
+        int argc = 1;
+        uint32_t ignore = RTS_OPTIONS_IGNORE_ALL;
+
+        memcpy(&config, rts.defaultRtsConfig.address, sizeof(config));
+        snprintf(a.own_words, sizeof(a.own_words), "-l-a%s", a.setup.settings.classes);
+        config.word[CONFIG_OPTIONS] = a.own_words;
+        memcpy(&config.word[CONFIG_OPTIONS_ENABLED], &ignore, sizeof(ignore)); /* neither GHCRTS nor arguments now */
+        ((void (*)(int *, char **, struct rts_config))(uintptr_t)rts.setupRtsFlags.address)(&argc, argv, config);
+}
+
+static void on_defaults(void)
+{
+        if (a.defaults)
+                a.defaults();
+        if (a.child || a.begun)
+                return;
+        runtime_look_at_defaults();
+        look_at_options();
+        if (begin() != 0)
+                return;
+        if (!runtime_kind.log) {
+                synthetic_begin(a.setup.version, runtime_kind.threaded);
+                return;
+        }
+        if (a.setup.program.log && rts.FileEventLogWriter.address)
+                writer_tee(rts.FileEventLogWriter.address);
+        read_own_options();
+}
+
+static void on_exit_hook(void)
+{
+        if (a.on_exit)
+                a.on_exit();
+        if (a.child)
+                return;
+        a.ending = true;
+        pace_stop();
+        if (!runtime_kind.log) {
+                synthetic_end();
+                server_finish();
+        }
+}
+
+/* The runtime has written its last: also when the process goes on, or ends by a signal that it sends to itself. */
+static void on_log_end(void)
+{
+        if (a.ending && !a.child)
+                server_finish();
+}
+
+static void on_collection(const void *details)
+{
+        if (a.gc_done)
+                a.gc_done(details);
+        if (!a.child)
+                pace_collection(details);
+}
+
+static int protection_of(const void *address)
+{
+        char line[512];
+        FILE *f = fopen("/proc/self/maps", "re");
+        int protection = -1;
+
+        while (f && fgets(line, sizeof(line), f)) {
+                unsigned long begin_at, end;
+                char flags[8];
+                if (sscanf(line, "%lx-%lx %7s", &begin_at, &end, flags) != 3 || (uintptr_t)address < begin_at ||
+                    (uintptr_t)address >= end)
+                        continue;
+                protection = (flags[0] == 'r' ? PROT_READ : 0) | (flags[1] == 'w' ? PROT_WRITE : 0) |
+                             (flags[2] == 'x' ? PROT_EXEC : 0);
+                break;
+        }
+        if (f)
+                (void)fclose(f);
+        return protection;
+}
+
+/* Puts our hooks in. The configuration is read-only memory in some programs. */
+static bool put_hooks(struct rts_config *config, bool early)
+{
+        uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = (uintptr_t)config & ~(page - 1);
+        size_t size = (((uintptr_t)config + sizeof(*config) + page - 1) & ~(page - 1)) - from;
+        int protection = protection_of(config);
+
+        if (protection < 0 ||
+            (!(protection & PROT_WRITE) && mprotect((void *)from, size, protection | PROT_WRITE) != 0))
+                return false;
+        a.gc_done = (void (*)(const void *))(uintptr_t)config->word[CONFIG_GC_DONE_HOOK];
+        a.on_exit = (void (*)(void))(uintptr_t)config->word[CONFIG_ON_EXIT_HOOK];
+        config->word[CONFIG_GC_DONE_HOOK] = (void *)(uintptr_t)on_collection;
+        config->word[CONFIG_ON_EXIT_HOOK] = (void *)(uintptr_t)on_exit_hook;
+        if (early) {
+                a.defaults = (void (*)(void))(uintptr_t)config->word[CONFIG_DEFAULTS_HOOK];
+                config->word[CONFIG_DEFAULTS_HOOK] = (void *)(uintptr_t)on_defaults;
+                if (runtime_kind.log)
+                        config->word[CONFIG_WRITER] = (void *)(uintptr_t)&writer;
+        }
+        if (!(protection & PROT_WRITE))
+                (void)mprotect((void *)from, size, protection);
+        a.on = true;
+        return true;
+}
+
+/* ------------------------------------------------------------------------ fork */
+
+static void fork_prepare(void)
+{
+        queue_fork_prepare();
+}
+
+static void fork_parent(void)
+{
+        queue_fork_parent();
+}
+
+static void fork_child(void)
+{
+        a.child = true;
+        queue_fork_child();
+        writer_fork_child();
+        synthetic_fork_child();
+        pace_fork_child();
+        server_fork_child();
+}
+
+/* ------------------------------------------------------------------- environment */
+
+static bool is_this_library(const char *path, size_t n, const char *name)
+{
+        size_t m = strlen(name);
+
+        return n >= m && !memcmp(path + n - m, name, m) && (n == m || path[n - m - 1] == '/');
+}
+
+/* LD_PRELOAD without us, in place: what is left of it is never longer. */
+static void leave_preload(void)
+{
+        char *list = getenv("LD_PRELOAD"), *out = list;
+        Dl_info self;
+
+        if (!list || !dladdr((void *)(uintptr_t)leave_preload, &self) || !self.dli_fname)
+                return;
+        const char *slash = strrchr(self.dli_fname, '/'), *name = slash ? slash + 1 : self.dli_fname;
+        for (const char *at = list; *at != '\0';) {
+                size_t n = strcspn(at, ": ");
+                if (n > 0 && !is_this_library(at, n, name)) {
+                        if (out != list)
+                                *out++ = ':';
+                        memmove(out, at, n);
+                        out += n;
+                }
+                at += n + (at[n] != '\0');
+        }
+        *out = '\0';
+        if (out == list)
+                (void)unsetenv("LD_PRELOAD");
+}
+
+static void clean_environment(void)
+{
+        leave_preload();
+        (void)unsetenv(AGENT_VARIABLE);
+}
+
+/* ------------------------------------------------------------------------- start */
+
+static bool understand(const char *text, char *error, size_t error_size)
+{
+        settings_default(&a.setup.settings);
+        if (text && !settings_parse(&a.setup.settings, text, error, error_size))
+                return false;
+        if (!runtime_classify(&rts, &runtime_kind, error, error_size))
+                return false;
+        if (!layout_config_known(&rts)) {
+                snprintf(error, error_size, "the configuration of this release of the runtime is not known");
+                return false;
+        }
+        if (!runtime_kind.log && strncmp(a.setup.version, "9.0.", 4) != 0) {
+                snprintf(error, error_size, "this runtime has no eventlog: link the program with -eventlog");
+                return false;
+        }
+        return true;
+}
+
+static bool ready(char *error, size_t error_size)
+{
+        queue_init(a.setup.settings.queue_bytes);
+        writer_on_stop(on_log_end);
+        if (!server_open(&a.setup.settings, error, error_size))
+                return false;
+        (void)pthread_atfork(fork_prepare, fork_parent, fork_child);
+        return true;
+}
+
+/* Says it where the user looks, but only when the agent was asked for by name. */
+static void complain(bool asked, const char *error)
+{
+        if (asked)
+                fprintf(stderr, "heapwatch-agent: %s; the program runs unwatched\n", error);
+}
+
+__attribute__((constructor)) static void agent_begin(void)
+{
+        const char *text = getenv(AGENT_VARIABLE);
+        char error[AGENT_MESSAGE_BYTES];
+        bool asked = text != NULL;
+
+        if (text && !strcmp(text, AGENT_ATTACHING))
+                return;
+        if (!symbols_find(a.setup.version, sizeof(a.setup.version)))
+                return; /* not a GHC program: what it starts may be one */
+        bool good = understand(text, error, sizeof(error));
+        if (good && a.setup.settings.off) {
+                clean_environment();
+                return;
+        }
+        good = good && rts.setupRtsFlags.address && ready(error, sizeof(error));
+        if (good && !put_hooks(rts.defaultRtsConfig.address, true)) {
+                snprintf(error, sizeof(error), "the runtime's configuration cannot be written");
+                server_abandon();
+                good = false;
+        }
+        if (!good)
+                complain(asked, error);
+        clean_environment();
+}
+
+/* For `heapwatch attach`: called in the process once dlopen has returned. */
+AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *said, size_t said_size)
+{
+        if (a.on) {
+                snprintf(said, said_size, "%s", server_path());
+                return AGENT_THERE;
+        }
+        if (!rts.defaultRtsConfig.address && !symbols_find(a.setup.version, sizeof(a.setup.version))) {
+                snprintf(said, said_size, "the runtime's symbols cannot be found: not a GHC program, or stripped");
+                return AGENT_REFUSED;
+        }
+        a.setup.attached = true;
+        if (!understand(settings, said, said_size) || !ready(said, said_size))
+                return AGENT_REFUSED;
+        look_at_options();
+        if (!rts.rtsConfig.address || rts.rtsConfig.size != sizeof(struct rts_config) ||
+            !put_hooks(rts.rtsConfig.address, false)) {
+                snprintf(said, said_size, "the runtime's configuration cannot be found");
+                server_abandon();
+                return AGENT_REFUSED;
+        }
+        if (begin() != 0) {
+                snprintf(said, said_size, "cannot start a thread");
+                server_abandon();
+                return AGENT_REFUSED;
+        }
+        snprintf(said, said_size, "%s", server_path());
+        return AGENT_BEGUN;
+}
+
+/* exit(3): after the runtime's end, or without one. */
+__attribute__((destructor)) static void agent_end(void)
+{
+        if (!a.begun || a.child)
+                return;
+        if (!a.ending) {
+                pace_last_flush();
+                if (!runtime_kind.log)
+                        synthetic_end();
+        }
+        server_finish();
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "agent/meter.h"
+
+#include <stdbool.h>
+
+#define LONGEST_NS INT64_C(3600000000000) /* a census an hour, however dear */
+
+static bool match(struct meter *m, uint64_t census, uint64_t begin, uint64_t end)
+{
+        if (census < begin || census > end || census == 0)
+                return false;
+        m->pause_ns = end - begin;
+        m->known++;
+        return true;
+}
+
+void meter_gc_begin(struct meter *m, unsigned capability, uint64_t at_ns)
+{
+        if (capability < AGENT_CAPABILITIES)
+                m->gc_begin[capability] = at_ns;
+}
+
+void meter_gc_end(struct meter *m, unsigned capability, uint64_t at_ns)
+{
+        if (capability >= AGENT_CAPABILITIES || m->gc_begin[capability] == 0)
+                return;
+        uint64_t begin = m->gc_begin[capability];
+        m->gc_begin[capability] = 0;
+        for (unsigned i = 0; i < METER_KEPT; i++)
+                if (match(m, m->censuses[i], begin, at_ns)) {
+                        m->censuses[i] = 0;
+                        return;
+                }
+        m->collections[m->next_collection].begin = begin;
+        m->collections[m->next_collection].end = at_ns;
+        m->next_collection = (m->next_collection + 1) % METER_KEPT;
+}
+
+void meter_census(struct meter *m, uint64_t at_ns)
+{
+        for (unsigned i = 0; i < METER_KEPT; i++)
+                if (match(m, at_ns, m->collections[i].begin, m->collections[i].end))
+                        return;
+        m->censuses[m->next_census] = at_ns;
+        m->next_census = (m->next_census + 1) % METER_KEPT;
+}
+
+int64_t meter_interval(int64_t wanted_ns, uint64_t pause_ns, double budget)
+{
+        double least = budget > 0 ? (double)pause_ns / budget : 0;
+
+        if (least >= (double)LONGEST_NS)
+                return wanted_ns > LONGEST_NS ? wanted_ns : LONGEST_NS;
+        return (int64_t)least > wanted_ns ? (int64_t)least : wanted_ns;
+}

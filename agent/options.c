@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "agent/options.h"
+
+#include <string.h>
+
+static bool starts(const char *word, size_t n, const char *prefix)
+{
+        size_t m = strlen(prefix);
+
+        return n >= m && !memcmp(word, prefix, m);
+}
+
+static bool is(const char *word, size_t n, const char *whole)
+{
+        return n == strlen(whole) && starts(word, n, whole);
+}
+
+static void of_word(struct own_options *o, const char *word, size_t n)
+{
+        if (starts(word, n, "-l"))
+                o->log = true;
+        else if (starts(word, n, "-h"))
+                o->heap_profile = true;
+        else if (starts(word, n, "-p") || starts(word, n, "-P"))
+                o->cost_profile = true;
+        else if (is(word, n, "-xn") || is(word, n, "--nonmoving-gc") || is(word, n, "-w"))
+                o->no_census = true;
+        else if (is(word, n, "--copying-gc"))
+                o->no_census = false;
+}
+
+void options_of_words(struct own_options *o, const char *words)
+{
+        static const char space[] = " \t\n\v\f\r";
+
+        while (words && *(words += strspn(words, space)) != '\0') {
+                size_t n = strcspn(words, space);
+                of_word(o, words, n);
+                words += n;
+        }
+}
+
+void options_of_arguments(struct own_options *o, const char *arguments, size_t size)
+{
+        bool rts = false, first = true;
+
+        for (size_t at = 0; at < size; first = false) {
+                const char *a = arguments + at;
+                size_t n = strnlen(a, size - at);
+                at += n + 1;
+                if (first)
+                        continue; /* its name */
+                if (is(a, n, "--RTS") || is(a, n, "--"))
+                        return;
+                if (is(a, n, "+RTS"))
+                        rts = true;
+                else if (is(a, n, "-RTS"))
+                        rts = false;
+                else if (rts)
+                        of_word(o, a, n);
+        }
+}
+
+const char *options_refuse_profile(const struct own_options *o)
+{
+        if (o->heap_profile)
+                return "the program makes its own heap profile";
+        if (o->no_census)
+                return "the program's collector refuses heap profiles (-xn, --nonmoving-gc or -w)";
+        if (o->cost_profile)
+                return "the program makes a time profile, which would be written to another place";
+        return NULL;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * pace.h - the agent's clock: a thread that flushes, asks for censuses within
+ * their budget, and does requests. Where the runtime is not threaded it only
+ * says what is due; the program's own thread does it at the next point.
+ */
+#ifndef HW_AGENT_PACE_H
+#define HW_AGENT_PACE_H
+
+#include <stdbool.h>
+
+#include "agent/options.h"
+#include "agent/settings.h"
+
+struct pace_setup {
+        struct agent_settings settings;
+        struct own_options program; /* what it asked for itself */
+        char version[32];           /* of GHC; "": not known */
+        bool attached;              /* the program runs already: the log is to be started */
+};
+
+/* 0 or an errno. */
+int pace_start(const struct pace_setup *setup);
+
+/* The program's own thread, between two of its steps (not threaded): does what is due. Cheap when nothing is. */
+void pace_point(void);
+
+/* How long until pace_point has something to do; for a program that is about to sleep. ns. */
+int64_t pace_until_due(void);
+
+/* After a collection; `details` is the runtime's GCDetails. */
+void pace_collection(const void *details);
+
+/*
+ * The end of the runtime begins: returns when no thread of ours is in it or
+ * will go into it. Waits for at most a few seconds, for one that is stuck.
+ */
+void pace_stop(void);
+
+/* The process ends without the runtime's end: flushes once more, if that takes no time. */
+void pace_last_flush(void);
+
+void pace_fork_child(void);
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN - the runtime is trusted to write its own format, but every length is
+ * checked against what is there, and the first odd thing ends the reading of
+ * that chunk. Labels are the one kind of definition that grows with the time
+ * (a thread for each request): they have a list and a limit of their own, and
+ * the older half goes when it is met.
+ */
+#include "agent/preamble.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/bytes.h"
+
+#define VARIABLE  0xffff
+#define LABELS_OF 0xfffe /* lists[].capability of labels: they are of no block in particular */
+
+enum event_number {
+        EVENT_GC_BEGIN = 9,
+        EVENT_GC_END = 10,
+        EVENT_BLOCK = 18,
+        EVENT_THREAD_LABEL = 44,
+        EVENT_CENSUS = 162,
+        EVENT_INFO_TABLE = 169,
+        EVENT_END = 0xffff,
+};
+
+/* The program's environment (31) is not among them. */
+static bool is_definition(unsigned type)
+{
+        static const uint16_t list[] = { 25, 26, 27, 28, 29, 30,  32,  33,  43,  44,
+                                         45, 46, 47, 48, 52, 160, 161, 168, 169, 210 };
+
+        for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+                if (list[i] == type)
+                        return true;
+        return false;
+}
+
+/* ------------------------------------------------------------------- header */
+
+void preamble_reset(struct preamble *p)
+{
+        for (unsigned i = 0; i < p->count; i++)
+                free(p->lists[i].bytes);
+        free(p->lists);
+        free(p->header);
+        memset(p, 0, sizeof(*p));
+        for (unsigned i = 0; i < AGENT_EVENT_TYPES; i++)
+                p->event_size[i] = -1;
+}
+
+static bool starts_log(const uint8_t *bytes, size_t size)
+{
+        return size >= 8 && !memcmp(bytes, "hdrbhetb", 8);
+}
+
+/* Event types until the end of the list. False: it is not one. */
+static bool read_types(struct preamble *p, const uint8_t *bytes, size_t size)
+{
+        size_t at = 8;
+
+        while (size - at >= 12 && !memcmp(bytes + at, "etb", 4)) {
+                uint64_t type = get_be(bytes + at + 4, 2), fixed = get_be(bytes + at + 6, 2);
+                uint64_t text = get_be(bytes + at + 8, 4), extra;
+                at += 12;
+                if (size - at < 4 || text > size - at - 4)
+                        return false;
+                at += text;
+                extra = get_be(bytes + at, 4);
+                at += 4;
+                if (size - at < 4 || extra > size - at - 4 || type >= AGENT_EVENT_TYPES)
+                        return false;
+                at += extra + 4;
+                p->event_size[type] = (int32_t)fixed;
+        }
+        return size - at >= 12 && !memcmp(bytes + at, "hetehdredatb", 12);
+}
+
+static void take_header(struct preamble *p, const uint8_t *bytes, size_t size)
+{
+        preamble_reset(p);
+        if (size > AGENT_HEADER_BYTES || !read_types(p, bytes, size) || !(p->header = malloc(size))) {
+                p->not_understood++;
+                return;
+        }
+        memcpy(p->header, bytes, size);
+        p->header_size = size;
+}
+
+/* -------------------------------------------------------------- definitions */
+
+static struct definitions *list_of(struct preamble *p, uint16_t capability)
+{
+        struct definitions *longer;
+
+        for (unsigned i = 0; i < p->count; i++)
+                if (p->lists[i].capability == capability)
+                        return &p->lists[i];
+        if (p->count >= AGENT_CAPABILITIES || !(longer = realloc(p->lists, (p->count + 1) * sizeof(*longer))))
+                return NULL;
+        p->lists = longer;
+        longer[p->count] = (struct definitions){ .capability = capability, .first_ns = UINT64_MAX };
+        return &longer[p->count++];
+}
+
+static bool has_room(struct definitions *d, size_t size)
+{
+        size_t room = d->room ? d->room : 1024;
+        uint8_t *bytes;
+
+        while (room < d->size + size)
+                room *= 2;
+        if (room == d->room)
+                return true;
+        bytes = realloc(d->bytes, room);
+        if (!bytes)
+                return false;
+        d->bytes = bytes;
+        d->room = room;
+        return true;
+}
+
+/* The older half of the labels, at an event's boundary: all are of variable size. */
+static void forget_labels(struct preamble *p, struct definitions *d)
+{
+        size_t at = 0;
+
+        while (at < d->size / 2)
+                at += 12 + get_be(d->bytes + at + 10, 2);
+        memmove(d->bytes, d->bytes + at, d->size - at);
+        d->size -= at;
+        p->bytes -= at;
+        p->left_out++;
+}
+
+static void keep(struct preamble *p, unsigned type, uint16_t capability, const uint8_t *bytes, size_t size)
+{
+        struct definitions *d = list_of(p, type == EVENT_THREAD_LABEL ? LABELS_OF : capability);
+
+        if (d && type == EVENT_THREAD_LABEL && d->size + size > AGENT_LABELS_BYTES)
+                forget_labels(p, d);
+        if (!d || size > AGENT_DEFINITIONS_BYTES - p->bytes || !has_room(d, size)) {
+                p->left_out++;
+                return;
+        }
+        memcpy(d->bytes + d->size, bytes, size);
+        d->size += size;
+        p->bytes += size;
+        if (p->now_ns < d->first_ns)
+                d->first_ns = p->now_ns;
+        if (p->now_ns > d->last_ns)
+                d->last_ns = p->now_ns;
+}
+
+/* ------------------------------------------------------------------- events */
+
+/* Info tables announce one byte more than they have (GHC 9.2 to 9.10): they end with their sixth string. */
+static size_t info_table_size(const uint8_t *event, size_t left)
+{
+        size_t at = 20;
+
+        for (unsigned strings = 0; strings < 6 && at < left; at++)
+                strings += event[at] == 0;
+        return at;
+}
+
+/* Bytes of the event at `event`; 0 when it is not whole or not known. */
+static size_t event_bytes(const struct preamble *p, const uint8_t *event, size_t left, unsigned type)
+{
+        size_t n;
+
+        if (type >= AGENT_EVENT_TYPES || p->event_size[type] < 0 || left < 10)
+                return 0;
+        if (p->event_size[type] != VARIABLE)
+                n = 10 + (size_t)p->event_size[type];
+        else if (left < 12)
+                return 0;
+        else
+                n = type == EVENT_INFO_TABLE ? info_table_size(event, left) : 12 + (size_t)get_be(event + 10, 2);
+        return n <= left ? n : 0;
+}
+
+static void take_event(struct preamble *p, unsigned type, uint16_t capability, const uint8_t *event, size_t size)
+{
+        uint64_t at_ns = get_be(event + 2, 8);
+
+        if (at_ns > p->now_ns)
+                p->now_ns = at_ns;
+        if (type == EVENT_GC_BEGIN)
+                meter_gc_begin(&p->meter, capability, at_ns);
+        else if (type == EVENT_GC_END)
+                meter_gc_end(&p->meter, capability, at_ns);
+        else if (type == EVENT_CENSUS)
+                meter_census(&p->meter, at_ns);
+        else if (is_definition(type))
+                keep(p, type, capability, event, size);
+}
+
+static void take_block(struct preamble *p, const uint8_t *marker, uint16_t *ret_capability)
+{
+        *ret_capability = (uint16_t)get_be(marker + 22, 2);
+        if (*ret_capability == NO_CAPABILITY)
+                p->global_ns = get_be(marker + 14, 8);
+}
+
+void preamble_take(struct preamble *p, const uint8_t *bytes, size_t size)
+{
+        uint16_t capability = NO_CAPABILITY;
+
+        if (starts_log(bytes, size)) {
+                take_header(p, bytes, size);
+                return;
+        }
+        for (size_t at = 0; p->header && size - at >= 2;) {
+                unsigned type = (unsigned)get_be(bytes + at, 2);
+                if (type == EVENT_END) {
+                        p->ended = true;
+                        at += 2;
+                        continue;
+                }
+                size_t n = event_bytes(p, bytes + at, size - at, type);
+                if (n == 0 || (type == EVENT_BLOCK && n != BLOCK_MARKER_BYTES)) {
+                        p->not_understood++;
+                        return;
+                }
+                if (type == EVENT_BLOCK)
+                        take_block(p, bytes + at, &capability);
+                else
+                        take_event(p, type, capability, bytes + at, n);
+                at += n;
+        }
+}
+
+/* ------------------------------------------------------------------ for readers */
+
+static void put_block(uint8_t *at, uint16_t capability, size_t events, uint64_t begin_ns, uint64_t end_ns)
+{
+        put_be(at, EVENT_BLOCK, 2);
+        put_be(at + 2, begin_ns, 8);
+        put_be(at + 10, BLOCK_MARKER_BYTES + events, 4);
+        put_be(at + 14, end_ns, 8);
+        put_be(at + 22, capability, 2);
+}
+
+struct chunk *preamble_chunk(const struct preamble *p)
+{
+        size_t size = p->header_size + p->count * BLOCK_MARKER_BYTES + p->bytes;
+        struct chunk *c = p->header ? chunk_new(CHUNK_LOG, NULL, size) : NULL;
+        uint8_t *at;
+
+        if (!c)
+                return NULL;
+        at = c->bytes;
+        memcpy(at, p->header, p->header_size);
+        at += p->header_size;
+        for (unsigned i = 0; i < p->count; i++) {
+                const struct definitions *d = &p->lists[i];
+                put_block(at, d->capability == LABELS_OF ? NO_CAPABILITY : d->capability, d->size, d->first_ns,
+                          d->last_ns);
+                at += BLOCK_MARKER_BYTES;
+                if (d->size > 0)
+                        memcpy(at, d->bytes, d->size);
+                at += d->size;
+        }
+        return c;
+}
+
+static void put_message(uint8_t *at, uint64_t begin_ns, uint64_t end_ns, const char *text, size_t size)
+{
+        put_block(at, NO_CAPABILITY, 12 + size, begin_ns, end_ns);
+        at += BLOCK_MARKER_BYTES;
+        put_be(at, EVENT_MESSAGE, 2);
+        put_be(at + 2, begin_ns, 8);
+        put_be(at + 10, size, 2);
+        memcpy(at + 12, text, size);
+}
+
+struct chunk *preamble_message(const struct preamble *p, const char *text, size_t size)
+{
+        struct chunk *c;
+
+        if (size > AGENT_MESSAGE_BYTES)
+                size = AGENT_MESSAGE_BYTES;
+        c = chunk_new(CHUNK_LOG, NULL, BLOCK_MARKER_BYTES + 12 + size);
+        if (c) /* not past the newest global block: what may still come of that time would be late */
+                put_message(c->bytes, p->global_ns, p->global_ns, text, size);
+        return c;
+}
+
+struct chunk *preamble_message_log(const char *text, size_t size)
+{
+        static const uint8_t header[] =
+                "hdrbhetb"
+                "etb\0\0\x10\xff\xff\0\0\0\0\0\0\0\0ete\0"
+                "etb\0\0\x12\0\x0e\0\0\0\0\0\0\0\0ete\0"
+                "hetehdredatb";
+        size_t header_size = sizeof(header) - 1, whole;
+        struct chunk *c;
+
+        if (size > AGENT_MESSAGE_BYTES)
+                size = AGENT_MESSAGE_BYTES;
+        whole = header_size + BLOCK_MARKER_BYTES + 12 + size + 2;
+        c = chunk_new(CHUNK_LOG, NULL, whole);
+        if (c) {
+                memcpy(c->bytes, header, header_size);
+                put_message(c->bytes + header_size, 0, 0, text, size);
+                put_be(c->bytes + whole - 2, EVENT_END, 2);
+        }
+        return c;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * preamble.h - what a reader who comes late must have before the rest makes
+ * sense: the log's header, and the definitions (capability sets, arguments,
+ * wall clock, capabilities, labels, HEAP_PROF_BEGIN, cost centres, info
+ * tables, ticky counters), kept as the runtime wrote them, by capability.
+ *
+ * Also reads the times that the census meter needs. One thread only. A chunk
+ * that is not understood is passed on to readers, but nothing is kept of it.
+ */
+#ifndef HW_AGENT_PREAMBLE_H
+#define HW_AGENT_PREAMBLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/meter.h"
+#include "agent/queue.h"
+
+#define BLOCK_MARKER_BYTES 24
+#define EVENT_MESSAGE      16u
+#define NO_CAPABILITY      0xffffu
+
+struct definitions {
+        uint8_t *bytes;
+        size_t size, room;
+        uint64_t first_ns, last_ns;
+        uint16_t capability;
+};
+
+struct preamble {
+        uint8_t *header; /* NULL: no log has begun */
+        size_t header_size;
+        int32_t event_size[AGENT_EVENT_TYPES]; /* -1 not declared, 0xffff variable */
+        struct definitions *lists;             /* one for each capability that has any */
+        unsigned count;
+        size_t bytes, label_bytes; /* kept, of all lists */
+        uint64_t left_out;         /* definitions beyond the limits */
+        uint64_t not_understood;   /* chunks */
+        uint64_t now_ns;           /* newest time of the log */
+        uint64_t global_ns;        /* end of the newest block without capability */
+        bool ended;                /* the end mark was seen */
+        struct meter meter;
+};
+
+/* Forgets the log before. */
+void preamble_reset(struct preamble *p);
+
+/* Takes what the runtime wrote at once: the header, or whole blocks. */
+void preamble_take(struct preamble *p, const uint8_t *bytes, size_t size);
+
+/* Header and definitions as valid blocks; NULL when there is no header or no memory. */
+struct chunk *preamble_chunk(const struct preamble *p);
+
+/* One block with one message event, of now. */
+struct chunk *preamble_message(const struct preamble *p, const char *text, size_t size);
+
+/* A whole log with that message only, for readers while there is none. */
+struct chunk *preamble_message_log(const char *text, size_t size);
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN - a list under a mutex. The bytes counted against the limit are those
+ * not yet taken; the server bounds what it holds for its readers itself.
+ */
+#include "agent/queue.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/thread.h"
+
+static struct {
+        pthread_mutex_t lock;
+        pthread_cond_t changed;
+        struct chunk *first, **last;
+        size_t bytes, limit;
+        bool closed, kicked;
+        struct queue_losses losses;
+} q = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+struct chunk *chunk_new(enum chunk_kind kind, const void *bytes, size_t size)
+{
+        struct chunk *c = malloc(sizeof(*c) + size);
+
+        if (!c)
+                return NULL;
+        *c = (struct chunk){ .kind = kind, .holders = 1, .size = size };
+        if (size > 0 && bytes)
+                memcpy(c->bytes, bytes, size);
+        return c;
+}
+
+void chunk_release(struct chunk *c)
+{
+        if (c && --c->holders == 0)
+                free(c);
+}
+
+void queue_init(size_t limit_bytes)
+{
+        thread_condition_init(&q.changed);
+        q.last = &q.first;
+        q.limit = limit_bytes;
+}
+
+static bool fits(size_t size, bool always)
+{
+        bool yes;
+
+        pthread_mutex_lock(&q.lock);
+        yes = !q.closed && (always || (size <= q.limit && q.bytes <= q.limit - size));
+        if (!yes) {
+                q.losses.blocks++;
+                q.losses.bytes += size;
+        }
+        pthread_mutex_unlock(&q.lock);
+        return yes;
+}
+
+bool queue_push(enum chunk_kind kind, const void *bytes, size_t size, bool always)
+{
+        struct chunk *c = fits(size, always) ? chunk_new(kind, bytes, size) : NULL;
+
+        if (!c)
+                return false;
+        pthread_mutex_lock(&q.lock);
+        *q.last = c;
+        q.last = &c->next;
+        q.bytes += size;
+        pthread_cond_signal(&q.changed);
+        pthread_mutex_unlock(&q.lock);
+        return true;
+}
+
+struct chunk *queue_take(int64_t timeout_ns)
+{
+        struct timespec until = thread_time_after(timeout_ns);
+        struct chunk *all;
+
+        pthread_mutex_lock(&q.lock);
+        while (!q.first && !q.closed && !q.kicked && timeout_ns > 0)
+                if (pthread_cond_timedwait(&q.changed, &q.lock, &until) != 0)
+                        break;
+        all = q.first;
+        q.first = NULL;
+        q.last = &q.first;
+        q.bytes = 0;
+        q.kicked = false;
+        pthread_mutex_unlock(&q.lock);
+        return all;
+}
+
+void queue_kick(void)
+{
+        pthread_mutex_lock(&q.lock);
+        q.kicked = true;
+        pthread_cond_signal(&q.changed);
+        pthread_mutex_unlock(&q.lock);
+}
+
+struct queue_losses queue_losses(void)
+{
+        struct queue_losses l;
+
+        pthread_mutex_lock(&q.lock);
+        l = q.losses;
+        pthread_mutex_unlock(&q.lock);
+        return l;
+}
+
+void queue_close(void)
+{
+        pthread_mutex_lock(&q.lock);
+        q.closed = true;
+        pthread_cond_signal(&q.changed);
+        pthread_mutex_unlock(&q.lock);
+}
+
+bool queue_closed(void)
+{
+        bool yes;
+
+        pthread_mutex_lock(&q.lock);
+        yes = q.closed && !q.first;
+        pthread_mutex_unlock(&q.lock);
+        return yes;
+}
+
+void queue_fork_prepare(void)
+{
+        pthread_mutex_lock(&q.lock);
+}
+
+void queue_fork_parent(void)
+{
+        pthread_mutex_unlock(&q.lock);
+}
+
+void queue_fork_child(void)
+{
+        pthread_mutex_init(&q.lock, NULL);
+        q.closed = true;
+}

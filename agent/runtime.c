@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN - facts about GHC's runtime that this rests on, measured with 9.0.2,
+ * 9.6.6 and 9.10.3 (docs/AGENT.md):
+ *
+ * Flushing, 9.2 and later: flushEventLog(&cap), with a capability of our own in
+ * hand. Never flushEventLog(NULL): it waits for sync_finished_cond, which is
+ * signalled without its mutex, so the wakeup can be missed; and a forkProcess
+ * in that moment leaves the child a pending sync that nobody ends.
+ *
+ * Flushing, before 9.2: there is no function. The buffers are written out as
+ * printAndClearEventBuf does it, with all capabilities stopped as performGC_
+ * stops them.
+ *
+ * rts_lock before the start is over ends the program ("RTS is not
+ * initialised"); end_init_elapsed is the last thing the start sets.
+ *
+ * performHeapProfile = 1 is what requestHeapCensus does.
+ */
+#include "agent/runtime.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/bytes.h"
+#include "agent/profile_file.h"
+#include "agent/writer.h"
+
+struct runtime_kind runtime_kind;
+
+#define BLOCK_MARKER 18
+#define SYNC_OTHER   0
+
+#define PROFILE_BY_CLOSURE_TYPE 8u
+#define PROFILE_BY_INFO_TABLE   9u
+
+/* The runtime's functions as it declares them; a capability and a task are its own business. */
+#define CALL(type, symbol) ((type)(uintptr_t)rts.symbol.address)
+typedef void *capability;
+typedef void *task;
+
+static bool is_threaded(const struct rts_symbols *symbols)
+{
+        if (symbols->rts_isThreaded.address)
+                return ((int (*)(void))(uintptr_t)symbols->rts_isThreaded.address)() != 0;
+        return symbols->rtsSupportsBoundThreads.address &&
+               (((uint64_t(*)(void))(uintptr_t)symbols->rtsSupportsBoundThreads.address)() & 1) != 0;
+}
+
+bool runtime_classify(const struct rts_symbols *symbols, struct runtime_kind *ret, char *error, size_t error_size)
+{
+        struct runtime_kind k = { .threaded = is_threaded(symbols) };
+        bool stop = symbols->newBoundTask.address && symbols->boundTaskExiting.address &&
+                    symbols->waitForCapability.address && symbols->releaseCapability.address &&
+                    symbols->stopAllCapabilitiesWith.address && symbols->releaseAllCapabilities.address &&
+                    symbols->n_capabilities.address;
+
+        if (!symbols->end_init_elapsed.address || !symbols->rts_shutdown.address) {
+                snprintf(error, error_size, "the program is stripped: the runtime's variables cannot be found");
+                return false;
+        }
+        k.recent = symbols->rts_pause.address && symbols->rts_resume.address;
+        k.log = symbols->startEventLogging.address && symbols->eventlog_enabled.address && symbols->TRACE_gc.address;
+        k.buffers = symbols->capEventBuf.address && symbols->eventBuf.address && symbols->stat_getElapsedTime.address;
+        if (k.recent)
+                k.flush = symbols->flushEventLog.address &&
+                          (!k.threaded || (symbols->rts_lock.address && symbols->rts_unlock.address));
+        else
+                k.flush = k.buffers && (!k.threaded || stop);
+        if (!k.recent && k.threaded && !stop)
+                k.log = false;
+        *ret = k;
+        return true;
+}
+
+bool runtime_up(void)
+{
+        return rts_int64(&rts.end_init_elapsed, 0) != 0;
+}
+
+bool runtime_logs(void)
+{
+        return rts_flag(&rts.eventlog_enabled, false);
+}
+
+/* ------------------------------------------------------ everything stopped */
+
+static void stopped_by_hand(void (*act)(void))
+{
+        capability cap = NULL;
+        task t = CALL(task(*)(void), newBoundTask)();
+
+        CALL(void (*)(capability *, task), waitForCapability)(&cap, t);
+        CALL(void (*)(capability *, task, int), stopAllCapabilitiesWith)(&cap, t, SYNC_OTHER);
+        act();
+        CALL(void (*)(uint32_t, capability, task), releaseAllCapabilities)
+        (*(uint32_t *)rts.n_capabilities.address, cap, t);
+        CALL(void (*)(capability), releaseCapability)(cap);
+        CALL(void (*)(task), boundTaskExiting)(t);
+}
+
+void runtime_stopped(void (*act)(void))
+{
+        if (!runtime_kind.threaded) {
+                act();
+        } else if (runtime_kind.recent) {
+                void *token = CALL(void *(*)(void), rts_pause)();
+                act();
+                CALL(void (*)(void *), rts_resume)(token);
+        } else {
+                stopped_by_hand(act);
+        }
+}
+
+/* -------------------------------------------------------------------- flush */
+
+static struct event_buffer *capability_buffers(void)
+{
+        return rts.capEventBuf.address ? *(struct event_buffer **)rts.capEventBuf.address : NULL;
+}
+
+static void write_out(struct event_buffer *b)
+{
+        uint64_t now = (uint64_t)CALL(int64_t(*)(void), stat_getElapsedTime)();
+
+        if (!b->begin || b->position == b->begin)
+                return;
+        if (b->marker) {
+                put_be(b->marker + 10, (uint64_t)(b->position - b->marker), 4);
+                put_be(b->marker + 14, now, 8);
+        }
+        (void)writer.write(b->begin, (size_t)(b->position - b->begin));
+        b->marker = b->position = b->begin;
+        put_be(b->position, BLOCK_MARKER, 2);
+        put_be(b->position + 2, now, 8);
+        put_be(b->position + 10, 0, 4);
+        put_be(b->position + 14, 0, 8);
+        put_be(b->position + 22, b->capability, 2);
+        b->position += 24;
+}
+
+static void flush_by_hand(void)
+{
+        struct event_buffer *buffers = capability_buffers();
+        uint32_t n = rts.n_capabilities.address ? *(uint32_t *)rts.n_capabilities.address : 1;
+
+        if (!runtime_logs() || !layout_buffers_known(buffers))
+                return;
+        if (rts.eventBufMutex.address)
+                pthread_mutex_lock(rts.eventBufMutex.address);
+        write_out(rts.eventBuf.address);
+        if (rts.eventBufMutex.address)
+                pthread_mutex_unlock(rts.eventBufMutex.address);
+        for (uint32_t i = 0; i < n && buffers[i].capability == i; i++)
+                write_out(&buffers[i]);
+}
+
+void runtime_flush(void)
+{
+        if (!runtime_kind.flush) {
+                return;
+        } else if (!runtime_kind.recent) {
+                runtime_stopped(flush_by_hand);
+        } else if (!runtime_kind.threaded) {
+                CALL(void (*)(capability *), flushEventLog)(NULL); /* nothing to wait for there */
+        } else {
+                capability cap = CALL(capability(*)(void), rts_lock)();
+                CALL(void (*)(capability *), flushEventLog)(&cap);
+                CALL(void (*)(capability), rts_unlock)(cap);
+        }
+}
+
+void runtime_census(void)
+{
+        if (rts.performHeapProfile.address)
+                *(volatile uint8_t *)rts.performHeapProfile.address = 1;
+}
+
+/* ---------------------------------------------------------- start and stop */
+
+static void set_class(const struct rts_symbol *s, bool on)
+{
+        if (s->address && s->size == 4)
+                *(volatile uint32_t *)s->address = on;
+        else if (s->address)
+                *(volatile uint8_t *)s->address = on;
+}
+
+void runtime_set_classes(const char *classes)
+{
+        set_class(&rts.TRACE_sched, strchr(classes, 's'));
+        set_class(&rts.TRACE_gc, strchr(classes, 'g'));
+        set_class(&rts.TRACE_nonmoving_gc, strchr(classes, 'n'));
+        set_class(&rts.TRACE_spark_sampled, strchr(classes, 'p'));
+        set_class(&rts.TRACE_spark_full, strchr(classes, 'f'));
+        set_class(&rts.TRACE_user, strchr(classes, 'u'));
+        set_class(&rts.TRACE_cap, classes[0] != '\0');
+}
+
+/* setNumCapabilities does not grow them while there is no log. */
+static bool buffers_for_all(char *error, size_t error_size)
+{
+        struct event_buffer *buffers = capability_buffers();
+        uint32_t n = rts.n_capabilities.address ? *(uint32_t *)rts.n_capabilities.address : 1;
+        size_t have;
+
+        if (!layout_buffers_known(buffers)) {
+                snprintf(error, error_size, "the runtime's event buffers are not as known");
+                return false;
+        }
+        have = malloc_usable_size(buffers) / sizeof(*buffers);
+        if (have >= n)
+                return true;
+        if (!rts.moreCapEventBufs.address) {
+                snprintf(error, error_size,
+                         "the program has set its number of capabilities since it began, and this "
+                         "runtime cannot be told to log them");
+                return false;
+        }
+        CALL(void (*)(uint32_t, uint32_t), moreCapEventBufs)((uint32_t)have, n);
+        return true;
+}
+
+bool runtime_start_log(const char *classes, char *error, size_t error_size)
+{
+        if (!runtime_kind.log) {
+                snprintf(error, error_size, "this runtime has no eventlog");
+                return false;
+        }
+        if (runtime_logs() || (rts.event_log_writer.address && *(void **)rts.event_log_writer.address)) {
+                snprintf(error, error_size, "the program writes an eventlog itself: watch that file");
+                return false;
+        }
+        if (!buffers_for_all(error, error_size))
+                return false;
+        runtime_set_classes(classes);
+        if (CALL(bool (*)(const struct event_log_writer *), startEventLogging)(&writer))
+                return true;
+        runtime_set_classes("");
+        snprintf(error, error_size, "the runtime did not start its eventlog");
+        return false;
+}
+
+/* As the end of endEventLogging, without its flush (see above). */
+void runtime_stop_log(void)
+{
+        uint8_t end[2] = { 0xff, 0xff };
+
+        if (!runtime_logs())
+                return;
+        runtime_set_classes("");
+        *(volatile uint8_t *)rts.eventlog_enabled.address = 0;
+        if (rts.event_log_writer.address)
+                *(void **)rts.event_log_writer.address = NULL;
+        (void)writer.write(end, sizeof(end));
+}
+
+/* ------------------------------------------------------------ heap profile */
+
+static struct flags_layout flags_found; /* when the flags had their default values; 0: not */
+
+void runtime_look_at_defaults(void)
+{
+        if (!layout_flags(rts.RtsFlags.address, rts.RtsFlags.size, true, &flags_found))
+                flags_found.heap_profile = 0;
+}
+
+static bool profile_flags(uint8_t **ret_flags, struct flags_layout *ret, char *error, size_t error_size)
+{
+        *ret_flags = rts.RtsFlags.address;
+        *ret = flags_found;
+        if (ret->heap_profile > 0 || layout_flags(*ret_flags, rts.RtsFlags.size, false, ret))
+                return true;
+        snprintf(error, error_size, "the flags of this release of the runtime are not known: no heap profile");
+        return false;
+}
+
+bool runtime_start_profile(char letter, int64_t interval_ns, char *error, size_t error_size)
+{
+        struct flags_layout layout;
+        uint8_t *flags;
+        uint32_t kind = letter == 'i' ? PROFILE_BY_INFO_TABLE : PROFILE_BY_CLOSURE_TYPE, now;
+
+        if (!rts.initHeapProfiling.address || !rts.performHeapProfile.address || !rts.hp_file.address) {
+                snprintf(error, error_size, "this runtime's heap profiler cannot be found");
+                return false;
+        }
+        if (!profile_flags(&flags, &layout, error, error_size))
+                return false;
+        memcpy(&now, flags + layout.heap_profile, sizeof(now));
+        if (now != 0) {
+                snprintf(error, error_size, "a heap profile is being made already");
+                return false;
+        }
+        if (!profile_file_divert(error, error_size))
+                return false;
+        memcpy(flags + layout.heap_profile, &kind, sizeof(kind));
+        memcpy(flags + layout.interval, &interval_ns, sizeof(interval_ns));
+        CALL(void (*)(void), initHeapProfiling)();
+        profile_file_restore();
+        if (rts.stopHeapProfTimer.address) /* censuses come from us, by the wall's clock */
+                CALL(void (*)(void), stopHeapProfTimer)();
+        memcpy(&now, flags + layout.heap_profile, sizeof(now));
+        if (now != kind)
+                snprintf(error, error_size, "the runtime did not start its heap profile");
+        return now == kind;
+}
+
+void runtime_stop_profile(void)
+{
+        struct flags_layout layout;
+        uint8_t *flags;
+        uint32_t none = 0;
+        char error[128];
+
+        if (!profile_flags(&flags, &layout, error, sizeof(error)))
+                return;
+        memcpy(flags + layout.heap_profile, &none, sizeof(none));
+        if (rts.performHeapProfile.address)
+                *(volatile uint8_t *)rts.performHeapProfile.address = 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * runtime.h - what the agent does to a running runtime, and where it may.
+ *
+ * Threaded: from a thread of ours, with all capabilities stopped. Not
+ * threaded: only on the program's own thread, between two steps of it
+ * (runtime_point). Before the runtime's start is over, and after its end has
+ * begun, nothing here may be called; the caller sees to that.
+ */
+#ifndef HW_AGENT_RUNTIME_H
+#define HW_AGENT_RUNTIME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/layout.h"
+
+/* How this runtime is handled, by the symbols that it has. */
+struct runtime_kind {
+        bool threaded;
+        bool log;     /* it can write an eventlog */
+        bool flush;   /* its buffers can be flushed */
+        bool recent;  /* 9.2 and later: it flushes them itself, and can be paused */
+        bool buffers; /* before 9.2: its event buffers are understood as soon as there are any */
+};
+
+/* False with one plain sentence when nothing can be done with it. */
+bool runtime_classify(const struct rts_symbols *symbols, struct runtime_kind *ret, char *error, size_t error_size);
+
+extern struct runtime_kind runtime_kind;
+
+bool runtime_up(void);   /* its start is over */
+bool runtime_logs(void); /* it writes events now */
+
+/* In the runtime's start, while its flags have their default values: learns their places from these. */
+void runtime_look_at_defaults(void);
+
+/* Writes the event buffers out. On a thread of ours when threaded, else at a point. */
+void runtime_flush(void);
+
+/* Calls `act` while nothing else runs in the runtime. The same threads. */
+void runtime_stopped(void (*act)(void));
+
+/* Asks for a census, which is taken with the next step of the program. */
+void runtime_census(void);
+
+/* To be called with everything stopped. False with a sentence: the program is as before. */
+bool runtime_start_log(const char *classes, char *error, size_t error_size);
+void runtime_stop_log(void); /* flush first */
+bool runtime_start_profile(char letter, int64_t interval_ns, char *error, size_t error_size);
+void runtime_stop_profile(void);
+void runtime_set_classes(const char *classes);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * server.h - the socket: gives the log to those who connect.
+ *
+ * A Unix socket, mode 0600, in a directory that belongs to the user and that
+ * nobody else can write to; only the same user and root are answered
+ * (SO_PEERCRED). Each reader gets a whole, valid log: the first one everything
+ * since the start, later ones the header and all definitions, then what comes.
+ * Of a reader that is too slow whole blocks are left out; the stream says how
+ * many. Requests (control.h) come on the same connection.
+ *
+ * Everything but server_open and server_say is done by one thread of its own,
+ * which never touches the runtime. It never waits for a reader.
+ */
+#ifndef HW_AGENT_SERVER_H
+#define HW_AGENT_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/settings.h"
+
+/*
+ * Takes the socket's path; a socket that nobody listens on any more is
+ * replaced. False with one plain sentence: then nothing is left behind.
+ */
+bool server_open(const struct agent_settings *s, char *error, size_t error_size);
+
+/* Gives the path back, and the claim. */
+void server_abandon(void);
+
+/* Starts the thread. 0 or an errno. */
+int server_start(void);
+
+/*
+ * No more will come: delivers what is left, for at most the settings' linger
+ * and await, and ends. From the thread that ends the log.
+ */
+void server_finish(void);
+
+/* A notice or an answer, into the stream of every reader. From any thread. Cut at AGENT_MESSAGE_BYTES. */
+void server_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* In the child of a fork: nothing of this is the child's. */
+void server_fork_child(void);
+
+/* What the thread knows, for the others. */
+struct server_facts {
+        uint64_t census_pause_ns; /* of the newest census; 0: not known */
+        uint64_t censuses_known;
+        uint64_t readers;        /* now */
+        uint64_t left_out_bytes; /* for slow readers */
+        uint64_t definitions_left_out, not_understood;
+};
+
+struct server_facts server_facts(void);
+
+const char *server_path(void);
+
+#endif

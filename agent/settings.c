@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "agent/settings.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void settings_default(struct agent_settings *s)
+{
+        *s = (struct agent_settings){
+                .classes = "gu",
+                .heap = 'T',
+                .interval_ns = 1000000000,
+                .flush_ns = 1000000000,
+                .budget = 0.01,
+                .queue_bytes = AGENT_QUEUE_BYTES,
+                .linger_ns = 1000000000,
+        };
+}
+
+static bool take_number(const char *value, double least, double most, double *ret)
+{
+        char *end;
+        double v = strtod(value, &end);
+
+        if (end == value || *end != '\0' || !(v >= least && v <= most))
+                return false;
+        *ret = v;
+        return true;
+}
+
+static bool take_seconds(const char *value, double least, int64_t *ret_ns)
+{
+        double v;
+
+        if (!take_number(value, least, 86400, &v))
+                return false;
+        *ret_ns = (int64_t)(v * 1e9);
+        return true;
+}
+
+static bool take_text(const char *value, char *out, size_t size)
+{
+        return (size_t)snprintf(out, size, "%s", value) < size;
+}
+
+static bool take_classes(const char *value, char *out, size_t size)
+{
+        return value[strspn(value, "sgnpfuTa-")] == '\0' && take_text(value, out, size);
+}
+
+static bool take_heap(const char *value, char *ret)
+{
+        *ret = value[0];
+        if (!strcmp(value, "none"))
+                *ret = 0;
+        return !strcmp(value, "none") || ((*ret == 'T' || *ret == 'i') && value[1] == '\0');
+}
+
+static bool take_bool(const char *value, bool *ret)
+{
+        *ret = value[0] == '1';
+        return !strcmp(value, "1") || !strcmp(value, "0");
+}
+
+static bool take(struct agent_settings *s, const char *key, const char *value)
+{
+        double number;
+
+        if (!strcmp(key, "socket"))
+                return value[0] == '/' && take_text(value, s->socket, sizeof(s->socket));
+        if (!strcmp(key, "once"))
+                return take_bool(value, &s->once);
+        if (!strcmp(key, "off"))
+                return take_bool(value, &s->off);
+        if (!strcmp(key, "classes"))
+                return take_classes(value, s->classes, sizeof(s->classes));
+        if (!strcmp(key, "heap"))
+                return take_heap(value, &s->heap);
+        if (!strcmp(key, "interval"))
+                return take_seconds(value, 0.01, &s->interval_ns);
+        if (!strcmp(key, "flush"))
+                return take_seconds(value, 0.01, &s->flush_ns);
+        if (!strcmp(key, "linger"))
+                return take_seconds(value, 0, &s->linger_ns);
+        if (!strcmp(key, "await"))
+                return take_seconds(value, 0, &s->await_ns);
+        if (!strcmp(key, "budget") && take_number(value, 0, 100, &number)) {
+                s->budget = number / 100;
+                return true;
+        }
+        if (!strcmp(key, "queue") && take_number(value, 0.0625, 4096, &number)) {
+                s->queue_bytes = (size_t)(number * (1 << 20));
+                return true;
+        }
+        return false;
+}
+
+bool settings_parse(struct agent_settings *s, const char *text, char *error, size_t error_size)
+{
+        char item[AGENT_PATH_MAX + 32];
+
+        while (*text != '\0') {
+                size_t n = strcspn(text, ";");
+                char *equals;
+
+                if (n >= sizeof(item)) {
+                        snprintf(error, error_size, "a setting is longer than %zu bytes", sizeof(item) - 1);
+                        return false;
+                }
+                memcpy(item, text, n);
+                item[n] = '\0';
+                text += n + (text[n] == ';');
+                if (n == 0)
+                        continue;
+                equals = strchr(item, '=');
+                if (equals)
+                        *equals = '\0';
+                if (!equals || !take(s, item, equals + 1)) {
+                        snprintf(error, error_size, "%s=%s is not a setting of the agent (docs/AGENT.md)", item,
+                                 equals ? equals + 1 : "");
+                        return false;
+                }
+        }
+        return true;
+}

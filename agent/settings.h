@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * settings.h - what the agent was asked to do: the variable HEAPWATCH_AGENT, or
+ * the text that `heapwatch attach` hands over. Pure.
+ *
+ *      HEAPWATCH_AGENT='socket=/run/app/heap.sock;heap=T;interval=1;flush=1'
+ *
+ * The keys are in docs/AGENT.md. Nothing set: everything has its default.
+ */
+#ifndef HW_AGENT_SETTINGS_H
+#define HW_AGENT_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent/limits.h"
+
+#define AGENT_VARIABLE "HEAPWATCH_AGENT"
+
+struct agent_settings {
+        bool off;                    /* do nothing */
+        char socket[AGENT_PATH_MAX]; /* "": agent-PID.sock in the user's private directory */
+        bool once;                   /* only the first program that finds this socket's claim free */
+        char classes[16];            /* of events, as after -l */
+        char heap;                   /* 'T' by closure type, 'i' by info table, 0 none */
+        int64_t interval_ns;         /* between censuses, by the wall's clock */
+        int64_t flush_ns;            /* between flushes */
+        double budget;               /* largest share of time in censuses; 0: no limit */
+        size_t queue_bytes;
+        int64_t linger_ns; /* at the end, for a reader that still takes bytes */
+        int64_t await_ns;  /* at the end, for the first reader to come */
+};
+
+void settings_default(struct agent_settings *s);
+
+/* Takes "key=value;key=value". False with one plain sentence in `error`; *s may be changed then. */
+bool settings_parse(struct agent_settings *s, const char *text, char *error, size_t error_size);
+
+#endif

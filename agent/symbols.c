@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN - one pass over the symbol table. It may have half a million entries,
+ * so names are first tried against a bit map of the first two letters; the 40
+ * or so names are compared only for those that pass.
+ *
+ * A global name belongs to one thing, the linker sees to that. A local one may
+ * stand for several: then it is taken for none of them.
+ */
+#include "agent/symbols.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct rts_symbols rts;
+
+const char *const rts_symbol_names[] = {
+#define X(name) #name,
+        RTS_SYMBOLS(X)
+#undef X
+};
+const unsigned rts_symbol_count = sizeof(rts_symbol_names) / sizeof(rts_symbol_names[0]);
+
+struct rts_symbol *rts_symbol_at(unsigned i)
+{
+        return (struct rts_symbol *)(void *)&rts + i;
+}
+
+/* ------------------------------------------------------------------- ELF */
+
+struct image {
+        const uint8_t *bytes;
+        size_t size;
+        ElfW(Ehdr) header;
+        uintptr_t bias;
+};
+
+static bool inside(const struct image *m, uint64_t offset, uint64_t size)
+{
+        return offset <= m->size && size <= m->size - offset;
+}
+
+static bool section(const struct image *m, unsigned i, ElfW(Shdr) * ret)
+{
+        uint64_t at = m->header.e_shoff + (uint64_t)i * sizeof(*ret);
+
+        if (i >= m->header.e_shnum || !inside(m, at, sizeof(*ret)))
+                return false;
+        memcpy(ret, m->bytes + at, sizeof(*ret));
+        return ret->sh_type == SHT_NOBITS || inside(m, ret->sh_offset, ret->sh_size);
+}
+
+static bool open_image(struct image *m, const uint8_t *bytes, size_t size, uintptr_t bias)
+{
+        *m = (struct image){ .bytes = bytes, .size = size, .bias = bias };
+        if (size < sizeof(m->header))
+                return false;
+        memcpy(&m->header, bytes, sizeof(m->header));
+        return !memcmp(m->header.e_ident, ELFMAG, SELFMAG) &&
+               m->header.e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
+               m->header.e_shentsize == sizeof(ElfW(Shdr)) && m->header.e_shoff <= size;
+}
+
+/* Names by their first two letters. */
+struct sieve {
+        uint8_t bits[65536 / 8];
+};
+
+static unsigned letters(const char *name)
+{
+        return (unsigned)(uint8_t)name[0] << 8 | (uint8_t)name[1];
+}
+
+static void sieve_init(struct sieve *s)
+{
+        memset(s, 0, sizeof(*s));
+        for (unsigned i = 0; i < rts_symbol_count; i++)
+                s->bits[letters(rts_symbol_names[i]) / 8] |= (uint8_t)(1u << letters(rts_symbol_names[i]) % 8);
+}
+
+enum binding {
+        FREE,
+        LOCAL,
+        GLOBAL,
+        SHARED, /* a local name of several things */
+};
+
+static void take_symbol(struct rts_symbol *s, enum binding *bound, const ElfW(Sym) * entry, uintptr_t bias)
+{
+        void *address = (void *)(bias + entry->st_value);
+        bool local = ELF64_ST_BIND(entry->st_info) == STB_LOCAL;
+
+        if (*bound == FREE && s->address) { /* the dynamic linker's word goes first; it knows no sizes */
+                if (s->address == address)
+                        s->size = entry->st_size;
+                return;
+        }
+        if (*bound == GLOBAL)
+                return;
+        if (local && *bound != FREE) {
+                if (s->address != address)
+                        *s = (struct rts_symbol){ NULL, 0 }, *bound = SHARED;
+                return;
+        }
+        *s = (struct rts_symbol){ address, entry->st_size };
+        *bound = local ? LOCAL : GLOBAL;
+}
+
+static void scan_table(const struct image *m, const ElfW(Shdr) * table, const ElfW(Shdr) * names)
+{
+        struct sieve sieve;
+        enum binding bound[sizeof(rts) / sizeof(struct rts_symbol)] = { FREE };
+        const char *text = (const char *)m->bytes + names->sh_offset;
+
+        if (names->sh_size == 0 || text[names->sh_size - 1] != '\0')
+                return; /* each name ends within the section */
+        sieve_init(&sieve);
+        for (size_t k = 0; k < table->sh_size / sizeof(ElfW(Sym)); k++) {
+                ElfW(Sym) entry;
+                memcpy(&entry, m->bytes + table->sh_offset + k * sizeof(entry), sizeof(entry));
+                if (entry.st_shndx == SHN_UNDEF || entry.st_shndx >= SHN_LORESERVE ||
+                    entry.st_name + 1 >= names->sh_size || ELF64_ST_TYPE(entry.st_info) > STT_FUNC)
+                        continue;
+                const char *name = text + entry.st_name;
+                if (!(sieve.bits[letters(name) / 8] & 1u << letters(name) % 8))
+                        continue;
+                for (unsigned i = 0; i < rts_symbol_count; i++)
+                        if (!strcmp(name, rts_symbol_names[i]))
+                                take_symbol(rts_symbol_at(i), &bound[i], &entry, m->bias);
+        }
+}
+
+static unsigned found(void)
+{
+        unsigned n = 0;
+
+        for (unsigned i = 0; i < rts_symbol_count; i++)
+                n += rts_symbol_at(i)->address != NULL;
+        return n;
+}
+
+unsigned symbols_scan(const uint8_t *image, size_t size, uintptr_t bias)
+{
+        struct image m;
+        ElfW(Shdr) table, names;
+
+        if (!open_image(&m, image, size, bias))
+                return 0;
+        for (int pass = 0; pass < 2; pass++)
+                for (unsigned i = 0; i < m.header.e_shnum; i++)
+                        if (section(&m, i, &table) && table.sh_type == (pass ? SHT_DYNSYM : SHT_SYMTAB) &&
+                            section(&m, table.sh_link, &names) && names.sh_type == SHT_STRTAB)
+                                scan_table(&m, &table, &names);
+        return found();
+}
+
+/* ------------------------------------------------------------- GHC's version */
+
+/* Strings of the comment section, one after the other, each ending with NUL: "GHC 9.0.2". */
+static bool version_in(const char *text, size_t size, char *ret, size_t ret_size)
+{
+        static const char word[] = "GHC ";
+        bool known = false;
+
+        for (size_t at = 0; at < size;) {
+                size_t n = strnlen(text + at, size - at);
+                if (n > sizeof(word) - 1 && !memcmp(text + at, word, sizeof(word) - 1)) {
+                        const char *version = text + at + sizeof(word) - 1;
+                        size_t length = n - (sizeof(word) - 1);
+                        if (length >= ret_size ||
+                            (known && (strlen(ret) != length || memcmp(ret, version, length) != 0)))
+                                return false;
+                        memcpy(ret, version, length);
+                        ret[length] = '\0';
+                        known = true;
+                }
+                at += n + 1;
+        }
+        return known;
+}
+
+bool symbols_ghc_version(const uint8_t *image, size_t size, char *ret, size_t ret_size)
+{
+        struct image m;
+        ElfW(Shdr) names, s;
+
+        if (!open_image(&m, image, size, 0) || !section(&m, m.header.e_shstrndx, &names) || names.sh_size == 0 ||
+            m.bytes[names.sh_offset + names.sh_size - 1] != '\0')
+                return false;
+        for (unsigned i = 0; i < m.header.e_shnum; i++)
+                if (section(&m, i, &s) && s.sh_type == SHT_PROGBITS && s.sh_name < names.sh_size &&
+                    !strcmp((const char *)m.bytes + names.sh_offset + s.sh_name, ".comment"))
+                        return version_in((const char *)m.bytes + s.sh_offset, s.sh_size, ret, ret_size);
+        return false;
+}
+
+/* ------------------------------------------------------------ this process */
+
+struct search {
+        bool first;
+        char *version;
+        size_t version_size;
+};
+
+static void scan_file(const char *path, uintptr_t bias, const struct search *search)
+{
+        struct stat st;
+        int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+        if (fd < 0)
+                return;
+        if (fstat(fd, &st) == 0 && st.st_size > 0) {
+                void *image = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+                if (image != MAP_FAILED) {
+                        (void)symbols_scan(image, (size_t)st.st_size, bias);
+                        if (search->version[0] == '\0' &&
+                            !symbols_ghc_version(image, (size_t)st.st_size, search->version, search->version_size))
+                                search->version[0] = '\0';
+                        (void)munmap(image, (size_t)st.st_size);
+                }
+        }
+        (void)close(fd);
+}
+
+static int each_object(struct dl_phdr_info *info, size_t size, void *ctx)
+{
+        struct search *search = ctx;
+
+        (void)size;
+        if (search->first)
+                scan_file("/proc/self/exe", info->dlpi_addr, search);
+        else if (info->dlpi_name && strstr(info->dlpi_name, "libHSrts"))
+                scan_file(info->dlpi_name, info->dlpi_addr, search);
+        search->first = false;
+        return 0;
+}
+
+bool symbols_find(char *ret_version, size_t version_size)
+{
+        struct search search = { true, ret_version, version_size };
+
+        ret_version[0] = '\0';
+        /* A shared runtime: what the program has copied to itself is found by the dynamic linker only. */
+        for (unsigned i = 0; i < rts_symbol_count; i++)
+                rts_symbol_at(i)->address = dlsym(RTLD_DEFAULT, rts_symbol_names[i]);
+        (void)dl_iterate_phdr(each_object, &search);
+        return rts.defaultRtsConfig.address && rts.RtsFlags.address;
+}
+
+bool rts_flag(const struct rts_symbol *s, bool otherwise)
+{
+        return s->address ? *(volatile uint8_t *)s->address != 0 : otherwise;
+}
+
+int64_t rts_int64(const struct rts_symbol *s, int64_t otherwise)
+{
+        return s->address ? *(volatile int64_t *)s->address : otherwise;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * symbols.h - where the runtime system's functions and variables are.
+ *
+ * Found once, before anything is done to the program. A symbol that is not
+ * there, or whose name stands for two things, has the address NULL: whoever
+ * needs it does less and says so.
+ */
+#ifndef HW_AGENT_SYMBOLS_H
+#define HW_AGENT_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Names as in the runtime's sources. */
+#define RTS_SYMBOLS(X)                                                                                                 \
+        X(defaultRtsConfig)                                                                                            \
+        X(rtsConfig)                                                                                                   \
+        X(RtsFlags)                                                                                                    \
+        X(setupRtsFlags)                                                                                               \
+        X(FileEventLogWriter)                                                                                          \
+        X(FlagDefaultsHook)                                                                                            \
+        X(OnExitHook)                                                                                                  \
+        X(MallocFailHook)                                                                                              \
+        X(rts_shutdown)                                                                                                \
+        X(end_init_elapsed)                                                                                            \
+        X(rtsSupportsBoundThreads)                                                                                     \
+        X(rts_isThreaded)                                                                                              \
+        X(prog_name)                                                                                                   \
+        X(n_capabilities)                                                                                              \
+        X(enabled_capabilities)                                                                                        \
+        /* the eventlog */                                                                                             \
+        X(startEventLogging)                                                                                           \
+        X(eventlog_enabled)                                                                                            \
+        X(event_log_writer)                                                                                            \
+        X(flushEventLog)                                                                                               \
+        X(capEventBuf)                                                                                                 \
+        X(eventBuf)                                                                                                    \
+        X(eventBufMutex)                                                                                               \
+        X(moreCapEventBufs)                                                                                            \
+        X(stat_getElapsedTime)                                                                                         \
+        X(TRACE_sched)                                                                                                 \
+        X(TRACE_gc)                                                                                                    \
+        X(TRACE_nonmoving_gc)                                                                                          \
+        X(TRACE_spark_sampled)                                                                                         \
+        X(TRACE_spark_full)                                                                                            \
+        X(TRACE_user)                                                                                                  \
+        X(TRACE_cap)                                                                                                   \
+        /* the heap profile */                                                                                         \
+        X(performHeapProfile)                                                                                          \
+        X(initHeapProfiling)                                                                                           \
+        X(stopHeapProfTimer)                                                                                           \
+        X(hp_file)                                                                                                     \
+        /* all capabilities stopped */                                                                                 \
+        X(rts_lock)                                                                                                    \
+        X(rts_unlock)                                                                                                  \
+        X(rts_pause)                                                                                                   \
+        X(rts_resume)                                                                                                  \
+        X(newBoundTask)                                                                                                \
+        X(boundTaskExiting)                                                                                            \
+        X(waitForCapability)                                                                                           \
+        X(releaseCapability)                                                                                           \
+        X(stopAllCapabilitiesWith)                                                                                     \
+        X(releaseAllCapabilities)
+
+struct rts_symbol {
+        void *address; /* NULL: not there */
+        size_t size;   /* 0: not known */
+};
+
+struct rts_symbols {
+#define X(name) struct rts_symbol name;
+        RTS_SYMBOLS(X)
+#undef X
+};
+
+extern struct rts_symbols rts;
+
+/* The names as an array, in the order of the struct. */
+extern const char *const rts_symbol_names[];
+extern const unsigned rts_symbol_count;
+struct rts_symbol *rts_symbol_at(unsigned i);
+
+/*
+ * Looks into an ELF image of `size` bytes: .symtab, and .dynsym for what is
+ * not there. Addresses are those of the file plus `bias`. Checks every offset.
+ * Symbols already found stay. Returns how many were found.
+ */
+unsigned symbols_scan(const uint8_t *image, size_t size, uintptr_t bias);
+
+/* "9.0.2" from the comment section of an ELF image; false when it has none or several. */
+bool symbols_ghc_version(const uint8_t *image, size_t size, char *ret, size_t ret_size);
+
+/*
+ * Finds all of this process: the executable, and a shared runtime when there is
+ * one. False when there is no GHC runtime in it.
+ */
+bool symbols_find(char *ret_version, size_t version_size);
+
+/* Variables of the runtime, read as what they are there; `otherwise` when they are not there. */
+bool rts_flag(const struct rts_symbol *s, bool otherwise);
+int64_t rts_int64(const struct rts_symbol *s, int64_t otherwise);
+
+#endif

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN - events gather in one buffer under a mutex; sent, it is one block of
+ * capability 0. The header declares exactly the events that are written.
+ */
+#include "agent/synthetic.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/bytes.h"
+#include "agent/queue.h"
+#include "agent/thread.h"
+#include "agent/writer.h"
+
+#define BUFFER_BYTES 65536
+#define BLOCK_BYTES  24
+#define LINE_BYTES   4096 /* of the profile's text: the rest of a longer line is left out */
+#define VARIABLE     0xffff
+#define MAIN_SET     0 /* the capability set of the process */
+
+enum event_number {
+        GC_BEGIN = 9,
+        GC_END = 10,
+        MESSAGE = 16,
+        BLOCK = 18,
+        RTS_IDENTIFIER = 29,
+        ARGUMENTS = 30,
+        PROCESS = 32,
+        PARENT = 33,
+        WALL_CLOCK = 43,
+        CAPABILITY = 45,
+        ALLOCATED = 49,
+        HEAP_SIZE = 50,
+        LIVE = 51,
+        GC_STATISTICS = 53,
+        PROFILE = 160,
+        CENSUS_BEGIN = 162,
+        CENSUS_BAND = 164,
+        CENSUS_END = 165,
+};
+
+static const struct {
+        uint16_t number, size;
+} declared[] = {
+        { GC_BEGIN, 0 },
+        { GC_END, 0 },
+        { MESSAGE, VARIABLE },
+        { BLOCK, 14 },
+        { ARGUMENTS, VARIABLE },
+        { RTS_IDENTIFIER, VARIABLE },
+        { PROCESS, 8 },
+        { PARENT, 8 },
+        { WALL_CLOCK, 16 },
+        { CAPABILITY, 2 },
+        { ALLOCATED, 12 },
+        { HEAP_SIZE, 12 },
+        { LIVE, 12 },
+        { GC_STATISTICS, 58 },
+        { PROFILE, VARIABLE },
+        { CENSUS_BEGIN, 8 },
+        { CENSUS_BAND, VARIABLE },
+        { CENSUS_END, 8 },
+};
+
+static struct {
+        pthread_mutex_t lock;
+        bool runs, child;
+        uint8_t block[BUFFER_BYTES]; /* the first BLOCK_BYTES are for its marker */
+        size_t size;                 /* of events after that */
+        int64_t zero_ns;             /* time 0 of the log */
+        uint64_t first_ns, allocated_bytes, census;
+        bool census_open;
+        char line[LINE_BYTES];
+        size_t line_size;
+} y = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static uint64_t now(void)
+{
+        return (uint64_t)(thread_now_ns() - y.zero_ns);
+}
+
+/* ------------------------------------------------------------------- events */
+
+static void send_block(void)
+{
+        if (y.size == 0)
+                return;
+        put_be(y.block, BLOCK, 2);
+        put_be(y.block + 2, y.first_ns, 8);
+        put_be(y.block + 10, y.size + BLOCK_BYTES, 4);
+        put_be(y.block + 14, now(), 8);
+        put_be(y.block + 22, 0, 2);
+        (void)writer_write(y.block, y.size + BLOCK_BYTES);
+        y.size = 0;
+}
+
+/* Room for an event's payload of n bytes; a variable one has its length written. */
+static uint8_t *event(uint16_t number, uint64_t at_ns, size_t n, bool variable)
+{
+        size_t whole = 10 + (variable ? 2u : 0u) + n;
+        uint8_t *at;
+
+        if (BLOCK_BYTES + y.size + whole > sizeof(y.block))
+                send_block();
+        if (y.size == 0 || at_ns < y.first_ns)
+                y.first_ns = at_ns;
+        at = y.block + BLOCK_BYTES + y.size;
+        y.size += whole;
+        put_be(at, number, 2);
+        put_be(at + 2, at_ns, 8);
+        if (!variable)
+                return at + 10;
+        put_be(at + 10, n, 2);
+        return at + 12;
+}
+
+/* Capability set and a number of `n` bytes: how most of them are. */
+static void set_event(uint16_t number, uint64_t at_ns, uint64_t value, size_t n)
+{
+        uint8_t *at = event(number, at_ns, 4 + n, false);
+
+        put_be(at, MAIN_SET, 4);
+        put_be(at + 4, value, n);
+}
+
+static void set_text(uint16_t number, const char *text, size_t n)
+{
+        uint8_t *at = event(number, now(), 4 + n, true);
+
+        put_be(at, MAIN_SET, 4);
+        memcpy(at + 4, text, n);
+}
+
+static void put_arguments(void)
+{
+        char text[16384];
+        int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+        ssize_t n = fd >= 0 ? read(fd, text, sizeof(text)) : -1;
+
+        if (fd >= 0)
+                (void)close(fd);
+        if (n > 0)
+                set_text(ARGUMENTS, text, (size_t)n);
+}
+
+static void put_process(const char *version, bool threaded)
+{
+        struct timespec wall;
+        char name[64];
+        int n = snprintf(name, sizeof(name), "GHC-%s %s", version, threaded ? "rts_thr" : "rts_v");
+        uint8_t *at = event(WALL_CLOCK, now(), 16, false);
+
+        clock_gettime(CLOCK_REALTIME, &wall);
+        put_be(at, MAIN_SET, 4);
+        put_be(at + 4, (uint64_t)wall.tv_sec, 8);
+        put_be(at + 12, (uint64_t)wall.tv_nsec, 4);
+        set_event(PROCESS, now(), (uint64_t)getpid(), 4);
+        set_event(PARENT, now(), (uint64_t)getppid(), 4);
+        if (n > 0 && (size_t)n < sizeof(name))
+                set_text(RTS_IDENTIFIER, name, (size_t)n);
+        put_arguments();
+        put_be(event(CAPABILITY, now(), 2, false), 0, 2);
+}
+
+static size_t put_header(uint8_t *out)
+{
+        size_t n = 8;
+
+        memcpy(out, "hdrbhetb", 8);
+        for (size_t i = 0; i < sizeof(declared) / sizeof(declared[0]); i++, n += 20) {
+                memcpy(out + n, "etb\0", 4);
+                put_be(out + n + 4, declared[i].number, 2);
+                put_be(out + n + 6, declared[i].size, 2);
+                memset(out + n + 8, 0, 8); /* no description, nothing more */
+                memcpy(out + n + 16, "ete\0", 4);
+        }
+        memcpy(out + n, "hetehdredatb", 12);
+        return n + 12;
+}
+
+void synthetic_begin(const char *version, bool threaded)
+{
+        uint8_t header[8 + 20 * sizeof(declared) / sizeof(declared[0]) + 12];
+
+        pthread_mutex_lock(&y.lock);
+        if (!y.runs && !y.child) {
+                y.runs = true;
+                y.zero_ns = thread_now_ns();
+                y.size = 0;
+                y.allocated_bytes = y.census = 0;
+                y.census_open = false;
+                (void)queue_push(CHUNK_START, NULL, 0, true);
+                (void)writer_write(header, put_header(header));
+                put_process(version, threaded);
+                send_block();
+        }
+        pthread_mutex_unlock(&y.lock);
+}
+
+bool synthetic_runs(void)
+{
+        bool yes;
+
+        pthread_mutex_lock(&y.lock);
+        yes = y.runs;
+        pthread_mutex_unlock(&y.lock);
+        return yes;
+}
+
+/* --------------------------------------------------------------- collections */
+
+static void put_collection(const struct gc_details *gc, uint64_t end_ns)
+{
+        uint64_t took = gc->elapsed_ns > 0 ? (uint64_t)gc->elapsed_ns : 0;
+        uint8_t *at;
+
+        (void)event(GC_BEGIN, took < end_ns ? end_ns - took : end_ns, 0, false);
+        at = event(GC_STATISTICS, end_ns, 58, false);
+        put_be(at, MAIN_SET, 4);
+        put_be(at + 4, gc->generation, 2);
+        put_be(at + 6, gc->copied_bytes, 8);
+        put_be(at + 14, gc->slop_bytes, 8);
+        put_be(at + 22, 0, 8); /* fragmentation: not said before 9.4 */
+        put_be(at + 30, gc->threads, 4);
+        put_be(at + 34, gc->parallel_max_copied_bytes, 8);
+        put_be(at + 42, gc->copied_bytes, 8);
+        put_be(at + 50, gc->parallel_balanced_copied_bytes, 8);
+        (void)event(GC_END, end_ns, 0, false);
+        if (gc->generation > 0)
+                set_event(LIVE, end_ns, gc->live_bytes, 8);
+        set_event(HEAP_SIZE, end_ns, gc->memory_bytes, 8);
+        set_event(ALLOCATED, end_ns, y.allocated_bytes, 8);
+}
+
+void synthetic_collection(const struct gc_details *gc)
+{
+        pthread_mutex_lock(&y.lock);
+        if (y.runs) {
+                y.allocated_bytes += gc->allocated_bytes;
+                put_collection(gc, now());
+        }
+        pthread_mutex_unlock(&y.lock);
+}
+
+/* ------------------------------------------------------------------ censuses */
+
+static void begin_census(void)
+{
+        if (!y.census_open)
+                put_be(event(CENSUS_BEGIN, now(), 8, false), y.census, 8);
+        y.census_open = true;
+}
+
+static void end_census(void)
+{
+        if (y.census_open)
+                put_be(event(CENSUS_END, now(), 8, false), y.census++, 8);
+        y.census_open = false;
+}
+
+/* "LABEL\tBYTES" */
+static void put_band(const char *line)
+{
+        const char *tab = strrchr(line, '\t');
+        size_t n = tab ? (size_t)(tab - line) : 0;
+        char *end;
+        uint64_t bytes = tab ? strtoull(tab + 1, &end, 10) : 0;
+        uint8_t *at;
+
+        if (!tab || end == tab + 1)
+                return;
+        begin_census(); /* the profile begins and ends with empty ones, which are none */
+        at = event(CENSUS_BAND, now(), 9 + n + 1, true);
+        at[0] = 0;
+        put_be(at + 1, bytes, 8);
+        memcpy(at + 9, line, n);
+        at[9 + n] = '\0';
+}
+
+static void take_line(const char *line)
+{
+        static const char begin[] = "BEGIN_SAMPLE ", end[] = "END_SAMPLE ";
+
+        if (!strncmp(line, end, sizeof(end) - 1))
+                end_census();
+        else if (strncmp(line, begin, sizeof(begin) - 1) != 0)
+                put_band(line);
+}
+
+static ssize_t take_text(void *unused, const char *text, size_t size)
+{
+        (void)unused;
+        pthread_mutex_lock(&y.lock);
+        for (size_t i = 0; y.runs && i < size; i++) {
+                if (text[i] != '\n') {
+                        if (y.line_size < sizeof(y.line) - 1)
+                                y.line[y.line_size++] = text[i];
+                        continue;
+                }
+                y.line[y.line_size] = '\0';
+                y.line_size = 0;
+                take_line(y.line);
+        }
+        pthread_mutex_unlock(&y.lock);
+        return (ssize_t)size;
+}
+
+FILE *synthetic_profile(int64_t interval_ns)
+{
+        static const uint32_t by_closure_type = 7;
+        FILE *f = fopencookie(NULL, "w", (cookie_io_functions_t){ .write = take_text });
+        uint8_t *at;
+
+        if (!f)
+                return NULL;
+        pthread_mutex_lock(&y.lock);
+        at = event(PROFILE, now(), 13 + 7, true);
+        at[0] = 0;
+        put_be(at + 1, (uint64_t)interval_ns, 8);
+        put_be(at + 9, by_closure_type, 4);
+        memset(at + 13, 0, 7); /* seven filters: none */
+        pthread_mutex_unlock(&y.lock);
+        return f;
+}
+
+/* --------------------------------------------------------------------- sending */
+
+void synthetic_flush(void)
+{
+        pthread_mutex_lock(&y.lock);
+        if (y.runs && !y.census_open)
+                send_block();
+        pthread_mutex_unlock(&y.lock);
+}
+
+void synthetic_end(void)
+{
+        uint8_t end[2] = { 0xff, 0xff };
+
+        pthread_mutex_lock(&y.lock);
+        if (y.runs) {
+                end_census();
+                send_block();
+                (void)writer_write(end, sizeof(end));
+                y.runs = false;
+        }
+        pthread_mutex_unlock(&y.lock);
+}
+
+void synthetic_fork_child(void)
+{
+        pthread_mutex_init(&y.lock, NULL);
+        y.runs = false;
+        y.child = true;
+}

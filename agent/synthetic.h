@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * synthetic.h - a log for a runtime that has none: before GHC 9.4 a program
+ * that was linked without -eventlog.
+ *
+ * Two things of such a runtime speak: RtsConfig.gcDoneHook, called with the
+ * figures of each collection, and the text of a heap profile (PROGRAM.hp), which
+ * is read as it is written. Out of both come the events that a runtime with a
+ * log would write: collections, live data, heap size, allocation, censuses.
+ * Scheduler and user events cannot be had.
+ */
+#ifndef HW_AGENT_SYNTHETIC_H
+#define HW_AGENT_SYNTHETIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* rts/include/RtsAPI.h of GHC 9.0: GCDetails as far as it is read here. */
+struct gc_details {
+        uint32_t generation, threads;
+        uint64_t allocated_bytes, live_bytes, large_bytes, compact_bytes, slop_bytes, memory_bytes, copied_bytes;
+        uint64_t parallel_max_copied_bytes, parallel_balanced_copied_bytes;
+        int64_t sync_elapsed_ns, cpu_ns, elapsed_ns;
+};
+
+/* Begins a log, with what is known of the process. `version` of GHC; any thread. */
+void synthetic_begin(const char *version, bool threaded);
+bool synthetic_runs(void);
+
+/* A heap profile by 'T' begins: what the runtime prints into the stream becomes censuses. NULL: no memory. */
+FILE *synthetic_profile(int64_t interval_ns);
+
+void synthetic_collection(const struct gc_details *gc);
+
+/* Sends what has come together. */
+void synthetic_flush(void);
+
+/* Sends the rest and the end mark. */
+void synthetic_end(void);
+
+void synthetic_fork_child(void);
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "agent/thread.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "agent/limits.h"
+
+#define NS_PER_S INT64_C(1000000000)
+
+int thread_start(pthread_t *ret, const char *name, void *(*run)(void *))
+{
+        sigset_t all, old;
+        pthread_attr_t attributes;
+        int r;
+
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &old); /* inherited by the new thread */
+        pthread_attr_init(&attributes);
+        pthread_attr_setstacksize(&attributes, AGENT_STACK_BYTES);
+        r = pthread_create(ret, &attributes, run, NULL);
+        pthread_attr_destroy(&attributes);
+        pthread_sigmask(SIG_SETMASK, &old, NULL);
+        if (r == 0)
+                (void)pthread_setname_np(*ret, name);
+        return r;
+}
+
+void thread_condition_init(pthread_cond_t *c)
+{
+        pthread_condattr_t attributes;
+
+        pthread_condattr_init(&attributes);
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+        pthread_cond_init(c, &attributes);
+        pthread_condattr_destroy(&attributes);
+}
+
+int64_t thread_now_ns(void)
+{
+        struct timespec t;
+
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+struct timespec thread_time_after(int64_t ns)
+{
+        int64_t at = thread_now_ns() + ns;
+
+        return (struct timespec){ .tv_sec = at / NS_PER_S, .tv_nsec = at % NS_PER_S };
+}
+
+int descriptor_move_high(int fd)
+{
+        int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, AGENT_FD_FROM);
+
+        if (high < 0) {
+                if (fd >= 0)
+                        (void)fcntl(fd, F_SETFD, FD_CLOEXEC); /* few descriptors allowed: it stays where it is */
+                return fd;
+        }
+        (void)close(fd);
+        return high;
+}

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The agent in real programs of the system's GHC, built without any flag: what it shows, and what it leaves alone."""
+import contextlib
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+
+import pytest
+
+from harness import BUILD, CLIENT, DEADLINE_S, ROOT, Daemon, pb, running, wait_for
+
+AGENT = BUILD / "libheapwatch-agent.so"
+BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", "-eventlog"], "plain-log": ["-eventlog"]}
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """Programs that know nothing of heapwatch: no flag but what is in the name."""
+    out = tmp_path_factory.mktemp("bare")
+
+    def build(source, name, *flags):
+        subprocess.run(["ghc", "-v0", "-O1", "-itests/programs", "-outputdir", out / f"{name}.o", "-o", out / name, *flags,
+                        f"tests/programs/{source}.hs"], check=True, cwd=ROOT)
+        return out / name
+
+    made = {name: build("Exits", name, *flags) for name, flags in BUILDS.items()}
+    made |= {f"serve-{name}": build("Serve", f"serve-{name}", *flags) for name, flags in BUILDS.items()}
+    made["linked"] = build("Serve", "linked", "-threaded", "-optl-Wl,-u,heapwatch_agent_attach",
+                           f"-optl{BUILD / 'libheapwatch-agent.a'}")
+    made["stripped"] = out / "stripped"
+    shutil.copy(made["threaded"], made["stripped"])
+    subprocess.run(["strip", made["stripped"]], check=True)
+    return made
+
+
+@contextlib.contextmanager
+def watched(directory, *command, settings="", **kwargs):
+    """A program with the agent in it."""
+    env = {**os.environ, "LD_PRELOAD": str(AGENT), "HEAPWATCH_AGENT": f"socket={directory}/agent;{settings}"}
+    with running(*command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                 cwd=directory, **kwargs) as process:
+        yield process
+
+
+def connect(directory):
+    def attempt():
+        s = socket.socket(socket.AF_UNIX)
+        s.settimeout(DEADLINE_S)
+        try:
+            s.connect(str(directory / "agent"))
+        except OSError:
+            s.close()
+            return None
+        return s
+
+    return wait_for(attempt, "the agent's socket")
+
+
+class Asker:
+    """A connection that reads the log and asks."""
+
+    def __init__(self, directory):
+        self.socket, self.log, self.last = connect(directory), b"", 0
+
+    def read_until(self, pattern):
+        def found():
+            m = re.search(pattern, self.log, re.S)
+            if not m:
+                part = self.socket.recv(1 << 20)
+                assert part, "the log has ended"
+                self.log += part
+            return m
+
+        return wait_for(found, pattern, poll_s=0)
+
+    def ask(self, request):
+        self.last += 1
+        self.socket.sendall(f"{self.last} {request}\n".encode())
+        m = self.read_until(rb"heapwatch-agent: answer %d (ok|no) ?([ -~]*)" % self.last)
+        return m.group(1) == b"ok", m.group(2).decode()
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_a_program_built_without_any_flag_is_watched_live(directory, bare, build):
+    """Bands by closure type and live data, in the daemon, while the program runs; no file is left."""
+    before = set(os.listdir(directory))
+    with Daemon(directory, f"p=unix:{directory}/agent") as daemon, \
+            watched(directory, bare[f"serve-{build}"], settings="interval=0.1;flush=0.1;budget=0") as program:
+        wait_for(lambda: "census" in daemon.snapshot("p"), "a census")
+        run = daemon.target("p").run_info
+        assert run.pid == program.pid and run.ghc_version.startswith("9.0.")
+
+        def kept():
+            return max((u.census.total_bytes for u in daemon.snapshot("p").get("census", [])), default=0)
+
+        first = wait_for(kept, "bands")
+        wait_for(lambda: kept() > first + (1 << 20), "bands that grow")
+        program.stdin.close()
+        assert program.wait(DEADLINE_S) == 0
+        ended = daemon.wait_state("p", "ENDED", "WAITING")
+        assert ended.runs == 1 and daemon.health("p").lost_bytes == 0
+        assert program.stderr.read() == ""
+    left = set(os.listdir(directory)) - before
+    assert not [f for f in left if f.endswith((".hp", ".eventlog", ".pid")) or f == "agent"], left
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_requests(directory, bare, build):
+    with watched(directory, bare[f"serve-{build}"], settings="interval=60;flush=0.1") as program:
+        a = Asker(directory)
+        a.read_until(rb"datb")
+        wait_for(lambda: "heap=T" in a.ask("status")[1], "the heap profile")
+        ok, status = a.ask("status")
+        assert ok and f"threaded={int('threaded' in build)}" in status and "ghc=9.0.2" in status
+        assert ("log=runtime" if "log" in build else "log=synthetic") in status
+        censuses = a.log.count(b"ARR_WORDS")
+        assert a.ask("census")[0]
+        wait_for(lambda: a.read_until(rb".") and a.ask("status") and a.log.count(b"ARR_WORDS") > censuses, "a census asked for")
+        assert a.ask("flush 0.05") == (True, "") and a.ask("budget 5") == (True, "")
+        assert a.ask("heap none")[0] and "heap=-" in a.ask("status")[1]
+        assert a.ask("census") == (False, "there is no heap profile")
+        assert a.ask("heap T")[0] and "heap=T" in a.ask("status")[1]
+        assert a.ask("stop")[0]
+        late = Asker(directory)
+        assert "log=off" in late.ask("status")[1]
+        assert late.ask("start")[0]
+        late.read_until(rb"datb.*datb")
+        assert "log=" in late.ask("status")[1] and "log=off" not in late.ask("status")[1]
+        program.stdin.close()
+        assert program.wait(DEADLINE_S) == 0
+
+
+def test_a_late_reader_gets_all_definitions(directory, bare):
+    with watched(directory, bare["serve-threaded-log"], settings="interval=0.1;flush=0.05;budget=0") as program:
+        first = Asker(directory)
+        first.read_until(rb"ARR_WORDS")
+        first.socket.close()
+        with Daemon(directory, f"p=unix:{directory}/agent") as daemon:
+            wait_for(lambda: "census" in daemon.snapshot("p"), "a census")
+            run = daemon.target("p").run_info
+            assert run.pid == program.pid and run.ghc_version == "9.0.2"
+            program.stdin.close()
+            assert program.wait(DEADLINE_S) == 0
+
+
+def test_a_reader_that_does_not_read_harms_nobody(directory, bare):
+    with watched(directory, bare["serve-threaded-log"], settings="flush=0.02;queue=0.0625;classes=gusp;linger=0") as program:
+        stuck = connect(directory)
+        reading = Asker(directory)
+        reading.read_until(rb"datb")
+        wait_for(lambda: "left_out=0 " not in reading.ask("status")[1], "blocks left out for the one that does not read")
+        program.stdin.close()
+        assert program.wait(DEADLINE_S) == 0
+        stuck.close()
+
+
+def test_the_environment_is_clean_and_wrappers_are_passed(directory, bare):
+    """The first GHC program below a shell is watched; what it starts itself is not."""
+    with watched(directory, "sh", "-c", f"{bare['threaded']} exec 0.01 && exec {bare['threaded']} exec-self 0.05",
+                 settings="once=1;await=60") as program:
+        log = Asker(directory)
+        log.read_until(rb"datb")
+        out, err = program.communicate(timeout=DEADLINE_S)
+        assert program.returncode == 0, err
+        assert "another program has" in err     # asked for by name: said once, by the second one
+    assert (directory / "agent.pid").exists()
+
+
+def test_linked_in_it_needs_no_variable(directory, bare):
+    env = {**os.environ, "HEAPWATCH_DIR": str(directory)}
+    with running(bare["linked"], env=env, stdin=subprocess.PIPE, cwd=directory) as program:
+        name = f"agent-{program.pid}.sock"
+        wait_for((directory / name).exists, "the agent's socket at its default place")
+        (directory / name).rename(directory / "agent")
+        a = Asker(directory)
+        a.read_until(rb"datb")
+        wait_for(lambda: "heap=T" in a.ask("status")[1], "the heap profile")
+        program.stdin.close()
+        assert program.wait(DEADLINE_S) == 0
+
+
+def test_a_stripped_program_says_why_and_runs(directory, bare):
+    with watched(directory, bare["stripped"], "print", "0.01") as program:
+        out, err = program.communicate(timeout=DEADLINE_S)
+    assert program.returncode == 0 and out == "fine\n"
+    assert err == "" or ("stripped" in err and err.count("\n") == 1)
+
+
+@pytest.mark.parametrize("options, said", [(["+RTS", "-xn"], "the program's collector refuses heap profiles")])
+def test_nothing_is_added_that_the_runtime_would_refuse(directory, bare, options, said):
+    with watched(directory, bare["serve-threaded-log"], *options, settings="interval=0.05;flush=0.05;budget=0") as program:
+        a = Asker(directory)
+        a.read_until(said.encode())
+        assert "heap=-" in a.ask("status")[1]
+        assert not a.ask("heap T")[0]
+        program.stdin.close()
+        assert program.wait(DEADLINE_S) == 0, program.stderr.read()
+
+
+def test_the_programs_own_log_is_written_too(directory, bare):
+    with watched(directory, bare["serve-threaded-log"], "+RTS", "-l", f"-ol{directory}/own", settings="flush=0.05") as program:
+        a = Asker(directory)
+        a.read_until(rb"datb.")
+        program.stdin.close()
+        assert program.wait(DEADLINE_S) == 0, program.stderr.read()
+    done = subprocess.run([CLIENT, "summary", f"{directory}/own"], capture_output=True, text=True)
+    assert "the log ended with its end marker" in done.stdout
+
+
+def test_the_socket_is_the_users_own(directory, bare):
+    with watched(directory, bare["serve-threaded"]) as program:
+        connect(directory).close()
+        assert (directory / "agent").stat().st_mode & 0o777 == 0o600
+    open_to_all = directory / "open"
+    open_to_all.mkdir()
+    open_to_all.chmod(0o777)
+    with watched(open_to_all, bare["threaded"], "print", "0.01") as program:
+        out, err = program.communicate(timeout=DEADLINE_S)
+    assert out == "fine\n" and "belongs to you" in err
+
+
+def test_many_starts_and_ends(bare):
+    """A few of what `make agent-stress` does by the hundred."""
+    done = subprocess.run([sys.executable, ROOT / "tests/agent/stress.py", "--agent", AGENT, "--heapwatch", CLIENT, "--runs", "40",
+                           "--seed", str(os.getpid()), *(bare[b] for b in BUILDS)], capture_output=True, text=True)
+    assert done.returncode == 0 and "nothing wrong" in done.stdout, done.stdout + done.stderr
