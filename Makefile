@@ -96,7 +96,7 @@ objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_OBJ    := $(call objects,$(LIB_SRC)) $(OBJ)/heapwatch.pb-c.o
 DAEMON_OBJ := $(call objects,$(DAEMON_SRC))
 CLIENT_OBJ := $(call objects,$(CLIENT_SRC)) $(OBJ)/client/page/assets_page.o
-AGENT_OBJ  := $(patsubst %.c,$(OBJ)/inside/%.o,$(AGENT_SRC) $(AGENT_ACTS))
+AGENT_OBJ  := $(patsubst %.c,$(OBJ)/inside/%.o,proto/base/error.c $(AGENT_SRC) $(AGENT_ACTS))
 UNIT_BIN   := $(patsubst tests/unit/%.c,$(O)/unit/%,$(UNIT_SRC))
 
 PROGRAMS := $(O)/heapwatchd $(O)/heapwatch

@@ -38,11 +38,11 @@ static const struct {
 static bool take_argument(const char *setting, const char *argument, struct request *r)
 {
         struct agent_settings s;
-        char text[AGENT_REQUEST_BYTES], error[AGENT_REQUEST_BYTES];
+        char text[AGENT_REQUEST_BYTES];
 
         settings_default(&s);
         if ((size_t)snprintf(text, sizeof(text), "%s=%s", setting, argument) >= sizeof(text) || strchr(argument, ';') ||
-            !settings_parse(&s, text, error, sizeof(error)))
+            !settings_parse(&s, text, NULL))
                 return false;
         r->letter = s.heap;
         memcpy(r->text, s.classes, sizeof(r->text));
@@ -51,15 +51,14 @@ static bool take_argument(const char *setting, const char *argument, struct requ
         return true;
 }
 
-bool control_parse(const char *line, struct request *ret, char *error, size_t error_size)
+bool control_parse(const char *line, struct request *ret, struct error *error)
 {
         char *end;
         unsigned long id = strtoul(line, &end, 10);
 
         *ret = (struct request){ 0 };
         if (line[0] < '0' || line[0] > '9' || id > UINT32_MAX || *end != ' ') {
-                snprintf(error, error_size, "expected a number and a request");
-                return false;
+                return error_set(error, "expected a number and a request");
         }
         ret->id = (uint32_t)id;
         const char *verb = end + 1;
@@ -71,12 +70,11 @@ bool control_parse(const char *line, struct request *ret, char *error, size_t er
                 ret->verb = verbs[i].verb;
                 if (verbs[i].setting ? take_argument(verbs[i].setting, argument, ret) : *argument == '\0')
                         return true;
-                snprintf(error, error_size, "%s does not take '%s'", verbs[i].name, argument);
-                return false;
+                return error_set(error, "%s does not take '%s'", verbs[i].name, argument);
         }
-        snprintf(error, error_size,
-                 "no such request; there are status, census, start, stop, heap, classes, interval, "
-                 "flush, budget");
+        error_set(error,
+                  "no such request; there are status, census, start, stop, heap, classes, interval, "
+                  "flush, budget");
         return false;
 }
 
@@ -102,10 +100,10 @@ static bool enqueue(const struct request *r)
 void control_post(const char *line)
 {
         struct request r;
-        char error[AGENT_REQUEST_BYTES];
+        struct error error = { .text = "" };
 
-        if (!control_parse(line, &r, error, sizeof(error)))
-                control_answer(&r, false, error);
+        if (!control_parse(line, &r, &error))
+                control_answer(&r, false, error.text);
         else if (!c.wake || !enqueue(&r))
                 control_answer(&r, false, "busy");
         else

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "agent/limits.h"
+#include "proto/base/error.h"
 
 #define AGENT_SAYS "heapwatch-agent: "
 
@@ -45,7 +46,7 @@ struct request {
 };
 
 /* Pure. False with a reason; *ret has the id if there was one, else 0. */
-bool control_parse(const char *line, struct request *ret, char *error, size_t error_size);
+bool control_parse(const char *line, struct request *ret, struct error *error);
 
 /* From the server: a line without its end. Answers at once what cannot be done. */
 void control_post(const char *line);

@@ -271,29 +271,27 @@ static void clean_environment(void)
 
 /* ------------------------------------------------------------------------- start */
 
-static bool understand(const char *text, char *error, size_t error_size)
+static bool understand(const char *text, struct error *error)
 {
         settings_default(&a.setup.settings);
-        if (text && !settings_parse(&a.setup.settings, text, error, error_size))
+        if (text && !settings_parse(&a.setup.settings, text, error))
                 return false;
-        if (!runtime_classify(&rts, &runtime_kind, error, error_size))
+        if (!runtime_classify(&rts, &runtime_kind, error))
                 return false;
         if (!layout_config_known(&rts)) {
-                snprintf(error, error_size, "the configuration of this release of the runtime is not known");
-                return false;
+                return error_set(error, "the configuration of this release of the runtime is not known");
         }
         if (!runtime_kind.log && strncmp(a.setup.version, "9.0.", 4) != 0) {
-                snprintf(error, error_size, "this runtime has no eventlog: link the program with -eventlog");
-                return false;
+                return error_set(error, "this runtime has no eventlog: link the program with -eventlog");
         }
         return true;
 }
 
-static bool ready(char *error, size_t error_size)
+static bool ready(struct error *error)
 {
         queue_init(a.setup.settings.queue_bytes);
         writer_on_stop(on_log_end);
-        if (!server_open(&a.setup.settings, error, error_size))
+        if (!server_open(&a.setup.settings, error))
                 return false;
         (void)pthread_atfork(fork_prepare, fork_parent, fork_child);
         return true;
@@ -309,32 +307,34 @@ static void complain(bool asked, const char *error)
 __attribute__((constructor)) static void agent_begin(void)
 {
         const char *text = getenv(AGENT_VARIABLE);
-        char error[AGENT_MESSAGE_BYTES];
+        struct error error = { .text = "" };
         bool asked = text != NULL;
 
         if (text && !strcmp(text, AGENT_ATTACHING))
                 return;
         if (!symbols_find(a.setup.version, sizeof(a.setup.version)))
                 return; /* not a GHC program: what it starts may be one */
-        bool good = understand(text, error, sizeof(error));
+        bool good = understand(text, &error);
         if (good && a.setup.settings.off) {
                 clean_environment();
                 return;
         }
-        good = good && rts.setupRtsFlags.address && ready(error, sizeof(error));
+        good = good && rts.setupRtsFlags.address && ready(&error);
         if (good && !put_hooks(rts.defaultRtsConfig.address, true)) {
-                snprintf(error, sizeof(error), "the runtime's configuration cannot be written");
+                error_set(&error, "the runtime's configuration cannot be written");
                 server_abandon();
                 good = false;
         }
         if (!good)
-                complain(asked, error);
+                complain(asked, error.text);
         clean_environment();
 }
 
 /* For `heapwatch attach`: called in the process once dlopen has returned. */
 AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *said, size_t said_size)
 {
+        struct error error;
+
         if (a.on) {
                 snprintf(said, said_size, "%s", server_path());
                 return AGENT_THERE;
@@ -344,8 +344,10 @@ AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *said, size_t
                 return AGENT_REFUSED;
         }
         a.setup.attached = true;
-        if (!understand(settings, said, said_size) || !ready(said, said_size))
+        if (!understand(settings, &error) || !ready(&error)) {
+                snprintf(said, said_size, "%s", error.text);
                 return AGENT_REFUSED;
+        }
         look_at_options();
         if (!rts.rtsConfig.address || rts.rtsConfig.size != sizeof(struct rts_config) ||
             !put_hooks(rts.rtsConfig.address, false)) {

@@ -38,10 +38,10 @@ static struct {
         bool waiting;           /* a request waits for the program's own thread */
         struct request request; /* that one, or the one that is done now */
         bool ok;                /* its outcome */
-        char said[AGENT_MESSAGE_BYTES - 64];
-        bool profile;      /* censuses are asked for */
-        char letter;       /* of the profile that was set up; 0: none yet */
-        uint64_t censuses; /* asked for */
+        struct error said;      /* in words, "" when there is nothing to say */
+        bool profile;           /* censuses are asked for */
+        char letter;            /* of the profile that was set up; 0: none yet */
+        uint64_t censuses;      /* asked for */
         int64_t next_flush_ns, next_census_ns;
         _Atomic bool child;
 } p = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -60,14 +60,14 @@ static bool start_profile(char letter)
         const char *refused = options_refuse_profile(&p.setup.program);
 
         if (refused) {
-                snprintf(p.said, sizeof(p.said), "no heap profile: %s", refused);
+                error_set(&p.said, "no heap profile: %s", refused);
                 return false;
         }
         if (!runtime_kind.log && letter != 'T') {
-                snprintf(p.said, sizeof(p.said), "without the runtime's eventlog there are bands by closure type only");
+                error_set(&p.said, "without the runtime's eventlog there are bands by closure type only");
                 return false;
         }
-        if (!runtime_start_profile(letter, p.setup.settings.interval_ns, p.said, sizeof(p.said)))
+        if (!runtime_start_profile(letter, p.setup.settings.interval_ns, &p.said))
                 return false;
         if (!runtime_kind.log) {
                 FILE *text = synthetic_profile(p.setup.settings.interval_ns), **file = rts.hp_file.address;
@@ -89,7 +89,7 @@ static bool start_log(void)
                 return true;
         if (!runtime_kind.log)
                 synthetic_begin(p.setup.version, runtime_kind.threaded);
-        else if (!runtime_start_log(p.setup.settings.classes, p.said, sizeof(p.said)))
+        else if (!runtime_start_log(p.setup.settings.classes, &p.said))
                 return false;
         return true;
 }
@@ -110,8 +110,8 @@ static bool start_all(void)
         if (!start_log())
                 return false;
         if (profile && !start_profile(p.setup.settings.heap))
-                server_say("%s", p.said);
-        p.said[0] = '\0';
+                server_say("%s", p.said.text);
+        p.said.text[0] = '\0';
         return true;
 }
 
@@ -136,7 +136,7 @@ static bool set_profile(char letter)
 /* With everything stopped. */
 static void do_stopped(void)
 {
-        p.said[0] = '\0';
+        p.said.text[0] = '\0';
         switch (p.request.verb) {
         case REQUEST_START:
                 p.ok = start_all();
@@ -146,15 +146,15 @@ static void do_stopped(void)
                 break;
         case REQUEST_HEAP:
                 p.ok = logs() && set_profile(p.request.letter);
-                if (!p.ok && !p.said[0])
-                        snprintf(p.said, sizeof(p.said), "there is no log; start comes first");
+                if (!p.ok && !p.said.text[0])
+                        error_set(&p.said, "there is no log; start comes first");
                 break;
         case REQUEST_CLASSES:
                 p.ok = runtime_kind.log && logs();
                 if (p.ok)
                         runtime_set_classes(p.request.text);
                 else
-                        snprintf(p.said, sizeof(p.said), "this runtime has no event classes, or no log runs");
+                        error_set(&p.said, "this runtime has no event classes, or no log runs");
                 break;
         case REQUEST_STATUS:
         case REQUEST_CENSUS:
@@ -168,7 +168,7 @@ static void do_stopped(void)
 static void answer(void)
 {
         if (p.request.id > 0 || !p.ok)
-                control_answer(&p.request, p.ok, p.said);
+                control_answer(&p.request, p.ok, p.said.text);
 }
 
 static int64_t census_interval(void)
@@ -185,17 +185,18 @@ static void say_status(void)
 {
         struct server_facts f = server_facts();
 
-        snprintf(p.said, sizeof(p.said),
-                 "ghc=%s threaded=%d log=%s classes=%s heap=%c interval=%.3f census_every=%.3f pause_ms=%.3f "
-                 "budget=%.3f flush=%.3f censuses=%llu readers=%llu left_out=%llu definitions_left_out=%llu",
-                 p.setup.version[0] ? p.setup.version : "?", runtime_kind.threaded,
-                 !logs()            ? "off"
-                 : runtime_kind.log ? "runtime"
-                                    : "synthetic",
-                 p.setup.settings.classes, p.profile ? p.letter : '-', (double)p.setup.settings.interval_ns / 1e9,
-                 (double)census_interval() / 1e9, (double)f.census_pause_ns / 1e6, p.setup.settings.budget * 100,
-                 (double)p.setup.settings.flush_ns / 1e9, (unsigned long long)p.censuses, (unsigned long long)f.readers,
-                 (unsigned long long)f.left_out_bytes, (unsigned long long)f.definitions_left_out);
+        error_set(&p.said,
+                  "ghc=%s threaded=%d log=%s classes=%s heap=%c interval=%.3f census_every=%.3f pause_ms=%.3f "
+                  "budget=%.3f flush=%.3f censuses=%llu readers=%llu left_out=%llu definitions_left_out=%llu",
+                  p.setup.version[0] ? p.setup.version : "?", runtime_kind.threaded,
+                  !logs()            ? "off"
+                  : runtime_kind.log ? "runtime"
+                                     : "synthetic",
+                  p.setup.settings.classes, p.profile ? p.letter : '-', (double)p.setup.settings.interval_ns / 1e9,
+                  (double)census_interval() / 1e9, (double)f.census_pause_ns / 1e6, p.setup.settings.budget * 100,
+                  (double)p.setup.settings.flush_ns / 1e9, (unsigned long long)p.censuses,
+                  (unsigned long long)f.readers, (unsigned long long)f.left_out_bytes,
+                  (unsigned long long)f.definitions_left_out);
 }
 
 static void ask_census(void)
@@ -208,7 +209,7 @@ static void ask_census(void)
 static bool do_at_once(void)
 {
         p.ok = true;
-        p.said[0] = '\0';
+        p.said.text[0] = '\0';
         switch (p.request.verb) {
         case REQUEST_STATUS:
                 say_status();
@@ -218,7 +219,7 @@ static bool do_at_once(void)
                 if (p.ok)
                         ask_census();
                 else
-                        snprintf(p.said, sizeof(p.said), "there is no heap profile");
+                        error_set(&p.said, "there is no heap profile");
                 return true;
         case REQUEST_INTERVAL:
                 p.setup.settings.interval_ns = p.request.ns;

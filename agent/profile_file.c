@@ -15,18 +15,16 @@ static struct {
         char *program; /* NULL: not diverted */
 } f;
 
-bool profile_file_divert(char *error, size_t error_size)
+bool profile_file_divert(struct error *error)
 {
         if (!rts.prog_name.address) {
-                snprintf(error, error_size, "the name of the heap profile's file cannot be set");
-                return false;
+                return error_set(error, "the name of the heap profile's file cannot be set");
         }
         /* The runtime takes what follows the last slash in some releases; ours has its own directory before it. */
         snprintf(f.stem, sizeof(f.stem), "%s", server_path());
         snprintf(f.link, sizeof(f.link), "%s.hp", f.stem);
         if (symlink("/dev/null", f.link) < 0 && errno != EEXIST) {
-                snprintf(error, error_size, "cannot make %s: %s", f.link, strerror(errno));
-                return false;
+                return error_set(error, "cannot make %s: %s", f.link, strerror(errno));
         }
         f.program = *(char **)rts.prog_name.address;
         *(char **)rts.prog_name.address = f.stem;

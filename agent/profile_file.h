@@ -13,8 +13,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "proto/base/error.h"
+
 /* False with a plain sentence: nothing is changed. */
-bool profile_file_divert(char *error, size_t error_size);
+bool profile_file_divert(struct error *error);
 
 /* Accepts not to have been diverted. */
 void profile_file_restore(void);

@@ -50,7 +50,7 @@ static bool is_threaded(const struct rts_symbols *symbols)
                (((uint64_t(*)(void))(uintptr_t)symbols->rtsSupportsBoundThreads.address)() & 1) != 0;
 }
 
-bool runtime_classify(const struct rts_symbols *symbols, struct runtime_kind *ret, char *error, size_t error_size)
+bool runtime_classify(const struct rts_symbols *symbols, struct runtime_kind *ret, struct error *error)
 {
         struct runtime_kind k = { .threaded = is_threaded(symbols) };
         bool stop = symbols->newBoundTask.address && symbols->boundTaskExiting.address &&
@@ -59,8 +59,7 @@ bool runtime_classify(const struct rts_symbols *symbols, struct runtime_kind *re
                     symbols->n_capabilities.address;
 
         if (!symbols->end_init_elapsed.address || !symbols->rts_shutdown.address) {
-                snprintf(error, error_size, "the program is stripped: the runtime's variables cannot be found");
-                return false;
+                return error_set(error, "the program is stripped: the runtime's variables cannot be found");
         }
         k.recent = symbols->rts_pause.address && symbols->rts_resume.address;
         k.log = symbols->startEventLogging.address && symbols->eventlog_enabled.address && symbols->TRACE_gc.address;
@@ -201,47 +200,42 @@ void runtime_set_classes(const char *classes)
 }
 
 /* setNumCapabilities does not grow them while there is no log. */
-static bool buffers_for_all(char *error, size_t error_size)
+static bool buffers_for_all(struct error *error)
 {
         struct event_buffer *buffers = capability_buffers();
         uint32_t n = rts.n_capabilities.address ? *(uint32_t *)rts.n_capabilities.address : 1;
         size_t have;
 
         if (!layout_buffers_known(buffers)) {
-                snprintf(error, error_size, "the runtime's event buffers are not as known");
-                return false;
+                return error_set(error, "the runtime's event buffers are not as known");
         }
         have = malloc_usable_size(buffers) / sizeof(*buffers);
         if (have >= n)
                 return true;
         if (!rts.moreCapEventBufs.address) {
-                snprintf(error, error_size,
-                         "the program has set its number of capabilities since it began, and this "
-                         "runtime cannot be told to log them");
-                return false;
+                return error_set(error,
+                                 "the program has set its number of capabilities since it began, and this "
+                                 "runtime cannot be told to log them");
         }
         CALL(void (*)(uint32_t, uint32_t), moreCapEventBufs)((uint32_t)have, n);
         return true;
 }
 
-bool runtime_start_log(const char *classes, char *error, size_t error_size)
+bool runtime_start_log(const char *classes, struct error *error)
 {
         if (!runtime_kind.log) {
-                snprintf(error, error_size, "this runtime has no eventlog");
-                return false;
+                return error_set(error, "this runtime has no eventlog");
         }
         if (runtime_logs() || (rts.event_log_writer.address && *(void **)rts.event_log_writer.address)) {
-                snprintf(error, error_size, "the program writes an eventlog itself: watch that file");
-                return false;
+                return error_set(error, "the program writes an eventlog itself: watch that file");
         }
-        if (!buffers_for_all(error, error_size))
+        if (!buffers_for_all(error))
                 return false;
         runtime_set_classes(classes);
         if (CALL(bool (*)(const struct event_log_writer *), startEventLogging)(&writer))
                 return true;
         runtime_set_classes("");
-        snprintf(error, error_size, "the runtime did not start its eventlog");
-        return false;
+        return error_set(error, "the runtime did not start its eventlog");
 }
 
 /* As the end of endEventLogging, without its flush (see above). */
@@ -268,34 +262,31 @@ void runtime_look_at_defaults(void)
                 flags_found.heap_profile = 0;
 }
 
-static bool profile_flags(uint8_t **ret_flags, struct flags_layout *ret, char *error, size_t error_size)
+static bool profile_flags(uint8_t **ret_flags, struct flags_layout *ret, struct error *error)
 {
         *ret_flags = rts.RtsFlags.address;
         *ret = flags_found;
         if (ret->heap_profile > 0 || layout_flags(*ret_flags, rts.RtsFlags.size, false, ret))
                 return true;
-        snprintf(error, error_size, "the flags of this release of the runtime are not known: no heap profile");
-        return false;
+        return error_set(error, "the flags of this release of the runtime are not known: no heap profile");
 }
 
-bool runtime_start_profile(char letter, int64_t interval_ns, char *error, size_t error_size)
+bool runtime_start_profile(char letter, int64_t interval_ns, struct error *error)
 {
         struct flags_layout layout;
         uint8_t *flags;
         uint32_t kind = letter == 'i' ? PROFILE_BY_INFO_TABLE : PROFILE_BY_CLOSURE_TYPE, now;
 
         if (!rts.initHeapProfiling.address || !rts.performHeapProfile.address || !rts.hp_file.address) {
-                snprintf(error, error_size, "this runtime's heap profiler cannot be found");
-                return false;
+                return error_set(error, "this runtime's heap profiler cannot be found");
         }
-        if (!profile_flags(&flags, &layout, error, error_size))
+        if (!profile_flags(&flags, &layout, error))
                 return false;
         memcpy(&now, flags + layout.heap_profile, sizeof(now));
         if (now != 0) {
-                snprintf(error, error_size, "a heap profile is being made already");
-                return false;
+                return error_set(error, "a heap profile is being made already");
         }
-        if (!profile_file_divert(error, error_size))
+        if (!profile_file_divert(error))
                 return false;
         memcpy(flags + layout.heap_profile, &kind, sizeof(kind));
         memcpy(flags + layout.interval, &interval_ns, sizeof(interval_ns));
@@ -305,7 +296,7 @@ bool runtime_start_profile(char letter, int64_t interval_ns, char *error, size_t
                 CALL(void (*)(void), stopHeapProfTimer)();
         memcpy(&now, flags + layout.heap_profile, sizeof(now));
         if (now != kind)
-                snprintf(error, error_size, "the runtime did not start its heap profile");
+                error_set(error, "the runtime did not start its heap profile");
         return now == kind;
 }
 
@@ -314,9 +305,8 @@ void runtime_stop_profile(void)
         struct flags_layout layout;
         uint8_t *flags;
         uint32_t none = 0;
-        char error[128];
 
-        if (!profile_flags(&flags, &layout, error, sizeof(error)))
+        if (!profile_flags(&flags, &layout, NULL))
                 return;
         memcpy(flags + layout.heap_profile, &none, sizeof(none));
         if (rts.performHeapProfile.address)

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "agent/layout.h"
+#include "proto/base/error.h"
 
 /* How this runtime is handled, by the symbols that it has. */
 struct runtime_kind {
@@ -26,7 +27,7 @@ struct runtime_kind {
 };
 
 /* False with one plain sentence when nothing can be done with it. */
-bool runtime_classify(const struct rts_symbols *symbols, struct runtime_kind *ret, char *error, size_t error_size);
+bool runtime_classify(const struct rts_symbols *symbols, struct runtime_kind *ret, struct error *error);
 
 extern struct runtime_kind runtime_kind;
 
@@ -46,9 +47,9 @@ void runtime_stopped(void (*act)(void));
 void runtime_census(void);
 
 /* To be called with everything stopped. False with a sentence: the program is as before. */
-bool runtime_start_log(const char *classes, char *error, size_t error_size);
+bool runtime_start_log(const char *classes, struct error *error);
 void runtime_stop_log(void); /* flush first */
-bool runtime_start_profile(char letter, int64_t interval_ns, char *error, size_t error_size);
+bool runtime_start_profile(char letter, int64_t interval_ns, struct error *error);
 void runtime_stop_profile(void);
 void runtime_set_classes(const char *classes);
 

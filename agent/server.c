@@ -101,7 +101,7 @@ static void descriptor_close(struct descriptor *d)
 
 /* ---------------------------------------------------------------------- path */
 
-static bool own_directory(const char *path, char *error, size_t error_size)
+static bool own_directory(const char *path, struct error *error)
 {
         char directory[AGENT_PATH_MAX];
         const char *slash = strrchr(path, '/');
@@ -109,15 +109,14 @@ static bool own_directory(const char *path, char *error, size_t error_size)
 
         snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path), path);
         if (lstat(directory, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) != 0) {
-                snprintf(error, error_size,
-                         "%s must be a directory that belongs to you and that nobody else can write to", directory);
-                return false;
+                return error_set(error, "%s must be a directory that belongs to you and that nobody else can write to",
+                                 directory);
         }
         return true;
 }
 
 /* As heapwatch's own directory is found, so that `heapwatch ps` and `attach` find the socket. */
-static bool default_path(char *out, size_t size, char *error, size_t error_size)
+static bool default_path(char *out, size_t size, struct error *error)
 {
         const char *own = getenv("HEAPWATCH_DIR"), *runtime = getenv("XDG_RUNTIME_DIR");
         char directory[AGENT_PATH_MAX];
@@ -133,15 +132,14 @@ static bool default_path(char *out, size_t size, char *error, size_t error_size)
                 n = snprintf(directory, sizeof(directory), "/tmp/heapwatch-%lu", (unsigned long)geteuid());
         if ((size_t)n >= sizeof(directory) ||
             (size_t)snprintf(out, size, "%s/agent-%ld.sock", directory, (long)getpid()) >= size) {
-                snprintf(error, error_size, "the path of the socket's directory is too long");
-                return false;
+                return error_set(error, "the path of the socket's directory is too long");
         }
         (void)mkdir(directory, 0700); /* it is checked in any case */
         return true;
 }
 
 /* Only the first program that asks for this socket gets it, also after it has ended. */
-static bool claim(char *error, size_t error_size)
+static bool claim(struct error *error)
 {
         char pid[32];
         int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
@@ -150,14 +148,14 @@ static bool claim(char *error, size_t error_size)
         snprintf(s.claim, sizeof(s.claim), "%s" CLAIM_TAIL, s.path);
         fd = open(s.claim, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (fd < 0) {
-                snprintf(error, error_size, "another program has %s", s.path);
+                error_set(error, "another program has %s", s.path);
                 s.claim[0] = '\0';
                 return false;
         }
         bool written = write(fd, pid, (size_t)n) == n;
         (void)close(fd);
         if (!written)
-                snprintf(error, error_size, "cannot write %s", s.claim);
+                error_set(error, "cannot write %s", s.claim);
         return written;
 }
 
@@ -181,7 +179,7 @@ static bool listen_there(int fd, const struct sockaddr_un *address)
         return bound && chmod(address->sun_path, 0600) == 0 && listen(fd, BACKLOG) == 0;
 }
 
-static bool open_socket(char *error, size_t error_size)
+static bool open_socket(struct error *error)
 {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         struct stat st;
@@ -189,7 +187,7 @@ static bool open_socket(char *error, size_t error_size)
 
         memcpy(address.sun_path, s.path, sizeof(address.sun_path));
         if (fd < 0 || !listen_there(fd, &address) || stat(s.path, &st) < 0 || !descriptor_take(&s.listener, fd)) {
-                snprintf(error, error_size, "cannot listen on %s: %s", s.path, strerror(errno));
+                error_set(error, "cannot listen on %s: %s", s.path, strerror(errno));
                 if (fd >= 0)
                         (void)close(fd);
                 return false;
@@ -198,15 +196,15 @@ static bool open_socket(char *error, size_t error_size)
         return true;
 }
 
-bool server_open(const struct agent_settings *settings, char *error, size_t error_size)
+bool server_open(const struct agent_settings *settings, struct error *error)
 {
         s.settings = *settings;
         memcpy(s.path, settings->socket, sizeof(s.path));
-        if (s.path[0] == '\0' && !default_path(s.path, sizeof(s.path), error, error_size))
+        if (s.path[0] == '\0' && !default_path(s.path, sizeof(s.path), error))
                 return false;
-        if (!own_directory(s.path, error, error_size) || (settings->once && !claim(error, error_size)))
+        if (!own_directory(s.path, error) || (settings->once && !claim(error)))
                 return false;
-        if (!open_socket(error, error_size)) {
+        if (!open_socket(error)) {
                 if (settings->once)
                         (void)unlink(s.claim);
                 return false;

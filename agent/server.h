@@ -20,12 +20,13 @@
 #include <stdint.h>
 
 #include "agent/settings.h"
+#include "proto/base/error.h"
 
 /*
  * Takes the socket's path; a socket that nobody listens on any more is
  * replaced. False with one plain sentence: then nothing is left behind.
  */
-bool server_open(const struct agent_settings *s, char *error, size_t error_size);
+bool server_open(const struct agent_settings *s, struct error *error);
 
 /* Gives the path back, and the claim. */
 void server_abandon(void);

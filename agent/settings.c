@@ -96,7 +96,7 @@ static bool take(struct agent_settings *s, const char *key, const char *value)
         return false;
 }
 
-bool settings_parse(struct agent_settings *s, const char *text, char *error, size_t error_size)
+bool settings_parse(struct agent_settings *s, const char *text, struct error *error)
 {
         char item[AGENT_PATH_MAX + 32];
 
@@ -105,8 +105,7 @@ bool settings_parse(struct agent_settings *s, const char *text, char *error, siz
                 char *equals;
 
                 if (n >= sizeof(item)) {
-                        snprintf(error, error_size, "a setting is longer than %zu bytes", sizeof(item) - 1);
-                        return false;
+                        return error_set(error, "a setting is longer than %zu bytes", sizeof(item) - 1);
                 }
                 memcpy(item, text, n);
                 item[n] = '\0';
@@ -117,9 +116,8 @@ bool settings_parse(struct agent_settings *s, const char *text, char *error, siz
                 if (equals)
                         *equals = '\0';
                 if (!equals || !take(s, item, equals + 1)) {
-                        snprintf(error, error_size, "%s=%s is not a setting of the agent (docs/AGENT.md)", item,
-                                 equals ? equals + 1 : "");
-                        return false;
+                        return error_set(error, "%s=%s is not a setting of the agent (docs/AGENT.md)", item,
+                                         equals ? equals + 1 : "");
                 }
         }
         return true;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "agent/limits.h"
+#include "proto/base/error.h"
 
 #define AGENT_VARIABLE "HEAPWATCH_AGENT"
 
@@ -35,6 +36,6 @@ struct agent_settings {
 void settings_default(struct agent_settings *s);
 
 /* Takes "key=value;key=value". False with one plain sentence in `error`; *s may be changed then. */
-bool settings_parse(struct agent_settings *s, const char *text, char *error, size_t error_size);
+bool settings_parse(struct agent_settings *s, const char *text, struct error *error);
 
 #endif

@@ -259,7 +259,7 @@ static int in_child(void (*test)(const char *path))
 static void begin(const char *path, size_t queue_bytes)
 {
         struct agent_settings s;
-        char error[256];
+        struct error error;
 
         settings_default(&s);
         snprintf(s.socket, sizeof(s.socket), "%s", path);
@@ -267,7 +267,7 @@ static void begin(const char *path, size_t queue_bytes)
         s.await_ns = DEADLINE_NS;
         s.linger_ns = DEADLINE_NS;
         queue_init(queue_bytes);
-        MUST(server_open(&s, error, sizeof(error)));
+        MUST(server_open(&s, &error));
         MUST(server_start() == 0);
         writer.init();
         writer.write((void *)(uintptr_t)header, sizeof(header) - 1);
@@ -434,7 +434,8 @@ static void test_descriptors_taken_away_are_left_alone(void **state)
 static void refusals(const char *path)
 {
         struct agent_settings s;
-        char error[256], other[128];
+        struct error error;
+        char other[128];
 
         settings_default(&s);
         snprintf(s.socket, sizeof(s.socket), "%s", path);
@@ -445,25 +446,25 @@ static void refusals(const char *path)
         int fd = socket(AF_UNIX, SOCK_STREAM, 0);
         MUST(bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0);
         (void)close(fd);
-        MUST(server_open(&s, error, sizeof(error)));
+        MUST(server_open(&s, &error));
         server_abandon();
         /* One on which somebody listens is not. */
         fd = socket(AF_UNIX, SOCK_STREAM, 0);
         MUST(bind(fd, (struct sockaddr *)&a, sizeof(a)) == 0 && listen(fd, 1) == 0);
-        MUST(!server_open(&s, error, sizeof(error)));
+        MUST(!server_open(&s, &error));
         MUST(access(path, F_OK) == 0);
         (void)close(fd);
         MUST(unlink(path) == 0);
         /* Once means once, also after the first has gone. */
         s.once = true;
-        MUST(server_open(&s, error, sizeof(error)));
+        MUST(server_open(&s, &error));
         snprintf(other, sizeof(other), "%s.pid", path);
         MUST(access(other, F_OK) == 0);
-        MUST(!server_open(&s, error, sizeof(error)) && strstr(error, "another program"));
+        MUST(!server_open(&s, &error) && strstr(error.text, "another program"));
         MUST(unlink(other) == 0 && unlink(path) == 0);
         /* A directory that others may write to is refused. */
         snprintf(s.socket, sizeof(s.socket), "/tmp/hw-agent-refused");
-        MUST(!server_open(&s, error, sizeof(error)) && strstr(error, "belongs to you"));
+        MUST(!server_open(&s, &error) && strstr(error.text, "belongs to you"));
         _exit(0);
 }
 

@@ -15,11 +15,11 @@
 
 static bool parse(const char *text, struct agent_settings *s)
 {
-        char error[256] = "";
+        struct error error = { .text = "" };
 
         settings_default(s);
-        bool good = settings_parse(s, text, error, sizeof(error));
-        assert_int_equal(good, error[0] == '\0');
+        bool good = settings_parse(s, text, &error);
+        assert_int_equal(good, error.text[0] == '\0');
         return good;
 }
 
@@ -112,19 +112,19 @@ static void test_the_first_argument_is_a_name(void **state)
 static void test_requests(void **state)
 {
         struct request r;
-        char error[256];
+        struct error error;
 
         (void)state;
-        assert_true(control_parse("7 census", &r, error, sizeof(error)));
+        assert_true(control_parse("7 census", &r, &error));
         assert_int_equal(r.id, 7);
         assert_int_equal(r.verb, REQUEST_CENSUS);
-        assert_true(control_parse("8 heap none", &r, error, sizeof(error)));
+        assert_true(control_parse("8 heap none", &r, &error));
         assert_int_equal(r.letter, 0);
-        assert_true(control_parse("9 interval 2.5", &r, error, sizeof(error)));
+        assert_true(control_parse("9 interval 2.5", &r, &error));
         assert_int_equal(r.ns, 2500000000);
-        assert_true(control_parse("4294967295 classes gu", &r, error, sizeof(error)));
+        assert_true(control_parse("4294967295 classes gu", &r, &error));
         assert_string_equal(r.text, "gu");
-        assert_true(control_parse("1 budget 0.5", &r, error, sizeof(error)));
+        assert_true(control_parse("1 budget 0.5", &r, &error));
         assert_true(r.share > 0.0049 && r.share < 0.0051);
 
         static const char *const wrong[] = {
@@ -132,7 +132,7 @@ static void test_requests(void **state)
                 "7 census x", "7 heap", "7 heap x", "7 flush 0", "4294967296 status", "7 classes g;heap=i"
         };
         for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-                if (control_parse(wrong[i], &r, error, sizeof(error)))
+                if (control_parse(wrong[i], &r, &error))
                         fail_msg("taken: %s", wrong[i]);
         assert_int_equal(r.id, 7); /* so that the answer finds who asked */
 }
