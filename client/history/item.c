@@ -35,7 +35,7 @@ void item_open(struct json_out *j, const struct item *item)
         json_text(j, "B");
 }
 
-enum column { LAST, MEAN, MIN, MAX };
+enum column { LAST, MEAN, MIN, MAX, COUNT };
 
 static void put_column(struct json_out *j, const char *name, const struct past *p, enum column column)
 {
@@ -46,6 +46,8 @@ static void put_column(struct json_out *j, const char *name, const struct past *
 
                 if (column == MEAN)
                         json_rounded(j, point->mean);
+                else if (column == COUNT)
+                        json_u64(j, point->count);
                 else
                         json_double(j, column == LAST ? point->last : column == MIN ? point->min : point->max);
         }
@@ -64,6 +66,7 @@ static void put_values(struct json_out *j, const struct past *p)
         put_column(j, "mean", p, MEAN);
         put_column(j, "min", p, MIN);
         put_column(j, "max", p, MAX);
+        put_column(j, "count", p, COUNT);
 }
 
 static void put_width(struct json_out *j, const struct past *p)

@@ -65,9 +65,10 @@ static struct value limit(const struct scene *s, const void *row)
 {
         uint64_t bytes = 0;
         const char *what;
+        bool known = memory_limit(target(row), &bytes, &what);
 
         (void)s;
-        return value_number(memory_limit(target(row), &bytes, &what), (double)bytes);
+        return value_number(known, (double)bytes);
 }
 
 /* The part of the least limit that is used, by what that limit counts. */
@@ -240,7 +241,7 @@ static const struct column columns[] = {
         { .title = "RSS", .name = "rss_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 5, .value = rss,
           .help = "resident memory of the process, as the system says; known for local programs" },
         { .title = "limit", .name = "limit_bytes", .unit = UNIT_BYTES, .width = 9, .rank = 12, .value = limit,
-          .help = "the least of -M and the cgroup's limit" },
+          .help = "the least of --limit, -M, the cgroup's limit and the machine's memory" },
         { .title = "used", .name = "limit_share", .unit = UNIT_SHARE, .width = 7, .rank = 6, .value = limit_share,
           .tint = limit_colour, .help = "part of that limit in use: heap for -M, the cgroup's memory for its limit" },
         { .title = "trend", .name = "slope_bps", .unit = UNIT_SLOPE, .width = 17, .rank = 3, .value = slope,

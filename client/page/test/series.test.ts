@@ -2,49 +2,99 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { formatStanding, parseStanding, resolve } from "../src/range.ts";
-import { join, Series, window } from "../src/state/series.ts";
+import { join, peaks, Series, sums, window } from "../src/state/series.ts";
 
-test("a series stays within its bound and keeps its extremes", () => {
+const item = (times: number[], last: number[], more: object = {}) => ({ target: "t", times, last, ...more });
+const column = (s: Series, name: "t" | "v" | "from" | "count" | "mean") => [...s[name].subarray(0, s.n)];
+
+test("a series stays within its bound, keeps its extremes, and its newest samples are single", () => {
     const s = new Series(256);
     for (let i = 0; i < 100000; i++) s.push(i, i === 777 ? 1e9 : i === 888 ? -5 : i % 10);
     assert.ok(s.n <= 256);
-    const v = [...s.v.subarray(0, s.n)];
-    assert.ok(v.includes(1e9) && v.includes(-5));
-    const t = [...s.t.subarray(0, s.n)];
-    assert.deepEqual(t, [...t].sort((a, b) => a - b));
-    assert.equal(t[t.length - 1], 99999);
+    assert.equal(Math.max(...s.max.subarray(0, s.n)), 1e9);
+    assert.equal(Math.min(...s.min.subarray(0, s.n)), -5);
+    assert.equal(column(s, "count").reduce((a, b) => a + b), 100000);
+    assert.ok(Math.abs(column(s, "mean").reduce((sum, m, i) => sum + m * s.count[i]!, 0) - (1e9 - 7 - 5 - 8 + 450000)) < 1);
+    for (let i = 0; i < s.n; i++) {
+        assert.equal(s.from[i], i ? s.t[i - 1]! + 1 : 0); // side by side, nothing is twice
+        assert.equal(s.v[i], s.t[i] === 888 ? -5 : s.t[i]! % 10); // the last one where it was
+    }
+    assert.equal(s.t[s.n - 1], 99999);
+    assert.deepEqual(column(s, "count").slice(-8), Array(8).fill(1));
+    assert.ok(s.t[0]! < 100000 / 16);
 });
 
-test("late points find their place, repeated ones are one", () => {
+test("late samples find their place, those that came twice are one", () => {
     const s = new Series();
     for (const t of [1, 2, 4, 3, 3]) s.push(t, t * 10);
-    assert.deepEqual([...s.t.subarray(0, s.n)], [1, 2, 3, 4]);
+    assert.deepEqual(column(s, "t"), [1, 2, 3, 4]);
     s.push(NaN, 1);
     assert.equal(s.n, 4);
 });
 
-test("history is put before what is here", () => {
+test("what is remembered is put before what is here", () => {
     const s = new Series();
     s.push(10, 1);
     s.push(11, 2);
-    s.prepend([1, 5, 10, 12], [7, 8, 9, 9]);
-    assert.deepEqual([...s.t.subarray(0, s.n)], [1, 5, 10, 11]);
-    assert.deepEqual([...s.v.subarray(0, s.n)], [7, 8, 1, 2]);
+    s.remember(item([1, 5, 10, 12], [7, 8, 9, 9]));
+    assert.deepEqual(column(s, "t"), [1, 5, 10, 11]);
+    assert.deepEqual(column(s, "v"), [7, 8, 1, 2]);
 });
 
 test("the past may come again, finer", () => {
     const s = new Series();
     s.push(10, 1);
-    s.prepend([0, 5], [7, 8]);
+    s.remember(item([0, 5], [7, 8]));
     s.push(11, 2);
-    s.prepend([0, 1, 5, 9, 10], [6, 7, 8, 9, 9]);
-    assert.deepEqual([...s.t.subarray(0, s.n)], [0, 1, 5, 9, 10, 11]);
-    assert.deepEqual([...s.v.subarray(0, s.n)], [6, 7, 8, 9, 1, 2]);
-    const late = new Series(); // its own points begin after the past came
-    late.prepend([0, 5], [1, 2]);
+    s.remember(item([0, 1, 5, 9, 10], [6, 7, 8, 9, 9]));
+    assert.deepEqual(column(s, "t"), [0, 1, 5, 9, 10, 11]);
+    assert.deepEqual(column(s, "v"), [6, 7, 8, 9, 1, 2]);
+    const late = new Series(); // its own samples begin after the past came
+    late.remember(item([0, 5], [1, 2]));
     late.push(6, 3);
-    late.prepend([0, 1, 5], [1, 4, 2]);
-    assert.deepEqual([...late.t.subarray(0, late.n)], [0, 1, 5, 6]);
+    late.push(4, 3); // which was in the past
+    late.remember(item([0, 1, 5], [1, 4, 2]));
+    assert.deepEqual(column(late, "t"), [0, 1, 5, 6]);
+});
+
+// As tests/unit/history/test_history.c: a series that only rises is drawn rising, in any order of messages and answers.
+test("the seam is not seen", () => {
+    let seed = 7;
+    const random = (n: number) => (seed = (seed * 1103515245 + 12345) % 2147483648) % n, value = (t: number) => 1000 + t;
+    const remembered = (from: number, to: number, width: number) => {
+        const starts: number[] = [];
+        for (let t = from - (from % width); t < to; t += width) starts.push(t);
+        const first = (t: number) => Math.max(t, from), end = (t: number) => Math.min(t + width, to) - 1;
+        return item(starts, starts.map((t) => value(end(t))), { ends: starts.map(end), min: starts.map((t) => value(first(t))),
+            max: starts.map((t) => value(end(t))), mean: starts.map((t) => (value(first(t)) + value(end(t))) / 2),
+            count: starts.map((t) => end(t) - first(t) + 1) });
+    };
+    for (let round = 0; round < 200; round++) {
+        const s = new Series(512), now = 400 + random(5000), asked = now + random(30), end = asked + random(4000);
+        if (round % 2) for (let t = now; t < asked; t++) s.push(t, value(t));
+        for (const width of [60, 1]) if (random(4)) s.remember(remembered(100, asked, width));
+        for (let t = round % 2 ? asked : now; t < end; t++) s.push(t, value(t));
+        for (let i = 0; i < s.n; i++) {
+            assert.equal(s.v[i], value(s.t[i]!));
+            assert.ok(s.from[i]! <= s.t[i]! && (i === 0 || s.from[i]! > s.t[i - 1]!), `round ${round}: ${s.from[i]} after ${s.t[i - 1]}`);
+        }
+        const p = window(s, 0, end, 1e6);
+        for (let i = 1; i < p.t.length; i++) assert.ok(p.t[i]! > p.t[i - 1]! && p.v[i]! > p.v[i - 1]!);
+        if (end > now) assert.equal(s.t[s.n - 1], end - 1);
+    }
+});
+
+test("pauses: the longest where it was, sums whatever is merged", () => {
+    const s = new Series(16), whole = new Series();
+    for (let i = 0; i < 1000; i++) {
+        s.push(i / 10, i === 500 ? 90 : 1);
+        whole.push(i / 10, i === 500 ? 90 : 1);
+    }
+    assert.equal(Math.max(...peaks(s, 0, 100, 1000).v), 90);
+    const total = (x: number[]) => x.reduce((a, b) => a + b);
+    assert.ok(Math.abs(total(sums(s, 0, 100, 10)) - 1089) < 1e-6);
+    assert.deepEqual(sums(whole, 0, 100, 10).map(Math.round), [100, 100, 100, 100, 100, 189, 100, 100, 100, 100]);
+    assert.deepEqual(peaks(whole, 49.95, 50.05, 100), { t: [50], v: [90] });
 });
 
 test("a window has one point beyond each end and keeps spikes", () => {

@@ -43,8 +43,9 @@ function historyOf(t: Target): HistoryItem[] {
     const head = { daemon: t.daemon, target: t.name, run: t.run };
     const items: HistoryItem[] = [];
     for (const [series, s] of t.series) {
-        if (series === "gc_pause" && t.collections.length) continue; // collections bring it
-        items.push({ ...head, series, unit: "B", times: [...s.t.subarray(0, s.n)], last: [...s.v.subarray(0, s.n)] });
+        const column = (c: Float64Array) => [...c.subarray(0, s.n)];
+        items.push({ ...head, series, unit: series === "gc_pause" ? "ns" : "B", times: column(s.from), ends: column(s.t), last: column(s.v),
+            min: column(s.min), max: column(s.max), mean: column(s.mean), count: column(s.count) });
     }
     const c = t.censuses;
     if (c.n) items.push({ ...head, band: TOTAL, label: "total", unit: "B", ...known(c.times, c.totals) });

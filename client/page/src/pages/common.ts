@@ -69,8 +69,8 @@ export function noteMarkers(app: App, t: Target, r: Span): Marker[] {
 }
 
 export function majorMarkers(t: Target, r: Span): Marker[] {
-    const majors = t.collections.filter((c) => c.major && c.t >= r.from && c.t <= r.to);
-    return majors.length > 600 ? [] : majors.map((c) => ({ t: c.t, text: "", faint: true }));
+    const s = t.series.get("live"), from = s?.at(r.from) ?? 0, end = s?.at(r.to) ?? 0; // a sample for each
+    return !s || end - from > 600 ? [] : Array.from(s.t.subarray(from, end), (at) => ({ t: at, text: "", faint: true }));
 }
 
 // The search of a page; a wrong expression keeps nothing out and is marked.

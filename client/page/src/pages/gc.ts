@@ -5,11 +5,12 @@
 import type { App, Page } from "../app.ts";
 import { h } from "../dom.ts";
 import type { Span } from "../range.ts";
-import { join, type Points } from "../state/series.ts";
-import type { Collection, Target } from "../state/target.ts";
+import type { Collection } from "../state/history.ts";
+import { join, peaks, type Points, sums } from "../state/series.ts";
+import type { Target } from "../state/target.ts";
 import { type Generation, num, type Segments } from "../state/wire.ts";
 import { sketchBounds } from "../stats.ts";
-import { bandColor, css } from "../theme.ts";
+import { bandColor } from "../theme.ts";
 import { bytes, BYTES_UNIT, count, duration, NS_UNIT, share, SHARE_UNIT, UNKNOWN } from "../units.ts";
 import { Bars, type Group } from "../widgets/bars.ts";
 import { Chart } from "../widgets/chart.ts";
@@ -67,7 +68,7 @@ export function gc(app: App): Page {
             { name: "megablocks returned, last major", value: count(t.heap?.megablocksReturned) },
         ]);
         pauses.show({ ...pausePoints(t, inside, range), ...base }, "No collection in this range.");
-        time.show({ ...shareOfTime(inside, range), ...base, markers: [] }, "No collection in this range.");
+        time.show({ ...shareOfTime(t, range), ...base, markers: [] }, "No collection in this range.");
         const c = points(t, "copied", range), copies = c.t.length ? c : collected(inside, (x) => x.copied);
         copied.show({ x: copies.t, lines: copies.t.length ? [line("copied", "copied", bandColor("calm", 0, 1), copies.v)] : [], ...base }, "Not known for this range.");
         lost.show({ ...two(t, inside, range), ...base }, "Not known for this range.");
@@ -97,19 +98,15 @@ function collected(all: Collection[], f: (c: Collection) => number | undefined):
 
 const generationColor = (g: number) => bandColor("okabe", g, 2);
 
-// By generation; what is older than the collections that this page has seen is of unknown generation.
+// One drawing of the whole range: by generation where each collection is known (a finished log, a program that began while this page
+// was open), else the longest of each moment, from what the server remembers to now.
 function pausePoints(t: Target, inside: Collection[], range: Span): Pick<Plot, "x" | "lines"> {
-    const known = new Set(t.collections.map((c) => c.t)), first = Math.min(Infinity, ...known);
-    const past = points(t, "gc_pause", range), old: Points = { t: [], v: [] };
-    past.t.forEach((at, i) => {
-        if (at >= first || at < range.from || at > range.to) return;
-        old.t.push(at);
-        old.v.push(past.v[i]!);
-    });
+    const s = t.series.get("gc_pause"), first = s && s.at(range.from) < s.n ? s.from[s.at(range.from)]! : Infinity;
+    const all = inside.length > 0 && inside.reduce((least, c) => Math.min(least, c.t), Infinity) <= first;
     const generations = [...new Set(inside.map((c) => c.generation ?? 0))].sort();
-    const groups: [string, string, Points][] = generations.map((g) => [`generation ${g}`, generationColor(g),
-        longest(collected(inside.filter((c) => (c.generation ?? 0) === g), (c) => c.pause))]);
-    if (old.t.length) groups.unshift(["before this page was opened", css("--muted"), old]);
+    const groups: [string, string, Points][] = all || !s
+        ? generations.map((g) => [`generation ${g}`, generationColor(g), longest(collected(inside.filter((c) => (c.generation ?? 0) === g), (c) => c.pause))])
+        : [["longest of each moment", generationColor(0), peaks(s, range.from, range.to, POINTS)]];
     const { x, ys } = join(groups.map(([, , p]) => p));
     return { x, lines: groups.map(([name, color], i) => line(name, name, color, ys[i]!, { kind: "points" })) };
 }
@@ -129,14 +126,16 @@ function longest(p: Points): Points {
 
 const BINS_MAX = 80, BINS_MIN = 6; // with some four collections each, where there are so many
 
-// Pauses summed over equal stretches of the range that lie within what this page has seen.
-function shareOfTime(inside: Collection[], range: Span): { x: number[]; lines: Line[] } {
-    const timed = inside.filter((c) => c.pause !== undefined);
-    if (timed.length < 2) return { x: [], lines: [] };
-    const from = Math.min(...timed.map((c) => c.t)), bins = Math.round(Math.min(BINS_MAX, Math.max(BINS_MIN, timed.length / 4))), width = (range.to - from) / bins;
-    const sums = new Array<number>(bins).fill(0);
-    for (const c of timed) sums[Math.min(bins - 1, Math.floor((c.t - from) / width))]! += c.pause! / 1e9;
-    return { x: sums.map((_, i) => from + i * width), lines: [line("share", "in collections", bandColor("calm", 3, 4), sums.map((s) => Math.min(1, s / width)), { kind: "area" })] };
+// Pauses summed over equal parts of the range, as far as it is known.
+function shareOfTime(t: Target, range: Span): { x: number[]; lines: Line[] } {
+    const s = t.series.get("gc_pause"), first = s?.at(range.from) ?? 0;
+    if (!s || first >= s.n) return { x: [], lines: [] };
+    let n = 0;
+    for (let i = first; i < s.n && s.t[i]! <= range.to; i++) n += s.count[i]!;
+    const from = Math.max(range.from, s.from[first]!), bins = Math.round(Math.min(BINS_MAX, Math.max(BINS_MIN, n / 4))), width = (range.to - from) / bins;
+    if (n < 2 || !(width > 0)) return { x: [], lines: [] };
+    return { x: Array.from({ length: bins }, (_, i) => from + i * width), lines: [line("share", "in collections", bandColor("calm", 3, 4),
+        sums(s, from, range.to, bins).map((ns) => Math.min(1, ns / 1e9 / width)), { kind: "area" })] };
 }
 
 function two(t: Target, inside: Collection[], range: Span): { x: number[]; lines: Line[] } {

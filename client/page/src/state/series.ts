@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * series.ts - one number over time, in bounded memory.
+ * series.ts - one number over time, in bounded memory: what the server remembers of it, then what came by itself. Mirrors
+ * client/history/past.c.
  *
- * DESIGN: two growing columns of doubles, times in seconds, rising. When the bound is met the older half is thinned: of each
- * four points the least and the greatest stay, in their order. So the newest points are whole, older ones grow coarser with
- * age, and no extreme is lost. A point that comes out of order is put in its place if that is near the end.
+ * DESIGN: growing columns of doubles, a row for each point, rising in time. A point is one sample or many: the last one and when it
+ * was, least, greatest, mean, how many. When the bound is met, the older half of the longest row of points with about as many samples
+ * each is merged by twos: the past is as coarse as it is old, the newest samples are single, and no extreme is lost. A sample that
+ * comes late is put in its place if that is near the end; one that came twice is one.
  */
+import type { HistoryItem } from "./wire.ts";
 
 const FIRST = 64;
-const LATE_MAX = 256; // a point more than this many places late is left out
+const LATE_MAX = 256; // a sample more than this many places late is left out
+const COLUMNS = ["from", "t", "v", "min", "max", "mean", "count"] as const;
+type Name = (typeof COLUMNS)[number];
 
 export class Series {
-    t = new Float64Array(FIRST);
-    v = new Float64Array(FIRST);
+    from = new Float64Array(FIRST); // seconds: where a point begins
+    t = new Float64Array(FIRST); // its last sample
+    v = new Float64Array(FIRST); // that one's value
+    min = new Float64Array(FIRST);
+    max = new Float64Array(FIRST);
+    mean = new Float64Array(FIRST);
+    count = new Float64Array(FIRST);
     n = 0;
-    thinned = false;
-    private own: number | undefined; // time of the first point that did not come by prepend()
+    private own: number | undefined; // time of the first sample that came by itself
+    private remembers = false;
 
     constructor(readonly capacity = 8192) {}
 
@@ -25,31 +35,38 @@ export class Series {
 
     push(t: number, v: number): void {
         if (!Number.isFinite(t) || !Number.isFinite(v)) return;
-        if (this.n === this.capacity) this.thin();
-        if (this.n === this.t.length) this.grow();
+        if (this.own === undefined) this.n = this.at(t); // of what is remembered no point is of its time
+        else if (t < this.own && this.remembers) return; // it is in what is remembered
+        this.own = Math.min(this.own ?? t, t);
+        while (this.n >= this.capacity) this.fade();
         let at = this.n;
         while (at > 0 && this.t[at - 1]! > t) at--;
         if (this.n - at > LATE_MAX) return;
-        if (at > 0 && this.t[at - 1] === t && this.v[at - 1] === v) return; // told twice
-        if (at < this.n) {
-            this.t.copyWithin(at + 1, at, this.n);
-            this.v.copyWithin(at + 1, at, this.n);
-        }
-        this.t[at] = t;
-        this.v[at] = v;
+        if (at > 0 && this.t[at - 1] === t && this.v[at - 1] === v) return;
+        if (at < this.n && this.from[at]! <= t) return this.into(at, v);
+        this.room(this.n + 1);
+        this.each((c) => c.copyWithin(at + 1, at, this.n));
+        this.set(at, { from: t, t, v, min: v, max: v, mean: v, count: 1 });
         this.n++;
     }
 
-    // Puts older points before those that came by themselves; both rise in time. Points not older than the first of those are left
-    // out. What an earlier call put there is replaced: the past may come coarse at first.
-    prepend(t: ArrayLike<number>, v: ArrayLike<number>): void {
-        this.own ??= this.n ? this.t[0]! : undefined;
-        const from = this.own === undefined ? this.n : this.at(this.own);
-        const mine = { t: this.t.slice(from, this.n), v: this.v.slice(from, this.n) };
-        this.n = 0;
-        for (let i = 0; i < t.length && t[i]! < (this.own ?? Infinity); i++) this.push(t[i]!, v[i]!);
-        if (this.own === undefined && this.n) this.own = this.t[this.n - 1]! + 1e-9; // what comes from now on
-        for (let i = 0; i < mine.t.length; i++) this.push(mine.t[i]!, mine.v[i]!);
+    // What the server remembers, in place of all that it did before and up to what came by itself: no sample is there twice. The past
+    // may come coarse at first.
+    remember(item: HistoryItem): void {
+        this.remembers = true;
+        const times = item.times ?? [], ends = item.ends ?? times, last = item.last ?? [];
+        const keep = this.own === undefined ? this.n : lowerBound(this.t, this.n, this.own);
+        let n = times.length;
+        while (n > 0 && (ends[n - 1]! >= (keep < this.n ? this.from[keep]! : Infinity))) n--;
+        this.room(n + this.n - keep);
+        this.each((c) => c.copyWithin(n, keep, this.n));
+        for (let i = 0; i < n; i++) {
+            const v = last[i]!;
+            this.set(i, { from: times[i]!, t: ends[i]!, v, min: item.min?.[i] ?? v, max: item.max?.[i] ?? v, mean: item.mean?.[i] ?? v,
+                count: item.count?.[i] ?? 1 });
+        }
+        this.n += n - keep;
+        while (this.n > this.capacity) this.fade();
     }
 
     // Index of the first point at or after t.
@@ -57,33 +74,49 @@ export class Series {
         return lowerBound(this.t, this.n, t);
     }
 
-    private grow(): void {
-        const size = Math.min(this.capacity, this.t.length * 2);
-        const t = new Float64Array(size), v = new Float64Array(size);
-        t.set(this.t.subarray(0, this.n));
-        v.set(this.v.subarray(0, this.n));
-        this.t = t;
-        this.v = v;
+    private each(f: (c: Float64Array, name: Name) => void): void {
+        for (const name of COLUMNS) f(this[name], name);
     }
 
-    private thin(): void {
-        const half = (this.n >> 3) << 2;
-        let to = 0;
-        for (let i = 0; i < half; i += 4) {
-            let low = i, high = i;
-            for (let j = i + 1; j < i + 4; j++) {
-                if (this.v[j]! < this.v[low]!) low = j;
-                if (this.v[j]! >= this.v[high]!) high = j;
-            }
-            for (const j of low < high ? [low, high] : [high, low]) {
-                this.t[to] = this.t[j]!;
-                this.v[to++] = this.v[j]!;
-            }
+    private set(i: number, row: Record<Name, number>): void {
+        this.each((c, name) => (c[i] = row[name]));
+    }
+
+    private room(n: number): void {
+        if (n <= this.t.length) return;
+        const size = Math.max(n, this.t.length * 2);
+        this.each((c, name) => {
+            this[name] = new Float64Array(size);
+            this[name].set(c.subarray(0, this.n));
+        });
+    }
+
+    // A late sample within a wide point: it is not its last.
+    private into(i: number, v: number): void {
+        this.count[i]!++;
+        this.mean[i]! += (v - this.mean[i]!) / this.count[i]!;
+        this.min[i] = Math.min(this.min[i]!, v);
+        this.max[i] = Math.max(this.max[i]!, v);
+    }
+
+    // Point j goes into i, which is before it; the result stands at `to`.
+    private merge(to: number, i: number, j: number): void {
+        const count = this.count[i]! + this.count[j]!;
+        this.set(to, { from: this.from[i]!, t: this.t[j]!, v: this.v[j]!, min: Math.min(this.min[i]!, this.min[j]!),
+            max: Math.max(this.max[i]!, this.max[j]!), mean: this.mean[i]! + ((this.mean[j]! - this.mean[i]!) * this.count[j]!) / count, count });
+    }
+
+    private fade(): void {
+        const level = (i: number) => Math.floor(Math.log2(this.count[i]!));
+        let best = 0, length = 0;
+        for (let i = 0, run = 0; i < this.n; i++) {
+            run = i > 0 && level(i) === level(i - 1) ? run + 1 : 1;
+            if (run > length) [length, best] = [run, i + 1 - run];
         }
-        this.t.copyWithin(to, half, this.n);
-        this.v.copyWithin(to, half, this.n);
-        this.n -= half - to;
-        this.thinned = true;
+        const from = length < 2 ? 0 : best, m = length < 4 ? 2 : Math.floor(length / 4) * 2;
+        for (let i = 0; i < m; i += 2) this.merge(from + i / 2, from + i, from + i + 1);
+        this.each((c) => c.copyWithin(from + m / 2, from + m, this.n));
+        this.n -= m / 2;
     }
 }
 
@@ -102,24 +135,69 @@ export interface Points {
     v: number[];
 }
 
-// The points within [from, to] and one beyond each end, at most about `max`: of each stretch the least and the greatest.
-export function window(s: { t: ArrayLike<number>; v: ArrayLike<number>; n: number }, from: number, to: number,
-    max: number): Points {
-    const first = Math.max(0, lowerBound(s.t, s.n, from) - 1);
-    const end = Math.min(s.n, lowerBound(s.t, s.n, to) + 1);
+// The points within [from, to] and one beyond each end, at most about `max`: of each interval the least and the greatest. A point of
+// many samples stands with its last one where that was, and with what it reached else in the middle before.
+export function window(s: Series, from: number, to: number, max: number): Points {
+    return thinned(corners(s, Math.max(0, s.at(from) - 1), Math.min(s.n, s.at(to) + 1)), max);
+}
+
+function corners(s: Series, first: number, end: number): Points {
     const out: Points = { t: [], v: [] };
-    const count = end - first;
-    const step = Math.max(1, Math.ceil((count * 2) / max));
-    for (let i = first; i < end; i += step) {
+    for (let i = first; i < end; i++) {
+        const v = s.v[i]!, low = s.min[i]!, high = s.max[i]!, before = Math.max(s.from[i]!, i ? s.t[i - 1]! : -Infinity);
+        if (low < high && s.t[i]! > before) {
+            out.t.push(before + (s.t[i]! - before) / 2);
+            out.v.push(v - low >= high - v ? low : high);
+        }
+        out.t.push(s.t[i]!);
+        out.v.push(v);
+    }
+    return out;
+}
+
+// At most about `max` points: of each stretch of them the least and the greatest.
+export function thinned(p: Points, max: number): Points {
+    const out: Points = { t: [], v: [] }, n = p.t.length, step = Math.ceil((n * 2) / max);
+    if (step <= 1) return p;
+    for (let i = 0; i < n; i += step) {
         let low = i, high = i;
-        const stop = Math.min(end, i + step);
-        for (let j = i + 1; j < stop; j++) {
-            if (s.v[j]! < s.v[low]!) low = j;
-            if (s.v[j]! >= s.v[high]!) high = j;
+        for (let j = i + 1; j < Math.min(n, i + step); j++) {
+            if (p.v[j]! < p.v[low]!) low = j;
+            if (p.v[j]! >= p.v[high]!) high = j;
         }
         for (const j of low === high ? [low] : low < high ? [low, high] : [high, low]) {
-            out.t.push(s.t[j]!);
-            out.v.push(s.v[j]!);
+            out.t.push(p.t[j]!);
+            out.v.push(p.v[j]!);
+        }
+    }
+    return out;
+}
+
+// The greatest of each point, where it was: what is drawn of pauses.
+export function peaks(s: Series, from: number, to: number, max: number): Points {
+    const out: Points = { t: [], v: [] }, first = s.at(from), end = s.at(to), step = Math.max(1, Math.ceil((end - first) / max));
+    for (let i = first; i < end; i += step) {
+        let best = i;
+        for (let j = i + 1; j < Math.min(end, i + step); j++) if (s.max[j]! > s.max[best]!) best = j;
+        out.t.push(s.max[best] === s.v[best] ? s.t[best]! : (s.from[best]! + s.t[best]!) / 2);
+        out.v.push(s.max[best]!);
+    }
+    return out;
+}
+
+// All samples added up, in `bins` equal parts of [from, to]; what a point holds is spread evenly over it.
+export function sums(s: Series, from: number, to: number, bins: number): number[] {
+    const out = new Array<number>(bins).fill(0), width = (to - from) / bins;
+    const place = (t: number) => Math.min(bins - 1, Math.floor((t - from) / width));
+    for (let i = Math.max(0, s.at(from)); i < s.n && s.from[i]! < to; i++) {
+        const sum = s.mean[i]! * s.count[i]!, a = s.from[i]!, b = s.t[i]!;
+        if (!(b > a)) {
+            if (a >= from && a < to) out[place(a)]! += sum;
+            continue;
+        }
+        for (let k = place(Math.max(a, from)); k <= place(Math.min(b, to)); k++) {
+            const inside = Math.min(b, from + (k + 1) * width) - Math.max(a, from + k * width);
+            if (inside > 0) out[k]! += (sum * inside) / (b - a);
         }
     }
     return out;

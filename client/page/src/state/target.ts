@@ -3,15 +3,15 @@
  * target.ts - one target: its newest messages and what they add up to. Mirrors client/state/world_target.c: gauges are the newest
  * message, samples go into series, a newer run clears everything but the state and the health of the stream.
  */
-import { Censuses } from "./census.ts";
+import { type Censuses } from "./census.ts";
+import { type Collection, History } from "./history.ts";
 import { ProfileHistory } from "./profile.ts";
-import { Series } from "./series.ts";
+import type { Series } from "./series.ts";
 import * as w from "./wire.ts";
 import { type Alerts, num, seconds } from "./wire.ts";
 import { type AlertChange, Judgement, logChanges } from "./judge.ts";
 
 export const NOTES_MAX = 512; // newest notes kept live; a report keeps all that it brings
-const COLLECTIONS_MAX = 8192;
 
 export interface Band {
     id: number;
@@ -19,9 +19,6 @@ export interface Band {
     bytes: number; // in the newest census
     stats?: w.BandStats; // of the whole run, when the server knows it
 }
-
-export interface Collection { t: number; pause?: number; generation?: number; major: boolean; copied?: number; slop?: number;
-    fragmentation?: number; balance?: number }
 
 const LIMITS: Record<string, string> = { SOURCE_CGROUP: "cgroup", SOURCE_MAX_HEAP: "-M", SOURCE_MEMORY: "machine", SOURCE_GIVEN: "--limit" };
 // State, health and alerts are the target's own and current without a run, too; all else is of one run.
@@ -39,10 +36,8 @@ export class Target {
     gc: w.Gc | undefined = undefined;
     census: w.Census | undefined = undefined;
     sched: w.Sched | undefined = undefined;
-    series = new Map<string, Series>();
     bands = new Map<number, Band>();
-    censuses = new Censuses();
-    collections: Collection[] = [];
+    past = new History();
     notes: w.Note[] = [];
     notesDropped: number | undefined = undefined;
     stacks = new Map<number, w.Stack>();
@@ -58,6 +53,18 @@ export class Target {
     notesBound = NOTES_MAX;
 
     constructor(readonly daemon: number, readonly name: string) {}
+
+    get series(): Map<string, Series> {
+        return this.past.series;
+    }
+
+    get censuses(): Censuses {
+        return this.past.censuses;
+    }
+
+    get collections(): Collection[] {
+        return this.past.collections;
+    }
 
     get key(): string {
         return this.daemon ? `${this.daemon}:${this.name}` : this.name;
@@ -99,8 +106,9 @@ export class Target {
 
     // From the same target before a new state came: what this page alone has gathered.
     inherit(old: Target): void {
-        const { run, collections, profileHistory, alertLog, alerts } = old;
-        Object.assign(this, { run, collections, profileHistory, alertLog, alerts });
+        const { run, profileHistory, alertLog, alerts } = old;
+        Object.assign(this, { run, profileHistory, alertLog, alerts });
+        this.past.collections = old.past.collections;
     }
 
     private beginRun(run: number): void {
@@ -110,43 +118,14 @@ export class Target {
             publishedWall, notesBound, alerts, alertLog, run });
     }
 
-    seriesOf(name: string): Series {
-        let s = this.series.get(name);
-        if (!s) this.series.set(name, (s = new Series()));
-        return s;
-    }
-
     private applyHeap(heap: w.Heap): void {
-        for (const s of heap.samples ?? []) {
-            if (!s.series) continue;
-            const to = this.seriesOf(seriesName(s.series));
-            const times = s.timesNs ?? [], values = s.values ?? [];
-            for (let i = 0; i < times.length && i < values.length; i++) to.push(Number(times[i]) / 1e9, Number(values[i]));
-        }
+        this.past.takeHeap(heap);
         this.heap = { ...heap, samples: undefined };
     }
 
     private applyGc(gc: w.Gc): void {
-        for (const c of gc.collections ?? []) {
-            const t = seconds(c.endTimeNs);
-            if (t === undefined || this.toldTwice(t)) continue;
-            const copied = num(c.copiedBytes), threads = c.parallelThreads ?? 0, balanced = num(c.parallelBalancedCopiedBytes);
-            this.collections.push({ t, pause: num(c.pauseNs), generation: c.generation, major: c.major ?? false, copied,
-                slop: num(c.slopBytes), fragmentation: num(c.fragmentationBytes),
-                balance: threads > 1 && copied && balanced !== undefined ? balanced / copied : undefined });
-            if (c.pauseNs !== undefined) this.seriesOf("gc_pause").push(t, Number(c.pauseNs));
-        }
-        if (this.collections.length > COLLECTIONS_MAX) this.collections = thinCollections(this.collections);
+        this.past.takeGc(gc);
         this.gc = { ...gc, collections: undefined };
-    }
-
-    // A state repeats the newest collections.
-    private toldTwice(t: number): boolean {
-        for (let i = this.collections.length - 1; i >= 0 && i > this.collections.length - 300; i--) {
-            if (this.collections[i]!.t === t) return true;
-            if (this.collections[i]!.t < t - 10) return false;
-        }
-        return false;
     }
 
     private define(def: w.BandDef): void {
@@ -160,18 +139,16 @@ export class Target {
     }
 
     private applyCensus(c: w.Census): void {
-        const t = seconds(c.timeNs), bands = c.band ?? [], bytes = (c.bytes ?? []).map(Number);
+        const bands = c.band ?? [], bytes = (c.bytes ?? []).map(Number);
         this.census = c;
-        if (t === undefined) return;
+        this.past.takeCensus(c);
+        if (c.timeNs === undefined) return;
         for (const b of this.bands.values()) b.bytes = 0;
         bands.forEach((id, i) => {
             let b = this.bands.get(id);
             if (!b) this.bands.set(id, (b = { id, def: { id, label: `band ${id}` }, bytes: 0 }));
             b.bytes = bytes[i] ?? 0;
         });
-        if (c.unfinished) return; // counted short: shown as the newest, not part of the curves
-        const total = num(c.totalBytes) ?? bytes.reduce((a, b) => a + b, 0);
-        this.censuses.push(num(c.number) ?? this.censuses.n + 1, t, total, bands, bytes);
     }
 
     private applyNotes(n: w.Notes): void {
@@ -189,17 +166,12 @@ export class Target {
 
     // Answers of /api/history for this target.
     applyHistory(items: w.HistoryItem[], again = false): void {
-        this.censuses.seed(items.filter((i) => !i.error && (i.run === undefined || i.run >= this.run)), again);
-        for (const i of items) {
-            if (i.error || (i.run !== undefined && i.run < this.run)) continue;
-            if (i.band !== undefined) {
-                const b = this.bands.get(i.band);
-                if (b && i.stats) b.stats = i.stats;
-            } else if (i.series && i.times) {
-                const p = pointsOf(i);
-                this.seriesOf(i.series).prepend(p.t, p.v);
-                this.eventTime = Math.max(this.eventTime, i.times[i.times.length - 1] ?? 0);
-            }
+        const mine = items.filter((i) => !i.error && (i.run === undefined || i.run >= this.run));
+        this.past.remember(mine, again);
+        for (const i of mine) {
+            const b = i.band === undefined ? undefined : this.bands.get(i.band);
+            if (b && i.stats) b.stats = i.stats;
+            if (i.band === undefined) this.eventTime = Math.max(this.eventTime, i.times?.[i.times.length - 1] ?? 0);
         }
         this.change++;
     }
@@ -225,42 +197,4 @@ export class Target {
         if (m === undefined && c === undefined) return undefined;
         return (m ?? Infinity) <= (c ?? Infinity) ? { bytes: m!, what: "-M" } : { bytes: c!, what: "cgroup" };
     }
-}
-
-export function seriesName(wire: string): string {
-    return wire.replace(/^SERIES_/, "").toLowerCase();
-}
-
-// A point that stands for several samples becomes its least and its greatest.
-function pointsOf(item: w.HistoryItem): { t: number[]; v: number[] } {
-    const t: number[] = [], v: number[] = [], times = item.times!, last = item.last ?? [], ends = item.ends ?? times;
-    times.forEach((at, i) => {
-        const low = item.min?.[i], high = item.max?.[i];
-        const end = ends[i]!;
-        if (low === undefined || high === undefined || low === high) {
-            t.push(end);
-            v.push(last[i]!);
-            return;
-        }
-        // Its last value stands at its end; what it reached else stood before that.
-        const other = last[i]! - low >= high - last[i]! ? low : high, before = Math.max(at, times[i - 1] === undefined ? at : ends[i - 1]!);
-        if (end > before) {
-            t.push(before + (end - before) / 2);
-            v.push(other);
-        }
-        t.push(end);
-        v.push(last[i]!);
-    });
-    return { t, v };
-}
-
-// The older half: of each two collections the longer one stays, majors always.
-function thinCollections(all: Collection[]): Collection[] {
-    const half = all.length >> 1, out: Collection[] = [];
-    for (let i = 0; i < half; i += 2) {
-        const a = all[i]!, b = all[i + 1]!;
-        if (a.major && b.major && out.length < half / 2) out.push(a, b);
-        else out.push((b.major && !a.major) || (a.major === b.major && (b.pause ?? 0) > (a.pause ?? 0)) ? b : a);
-    }
-    return out.concat(all.slice(half + (half % 2)));
 }

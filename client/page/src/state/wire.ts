@@ -129,7 +129,7 @@ export interface BandStats {
 }
 export interface HistoryItem {
     daemon?: number; target: string; run?: number; series?: string; band?: number; label?: string; unit?: string; width?: number;
-    times?: number[]; ends?: number[]; last?: number[]; mean?: number[]; min?: number[]; max?: number[]; stats?: BandStats; error?: string;
+    times?: number[]; ends?: number[]; last?: number[]; mean?: number[]; min?: number[]; max?: number[]; count?: number[]; stats?: BandStats; error?: string;
     thinned?: boolean;
 }
 
