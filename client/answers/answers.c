@@ -153,7 +153,7 @@ static void find_numbers(struct answers *a, const struct evidence *e)
         }
         if (note)
                 (void)hw_utf8_clean(a->note, sizeof(a->note), note->text, strlen(note->text));
-        if (e->where == HW__GROWTH__WHERE__WHERE_OFF_HEAP && e->grows) {
+        if (e->off_heap) {
                 (void)snprintf(a->culprit_text, sizeof(a->culprit_text), "off the heap");
         } else if (e->growing && e->growing->label) {
                 a->culprit = e->growing->band;

@@ -146,6 +146,19 @@ static Hw__Series which(const struct world_target *t, Hw__Series first, Hw__Seri
         return rises(judged(t, second)) || !judged(t, first) ? second : first;
 }
 
+/* Where is not known, but something grows: live data, else what holds them, else all of the process. */
+static Hw__Series rising(const struct world_target *t)
+{
+        static const Hw__Series order[] = { HW__SERIES__SERIES_LIVE, HW__SERIES__SERIES_HEAP_SIZE,
+                                            HW__SERIES__SERIES_BLOCKS_SIZE, HW__SERIES__SERIES_OFF_HEAP,
+                                            HW__SERIES__SERIES_RSS };
+
+        for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++)
+                if (rises(judged(t, order[i])))
+                        return order[i];
+        return judged(t, HW__SERIES__SERIES_LIVE) ? HW__SERIES__SERIES_LIVE : HW__SERIES__SERIES_HEAP_SIZE;
+}
+
 static Hw__Series deciding(const struct world_target *t, Hw__Growth__Where where)
 {
         switch (where) {
@@ -153,8 +166,10 @@ static Hw__Series deciding(const struct world_target *t, Hw__Growth__Where where
                 return which(t, HW__SERIES__SERIES_HEAP_SIZE, HW__SERIES__SERIES_BLOCKS_SIZE);
         case HW__GROWTH__WHERE__WHERE_OFF_HEAP:
                 return which(t, HW__SERIES__SERIES_OFF_HEAP, HW__SERIES__SERIES_RSS);
+        case HW__GROWTH__WHERE__WHERE_LIVE:
+                return HW__SERIES__SERIES_LIVE;
         default:
-                return judged(t, HW__SERIES__SERIES_LIVE) ? HW__SERIES__SERIES_LIVE : HW__SERIES__SERIES_HEAP_SIZE;
+                return rising(t);
         }
 }
 
@@ -171,7 +186,9 @@ static void find_growth(struct evidence *e)
                 e->verdict = HW__VERDICT__VERDICT_STEADY;
         else if (e->where == HW__GROWTH__WHERE__WHERE_UNKNOWN && e->verdict == HW__VERDICT__VERDICT_STEADY)
                 e->verdict = HW__VERDICT__VERDICT_UNKNOWN; /* live data are flat, but something else is in doubt */
-        e->grows = e->verdict >= HW__VERDICT__VERDICT_GROWING;
+        e->grows = e->trend && e->verdict >= HW__VERDICT__VERDICT_GROWING;
+        e->off_heap = e->grows && (e->where == HW__GROWTH__WHERE__WHERE_OFF_HEAP ||
+                                   (!e->where && e->series == HW__SERIES__SERIES_OFF_HEAP));
         if (growth && growth->n_bands) {
                 uint32_t id = growth->bands[0]->band;
 

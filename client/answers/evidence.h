@@ -17,6 +17,7 @@ struct evidence {
         Hw__Series series;                /* whose trend decides */
         const Hw__Trend *trend;           /* that one; NULL: none */
         Hw__Verdict verdict;              /* its verdict, STEADY when nothing grows anywhere */
+        bool off_heap;                    /* what grows is outside of the heap */
         bool grows;                       /* verdict is growing or leak */
         const Hw__GrowingBand *growing;   /* the band that grows most; NULL */
         const Hw__Band *band;             /* what it is; NULL */

@@ -8,6 +8,7 @@
  */
 #include "client/answers/evidence.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -173,7 +174,12 @@ static bool retained(const struct evidence *e)
 
 static bool off_heap(const struct evidence *e)
 {
-        return e->grows && e->where == HW__GROWTH__WHERE__WHERE_OFF_HEAP;
+        return e->off_heap;
+}
+
+static bool growth_unplaced(const struct evidence *e)
+{
+        return e->grows && e->where == HW__GROWTH__WHERE__WHERE_UNKNOWN;
 }
 
 static bool fragmented(const struct evidence *e)
@@ -380,7 +386,7 @@ static void say_addresses(char *text, const struct evidence *e)
 
 static void say_closures(char *text, const struct evidence *e)
 {
-        say(text, "%.100s says what, not where: ", e->growing->label);
+        say(text, "Find where %.100s are made: ", e->growing->label);
         say_place_flags(text, e);
 }
 
@@ -412,6 +418,16 @@ static void say_off_heap(char *text, const struct evidence *e)
         say(text,
             "No heap profile can show this: look at C libraries, mmap and mallocBytes without free, for example "
             "with heaptrack or bpftrace");
+}
+
+static void say_unplaced(char *text, const struct evidence *e)
+{
+        if (advised(e, HW_ADVICE_FEW_MAJOR) || !has_profile(e))
+                say(text,
+                    "Let it collect now and then, so that live data are known: a heap profile does at each census "
+                    "(+RTS -hT -i10), performMajorGC too");
+        else
+                say(text, "Wait: where it grows shows with the next collections");
 }
 
 static void say_fragmented(char *text, const struct evidence *e)
@@ -517,6 +533,7 @@ static const struct advice {
         { "spread", spread, say_spread },
         { "retention", retained, say_retained },
         { "off-heap", off_heap, say_off_heap },
+        { "unplaced", growth_unplaced, say_unplaced },
         { "connection-lost", connection_lost, say_connection_lost },
         { "fragmentation", fragmented, say_fragmented },
         { "collections", collects_much, say_collects_much },
@@ -546,12 +563,18 @@ const char *advice_name(const struct evidence *e)
         return find(e)->name;
 }
 
+/* Every advice begins with a word of its own, never with a label. */
 void answer_next(struct target_answer *a, const struct evidence *e)
 {
-        if (e->grows && e->ending >= ENDED_BADLY && e->ending <= LOST)
-                say(a->text, "Before it runs again: ");
-        else if (e->verdict == HW__VERDICT__VERDICT_GROWING)
-                say(a->text, "If it goes on: ");
-        find(e)->say(a->text, e);
-        a->tone = strcmp(find(e)->name, "nothing") && strcmp(find(e)->name, "kept") ? ANSWER_WARN : ANSWER_DIM;
+        const struct advice *found = find(e);
+        const char *before = e->grows && e->ending >= ENDED_BADLY && e->ending <= LOST ? "Before it runs again: "
+                             : e->verdict == HW__VERDICT__VERDICT_GROWING && !e->over  ? "If it goes on: "
+                                                                                       : "";
+        size_t n = strlen(before);
+
+        say(a->text, "%s", before);
+        found->say(a->text, e);
+        if (n)
+                a->text[n] = (char)tolower((unsigned char)a->text[n]);
+        a->tone = found->say == say_nothing || found->say == say_kept ? ANSWER_DIM : ANSWER_WARN;
 }

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "heapwatch/text.h"
+#include "proto/base/rate.h"
+
 /* ------------------------------------------------------------------- since */
 
 static uint64_t apart(uint64_t a, uint64_t b)
@@ -72,35 +75,44 @@ void answer_since(struct target_answer *a, const struct evidence *e)
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
 
         if (e->grows) {
-                at(a, "growth began at ", e->trend->has_onset_ns, e->trend->onset_ns);
+                at(a, "Growth began at ", e->trend->has_onset_ns, e->trend->onset_ns);
                 if (a->has_time)
                         say_note(a, e);
         } else if (e->ending >= ENDED_BADLY && e->ending <= LOST) {
-                at(a, "the newest event is of ", t->event_time_ns > 0, t->event_time_ns);
+                at(a, "Its newest event is of ", t->event_time_ns > 0, t->event_time_ns);
         } else if (e->verdict == HW__VERDICT__VERDICT_STEADY) {
-                at(a, "steady since ", e->trend && e->trend->has_since_ns, e->trend ? e->trend->since_ns : 0);
+                at(a, "Steady since ", e->trend && e->trend->has_since_ns, e->trend ? e->trend->since_ns : 0);
         } else {
-                at(a, "watched since ", run && run->has_first_time_ns, run ? run->first_time_ns : 0);
+                at(a, "Watched since ", run && run->has_first_time_ns, run ? run->first_time_ns : 0);
         }
 }
 
 /* ------------------------------------------------------------- what grows */
 
-static void say_others(struct target_answer *a, const struct evidence *e)
+static void say_rate_of(struct target_answer *a, const Hw__GrowingBand *band, struct rate_unit unit)
+{
+        char number[HW_NUMBER_MAX];
+
+        say(a->text, "%s%s", band->slope >= 0 ? "+" : "", rate_text(number, sizeof(number), unit, band->slope));
+}
+
+static void say_others(struct target_answer *a, const struct evidence *e, struct rate_unit unit)
 {
         const Hw__Growth *g = e->t->trend_state->growth;
 
         for (size_t i = 1; i < g->n_bands && i < 3; i++) {
                 say(a->text, "%s%.80s", i == 1 ? "; then " : ", ", g->bands[i]->label ? g->bands[i]->label : "?");
-                if (g->bands[i]->has_slope) {
-                        say(a->text, " ");
-                        say_rate(a->text, g->bands[i]->slope, false, 0, 0);
-                }
+                if (!g->bands[i]->has_slope)
+                        continue;
+                say(a->text, " (");
+                say_rate_of(a, g->bands[i], unit);
+                say(a->text, ")");
         }
 }
 
 static void say_growing_band(struct target_answer *a, const struct evidence *e)
 {
+        const struct rate_unit unit = rate_unit(e->growing->slope);
         size_t before;
 
         say(a->text, "%.200s", e->growing->label ? e->growing->label : "a band without a label");
@@ -114,10 +126,10 @@ static void say_growing_band(struct target_answer *a, const struct evidence *e)
         if (e->growing->has_bytes)
                 say_bytes(a->text, e->growing->bytes);
         if (e->growing->has_slope) {
-                say(a->text, ", %s", e->growing->slope >= 0 ? "+" : "");
-                say_rate(a->text, e->growing->slope, false, 0, 0);
+                say(a->text, ", ");
+                say_rate_of(a, e->growing, unit);
         }
-        say_others(a, e);
+        say_others(a, e, unit);
 }
 
 void answer_grows(struct target_answer *a, const struct evidence *e)
@@ -125,13 +137,12 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
         const struct world_target *t = e->t;
         bool profiled = t->census || t->n_bands;
 
-        if (e->growing && e->where != HW__GROWTH__WHERE__WHERE_OFF_HEAP) {
+        if (e->growing && !e->off_heap) {
                 a->tone = e->growing->verdict == HW__VERDICT__VERDICT_LEAK ? ANSWER_BAD : ANSWER_WARN;
                 say_growing_band(a, e);
         } else if (!profiled) {
                 a->tone = e->grows ? ANSWER_WARN : ANSWER_DIM;
-                say(a->text, e->where == HW__GROWTH__WHERE__WHERE_OFF_HEAP ? "Nothing on the Haskell heap"
-                                                                           : "Not known: there is no heap profile");
+                say(a->text, e->off_heap ? "Nothing on the Haskell heap" : "Not known: there is no heap profile");
         } else if (e->largest) {
                 say(a->text, "%s; the largest is %.160s with ",
                     e->grows     ? "No band by itself"
@@ -146,10 +157,35 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
 
 /* ------------------------------------------------------------------- where */
 
+/* The newest of a series' statistics: what a program that is gone had last. */
+static bool last_of(const struct world_target *t, Hw__Series series, uint64_t *ret)
+{
+        const Hw__Trend *trend = t->trends[series];
+
+        for (size_t i = trend ? trend->n_windows : 0; i-- > 0;) {
+                if (!trend->windows[i]->has_last || !(trend->windows[i]->last >= 0))
+                        continue;
+                *ret = (uint64_t)trend->windows[i]->last;
+                return true;
+        }
+        return false;
+}
+
+static bool rss_of(const struct world_target *t, uint64_t *ret)
+{
+        const Hw__Process *p = t->heap ? t->heap->process : NULL;
+
+        if (!p || !p->has_rss_bytes)
+                return last_of(t, HW__SERIES__SERIES_RSS, ret);
+        *ret = p->rss_bytes;
+        return true;
+}
+
 static void say_sizes(struct target_answer *a, const struct world_target *t)
 {
         const Hw__Heap *h = t->heap;
-        const Hw__Process *p = h ? h->process : NULL;
+        uint64_t rss = 0;
+        bool has_rss = rss_of(t, &rss);
         const struct {
                 const char *what;
                 bool known;
@@ -157,7 +193,7 @@ static void say_sizes(struct target_answer *a, const struct world_target *t)
         } sizes[] = {
                 { "live", h && h->has_live_bytes, h ? h->live_bytes : 0 },
                 { "heap", h && h->has_heap_size_bytes, h ? h->heap_size_bytes : 0 },
-                { "RSS", p && p->has_rss_bytes, p ? p->rss_bytes : 0 },
+                { "RSS", has_rss, rss },
         };
         bool first = true;
 
@@ -188,6 +224,10 @@ void answer_where(struct target_answer *a, const struct evidence *e)
                 say(a->text, "Nowhere");
                 break;
         default:
+                if (e->off_heap)
+                        say(a->text, "Off the heap: C code, FFI, malloc; whether live data grow too is not known");
+                else if (e->grows)
+                        say(a->text, "Not known yet");
                 break;
         }
         a->tone = e->grows ? ANSWER_WARN : ANSWER_DIM;
@@ -257,7 +297,10 @@ void answer_until(struct target_answer *a, const struct evidence *e)
         if (e->limit && e->limit->has_low_ns) {
                 say_limit(a, e);
         } else if (s && s->has_limit_bytes) {
-                say(a->text, e->grows ? "Not in sight at this rate: %s is " : "No end in sight: %s is ",
+                say(a->text,
+                    e->over    ? "It was not met: %s is "
+                    : e->grows ? "No time is known: %s is "
+                               : "No end in sight: %s is ",
                     limit_words(s->has_limit_source, s->limit_source));
                 say_bytes(a->text, s->limit_bytes);
         } else {

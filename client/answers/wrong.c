@@ -2,6 +2,7 @@
 /* wrong.c - is anything wrong, and what: how it ended first, then the verdict, then what else fires. */
 #include "client/answers/evidence.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "proto/base/severity.h"
@@ -130,7 +131,7 @@ void answer_wrong(struct target_answer *a, const struct evidence *e)
                         struct target_answer before = { .tone = ANSWER_DIM };
 
                         say_growth(&before, e);
-                        say(a->text, ". Before: %s", before.text);
+                        say(a->text, ". Before: %c%s", tolower((unsigned char)before.text[0]), before.text + 1);
                 }
         } else if (e->ending == AWAITED && !e->t->run) {
                 say(a->text, "Nothing to see yet: %s", e->detail[0] ? e->detail : "its log is awaited");

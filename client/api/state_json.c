@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 
+#include "client/api/answers_json.h"
 #include "proto/base/clock.h"
 #include "proto/wire/json.h"
 
@@ -242,6 +243,7 @@ static void print_target(struct printer *p, const struct world_target *t)
                 print_profile(p, t);
         if (wanted(p, t, HW__KIND__KIND_TICKY))
                 print_ticky(p, t);
+        answers_print(p->to, t, p->source->live, wanted(p, t, HW__KIND__KIND_BAND));
 }
 
 static void print_updates(struct printer *p)

@@ -42,29 +42,44 @@ void pieces_clear(struct pieces *p)
         pieces_init(p);
 }
 
+static bool add_text(struct pieces *all, const struct piece *of, const char *text, size_t size)
+{
+        struct piece *p = calloc(1, sizeof(*p) + size);
+
+        if (!p)
+                return false;
+        *p = *of;
+        p->size = size;
+        memcpy(p->text, text, size);
+        *all->last = p;
+        all->last = &p->next;
+        all->bytes += size;
+        return true;
+}
+
 static bool add(struct pieces *all, size_t daemon, const Hw__Update *u, bool instead)
 {
-        struct piece *p = NULL;
+        struct piece of = { .daemon = daemon, .kind = hw_update_kind(u), .instead = instead };
         struct document d;
+        bool good = false;
 
+        (void)snprintf(of.target, sizeof(of.target), "%s", u->target ? u->target : "");
         document_open(&d);
         if (d.to)
                 state_print_update(&(struct json_out){ .to = d.to }, daemon, u);
         if (document_close(&d))
-                p = calloc(1, sizeof(*p) + d.size);
-        if (p) {
-                p->daemon = daemon;
-                p->kind = hw_update_kind(u);
-                p->instead = instead;
-                (void)snprintf(p->target, sizeof(p->target), "%s", u->target ? u->target : "");
-                p->size = d.size;
-                memcpy(p->text, d.text, d.size);
-                *all->last = p;
-                all->last = &p->next;
-                all->bytes += d.size;
-        }
+                good = add_text(all, &of, d.text, d.size);
         document_done(&d);
-        return p != NULL;
+        return good;
+}
+
+/* Bands are the large message that a browser either wants or does not, whatever else it says. */
+bool pieces_add_text(struct pieces *p, size_t daemon, const char *target, const char *text, size_t size, bool instead)
+{
+        struct piece of = { .daemon = daemon, .kind = HW__KIND__KIND_BAND, .instead = instead };
+
+        (void)snprintf(of.target, sizeof(of.target), "%s", target);
+        return add_text(p, &of, text, size);
 }
 
 /* The part of a message of trends that all get. */

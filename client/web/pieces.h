@@ -23,6 +23,9 @@ void pieces_clear(struct pieces *p);
    False: out of memory, and some browser may miss it. */
 bool pieces_add(struct pieces *p, size_t daemon, const Hw__Update *update);
 
+/* A printed element about a target: for those who want its large messages, or (`instead`) for all others. */
+bool pieces_add_text(struct pieces *p, size_t daemon, const char *target, const char *text, size_t size, bool instead);
+
 /* Writes what `detail` wants as a JSON array. False: there is nothing in it, and nothing was written. */
 bool pieces_print(const struct pieces *p, struct json_out *j, const struct detail *detail, const struct world *v);
 

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "client/web/answer.h"
+#include "client/web/answered.h"
 #include "client/web/pieces.h"
 
 struct stream {
@@ -31,12 +32,13 @@ struct stream {
 struct streams {
         const struct state_source *source;
         struct connections *connections;
-        struct event *tick, *alive;
+        struct event *tick, *second, *alive;
         struct stream *first;
         size_t n;
         struct pieces pieces; /* gathered since the last tick */
-        uint64_t id;          /* of the newest event */
-        bool said;            /* something was sent since the last "alive" */
+        struct answered answered;
+        uint64_t id; /* of the newest event */
+        bool said;   /* something was sent since the last "alive" */
         bool ended;
         const char *end_reason;
 };
@@ -174,6 +176,28 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
         flush(arg);
 }
 
+/* Something cannot be told as it happened. */
+static void all_behind(struct streams *all)
+{
+        for (struct stream *s = all->first; s; s = s->next)
+                s->behind = true;
+}
+
+/* The answers follow from the state, which changes ten times as often. */
+static void gather_answers(struct streams *all)
+{
+        if (all->first && !answered_gather(&all->answered, all->source->world, all->source->live, &all->pieces))
+                all_behind(all);
+}
+
+static void on_second(evutil_socket_t fd, short what, void *arg)
+{
+        (void)fd;
+        (void)what;
+        gather_answers(arg);
+        flush(arg);
+}
+
 /* A comment when nothing was said, so that both ends notice a dead connection; also for those that lag behind. */
 static void on_alive(evutil_socket_t fd, short what, void *arg)
 {
@@ -244,13 +268,6 @@ void streams_begin(struct streams *all, struct evhttp_request *req, const struct
 
 /* ---------------------------------------------------------------- what happened */
 
-/* Something cannot be told as it happened. */
-static void all_behind(struct streams *all)
-{
-        for (struct stream *s = all->first; s; s = s->next)
-                s->behind = true;
-}
-
 void streams_update(struct streams *all, size_t daemon, const Hw__Update *u)
 {
         static const struct timeval tenth = { 0, 100000 };
@@ -300,6 +317,7 @@ void streams_forget(struct streams *all, size_t daemon)
 
 void streams_end(struct streams *all, const char *reason)
 {
+        gather_answers(all);
         flush(all);
         all->ended = true;
         all->end_reason = reason;
@@ -310,7 +328,7 @@ void streams_end(struct streams *all, const char *reason)
 
 struct streams *streams_new(struct event_base *base, const struct state_source *source, struct connections *connections)
 {
-        static const struct timeval seconds = { 5, 0 };
+        static const struct timeval seconds = { 5, 0 }, second = { 1, 0 };
         struct streams *all = calloc(1, sizeof(*all));
 
         if (!all)
@@ -320,7 +338,9 @@ struct streams *streams_new(struct event_base *base, const struct state_source *
         pieces_init(&all->pieces);
         all->tick = evtimer_new(base, on_tick, all);
         all->alive = event_new(base, -1, EV_PERSIST, on_alive, all);
-        if (!all->tick || !all->alive || event_add(all->alive, &seconds))
+        all->second = event_new(base, -1, EV_PERSIST, on_second, all);
+        if (!all->tick || !all->alive || !all->second || event_add(all->alive, &seconds) ||
+            event_add(all->second, &second))
                 streams_destroy(&all);
         return all;
 }
@@ -339,10 +359,13 @@ void streams_destroy(struct streams **all)
                 s = next;
         }
         pieces_clear(&(*all)->pieces);
+        answered_done(&(*all)->answered);
         if ((*all)->tick)
                 event_free((*all)->tick);
         if ((*all)->alive)
                 event_free((*all)->alive);
+        if ((*all)->second)
+                event_free((*all)->second);
         free(*all);
         *all = NULL;
 }

@@ -19,7 +19,7 @@ from harness import BUILD, LOGS, VALGRIND, Daemon, client, pb, piped, private_di
 from live_log import LiveLog
 from web_browser import Browser, Web
 
-PAGES = ["overview", "heap", "detail", "gc", "time", "threads", "notes", "alerts", "stream", "compare"]
+PAGES = ["target", "overview", "heap", "detail", "gc", "time", "threads", "notes", "alerts", "stream", "compare"]
 FILES = {"info": "leaky-hi-ghc9103", "cost": "cc-hc-ghc9103", "time": "cc-p-ghc9103", "ticky": "ticky-ghc9103",
          "parallel": "parallel-full-ghc9103", "nonmoving": "nonmoving-census-ghc9103"}
 

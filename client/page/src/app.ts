@@ -14,6 +14,7 @@ export class App {
     options: Options = {};
     meta: ReportMeta | undefined; // of a report
     histories: Histories | undefined; // live only
+    private home: string | undefined;
     private frozen = new Map<string, number>(); // while paused: newest event time by target
 
     constructor(readonly view: View, readonly route: Route) {}
@@ -22,6 +23,20 @@ export class App {
     target(): Target | undefined {
         const name = this.route.get("target");
         return this.view.targets.get(name) ?? (name ? undefined : this.view.sorted()[0]);
+    }
+
+    // A report, or a server that shows finished files: the whole of each log, in its own time.
+    get finished(): boolean {
+        return !!this.meta || this.view.server.live === false;
+    }
+
+    // The page that is shown: of an address that names none the one that says most.
+    get page(): string {
+        if (this.route.page) return this.route.page;
+        const n = this.view.targets.size, named = !!this.route.get("target");
+        if (this.finished) return n === 2 && !named ? "compare" : n > 2 && !named ? "overview" : "target";
+        if (n) this.home ??= n > 1 && !named ? "overview" : "target"; // nobody is moved when another target comes
+        return this.home ?? (named ? "target" : "overview");
     }
 
     get paused(): boolean {
@@ -38,7 +53,7 @@ export class App {
     }
 
     get rangeText(): string {
-        return this.route.get("range", this.meta ? "all" : "15m");
+        return this.route.get("range", this.finished ? "all" : "15m");
     }
 
     range(t: Target): Span {
@@ -59,8 +74,12 @@ export class App {
 
     // Unix seconds of event time 0 when the axis shows the clock.
     clockStart(t: Target): number | undefined {
-        const choice = this.route.get("time", this.meta ? "run" : "clock");
-        return choice === "clock" ? t.start : undefined;
+        return this.clock === "clock" ? t.start : undefined;
+    }
+
+    // The one clock of all that is shown: "clock", or "run": since the program began.
+    get clock(): string {
+        return this.route.get("time", this.finished ? "run" : "clock");
     }
 }
 

@@ -8,7 +8,7 @@ import { firstQuestion, historyAddress, streamAddress } from "./api/questions.ts
 import { parseStanding, slidingWidth } from "./range.ts";
 
 const m = /^#\/([a-z-]*)(?:\?(.*))?$/.exec(location.hash), values = new URLSearchParams(m?.[2] ?? "");
-const page = m?.[1] || "overview", target = page === "overview" || page === "compare" ? "" : values.get("target") ?? "";
+const page = m?.[1] || (values.get("target") ? "target" : "overview"), target = page === "overview" || page === "compare" ? "" : values.get("target") ?? "";
 
 const early: Early = { kept: [] }, live = !document.getElementById("data");
 if (live && target) { // first: the server has to ask the daemon for it

@@ -7,7 +7,7 @@
 const VALUE_MAX = 2000; // characters of one value
 
 export class Route {
-    page = "overview";
+    page = ""; // "": none is named
     private values = new Map<string, string>();
     private listeners: (() => void)[] = [];
 
@@ -58,7 +58,7 @@ export class Route {
 
     private read(): void {
         const m = /^#\/([a-z-]*)(?:\?(.*))?$/.exec(location.hash);
-        this.page = m?.[1] || "overview";
+        this.page = m?.[1] ?? "";
         this.values = new Map();
         for (const [k, v] of new URLSearchParams(m?.[2] ?? "")) this.values.set(k, v.slice(0, VALUE_MAX));
     }

@@ -19,6 +19,7 @@ import { elapsed } from "./units.ts";
 import { showState } from "./widgets/facts.ts";
 import { saveBlob } from "./widgets/save.ts";
 
+const OF_ALL = new Set(["overview", "alerts", "compare"]); // pages of all targets
 const DRAW_MS = 500;
 const PATIENCE_MS = 200; // for the first data, before an empty page is drawn
 const FIRST = 10, FIRST_MS = 15; // the first drawings follow each other at once: the first picture must not wait
@@ -54,7 +55,8 @@ export class Shell {
             h("header", {},
                 h("div", { class: "top" }, h("h1", {}, h("a", { href: "#/overview" }, "heapwatch")), this.targets, this.state,
                     h("span", { class: "spacer" }), this.ranges, this.pause,
-                    h("button", { onclick: () => void this.save(), title: "The whole page with its data, in one file" }, "Save report"), theme),
+                    h("span", { class: "seldom" }, h("button", { onclick: () => void this.save(), title: "The whole page with its data, in one file" }, "Save report"), theme),
+                    h("button", { class: "show-seldom", "aria-label": "More", onclick: (e: Event) => (e.currentTarget as HTMLElement).parentElement!.classList.toggle("all") }, "⋯")),
                 this.tabs),
             this.banner, this.announced, this.main];
         for (const p of pages) {
@@ -112,7 +114,8 @@ export class Shell {
         this.drawn = performance.now();
         this.address = location.hash;
         if (!this.frames++) this.root.replaceChildren(...this.parts);
-        const { route } = this.app, known = pages.find((p) => p.name === route.page) ?? pages[0]!;
+        if (this.choose()) return;
+        const known = pages.find((p) => p.name === this.app.page) ?? pages[0]!;
         const wanted = this.follow();
         if (this.pageName !== known.name || !this.page) {
             this.page?.done?.();
@@ -129,22 +132,32 @@ export class Shell {
         }
     }
 
+    // A page of one target, of several, and the address names none: the one with which most is wrong, and from now on that one.
+    private choose(): boolean {
+        const { route, view, page, finished } = this.app;
+        if (route.get("target") || view.targets.size < 2 || OF_ALL.has(page) || (finished && this.live && !this.live.ended)) return false;
+        const worst = view.worst();
+        if (!worst?.answers) return false;
+        route.set({ target: worst.key }); // draws
+        return true;
+    }
+
     // Which targets are wanted in detail, and the past of each.
     private follow(): string[] {
         if (!this.live) return [];
-        const { route, view, histories } = this.app, wanted: string[] = [];
-        if (route.page !== "overview") {
+        const { route, view, histories, page } = this.app, wanted: string[] = [];
+        if (page !== "overview") {
             const name = route.get("target") || this.app.target()?.key;
             if (name) wanted.push(name);
         }
-        if (route.page === "compare") {
+        if (page === "compare") {
             for (const side of ["a", "b"] as const) {
                 const k = sideKey(this.app, side);
                 if (view.targets.has(k) && !wanted.includes(k)) wanted.push(k);
             }
         }
-        this.live.follow(wanted, route.page === "detail");
-        for (const k of wanted) histories?.open(route.page, k, view.targets.get(k)?.run, slidingWidth(this.app.rangeText));
+        this.live.follow(wanted, page === "detail");
+        for (const k of wanted) histories?.open(page, k, view.targets.get(k)?.run, slidingWidth(this.app.rangeText));
         return wanted;
     }
 

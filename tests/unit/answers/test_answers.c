@@ -168,7 +168,7 @@ static void a_steady_program_has_nothing_wrong(void **state)
         assert_string_equal(a.word, "steady");
         assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_GOOD);
         says(&a, QUESTION_WRONG, "No: memory shows no lasting growth");
-        says(&a, QUESTION_SINCE, "steady since <T>");
+        says(&a, QUESTION_SINCE, "Steady since <T>");
         says(&a, QUESTION_GROWS, "No band; the largest is Main.CartItem with 40.0 MiB");
         says(&a, QUESTION_WHERE, "Nowhere: live 42.0 MiB, heap 90.0 MiB");
         says(&a, QUESTION_UNTIL, "No limit is known");
@@ -207,7 +207,7 @@ static void a_leak_is_told_from_end_to_end(void **state)
         assert_int_equal(a.answer[QUESTION_WRONG].tone, ANSWER_BAD);
         says(&a, QUESTION_WRONG, "A leak: live data grows by 912 KiB/s");
         says(&a, QUESTION_WRONG, "does not slow down");
-        says(&a, QUESTION_SINCE, "growth began at <T>, 20.0 ms after the marker “cache on”");
+        says(&a, QUESTION_SINCE, "Growth began at <T>, 20.0 ms after the marker “cache on”");
         assert_int_equal(a.answer[QUESTION_SINCE].time_ns, 5 * MINUTE);
         says(&a, QUESTION_GROWS,
              "Main.CartItem (type CartItem, module Main, src/Main.hs:12:3-20): 40.0 MiB, +880 KiB/s");
@@ -273,7 +273,7 @@ static void where_decides_whose_verdict_is_shown(void **state)
         m.nonmoving.has_cycles = 1;
         m.nonmoving.cycles = 3;
         a = asked(&m);
-        says(&a, QUESTION_NEXT, "If it goes on: The nonmoving heap does not compact");
+        says(&a, QUESTION_NEXT, "If it goes on: the nonmoving heap does not compact");
 
         m.t.trends[HW__SERIES__SERIES_OFF_HEAP] = &m.off_heap;
         verdict_of(&m.off_heap, HW__VERDICT__VERDICT_LEAK, 1 << 20);
@@ -284,7 +284,21 @@ static void where_decides_whose_verdict_is_shown(void **state)
         says(&a, QUESTION_WRONG, "memory outside of the heap grows by 1.00 MiB/s");
         assert_string_equal(advice(&m), "off-heap");
 
-        m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN; /* live is flat, the rest has not shown */
+        m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN; /* resident memory grows, where has not shown */
+        m.t.trends[HW__SERIES__SERIES_HEAP_SIZE] = NULL;
+        a = asked(&m);
+        assert_string_equal(a.word, "leak");
+        says(&a, QUESTION_WRONG, "memory outside of the heap grows");
+        says(&a, QUESTION_WHERE, "whether live data grow too is not known");
+        assert_string_equal(advice(&m), "off-heap");
+        m.t.trends[HW__SERIES__SERIES_RSS] = &m.off_heap;
+        m.t.trends[HW__SERIES__SERIES_OFF_HEAP] = NULL;
+        a = asked(&m);
+        says(&a, QUESTION_WRONG, "resident memory grows");
+        says(&a, QUESTION_WHERE, "Not known yet: live 42.0 MiB");
+        assert_string_equal(advice(&m), "unplaced");
+        m.t.trends[HW__SERIES__SERIES_RSS] = NULL;
+        m.t.trends[HW__SERIES__SERIES_OFF_HEAP] = NULL; /* live is flat, the rest has not shown */
         a = asked(&m);
         assert_string_equal(a.word, "unknown");
         says(&a, QUESTION_WRONG, "whether other memory does has not shown yet");
@@ -308,7 +322,7 @@ static void how_it_ended_comes_first(void **state)
         assert_string_equal(a.word, "killed");
         assert_int_equal(a.tone, ANSWER_BAD);
         says(&a, QUESTION_WRONG, "It was killed by signal 9 (SIGKILL)");
-        says(&a, QUESTION_SINCE, "the newest event is of <T>");
+        says(&a, QUESTION_SINCE, "Its newest event is of <T>");
         assert_string_equal(advice(&m), "killed");
 
         leak_live(&m);
@@ -317,8 +331,8 @@ static void how_it_ended_comes_first(void **state)
         m.state.exit_signal = 9;
         m.state.detail = (char *)"killed by signal 9 (SIGKILL)";
         a = asked(&m);
-        says(&a, QUESTION_WRONG, "It was killed by signal 9 (SIGKILL). Before: A leak: live data grew by 912 KiB/s");
-        says(&a, QUESTION_SINCE, "growth began at <T>");
+        says(&a, QUESTION_WRONG, "It was killed by signal 9 (SIGKILL). Before: a leak: live data grew by 912 KiB/s");
+        says(&a, QUESTION_SINCE, "Growth began at <T>");
         says(&a, QUESTION_NEXT, "Before it runs again: ");
         assert_string_equal(answers_headline(text, sizeof(text), &a, "5m 00s"),
                             "killed, leak: +912 KiB/s since 5m 00s, Main.CartItem");
@@ -385,7 +399,8 @@ static void advice_follows_the_profile(void **state)
         } cases[] = {
                 { HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE, "THUNK_2_0", "thunks", "Unevaluated work" },
                 { HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE, "ARR_WORDS", "byte-arrays", "copy it" },
-                { HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE, "CONSTR", "closures", "CONSTR says what, not where" },
+                { HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE, "CONSTR", "closures",
+                  "Find where CONSTR are made: compile with" },
                 { HW__BREAKDOWN__BREAKDOWN_COST_CENTRE_STACK, "Main.insert;Main.loop", "stack",
                   "Look at Main.insert:" },
                 { HW__BREAKDOWN__BREAKDOWN_MODULE, "Data.Map", "module", "-hmData.Map" },

@@ -35,6 +35,7 @@ export function historyAddress(q: HistoryQuery): string {
 }
 
 export const SERIES = ["live", "heap_size", "blocks_size", "rss", "cgroup", "gc_pause", "slop", "fragmentation", "copied"];
+const HEAP_SERIES = ["live", "heap_size", "blocks_size", "rss"];
 export const TOTAL = 0; // as the number of a band: all of them together
 const FIRST_TOP = 20;
 export const FIRST_POINTS = 120;
@@ -42,5 +43,6 @@ export const FIRST_POINTS = 120;
 // No more than the first picture of a target shows on this page. `sliding`: seconds that it looks back; undefined: all.
 export function firstQuestion(page: string, key: string, sliding: number | undefined): HistoryQuery {
     const range = { from: sliding && -sliding, points: FIRST_POINTS };
+    if (page === "target") return { target: key, series: HEAP_SERIES, bands: [TOTAL], top: FIRST_TOP, ...range };
     return page === "heap" ? { target: key, bands: [TOTAL], top: FIRST_TOP, ...range } : { target: key, series: SERIES, ...range };
 }

@@ -36,7 +36,8 @@ function updatesOf(t: Target): Tagged[] {
         { ticky: { counters: [...t.ticky.values()] } },
         { trends: t.trends.all() }, { alerts: t.alerts },
     ];
-    return bodies.filter((b) => Object.values(b)[0] !== undefined).map((b) => ({ daemon: t.daemon, update: { ...head, ...b } }));
+    const answers = t.answers ? [{ daemon: t.daemon, answers: t.answers }] : [];
+    return [...bodies.filter((b) => Object.values(b)[0] !== undefined).map((b) => ({ daemon: t.daemon, update: { ...head, ...b } })), ...answers];
 }
 
 function historyOf(t: Target): HistoryItem[] {

@@ -11,10 +11,12 @@ import { heap } from "./heap.ts";
 import { notes } from "./notes.ts";
 import { overview } from "./overview.ts";
 import { stream } from "./stream.ts";
+import { target } from "./target.ts";
 import { threads } from "./threads.ts";
 import { time } from "./time.ts";
 
 export const pages: { name: string; title: string; make: (app: App) => Page }[] = [
+    { name: "target", title: "Target", make: target },
     { name: "overview", title: "Overview", make: overview },
     { name: "heap", title: "Heap", make: heap },
     { name: "detail", title: "Detail", make: detail },

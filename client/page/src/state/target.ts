@@ -47,6 +47,7 @@ export class Target {
     ticky = new Map<string, w.TickyCounter>();
     trends = new Judgement();
     alerts: Alerts | undefined = undefined; // outlives runs
+    answers: w.Answers | undefined = undefined;
     alertLog: AlertChange[] = [];
     history: Set<string> = new Set(); // what was asked for: "series" names
     change = 0; // rises with each change of anything
@@ -84,6 +85,13 @@ export class Target {
         if (wall !== undefined && !(wall < (this.publishedWall ?? 0))) this.publishedWall = wall;
         this.change++;
         this.body(u);
+    }
+
+    // Of a run that has not begun here yet, or is over, they would be of other numbers.
+    answer(a: w.Answers): void {
+        if ((a.run ?? 0) < this.run) return;
+        this.answers = a;
+        this.change++;
     }
 
     private body(u: w.Update): void {

@@ -25,7 +25,7 @@ export class View {
         this.server = state.server;
         this.daemons = new Map(state.daemons.map((d) => [d.daemon, d]));
         this.targets = new Map();
-        const runs = new Map(state.updates.filter((u) => u.update.targetState).map((u) => [key(u), u.update.run]));
+        const runs = new Map(state.updates.filter((u) => u.update?.targetState).map((u) => [key(u), u.update?.run]));
         for (const [k, t] of old) {
             if (!runs.has(k) || runs.get(k) !== t.run) continue;
             const fresh = this.born(t.daemon, t.name);
@@ -52,6 +52,8 @@ export class View {
 
     private one(tagged: Tagged): void {
         const u = tagged.update, daemon = tagged.daemon ?? 0;
+        if (tagged.answers) this.targets.get(key(tagged))?.answer(tagged.answers);
+        if (!u) return;
         if (u.daemon) {
             this.daemons.set(daemon, { ...this.daemons.get(daemon), daemon, state: u.daemon });
             return;
@@ -88,11 +90,18 @@ export class View {
         this.change++;
     }
 
+    // What is wrong first; within one rank what grows most.
+    worst(): Target | undefined {
+        const rank = (t: Target) => t.answers?.rank ?? -1, grows = (t: Target) => t.answers?.slope ?? 0;
+        return this.sorted().sort((a, b) => rank(b) - rank(a) || grows(b) - grows(a))[0];
+    }
+
     sorted(): Target[] {
         return [...this.targets.values()].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.daemon - b.daemon));
     }
 }
 
 function key(u: Tagged): string {
-    return u.daemon ? `${u.daemon}:${u.update.target}` : u.update.target ?? "";
+    const name = u.update?.target ?? u.answers?.target ?? "";
+    return u.daemon ? `${u.daemon}:${name}` : name;
 }

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/api/answers_json.h"
+
+#include "client/answers/answers.h"
+
+static void put_text(struct json_out *j, const char *key, const char *text)
+{
+        if (!text[0])
+                return;
+        json_key(j, key);
+        json_text(j, text);
+}
+
+static void put_answer(struct json_out *j, enum target_question q, const struct target_answer *a)
+{
+        json_line(j);
+        json_open(j, '{');
+        put_text(j, "key", question_key(q));
+        put_text(j, "question", question_text(q));
+        put_text(j, "tone", answer_tone_name(a->tone));
+        put_text(j, "text", a->text);
+        if (a->has_time) {
+                json_key(j, "timeNs");
+                json_u64_string(j, a->time_ns);
+        }
+        put_text(j, "after", a->after);
+        json_close(j, '}');
+}
+
+static void put_summary(struct json_out *j, const struct answers *a)
+{
+        put_text(j, "word", a->word);
+        put_text(j, "tone", answer_tone_name(a->tone));
+        json_key(j, "rank");
+        json_i64(j, a->rank);
+        if (a->has_slope) {
+                json_key(j, "slope");
+                json_short(j, a->slope);
+        }
+        if (a->has_onset) {
+                json_key(j, "onsetNs");
+                json_u64_string(j, a->onset_ns);
+        }
+        if (a->has_limit) {
+                json_key(j, "limitInNs");
+                json_u64_string(j, a->limit_ns);
+        }
+        if (a->culprit) {
+                json_key(j, "band");
+                json_u64(j, a->culprit);
+        }
+        put_text(j, "culprit", a->culprit_text);
+        put_text(j, "note", a->note);
+}
+
+void answers_print(struct json_out *j, const struct world_target *t, bool live, bool whole)
+{
+        struct answers a;
+
+        answers_of(&a, t, live);
+        json_line(j);
+        json_open(j, '{');
+        json_key(j, "daemon");
+        json_u64(j, t->daemon);
+        json_key(j, "answers");
+        json_open(j, '{');
+        put_text(j, "target", t->name);
+        if (t->run) {
+                json_key(j, "run");
+                json_u64(j, t->run);
+        }
+        put_summary(j, &a);
+        json_key(j, "answers");
+        json_open(j, '[');
+        for (int q = 0; q < (whole ? QUESTIONS : QUESTION_WRONG + 1); q++)
+                put_answer(j, (enum target_question)q, &a.answer[q]);
+        json_close(j, ']');
+        json_key(j, "caveats");
+        json_open(j, '[');
+        for (size_t i = 0; i < a.n_caveats; i++)
+                json_text(j, a.caveats[i]);
+        json_close(j, ']');
+        json_close(j, '}');
+        json_close(j, '}');
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * target.ts - one target on one screen: is anything wrong, since when, what grows, where, until when, what next; beside it the two
+ * pictures of its heap. The words are the server's (client/answers): the console has the same.
+ */
+import type { App, Page } from "../app.ts";
+import { h, replace, setAttr, setText, unbroken, visible } from "../dom.ts";
+import type { Target } from "../state/target.ts";
+import { type Answer, seconds } from "../state/wire.ts";
+import { BYTES_UNIT, clock, elapsed } from "../units.ts";
+import { Chart } from "../widgets/chart.ts";
+import { pill } from "../widgets/facts.ts";
+import type { Marker } from "../widgets/plot.ts";
+import { majorMarkers, noteMarkers, title, when, zooming } from "./common.ts";
+import { Bands, heapLines, noBands } from "./heap_plots.ts";
+
+const DRAWN = 6; // bands: what is beyond stands on Heap
+const MARKS: Record<string, string> = { good: "●", dim: "○", warn: "▲", bad: "■" }; // a tone is never colour alone
+
+export function target(app: App): Page {
+    const { route } = app, heading = title(""), word = h("span", {}), answers = new AnswerList(app);
+    const caveats = h("ul", { class: "caveats", "aria-label": "What limits the trust in this" });
+    const firing = h("p", { class: "muted firing" });
+    const open = (id: string) => {
+        if (id !== "other") route.set({ iso: id }, "heap");
+    };
+    const bands = new Chart({ ...zooming(app), id: "target-bands", title: "Largest bands", unit: BYTES_UNIT, height: 270, onpick: open });
+    const pane = new Chart({ ...zooming(app), id: "target-heap", title: "Live data, heap and process", unit: BYTES_UNIT, height: 190 });
+    const nothing = h("p", { class: "empty" });
+    const root = h("div", { class: "stack target" }, h("div", { class: "pagehead" }, heading.root, word), nothing,
+        h("div", { class: "beside answering" }, h("section", { class: "card", "aria-label": "Answers" }, caveats, answers.root, firing),
+            h("div", { class: "stack" }, bands.root, pane.root)));
+    const plots = new Bands(app, DRAWN);
+
+    function update(): void {
+        const t = app.target();
+        heading.set(t);
+        nothing.hidden = !!t;
+        setText(nothing, app.view.targets.size ? "There is no target of this name." : "No target yet. “heapwatch run -- PROGRAM” or “heapwatch ctl add SOURCE” adds one.");
+        if (!t) return answers.show(undefined);
+        pill(word, t.answers?.word ?? "–", t.answers?.tone ?? "dim");
+        answers.show(t);
+        const told = t.answers?.caveats ?? [];
+        if (caveats.dataset["told"] !== told.join("\n")) replace(caveats, ...told.map((c) => h("li", {}, unbroken(visible(c)))));
+        caveats.dataset["told"] = told.join("\n");
+        caveats.hidden = !told.length;
+        const fire = firingRules(t);
+        firing.hidden = !fire;
+        setText(firing, fire);
+        draw(t);
+    }
+
+    function draw(t: Target): void {
+        const range = app.range(t), start = app.clockStart(t), onset = seconds(t.answers?.onsetNs);
+        const began: Marker[] = onset === undefined || onset < range.from ? [] : [{ t: onset, text: "growth began" }];
+        const markers = [...majorMarkers(t, range), ...noteMarkers(app, t, range), ...began];
+        bands.root.hidden = !t.bands.size;
+        bands.show({ ...plots.plot(t, range, "stack", () => true), range, start, markers, stacked: true }, noBands(t));
+        pane.show({ ...heapLines(t, range), range, start, markers }, "No sample of the heap in this range.");
+    }
+    return { root, update, done: () => [bands, pane].forEach((c) => c.done()) };
+}
+
+// "Firing: leak, leaking-band (3)".
+function firingRules(t: Target): string {
+    const rules = new Map<string, number>();
+    for (const a of t.alerts?.alerts ?? []) if (a.state === "STATE_FIRING") rules.set(a.rule ?? "an alert", (rules.get(a.rule ?? "an alert") ?? 0) + 1);
+    return rules.size ? `Firing: ${[...rules].map(([r, n]) => visible(r) + (n > 1 ? ` (${n})` : "")).join(", ")}` : "";
+}
+
+// The six answers, refilled in place.
+class AnswerList {
+    readonly root = h("dl", { class: "answers" });
+    private rows = new Map<string, { root: HTMLElement; mark: HTMLElement; question: HTMLElement; before: HTMLElement; time: HTMLElement; after: HTMLElement }>();
+
+    constructor(private app: App) {}
+
+    show(t: Target | undefined): void {
+        const list = t?.answers?.answers ?? [];
+        this.root.hidden = !list.length;
+        for (const [key, row] of this.rows) row.root.hidden = !list.some((a) => a.key === key);
+        for (const a of list) this.fill(t!, a, this.rows.get(a.key) ?? this.row(a.key));
+    }
+
+    private row(key: string) {
+        const mark = h("span", { class: "mark", "aria-hidden": "true" }), question = h("span", {}), before = h("span", {}), time = h("time", {}), after = h("span", {});
+        const root = h("div", { class: "answer", "data-key": key }, h("dt", {}, question), h("dd", {}, mark, before, time, after));
+        const row = { root, mark, question, before, time, after };
+        this.rows.set(key, row);
+        this.root.append(root);
+        return row;
+    }
+
+    // The moment in the clock of the page, the other one when pointed at; how long ago where time goes on.
+    private fill(t: Target, a: Answer, row: { root: HTMLElement; mark: HTMLElement; question: HTMLElement; before: HTMLElement; time: HTMLElement; after: HTMLElement }): void {
+        const at = seconds(a.timeNs);
+        setAttr(row.root, "data-tone", a.tone);
+        setText(row.mark, MARKS[a.tone] ?? "");
+        setText(row.question, a.question);
+        setText(row.before, unbroken(visible(a.text)));
+        row.time.hidden = at === undefined;
+        setText(row.time, at === undefined ? "" : this.moment(t, at));
+        setAttr(row.time, "title", at === undefined ? null : this.otherClock(t, at));
+        setText(row.after, unbroken(visible(a.after ?? "")));
+    }
+
+    private moment(t: Target, at: number): string {
+        const ago = t.state?.state === "STATE_RUNNING" && !this.app.finished ? Math.max(0, this.app.newest(t) - at) : undefined;
+        return `${when(this.app, t, at)}${ago === undefined ? "" : ` (${elapsed(Math.floor(ago))} ago)`}`;
+    }
+
+    private otherClock(t: Target, at: number): string | null {
+        if (t.start === undefined) return null;
+        return this.app.clock === "clock" ? `${clock(at, undefined, 1)} into the run` : clock(at, t.start, 1);
+    }
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * answered.h - what browsers were told last about each target (client/answers): an answer goes out again when it has
+ * changed. Knows no connection.
+ */
+#ifndef HW_CLIENT_WEB_ANSWERED_H
+#define HW_CLIENT_WEB_ANSWERED_H
+
+#include "client/web/pieces.h"
+
+struct answered_target;
+
+/* Zero: nothing was told. */
+struct answered {
+        struct answered_target *targets; /* in the order of the world's */
+        size_t n;
+};
+
+/* Adds to `p` the answers that are others than at the call before. False: out of memory, some may be missing. */
+bool answered_gather(struct answered *a, const struct world *w, bool live, struct pieces *p);
+
+void answered_done(struct answered *a);
+
+#endif

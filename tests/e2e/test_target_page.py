@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The page's first tab: what is wrong, since when, what grows, where, until when, what next, on one screen of a telephone and of
+a desk, for targets that run, were killed, have no heap profile, no verdict yet, or a damaged log."""
+import contextlib
+import json
+import urllib.request
+
+import pytest
+
+from fake_daemon import MIB, FakeDaemon, leaky
+from harness import LOGS, pb
+from test_web_page import browser, pytestmark, view  # noqa: F401: fixtures
+from web_browser import Web
+
+SIZES = [(390, 844), (1440, 900)]
+MINUTE = 60 * 10**9
+
+
+def parts(updates):
+    return {u.WhichOneof("body"): u for u in updates}
+
+
+def trends_of(updates):
+    u = pb.Update(run=1, event_time_ns=updates[0].event_time_ns)
+    updates.append(u)
+    return u.trends
+
+
+def leak(schema, tick):
+    """A leak since 0:05 of the run, just after a marker, of a band that has its place in the source; the limit is near."""
+    updates = leaky(schema, tick)
+    parts(updates)["health"].health.ClearField("advice")
+    t = trends_of(updates)
+    live = t.trends.add(series=pb.SERIES_LIVE, verdict=pb.VERDICT_LEAK, slope=1.25 * MIB, slope_low=MIB, slope_high=1.5 * MIB,
+                        onset_ns=5 * 10**9)
+    live.note_before.text, live.note_before.time_ns, live.note_before.what = "cache on", 5 * 10**9 - 20_000_000, pb.Note.WHAT_MARKER
+    t.growth.where = pb.Growth.WHERE_LIVE
+    t.growth.bands.add(band=1, label="Main.CartItem", verdict=pb.VERDICT_LEAK, slope=1.2 * MIB, bytes=8 * MIB)
+    limit = t.time_to_limit
+    limit.low_ns, limit.mid_ns, limit.high_ns = 35 * MINUTE, 42 * MINUTE, 55 * MINUTE
+    limit.source, limit.limit_bytes = pb.TimeToLimit.SOURCE_MAX_HEAP, 512 * MIB
+    band = parts(updates)["bands"].bands.bands[0]
+    band.label = "Main.CartItem"
+    band.info_table.type, band.info_table.module, band.info_table.source = "CartItem", "Main", "src/Shop/Cart/Items.hs:112:13-48"
+    return updates
+
+
+def killed(schema, tick):
+    updates = leak(schema, tick)
+    state = updates[0].target_state
+    state.state, state.exit_signal, state.kept = pb.Target.STATE_CRASHED, 9, True
+    state.detail = "killed by signal 9 (SIGKILL)"
+    return updates
+
+
+def unprofiled(schema, tick):
+    """No heap profile, and no verdict yet; part of its log is damaged."""
+    updates = [u for u in leaky(schema, tick) if u.WhichOneof("body") not in ("bands", "census")]
+    health = parts(updates)["health"].health
+    health.ClearField("advice")
+    health.lost_bytes, health.resyncs = 2048, 3
+    live = trends_of(updates).trends.add(series=pb.SERIES_LIVE, verdict=pb.VERDICT_UNKNOWN, verdict_in_ns=6 * MINUTE, provisional_slope=10240,
+                                         provisional_low=5120, provisional_high=20480, provisional_span_ns=2 * MINUTE)
+    assert live
+    return updates
+
+
+def steady(schema, tick):
+    updates = leaky(schema, tick)
+    parts(updates)["health"].health.ClearField("advice")
+    t = trends_of(updates)
+    t.trends.add(series=pb.SERIES_LIVE, verdict=pb.VERDICT_STEADY, slope=0, since_ns=10**9)
+    t.growth.where = pb.Growth.WHERE_NOWHERE
+    return updates
+
+
+WORDS = {
+    "leak": {"wrong": "A leak: live data grows by 1.25 MiB/s (1.00 MiB/s to 1.50 MiB/s) and does not slow down",
+             "since": ", 20.0 ms after the marker “cache on”",
+             "grows": "Main.CartItem (type CartItem, module Main, src/Shop/Cart/Items.hs:112:13-48): 8.00 MiB, +1.20 MiB/s",
+             "where": "On the heap, in live data: the program holds it: live ",
+             "until": "In 42m 00s (35m 00s to 55m 00s): the heap limit -M (512 MiB)",
+             "next": "Look at src/Shop/Cart/Items.hs:112:13-48, where Main.CartItem are made"},
+    "killed": {"wrong": "It was killed by signal 9 (SIGKILL). Before: a leak: live data grew by 1.25 MiB/s",
+               "since": "Growth began at ", "grows": "Main.CartItem", "where": "in live data",
+               "until": "As it ended: in 42m 00s", "next": "Before it runs again: look at src/Shop/Cart/Items.hs"},
+    "unprofiled": {"wrong": "Not known yet: verdict in 6m 00s at this step; provisional growth 10.0 KiB/s (5.00 KiB/s to 20.0 KiB/s) over 2m 00s",
+                   "since": "–", "grows": "Not known: there is no heap profile", "where": "live ", "until": "No limit is known",
+                   "next": "Part of its log is damaged"},
+    "steady": {"wrong": "No: memory shows no lasting growth", "since": "Steady since ", "grows": "No band; the largest is ARR_WORDS with ",
+               "where": "Nowhere: live ", "until": "No limit is known", "next": "Nothing"},
+}
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory):
+    directory = tmp_path_factory.mktemp("fleet")
+    directory.chmod(0o700)
+    with FakeDaemon(pb, directory, {"leak": leak, "killed": killed, "unprofiled": unprofiled, "steady": steady}) as d, \
+            Web("--connect", d.endpoint) as web:
+        yield web
+
+
+def answered(tab):
+    """What stands on the screen: key -> (text, top, bottom)."""
+    return tab.until("""(() => {
+        const rows = [...document.querySelectorAll('.answer')].filter((r) => !r.hidden);
+        if (rows.length < 6 || !heapwatch.settled) return null;
+        return Object.fromEntries(rows.map((r) => [r.dataset.key, [r.querySelector('dd').innerText.replace(/\\u00a0/g, ' '),
+            r.getBoundingClientRect().top, r.getBoundingClientRect().bottom]]));
+    })()""")
+
+
+@pytest.mark.parametrize("width, height", SIZES)
+@pytest.mark.parametrize("name", WORDS)
+def test_the_answers_stand_on_one_screen(browser, fleet, name, width, height):  # noqa: F811
+    with browser.tab(width=width, height=height) as tab:
+        tab.go(view(fleet, "target", target=name))
+        said = answered(tab)
+        for key, words in WORDS[name].items():
+            assert words in said[key][0], (key, said[key][0])
+        assert all(0 <= top and bottom <= height for _, top, bottom in said.values()), said
+        if name == "unprofiled":
+            assert "2.00 KiB of its log were skipped in 3 places" in tab.text(selector=".caveats").replace("\u00a0", " ")
+        if name == "leak":
+            now = tab.js("document.querySelector('.answer[data-key=since] time').innerText")
+            assert " ago)" in now, now
+            tab.go(view(fleet, "target", target=name, time="run"))
+            tab.until("document.querySelector('.answer[data-key=since] time').innerText.startsWith('5.00 s (')")
+        assert tab.diagnostics() == []
+
+
+def test_the_first_page_is_the_one_that_says_most(browser, fleet):  # noqa: F811
+    """Several targets: the fleet. A page of one target without its name: what is worst, and from then on that one."""
+    with browser.tab() as tab:
+        tab.go(fleet.url).until("document.querySelector('nav [aria-current=page]')?.dataset.page === 'overview'")
+        tab.go(view(fleet, "target")).until("location.hash.includes('target=killed')")
+        assert "killed" in answered(tab)["wrong"][0]
+
+
+def test_the_answers_stay_when_the_daemon_goes(browser, directory):  # noqa: F811
+    with contextlib.ExitStack() as stack:
+        d = stack.enter_context(FakeDaemon(pb, directory, {"leak": leak}))
+        web = stack.enter_context(Web("--connect", d.endpoint))
+        tab = stack.enter_context(browser.tab(width=390, height=844))
+        tab.go(web.url)
+        before = answered(tab)
+        d.running = False
+        banner = "document.querySelector('.banner')"
+        tab.until(f"!{banner}.hidden && {banner}.innerText.includes('silent') && / s old/.test({banner}.innerText)")
+        after = answered(tab)
+        for key in ("wrong", "grows", "until", "next"):
+            assert after[key][0] == before[key][0]
+        assert all(bottom <= 844 for _, _, bottom in after.values())
+
+
+def test_page_and_state_say_the_same_of_a_log(browser):  # noqa: F811
+    """`web FILE` opens on the log itself, and what it says is what /api/state says."""
+    log = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
+    with Web(log) as web, browser.tab() as tab:
+        tab.go(web.url).until("document.querySelector('nav [aria-current=page]')?.dataset.page === 'target'")
+        said = answered(tab)
+        state = json.load(urllib.request.urlopen(web.url + "api/state"))
+        answers = {a["key"]: a for u in state["updates"] if "answers" in u for a in u["answers"]["answers"]}
+        assert set(answers) == set(said)
+        for key, a in answers.items():
+            if "timeNs" not in a:
+                assert a["text"] == said[key][0].split("\n")[-1].lstrip("○●▲■ "), key
+        assert tab.chart("target-bands")["series"]
