@@ -62,8 +62,6 @@ void answers_print(struct json_out *j, const struct world_target *t, bool live, 
         json_open(j, '{');
         json_key(j, "daemon");
         json_u64(j, t->daemon);
-        json_key(j, "answers");
-        json_open(j, '{');
         put_text(j, "target", t->name);
         if (t->run) {
                 json_key(j, "run");
@@ -80,6 +78,5 @@ void answers_print(struct json_out *j, const struct world_target *t, bool live, 
         for (size_t i = 0; i < a.n_caveats; i++)
                 json_text(j, a.caveats[i]);
         json_close(j, ']');
-        json_close(j, '}');
         json_close(j, '}');
 }

@@ -243,7 +243,6 @@ static void print_target(struct printer *p, const struct world_target *t)
                 print_profile(p, t);
         if (wanted(p, t, HW__KIND__KIND_TICKY))
                 print_ticky(p, t);
-        answers_print(p->to, t, p->source->live, wanted(p, t, HW__KIND__KIND_BAND));
 }
 
 static void print_updates(struct printer *p)
@@ -264,6 +263,15 @@ static void print_updates(struct printer *p)
         }
         for (size_t i = 0; i < world_targets(v); i++)
                 print_target(p, world_target(v, i));
+}
+
+static void print_answers(struct printer *p)
+{
+        const struct world *w = p->source->world;
+
+        for (size_t i = 0; i < world_targets(w); i++)
+                answers_print(p->to, world_target(w, i), p->source->live,
+                              wanted(p, world_target(w, i), HW__KIND__KIND_BAND));
 }
 
 /* ------------------------------------------------------------------- state */
@@ -317,6 +325,11 @@ void state_print(struct json_out *j, const struct state_source *s, const struct 
         json_key(j, "updates");
         json_open(j, '[');
         print_updates(&p);
+        json_close(j, ']');
+        json_line(j);
+        json_key(j, "answers");
+        json_open(j, '[');
+        print_answers(&p);
         json_close(j, ']');
         json_close(j, '}');
         json_newline(j);

@@ -31,6 +31,7 @@
 
 struct reporter {
         struct text_list files;
+        struct text_list daemon_args; /* how they are judged: passed on */
         struct report_options options;
         const char *out; /* NULL: made from the first file's name */
         bool json;
@@ -70,6 +71,8 @@ static const struct option options[] = {
                     "draw messages (traceEvent), too, not only markers"),
         OPTION_BYTES("y-axis", 0, struct reporter, options.y_axis_bytes, 1,
                      "fixed top of the heap chart: 512M, 1.5GiB"),
+        OPTION_RULES(struct reporter, daemon_args),
+        OPTIONS_OF_TREND(struct reporter, daemon_args),
         OPTIONS_END,
 };
 
@@ -268,7 +271,7 @@ static int report(struct reporter *r)
         r->notes = report_notes_new();
         r->terminal = isatty(STDERR_FILENO);
         size_up(r);
-        r->feed = feed_files(r->files.items, r->files.n, NULL, &error);
+        r->feed = feed_files(r->files.items, r->files.n, r->daemon_args.items, &error);
         if (!r->feed)
                 command_error(&command_report, "%s", error.text);
         else if (r->world && r->notes && read_logs(r))

@@ -37,8 +37,9 @@ struct streams {
         size_t n;
         struct pieces pieces; /* gathered since the last tick */
         struct answered answered;
-        uint64_t id; /* of the newest event */
-        bool said;   /* something was sent since the last "alive" */
+        struct pieces answers; /* those that have changed */
+        uint64_t id;           /* of the newest event */
+        bool said;             /* something was sent since the last "alive" */
         bool ended;
         const char *end_reason;
 };
@@ -116,30 +117,35 @@ static bool ready(struct streams *all, struct stream *s)
 
 /* ------------------------------------------------------------------- gathering */
 
-static void put_pieces(struct streams *all, struct stream *s)
+static void put_pieces(struct streams *all, struct stream *s, const char *name, const struct pieces *pieces)
 {
         struct document d;
         bool any = false;
 
         document_open(&d);
         if (d.to)
-                any = pieces_print(&all->pieces, &(struct json_out){ .to = d.to }, &s->detail, all->source->world);
+                any = pieces_print(pieces, &(struct json_out){ .to = d.to }, &s->detail, all->source->world);
         if (document_close(&d) && any)
-                put_event(all, s, "updates", d.text, d.size);
+                put_event(all, s, name, d.text, d.size);
         document_done(&d);
+}
+
+static void flush_pieces(struct streams *all, const char *name, struct pieces *pieces)
+{
+        if (!pieces->first)
+                return;
+        all->id++;
+        for (struct stream *s = all->first; s; s = s->next) {
+                if (ready(all, s))
+                        put_pieces(all, s, name, pieces);
+        }
+        pieces_clear(pieces);
 }
 
 /* What was gathered goes out, in order before whatever comes next. */
 static void flush(struct streams *all)
 {
-        if (!all->pieces.first)
-                return;
-        all->id++;
-        for (struct stream *s = all->first; s; s = s->next) {
-                if (ready(all, s))
-                        put_pieces(all, s);
-        }
-        pieces_clear(&all->pieces);
+        flush_pieces(all, "updates", &all->pieces);
 }
 
 /* -------------------------------------------------------------- their lives */
@@ -183,19 +189,20 @@ static void all_behind(struct streams *all)
                 s->behind = true;
 }
 
-/* The answers follow from the state, which changes ten times as often. */
-static void gather_answers(struct streams *all)
+/* Answers follow from the state, which changes ten times as often. */
+static void flush_answers(struct streams *all)
 {
-        if (all->first && !answered_gather(&all->answered, all->source->world, all->source->live, &all->pieces))
+        flush(all);
+        if (all->first && !answered_gather(&all->answered, all->source->world, all->source->live, &all->answers))
                 all_behind(all);
+        flush_pieces(all, "answers", &all->answers);
 }
 
 static void on_second(evutil_socket_t fd, short what, void *arg)
 {
         (void)fd;
         (void)what;
-        gather_answers(arg);
-        flush(arg);
+        flush_answers(arg);
 }
 
 /* A comment when nothing was said, so that both ends notice a dead connection; also for those that lag behind. */
@@ -317,8 +324,7 @@ void streams_forget(struct streams *all, size_t daemon)
 
 void streams_end(struct streams *all, const char *reason)
 {
-        gather_answers(all);
-        flush(all);
+        flush_answers(all);
         all->ended = true;
         all->end_reason = reason;
         all->id++;
@@ -336,6 +342,7 @@ struct streams *streams_new(struct event_base *base, const struct state_source *
         all->source = source;
         all->connections = connections;
         pieces_init(&all->pieces);
+        pieces_init(&all->answers);
         all->tick = evtimer_new(base, on_tick, all);
         all->alive = event_new(base, -1, EV_PERSIST, on_alive, all);
         all->second = event_new(base, -1, EV_PERSIST, on_second, all);
@@ -359,6 +366,7 @@ void streams_destroy(struct streams **all)
                 s = next;
         }
         pieces_clear(&(*all)->pieces);
+        pieces_clear(&(*all)->answers);
         answered_done(&(*all)->answered);
         if ((*all)->tick)
                 event_free((*all)->tick);

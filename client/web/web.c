@@ -32,6 +32,7 @@
 
 struct web {
         struct text_list files, endpoints, hosts;
+        struct text_list daemon_args; /* how files are judged: passed on */
         struct server_options options;
         const char *listen, *token_file;
         bool no_token, token_made;
@@ -67,6 +68,8 @@ static const struct option options[] = {
         OPTION_FLAG("no-token", 0, struct web, no_token, "answer every user of this machine, without a token"),
         OPTION_LIST("host", 0, "NAME", struct web, hosts, COMPLETE_NOTHING,
                     "answer to this name or address too, behind a proxy or in a network; may be repeated"),
+        OPTION_RULES(struct web, daemon_args),
+        OPTIONS_OF_TREND(struct web, daemon_args),
         OPTION_FLAG("allow-control", 0, struct web, options.allow_control,
                     "/api/control adds and removes targets, silences alerts; else it only looks"),
         OPTIONS_END,
@@ -106,6 +109,9 @@ static int check(void *filled)
 
         if (w->files.n && w->endpoints.n)
                 return command_usage_error(&command_web, "files and --connect exclude each other");
+        if (w->daemon_args.n && !w->files.n)
+                return command_usage_error(&command_web, "%s belongs to files; a daemon has its own",
+                                           w->daemon_args.items[0]);
         if (w->files.n && w->options.allow_control)
                 return command_usage_error(&command_web, "--allow-control is for daemons, not for files");
         if (!place_parse(&w->options.place, w->listen))
@@ -240,7 +246,7 @@ static bool open_feed(struct web *w)
         struct error error;
 
         if (w->files.n)
-                w->feed = feed_files(w->files.items, w->files.n, NULL, &error);
+                w->feed = feed_files(w->files.items, w->files.n, w->daemon_args.items, &error);
         else
                 w->feed = feed_connect(&o, &error);
         if (!w->feed)

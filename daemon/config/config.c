@@ -61,9 +61,28 @@ static bool is_taken(const struct config *c, size_t n, const char *name)
         return false;
 }
 
-/* Files of --once may share a base name (run.eventlog): numbers the later ones. */
+static size_t count_of(const struct config *c, const char *name)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; i < c->n_targets; i++)
+                n += !strcmp(c->targets[i].name, name);
+        return n;
+}
+
+/*
+ * Files of --once may share a base name (before/run.eventlog, after/run.eventlog): the folder tells them apart, as far
+ * as there is one; what is still alike is numbered.
+ */
 static void make_names_unique(struct config *c)
 {
+        bool shared[LIMIT_TARGETS];
+
+        for (size_t i = 0; i < c->n_targets; i++)
+                shared[i] = count_of(c, c->targets[i].name) > 1;
+        for (size_t i = 0; i < c->n_targets; i++)
+                if (shared[i])
+                        target_name_from_folder(c->targets[i].uri.path, c->targets[i].name);
         for (size_t i = 1; i < c->n_targets; i++) {
                 char base[TARGET_NAME_MAX + 1];
                 unsigned number = 1;

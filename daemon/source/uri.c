@@ -245,6 +245,18 @@ static void name_from_path(const char *path, char name[TARGET_NAME_MAX + 1])
         name_from(base, size, name);
 }
 
+void target_name_from_folder(const char *path, char name[TARGET_NAME_MAX + 1])
+{
+        const char *end = strrchr(path, '/'), *from = end;
+
+        while (end && end > path && end[-1] == '/')
+                end--;
+        for (from = end; from && from > path && from[-1] != '/';)
+                from--;
+        if (from && from < end && *from != '.')
+                name_from(from, (size_t)(end - from), name);
+}
+
 static void name_from_uri(const struct source_uri *u, char name[TARGET_NAME_MAX + 1])
 {
         char address[sizeof(u->host) + 8];

@@ -43,6 +43,9 @@ struct source_uri {
 /* Target names: 1 to 64 of [A-Za-z0-9._-], not starting with '.' or '-'. */
 bool target_name_valid(const char *name);
 
+/* "before" of ".../before/run.eventlog", in place of `name`; left as it is without a folder that says something. */
+void target_name_from_folder(const char *path, char name[TARGET_NAME_MAX + 1]);
+
 /* Parses a URI without name. False with a sentence in `error`. */
 bool source_uri_parse(const char *text, struct source_uri *ret_uri, struct error *error);
 

@@ -41,6 +41,7 @@ export class Shell {
     private readonly state = h("span", {});
     private readonly ranges = h("div", { class: "choice", role: "group", "aria-label": "Range of time" });
     private readonly pause = h("button", { class: "toggle", onclick: () => this.togglePause() });
+    private readonly clock = h("button", { title: "The clock of all that is shown: of the day, or since the program began", onclick: () => this.nextClock() });
     private readonly tabs = h("nav", { class: "tabs", "aria-label": "Pages" });
     private readonly main = h("main", { id: "main", tabindex: "-1" });
     private readonly parts: HTMLElement[]; // in the document from the first drawing on: an empty frame would only delay it
@@ -55,7 +56,7 @@ export class Shell {
             h("header", {},
                 h("div", { class: "top" }, h("h1", {}, h("a", { href: "#/overview" }, "heapwatch")), this.targets, this.state,
                     h("span", { class: "spacer" }), this.ranges, this.pause,
-                    h("span", { class: "seldom" }, h("button", { onclick: () => void this.save(), title: "The whole page with its data, in one file" }, "Save report"), theme),
+                    h("span", { class: "seldom" }, this.clock, h("button", { onclick: () => void this.save(), title: "The whole page with its data, in one file" }, "Save report"), theme),
                     h("button", { class: "show-seldom", "aria-label": "More", onclick: (e: Event) => (e.currentTarget as HTMLElement).parentElement!.classList.toggle("all") }, "⋯")),
                 this.tabs),
             this.banner, this.announced, this.main];
@@ -175,6 +176,7 @@ export class Shell {
         setText(this.pause, app.paused ? "Go on" : "Pause");
         setAttr(this.pause, "aria-pressed", String(app.paused));
         this.pause.hidden = !this.live;
+        setText(this.clock, `Time: ${app.clock === "clock" ? "of day" : "of run"}`);
         for (const a of this.tabs.children) {
             const mine = (a as HTMLElement).dataset["page"] === this.pageName;
             if (mine && a.getAttribute("aria-current") !== "page") this.bring(a as HTMLElement);
@@ -256,6 +258,11 @@ export class Shell {
 
     private togglePause(): void {
         this.app.route.set({ paused: this.app.paused ? undefined : "1" });
+    }
+
+    private nextClock(): void {
+        const next = this.app.clock === "clock" ? "run" : "clock";
+        this.app.route.set({ time: next === (this.app.finished ? "run" : "clock") ? undefined : next });
     }
 
     private nextTheme(): void {

@@ -178,8 +178,15 @@ static void finished_files(void **state)
         assert_int_equal(o.c.n_targets, 4);
         assert_string_equal(o.c.targets[0].name, "run");
         assert_string_equal(o.c.targets[1].uri.text, "file:a=b.eventlog"); /* no NAME= there */
-        assert_string_equal(o.c.targets[2].name, "run-2");
-        assert_string_equal(o.c.targets[3].name, "run-3");
+        assert_string_equal(o.c.targets[2].name, "d"); /* three are called run: their folders tell */
+        assert_string_equal(o.c.targets[3].name, "e");
+        assert_int_equal(
+                parse("--once --push ipc:///x ../a/x//run.eventlog b/x/run.eventlog run.eventlog ../run.eventlog "
+                      "/run.eventlog other.eventlog"),
+                CONFIG_RUN);
+        static const char *const names[] = { "x", "x-2", "run", "run-2", "run-3", "other" };
+        for (size_t i = 0; i < 6; i++)
+                assert_string_equal(o.c.targets[i].name, names[i]);
         assert_int_equal(parse("--once --push ipc:///x --events a"), CONFIG_RUN);
         assert_int_equal(o.c.events, EVENTS_FULL);
         assert_int_equal(parse("--once --push ipc:///x --event-counts a"), CONFIG_RUN);

@@ -2,7 +2,7 @@
 /*
  * early.ts - takes over what early.ts asked the server for, once each, when it is what is wanted.
  */
-export const CHANNELS = ["state", "updates", "daemon", "forget", "end"];
+export const CHANNELS = ["state", "updates", "answers", "daemon", "forget", "end"];
 
 export interface Early {
     streamAddress?: string;

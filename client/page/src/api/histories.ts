@@ -71,12 +71,12 @@ export class Histories {
         this.arrived?.();
     }
 
-    // Small curves of many targets, for the overview.
-    sparks(targets: Target[]): void {
-        const want = targets.filter((t) => t.state?.state && !t.history.has("spark") && (t.series.get("heap_size")?.n ?? 0) < 2).slice(0, SPARKS);
+    // Small curves of many targets over the range, for the overview; asked for again when the range is another.
+    sparks(targets: Target[], range: string, sliding: number | undefined): void {
+        const asked = `spark ${range}`, want = targets.filter((t) => t.state?.state && !t.history.has(asked)).slice(0, SPARKS);
         if (!want.length) return;
-        for (const t of want) t.history.add("spark");
-        this.queue.push({ target: want.map((t) => t.key), series: ["heap_size"], points: FIRST_POINTS });
+        for (const t of want) t.history.add(asked);
+        this.queue.push({ target: want.map((t) => t.key), series: ["live"], points: FIRST_POINTS, from: sliding && -sliding });
         void this.work();
     }
 

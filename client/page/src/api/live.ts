@@ -9,7 +9,7 @@
 import type { View } from "../state/view.ts";
 import { takeHistory, takeStream } from "./early.ts";
 import { historyAddress, type HistoryQuery, streamAddress } from "./questions.ts";
-import type { HistoryItem, StateMessage, Tagged, DaemonInfo } from "../state/wire.ts";
+import type { Answers, HistoryItem, StateMessage, Tagged, DaemonInfo } from "../state/wire.ts";
 
 const SILENT_MS = 15000;
 const RETRY_FIRST_MS = 500, RETRY_MAX_MS = 5000;
@@ -55,6 +55,7 @@ export class Live {
             this.more = true;
             this.view.apply(d as Tagged[]);
         });
+        this.on(s, "answers", (d) => this.view.answer(d as Answers[]));
         this.on(s, "daemon", (d) => this.view.setDaemon(d as DaemonInfo));
         this.on(s, "forget", (d) => {
             this.renewed();

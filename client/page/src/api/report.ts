@@ -36,8 +36,7 @@ function updatesOf(t: Target): Tagged[] {
         { ticky: { counters: [...t.ticky.values()] } },
         { trends: t.trends.all() }, { alerts: t.alerts },
     ];
-    const answers = t.answers ? [{ daemon: t.daemon, answers: t.answers }] : [];
-    return [...bodies.filter((b) => Object.values(b)[0] !== undefined).map((b) => ({ daemon: t.daemon, update: { ...head, ...b } })), ...answers];
+    return bodies.filter((b) => Object.values(b)[0] !== undefined).map((b) => ({ daemon: t.daemon, update: { ...head, ...b } }));
 }
 
 function historyOf(t: Target): HistoryItem[] {
@@ -73,6 +72,7 @@ export function exported(view: View): ReportData {
             server: { version: view.server.version, live: false, control: false },
             daemons: [...view.daemons.values()].map(({ daemon, endpoint, heardWallNs }) => ({ daemon, endpoint, heardWallNs })),
             updates: targets.flatMap(updatesOf),
+            answers: targets.flatMap((t) => t.answers ?? []),
         },
         history: { items: targets.flatMap(historyOf) },
     };

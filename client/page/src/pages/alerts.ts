@@ -9,9 +9,9 @@ import type { Target } from "../state/target.ts";
 import { type Alert, seconds } from "../state/wire.ts";
 import { count, UNKNOWN } from "../units.ts";
 import { field } from "../widgets/controls.ts";
-import { Facts, pill } from "../widgets/facts.ts";
+import { Facts, pill, twoLines } from "../widgets/facts.ts";
 import { Table } from "../widgets/table.ts";
-import { searching, when } from "./common.ts";
+import { searching, when, whenNumber } from "./common.ts";
 import { alertControl } from "./control.ts";
 
 interface Row { t: Target; a: Alert; key: string }
@@ -19,29 +19,35 @@ interface Change { t: Target; c: AlertChange; i: number }
 
 const word = (s: string | undefined) => alertState(s);
 
+// What fires before what may, and of these the gravest first; silenced ones behind.
+const GRAVE: Record<string, number> = { critical: 0.3, warning: 0.2, info: 0.1 };
+const urgency = (a: Alert) => word(a.state).weight + (GRAVE[a.severity ?? ""] ?? 0.2) - (a.silenced ? 0.5 : 0);
+const alertTone = (a: Alert) => (a.silenced ? "dim" : a.state === "STATE_FIRING" && a.severity !== "critical" ? (a.severity === "info" ? "dim" : "warn") : word(a.state).tone);
+
 export function alerts(app: App): Page {
     const { route } = app, filter = field(route, "qa", "Search", "rule, target or band");
-    const table = new Table<Row>({ id: "alerts", title: "Alerts", route, sort: "-state", key: (r) => r.key, height: 480, rowHeight: 36,
+    const table = new Table<Row>({ id: "alerts", title: "Alerts", route, sort: "-state", key: (r) => r.key, height: 480, rowHeight: 40,
         empty: "No alert. The daemon's rules decide; “–” in the overview means that none are judged.",
         onopen: (r) => route.set({ alert: route.get("alert") === r.key ? undefined : r.key }), opened: () => route.get("alert"), columns: [
-            { id: "state", title: "State", width: "120px", left: true, first: "desc", value: (r) => word(r.a.state).weight,
-                draw: (c, r) => pill(c, word(r.a.state).text + (r.a.silenced ? ", silenced" : ""), r.a.silenced ? "dim" : word(r.a.state).tone) },
-            { id: "rule", title: "Rule", width: "minmax(100px, 1.4fr)", left: true, value: (r) => r.a.rule, draw: (c, r) => setLabel(c, r.a.rule ?? UNKNOWN) },
+            { id: "state", title: "State", width: "132px", narrow: "92px", left: true, first: "desc", value: (r) => word(r.a.state).text + (r.a.silenced ? ", silenced" : ""), by: (r) => urgency(r.a),
+                draw: (c, r) => pill(c, word(r.a.state).text + (r.a.silenced ? ", silenced" : ""), alertTone(r.a)) },
+            { id: "rule", title: "Rule", width: "minmax(100px, 1.4fr)", left: true, value: (r) => r.a.rule, draw: (c, r) => twoLines(c, r.a.rule ?? UNKNOWN, [r.t.key, r.a.bandLabel].filter(Boolean).join(" · ")) },
             { id: "target", title: "Target", width: "minmax(110px, 1fr)", left: true, wide: true, value: (r) => r.t.key, draw: (c, r) => setLabel(c, r.t.key) },
             { id: "band", title: "Band", width: "minmax(110px, 1.6fr)", left: true, wide: true, value: (r) => r.a.bandLabel, draw: (c, r) => setLabel(c, r.a.bandLabel ?? "") },
             { id: "severity", title: "Severity", width: "90px", left: true, wide: true, value: (r) => r.a.severity, draw: (c, r) => setLabel(c, r.a.severity ?? UNKNOWN) },
-            { id: "value", title: "Value", width: "110px", value: (r) => r.a.value, text: (r) => visible(r.a.valueText ?? UNKNOWN) },
+            { id: "value", title: "Value", width: "110px", value: (r) => r.a.valueText, by: (r) => r.a.value, text: (r) => visible(r.a.valueText ?? UNKNOWN) },
             { id: "threshold", title: "Threshold", width: "120px", wide: true, value: (r) => r.a.thresholdText, text: (r) => visible(r.a.thresholdText ?? UNKNOWN) },
-            { id: "since", title: "Since", width: "110px", left: true, wide: true, value: (r) => seconds(r.a.firedNs ?? r.a.sinceNs), text: (r) => when(app, r.t, seconds(r.a.firedNs ?? r.a.sinceNs)) },
+            { id: "since", title: "Since", width: "110px", left: true, wide: true, value: (r) => when(app, r.t, seconds(r.a.firedNs ?? r.a.sinceNs)), by: (r) => whenNumber(app, r.t, seconds(r.a.firedNs ?? r.a.sinceNs)), text: (r) => when(app, r.t, seconds(r.a.firedNs ?? r.a.sinceNs)) },
             { id: "sentence", title: "Evidence", width: "minmax(240px, 2.6fr)", left: true, wide: true, value: (r) => r.a.sentence, draw: (c, r) => setLabel(c, r.a.sentence ?? UNKNOWN) },
         ] });
     const change = alertControl(app), facts = new Facts(), name = h("h3", {}), sentence = h("p", { class: "sentence" });
     const opened = h("section", { class: "card", "aria-label": "The opened alert" }, h("div", { class: "tablehead" }, name, h("span", { class: "tools" },
         h("button", { class: "quiet", onclick: () => toBand() }, "show in heap"), h("button", { class: "quiet", "aria-label": "Close", onclick: () => route.set({ alert: undefined }) }, "×"))), sentence, facts.root, change.root);
-    const log = new Table<Change>({ id: "alert-history", title: "Changes that this page has seen", route, sort: "-time", key: (c) => String(c.i), height: 300, empty: "Nothing yet.", columns: [
-        { id: "time", title: "Time", width: "92px", left: true, value: (x) => x.c.t, text: (x) => when(app, x.t, x.c.t) },
+    const log = new Table<Change>({ id: "alert-history", title: "Changes that this page has seen", route, sort: "-time", key: (c) => String(c.i), height: 300, rowHeight: 36, empty: "Nothing yet.", columns: [
+        { id: "time", title: "Time", width: "92px", left: true, value: (x) => when(app, x.t, x.c.t), by: (x) => whenNumber(app, x.t, x.c.t) },
         { id: "target", title: "Target", width: "minmax(110px, 1fr)", left: true, wide: true, value: (x) => x.t.key, draw: (c, x) => setLabel(c, x.t.key) },
-        { id: "rule", title: "Rule", width: "minmax(100px, 2fr)", left: true, value: (x) => x.c.alert.rule, draw: (c, x) => setLabel(c, [x.c.alert.rule, x.c.alert.bandLabel].filter(Boolean).join(" · ")) },
+        { id: "rule", title: "Rule", width: "minmax(100px, 2fr)", left: true, value: (x) => [x.c.alert.rule, x.c.alert.bandLabel].filter(Boolean).join(" · "),
+            draw: (c, x) => twoLines(c, [x.c.alert.rule, x.c.alert.bandLabel].filter(Boolean).join(" · "), x.t.key) },
         { id: "change", title: "Change", width: "156px", left: true, value: (x) => `${word(x.c.from).text} → ${word(x.c.to).text}` },
     ] });
     const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, h("h2", {}, "Alerts"), h("span", { class: "spacer" }), filter.root), table.root, opened, log.root);

@@ -3,7 +3,7 @@
  * common.ts - what several pages do alike.
  */
 import type { App } from "../app.ts";
-import { h, setText, visible } from "../dom.ts";
+import { h, setAttr, setText, visible } from "../dom.ts";
 import type { Span } from "../range.ts";
 import { window as cut, type Points } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
@@ -32,6 +32,11 @@ export function line(id: string, label: string, color: string, values: (number |
 // When something was, on the axis that is shown.
 export function when(app: App, t: Target, s: number | undefined): string {
     return s === undefined ? UNKNOWN : clock(s, app.clockStart(t), Math.abs(s) < 100 && app.clockStart(t) === undefined ? 0.01 : 1);
+}
+
+// The same as a number, to sort rows of several targets by what is shown.
+export function whenNumber(app: App, t: Target, s: number | undefined): number | undefined {
+    return s === undefined ? undefined : (app.clockStart(t) ?? 0) + s;
 }
 
 export function title(text: string): { root: HTMLElement; set: (t: Target | undefined) => void } {
@@ -73,9 +78,13 @@ export function majorMarkers(t: Target, r: Span): Marker[] {
     return !s || end - from > 600 ? [] : Array.from(s.t.subarray(from, end), (at) => ({ t: at, text: "", faint: true }));
 }
 
-// The search of a page; a wrong expression keeps nothing out and is marked.
+// The search of a page; a wrong expression keeps nothing out, and says so.
 export function searching(app: App, name: string, input: HTMLElement): (s: string) => boolean {
-    const m = matcher(app.route.get(name));
-    input.querySelector("input")?.classList.toggle("wrong", !m);
+    const m = matcher(app.route.get(name)), field = input.querySelector("input");
+    field?.classList.toggle("wrong", !m);
+    if (field) setAttr(field, "aria-invalid", m ? null : "true");
+    let said = input.querySelector(".wrong-said");
+    if (!said) input.append((said = h("span", { class: "wrong-said", role: "status" })));
+    setText(said, m ? "" : "not a regular expression: all are shown");
     return m ?? (() => true);
 }

@@ -40,12 +40,13 @@ const num = (id: keyof Row & string, name: string, width: string, text: (x: numb
 
 function columns(target: () => Target | undefined, span: () => [number, number]): Column<Row>[] {
     return [
-        { id: "curve", title: "Curve", width: "112px", left: true, wide: true, value: (r) => r.now, draw: (c, r) => {
+        { id: "curve", title: "Curve", width: "112px", left: true, wide: true, unsaved: true, value: (r) => r.now, draw: (c, r) => {
             const t = target(), [from, to] = span();
             sparkline(c, t?.censuses.times.slice(from, to) ?? [], t?.censuses.values(r.band.id, from, to) ?? [], 92, 20);
         } },
         num("rank", "Rank", "60px", count, "by integrated size in this range"),
         { id: "label", title: "Band", width: "minmax(130px, 2fr)", left: true, value: (r) => r.band.def.label ?? "", draw: (c, r) => setLabel(c, r.band.def.label ?? UNKNOWN) },
+        ...origin(target),
         num("now", "Now", "92px", bytes, "in the newest census", false),
         num("sum", "Sum", "100px", bytes, "sum over all censuses of this range, as eventlog2html counts it"),
         num("mean", "Mean", "92px", bytes), num("stddev", "Std. dev.", "92px", bytes),
@@ -57,8 +58,20 @@ function columns(target: () => Target | undefined, span: () => [number, number])
             rate: "half" },
         num("fit", "Fit", "66px", plain, "R²"),
         num("nslope", "Norm. slope", "96px", plain, "of bytes / max on time / newest time, as in eventlog2html"),
-        { id: "verdict", title: "Verdict", width: "104px", left: true, first: "desc", value: (r) => verdict(r.verdict).weight,
+        { id: "verdict", title: "Verdict", width: "104px", left: true, first: "desc", value: (r) => verdict(r.verdict).text, by: (r) => verdict(r.verdict).weight, hint: "of the band by itself: unknown, steady, growing or leak",
             draw: (c, r) => pill(c, verdict(r.verdict).text, verdict(r.verdict).tone) },
+    ];
+}
+
+// Where a band comes from. Of labels that are alike, such as five of "Main.main", these tell which is which.
+function origin(target: () => Target | undefined): Column<Row>[] {
+    const text = (id: "type" | "module" | "source", name: string, width: string, of: (b: Band) => string | undefined, hint: string): Column<Row> =>
+        ({ id, title: name, width, left: true, wide: true, hint, value: (r) => of(r.band), draw: (c, r) => setLabel(c, of(r.band) ?? ""),
+            hidden: () => ![...(target()?.bands.values() ?? [])].some((b) => of(b)) });
+    return [
+        text("type", "Type", "minmax(80px, 1fr)", (b) => b.def.infoTable?.type || undefined, "of the closures, where the info table knows it"),
+        text("module", "Module", "minmax(80px, 1fr)", (b) => b.def.infoTable?.module || b.def.stack?.[0]?.module || undefined, "that makes them"),
+        text("source", "Source", "minmax(110px, 1.4fr)", (b) => b.def.infoTable?.source || b.def.stack?.[0]?.source || undefined, "where they are made"),
     ];
 }
 

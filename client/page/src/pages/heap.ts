@@ -45,7 +45,6 @@ export function heap(app: App): Page {
             toggle(route, "rev", "Reversed"),
             field(route, "ytop", "Top of y", "auto", "", "text"),
             select(route, "scheme", "Colours", SCHEMES, () => "calm"),
-            select(route, "time", "Time", [["clock", "clock"], ["run", "since start"]], () => (app.meta ? "run" : "clock")),
             select(route, "notes", "Notes", [["none", "none"], ["markers", "markers"], ["all", "markers and messages"]], () => noteMode(app)),
             field(route, "inc", "with", "substring, …"),
             field(route, "exc", "without", "substring, …"),

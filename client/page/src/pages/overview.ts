@@ -1,61 +1,76 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * overview.ts - every target in one line: what state it is in, how much memory it has, whether that grows. A click opens its heap.
+ * overview.ts - every target in one line: what state it is in, how much memory it has, whether that grows. What is wrong stands
+ * first. A click opens the target.
  */
 import type { App, Page } from "../app.ts";
-import { h, setLabel, setText } from "../dom.ts";
-import { alertState, firing, verdict } from "../state/judge.ts";
+import { h, setAttr, setLabel, setText, visible } from "../dom.ts";
+import { slidingWidth } from "../range.ts";
+import { alertState, firing } from "../state/judge.ts";
 import { window as cut } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
-import { num } from "../state/wire.ts";
+import { num, seconds } from "../state/wire.ts";
 import { bytes, share, UNKNOWN } from "../units.ts";
 import { field } from "../widgets/controls.ts";
-import { Facts, pill, showState, stateText } from "../widgets/facts.ts";
+import { Facts, pill, showState, stateText, twoLines } from "../widgets/facts.ts";
 import { sparkline } from "../widgets/sparkline.ts";
 import { type Column, Table } from "../widgets/table.ts";
-import { searching } from "./common.ts";
+import { searching, when, whenNumber } from "./common.ts";
 import { targetControl } from "./control.ts";
 
 const rss = (t: Target) => num(t.heap?.process?.rssBytes) ?? t.series.get("rss")?.newest;
-const judged = (t: Target) => t.trends.ofSeries.get("live") ?? t.trends.ofSeries.get("census_total");
+const GROWS = new Set(["growing", "leak"]);
+const word = (t: Target) => t.answers?.word ?? UNKNOWN;
+const said = (t: Target) => t.answers?.answers?.[0]?.text;
 
-const COLUMNS: Column<Target>[] = [
-    { id: "target", title: "Target", width: "minmax(84px, 2fr)", left: true, value: (t) => t.key, draw: (c, t) => setLabel(c, t.key) },
-    { id: "state", title: "State", width: "100px", left: true, wide: true, value: (t) => stateText(t.state), draw: (c, t) => showState(c, t.state) },
-    { id: "program", title: "Program", width: "minmax(90px, 1fr)", left: true, wide: true, value: (t) => t.state?.runInfo?.program,
-        draw: (c, t) => setLabel(c, t.state?.runInfo?.program ?? UNKNOWN) },
-    { id: "curve", title: "Heap", width: "136px", wide: true, left: true, value: (t) => num(t.heap?.heapSizeBytes), draw: drawCurve },
-    { id: "live", title: "Live", width: "88px", value: (t) => num(t.heap?.liveBytes), text: (t) => bytes(num(t.heap?.liveBytes)) },
-    { id: "heap", title: "Heap size", width: "100px", wide: true, value: (t) => num(t.heap?.heapSizeBytes), text: (t) => bytes(num(t.heap?.heapSizeBytes)) },
-    { id: "rss", title: "RSS", width: "100px", wide: true, value: rss, text: (t) => bytes(rss(t)) },
-    { id: "limit", title: "Limit", width: "100px", wide: true, value: (t) => t.limit()?.bytes, text: (t) => bytes(t.limit()?.bytes) },
-    { id: "verdict", title: "Verdict", width: "104px", left: true, first: "desc", value: (t) => verdict(judged(t)?.verdict).weight,
-        draw: (c, t) => {
-            const w = verdict(judged(t)?.verdict);
-            pill(c, w.text, w.tone);
-            c.title = judged(t)?.sentence ?? "";
-        } },
-    { id: "trend", title: "Trend", width: "132px", wide: true, value: (t) => judged(t)?.slope, rate: "signed" },
-    { id: "gc", title: "GC share", width: "90px", wide: true, value: (t) => t.gc?.gcShare ?? t.gc?.gcShareRun, text: (t) => share(t.gc?.gcShare ?? t.gc?.gcShareRun),
-        hint: "of elapsed time over the last 10 s; of a finished run, over all of it" },
-    { id: "alerts", title: "Alerts", width: "104px", left: true, first: "desc", value: (t) => firing(t.alerts),
-        draw: (c, t) => {
-            const worst = Math.max(-1, ...(t.alerts?.alerts ?? []).map((a) => alertState(a.state).weight)), n = firing(t.alerts);
-            pill(c, n === undefined ? UNKNOWN : n ? `${n} firing` : worst === 2 ? "pending" : "none", n ? "bad" : worst === 2 ? "warn" : "dim");
-        } },
-];
+// What is wrong first; of two equally wrong the one that grows faster.
+const urgency = (t: Target) => (t.answers?.rank === undefined ? undefined : t.answers.rank + 1 / (1 + Math.exp(-(t.answers.slope ?? 0) / 1e6)));
 
-function drawCurve(cell: HTMLElement, t: Target): void {
-    const own = t.series.get("heap_size"), s = own && own.n > 1 ? own : t.series.get("spark") ?? t.series.get("live");
-    const p = s ? cut(s, -Infinity, Infinity, 120) : { t: [], v: [] };
-    sparkline(cell, p.t, p.v, 116, 26);
+function columns(app: App): Column<Target>[] {
+    const since = (t: Target) => when(app, t, seconds(t.answers?.onsetNs));
+    return [
+        { id: "target", title: "Target", width: "minmax(96px, 2fr)", left: true, value: (t) => t.key,
+            draw: (c, t) => twoLines(c, t.key, t.answers?.culprit ?? ""), narrow: "minmax(96px, 1fr)" },
+        { id: "verdict", title: "Wrong?", width: "102px", narrow: "90px", left: true, first: "desc", value: word, by: urgency, hint: "how it ended, or its verdict; sorted by how much is wrong",
+            draw: (c, t) => {
+                if (!c.firstElementChild) c.append(h("span", { class: "first" }), h("span", { class: "narrow" }));
+                pill(c.firstElementChild as HTMLElement, word(t), t.answers?.tone ?? "dim");
+                setText(c.lastElementChild!, t.answers?.onsetNs === undefined ? "" : since(t));
+                setAttr(c, "title", said(t) ? visible(said(t)!) : null);
+            } },
+        { id: "since", title: "Since", width: "86px", left: true, wide: true, value: since, by: (t) => whenNumber(app, t, seconds(t.answers?.onsetNs)), hint: "when the growth began" },
+        { id: "culprit", title: "What grows", width: "minmax(110px, 2fr)", left: true, wide: true, value: (t) => t.answers?.culprit, draw: (c, t) => setLabel(c, t.answers?.culprit ?? UNKNOWN),
+            hint: "the band that grows most" },
+        { id: "curve", title: "Live data", width: "122px", narrow: "60px", left: true, unsaved: true, value: (t) => num(t.heap?.liveBytes), draw: (c, t) => drawCurve(app, c, t), hint: "live data over the chosen range, from 0" },
+        { id: "live", title: "Live", width: "80px", value: (t) => num(t.heap?.liveBytes), text: (t) => bytes(num(t.heap?.liveBytes)), hint: "after the last major collection" },
+        { id: "trend", title: "Trend", width: "104px", wide: true, rate: "signed", value: (t) => t.answers?.slope, hint: "robust slope of what the verdict is of" },
+        { id: "heap", title: "Heap size", width: "84px", wide: true, value: (t) => num(t.heap?.heapSizeBytes), text: (t) => bytes(num(t.heap?.heapSizeBytes)), hint: "held by the runtime in megablocks" },
+        { id: "rss", title: "RSS", width: "84px", wide: true, value: rss, text: (t) => bytes(rss(t)), hint: "resident memory of the process; local programs only" },
+        { id: "limit", title: "Limit", width: "84px", wide: true, value: (t) => t.limit()?.bytes, text: (t) => bytes(t.limit()?.bytes), hint: "the least of -M, control group, machine and --limit" },
+        { id: "gc", title: "GC share", width: "82px", wide: true, value: (t) => t.gc?.gcShare ?? t.gc?.gcShareRun, text: (t) => share(t.gc?.gcShare ?? t.gc?.gcShareRun),
+            hint: "of elapsed time over the last 10 s; of a finished run, over all of it" },
+        { id: "alerts", title: "Alerts", width: "92px", left: true, wide: true, first: "desc", value: (t) => firing(t.alerts), hint: "that fire now",
+            draw: (c, t) => {
+                const worst = Math.max(-1, ...(t.alerts?.alerts ?? []).map((a) => alertState(a.state).weight)), n = firing(t.alerts);
+                pill(c, n === undefined ? UNKNOWN : n ? `${n} firing` : worst === 2 ? "pending" : "none", n ? "bad" : worst === 2 ? "warn" : "dim");
+            } },
+        { id: "state", title: "State", width: "92px", left: true, wide: true, value: (t) => stateText(t.state), draw: (c, t) => showState(c, t.state), hint: "of its stream" },
+    ];
+}
+
+// The past that was asked for, up to where the samples begin that have come since.
+function drawCurve(app: App, cell: HTMLElement, t: Target): void {
+    const r = app.range(t), own = t.series.get("live"), first = own?.n ? own.t[0]! : Infinity;
+    const past = t.series.get("spark"), old = past ? cut(past, r.from, Math.min(r.to, first), 120) : { t: [], v: [] };
+    const before = old.t.filter((x) => x >= r.from && x < first).length, now = own ? cut(own, r.from, r.to, 120) : { t: [], v: [] };
+    sparkline(cell, [...old.t.slice(0, before), ...now.t], [...old.v.slice(0, before), ...now.v], 104, 26);
 }
 
 export function overview(app: App): Page {
     const { route } = app;
-    const table = new Table<Target>({ id: "targets", title: "Targets", columns: COLUMNS, key: (t) => t.key, route, sort: "target",
+    const table = new Table<Target>({ id: "targets", title: "Targets", columns: columns(app), key: (t) => t.key, route, sort: "-verdict",
         rowHeight: 40, height: 900, empty: "No target yet. “heapwatch run -- PROGRAM” or “heapwatch ctl add SOURCE” adds one.",
-        onopen: (t) => route.set({ target: t.key }, "heap") });
+        onopen: (t) => route.set({ target: t.key }, "target") });
     const figures = new Facts("figures"), filter = field(route, "qt", "Search", "name or /regular expression/");
     const change = targetControl(app), daemons = h("p", { class: "muted" });
     const root = h("div", { class: "stack" },
@@ -71,16 +86,16 @@ export function overview(app: App): Page {
             return known.length ? known.reduce((a, b) => a + b, 0) : undefined;
         };
         const alerts = sum((t) => firing(t.alerts));
-        const growing = all.filter((t) => verdict(judged(t)?.verdict).weight >= 2).length;
+        const growing = all.filter((t) => t.answers?.onsetNs !== undefined || GROWS.has(word(t))).length;
         figures.show([
             { name: all.length === 1 ? "target" : "targets", value: String(all.length) },
             { name: "running", value: String(all.filter((t) => t.state?.state === "STATE_RUNNING").length) },
             { name: "live data", value: bytes(sum((t) => num(t.heap?.liveBytes))) },
             { name: "heap size", value: bytes(sum((t) => num(t.heap?.heapSizeBytes))) },
-            { name: "growing or leaking", value: all.some((t) => verdict(judged(t)?.verdict).weight >= 1) ? String(growing) : UNKNOWN },
+            { name: "growing or leaking", value: all.some((t) => t.answers) ? String(growing) : UNKNOWN },
             { name: "alerts firing", value: alerts === undefined ? UNKNOWN : String(alerts) },
         ]);
-        app.histories?.sparks(all);
+        app.histories?.sparks(all, app.rangeText, slidingWidth(app.rangeText));
         table.show(all.filter((t) => keep(`${t.key} ${t.state?.runInfo?.program ?? ""}`)));
         const list = [...app.view.daemons.values()].map((d) => `${d.endpoint ?? `daemon ${d.daemon}`}${d.state?.version ? ` (heapwatchd ${d.state.version})` : ""}`);
         const logs = app.meta?.logs?.length ?? 0;

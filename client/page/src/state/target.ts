@@ -87,7 +87,7 @@ export class Target {
         this.body(u);
     }
 
-    // Of a run that has not begun here yet, or is over, they would be of other numbers.
+    // Those of a run that is over are of other numbers.
     answer(a: w.Answers): void {
         if ((a.run ?? 0) < this.run) return;
         this.answers = a;

@@ -3,7 +3,7 @@
  * view.ts - the state of the world rebuilt from messages: daemons and targets; which update goes where. Mirrors client/state/world.c.
  */
 import { Target } from "./target.ts";
-import type { DaemonInfo, DaemonState, HistoryItem, StateMessage, Tagged } from "./wire.ts";
+import type { Answers, DaemonInfo, DaemonState, HistoryItem, StateMessage, Tagged } from "./wire.ts";
 
 const TARGETS_MAX = 10000;
 
@@ -25,7 +25,7 @@ export class View {
         this.server = state.server;
         this.daemons = new Map(state.daemons.map((d) => [d.daemon, d]));
         this.targets = new Map();
-        const runs = new Map(state.updates.filter((u) => u.update?.targetState).map((u) => [key(u), u.update?.run]));
+        const runs = new Map(state.updates.filter((u) => u.update.targetState).map((u) => [key(u), u.update.run]));
         for (const [k, t] of old) {
             if (!runs.has(k) || runs.get(k) !== t.run) continue;
             const fresh = this.born(t.daemon, t.name);
@@ -33,6 +33,12 @@ export class View {
             this.targets.set(k, fresh);
         }
         this.apply(state.updates);
+        this.answer(state.answers ?? []);
+    }
+
+    answer(all: Answers[]): void {
+        for (const a of all) this.targets.get(a.daemon ? `${a.daemon}:${a.target}` : a.target ?? "")?.answer(a);
+        this.change++;
     }
 
     apply(updates: Tagged[]): void {
@@ -52,8 +58,6 @@ export class View {
 
     private one(tagged: Tagged): void {
         const u = tagged.update, daemon = tagged.daemon ?? 0;
-        if (tagged.answers) this.targets.get(key(tagged))?.answer(tagged.answers);
-        if (!u) return;
         if (u.daemon) {
             this.daemons.set(daemon, { ...this.daemons.get(daemon), daemon, state: u.daemon });
             return;
@@ -102,6 +106,5 @@ export class View {
 }
 
 function key(u: Tagged): string {
-    const name = u.update?.target ?? u.answers?.target ?? "";
-    return u.daemon ? `${u.daemon}:${name}` : name;
+    return u.daemon ? `${u.daemon}:${u.update.target}` : u.update.target ?? "";
 }

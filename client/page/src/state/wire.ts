@@ -116,11 +116,11 @@ export interface Update {
 // What every face says of a target (client/answers); of targets that are not looked at only the first answer.
 export interface Answer { key: string; question: string; tone: string; text: string; timeNs?: U64; after?: string }
 export interface Answers {
-    target?: string; run?: number; word?: string; tone?: string; rank?: number; slope?: number; onsetNs?: U64; limitInNs?: U64; band?: number;
+    daemon?: number; target?: string; run?: number; word?: string; tone?: string; rank?: number; slope?: number; onsetNs?: U64; limitInNs?: U64; band?: number;
     culprit?: string; note?: string; answers?: Answer[]; caveats?: string[];
 }
 
-export interface Tagged { daemon?: number; update?: Update; answers?: Answers }
+export interface Tagged { daemon?: number; update: Update }
 
 export interface DaemonInfo { daemon: number; endpoint?: string; stale?: boolean; heardWallNs?: U64 }
 
@@ -128,6 +128,7 @@ export interface StateMessage {
     server: { version?: string; live?: boolean; control?: boolean; nowWallNs?: U64 };
     daemons: DaemonInfo[];
     updates: Tagged[];
+    answers?: Answers[];
 }
 
 export interface BandStats {

@@ -47,6 +47,7 @@ export class Chart {
     private readonly legend = h("div", { class: "legend", role: "list" });
     private readonly empty = h("p", { class: "empty" });
     private readonly tools: HTMLElement;
+    private readonly moment = h("span", { class: "muted moment" }); // of the crosshair
     private values: HTMLElement[] = [];
     private readonly watch: ResizeObserver;
     private moved = 0;
@@ -57,7 +58,7 @@ export class Chart {
             h("button", { class: "quiet", onclick: () => void saveChartPng(this.picture()), "aria-label": `Save ${o.title} as PNG` }, "PNG"),
             h("button", { class: "quiet", onclick: () => saveChartSvg(this.picture()), "aria-label": `Save ${o.title} as SVG` }, "SVG"));
         this.root = h("figure", { class: `chart legend-${o.legend ?? "below"}`, "data-chart": o.id },
-            h("figcaption", {}, h("h3", {}, o.title), this.tools), this.canvas, this.empty, this.legend);
+            h("figcaption", {}, h("h3", {}, o.title), this.moment, this.tools), this.canvas, this.empty, this.legend);
         this.canvas.style.height = `min(${o.height ?? 220}px, 58vh)`;
         this.canvas.addEventListener("keydown", (e) => this.key(e));
         this.watch = new ResizeObserver(() => this.resize());
@@ -317,11 +318,18 @@ export class Chart {
     private say(i: number | null): void {
         const p = this.plot;
         if (!p || this.values.length !== p.lines.length) return;
+        setText(this.moment, i === null ? "" : this.clocks(p.x[i]!));
         p.lines.forEach((l, k) => {
             let v: number | null | undefined = null;
             for (let j = i ?? l.values.length - 1; j >= 0 && !known(v); j--) v = l.values[j];
             setText(this.values[k]!, this.o.unit.text(v));
         });
+    }
+
+    // In the clock of the axis, and in the other one.
+    private clocks(at: number): string {
+        const p = this.plot!, step = p.range.to - p.range.from < FINE_S ? 0.01 : 1, run = clock(at, undefined, step);
+        return p.start === undefined ? run : `${clock(at, p.start, step)}, ${run} into the run`;
     }
 
     private describe(): void {

@@ -68,3 +68,10 @@ export function pill(el: HTMLElement, text: string, tone: string): void {
     setAttr(p, "data-tone", tone);
     setText(p, text);
 }
+
+// A label, and below it what a narrow screen has no columns for.
+export function twoLines(cell: HTMLElement, text: string, below: string): void {
+    if (!cell.firstElementChild) cell.append(h("span", { class: "label first" }), h("span", { class: "label narrow" }));
+    setLabel(cell.firstElementChild as HTMLElement, text);
+    setLabel(cell.lastElementChild as HTMLElement, below);
+}

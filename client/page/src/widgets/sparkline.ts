@@ -8,7 +8,7 @@ export function sparkline(cell: HTMLElement, t: ArrayLike<number>, v: ArrayLike<
     const [line, area] = paths(t, v, width, height);
     let root = cell.firstElementChild as SVGElement | null;
     if (!root) {
-        root = svg("svg", { class: "spark", width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
+        root = svg("svg", { class: "spark", width, height, viewBox: `0 0 ${width} ${height}`, preserveAspectRatio: "none", "aria-hidden": "true" },
             svg("path", { class: "spark-area" }), svg("path", { class: "spark-line" }));
         cell.replaceChildren(root);
     }

@@ -8,6 +8,7 @@
 import { h, setAttr, setText } from "../dom.ts";
 import type { Route } from "../route.ts";
 import { known, rate, type RateUnit, rateUnit, UNKNOWN } from "../units.ts";
+import { css } from "../theme.ts";
 import { register } from "./registry.ts";
 import { csv, saveText } from "./save.ts";
 
@@ -17,15 +18,18 @@ export interface Column<R> {
     id: string;
     title: string;
     hint?: string; // what the column means, as a tooltip
-    width: string; // a CSS grid track
-    value: (r: R) => Value; // to sort by and to save
+    width: string; // a CSS grid track; one in px of numbers and plain text is as wide as the longest of it instead
+    value: (r: R) => Value; // to save, in words where it is one; to sort by, without `by`
     text?: (r: R) => string; // as shown; without it the value itself
     rate?: "signed" | "half"; // the value is a rate, or half of an interval of one: all of a table are shown in one unit
     draw?: (cell: HTMLElement, r: R) => void; // instead of text
     left?: boolean; // text rather than a number
     first?: "asc" | "desc"; // direction of the first click
     by?: (r: R) => Value; // to sort by, when that is not the value
+    narrow?: string; // its track on a phone's width
     wide?: boolean; // left out on a phone's width
+    unsaved?: boolean; // a picture of a number that another column has
+    hidden?: () => boolean; // left out while no row has it
 }
 
 export interface TableOptions<R> {
@@ -52,6 +56,8 @@ export class Table<R> {
     private readonly summary = h("span", { class: "muted" });
     private readonly tools: HTMLElement;
     private readonly nothing = h("p", { class: "empty" });
+    private readonly headRow: HTMLElement;
+    private out: boolean[] = []; // columns that no row has
     private pool: HTMLElement[] = [];
     private focus = 0;
     private readonly rowHeight: number;
@@ -59,10 +65,8 @@ export class Table<R> {
 
     constructor(private readonly o: TableOptions<R>) {
         this.rowHeight = o.rowHeight ?? 30;
-        const head = h("div", { class: "thead tr", role: "row", "aria-rowindex": 1 }, ...o.columns.map((c) => this.head(c)));
+        const head = (this.headRow = h("div", { class: "thead tr", role: "row", "aria-rowindex": 1 }, ...o.columns.map((c) => this.head(c))));
         const grid = h("div", { class: "table", role: "table", "aria-label": o.title }, h("div", { role: "rowgroup" }, head), this.body);
-        grid.style.setProperty("--tracks", o.columns.map((c) => c.width).join(" "));
-        grid.style.setProperty("--narrow", o.columns.filter((c) => !c.wide).map((c) => c.width).join(" "));
         grid.style.setProperty("--row", `${this.rowHeight}px`);
         this.scroller = h("div", { class: "scroller" }, grid);
         this.scroller.addEventListener("scroll", () => this.draw(), { passive: true });
@@ -92,6 +96,7 @@ export class Table<R> {
         for (const [id, el] of this.heads) {
             setAttr(el, "aria-sort", id !== column.id ? "none" : down ? "descending" : "ascending");
         }
+        this.widen();
         setText(this.summary, summary);
         this.nothing.hidden = rows.length > 0;
         this.scroller.hidden = this.tools.hidden = !rows.length;
@@ -108,6 +113,31 @@ export class Table<R> {
             h("button", { class: "sort", onclick: () => this.sortBy(c) }, c.title));
         this.heads.set(c.id, el);
         return el;
+    }
+
+    // A number is never cut: its column is as wide as the longest of it. Labels share what is left.
+    private widen(): void {
+        const out = this.o.columns.map((c) => c.hidden?.() ?? false);
+        if (out.join() !== this.out.join()) {
+            this.out = out;
+            for (const row of [this.headRow, ...this.pool]) this.leaveOut(row);
+        }
+        const tracks = this.o.columns.map((c) => {
+            if (!c.width.endsWith("px") || c.draw) return c.width;
+            let longest = "";
+            for (const r of this.rows.length > MEASURED ? this.rows.slice(0, MEASURED) : this.rows) {
+                const text = shown(c, r, this.unit);
+                if (text.length > longest.length) longest = text;
+            }
+            return `${Math.ceil(Math.max(textWidth(`${c.title} ↓`), textWidth(longest))) + CELL_AIR}px`;
+        });
+        const grid = this.scroller.firstElementChild as HTMLElement;
+        grid.style.setProperty("--tracks", tracks.filter((_, i) => !out[i]).join(" "));
+        grid.style.setProperty("--narrow", tracks.map((t, i) => this.o.columns[i]!.narrow ?? t).filter((_, i) => !out[i] && !this.o.columns[i]!.wide).join(" "));
+    }
+
+    private leaveOut(row: HTMLElement): void {
+        this.out.forEach((out, i) => ((row.children[i] as HTMLElement).hidden = out));
     }
 
     private sortBy(c: Column<R>): void {
@@ -136,6 +166,7 @@ export class Table<R> {
             row.classList.add("opens");
             row.addEventListener("click", () => this.open(Number(row.dataset["at"])));
         }
+        this.leaveOut(row);
         this.body.append(row);
         return row;
     }
@@ -178,7 +209,7 @@ export class Table<R> {
     }
 
     private save(): void {
-        const columns = this.o.columns.filter((c) => c.title);
+        const columns = this.o.columns.filter((c, i) => !c.unsaved && !this.out[i]);
         saveText(`heapwatch-${this.o.id}.csv`, "text/csv",
             csv([columns.map((c) => c.title), ...this.rows.map((r) => columns.map((c) => c.value(r)))]));
     }
@@ -187,6 +218,17 @@ export class Table<R> {
         return { columns: this.o.columns.map((c) => c.id), drawn: this.pool.filter((p) => !p.hidden).length,
             rows: this.rows.map((r) => Object.fromEntries(this.o.columns.map((c) => [c.id, c.value(r)]))) };
     }
+}
+
+const MEASURED = 2000; // rows whose texts decide how wide a column is
+const CELL_AIR = 22; // px beside a cell's text
+let ruler: CanvasRenderingContext2D | null | undefined;
+
+function textWidth(text: string): number {
+    ruler ??= document.createElement("canvas").getContext("2d");
+    if (!ruler) return 8 * text.length;
+    ruler.font = `14px ${css("--font")}`;
+    return ruler.measureText(text).width;
 }
 
 const look = <R>(c: Column<R>) => [c.left && "left", c.wide && "wide"].filter(Boolean).join(" ");
