@@ -13,7 +13,7 @@
 
 struct entry {
         struct entry *chain;
-        Hw__AlertOutcome *outcome;
+        const Hw__AlertOutcome *outcome;
         uint64_t used_ns;
 };
 
@@ -30,7 +30,7 @@ struct outcomes *outcomes_new(void)
 
 static void entry_destroy(struct entry *e)
 {
-        hw__alert_outcome__free_unpacked(e->outcome, NULL);
+        hw_message_unref(&e->outcome->base);
         free(e);
 }
 
@@ -90,18 +90,6 @@ static const char *wrong(const Hw__AlertOutcome *outcome)
         return NULL;
 }
 
-static Hw__AlertOutcome *copy(const Hw__AlertOutcome *outcome)
-{
-        size_t size = hw__alert_outcome__get_packed_size(outcome);
-        uint8_t *packed = malloc(size + 1);
-        Hw__AlertOutcome *made = NULL;
-
-        if (packed)
-                made = hw__alert_outcome__unpack(NULL, hw__alert_outcome__pack(outcome, packed), packed);
-        free(packed);
-        return made;
-}
-
 static struct entry *add(struct outcomes *o, uint64_t alert)
 {
         struct entry *e = o->n < OUTCOMES_MAX ? calloc(1, sizeof(*e)) : NULL;
@@ -118,7 +106,6 @@ const char *outcomes_set(struct outcomes *o, const Hw__AlertOutcome *outcome, ui
 {
         const char *mistake = wrong(outcome);
         struct entry *e;
-        Hw__AlertOutcome *made;
 
         if (mistake)
                 return mistake;
@@ -126,18 +113,14 @@ const char *outcomes_set(struct outcomes *o, const Hw__AlertOutcome *outcome, ui
                 sweep(o, sub_sat(now_ns, OUTCOME_KEEP_NS));
                 o->swept_ns = now_ns;
         }
-        made = copy(outcome);
-        if (!made)
-                return "out of memory";
         e = find(o, outcome->alert);
         if (!e)
                 e = add(o, outcome->alert);
-        if (!e) {
-                hw__alert_outcome__free_unpacked(made, NULL);
+        if (!e)
                 return NULL; /* no place: nothing is shown, which is no mistake of the notifier */
-        }
-        hw__alert_outcome__free_unpacked(e->outcome, NULL);
-        e->outcome = made;
+        if (e->outcome)
+                hw_message_unref(&e->outcome->base);
+        e->outcome = hw_message_ref(&outcome->base);
         e->used_ns = now_ns;
         return NULL;
 }
