@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: one message is one line. Control characters become '?', so nothing that slipped through can forge a second
- * line or move a terminal's cursor.
+ * DESIGN: one message is one line (proto/base/log_line.h).
  *
  * The loop must not block on whoever reads stderr, and O_NONBLOCK is a flag of the open file, which the shell and the
  * other programs of the terminal share: it is never set on descriptor 2. Instead
@@ -36,11 +35,10 @@
 
 #include "proto/base/clock.h"
 
-#define LINE_BYTES 2048 /* longer messages are cut */
-#define RATE       20   /* messages a second of one place */
-#define BURST      1200 /* at once: a line for each target of a full daemon */
-#define RETRY_MS   100
-#define LAST_MS    200 /* the end waits so long for stderr */
+#define RATE     20   /* messages a second of one place */
+#define BURST    1200 /* at once: a line for each target of a full daemon */
+#define RETRY_MS 100
+#define LAST_MS  200 /* the end waits so long for stderr */
 
 enum sink { SINK_UNKNOWN, SINK_PLAIN, SINK_SOCKET, SINK_POLLED };
 
@@ -48,12 +46,6 @@ enum log_level log_most_verbose = LOG_INFO;
 
 static struct log_levels wanted;
 static bool chosen; /* else LOG_INFO */
-static const char *const names[] = {
-        [LOG_ERROR] = "error", [LOG_WARNING] = "warning", [LOG_INFO] = "info", [LOG_DEBUG] = "debug"
-};
-static const char *const priorities[] = {
-        [LOG_ERROR] = "<3>", [LOG_WARNING] = "<4>", [LOG_INFO] = "<6>", [LOG_DEBUG] = "<7>"
-};
 
 /* Rooms that log, scripts/check-layers compares them with the tree; 0 is for those not resolved yet. */
 static const char *const rooms[LOG_ROOMS] = { "",     "alerting", "config", "control", "daemon",
@@ -71,11 +63,6 @@ static struct log_site *suppressing; /* places that have left out something */
 static struct event *timer;
 
 /* ------------------------------------------------------------------ levels */
-
-const char *log_level_name(enum log_level level)
-{
-        return names[level];
-}
 
 static int room_by_name(const char *name, size_t size)
 {
@@ -117,8 +104,8 @@ struct log_levels log_level_everywhere(enum log_level level)
 
 static bool parse_name(const char *name, size_t size, enum log_level *ret_level)
 {
-        for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-                if (strlen(names[i]) == size && !memcmp(name, names[i], size)) {
+        for (size_t i = 0; i < LOG_LEVELS; i++) {
+                if (strlen(log_level_names[i]) == size && !memcmp(name, log_level_names[i], size)) {
                         *ret_level = (enum log_level)i;
                         return true;
                 }
@@ -155,12 +142,12 @@ bool log_parse_level(const char *text, struct log_levels *ret_levels)
 
 void log_print_levels(char *text, const struct log_levels *levels)
 {
-        size_t n = (size_t)snprintf(text, LOG_LEVELS_TEXT, "%s", names[levels->common]);
+        size_t n = (size_t)snprintf(text, LOG_LEVELS_TEXT, "%s", log_level_names[levels->common]);
 
         for (int i = 1; i < LOG_ROOMS; i++)
                 if (levels->room[i] != levels->common && n < LOG_LEVELS_TEXT)
                         n += (size_t)snprintf(text + n, LOG_LEVELS_TEXT - n, ",%s=%s", rooms[i],
-                                              names[levels->room[i]]);
+                                              log_level_names[levels->room[i]]);
 }
 
 void log_set_levels(const struct log_levels *levels)
@@ -182,15 +169,6 @@ void log_set_level(enum log_level everywhere)
 
 /* ------------------------------------------------------------------ stderr */
 
-/* systemd names the socket that it made, so that a program whose stderr was redirected elsewhere does not think so. */
-static bool is_journal(const struct stat *s)
-{
-        const char *stream = getenv("JOURNAL_STREAM");
-        unsigned long long device, inode;
-
-        return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 && device == s->st_dev && inode == s->st_ino;
-}
-
 static void open_sink(void)
 {
         struct stat s;
@@ -202,7 +180,7 @@ static void open_sink(void)
         to_journal = false;
         if (fstat(STDERR_FILENO, &s) != 0)
                 return;
-        to_journal = is_journal(&s);
+        to_journal = log_line_to_journal();
         if (S_ISSOCK(s.st_mode)) {
                 sink = SINK_SOCKET;
         } else if (S_ISFIFO(s.st_mode) || S_ISCHR(s.st_mode)) {
@@ -271,35 +249,25 @@ static bool put(const char *line, size_t size)
         return true;
 }
 
-/* Makes what snprintf left in `line` one printable line; returns its size. */
 static size_t finish_line(char *line, int printed)
 {
-        size_t size = printed < 0 ? 0 : (size_t)printed;
-
-        if (size > LINE_BYTES - 2)
-                size = LINE_BYTES - 2;
-        for (size_t i = 0; i < size; i++) {
-                unsigned char c = (unsigned char)line[i];
-                if (c < 0x20 || c == 0x7f)
-                        line[i] = '?';
-        }
-        line[size] = '\n';
-        return size + 1;
+        return log_line_end(line, printed < 0 ? 0 : (size_t)printed);
 }
 
 /* `level `, for developers `debug source: `, before it what journald wants. */
 static int put_head(char *line, const struct log_site *site)
 {
-        bool named = site->level == LOG_DEBUG;
+        size_t size = log_line_begin(line, site->level, to_journal);
 
-        return snprintf(line, LINE_BYTES, "%s%s %s%s", to_journal ? priorities[site->level] : "", names[site->level],
-                        named ? rooms[site->room] : "", named ? ": " : "");
+        if (site->level != LOG_DEBUG)
+                return (int)size;
+        return (int)size + snprintf(line + size, LOG_LINE_BYTES - size, "%s: ", rooms[site->room]);
 }
 
 /* One line about the log itself, in the name of `site`. */
 __attribute__((format(printf, 2, 3))) static bool put_own(const struct log_site *site, const char *format, ...)
 {
-        char line[LINE_BYTES];
+        char line[LOG_LINE_BYTES];
         va_list args;
 
         va_start(args, format);
@@ -389,7 +357,7 @@ static void write_line(struct log_site *site, const char *line, size_t size)
 
 void log_write(struct log_site *site, const char *format, ...)
 {
-        char line[LINE_BYTES];
+        char line[LOG_LINE_BYTES];
         int error = errno;
         va_list args;
 

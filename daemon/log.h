@@ -16,11 +16,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "proto/base/log_line.h"
+
 #define LOG_ROOMS        10
 #define LOG_BUFFER_BYTES (64u << 10) /* of lines that stderr has not taken yet */
 #define LOG_LEVELS_TEXT  256         /* bytes that log_print_levels() needs at most */
-
-enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 
 /* What is logged: the level of each room. */
 struct log_levels {
@@ -36,9 +36,6 @@ bool log_parse_level(const char *text, struct log_levels *ret_levels);
 
 /* The levels as log_parse_level() reads them, into LOG_LEVELS_TEXT bytes. */
 void log_print_levels(char *text, const struct log_levels *levels);
-
-/* "error", "warning", "info" or "debug". Static. */
-const char *log_level_name(enum log_level level);
 
 /* The rooms that can be named, for messages: "alerting, config, ...". */
 const char *log_room_names(void);

@@ -80,7 +80,7 @@ static struct notifier *open_notifier(struct event_base *base, const struct conf
         const struct notifier_options options = { .base = base,
                                                   .start = !config->notify_off,
                                                   .publish_endpoint = config->publish_endpoint,
-                                                  .log_level = log_level_name(config->log_level.common) };
+                                                  .log_level = log_level_names[config->log_level.common] };
 
         return notifier_new(&options);
 }

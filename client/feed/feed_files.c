@@ -33,9 +33,9 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#include "client/feed/find_daemon.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
+#include "proto/base/sibling.h"
 
 #define DRAIN_MS 1000  /* how long we wait for messages of a child that has ended */
 #define LOOK_MS  50    /* how often we look after a child where there is no pidfd */
@@ -133,7 +133,7 @@ static int start_child(struct feed_files *f, char *const *argv)
         char path[PATH_MAX];
         int r;
 
-        find_daemon(path, sizeof(path));
+        sibling_program("heapwatchd", path, sizeof(path));
         sigemptyset(&none);
         sigemptyset(&defaults);
         sigaddset(&defaults, SIGPIPE);

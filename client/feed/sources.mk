@@ -1,1 +1,1 @@
-sources := find_daemon.c feed.c feed_live.c feed_files.c
+sources := feed.c feed_live.c feed_files.c

@@ -29,17 +29,15 @@
 struct notify {
         const char *endpoint;
         bool attached;
-        enum say_level level;
+        enum log_level level;
         struct event_base *base;
         struct event *signals[3], *lifeline;
 };
 
-static const char *const levels[] = { "error", "warning", "info", "debug", NULL }; /* as enum say_level */
-
 static const struct option options[] = {
         OPTION_TEXT("connect", 'c', "EP", struct notify, endpoint, COMPLETE_ENDPOINT,
                     "the daemon's publish endpoint; default: your own daemon"),
-        OPTION_CHOICE("log-level", 0, "LEVEL", enum say_level, struct notify, level, levels,
+        OPTION_CHOICE("log-level", 0, "LEVEL", enum log_level, struct notify, level, log_level_names,
                       "error, warning, info (default) or debug"),
         OPTION_FLAG("attached", 0, struct notify, attached,
                     "as a daemon starts it: takes its key from standard input, and ends when that ends"),
@@ -173,6 +171,6 @@ const struct command command_notify = {
                         NULL,
                 },
         .size = sizeof(struct notify),
-        .defaults = &(const struct notify){ .level = SAY_INFO },
+        .defaults = &(const struct notify){ .level = LOG_INFO },
         .run = run,
 };

@@ -10,10 +10,10 @@
 #ifndef HW_CLIENT_NOTIFY_SAY_H
 #define HW_CLIENT_NOTIFY_SAY_H
 
-enum say_level { SAY_ERROR, SAY_WARNING, SAY_INFO, SAY_DEBUG };
+#include "proto/base/log_line.h"
 
-/* Lines above `level` are left out. Default: SAY_INFO. */
-void say_set_level(enum say_level level);
+/* Lines above `level` are left out. Default: LOG_INFO. */
+void say_set_level(enum log_level level);
 
 void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));

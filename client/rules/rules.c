@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "client/cli/options.h"
-#include "client/feed/find_daemon.h"
 #include "proto/base/nearest.h"
+#include "proto/base/sibling.h"
 
 /* Becomes heapwatchd OPTION FILE... */
 static int become(const char *option, size_t n, const char *const *files)
@@ -28,7 +28,7 @@ static int become(const char *option, size_t n, const char *const *files)
                 command_error(&command_rules, "out of memory");
                 return EXIT_USAGE;
         }
-        find_daemon(path, sizeof(path));
+        sibling_program("heapwatchd", path, sizeof(path));
         argv[0] = (char *)"heapwatchd";
         argv[1] = (char *)option;
         argv[2] = (char *)"--";

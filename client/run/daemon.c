@@ -26,10 +26,10 @@
 #include "client/state/world.h"
 #include "heapwatch/requester.h"
 #include "client/cli/absent.h"
-#include "client/feed/find_daemon.h"
 #include "client/program/inquire.h"
 #include "heapwatch/text.h"
 #include "proto/base/error.h"
+#include "proto/base/sibling.h"
 
 #define REQUEST_MS    2000
 #define START_MS      8000 /* for a new daemon to answer */
@@ -108,7 +108,7 @@ static bool answers(const struct daemon_link *link)
 /* heapwatchd beside this very program, else in PATH. */
 static bool find_program(char *path, size_t size)
 {
-        find_daemon(path, size);
+        sibling_program("heapwatchd", path, size);
         return strchr(path, '/') != NULL || inquire_find("heapwatchd", path, size);
 }
 

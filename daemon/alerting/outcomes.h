@@ -26,7 +26,10 @@ struct outcomes;
 struct outcomes *outcomes_new(void);
 void outcomes_destroy(struct outcomes **o);
 
-/* Replaces those of its alert; keeps the message (of an unpacked request). Returns NULL or, with nothing changed, a sentence. Time: any steady clock. */
+/*
+ * Replaces those of its alert; keeps the message, which is of an unpacked request. Returns NULL or, with nothing
+ * changed, a sentence. Time: any steady clock.
+ */
 const char *outcomes_set(struct outcomes *o, const Hw__AlertOutcome *outcome, uint64_t now_ns);
 
 /* Those of an alert in the order of its actions, or NULL. Valid until the next call but this one. */

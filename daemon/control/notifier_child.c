@@ -29,6 +29,7 @@
 #include "daemon/log.h"
 #include "daemon/source/backoff.h"
 #include "proto/base/clock.h"
+#include "proto/base/sibling.h"
 
 #define GOOD_LIFE_NS (UINT64_C(30) * 1000000000)
 
@@ -43,25 +44,6 @@ struct notifier_child {
         bool wanted;
         char detail[160];
 };
-
-/* The client beside this program; else its bare name, for PATH. */
-static void find_client(char *ret_path, size_t size)
-{
-        char self[PATH_MAX];
-        ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-
-        if (n > 0) {
-                self[n] = '\0';
-                char *slash = strrchr(self, '/');
-                if (slash) {
-                        *slash = '\0';
-                        int printed = snprintf(ret_path, size, "%s/heapwatch", self);
-                        if (printed > 0 && (size_t)printed < size && access(ret_path, X_OK) == 0)
-                                return;
-                }
-        }
-        snprintf(ret_path, size, "heapwatch");
-}
 
 /* -------------------------------------------------------------------- start */
 
@@ -105,7 +87,7 @@ static int spawn(struct notifier_child *c, int end)
         posix_spawnattr_t attributes;
         posix_spawn_file_actions_t files;
 
-        find_client(path, sizeof(path));
+        sibling_program("heapwatch", path, sizeof(path));
         int err = posix_spawnattr_init(&attributes);
         if (err)
                 return err;

@@ -193,7 +193,7 @@ static void the_queue_is_bounded(void **state)
         unsigned too_many = 5, wanted = EXECUTOR_WAITING_MAX + EXECUTOR_JOBS_MAX + too_many;
 
         (void)state;
-        say_set_level(SAY_ERROR);
+        say_set_level(LOG_ERROR);
         add(plan, (struct action_step){ .kind = ACTION_PUBLISH });
         add(plan, (struct action_step){ .kind = ACTION_LOG });
         for (unsigned i = 0; i < wanted; i++) {
@@ -220,7 +220,7 @@ static void the_queue_is_bounded(void **state)
         }
         assert_int_equal(sum, (uint64_t)(wanted - too_many) * (wanted - too_many - 1) / 2);
         action_plan_unref(&plan);
-        say_set_level(SAY_INFO);
+        say_set_level(LOG_INFO);
 }
 
 static bool tells_of_two(const char *request)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "client/feed/find_daemon.h"
+#include "proto/base/sibling.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-void find_daemon(char *ret_path, size_t size)
+void sibling_program(const char *name, char *ret_path, size_t size)
 {
         char self[PATH_MAX];
         ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -17,9 +17,10 @@ void find_daemon(char *ret_path, size_t size)
                 slash = strrchr(self, '/');
                 if (slash) {
                         *slash = '\0';
-                        if (snprintf(ret_path, size, "%s/heapwatchd", self) < (int)size && access(ret_path, X_OK) == 0)
+                        int printed = snprintf(ret_path, size, "%s/%s", self, name);
+                        if (printed > 0 && (size_t)printed < size && access(ret_path, X_OK) == 0)
                                 return;
                 }
         }
-        (void)snprintf(ret_path, size, "heapwatchd");
+        (void)snprintf(ret_path, size, "%s", name);
 }
