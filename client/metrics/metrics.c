@@ -159,6 +159,7 @@ NUMBER(stream_lost, health, lost_bytes, 1)
 NUMBER(stream_late, health, late_samples, 1)
 NUMBER(stream_lag, health, lag_ns, S_PER_NS)
 NUMBER(reconnects, health, reconnects, 1)
+NUMBER(stream_gap, health, gap_ns, S_PER_NS)
 NUMBER(bands_left_out, health, bands_left_out, 1)
 
 /* ---------------------------------------------------------- several at a time */
@@ -325,6 +326,8 @@ static const struct family families[] = {
         { "heapwatch_stream_late_samples_total", "counter", "Samples too late for their bucket.", NULL, stream_late },
         { "heapwatch_stream_lag_seconds", "gauge", "How far the stream is behind.", NULL, stream_lag },
         { "heapwatch_stream_reconnects_total", "counter", "Times that the source came back.", NULL, reconnects },
+        { "heapwatch_stream_gap_seconds", "gauge",
+          "Event time of this run that passed while its connection was broken.", NULL, stream_gap },
         { "heapwatch_bands_left_out", "gauge", "Bands beyond the daemon's limit.", NULL, bands_left_out },
 };
 

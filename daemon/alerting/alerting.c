@@ -160,6 +160,16 @@ void alerting_end_run(struct alerting *a, bool crashed, const char *why)
                 tell(a);
 }
 
+void alerting_resume_run(struct alerting *a)
+{
+        a->in_run = true;
+        set_end(a, false, "");
+        a->last_bytes_wall_ns = UNKNOWN_U64; /* a broken connection is no pause of the program */
+        judge_target(a, UNKNOWN_U64);
+        if (a->changed)
+                tell(a);
+}
+
 /* ----------------------------------------------------------------------- stream */
 
 void alerting_bytes(struct alerting *a, uint64_t wall_ns)

@@ -53,6 +53,9 @@ void alerting_begin_run(struct alerting *a, uint32_t ordinal);
 /* After tracker_end_run. `crashed`: there was no end marker, and the connection did not just break. `why` in words. */
 void alerting_end_run(struct alerting *a, bool crashed, const char *why);
 
+/* The run that ended, or was lost before anybody said so, goes on. */
+void alerting_resume_run(struct alerting *a);
+
 /* More has become known of the end of the last run. */
 void alerting_know_end(struct alerting *a, bool crashed, const char *why);
 

@@ -67,6 +67,10 @@ Hw__Health *encode_health(struct encoder *e, const struct health *health)
         PUT(out, unknown_events, health->decoder.unknown);
         PUT(out, short_events, health->decoder.short_payload);
         PUT(out, lost_bytes, health->decoder.lost_bytes);
+        if (health->gaps) {
+                PUT(out, gaps, health->gaps);
+                PUT(out, gap_ns, health->gap_ns);
+        }
         PUT(out, resyncs, health->decoder.resyncs);
         PUT_U64(out, late_samples, health->late_samples);
         PUT_U64(out, time_anomalies, health->time_anomalies);

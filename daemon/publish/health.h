@@ -17,6 +17,7 @@ struct health {
         size_t n_damages;
         uint64_t late_samples, time_anomalies;
         uint64_t reconnects;         /* attaches after the first */
+        uint64_t gaps, gap_ns;       /* of the run: times that its connection broke, event time that was not seen */
         uint64_t last_bytes_wall_ns; /* UNKNOWN_U64 before the first byte */
         uint64_t lag_ns;             /* UNKNOWN_U64 while the run's start time is unknown */
         uint64_t watermark_ns;

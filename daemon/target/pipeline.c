@@ -110,6 +110,7 @@ void pipeline_destroy(struct pipeline **pp)
         recording_destroy(&p->recording);
         event_stream_destroy(&p->event_stream);
         alerting_destroy(&p->alerting);
+        same_run_destroy(&p->same_run);
         publisher_destroy(&p->publisher);
         tracker_destroy(&p->tracker);
         model_destroy(&p->model);

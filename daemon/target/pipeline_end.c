@@ -8,6 +8,8 @@
  * whether the process is there and whether its control group ran out of memory.
  * A connection that broke is not a crash: while nobody says that the process is
  * gone, the run is lost, and the crash is told when it is found to be gone.
+ * When the stream comes back and is of the same process (same_run.h), the run
+ * goes on; until then its alerts stay, for a while.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,6 +19,8 @@
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "daemon/target/pipeline_internal.h"
+
+#define LOST_PATIENCE_NS UINT64_C(60000000000) /* a run may be lost for so long before its alerts end */
 
 void pipeline_forget_end(struct pipeline *p)
 {
@@ -84,10 +88,24 @@ static void change_end(struct pipeline *p, Hw__Target__State state, const char *
         pipeline_publish_state(p);
 }
 
+void pipeline_give_up_lost(struct pipeline *p)
+{
+        if (p->alerts_wait)
+                alerting_end_run(p->alerting, false, p->detail);
+        p->alerts_wait = false;
+}
+
+void pipeline_look_after_lost(struct pipeline *p, uint64_t wall_ns)
+{
+        if (p->alerts_wait && sub_sat(wall_ns, p->state_since_wall_ns) > LOST_PATIENCE_NS)
+                pipeline_give_up_lost(p);
+}
+
 void pipeline_lost_process_gone(struct pipeline *p)
 {
         char detail[sizeof(p->detail)];
 
+        pipeline_give_up_lost(p);
         p->ended.oom_killed = process_watch_oom_killed(&p->process);
         snprintf(detail, sizeof(detail), "process %" PRIu32 " is gone, and its log has no end marker%s",
                  model_run(p->model)->pid, p->ended.oom_killed ? "; its control group ran out of memory" : "");

@@ -19,6 +19,7 @@
 #include "heapwatch/eventlog.h"
 #include "daemon/model/model.h"
 #include "daemon/target/pace.h"
+#include "daemon/target/same_run.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/record/recorder.h"
 #include "daemon/source/process_watch.h"
@@ -54,6 +55,12 @@ struct pipeline {
         uint64_t shut_mono_ns; /* when it was open last */
         bool kept;
         struct run_exit ended; /* of the run at hand */
+
+        struct same_run
+                *same_run;     /* the run was lost: does the stream that comes now go on with it? NULL: no question */
+        bool goes_on;          /* it does, from the next header on */
+        bool alerts_wait;      /* the run was lost, and its alerts are as they were then */
+        uint64_t gaps, gap_ns; /* in the run at hand: times that it was lost and found, event time not seen */
 
         struct pace pace;      /* live */
         uint64_t next_tick_ns; /* finished logs */
@@ -100,6 +107,10 @@ Hw__Target__State pipeline_state_at_end(struct pipeline *p, const char *why, cha
 
 /* A run of unknown end: its process has gone meanwhile. */
 void pipeline_lost_process_gone(struct pipeline *p);
+
+/* A lost run: once a second; and when it does not go on. */
+void pipeline_look_after_lost(struct pipeline *p, uint64_t wall_ns);
+void pipeline_give_up_lost(struct pipeline *p);
 
 /* ------------------------------------------------------- pipeline_live.c */
 

@@ -113,6 +113,7 @@ void pipeline_look_at_process(struct pipeline *p, uint64_t wall_ns)
         const struct run *run = model_run(p->model);
         struct process_sample sample;
 
+        pipeline_look_after_lost(p, wall_ns);
         bool lost = p->state == HW__TARGET__STATE__STATE_LOST && p->process.seen;
 
         if (!p->in_run && lost && !process_watch_alive(&p->process, run->pid, run->start_wall_ns))

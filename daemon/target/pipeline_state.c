@@ -69,6 +69,8 @@ struct health pipeline_health(struct pipeline *p)
         if (p->recording)
                 recording_state(p->recording, &h.recording);
         h.has_recording = p->recording != NULL;
+        h.gaps = p->gaps;
+        h.gap_ns = p->gap_ns;
         if (p->source)
                 h.reconnects = sub_sat(source_stats(p->source)->attaches, 1);
         if (p->runs > 0)

@@ -17,6 +17,7 @@
 #include "daemon/log.h"
 #include "proto/base/probes.h"
 #include "daemon/target/pipeline_internal.h"
+#include "heapwatch/text.h"
 
 #define EVENTS_PER_READ 256
 #define ONCE_TICK_NS    100000000u /* 100 ms of event time */
@@ -30,7 +31,10 @@ static void end_run(struct pipeline *p, Hw__Target__State state, const char *det
         model_end_run(p->model);
         tracker_end_run(p->tracker);
         pipeline_flush(p);
-        if (p->alerting)
+        if (state == HW__TARGET__STATE__STATE_LOST) {
+                p->alerts_wait = p->alerting != NULL;
+                p->same_run = same_run_new(p->model);
+        } else if (p->alerting)
                 alerting_end_run(p->alerting, state == HW__TARGET__STATE__STATE_CRASHED, detail);
         p->in_run = false;
         pipeline_set_state(p, state, detail);
@@ -39,7 +43,9 @@ static void end_run(struct pipeline *p, Hw__Target__State state, const char *det
 static void begin_run(struct pipeline *p)
 {
         end_run(p, HW__TARGET__STATE__STATE_CRASHED, "a new header came before the end marker of the run before");
+        pipeline_give_up_lost(p);
         p->runs++;
+        p->gaps = p->gap_ns = 0;
         p->in_run = true;
         pipeline_forget_end(p);
         process_watch_begin(&p->process);
@@ -54,6 +60,28 @@ static void begin_run(struct pipeline *p)
         pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, "");
         if (p->alerting)
                 alerting_begin_run(p->alerting, p->runs);
+}
+
+/* Another stream of the run that was lost: what is known of it stays, and what was missed is counted. */
+static void go_on(struct pipeline *p)
+{
+        char detail[128], gap[32];
+
+        p->goes_on = false;
+        p->in_run = true;
+        (void)hw_duration_text(gap, sizeof(gap), (double)same_run_gap_ns(p->same_run));
+        (void)snprintf(detail, sizeof(detail), "goes on behind a broken connection; %s of it were not seen", gap);
+        p->gaps++;
+        p->gap_ns += same_run_gap_ns(p->same_run);
+        pipeline_forget_end(p);
+        model_resume_run(p->model);
+        tracker_resume_run(p->tracker);
+        if (p->recording)
+                recording_begin(p->recording, p->decoder, p->last_bytes_wall_ns);
+        if (p->alerting)
+                alerting_resume_run(p->alerting);
+        p->alerts_wait = false;
+        pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, detail);
 }
 
 /* With the status that its parent has told, or will tell. */
@@ -140,7 +168,10 @@ static void take_status(struct pipeline *p, enum hw_eventlog_status status)
         switch (status) {
         case HW_EVENTLOG_RUN:
                 pipeline_measure_damage(p);
-                begin_run(p);
+                if (p->goes_on)
+                        go_on(p);
+                else
+                        begin_run(p);
                 break;
         case HW_EVENTLOG_END:
                 end_marked(p);
@@ -170,11 +201,42 @@ static void drain(struct pipeline *p)
         } while (status != HW_EVENTLOG_NEED_MORE);
 }
 
+static void decode(struct pipeline *p, const uint8_t *data, size_t size)
+{
+        hw_eventlog_input(p->decoder, data, size);
+        drain(p);
+}
+
+/* It is known whether the run goes on: what was held back is taken. */
+static void decode_held(struct pipeline *p, bool goes_on)
+{
+        size_t size;
+        const uint8_t *held = same_run_held(p->same_run, &size);
+
+        p->goes_on = goes_on;
+        if (size > 0)
+                decode(p, held, size);
+}
+
+static void forget_same_run(struct pipeline *p)
+{
+        p->goes_on = false;
+        same_run_destroy(&p->same_run);
+}
+
 void pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size)
 {
         PROBE_BYTES_IN(p->name, size);
-        hw_eventlog_input(p->decoder, data, size);
-        drain(p);
+        if (!p->same_run) {
+                decode(p, data, size);
+                return;
+        }
+        enum same_run_answer answer = same_run_take(p->same_run, data, size);
+        if (answer == SAME_RUN_UNKNOWN)
+                return;
+        decode_held(p, answer == SAME_RUN_YES);
+        decode(p, data, size);
+        forget_same_run(p);
 }
 
 void pipeline_finish_stream(struct pipeline *p, const char *why)
@@ -182,6 +244,14 @@ void pipeline_finish_stream(struct pipeline *p, const char *why)
         char detail[sizeof(p->detail)], cause[sizeof(p->detail)];
         uint64_t left;
 
+        if (p->same_run) {
+                size_t held;
+                (void)same_run_held(p->same_run, &held);
+                if (held == 0)
+                        return; /* nobody has said anything since the run was lost */
+                decode_held(p, false);
+                forget_same_run(p);
+        }
         hw_eventlog_input_end(p->decoder);
         drain(p);
         bool clean = hw_eventlog_finish(p->decoder, &left);

@@ -207,6 +207,11 @@ void tracker_end_run(struct tracker *t)
         t->ended = t->scan = true;
 }
 
+void tracker_resume_run(struct tracker *t)
+{
+        t->ended = false;
+}
+
 /* -------------------------------------------------------------------- sink */
 
 static struct series_state *series_born(struct tracker *t, enum series_id id)

@@ -85,6 +85,9 @@ void tracker_begin_run(struct tracker *t);
 /* The stream ended: closes all minutes up to the newest event, the one in progress not. Call after model_end_run. */
 void tracker_end_run(struct tracker *t);
 
+/* It was not the end: the run goes on. Call after model_resume_run. */
+void tracker_resume_run(struct tracker *t);
+
 /* Whether the run's process is on this machine: physical memory limits it. */
 void tracker_set_local(struct tracker *t, bool local);
 

@@ -133,9 +133,53 @@ def test_connects_and_reconnects(directory, kind):
     server.start()
     with Daemon(directory, f"t={uri}") as d:
         wait_for(lambda: d.health("t").bytes == sum(map(len, parts)), "both connections")
-        t = d.wait_state("t", "CRASHED", "LOST", "WAITING", run=2)
-        assert t.runs == 2
-        assert d.health("t").reconnects >= 1
+        t = d.wait_state("t", "LOST")
+        assert t.runs == 1, "one process, one run, however often its connection breaks"
+        h = d.health("t")
+        assert h.reconnects >= 1 and h.gaps == 1 and 0.4e9 < h.gap_ns < 0.5e9
+        # What the first connection brought is still there, and what the second did has joined it.
+        times = [p.time_ns for p in d.ask(pb.Request(history=pb.HistoryRequest(target="t", series=pb.SERIES_HEAP_SIZE)))[0].history.points]
+        assert min(times) < 1e9 and max(times) > 2e9 and times == sorted(times)
+
+
+def test_the_same_log_again_is_another_run(directory):
+    """The same process and the same start, but time begins again: it is played a second time."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(directory / "s"))
+    listener.listen(5)
+    part = (LOGS / "socket-9103-prof-hc" / "conn1.eventlog").read_bytes()
+    threading.Thread(target=serve, args=(listener, [part, part]), daemon=True).start()
+    with Daemon(directory, f"t=unix:{directory}/s") as d:
+        wait_for(lambda: d.health("t").bytes == 2 * len(part), "both connections")
+        t = d.wait_state("t", "LOST", run=2)
+        assert t.runs == 2 and d.health("t").gaps == 0
+
+
+def test_another_program_after_a_lost_one_is_another_run(directory):
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(directory / "s"))
+    listener.listen(5)
+    first = (LOGS / "socket-9103-prof-hc" / "conn1.eventlog").read_bytes()
+    threading.Thread(target=serve, args=(listener, [first, STEADY]), daemon=True).start()
+    with Daemon(directory, f"t=unix:{directory}/s") as d:
+        t = ended(d, "t", run=2)
+        assert t.runs == 2 and d.health("t").events > STEADY_EVENTS
+
+
+def test_a_connection_that_breaks_restarts_nothing(directory):
+    """A proxy between program and daemon that cuts the stream: alerts stay as they are, nothing has crashed or restarted."""
+    parts = [(LOGS / "socket-9103-prof-hc" / f"conn{i}.eventlog").read_bytes() for i in (1, 2)]
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(directory / "s"))
+    listener.listen(5)
+    (directory / "rules.yaml").write_text(
+        "groups:\n  - name: g\n    rules:\n      - alert: seen\n        expr: heap > 0\n        for: 0s\n")
+    threading.Thread(target=serve, args=(listener, parts), daemon=True).start()
+    with Daemon(directory, f"t=unix:{directory}/s", args=["--rules", f"{directory}/rules.yaml"]) as d:
+        wait_for(lambda: d.health("t").gaps == 1, "the second connection")
+        d.wait_state("t", "LOST")
+        rows = {a.rule: a for u in d.snapshot("t").get("alerts", []) for a in u.alerts.alerts}
+        assert rows["seen"].state == pb.Alert.STATE_FIRING and "crashed" not in rows and "restart-loop" not in rows
 
 
 def test_listens_for_one_writer_after_the_other(directory):

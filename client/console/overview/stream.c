@@ -69,6 +69,8 @@ static void draw_figures(struct canvas *c, struct area area, int row, const Hw__
         column = figure(c, area, row, column, "read ", bytes_or_unknown(text, h->has_bytes, h->bytes), false);
         if (h->has_reconnects && h->reconnects)
                 column = figure(c, area, row, column, "reconnects ", count_or_unknown(text, true, h->reconnects), true);
+        if (h->has_gaps && h->gaps)
+                column = figure(c, area, row, column, "not seen ", duration_or_unknown(text, true, h->gap_ns), true);
         if (h->has_resyncs && h->resyncs)
                 column =
                         figure(c, area, row, column, "damaged places ", count_or_unknown(text, true, h->resyncs), true);

@@ -36,7 +36,7 @@ export function stream(app: App): Page {
         groups[0]!.show([
             { name: "source", value: t.state?.uri ?? UNKNOWN, text: true }, { name: "state", value: stateText(t.state) },
             { name: "because", value: t.state?.detail || UNKNOWN, text: true }, { name: "since", value: wall(t.state?.stateSinceWallNs) },
-            { name: "runs seen", value: count(t.state?.runs) }, number("reconnects", "reconnects"), { name: "bytes last arrived", value: wall(n?.lastBytesWallNs) },
+            { name: "runs seen", value: count(t.state?.runs) }, number("reconnects", "reconnects"), { name: "not seen between", value: n?.gaps ? duration(num(n.gapNs as U64 | undefined)) : UNKNOWN, hint: "event time of this run that passed while its connection was broken" }, { name: "bytes last arrived", value: wall(n?.lastBytesWallNs) },
             { name: "lag", value: duration(num(n?.lagNs)), hint: "last arrival minus the newest event then" },
         ]);
         groups[1]!.show([size("bytes", "bytes"), number("events", "events"), number("blocks", "blocks"), { name: "event time", value: elapsed(t.eventTime) },

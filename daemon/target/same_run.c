@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: the beginning of the new stream goes through a decoder and a model of
+ * its own, which know how identity is written; what they say is compared, and
+ * both are thrown away.
+ */
+#include "daemon/target/same_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapwatch/eventlog.h"
+#include "proto/base/ckd.h"
+
+#define START_SLACK_NS  1000000u /* between two reckonings of one start: the clock is set a little while programs run */
+#define EVENTS_PER_READ 64
+
+struct same_run {
+        uint32_t pid; /* of the lost run */
+        uint64_t start_wall_ns, newest_ns;
+        struct hw_eventlog *decoder; /* of the new stream's beginning */
+        struct model *model;
+        bool past_identity; /* events of a capability have come */
+        uint8_t *held;
+        size_t n;
+};
+
+struct same_run *same_run_new(const struct model *lost)
+{
+        static const struct model_sink nobody = { .ctx = NULL };
+        const struct run *run = model_run(lost);
+        struct same_run *s;
+
+        if (!run->pid || run->start_wall_ns == UNKNOWN_U64)
+                return NULL;
+        s = calloc(1, sizeof(*s));
+        if (!s)
+                return NULL;
+        s->pid = run->pid;
+        s->start_wall_ns = run->start_wall_ns;
+        s->newest_ns = model_time_ns(lost);
+        s->decoder = hw_eventlog_new();
+        s->model = model_new(&nobody);
+        if (!s->decoder || !s->model)
+                same_run_destroy(&s);
+        return s;
+}
+
+void same_run_destroy(struct same_run **sp)
+{
+        struct same_run *s = *sp;
+
+        *sp = NULL;
+        if (!s)
+                return;
+        hw_eventlog_destroy(&s->decoder);
+        model_destroy(&s->model);
+        free(s->held);
+        free(s);
+}
+
+/* False when there is no room for it. */
+static bool hold(struct same_run *s, const uint8_t *data, size_t size)
+{
+        if (!s->held)
+                s->held = malloc(SAME_RUN_BYTES);
+        if (!s->held || size > SAME_RUN_BYTES - s->n)
+                return false;
+        memcpy(s->held + s->n, data, size);
+        s->n += size;
+        return true;
+}
+
+/* What the decoder has by now, as far as it is identity. */
+static void read_identity(struct same_run *s)
+{
+        struct hw_event events[EVENTS_PER_READ];
+        enum hw_eventlog_status status;
+        size_t n;
+
+        do {
+                status = hw_eventlog_read(s->decoder, events, EVENTS_PER_READ, &n);
+                for (size_t i = 0; i < n && !s->past_identity; i++) {
+                        model_events(s->model, &events[i], 1);
+                        s->past_identity = events[i].cap != HW_CAP_NONE && events[i].id != HW_BLOCK_MARKER;
+                }
+        } while (status != HW_EVENTLOG_NEED_MORE);
+}
+
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+        return a > b ? a - b : b - a;
+}
+
+enum same_run_answer same_run_take(struct same_run *s, const uint8_t *data, size_t size)
+{
+        const struct run *run = model_run(s->model);
+
+        hw_eventlog_input(s->decoder, data, size);
+        read_identity(s);
+        if (run->pid && run->start_wall_ns != UNKNOWN_U64)
+                return run->pid == s->pid && distance(run->start_wall_ns, s->start_wall_ns) <= START_SLACK_NS &&
+                                       model_first_time_ns(s->model) >= s->newest_ns
+                               ? SAME_RUN_YES
+                               : SAME_RUN_NO;
+        return !s->past_identity && hold(s, data, size) ? SAME_RUN_UNKNOWN : SAME_RUN_NO;
+}
+
+const uint8_t *same_run_held(const struct same_run *s, size_t *ret_size)
+{
+        *ret_size = s->n;
+        return s->held;
+}
+
+uint64_t same_run_gap_ns(const struct same_run *s)
+{
+        return sub_sat(model_first_time_ns(s->model), s->newest_ns);
+}
