@@ -33,9 +33,11 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "client/feed/locate.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 #include "proto/base/sibling.h"
+#include "proto/recording/stretch.h"
 
 #define DRAIN_MS 1000  /* how long we wait for messages of a child that has ended */
 #define LOOK_MS  50    /* how often we look after a child where there is no pidfd */
@@ -79,20 +81,28 @@ static size_t count(const char *const *list)
         return n;
 }
 
-/* A path of an existing file with '=' in it must not be read as NAME=URI: "file:" says what it is. */
-static char *file_argument(const char *path)
+/*
+ * A path of an existing file with '=' in it must not be read as NAME=URI: "file:" says what it is.
+ * NULL with a sentence.
+ */
+static char *file_argument(const char *path, struct error *error)
 {
         char *text = NULL;
 
+        if (stretch_is(path))
+                return locate_log(path, error);
         if (strchr(path, '=') && access(path, F_OK) == 0)
                 return asprintf(&text, "file:%s", path) < 0 ? NULL : text;
         return strdup(path);
 }
 
 /* heapwatchd --once --push ENDPOINT [ARGS...] -- FILE... ; every string is owned. NULL when out of memory. */
-static char **child_arguments(const char *endpoint, const char *const *paths, size_t n, const char *const *more)
+static char **child_arguments(const char *endpoint, const char *const *paths, size_t n, const char *const *more,
+                              struct error *error)
 {
         size_t n_more = count(more), at = 0;
+
+        error_set(error, "out of memory");
         char **argv = calloc(n + n_more + 6, sizeof(*argv));
 
         if (!argv)
@@ -105,7 +115,7 @@ static char **child_arguments(const char *endpoint, const char *const *paths, si
                 argv[at++] = strdup(more[i]);
         argv[at++] = strdup("--");
         for (size_t i = 0; i < n; i++)
-                argv[at++] = file_argument(paths[i]);
+                argv[at++] = file_argument(paths[i], error);
         bool whole = true;
         for (size_t i = 0; i < at; i++)
                 whole &= argv[i] != NULL;
@@ -416,7 +426,7 @@ static int open_wait(struct feed_files *f)
 static bool any_file(const char *const *paths, size_t n, struct error *error)
 {
         for (size_t i = n; i-- > 0;)
-                if (access(paths[i], R_OK) == 0)
+                if (stretch_is(paths[i]) || access(paths[i], R_OK) == 0)
                         return true;
         return error_set(error, "%s: %s%s", paths[0], strerror(errno), n > 1 ? "; nor can the others be read" : "");
 }
@@ -447,8 +457,12 @@ struct feed *feed_files(const char *const *paths, size_t n, const char *const *d
         if (r < 0)
                 goto fail;
         what = "heapwatchd cannot be started";
-        argv = child_arguments(f->endpoint, paths, n, daemon_args);
-        r = argv ? start_child(f, argv) : -ENOMEM;
+        argv = child_arguments(f->endpoint, paths, n, daemon_args, error);
+        if (!argv) { /* `error` says why */
+                feed_close(&feed);
+                return NULL;
+        }
+        r = start_child(f, argv);
         if (r < 0)
                 goto fail;
         what = "heapwatchd cannot be waited for";
@@ -458,8 +472,7 @@ struct feed *feed_files(const char *const *paths, size_t n, const char *const *d
         free_arguments(argv);
         return feed;
 fail:
-        error_set(error, "%s: %s", what,
-                  r == -ENOENT && argv ? "not found beside heapwatch, nor in PATH" : strerror(-r));
+        error_set(error, "%s: %s", what, r == -ENOENT ? "not found beside heapwatch, nor in PATH" : strerror(-r));
         free_arguments(argv);
         feed_close(&feed);
         return NULL;

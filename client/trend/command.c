@@ -16,6 +16,7 @@
 #include "client/cli/signals.h"
 #include "client/trend/trend.h"
 #include "proto/base/error.h"
+#include "proto/recording/stretch.h"
 
 #define WAIT_MS 5000 /* for a daemon's snapshot */
 
@@ -66,7 +67,8 @@ static int check(void *filled)
                      : r->fails   ? HW__VERDICT__VERDICT_LEAK
                                   : HW__VERDICT__VERDICT_GROWING;
         for (size_t i = 0; i < r->operands.n; i++) {
-                bool is_file = strchr(r->operands.items[i], '/') || stat(r->operands.items[i], &st) == 0;
+                bool is_file = strchr(r->operands.items[i], '/') || stretch_is(r->operands.items[i]) ||
+                               stat(r->operands.items[i], &st) == 0;
                 (void)text_list_add(&command_trend, is_file ? &r->files : &r->targets, r->operands.items[i]);
         }
         if (r->files.n && (r->targets.n || r->endpoints.n))

@@ -9,6 +9,7 @@
  */
 #include "daemon/source/uri.h"
 #include "proto/base/error.h"
+#include "proto/recording/stretch.h"
 
 #include <arpa/inet.h>
 #include <stdarg.h>
@@ -242,6 +243,8 @@ static void name_from_path(const char *path, char name[TARGET_NAME_MAX + 1])
                 if (size > tail && !strncmp(base + size - tail, endings[i], tail))
                         size -= tail;
         }
+        if (stretch_is(path))
+                size = strcspn(base, "@?");
         name_from(base, size, name);
 }
 

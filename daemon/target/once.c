@@ -19,6 +19,7 @@
 #include "daemon/source/procfs.h"
 #include "daemon/trend/tracker.h"
 #include "proto/archive/log_file.h"
+#include "proto/recording/stretch.h"
 #include "proto/base/error.h"
 
 #define LIMIT_FAILURES 100u
@@ -54,7 +55,7 @@ static uint64_t length_ns(const char *path)
 {
         struct stat st;
 
-        if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        if (!stretch_is(path) && (stat(path, &st) != 0 || !S_ISREG(st.st_mode)))
                 return 0;
         struct log_file *file = log_file_open(path, NULL);
         uint64_t length = file ? log_length_ns(file) : 0;

@@ -90,6 +90,8 @@ static void end_marked(struct pipeline *p)
         struct run_exit ended = p->ended;
 
         end_run(p, HW__TARGET__STATE__STATE_ENDED, "the log ended with its end marker");
+        if (p->recording)
+                recording_end(p->recording, p->last_bytes_wall_ns);
         if (ended.known)
                 pipeline_exited(p, &ended);
 }
@@ -144,6 +146,8 @@ static void resume_run(struct pipeline *p)
         p->in_run = true;
         log_debug("target=%s run=%" PRIu32 " goes on: events behind its end marker", p->name, p->runs);
         model_resume_run(p->model);
+        if (p->recording)
+                recording_begin(p->recording, p->decoder, p->last_bytes_wall_ns);
         pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, "");
 }
 
@@ -151,10 +155,10 @@ static void take_events(struct pipeline *p, const struct hw_event *events, size_
 {
         if (n == 0 || p->runs == 0)
                 return;
-        if (p->recording)
-                recording_events(p->recording, p->decoder, events, n, p->last_bytes_wall_ns);
         if (!p->in_run)
                 resume_run(p);
+        if (p->recording)
+                recording_events(p->recording, p->decoder, events, n, p->last_bytes_wall_ns);
         if (p->tell_events)
                 take_told(p, events, n);
         else if (p->live)

@@ -20,6 +20,8 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
+#include "proto/recording/stretch.h"
+
 #define INPUT_BYTES 65536u
 #define MAGIC_BYTES 4u /* the longest beginning that tells a method */
 
@@ -34,6 +36,7 @@ struct log_file {
         const char *damage;
         char damage_text[160];
 
+        struct cutout *cutout; /* of a recording: then there is no file */
         bool (*unpack)(struct log_file *f, void *buffer, size_t size, size_t *ret_n); /* NULL: not packed */
         z_stream zlib;
         ZSTD_DStream *zstd;
@@ -151,6 +154,22 @@ static bool choose(struct log_file *f)
 
 /* ------------------------------------------------------------------------ open */
 
+static bool open_recording(struct log_file *f, const char *path, struct error *error)
+{
+        struct recorded_run run;
+        struct cutout_range range;
+        struct stretch s;
+
+        f->fd = -1;
+        if (!stretch_parse(path, &s, error))
+                return false;
+        if (!s.directory[0])
+                return error_set(error, "in which directory? expected recording:DIRECTORY/TARGET");
+        if (recorded_run_find(s.directory, s.which, &run, error) == 0 && stretch_range(&s, &run, &range, error))
+                f->cutout = cutout_open(s.directory, &run, range, error);
+        return f->cutout != NULL;
+}
+
 struct log_file *log_file_open(const char *path, struct error *error)
 {
         struct log_file *f = calloc(1, sizeof(*f));
@@ -159,6 +178,11 @@ struct log_file *log_file_open(const char *path, struct error *error)
         if (!f) {
                 error_set(error, "out of memory");
                 return NULL;
+        }
+        if (stretch_is(path)) {
+                if (!open_recording(f, path, error))
+                        log_file_close(&f);
+                return f;
         }
         f->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
         if (f->fd < 0 || fstat(f->fd, &f->stat) < 0)
@@ -189,6 +213,7 @@ void log_file_close(struct log_file **fp)
                 return;
         if (f->unpack == unpack_gzip)
                 (void)inflateEnd(&f->zlib);
+        cutout_close(&f->cutout);
         (void)ZSTD_freeDStream(f->zstd); /* NULL is allowed */
         if (f->fd >= 0)
                 (void)close(f->fd); /* opened for reading only */
@@ -213,6 +238,8 @@ ssize_t log_file_read(struct log_file *f, void *buffer, size_t size)
 {
         size_t n = 0;
 
+        if (f->cutout)
+                return (ssize_t)cutout_read(f->cutout, buffer, size);
         if (!f->unpack)
                 return read_plain(f, buffer, size);
         while (n == 0 && !f->over) {
@@ -258,7 +285,7 @@ const char *log_file_damage(const struct log_file *f)
 
 bool log_file_is_packed(const struct log_file *f)
 {
-        return f->unpack;
+        return f->unpack || f->cutout;
 }
 
 const struct stat *log_file_stat(const struct log_file *f)

@@ -3,6 +3,8 @@
  * log_file.h - a finished log as a stream of bytes, whether it lies there as it was written or compressed with gzip or
  * zstd. Which it is says its beginning, not its name. Pipes are as good as files.
  *
+ * A path that begins with "recording:" is a stretch of what the flight recorder has kept (proto/recording/stretch.h).
+ *
  * Memory is bounded whatever the file promises: one input buffer and the window of the method (gzip 32 KiB, zstd at
  * most LIMIT_ZSTD_WINDOW_LOG). A file that unpacks to terabytes takes time, and can be left off at any moment.
  */

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/feed/locate.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/cli/absent.h"
+#include "heapwatch/requester.h"
+#include "proto/base/clock.h"
+#include "proto/recording/stretch.h"
+
+#define TIMEOUT_MS 5000
+#define WAIT_MS    10000 /* for the disk */
+#define PAUSE_MS   20
+
+struct answer {
+        char directory[RECORDED_PATH_MAX];
+        uint64_t sealed, written;
+        bool refused;
+        struct error error;
+};
+
+static void on_reply(void *ctx, const Hw__Reply *reply)
+{
+        struct answer *a = ctx;
+
+        if (reply->error) {
+                a->refused = true;
+                error_set(&a->error, "%s", reply->error);
+        } else if (reply->what_case == HW__REPLY__WHAT_RECORDING) {
+                snprintf(a->directory, sizeof(a->directory), "%s",
+                         reply->recording->directory ? reply->recording->directory : "");
+                a->sealed = reply->recording->sealed;
+                a->written = reply->recording->written;
+        }
+}
+
+/* target NULL: where recordings are. False with a sentence. */
+static bool ask(const struct locate *l, const char *target, bool seal, struct answer *a, struct error *error)
+{
+        char publish[256], request[256], text[ABSENT_TEXT];
+        const char *endpoint = l->endpoint;
+        Hw__Request *r;
+
+        *a = (struct answer){ .directory = "" };
+        if (!endpoint && hw_default_endpoints(publish, request, sizeof(publish)) < 0)
+                return error_set(error, "the default socket's path is too long; give --connect");
+        if (!endpoint)
+                endpoint = publish;
+        if (absent_for_good(endpoint, error))
+                return false;
+        r = hw_request_new(HW__REQUEST__WHAT_RECORDING);
+        if (!r || (target && hw_request_set_text(&r->recording->target, target) < 0)) {
+                hw_request_destroy(&r);
+                return error_set(error, "out of memory");
+        }
+        r->recording->has_seal = true;
+        r->recording->seal = seal;
+        int status = hw_request(endpoint, r, TIMEOUT_MS, on_reply, a);
+        hw_request_destroy(&r);
+        if (status == -ETIMEDOUT)
+                return error_set(error, "%s", absent_daemon(text, sizeof(text), endpoint));
+        if (status < 0)
+                return error_set(error, "asking %s failed: %s", endpoint, strerror(-status));
+        if (a->refused)
+                *error = a->error;
+        return !a->refused;
+}
+
+bool locate_directory(const struct locate *l, char directory[RECORDED_PATH_MAX], struct error *error)
+{
+        struct answer a;
+
+        if (l->directory)
+                return snprintf(directory, RECORDED_PATH_MAX, "%s", l->directory) < (int)RECORDED_PATH_MAX ||
+                       error_set(error, "the path is too long");
+        if (!ask(l, NULL, false, &a, error))
+                return false;
+        memcpy(directory, a.directory, RECORDED_PATH_MAX);
+        return true;
+}
+
+bool locate_seal(const struct locate *l, const char *target, struct error *error)
+{
+        uint64_t until_ms = clock_mono_ms() + WAIT_MS;
+        struct answer a, now;
+
+        if (l->directory)
+                return true;
+        if (!ask(l, target, true, &a, error))
+                return false;
+        for (now = a; now.written < a.sealed;) {
+                if (clock_mono_ms() >= until_ms)
+                        return error_set(error,
+                                         "the disk does not take the recording in time; the newest part would "
+                                         "be missing");
+                (void)poll(NULL, 0, PAUSE_MS);
+                if (!ask(l, NULL, false, &now, error))
+                        return false;
+        }
+        return true;
+}
+
+char *locate_log(const char *path, struct error *error)
+{
+        const struct locate own = { .endpoint = NULL };
+        char directory[RECORDED_PATH_MAX], target[RUN_TARGET_MAX + 1], *text = NULL;
+        struct stretch s;
+
+        if (!stretch_is(path))
+                return strdup(path);
+        if (!stretch_parse(path, &s, error))
+                return NULL;
+        if (s.directory[0])
+                return strdup(path);
+        snprintf(target, sizeof(target), "%.*s", (int)strcspn(s.which, "@"), s.which);
+        if (!locate_directory(&own, directory, error) || (!strchr(s.which, '@') && !locate_seal(&own, target, error)))
+                return NULL;
+        if (asprintf(&text, RECORDING_PREFIX "%s/%s", directory, path + strlen(RECORDING_PREFIX)) < 0) {
+                error_set(error, "out of memory");
+                return NULL;
+        }
+        return text;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dump.c - `heapwatch dump`: a stretch of a recording as an eventlog.
+ *
+ * DESIGN: the daemon writes what it still has in memory, then the files are
+ * read here: what a dump costs, the daemon does not pay.
+ */
+#include "client/cli/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/cli/signals.h"
+#include "client/feed/locate.h"
+#include "heapwatch/text.h"
+#include "proto/base/ckd.h"
+#include "proto/cli/options.h"
+#include "proto/recording/cutout.h"
+#include "proto/recording/stretch.h"
+
+#define PIECE_BYTES (256u << 10)
+#define LOOK_MS     500 /* at a recording that has not come far enough yet */
+
+struct dump {
+        struct locate where;
+        const char *which, *from, *to, *output;
+        bool force;
+};
+
+/* ------------------------------------------------------------------ output */
+
+static int open_output(const struct dump *d)
+{
+        int flags = O_WRONLY | O_CREAT | O_CLOEXEC | (d->force ? O_TRUNC : O_EXCL);
+
+        if (!strcmp(d->output, "-"))
+                return dup(STDOUT_FILENO);
+        int fd = open(d->output, flags, 0600);
+        if (fd < 0 && errno == EEXIST)
+                command_error(&command_dump, "%s is there already; give another name, or --force", d->output);
+        else if (fd < 0)
+                command_error(&command_dump, "%s: %s", d->output, strerror(errno));
+        return fd;
+}
+
+static int write_all(int fd, const uint8_t *bytes, size_t size)
+{
+        while (size > 0) {
+                ssize_t n = write(fd, bytes, size);
+                if (n < 0 && errno == EINTR && !signals_stop())
+                        continue;
+                if (n < 0)
+                        return -errno;
+                bytes += n;
+                size -= (size_t)n;
+        }
+        return 0;
+}
+
+/* Returns 0 or -errno; *ret_bytes gets what was written. */
+static int copy(struct cutout *c, int fd, uint64_t *ret_bytes)
+{
+        uint8_t *piece = malloc(PIECE_BYTES);
+        int r = piece ? 0 : -ENOMEM;
+        size_t n;
+
+        *ret_bytes = 0;
+        while (r == 0 && !signals_stop() && (n = cutout_read(c, piece, PIECE_BYTES)) > 0) {
+                r = write_all(fd, piece, n);
+                *ret_bytes += n;
+        }
+        free(piece);
+        return r;
+}
+
+/* ----------------------------------------------------------------- stretch */
+
+static bool find(const struct dump *d, const char *directory, struct recorded_run *run, struct error *error)
+{
+        char target[RUN_TARGET_MAX + 1];
+
+        snprintf(target, sizeof(target), "%.*s", (int)strcspn(d->which, "@"), d->which);
+        return (strchr(d->which, '@') || locate_seal(&d->where, target, error)) &&
+               recorded_run_find(directory, d->which, run, error) == 0;
+}
+
+static void draw_wait(const struct recorded_run *run, uint64_t to_ns)
+{
+        char left[HW_NUMBER_MAX];
+
+        if (isatty(STDERR_FILENO))
+                (void)fprintf(stderr, "\rwaiting for another %s of %s ... ",
+                              hw_duration_text(left, sizeof(left), (double)sub_sat(to_ns, run->end_ns)), run->target);
+}
+
+/* Until the run has come so far, is over, or the user has enough. */
+static bool wait_until(const struct dump *d, const char *directory, struct recorded_run *run, uint64_t to_ns,
+                       struct error *error)
+{
+        while (run->live && run->end_ns < to_ns && !signals_stop()) {
+                draw_wait(run, to_ns);
+                (void)poll(NULL, 0, LOOK_MS);
+                if (!find(d, directory, run, error))
+                        return false;
+        }
+        if (isatty(STDERR_FILENO))
+                (void)fputc('\n', stderr);
+        return true;
+}
+
+/* Of which run, and which part. False with a sentence. */
+static bool choose(const struct dump *d, const char *directory, struct recorded_run *run, struct cutout_range *range,
+                   struct error *error)
+{
+        struct stretch s = { .directory = "" };
+
+        snprintf(s.from, sizeof(s.from), "%s", d->from ? d->from : "");
+        snprintf(s.to, sizeof(s.to), "%s", d->to ? d->to : "now");
+        if (!find(d, directory, run, error) || !stretch_range(&s, run, range, error))
+                return false;
+        return s.to[0] != '+' || wait_until(d, directory, run, range->to_ns, error);
+}
+
+/* -------------------------------------------------------------------- told */
+
+static void say(const struct dump *d, const struct recorded_run *run, const struct cutout_stats *stats, uint64_t bytes)
+{
+        char size[HW_NUMBER_MAX], length[HW_NUMBER_MAX], lost[HW_NUMBER_MAX];
+
+        (void)fprintf(stderr, "%s@%s: %s, %s of events\n", run->target, run->name,
+                      hw_bytes_text(size, sizeof(size), (double)bytes),
+                      hw_duration_text(length, sizeof(length), (double)sub_sat(stats->end_ns, stats->begin_ns)));
+        if (stats->lost_bytes)
+                (void)fprintf(stderr, "of it %s are missing: the disk had not taken them\n",
+                              hw_bytes_text(lost, sizeof(lost), (double)stats->lost_bytes));
+        if (stats->missing)
+                (void)fprintf(stderr, "%u parts inside it are missing: removed for the budget, or damaged\n",
+                              stats->missing);
+        if (stats->end_ns == 0)
+                (void)fprintf(stderr, "no event is in that stretch; the run has %s to %s\n",
+                              hw_duration_text(size, sizeof(size), (double)run->begin_ns),
+                              hw_duration_text(length, sizeof(length), (double)run->end_ns));
+        if (strcmp(d->output, "-") != 0)
+                (void)fprintf(stderr, "heapwatch report %s -o report.html\n", d->output);
+}
+
+static int run(void *filled)
+{
+        const struct dump *d = filled;
+        char directory[RECORDED_PATH_MAX];
+        struct recorded_run run;
+        struct cutout_range range;
+        struct error error;
+        uint64_t bytes;
+
+        if (!d->output)
+                return command_usage_error(&command_dump, "where to? expected -o FILE, or -o - for standard output");
+        signals_catch();
+        struct cutout *c = NULL;
+        if (locate_directory(&d->where, directory, &error) && choose(d, directory, &run, &range, &error))
+                c = cutout_open(directory, &run, range, &error);
+        if (!c) {
+                command_error(&command_dump, "%s", error.text);
+                return EXIT_USAGE;
+        }
+        int fd = open_output(d);
+        int r = fd < 0 ? -EIO : copy(c, fd, &bytes);
+        if (fd >= 0 && close(fd) != 0 && r == 0)
+                r = -errno;
+        if (fd >= 0 && r < 0)
+                command_error(&command_dump, "%s: %s", d->output, strerror(-r));
+        if (r == 0)
+                say(d, &run, cutout_stats(c), bytes);
+        cutout_close(&c);
+        signals_die();
+        return r == 0 ? EXIT_OK : EXIT_USAGE;
+}
+
+static const struct option options[] = {
+        OPERAND(OPTION_IS_TEXT, "TARGET[@RUN]", const char *, 1, 1, struct dump, which, COMPLETE_TARGET,
+                "of that target the newest run; RUN: one by the beginning of its name, or -1 for the one before"),
+        OPTION_TEXT("from", 0, "MOMENT", struct dump, from, COMPLETE_NOTHING,
+                    "from then on: 5m after the program began, or -10m: before the recording's end; default: all"),
+        OPTION_TEXT("to", 0, "MOMENT", struct dump, to, COMPLETE_NOTHING,
+                    "and up to then; +5m waits for what is to come; default: now"),
+        OPTION_TEXT("output", 'o', "FILE", struct dump, output, COMPLETE_FILE,
+                    "a new file, which only you can read; - is standard output"),
+        OPTION_FLAG("force", 'f', struct dump, force, "FILE may be there: it is overwritten"),
+        OPTION_TEXT("connect", 'c', "EP", struct dump, where.endpoint, COMPLETE_ENDPOINT,
+                    "the daemon that records, by its publish endpoint; default: your own daemon"),
+        OPTION_TEXT("dir", 'd', "DIR", struct dump, where.directory, COMPLETE_FILE,
+                    "the directory of recordings; no daemon is needed then"),
+        OPTIONS_END,
+};
+
+const struct command command_dump = {
+        .name = "dump",
+        .summary = "write a stretch of a recording as an eventlog",
+        .usage = (const char *const[]){ "TARGET[@RUN] [--from MOMENT] [--to MOMENT] -o FILE", NULL },
+        .about = "Writes what `heapwatchd --record` has kept of a target as a valid eventlog: header, what the stretch "
+                 "refers to, and its blocks, a second or 128 KiB more at both ends. Times stay what they were in the "
+                 "run. heapwatch, ghc-events and eventlog2html read it.",
+        .options = options,
+        .status = "0 written, 2 usage, no such recording, no daemon, or FILE cannot be written.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch dump api --from -10m -o now.eventlog",
+                        "heapwatch dump api@-1 -o - | zstd > last-run.eventlog.zst",
+                        NULL,
+                },
+        .size = sizeof(struct dump),
+        .run = run,
+};

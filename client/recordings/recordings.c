@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* recordings.c - `heapwatch recordings`: what the flight recorder has, and deleting of it. */
+#include "client/cli/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/feed/locate.h"
+#include "heapwatch/text.h"
+#include "proto/base/ckd.h"
+#include "proto/base/json_out.h"
+#include "proto/cli/options.h"
+#include "proto/recording/run_dir.h"
+
+struct recordings {
+        struct locate where;
+        bool json;
+        struct text_list words;
+};
+
+static const struct term terms[] = {
+        { "list", "[TARGET]", "the recorded runs, oldest first (default)" },
+        { "delete", "TARGET[@RUN]",
+          "removes a run that is over: the newest, RUN by its beginning, or -1 for the one "
+          "before the newest" },
+        { NULL, NULL, NULL },
+};
+
+/* ------------------------------------------------------------------- list */
+
+static void print_row(const struct recorded_run *r)
+{
+        char begin[HW_NUMBER_MAX], length[HW_NUMBER_MAX], size[HW_NUMBER_MAX], lost[HW_NUMBER_MAX];
+
+        (void)printf("%-20s  %-24s  %10s  %10s  %10s  %s\n", r->target, r->name,
+                     hw_duration_text(length, sizeof(length), (double)sub_sat(r->end_ns, r->begin_ns)),
+                     hw_bytes_text(size, sizeof(size), (double)r->bytes),
+                     r->lost_bytes ? hw_bytes_text(lost, sizeof(lost), (double)r->lost_bytes) : "-",
+                     r->live ? "being recorded"
+                             : hw_time_text(begin, sizeof(begin), r->end_wall_ns ? r->end_wall_ns : r->begin_wall_ns));
+}
+
+static void print_json(const struct recorded_run *r)
+{
+        struct json_out out = { .to = stdout }, *j = &out;
+
+        json_open(j, '{');
+        json_key(j, "target"), json_text(j, r->target);
+        json_key(j, "run"), json_text(j, r->name);
+        json_key(j, "live"), json_bool(j, r->live);
+        json_key(j, "bytes"), json_u64(j, r->bytes);
+        json_key(j, "lostBytes"), json_u64(j, r->lost_bytes);
+        json_key(j, "beginNs"), json_u64(j, r->begin_ns);
+        json_key(j, "endNs"), json_u64(j, r->end_ns);
+        json_key(j, "beginWallNs"), json_u64(j, r->begin_wall_ns);
+        json_key(j, "endWallNs");
+        if (r->end_wall_ns)
+                json_u64(j, r->end_wall_ns);
+        else
+                json_none(j);
+        json_close(j, '}');
+        json_newline(j);
+}
+
+static int list(const struct recordings *c, const char *directory, const char *target)
+{
+        struct recorded_run *runs;
+        struct error error;
+        int n = recorded_runs(directory, target, &runs, &error);
+
+        if (n < 0) {
+                command_error(&command_recordings, "%s", error.text);
+                return EXIT_USAGE;
+        }
+        if (n > 0 && !c->json)
+                (void)printf("%-20s  %-24s  %10s  %10s  %10s  %s\n", "TARGET", "RUN", "LENGTH", "ON DISK", "LOST",
+                             "UNTIL");
+        for (int i = 0; i < n; i++) {
+                if (c->json)
+                        print_json(&runs[i]);
+                else
+                        print_row(&runs[i]);
+        }
+        free(runs);
+        if (n == 0 && !c->json)
+                (void)fprintf(stderr, "heapwatch recordings: nothing%s%s is recorded in %s yet\n", target ? " of " : "",
+                              target ? target : "", directory);
+        return EXIT_OK;
+}
+
+/* ----------------------------------------------------------------- delete */
+
+static int delete_run(const char *directory, const char *which)
+{
+        struct recorded_run run;
+        struct error error;
+
+        if (recorded_run_find(directory, which, &run, &error) != 0) {
+                command_error(&command_recordings, "%s", error.text);
+                return EXIT_USAGE;
+        }
+        int r = recorded_run_delete(directory, &run);
+        if (r == 0)
+                (void)printf("%s@%s removed\n", run.target, run.name);
+        else if (r == -EBUSY)
+                command_error(&command_recordings, "%s@%s is being recorded; `heapwatch ctl remove %s` ends that",
+                              run.target, run.name, run.target);
+        else
+                command_error(&command_recordings, "%s@%s: %s", run.target, run.name, strerror(-r));
+        return r == 0 ? EXIT_OK : EXIT_FINDING;
+}
+
+/* ---------------------------------------------------------------- command */
+
+static int run(void *filled)
+{
+        const struct recordings *c = filled;
+        const char *verb = c->words.n ? c->words.items[0] : "list";
+        char directory[RECORDED_PATH_MAX];
+        struct error error;
+        bool is_delete = !strcmp(verb, "delete");
+
+        if (!is_delete && strcmp(verb, "list") != 0)
+                return command_usage_error(&command_recordings, "unknown verb '%s'; expected list or delete", verb);
+        if (is_delete ? c->words.n != 2 : c->words.n > 2)
+                return command_usage_error(&command_recordings, "expected: heapwatch recordings %s %s", verb,
+                                           is_delete ? terms[1].arguments : terms[0].arguments);
+        if (!locate_directory(&c->where, directory, &error)) {
+                command_error(&command_recordings, "%s", error.text);
+                return EXIT_USAGE;
+        }
+        return is_delete ? delete_run(directory, c->words.items[1])
+                         : list(c, directory, c->words.n > 1 ? c->words.items[1] : NULL);
+}
+
+static const struct option options[] = {
+        OPERAND(OPTION_IS_LIST, "VERB", struct text_list, 0, 2, struct recordings, words, COMPLETE_VERB, NULL),
+        OPTION_TEXT("connect", 'c', "EP", struct recordings, where.endpoint, COMPLETE_ENDPOINT,
+                    "the daemon that records, by its publish endpoint; default: your own daemon"),
+        OPTION_TEXT("dir", 'd', "DIR", struct recordings, where.directory, COMPLETE_FILE,
+                    "the directory of recordings; no daemon is needed then"),
+        OPTION_JSON(struct recordings, json, "json: each run as a line of JSON"),
+        OPTIONS_END,
+};
+
+const struct command command_recordings = {
+        .name = "recordings",
+        .summary = "what the flight recorder has kept",
+        .usage = (const char *const[]){ "[OPTION]... [VERB [ARGUMENT]]", NULL },
+        .about =
+                "Lists the runs that `heapwatchd --record DIR` has kept. Every command that takes a finished log takes "
+                "recording:TARGET[@RUN] too.",
+        .sections = (const struct help_section[]){ { "Verbs", terms }, { NULL, NULL } },
+        .options = options,
+        .verbs = terms,
+        .status = "0 done, 1 it could not be removed, 2 usage, no such run, or no daemon answered.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch recordings",
+                        "heapwatch report recording:api@-1 -o yesterday.html",
+                        NULL,
+                },
+        .size = sizeof(struct recordings),
+        .run = run,
+};

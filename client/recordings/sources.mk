@@ -1,0 +1,1 @@
+sources := recordings.c dump.c

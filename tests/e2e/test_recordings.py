@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The flight recorder: what was seen outlives program and daemon, and any stretch of it is a valid eventlog."""
+import json
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+
+import pytest
+
+from harness import LOGS, ROOT, Daemon, client, pb, wait_for
+from live_log import LiveLog
+
+SEED = 20261122
+
+
+def recordings(directory, *more):
+    out = client("recordings", "--dir", directory, "--format", "json", *more)
+    assert out.returncode == 0, out.stderr
+    return [json.loads(line) for line in out.stdout.splitlines()]
+
+
+def dump(directory, which, path, *more):
+    out = client("dump", which, "--dir", directory, "-o", path, *more)
+    assert out.returncode == 0, out.stderr
+    return path
+
+
+def ended(daemon, names):
+    states = (pb.Target.STATE_ENDED, pb.Target.STATE_CRASHED)
+    wait_for(lambda: all((t := daemon.target(n)) and (t.state in states or daemon.health(n).events > 0) for n in names),
+             "all logs read")
+
+
+def summary(path):
+    """What a log says of its run, without what only the file knows."""
+    out = client("summary", "--format", "json", str(path))
+    assert out.returncode == 0, out.stderr
+    said = json.loads(out.stdout)
+    for run in said if isinstance(said, list) else [said]:
+        for key in ("file", "log", "target", "ended", "detail"):
+            run.pop(key, None)
+    return said
+
+
+@pytest.fixture
+def record(directory):
+    return pathlib.Path(directory) / "kept"
+
+
+def test_a_recording_outlives_daemon_and_file(directory, record):
+    log = pathlib.Path(directory) / "api.eventlog"
+    shutil.copy(LOGS / "leaky-hi-ghc9103" / "run.eventlog", log)
+    daemon = Daemon(directory, f"api={log}", args=["--record", record]).start()
+    ended(daemon, ["api"])
+    wait_for(lambda: recordings(record) and not recordings(record)[0]["live"], "its end on disk")
+    daemon.process.send_signal(signal.SIGKILL)
+    daemon.process.wait()
+    whole = log.rename(pathlib.Path(directory) / "whole.eventlog")
+    assert (record.stat().st_mode & 0o777) == 0o700
+    assert all((p.stat().st_mode & 0o077) == 0 for p in record.rglob("*"))
+
+    (run,) = recordings(record)
+    assert run["target"] == "api" and run["lostBytes"] == 0 and run["endNs"] > 2_000_000_000
+    again = dump(record, "api", pathlib.Path(directory) / "again.eventlog")
+    told, first = summary(again), summary(whole)
+    assert json.dumps(told).count("maxResidencyBytes") == json.dumps(first).count("maxResidencyBytes") == 1
+    for key in ("memory", "collections", "heapProfile"):
+        for a, b in zip(told if isinstance(told, list) else [told], first if isinstance(first, list) else [first]):
+            assert a.get(key) == b.get(key), key
+    # Every command that takes a log takes the recording.
+    assert client("trend", f"recording:{record}/api").stdout.startswith(b"api, run 1")
+    report = pathlib.Path(directory) / "r.html"
+    assert client("report", f"recording:{record}/api?from=-1s", "-o", report).returncode == 0
+    out = client("dump", "api", "--dir", record, "-o", again)
+    assert out.returncode == 2 and b"--force" in out.stderr
+    out = client("summary", f"recording:{record}/nobody")
+    assert out.returncode == 2 and b"nothing of 'nobody'" in out.stderr
+    assert client("recordings", "delete", "api", "--dir", record).returncode == 0
+    assert recordings(record) == []
+
+
+def test_a_dump_has_what_was_read_a_moment_ago(directory, record):
+    """What is not on disk yet is written when somebody asks for it, also of a run that goes on."""
+    log = pathlib.Path(directory) / "api.eventlog"
+    whole = (LOGS / "leaky-hT-ghc9103" / "run.eventlog").read_bytes()
+    log.write_bytes(whole[:200_000])
+    daemon = Daemon(directory, f"api={log}", args=["--record", record]).start()
+    env = {"HEAPWATCH_DIR": str(directory)}
+    wait_for(lambda: (h := daemon.health("api")) and h.bytes == 200_000, "all of it read")
+    recording = daemon.health("api").recording
+    assert recording.active and not recording.paused and recording.lost_bytes == 0
+    path = pathlib.Path(directory) / "now.eventlog"
+    out = client("dump", "api", "-o", path, env=env)
+    assert out.returncode == 0, out.stderr
+    events = daemon.health("api").events
+    cut = client("summary", path).stdout.decode()
+    assert "nothing lost" in cut
+    told = int(cut.split("Log: ")[1].split(" events")[0].replace(",", ""))
+    assert abs(told - events) < 64      # block markers of the places where it was cut
+    out = client("recordings", "delete", "api", env=env)
+    assert out.returncode == 1 and b"is being recorded" in out.stderr
+    assert client("dump", "nobody", "-o", "-", env=env).returncode == 2
+
+
+def test_nothing_is_recorded_unless_asked_for(directory, record):
+    config = pathlib.Path(directory) / "c.yaml"
+    logs = [LOGS / n / "run.eventlog" for n in ("leaky-hT-ghc902", "parallel-ghc902")]
+    config.write_text(f"record: {{directory: {record}, total: 8MiB}}\n"
+                      f"targets:\n  - {{name: a, uri: {logs[0]}}}\n  - {{name: b, uri: {logs[1]}, record: false}}\n")
+    daemon = Daemon(directory, args=["--config", config]).start()
+    env = {"HEAPWATCH_DIR": str(directory)}
+    ended(daemon, ["a", "b"])
+    assert not daemon.health("b").HasField("recording")
+    wait_for(lambda: [r["target"] for r in recordings(record)] == ["a"], "a recorded, b not")
+    out = client("dump", "b", "-o", "-", env=env)
+    assert out.returncode == 2 and b"record: false" in out.stderr
+
+
+def test_the_environment_is_nowhere(directory, record):
+    """Event 31 of an old runtime system holds the program's environment."""
+    log = LiveLog(pathlib.Path(directory) / "old.eventlog")
+    log.program(["/opt/old", "--password=hunter3", "+RTS", "-l", "-RTS"], ["HOME=/root", "SECRET_TOKEN=hunter2"])
+    log.live(1 << 20)
+    Daemon(directory, f"old={log.path}", args=["--record", record]).start()
+    wait_for(lambda: recordings(record) and recordings(record)[0]["endNs"], "it is on disk")
+    kept = subprocess.run(f"cat {record}/old/*/*.zst | zstd -dc", shell=True, capture_output=True, check=True).stdout
+    assert b"hunter" not in kept and b"hdrb" in kept and b"/opt/old\0+RTS\0-l\0-RTS\0" in kept
+
+
+@pytest.fixture(scope="session")
+def readable(tmp_path_factory):
+    """A program that reads eventlogs with the ghc-events library: another's idea of what is valid."""
+    out = tmp_path_factory.mktemp("readable")
+    made = subprocess.run(["ghc", "-v0", "-O0", "-package", "ghc-events", "-outputdir", out, "-o", out / "readable",
+                           "tests/programs/Readable.hs"], cwd=ROOT, capture_output=True, check=False)
+    if made.returncode != 0:
+        pytest.skip("ghc-events is not to be had: " + made.stderr.decode()[:200])
+
+    def read(paths):
+        lines = subprocess.run([out / "readable", *paths], stdout=subprocess.PIPE, check=True).stdout.decode().splitlines()
+        return dict(line.split("\t", 1) for line in lines)
+
+    return read
+
+
+def test_stretches_of_all_logs_are_read_by_ghc_events(directory, record, readable):
+    logs = {p.parent.name: p for p in sorted(LOGS.glob("*/run.eventlog"))}
+    good = {str(p): n for p, n in readable(logs.values()).items() if not n.startswith("error")}
+    logs = {name: p for name, p in logs.items() if str(p) in good}     # not those on which it fails anyway
+    assert len(logs) > 40
+    daemon = Daemon(directory, *(f"{n}={p}" for n, p in logs.items()), args=["--record", record]).start()
+    ended(daemon, logs)
+    wait_for(lambda: len(recordings(record)) == len(logs), "all recorded")
+    daemon.process.terminate()
+    assert daemon.process.wait() == 0
+    pick, cuts = random.Random(SEED), []
+    for run in recordings(record):
+        for i in range(10):
+            a, b = sorted(pick.uniform(0, run["endNs"]) for _ in range(2))
+            cuts.append(pathlib.Path(directory) / f"{run['target']}-{i}.eventlog")
+            dump(record, run["target"], cuts[-1], "--from", f"{int(a)}ns", "--to", f"{int(b)}ns")
+    bad = {p: n for p, n in readable(cuts).items() if n.startswith("error")}
+    assert not bad, f"seed {SEED}: {bad}"
+    whole = [dump(record, n, pathlib.Path(directory) / f"{n}.eventlog") for n in logs]
+    for path, n in readable(whole).items():
+        if "torn" in path:
+            continue    # where the original is damaged, the recording goes on behind it
+        assert abs(int(n) - int(good[str(logs[pathlib.Path(path).stem])])) <= 1, path   # without the environment
