@@ -22,8 +22,8 @@ class LiveLog:
         self.path = path
         self.began = time.monotonic_ns()
         wall = start_wall_ns or time.time_ns()
-        self._append(self._header() + self._event(WALL_CLOCK_TIME, struct.pack(">IQI", 0, wall // 10**9, wall % 10**9),
-                                                  at_ns=1))
+        clock = self._event(WALL_CLOCK_TIME, struct.pack(">IQI", 0, wall // 10**9, wall % 10**9), at_ns=1)
+        self._append(self._header() + self._block(clock, 1))
         self.profiled = False
 
     def _append(self, data):

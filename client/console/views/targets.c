@@ -61,6 +61,14 @@ static struct value rss(const struct scene *s, const void *row)
         return value_number(p && p->has_rss_bytes, p ? (double)p->rss_bytes : 0);
 }
 
+static struct value live_max(const struct scene *s, const void *row)
+{
+        const Hw__Heap *heap = target(row)->heap;
+
+        (void)s;
+        return value_number(heap && heap->has_max_live_bytes, heap ? (double)heap->max_live_bytes : 0);
+}
+
 static struct value limit(const struct scene *s, const void *row)
 {
         uint64_t bytes = 0;
@@ -263,7 +271,8 @@ static const struct column columns[] = {
         { .title = "lag", .name = "lag_ns", .unit = UNIT_NS, .width = 8, .rank = 14, .value = lag, .tint = lag_colour,
           .help = "how far the stream is behind the program's clock" },
         { .title = "live history", .name = "live_max_bytes", .unit = UNIT_BYTES, .width = -12, .rank = 8,
-          .value = live, .draw = draw_history, .help = "live bytes over the window" },
+          .value = live_max, .draw = draw_history,
+          .help = "live bytes over the window; in order of maximum residency" },
 };
 /* clang-format on */
 

@@ -1,0 +1,494 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Nothing on any face contradicts anything on another: verdict words, counts and numbers of one moment, of a program that
+leaks and of the same one when it has ended, read from the daemon's messages, pipe, trend, alerts, top (JSON, text, a real
+terminal), the page in a browser, /metrics and ctl history, and of its log from trend, alerts, check, summary and report."""
+import itertools
+import json
+import os
+import re
+import subprocess
+import time
+import urllib.parse
+import urllib.request
+
+import pytest
+
+import web_browser
+from harness import CLIENT, LOGS, Daemon, client, pb, private_directory, running, wait_for
+from live_log import LiveLog
+from terminal import top
+
+MIB, S = 1 << 20, 10**9
+LIFE, ONSET, PER_S = 600, 240, 100 << 10
+JUDGED = ("--resolution", "1s", "--leak-after", "60s", "--limit", "1GiB")
+SERIES = {"heap": "heap_size", "blocks": "blocks_size", "census total": "census_total", "RSS": "rss", "PSS": "pss"}   # the console's names
+WORDS = ("unknown", "steady", "growing", "leak")
+EXACT, SHORT, WHOLE = 1e-8, 0.006, 0.02     # a number as it is, with three digits, and seconds of minutes
+
+
+def write(path, ended):
+    """Ten minutes that end now: 20 MiB, and from 4:00 on 100 KiB a second more, all in one band."""
+    log = LiveLog(path, start_wall_ns=time.time_ns() - LIFE * S)
+    for s in range(1, LIFE + 1):
+        leak = max(0, s - ONSET) * PER_S
+        log.live(20 * MIB + leak + s % 7 * 8192, at_ns=s * S)
+        log.census({"Main.steady": 20 * MIB, "Main.cache": 65536 + leak, "THUNK": s % 7 * 8192 + 1}, at_ns=s * S + 1000)
+    if ended:
+        log.end()
+
+
+# ------------------------------------------------------------------ what a face says
+
+class Facts(dict):
+    """(what, of what) -> (value, precision)."""
+
+    def say(self, what, of, value, precision=EXACT):
+        if value is not None:
+            self[what, of] = (value, precision)
+
+    def trend(self, name, t):
+        """A Trend as JSON has it."""
+        self.say("verdict", name, t.get("verdict", "").replace("VERDICT_", "").lower() or None)
+        for key, what in (("slope", "slope"), ("slopeLow", "low"), ("slopeHigh", "high"), ("onsetNs", "onset")):
+            self.say(what, name, float(t[key]) if key in t else None)
+
+    def trends(self, m, labels):
+        for t in m.get("trends", []):
+            self.trend(labels[t["band"]] if "band" in t else t["series"].replace("SERIES_", "").lower(), t)
+        self.say("limit", "", float(m["limitBytes"]) if "limitBytes" in m else None)
+        until = m.get("timeToLimit", {})
+        for key in ("lowNs", "midNs", "highNs"):
+            self.say("until", key[:-2], float(until[key]) if key in until else None)
+
+    def alerts(self, all_):
+        firing = [a for a in all_ if a["state"] in ("STATE_FIRING", "firing")]
+        self.say("alerts", "firing", len(firing))
+        self.say("alerts", "which", sorted((a["rule"], a.get("bandLabel") or a.get("band") or "") for a in firing))
+
+
+UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+PERIODS = {"s": 1, "min": 60, "h": 3600}
+
+
+def amount(text):
+    """"-1.23 KiB/min" in bytes (per second); None for a dash."""
+    m = re.fullmatch(r"([+−-]?)~?([0-9.]+) ([KMGT]?i?B)(?:/(s|min|h))?", text.strip())
+    return m and float(m[2]) * (-1 if m[1] in ("-", "−") else 1) * UNITS[m[3]] / PERIODS[m[4] or "s"]
+
+
+def read(text):
+    """The amount, and how far off it may be: three digits, or half of its last one."""
+    value = amount(text)
+    if not value:
+        return value, SHORT
+    digits = re.search(r"[0-9]+(?:\.([0-9]+))?", text)
+    return value, max(SHORT, abs(0.51 * 10 ** -len(digits[1] or "") * value / (float(digits[0]) or 1)))
+
+
+def seconds(text):
+    """"46m 01s", "3m 57s", "1h 02m" in ns."""
+    return sum(float(n) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[u] for n, u in re.findall(r"([0-9.]+) ?([smhd])", text)) * S
+
+
+def one_unit(texts):
+    """Rates beside each other have one unit."""
+    units = {t.split()[-1] for t in texts if "/" in t}
+    assert len(units) <= 1, texts
+
+
+def of_trend(env, *args):
+    """The sentences and the table of `heapwatch trend`."""
+    f, text = Facts(), client("trend", *args, env=env).stdout.decode()
+    columns = []
+    for line in text.splitlines():
+        m = re.match(r"  (\S.{27})  (LEAK|growing|steady|unknown|–) ", line)
+        if not m:
+            continue
+        cells = re.findall(r"[+−-]?~?[0-9.]+ [KMGT]?i?B(?:/(?:s|min|h))?|(?:[0-9]+[dhms] ?)+|–|[0-9.]+ s", line[38:])
+        name = m[1].strip()
+        columns += cells[1:4]
+        f.say("verdict", name, m[2].lower())
+        f.say("now", name, *read(cells[0]))
+        for what, cell in zip(("slope", "low", "high"), cells[1:4]):
+            f.say(what, name, *read(cell))
+        f.say("onset", name, seconds(cells[6]) if cells[6] != "–" else None, WHOLE)
+    one_unit(columns)
+    assert ("verdict", "live") in f, text
+    m = re.search(r"in ([0-9][^a-z]*[smh](?: [0-9]+[smh])?) to ([0-9]+[smh](?: [0-9]+[smh])?) live data meets the given limit \(([^)]*)\)", text)
+    if m:
+        f.say("until", "low", seconds(m[1]), WHOLE)
+        f.say("until", "high", seconds(m[2]), WHOLE)
+        f.say("limit", "", amount(m[3]), SHORT)
+    sentence = re.search(r"live  .*?(a leak|grows|no lasting growth)[^,]*, by (.*?) \((.*?) to (.*?)\)", text)
+    assert bool(sentence) == (f["verdict", "live"][0] in ("growing", "leak"))
+    rates = sentence.groups()[1:] if sentence else ()
+    one_unit(rates)
+    for what, part in zip(("slope", "low", "high"), rates):
+        assert amount(part) == pytest.approx(f[what, "live"][0], rel=0.02), text
+    return f
+
+
+def of_trend_json(env, *args):
+    f, said = Facts(), json.loads(client("trend", "--format", "json", *args, env=env).stdout)
+    f.trends(said["trends"], {int(k): v for k, v in said["labels"].items()})
+    return f
+
+
+def of_snapshot(daemon, target):
+    f, said = Facts(), daemon.snapshot(target)
+    bodies = [json_of(u) for updates in said.values() for u in updates]
+    return from_updates(f, bodies)
+
+
+def json_of(update):
+    from google.protobuf.json_format import MessageToDict
+    return MessageToDict(update)
+
+
+def from_updates(f, updates):
+    labels, newest = {}, {}
+    for u in updates:
+        for b in u.get("bands", {}).get("bands", []):
+            labels[b["id"]] = b["label"]
+        newest.update({k: u[k] for k in ("heap", "census", "trends", "alerts") if k in u})
+    parts = [t for u in updates if "trends" in u for t in u["trends"].get("trends", [])]
+    f.trends({**newest.get("trends", {}), "trends": parts}, labels)
+    f.alerts(newest.get("alerts", {}).get("alerts", []))
+    for key, name in (("liveBytes", "live"), ("heapSizeBytes", "heap_size")):
+        f.say("now", name, float(newest["heap"][key]) if key in newest.get("heap", {}) else None)
+    census = newest.get("census", {})
+    for band, size in zip(census.get("band", []), census.get("bytes", [])):
+        f.say("now", labels[band], float(size))
+    return f
+
+
+def of_pipe(env, target):
+    """What a subscriber has that comes now: the snapshot, then what is repeated."""
+    got = []
+    with running(CLIENT, "pipe", "--target", target, "--format", "json", env={**os.environ, **env}, stdout=subprocess.PIPE) as pipe:
+        for line in itertools.islice(pipe.stdout, 2000):
+            got.append(json.loads(line))
+            if all(any(k in u for u in got) for k in ("heap", "census", "trends", "alerts", "bands")):
+                break
+    return from_updates(Facts(), got)
+
+
+def of_alerts(env, target):
+    text, f, g = client("alerts", "--target", target, env=env), Facts(), Facts()
+    lines = [json.loads(x) for x in client("alerts", "--target", target, "--format", "json", env=env).stdout.splitlines()]
+    f.alerts([x["alert"] for x in lines])
+    rows = re.findall(r"^(?:info|warning|critical) +(firing|pending) +\S+ +(\S+)(?: of (\S+))?  ", text.stdout.decode(), re.M)
+    g.alerts([{"state": state, "rule": rule, "band": band} for state, rule, band in rows])
+    assert text.returncode == (1 if g["alerts", "firing"][0] else 0)
+    for name, parts in re.findall(r"^ +(\S+)(?: in \S+)? leaks (.* to [^)]*)\)", text.stdout.decode(), re.M):
+        name = "live" if name == target else name
+        g.say("verdict", name, "leak")
+        interval(g, name, parts)
+    return f, g
+
+
+def interval(f, name, text):
+    """"100 KiB/s (94.6 KiB/s to 105 KiB/s)", in one unit."""
+    parts = re.split(r" \(| to ", text)
+    one_unit(parts)
+    for what, part in zip(("slope", "low", "high"), parts):
+        f.say(what, name, *read(part))
+
+
+def of_top_json(env, target, log=None):
+    def view(name, *args):
+        return json.loads(client("top", "--once", "--format", "json", "--view", name, *([log] if log else args), env=env).stdout)
+
+    def row(f, name, r):
+        f.say("verdict", name, r["verdict"])
+        for key, what in (("slope_bps", "slope"), ("slope_low_bps", "low"), ("slope_high_bps", "high")):
+            f.say(what, name, r[key])
+
+    f = Facts()
+    t = next(t for t in view("targets")["targets"] if t["target"] == target)
+    f.say("verdict", "live", t["verdict"])
+    f.say("slope", "live", t["slope_bps"])
+    f.say("alerts", "firing", t["alerts_firing"])
+    f.say("now", "live", t["live_bytes"])
+    f.say("limit", "", t["limit_bytes"])
+    g = Facts()
+    for r in view("memory", target)["targets"][0]["series"]:
+        if r["verdict"] is None:
+            continue
+        row(g, SERIES.get(r["series"], r["series"]), r)
+        g.say("now", SERIES.get(r["series"], r["series"]), r["bytes"])
+    for r in view("bands", target)["targets"][0]["bands"]:
+        if r["verdict"] is None:
+            continue
+        row(g, r["label"], r)
+        g.say("now", r["label"], r["bytes"])
+        g.say("change", r["label"], r["change_bytes"])
+        g.say("onset", r["label"], r["onset_ns"])
+    h = Facts()
+    alerts = view("alerts", target)["alerts"]
+    h.alerts([a for a in alerts if a["target"] == target])
+    return {"top targets": f, "top memory and bands": g, "top alerts": h}
+
+
+def of_overview(text, change="change"):
+    """The lines of the console's first picture, whoever printed it."""
+    f = Facts()
+    m = re.search(r"^ *(leak|growing|steady|unknown)\b.*?([+-][0-9.]+ [KMG]?i?B/(?:s|min|h))", text, re.M)
+    if m:
+        f.say("verdict", "live", m[1])
+        f.say("slope", "live", *read(m[2]))
+    for row, name in (("live", "live"), ("heap", "heap_size")):
+        now = re.search(rf"^ {row} +([0-9.]+ [KMG]?i?B)", text, re.M)
+        f.say("now", name, now and amount(now[1]), SHORT)
+    for now, by, band in re.findall(r"^ +([0-9.]+ [KMG]?i?B) +[0-9.]+ % +([+-]?[0-9.]+(?: [KMG]?i?B)?) +\S+ +(Main\.\w+)", text, re.M):
+        f.say("now", band, amount(now), SHORT)
+        f.say(change, band, amount(by) or 0, SHORT)
+    return f
+
+
+def of_terminal(env, directory, target):
+    def shows(window):
+        return lambda s: window in s and re.search(r"\+[0-9.]+ MiB +\S+ +Main\.cache", s)
+
+    with top(directory, target, env=env, width=120, height=40) as t:
+        t.keys(*"++++++")
+        whole = t.wait_screen(shows("window all"), "the band that leaks, over the whole run")
+        t.keys(*"-------")
+        part = t.wait_screen(shows("window 5 min"), "the same over five minutes")
+    return {"top in a terminal": of_overview(whole), "top in a terminal, 5 min": of_overview(part, "change in 5 min")}
+
+
+def of_answers(state, target):
+    """What the server says of a target, and the page and the console show: numbers, and the same in words."""
+    a = next(a for a in state["answers"] if a["target"] == target)
+    f, g, text = Facts(), Facts(), {x["key"]: x for x in a["answers"]}
+    f.say("verdict", "live", a["word"])
+    f.say("slope", "live", a["slope"])
+    f.say("onset", "live", float(a["onsetNs"]))
+    f.say("until", "mid", float(a["limitInNs"]))
+    assert a["culprit"] == "Main.cache" and "eak" in text["wrong"]["text"]
+    interval(g, "live", re.search(r"(?:grows|grew) by (.*)\)", text["wrong"]["text"])[1])
+    g.say("onset", "live", float(text["since"]["timeNs"]))
+    now, slope = re.fullmatch(r"Main\.cache: (.*), (.*)", text["grows"]["text"]).groups()
+    g.say("now", "Main.cache", *read(now))
+    g.say("slope", "Main.cache", *read(slope))
+    until = re.search(r"n ([0-9dhms ]+) \(([0-9dhms ]+) to ([0-9dhms ]+)\): .*\((.*)\)", text["until"]["text"]).groups()
+    for what, part in zip(("mid", "low", "high"), until):
+        g.say("until", what, seconds(part), WHOLE)
+    g.say("limit", "", *read(until[3]))
+    for what, part in zip(("live", "heap_size"), re.search(r"live (.*), heap (.*)", text["where"]["text"]).groups()):
+        g.say("now", what, *read(part))
+    return {"answers": f, "answers in words": g}, [x["text"] for x in a["answers"]]
+
+
+def of_page(tab, web, target):
+    def go(page, table, name):
+        query = urllib.parse.urlencode({"target": target, "range": "all"})
+        return tab.go(f"{web.url}#/{page}?{query}").table(table)["rows"] if name else None
+
+    f = Facts()
+    row = next(r for r in go("overview", "targets", target) if r["target"] == target)
+    f.say("verdict", "live", row["verdict"])
+    f.say("slope", "live", row["trend"])
+    f.say("alerts", "firing", row["alerts"])
+    f.say("now", "live", row["live"])
+    f.say("now", "heap_size", row["heap"])
+    f.say("limit", "", row["limit"])
+    g = Facts()
+    go("detail", "bands", target)
+    rows = tab.until("(r => r?.some(x => x.verdict === 'leak') && r)(heapwatch.table('bands')?.rows)")    # trends come when first wanted
+    for r in rows:
+        if r["verdict"] not in WORDS:
+            continue
+        g.say("verdict", r["label"], r["verdict"])
+        g.say("slope", r["label"], r["slope"])
+        g.say("now", r["label"], r["now"])
+    series = next(s for s in tab.go(f"{web.url}#/heap?{urllib.parse.urlencode({'target': target, 'range': 'all'})}").chart("bands")["series"]
+                  if s["label"] == "Main.cache")
+    g.say("change", "Main.cache", series["values"][-1] - series["values"][0])
+    words = tab.js("document.body.innerText")
+    one_unit(re.findall(r"[+±−][0-9.]+ [KMG]?i?B/(?:s|min|h)", words))
+    return {"page overview": f, "page detail": g}
+
+
+def of_metrics(web, target):
+    def sheet():
+        text = urllib.request.urlopen(web.url.split("#")[0].rstrip("/") + "/metrics").read().decode()
+        return text if f'target="{target}"' in text and "heapwatch_slope" in text else None
+
+    f, alerts = Facts(), []
+    for name, labels, value in re.findall(r"^(\w+)\{(.*)\} (\S+)$", wait_for(sheet, "the metrics"), re.M):
+        of = dict(re.findall(r'(\w+)="([^"]*)"', labels))
+        if of.get("target") != target:
+            continue
+        if name == "heapwatch_verdict" and float(value) == 1:
+            f.say("verdict", of["series"], of["verdict"])
+        elif name == "heapwatch_slope_bytes_per_second":
+            f.say({"low": "low", "high": "high"}.get(of.get("bound"), "slope"), of["series"], float(value))
+        elif name == "heapwatch_live_bytes":
+            f.say("now", "live", float(value))
+        elif name == "heapwatch_heap_size_bytes":
+            f.say("now", "heap_size", float(value))
+        elif name == "heapwatch_band_bytes":
+            f.say("now", of["band"], float(value))
+        elif name == "heapwatch_limit_bytes":
+            f.say("limit", "", float(value))
+        elif name == "heapwatch_alert":
+            alerts.append({"state": of["state"], "rule": of["alertname"], "band": of.get("band")})
+    f.alerts(alerts)
+    return f
+
+
+def of_history(env, daemon, target):
+    """The newest of each, and what bands have changed by: since the first point, and since the last that was over then."""
+    def points(*what):
+        lines = client("ctl", "history", target, *what, env=env).stdout.decode().splitlines()[1:]
+        return [[float(x) for x in line.split()] for line in lines]
+
+    f = Facts()
+    f.say("now", "live", points("live")[-1][-1])
+    f.say("now", "heap_size", points("heap_size")[-1][-1])
+    for b in [b for u in daemon.snapshot(target)["bands"] for b in u.bands.bands]:
+        p = points(f"band:{b.id}")
+        f.say("now", b.label, p[-1][-1])
+        f.say("change", b.label, p[-1][-1] - p[0][-1])
+        f.say("change in 5 min", b.label, p[-1][-1] - [x for x in p if x[0] + x[1] <= LIFE - 300][-1][-1])
+    return f
+
+
+# ------------------------------------------------------------------ compared
+
+def contradictions(faces):
+    """All that two faces say differently."""
+    said = {}
+    for face, facts in faces.items():
+        for key, (value, precision) in facts.items():
+            said.setdefault(key, []).append((precision, face, value))
+    out = []
+    for key, all_ in sorted(said.items()):
+        all_.sort(key=lambda x: x[0])
+        exact, first, want = all_[0]
+        for precision, face, value in all_[1:]:
+            same = value == want if isinstance(value, (str, list, int)) and isinstance(want, (str, list, int)) else \
+                value == pytest.approx(want, rel=max(exact, precision), abs=1e-9 if precision == EXACT else 1)
+            if not same:
+                out.append(f"{' of '.join(filter(None, key))}: {first} says {want}, {face} says {value}")
+    return out, said
+
+
+@pytest.fixture(scope="module")
+def watched():
+    with private_directory() as d:
+        for name, ended in (("leaking", False), ("over", True)):
+            write(d / f"{name}.eventlog", ended)
+        with Daemon(d, *(f"{n}={d}/{n}.eventlog" for n in ("leaking", "over")), args=JUDGED) as daemon:
+            daemon.wait_state("over", "ENDED")
+
+            def judged(name):
+                f = of_snapshot(daemon, name) if daemon.snapshot(name).get("trends") and daemon.snapshot(name).get("alerts") else {}
+                return f.get(("verdict", "live"), ("",))[0] == "leak" and f["now", "live"][0] > 55 * MIB and f
+
+            # Of the program that has not ended, the last second is not over: the state is the one that stays.
+            wait_for(lambda: judged("over") and (a := judged("leaking")) and (time.sleep(1.5) or a == judged("leaking")), "a state that stays")
+            yield daemon
+
+
+@pytest.mark.parametrize("target", ["leaking", "over"])
+def test_all_faces_agree(watched, target, tmp_path):
+    env = {"HEAPWATCH_DIR": str(watched.directory)}
+    faces = {"messages": of_snapshot(watched, target), "pipe": of_pipe(env, target), "trend": of_trend(env, target),
+             "trend json": of_trend_json(env, target), "ctl history": of_history(env, watched, target)}
+    faces["alerts json"], faces["alerts"] = of_alerts(env, target)
+    faces.update(of_top_json(env, target))
+    faces["top overview"] = of_overview(client("top", "--once", target, env=env).stdout.decode())
+    faces.update(of_terminal(env, tmp_path, target))
+    with web_browser.Web("--connect", f"ipc://{watched.directory}/publish") as web:
+        faces["metrics"] = of_metrics(web, target)
+        with urllib.request.urlopen(f"{web.url.split('#')[0].rstrip('/')}/api/state") as state:
+            answers, words = of_answers(json.load(state), target)
+        faces.update(answers)
+        if web_browser.installed():
+            browser = web_browser.Browser()
+            try:
+                with browser.tab() as tab:
+                    faces.update(of_page(tab, web, target))
+                    tab.go(f"{web.url}#/target?target={target}")
+                    for text in words:
+                        tab.until(f"document.body.innerText.replace(/\\s+/g, ' ').includes({json.dumps(text.strip())})")
+            finally:
+                browser.close()
+    wrong, said = contradictions(faces)
+    assert not wrong, "\n".join(wrong)
+
+    # And that is what there was.
+    assert said["verdict", "live"][0][2] == "leak" and said["verdict", "Main.steady"][0][2] == "steady"
+    assert said["slope", "Main.cache"][0][2] == pytest.approx(PER_S, rel=0.05)
+    assert said["onset", "live"][0][2] == pytest.approx(ONSET * S, abs=15 * S)
+    assert len(said["verdict", "live"]) >= 9 and len(said["change", "Main.cache"]) >= 4
+    assert bool(said["alerts", "firing"][0][2]) == (target == "leaking")
+
+
+def test_all_faces_of_a_log_agree(watched):
+    """Judged alike, a finished log says what its live target said; without options all commands judge alike."""
+    log, env = watched.directory / "over.eventlog", {"HEAPWATCH_DIR": str(watched.directory)}
+    wrong, _ = contradictions({"live": of_trend_json(env, "over"), "trend": of_trend({}, log, *JUDGED),
+                               "trend json": of_trend_json({}, log, *JUDGED)})
+    assert not wrong, "\n".join(wrong)
+
+    def alerts(*args):
+        lines = client("alerts", "--format", "json", *args, env=env).stdout.splitlines()
+        return {(a["rule"], a.get("bandLabel", "")) for a in (json.loads(x)["alert"] for x in lines)}
+
+    assert alerts(log, *JUDGED) == alerts("--target", "leaking")
+    checked = client("check", log, *JUDGED).stdout.decode()
+    assert all(rule in checked for rule, _ in alerts("--target", "leaking"))
+
+    data = json.loads(client("report", "--json", "-o", "-", log).stdout)
+    report = from_updates(Facts(), [u["update"] for u in data["state"]["updates"] if "update" in u])
+    report = Facts({k: v for k, v in report.items() if k[0] != "alerts"})
+    wrong, said = contradictions({"report": report, "trend": of_trend({}, log), "trend json": of_trend_json({}, log),
+                                  "top memory and bands": of_top_json({}, "over", log)["top memory and bands"]})
+    assert not wrong, "\n".join(wrong)
+    assert said["verdict", "live"][0][2] in ("growing", "leak")
+    sentence = client("trend", log).stdout.decode().splitlines()[1].split("where  ")[1]
+    assert sentence in " ".join(client("summary", log).stdout.decode().split())
+
+
+def collections(f, generations, count, pauses):
+    for g in generations:
+        f.say("collections of generation", str(g["generation"]), int(g[count]))
+        for key, what in pauses.items():
+            f.say(what, str(g["generation"]), float(g[key]))
+
+
+@pytest.mark.parametrize("name", ["leaky-hT-ghc902", "live-902-hidden-fifo", "crash-kill9-ghc9103", "parallel-ghc902"])
+def test_all_faces_of_a_real_log_agree(name):
+    log = LOGS / name / "run.eventlog"
+    updates = [u["update"] for u in json.loads(client("report", "--json", "-o", "-", log).stdout)["state"]["updates"]]
+    target = next(u["target"] for u in updates if "target" in u)
+    faces = {"report": from_updates(Facts(), updates), "trend": of_trend({}, log), "trend json": of_trend_json({}, log),
+             "top overview": of_overview(client("top", "--once", log).stdout.decode()), **of_top_json({}, target, log)}
+    # Bands may share their label, which only people read: their numbers are compared where it is their own.
+    bands = [b["label"] for u in updates for b in u.get("bands", {}).get("bands", [])]
+    faces = {face: Facts({k: v for k, v in facts.items() if k[0] != "alerts" and bands.count(k[1]) < 2 and (len(k[1]) < 20 or "json" in face)})
+             for face, facts in faces.items()}
+
+    summary, s = json.loads(client("summary", "--format", "json", log).stdout), Facts()
+    heap = next(u["heap"] for u in updates if "heap" in u)
+    gc = next((u["gc"] for u in updates if "gc" in u), {})
+    view = json.loads(client("top", "--once", "--format", "json", "--view", "gc", log).stdout)["targets"][0]
+    row = json.loads(client("top", "--once", "--format", "json", "--view", "targets", log).stdout)["targets"][0]
+    s.say("verdict", "live", summary["growth"]["live"].replace("VERDICT_", "").lower())
+    for facts, live_max, generations, count, pauses in (
+            (faces["report"], heap.get("maxLiveBytes"), gc.get("generations", []), "count", ("pauseMaxNs", "pauseTotalNs", "pauseP99Ns")),
+            (s, summary["memory"].get("maxResidencyBytes"), summary.get("collections", {}).get("generations", []), "collections",
+             ("pauseMaxNs", "pauseTotalNs", "pauseP99Ns")),
+            (faces["top targets"], row["live_max_bytes"], view["generations"], "count", ("pause_max_ns", "pause_total_ns", "pause_p99_ns"))):
+        facts.say("maximum residency", "", live_max and float(live_max))
+        collections(facts, generations, count, dict(zip(pauses, ("longest pause", "total pause", "p99 of pauses"))))
+    wrong, said = contradictions({**faces, "summary": s})
+    assert not wrong, "\n".join(wrong)
+    assert len(said["verdict", "live"]) >= 5 and len(said["maximum residency", ""]) == 3
+    assert name != "parallel-ghc902" or len(said["longest pause", "1"]) == 3
+    sentence = client("trend", log).stdout.decode().splitlines()[1].split("where  ")[1]
+    assert sentence in client("summary", log).stdout.decode()
