@@ -1,4 +1,4 @@
-# heapwatch - one non-recursive Makefile. Sources stand in the order in which
+# heapwatch - one non-recursive Makefile. Sources are listed in the order in which
 # data flows. `make help` lists the targets.
 #
 #   MODE=release|asan|ubsan|tsan   flavour; objects of different flavours never mix

@@ -5,7 +5,7 @@
  * or so names are compared only for those that pass.
  *
  * A global name belongs to one thing, the linker sees to that. A local one may
- * stand for several: then it is taken for none of them.
+ * mean several: then it is taken for none of them.
  */
 #include "agent/symbols.h"
 

@@ -3,7 +3,7 @@
  * symbols.h - where the runtime system's functions and variables are.
  *
  * Found once, before anything is done to the program. A symbol that is not
- * there, or whose name stands for two things, has the address NULL: whoever
+ * there, or whose name means two things, has the address NULL: whoever
  * needs it does less and says so.
  */
 #ifndef HW_AGENT_SYMBOLS_H

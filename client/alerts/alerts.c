@@ -30,7 +30,7 @@ struct alerts {
         bool follow, json;
         int fail_on; /* enum severity */
         struct known known;
-        bool ready[OPTIONS_MAX]; /* daemons that have told all they know */
+        bool ready[OPTIONS_MAX]; /* daemons whose snapshot is complete */
         size_t n_ready;
         bool started; /* following: what was before has been printed */
 };
@@ -140,7 +140,7 @@ static int take(struct alerts *a, size_t daemon, const Hw__Update *u)
         return 0;
 }
 
-/* All daemons have told what they know: prints it. Returns false when that was all that was asked. */
+/* The snapshots of all daemons are complete: prints it. Returns false when that was all that was asked. */
 static bool all_ready(struct alerts *a)
 {
         if (!a->started)

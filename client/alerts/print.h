@@ -10,7 +10,7 @@
 
 /*
  * One alert with its reason, what silences it, and what became of its actions.
- * `now_wall_ns`: for how long it has fired; 0: of a finished log, not told.
+ * `now_wall_ns`: for how long it has fired; 0: of a finished log, left out.
  */
 void alert_print_text(const struct known_alert *a, uint64_t now_wall_ns);
 

@@ -40,7 +40,7 @@ void say_duration(char text[ANSWER_TEXT], uint64_t ns);
 /* "live data", "the heap", "memory outside of the heap", "resident memory" */
 const char *series_words(Hw__Series series);
 
-/* "type CartItem, module Main, src/Main.hs:12": what tells of a band beside its label; false: nothing does. */
+/* "type CartItem, module Main, src/Main.hs:12": what identifies a band beside its label; false: nothing does. */
 bool say_band_place(char text[ANSWER_TEXT], const Hw__Band *band);
 
 /* Where it is in the program's source; NULL: the log does not say. */

@@ -2,7 +2,7 @@
 /*
  * absent.c - DESIGN: whether somebody listens is asked with a plain connect(2),
  * for ZeroMQ waits for who is not there. A directory that others may enter, but
- * not write to, is only complained about when nobody listens in it: it may have
+ * not write to, is reported only when nobody listens in it: it may have
  * been opened to them afterwards.
  */
 #include "client/cli/absent.h"

@@ -3,7 +3,7 @@
  * hp.c - censuses as the runtime's own .hp text, for hp2ps, hp2pretty and others.
  *
  * DESIGN: a census is written as it comes. The header names the program, which
- * the daemon tells within the first tenth of a second of event time: censuses
+ * the daemon publishes within the first tenth of a second of event time: censuses
  * that come before are kept in memory until then.
  *
  * As the runtime does it, an empty sample stands at 0 and at the end. Not as

@@ -54,7 +54,7 @@ void history_bound(struct history *h, size_t points, size_t cells);
 
 /* ------------------------------------------------------------------ filling */
 
-/* Takes what a body of the run tells: heap, gc, census. Borrowed. 0 or -ENOMEM. */
+/* Takes a body of the run: heap, gc, census. Borrowed. 0 or -ENOMEM. */
 int history_take(struct history *h, const Hw__Update *update);
 
 /* Appends the points of a daemon's answer; those without time or value are passed over. 0 or -ENOMEM. */

@@ -256,7 +256,7 @@ static void on_outcomes(void *ctx, int status, const Hw__Reply *reply)
                 arm(a->flush, FLUSH_MS);
 }
 
-/* `always`: also when there is nothing to tell but that we live. */
+/* `always`: also without news, as a sign of life. */
 static void report(struct acting *a, bool always)
 {
         Hw__Request request = HW__REQUEST__INIT;
@@ -342,7 +342,7 @@ static void take_update(struct acting *a, const Hw__Update *u)
                 dispatcher_take_targets(a->dispatcher, u->daemon->targets, u->daemon->n_targets, clock_wall_ns());
 }
 
-/* First contact, or the daemon was restarted: it numbers its rules anew, and knows nothing of us. */
+/* First contact, or the daemon was restarted: it numbers its rules from 1 again, and knows nothing of us. */
 static void begin_anew(struct acting *a)
 {
         if (a->met)

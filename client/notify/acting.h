@@ -12,7 +12,7 @@
  * Lists are taken in when the plans of the same rules_generation are there; a
  * list of other rules is dropped, the plans are asked for, and the next list
  * (a second later at the most) says all that it said. While the daemon is silent
- * nothing is decided and no Alertmanager is told again; what is under way goes on.
+ * nothing is decided and nothing is sent to an Alertmanager again; what is under way goes on.
  */
 #ifndef HW_CLIENT_NOTIFY_ACTING_H
 #define HW_CLIENT_NOTIFY_ACTING_H
@@ -35,7 +35,7 @@ struct acting_options {
 /* Begins. NULL with errno: ENOMEM, EINVAL (a malformed endpoint). */
 struct acting *acting_new(const struct acting_options *options);
 
-/* Ends all actions, writes the record, tells the daemon. Waits for what cannot be killed, two seconds each. */
+/* Ends all actions, writes the record, reports to the daemon. Waits for what cannot be killed, two seconds each. */
 void acting_destroy(struct acting **a);
 
 #endif

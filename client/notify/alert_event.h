@@ -30,7 +30,7 @@ struct alert_event {
 struct alert_event *alert_event_new(const char *target, const Hw__Alert *alert, bool resolved);
 
 /*
- * The end of what began with `firing`. What an alert is told apart by stays as it was then: severity and labels; the
+ * The end of what began with `firing`. What identifies an alert stays as it was then: severity and labels; the
  * rest is the daemon's last word, `last`. Without one (NULL) it ends now, for the reason given (a sentence, or NULL).
  */
 struct alert_event *alert_event_end(const struct alert_event *firing, const Hw__Alert *last, const char *why,

@@ -10,7 +10,7 @@
  *                        └──────────resolved─────────┘
  *
  * Most actions are done once and stay done. An Alertmanager keeps a state that
- * is told to it again and again: only that can be, and is, SILENCED.
+ * is sent to it again and again: only that can be, and is, SILENCED.
  *
  * Every list has a number; after one has been taken in, what does not carry its
  * number was not in it.
@@ -107,9 +107,9 @@ static void resolve_on_silence(struct dispatcher *d, struct open_alert *a)
         silence.until_wall_ns = a->silenced_until_wall_ns;
         silence.why = a->silenced_why;
         struct alert_event *end = alert_event_resolve_on_silence(a->event, &silence, d->now_wall_ns);
-        bool told = end && d->handler.act(d->handler.ctx, end, a->plan, true);
+        bool sent = end && d->handler.act(d->handler.ctx, end, a->plan, true);
         alert_event_unref(&end);
-        if (!told)
+        if (!sent)
                 return;
         a->state = STATE_SILENCED;
         count_silenced(d, a);
@@ -186,7 +186,7 @@ static void take_results(struct open_alert *a)
         }
 }
 
-/* Acted on before a restart: what keeps a state is told again, the rest is done. */
+/* Acted on before a restart: what keeps a state is sent again, the rest is done. */
 static void go_on_known(struct dispatcher *d, struct open_alert *a)
 {
         bool keeps_state = action_plan_keeps_state(a->plan);
@@ -241,7 +241,7 @@ static void look_again(struct dispatcher *d, struct open_alert *a)
 /*
  * After a reload: an alert that nothing has been done for takes the actions that
  * its rule has now. One that was acted on keeps those of its beginning, so that
- * who was told of it is told of its end.
+ * whoever was notified of it is notified of its end.
  */
 static void change_plan(struct open_alert *a, struct action_plan *plan)
 {

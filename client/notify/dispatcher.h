@@ -11,7 +11,7 @@
  * acted on then. One that began long ago (a log that is caught up with) waits
  * a moment, so that what has resolved long since bothers nobody. One that is
  * silenced after it was acted on is resolved with those who keep it as a state
- * (Alertmanager), and told to them again when the silence ends.
+ * (Alertmanager), and sent to them again when the silence ends.
  *
  * What it is given is the daemon's lists, not transitions: a list that was lost
  * is made good by the next one. An alert that a list does not name any more is
@@ -59,7 +59,7 @@ void dispatcher_take(struct dispatcher *d, const char *target, const Hw__Alerts 
 /* The targets that the daemon has: alerts of others are over. */
 void dispatcher_take_targets(struct dispatcher *d, char *const *names, size_t n, uint64_t now_wall_ns);
 
-/* The daemon begins anew: forgets all alerts, but not the record. */
+/* The daemon was restarted: forgets all alerts, but not the record. */
 void dispatcher_reset(struct dispatcher *d);
 
 /* About once a second. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: three descriptors are watched: a pipe with the program's output, a
- * descriptor of the keeper process (pidfd) that tells its end, and a timer. The
+ * descriptor of the keeper process (pidfd) that reports its end, and a timer. The
  * keeper's end is the end of everything: all writers of the pipes are gone, so
  * what is left in them is read and the result is complete. Where the kernel has
- * no pidfd the report pipe tells it: the keeper writes there and ends.
+ * no pidfd the report pipe does: the keeper writes there and ends.
  *
  * The time-out asks the keeper to kill (SIGTERM); a keeper that does not answer
  * within GRACE is killed itself. Output is read at most READ_TURN bytes a turn;

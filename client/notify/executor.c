@@ -5,7 +5,7 @@
  * it from within its own start, other than through a zero timer, so that a
  * plan of failing steps is no recursion.
  *
- * Waiting orders stand in one list in order of coming. Whenever a job ends the
+ * Waiting orders are in one list in order of arrival. Whenever a job ends the
  * list is searched for the first whose alert no job is busy with.
  */
 #include "client/notify/executor.h"

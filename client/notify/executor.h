@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * executor.h - does what plans say, in order, and tells what became of it.
+ * executor.h - does what plans say, in order, and reports the outcome.
  *
  *      order ─▶ waiting ─▶ job: step, step, step ─▶ a report of each
  *
@@ -50,12 +50,12 @@ void executor_destroy(struct executor **executor);
 void executor_take(struct executor *executor, const struct alert_event *event, struct action_plan *plan, bool known);
 
 /*
- * While held, Alertmanagers are not told again that alerts fire: the daemon is silent, nobody knows. They let the
+ * While held, nothing is sent to Alertmanagers again: the daemon is silent, nobody knows. They let the
  * alerts go by themselves.
  */
 void executor_hold(struct executor *executor, bool held);
 
-/* The daemon begins anew: Alertmanagers are told again only of alerts that are given to executor_take from now on. */
+/* The daemon was restarted: only alerts that are given to executor_take from now on are sent to Alertmanagers again. */
 void executor_forget_open(struct executor *executor);
 
 struct executor_stats {

@@ -2,7 +2,7 @@
 /*
  * DESIGN: libcurl's multi interface with its socket and timer callbacks, which
  * become libevent events. A finished transfer is only marked by libcurl; it is
- * taken out of the multi handle and told after curl_multi_socket_action has
+ * taken out of the multi handle and reported after curl_multi_socket_action has
  * returned, so `done` may start and cancel requests freely.
  *
  * CURLOPT_QUICK_EXIT: without it libcurl waits for the thread that looks up a

@@ -25,7 +25,7 @@ struct open_alert {
         bool known;    /* acted on before a restart */
         bool silenced; /* now, as the daemon says */
         bool counted_silenced, counted_limited;
-        bool changed;                    /* results that the daemon has not been told */
+        bool changed;                    /* results that the daemon does not have yet */
         uint64_t silenced_until_wall_ns; /* EVENT_NO_TIME */
         char silenced_why[513];
         uint64_t since_wall_ns;        /* heard of; STATE_DONE: since then */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* plans.h - what each rule of the daemon wants done, as it told. Pure. */
+/* plans.h - what each rule of the daemon wants done, as it answered. Pure. */
 #ifndef HW_CLIENT_NOTIFY_PLANS_H
 #define HW_CLIENT_NOTIFY_PLANS_H
 

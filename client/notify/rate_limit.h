@@ -4,7 +4,7 @@
  * rule, at most `per_alert` times of these for one of its alerts.
  *
  * Counted are alerts that began to fire and were acted on; the end of such an
- * alert is always told. Pure: time is an argument, Unix time in ns.
+ * alert is always reported. Pure: time is an argument, Unix time in ns.
  */
 #ifndef HW_CLIENT_NOTIFY_RATE_LIMIT_H
 #define HW_CLIENT_NOTIFY_RATE_LIMIT_H

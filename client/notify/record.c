@@ -34,7 +34,7 @@ void record_add(struct record *r, const struct record_entry *entry)
         r->items[r->n++] = *entry;
 }
 
-/* Told apart by a time that a file can hold: others (none, or a log's nonsense) are not remembered. */
+/* Identified by a time that a file can hold: others (none, or a log's nonsense) are not remembered. */
 static bool can_be_remembered(const struct alert_event *e)
 {
         uint64_t fired = alert_event_fired_wall_ns(e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * resend.h - tells Alertmanagers again and again which alerts fire.
+ * resend.h - sends Alertmanagers again and again which alerts fire.
  *
  * Alertmanager forgets a firing alert when its endsAt has passed, so every open
  * one is sent again each `resend_ns` with an end RESEND_LIVES intervals ahead: a
@@ -42,7 +42,7 @@ char *resend_url(char *out, size_t size, const char *base_url);
 /* While held, nothing is sent again. */
 void resend_hold(struct resend *r, bool held);
 
-/* Forgets all alerts; tells nobody. */
+/* Forgets all alerts; sends nothing. */
 void resend_clear(struct resend *r);
 
 struct resend_stats {

@@ -8,7 +8,7 @@
 
 struct error;
 
-/* Reads it into `token`. False with a sentence that names the file only, never what stands in it. */
+/* Reads it into `token`. False with a sentence that names the file only, never its contents. */
 bool token_read(const char *path, char *token, size_t size, struct error *error);
 
 #endif

@@ -9,7 +9,7 @@
  *      -rtsopts=none               neither; refuses +RTS with a message and ends
  *      -rtsopts=ignoreAll          neither; the program itself would run
  *
- * The last case cannot be told beforehand: what it prints is not a list of
+ * The last case cannot be known beforehand: what it prints is not a list of
  * pairs, and it is killed at the first byte that shows so, or after
  * INQUIRE_MS. To start nothing else by mistake, the file must be an ELF
  * program that holds the RTS's own text or names the RTS as a library.

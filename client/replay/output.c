@@ -139,7 +139,7 @@ static int bind_listener(struct output *o)
         if (o->listener < 0)
                 return -errno;
         if (is_stale(&un))
-                (void)unlink(o->path); /* if it stays, bind tells why */
+                (void)unlink(o->path); /* if it stays, bind says why */
         if (fchmod(o->listener, 0600) < 0 || bind(o->listener, (struct sockaddr *)&un, sizeof(un)) < 0)
                 return -errno;
         o->made = true;
@@ -206,7 +206,7 @@ int output_end(struct output *o)
 void output_close(struct output *o)
 {
         if (o->fd >= 0)
-                (void)close(o->fd); /* output_end told of errors */
+                (void)close(o->fd); /* output_end has reported errors */
         if (o->listener >= 0)
                 (void)close(o->listener);
         if (o->made)

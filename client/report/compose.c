@@ -78,7 +78,7 @@ struct writer {
         struct tally *tallies; /* by target */
 };
 
-/* No label: it stands in the band's definition. */
+/* No label: it is in the band's definition. */
 static void open_item(struct writer *w, const struct world_target *t, Hw__Series series, uint32_t band)
 {
         struct item item = { .daemon = t->daemon, .target = t->name, .run = t->run, .series = series, .band = band };

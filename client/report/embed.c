@@ -7,7 +7,7 @@
 
 #include "client/page/assets.h"
 
-/* The JSON inside a script element: '<' must not stand in it. */
+/* The JSON inside a script element: '<' must not be in it. */
 static void put_embedded(FILE *to, const char *text)
 {
         while (*text) {

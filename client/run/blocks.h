@@ -46,7 +46,7 @@ struct blocks {
 void blocks_init(struct blocks *b);
 
 /*
- * Takes up to `size` bytes and tells the next piece; returns how many bytes
+ * Takes up to `size` bytes and gives the next piece; returns how many bytes
  * were taken. Call until it takes nothing and the piece is empty: some pieces
  * consist of bytes that were taken before.
  */

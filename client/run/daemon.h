@@ -40,7 +40,7 @@ bool daemon_ensure(const struct daemon_link *link, bool *ret_started, struct err
 bool daemon_add(const struct daemon_link *link, const char *name, bool exact, const char *uri, uint64_t resolution_ns,
                 char ret_name[DAEMON_NAME_MAX], struct error *error);
 
-/* How the program ended: tells the daemon, which keeps the target as it ended. */
+/* How the program ended: reports it to the daemon, which keeps the target as it ended. */
 void daemon_end(const struct daemon_link *link, const char *name, int wait_status);
 
 void daemon_remove(const struct daemon_link *link, const char *name);

@@ -36,7 +36,7 @@ static bool starts(const char *word, size_t n, const char *prefix)
         return n >= m && !memcmp(word, prefix, m);
 }
 
-static void hear_word(struct said *s, const char *word, size_t n)
+static void take_word(struct said *s, const char *word, size_t n)
 {
         s->classes |= starts(word, n, "-l");
         s->path |= starts(word, n, "-ol");
@@ -45,7 +45,7 @@ static void hear_word(struct said *s, const char *word, size_t n)
         s->flush |= starts(word, n, FLUSH_FLAG);
 }
 
-static void hear_words(struct said *s, const char *text)
+static void take_words(struct said *s, const char *text)
 {
         for (;;) {
                 while (isspace((unsigned char)*text))
@@ -55,12 +55,12 @@ static void hear_words(struct said *s, const char *text)
                 const char *word = text;
                 while (*text != '\0' && !isspace((unsigned char)*text))
                         text++;
-                hear_word(s, word, (size_t)(text - word));
+                take_word(s, word, (size_t)(text - word));
         }
 }
 
 /* Between +RTS and -RTS, up to -- or --RTS: as the RTS splits them. */
-static void hear_arguments(struct said *s, char *const *arguments)
+static void take_arguments(struct said *s, char *const *arguments)
 {
         bool rts = false;
 
@@ -73,7 +73,7 @@ static void hear_arguments(struct said *s, char *const *arguments)
                 else if (!strcmp(a, "-RTS"))
                         rts = false;
                 else if (rts)
-                        hear_word(s, a, strlen(a));
+                        take_word(s, a, strlen(a));
         }
 }
 
@@ -151,12 +151,12 @@ static enum flags_result compose(const struct flags_request *r, struct flags *f)
                 return FLAGS_NO_EVENTLOG;
         if (strpbrk(r->log_path, " \t\n\r\v\f") != NULL)
                 return FLAGS_BAD_PATH;
-        hear_words(&user, r->ghcrts);
-        hear_words(&user, r->extra);
-        hear_arguments(&user, r->arguments);
+        take_words(&user, r->ghcrts);
+        take_words(&user, r->extra);
+        take_arguments(&user, r->arguments);
         if (user.path)
                 return FLAGS_ELSEWHERE;
-        hear_words(&linked, r->info->with_rtsopts); /* a path linked in is overridden by ours */
+        take_words(&linked, r->info->with_rtsopts); /* a path linked in is overridden by ours */
         user.classes |= linked.classes;
         user.profile |= linked.profile;
         user.period |= linked.period;

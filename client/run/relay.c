@@ -245,7 +245,7 @@ static void send_all_that_goes(struct relay *r)
 }
 
 /* A reader has nothing to say to us: bytes are dropped, the end is the end. */
-static void hear_reader(struct relay *r)
+static void on_reader(struct relay *r)
 {
         char unused[256];
         ssize_t n = recv(r->reader, unused, sizeof(unused), MSG_DONTWAIT);
@@ -264,7 +264,7 @@ static bool drain(struct relay *r)
         for (int i = 0; i < RELAY_TURN_READS; i++) {
                 ssize_t n = read(r->fifo, r->buffer, sizeof(r->buffer));
                 if (n <= 0)
-                        break; /* EAGAIN, EINTR: poll tells when there is more */
+                        break; /* EAGAIN, EINTR: poll reports when there is more */
                 r->stats.bytes += (uint64_t)n;
                 moved = true;
                 take_bytes(r, r->buffer, (size_t)n);
@@ -287,7 +287,7 @@ bool relay_turn(struct relay *r, const struct pollfd fds[RELAY_POLLFDS])
         if (fds[FD_FIFO].revents != 0)
                 moved = drain(r);
         if (r->reader >= 0 && fds[FD_READER].fd == r->reader && (fds[FD_READER].revents & ~POLLOUT) != 0)
-                hear_reader(r);
+                on_reader(r);
         if (r->reader < 0 && fds[FD_LISTEN].revents != 0)
                 accept_reader(r);
         send_all_that_goes(r);

@@ -186,7 +186,7 @@ static void pass_on(const struct session *s, const struct signalfd_siginfo *info
                 (void)kill(s->screen, SIGTERM);
 }
 
-static void hear_signals(struct session *s)
+static void on_signals(struct session *s)
 {
         struct signalfd_siginfo info;
 
@@ -283,7 +283,7 @@ static void turn(struct session *s)
         if (ran)
                 s->moved |= relay_turn(s->o->relay, fds);
         if (fds[RELAY_POLLFDS].revents != 0)
-                hear_signals(s);
+                on_signals(s);
         if (ran && s->program == 0)
                 program_ended(s);
         if (had_screen && s->screen == 0 && s->program > 0)

@@ -2,7 +2,7 @@
 /*
  * world.c - daemons and targets; which update goes where.
  *
- * DESIGN: targets stand in one array ordered by name, then daemon, and are
+ * DESIGN: targets are in one array ordered by name, then daemon, and are
  * found by bisection. A target is born with its first message and goes with
  * STATE_REMOVED, with its daemon's epoch, or when its daemon lists its targets
  * without it (the removal itself was lost). The content of a target is the

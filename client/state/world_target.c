@@ -3,7 +3,7 @@
  * world_target.c - one target: its runs and its newest messages.
  *
  * DESIGN: gauges are kept as their newest message, shown without the lists
- * that only tell what happened since the message before (samples,
+ * that only hold what happened since the message before (samples,
  * collections): those go into the history.
  *
  * A message of an older run is dropped. A newer run clears everything but

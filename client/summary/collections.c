@@ -50,7 +50,7 @@ static void print_generation(FILE *to, const Hw__Generation *g)
         (void)fputc('\n', to);
 }
 
-/* A phase that took no time was not told: a runtime with one capability has no sync. */
+/* A phase that took no time was not logged: a runtime with one capability has no sync. */
 static void print_phase(FILE *to, const char *what, uint64_t ns)
 {
         char text[HW_NUMBER_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * summary.h - one run of a finished log, told in sections.
+ * summary.h - one run of a finished log, in sections.
  *
  * The state is the world's; what the world does not keep (how many notes of each
  * sort, how many censuses) is counted here. A section shows what the log
@@ -37,7 +37,7 @@ struct elapsed {
         bool known;       /* span */
         uint64_t span_ns; /* from the oldest event to the newest */
         bool late;        /* the log begins well after the program: the oldest event is not near 0 */
-        bool gc_known;    /* some collections were told, all with their pauses */
+        bool gc_known;    /* some collections were logged, all with their pauses */
         uint64_t gc_ns;   /* sum of the leaders' pauses */
         uint64_t mut_ns;  /* the rest of the span */
 };
@@ -45,7 +45,7 @@ struct elapsed {
 struct elapsed summary_elapsed(const struct summary *s);
 
 struct summary_section {
-        const char *key; /* of its object in JSON; NULL: its members stand in the run's own object */
+        const char *key; /* of its object in JSON; NULL: its members are in the run's own object */
         void (*text)(FILE *to, const struct summary *s);
         /* Writes members of the object. */
         void (*json)(struct json_out *j, const struct summary *s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* trends.c - where memory grows and until when; `heapwatch trend` tells the rest. */
+/* trends.c - where memory grows and until when; `heapwatch trend` has the rest. */
 #include "client/summary/print.h"
 #include "client/summary/summary.h"
 

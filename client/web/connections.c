@@ -9,7 +9,7 @@
  * To close one its socket is shut down: libevent sees an end and frees the
  * connection the way it always does. Until then it keeps its place, of which
  * there are some more than connections; when these are used up too, the
- * listener is off for LOOK_AGAIN_MS and newcomers wait in the kernel.
+ * listener is off for LOOK_AGAIN_MS and new connections wait in the kernel.
  */
 #include "client/web/connections.h"
 
@@ -72,7 +72,7 @@ static bool goes_first(const struct connection *one, const struct connection *ot
         return one->since_ms < other->since_ms;
 }
 
-/* Who gives way to a newcomer, among all or those of one peer. NULL: all are being answered and read it. */
+/* Who gives way to a new connection, among all or those of one peer. NULL: all are being answered and read it. */
 static struct connection *who_gives_way(struct connections *c, const char *peer)
 {
         struct connection *found = NULL;
@@ -250,7 +250,7 @@ void connections_asked(struct connections *c, struct evhttp_request *req)
         bound_peer(c, one);
 }
 
-/* ------------------------------------------------------------------ newcomers */
+/* ------------------------------------------------------------ new connections */
 
 static struct bufferevent *on_connection(struct event_base *base, void *arg)
 {

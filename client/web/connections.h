@@ -10,7 +10,7 @@
  * - What all together have not read yet is at most about WAITING_MOST_BYTES:
  *   beyond, the one that has most waiting is closed.
  *
- * Whoever is closed sees its connection end; a browser connects anew.
+ * Whoever is closed sees its connection end; a browser connects again.
  */
 #ifndef HW_CLIENT_WEB_CONNECTIONS_H
 #define HW_CLIENT_WEB_CONNECTIONS_H

@@ -143,7 +143,7 @@ bool guard_token(const struct guard *g, const char *authorization, const char *c
         return cookie && cookie_value(cookie, g->cookie, value) && guard_equal(value, g->token);
 }
 
-/* Whether it can stand in a cookie, a header and an address as it is. */
+/* Whether it can be in a cookie, a header and an address as it is. */
 static bool plain(const char *token)
 {
         return strspn(token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~+/=-") == strlen(token);

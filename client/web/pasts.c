@@ -6,7 +6,7 @@
  * each reply fills its place; the last one sends the answer. A browser that
  * has gone meanwhile is libevent's business: the reply is then just freed.
  *
- * What bands held is told for the same censuses for all of them and their
+ * What bands held is answered for the same censuses for all of them and their
  * total, so that it can be added: the total is asked for after the bands, and
  * all are put onto its points (past_align). A daemon keeps up to 64 of them, for
  * the whole run. From its own first census on this server's are finer; a

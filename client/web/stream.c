@@ -3,7 +3,7 @@
  * stream.c - one event to many browsers.
  *
  * DESIGN: updates are printed once and gathered for 100 ms; then each browser
- * gets those it wants as one event. What is queued for a browser stands in its
+ * gets those it wants as one event. What is queued for a browser is in its
  * connection's output buffer, which is measured before more is put in.
  *
  * A connection that breaks is noticed by libevent, which detaches the request
@@ -182,7 +182,7 @@ static void on_tick(evutil_socket_t fd, short what, void *arg)
         flush(arg);
 }
 
-/* Something cannot be told as it happened. */
+/* Something cannot be sent as it happened. */
 static void all_behind(struct streams *all)
 {
         for (struct stream *s = all->first; s; s = s->next)

@@ -5,7 +5,7 @@
  * one more moment takes in what the last, unfinished second holds; then the
  * run's alerts end.
  *
- * Alerts are told when one has changed, after all rules of the moment have been
+ * Alerts are published when one has changed, after all rules of the moment have been
  * judged, and once a heartbeat while there are any.
  */
 #include "daemon/alerting/alerting.h"
@@ -236,7 +236,7 @@ struct alerting *alerting_new(const struct alerting_options *options)
         a->tracker = options->tracker;
         a->publisher = options->publisher;
         a->live = options->live;
-        a->published_any = a->live; /* that there are none is told, too */
+        a->published_any = a->live; /* that there are none is published, too */
         if (options->hooks)
                 a->hooks = *options->hooks;
         a->began_ns = a->last_bytes_wall_ns = a->lag_ns = a->heartbeat_wall_ns = a->cpu_at_bytes_ns = UNKNOWN_U64;

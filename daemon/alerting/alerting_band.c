@@ -17,7 +17,7 @@
 #include "proto/base/edge.h"
 #include "daemon/rules/history.h"
 
-#define AHEAD_NS UINT64_C(100000000000) /* a census that is newer than the moment by less stands for it */
+#define AHEAD_NS UINT64_C(100000000000) /* a census that is newer than the moment by less is taken for it */
 
 static const struct fold *history_of(const struct alerting *a, uint32_t band)
 {

@@ -86,7 +86,7 @@ struct file_writer *file_writer_new(const struct file_writer_options *options)
         return w;
 }
 
-/* The daemon has stopped reading: waiting hurts nobody now. One that hangs is left to its disk. */
+/* The daemon has stopped reading: waiting is harmless now. One that hangs is left to its disk. */
 void file_writer_wait(struct file_writer *w)
 {
         const struct timespec pause = { .tv_nsec = 10000000 };

@@ -15,8 +15,8 @@ struct alerting {
         struct alert_hooks hooks;
         struct alerts *alerts;
         bool live, in_run;
-        bool published_any; /* the last list that was told had alerts: an empty one is still to be told */
-        bool changed;       /* an alert has changed since they were told */
+        bool published_any; /* the last list that was published had alerts: an empty one is still to be published */
+        bool changed;       /* an alert has changed since they were published */
         uint32_t run;
 
         /* The target's clock: Unix time where it is known, else time of all runs together. */

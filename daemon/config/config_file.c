@@ -297,7 +297,7 @@ static bool take(struct yaml_file *f, struct config *c)
 bool config_read_file(struct config *c, const char *path)
 {
         struct yaml_file f;
-        bool good = yaml_file_read_blocking(&f, path, &(struct yaml_says){ .say = to_stderr }) && take(&f, c);
+        bool good = yaml_file_read_blocking(&f, path, &(struct error_sink){ .say = to_stderr }) && take(&f, c);
 
         yaml_file_done(&f);
         return good;

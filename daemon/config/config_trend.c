@@ -8,7 +8,7 @@
 #include "daemon/trend/tracker.h"
 #include "proto/base/error.h"
 
-#define STEPS_OF_A_LOG 400u /* more than the 200 after which a leak can be told */
+#define STEPS_OF_A_LOG 400u /* more than the 200 after which a leak can be seen */
 
 static bool bad(struct error *error, const char *value, const char *expected)
 {

@@ -168,7 +168,7 @@ static bool survey(struct yaml_file *f, const char *text)
         return good;
 }
 
-bool yaml_file_parse(struct yaml_file *f, const char *name, const char *text, const struct yaml_says *says)
+bool yaml_file_parse(struct yaml_file *f, const char *name, const char *text, const struct error_sink *says)
 {
         yaml_parser_t parser;
 
@@ -230,7 +230,7 @@ static char *slurp(struct yaml_file *f, int fd)
         return NULL;
 }
 
-static bool read_with(struct yaml_file *f, const char *path, bool may_wait, const struct yaml_says *says)
+static bool read_with(struct yaml_file *f, const char *path, bool may_wait, const struct error_sink *says)
 {
         int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (may_wait ? 0 : O_NONBLOCK));
         char *text;
@@ -246,12 +246,12 @@ static bool read_with(struct yaml_file *f, const char *path, bool may_wait, cons
         return good;
 }
 
-bool yaml_file_read(struct yaml_file *f, const char *path, const struct yaml_says *says)
+bool yaml_file_read(struct yaml_file *f, const char *path, const struct error_sink *says)
 {
         return read_with(f, path, false, says);
 }
 
-bool yaml_file_read_blocking(struct yaml_file *f, const char *path, const struct yaml_says *says)
+bool yaml_file_read_blocking(struct yaml_file *f, const char *path, const struct error_sink *says)
 {
         return read_with(f, path, true, says);
 }

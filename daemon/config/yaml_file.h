@@ -20,7 +20,7 @@
 #define YAML_ERRORS_MAX     50u /* reported of one file; then one more line says so */
 
 /* Where diagnostics go: one line each, without a newline. */
-struct yaml_says {
+struct error_sink {
         void (*say)(void *ctx, const char *line);
         void *ctx;
 };
@@ -29,7 +29,7 @@ struct yaml_file {
         const char *name; /* borrowed */
         yaml_document_t document;
         bool has_document;
-        struct yaml_says says;
+        struct error_sink says;
         unsigned diagnostics;
 };
 
@@ -38,11 +38,11 @@ struct yaml_file {
  * yaml_file_done in any case. What could block (a pipe, a device) is refused
  * unread: rules are read again while sources are drained.
  */
-bool yaml_file_read(struct yaml_file *f, const char *path, const struct yaml_says *says);
-bool yaml_file_parse(struct yaml_file *f, const char *name, const char *text, const struct yaml_says *says);
+bool yaml_file_read(struct yaml_file *f, const char *path, const struct error_sink *says);
+bool yaml_file_parse(struct yaml_file *f, const char *name, const char *text, const struct error_sink *says);
 
 /* The same, also from a pipe, to whose end it waits: only before anything is watched. */
-bool yaml_file_read_blocking(struct yaml_file *f, const char *path, const struct yaml_says *says);
+bool yaml_file_read_blocking(struct yaml_file *f, const char *path, const struct error_sink *says);
 
 void yaml_file_done(struct yaml_file *f);
 

@@ -81,7 +81,7 @@ bool notifier_admit(struct notifier *n, const Hw__PlansRequest *request, struct 
         return true;
 }
 
-bool notifier_hear(struct notifier *n, const Hw__OutcomesRequest *request, struct error *error)
+bool notifier_report(struct notifier *n, const Hw__OutcomesRequest *request, struct error *error)
 {
         if (!n->id || !request->has_notifier || request->notifier != n->id)
                 return error_set(error,

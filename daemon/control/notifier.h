@@ -2,7 +2,7 @@
 /*
  * notifier.h - who acts on the alerts of this daemon, and how that goes.
  *
- * One notifier acts at a time, or people would be told twice. Usually it is a
+ * One notifier acts at a time, or people would be notified twice. Usually it is a
  * child of the daemon (notifier_child.h), which proves itself by the key that it
  * was given; nobody else is let in then. With --notify=off the first that asks
  * has the work until it leaves or has been silent for NOTIFIER_SILENT_NS; others
@@ -44,7 +44,7 @@ void notifier_rules(struct notifier *n, const struct ruleset *rules);
 bool notifier_admit(struct notifier *n, const Hw__PlansRequest *request, struct error *error);
 
 /* It reports. False with a sentence: it is not the one that acts, and must stop. */
-bool notifier_hear(struct notifier *n, const Hw__OutcomesRequest *request, struct error *error);
+bool notifier_report(struct notifier *n, const Hw__OutcomesRequest *request, struct error *error);
 
 /* Its part of the daemon's state; ctx is the notifier. What is filled in is valid until the next call. */
 void notifier_fill_state(void *ctx, Hw__DaemonState *state);

@@ -209,7 +209,7 @@ static void on_child(evutil_socket_t signal_number, short what, void *ctx)
                 on_ended(c, status);
 }
 
-/* The daemon has stopped reading: waiting hurts nobody now. */
+/* The daemon has stopped reading: waiting is harmless now. */
 static void stop(struct notifier_child *c)
 {
         const struct timespec pause = { .tv_nsec = 10000000 };

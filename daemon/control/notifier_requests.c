@@ -113,7 +113,7 @@ void notifier_requests_outcomes(struct notifier *notifier, struct outcomes *outc
         const char *mistake;
         uint64_t now = clock_mono_ns();
 
-        if (!notifier_hear(notifier, request, &error)) {
+        if (!notifier_report(notifier, request, &error)) {
                 refuse(client, error.text);
                 return;
         }

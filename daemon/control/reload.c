@@ -8,7 +8,7 @@
 static bool reload(struct rulebook *book, struct targets *targets, struct notifier *notifier,
                    struct diagnostics *ret_diagnostics)
 {
-        struct yaml_says says = complaints_gather(ret_diagnostics);
+        struct error_sink says = diagnostics_gather(ret_diagnostics);
         struct ruleset *rules = rulebook_read(book, &says);
 
         if (!rules) {

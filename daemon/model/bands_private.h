@@ -64,7 +64,7 @@ static inline size_t bands_text_size(const void *text, size_t room)
         return nul ? (size_t)(nul - (const char *)text) : room;
 }
 
-/* The band of a row, made when it is new (the sink is told); NULL when it is left out. */
+/* The band of a row, made when it is new (the sink hears of it); NULL when it is left out. */
 struct band_entry *bands_of_text(struct model *m, const char *label, size_t size, uint64_t time_ns);
 struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint32_t depth, uint64_t time_ns);
 
@@ -109,7 +109,7 @@ bool bands_key(const char *label, size_t size, uint64_t *ret);
  */
 uint32_t bands_take(struct bands *b, const struct census *before, const struct census *census);
 
-/* An info table was defined: its band, if there is one already, gets its name (the sink is told). */
+/* An info table was defined: its band, if there is one already, gets its name (the sink hears of it). */
 void bands_resolve(struct model *m, struct info_table *table);
 
 /* Adds a sample: mostly it falls into the same point as the one before. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: two buffers of rows, one being written and one with the newest
- * finished census, so that one can be read while the next is told. The RTS keys
+ * finished census, so that one can be read while the next is logged. The RTS keys
  * rows by pointer: several rows may name one band, so a band knows its row.
  *
  * HEAP_PROF_SAMPLE_END exists since 8.10. Where it is written, a sample that

@@ -4,7 +4,7 @@
  *
  * Bands come later than the run and begin in the same widths, so a cell here is never narrower than that of a band and
  * begins where one of its cells begins: what a band held at the last census of a cell is the `last` of its newest cell
- * within. So a total and all its bands can be told for the very same censuses.
+ * within. So a total and all its bands can be given for the very same censuses.
  */
 #ifndef HW_DAEMON_MODEL_CENSUS_HISTORY_H
 #define HW_DAEMON_MODEL_CENSUS_HISTORY_H

@@ -16,7 +16,7 @@ struct census_rows {
 
 struct census_state {
         struct census done; /* newest finished; its rows are in buffers[!writing] */
-        struct census open; /* being told */
+        struct census open; /* whose end has not come */
         bool is_open;
         struct census_rows buffers[2];
         unsigned writing;

@@ -5,9 +5,9 @@
  * nearest end, lest one flipped bit throw every window into the far future.
  * Only GC_START and GC_END may be older: the RTS gives them an earlier time.
  *
- * A buffer that was flushed at T has told all up to T once its block is whole,
- * which the next block's begin tells; the watermark is the least T over all
- * buffers, when each of them has told something.
+ * A buffer that was flushed at T holds all up to T once its block is whole,
+ * which the next block's begin shows; the watermark is the least T over all
+ * buffers, when each of them has been flushed.
  */
 #include "daemon/model/clock.h"
 
@@ -92,7 +92,7 @@ void clock_block(struct model *m, const struct hw_event *e)
         be_sure(c);
 }
 
-/* Whether the event stands in the newest block and has a time outside of its range. */
+/* Whether the event is in the newest block and has a time outside of its range. */
 static bool is_impossible(const struct clock *c, const struct hw_event *e)
 {
         return e->offset - c->block_offset < c->block_size && e->time_ns - c->block_begin_ns > c->block_span_ns;

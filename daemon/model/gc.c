@@ -112,7 +112,7 @@ static void finish(struct model *m, struct cap_state *cap)
                 m->sink.collection(m->sink.ctx, c);
 }
 
-/* A collection of this capability that was begun and will not be told to its end. */
+/* A collection of this capability that was begun and whose end will not come. */
 static void abandon(struct model *m, struct cap_state *cap)
 {
         if (!cap->leads && cap->gc_start_ns == UNKNOWN_U64)

@@ -10,7 +10,7 @@ struct model;
 
 struct gc_state {
         uint64_t newest_end_ns; /* of the collection whose slop and fragmentation stand */
-        bool seen;              /* any event of class g: shares can be told */
+        bool seen;              /* any event of class g: shares are known */
         uint64_t mark_begin_ns, sync_begin_ns, sweep_begin_ns; /* nonmoving: UNKNOWN_U64 outside the phase */
         bool new_cycle;                                        /* the next row of a nonmoving census begins a new one */
 };
@@ -20,7 +20,7 @@ int gc_init(struct model *m);
 void gc_clear(struct model *m);
 void gc_done(struct model *m);
 
-/* The run ended: collections that were not told to their end are counted. */
+/* The run ended: collections whose end did not come are counted. */
 void gc_close(struct model *m);
 
 /* Works out the shares at `now_ns`; true when they changed. */

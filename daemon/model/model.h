@@ -34,7 +34,7 @@ struct model;
 
 /*
  * `watermark`: a block begins, so all blocks before it are whole: no event from
- * before time_ns is to come. Not told while a capability that is known has not
+ * before time_ns is to come. Not said while a capability that is known has not
  * sent anything.
  *
  * All calls come from inside model_events, model_end_run or model_process; pointers are borrowed for the call.

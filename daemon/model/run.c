@@ -88,7 +88,7 @@ static enum breakdown breakdown_of(const struct run *run, const char *option)
         return letter && !option[3] ? (enum breakdown)(1 + (letter - letters)) : BREAKDOWN_NONE;
 }
 
-/* Before 10.0 a restarted log has no HEAP_PROF_BEGIN: then the arguments tell. */
+/* Before 10.0 a restarted log has no HEAP_PROF_BEGIN: then the arguments say it. */
 static void guess_breakdown(struct model *m)
 {
         struct run *run = &m->run;

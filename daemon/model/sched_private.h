@@ -24,7 +24,7 @@ struct cap_state {
         uint64_t gc_request_ns; /* UNKNOWN_U64 */
         bool leads;             /* GC_STATS_GHC was seen, GC_END not yet */
         bool allocated_known;
-        struct collection collection; /* being told, while it leads */
+        struct collection collection; /* not over yet, while it leads */
         struct allocation_point allocation_first;
         struct allocation_point allocation[ALLOCATION_SLOTS]; /* newest of each second, at second % slots */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* alert_extra.h - what is told of an alert beside its own state: whether it is silenced, what its actions did. */
+/* alert_extra.h - what is published of an alert beside its own state: whether it is silenced, what its actions did. */
 #ifndef HW_DAEMON_PUBLISH_ALERT_EXTRA_H
 #define HW_DAEMON_PUBLISH_ALERT_EXTRA_H
 

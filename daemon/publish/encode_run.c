@@ -45,7 +45,7 @@ static void put_arguments(struct encoder *e, Hw__Run *out, const struct run *run
         out->n_arguments = options.n;
 }
 
-/* Fields of which 0 means that the log has not told them yet. */
+/* Fields of which 0 means that they have not been logged yet. */
 static void put_numbers(Hw__Run *out, const struct run *run)
 {
         if (run->pid)

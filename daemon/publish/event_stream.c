@@ -2,7 +2,7 @@
 /*
  * DESIGN: columns, not one struct an event: a packed column costs a few
  * instructions an entry at both ends, where a nested message would cost several
- * allocations an event at the reader. All numbers stand in one column and all
+ * allocations an event at the reader. All numbers are in one column and all
  * texts in another; the types, each defined before its first event, say how
  * many of which an event has.
  *

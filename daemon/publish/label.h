@@ -12,7 +12,7 @@
 /*
  * Writes a short label of a band whose name is not one text, and returns its
  * length; 0 for all other bands, which are called by the text of the census,
- * however long: it is not told anywhere else. Raw bytes, not checked UTF-8.
+ * however long: it is nowhere else. Raw bytes, not checked UTF-8.
  *
  *   -hc   "Main.retain;Main.main;MAIN": innermost first; ";..." when the rest does not fit;
  *         "cc#7" for a cost centre that the log never defined
@@ -21,7 +21,7 @@
 size_t label_band(char ret_label[LABEL_MAX], const struct bands *bands, const struct band *band);
 
 /*
- * Writes what tells a band from others of the same label, in every run of the
+ * Writes what distinguishes a band from others of the same label, in every run of the
  * same program, and returns its length; 0 when the label does so by itself.
  *
  *   -hi   the table's own name, such as "sat_s4nN_info": all closures of one function share a label

@@ -11,7 +11,7 @@
  *   snapshot  (snapshot.c) all state again, to one late joiner.
  *
  * The sink runs in the middle of model_events: a message that is sent early
- * tells the state of that moment, which is as good as any.
+ * publishes the state of that moment, which is as good as any.
  */
 #include "daemon/publish/publisher.h"
 
@@ -26,7 +26,7 @@
 
 /* --------------------------------------------------------------- sink */
 
-/* Also brings the model's rates up to date, so every message that tells them comes after it. */
+/* Also brings the model's rates up to date, so every message that has them comes after it. */
 static void take_changes(struct publisher *p)
 {
         if (p->model)
@@ -199,7 +199,7 @@ void publisher_begin_run(struct publisher *p, uint64_t wall_ns)
         p->profile_seen = p->ticky_seen = 0;
         p->sent = 0;
         take_changes(p);
-        p->changes &= MODEL_RUN; /* cleared state is nothing to tell: zeros before any event would be a lie */
+        p->changes &= MODEL_RUN; /* cleared state is not published: zeros before any event would be a lie */
         p->run = model_run(p->model)->ordinal;
 }
 

@@ -61,7 +61,7 @@ int publisher_rename(struct publisher *p, const char *target);
 struct model_sink publisher_sink(struct publisher *p);
 void publisher_set_model(struct publisher *p, struct model *m);
 
-/* The alerts that are told (borrowed; NULL: none), and who knows what is told beside them (NULL: nobody). */
+/* The alerts that are published (borrowed; NULL: none), and who knows what goes with them (NULL: nobody). */
 void publisher_set_alerts(struct publisher *p, const struct alerts *alerts, alert_extra_fn *extra, void *extra_ctx);
 
 /* Sends all alerts: at every change of one and in the heartbeat. */

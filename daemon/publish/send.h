@@ -28,7 +28,7 @@ struct publisher {
         struct gathered gathered;
         uint64_t sequences[KINDS];   /* newest of each topic */
         unsigned sent;               /* 1 << kind for each kind sent in this run */
-        uint64_t wall_ns;            /* as the caller last told */
+        uint64_t wall_ns;            /* as the caller last said */
         uint32_t run;                /* ordinal; 0 before the first */
         unsigned changes;            /* enum model_change, taken and not yet sent */
         uint64_t profile_seen;       /* profile_ticks() at the last profile message */

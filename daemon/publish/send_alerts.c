@@ -181,7 +181,7 @@ bool send_alerts(struct publisher *p, const struct late_joiner *to)
 void publisher_alerts(struct publisher *p, uint64_t wall_ns)
 {
         p->wall_ns = wall_ns;
-        (void)send_alerts(p, NULL); /* full state: the next one tells what this one could not */
+        (void)send_alerts(p, NULL); /* full state: the next one has what this one could not take */
 }
 
 void publisher_set_alerts(struct publisher *p, const struct alerts *alerts, alert_extra_fn *extra, void *extra_ctx)

@@ -191,7 +191,7 @@ static void say_unknown(struct words *w, const struct growth *g)
 {
         say(w, g->over ? "not known: " : "not known yet: ");
         if (!g->live.known)
-                say(w, "no major collection has told what is live");
+                say(w, "no major collection has measured what is live");
         else if (g->live.trend.verdict == TREND_UNKNOWN) {
                 say(w, "too few steps with major collections");
                 say_provisional(w, &g->live.trend);

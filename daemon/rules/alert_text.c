@@ -146,7 +146,7 @@ static void write_sentence(const struct writer *w, const char *const values[PLAC
                 template_expand(rule->text.annotations[i].value, values, out, size);
                 return;
         }
-        (void)expr_explain(&rule->expr, words, sizeof(words)); /* a cut one still tells its beginning */
+        (void)expr_explain(&rule->expr, words, sizeof(words)); /* a cut one still has its beginning */
         text_out_init(&o, out, size);
         text_put(&o, words);
         if (w->headline.has_value && !isnan(w->headline.value)) {

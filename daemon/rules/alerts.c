@@ -326,7 +326,7 @@ static void forget_bands(struct alerts *a)
         }
 }
 
-/* An alert of the run that has ended stays as it is told; one of a rule that is not of bands may begin again. */
+/* An alert of the run that has ended stays as it was published; one of a rule that is not of bands may begin again. */
 void alerts_begin_run(struct alerts *a)
 {
         forget_bands(a);

@@ -3,7 +3,7 @@
  * history.h - ranges of a series, exact to the second at their newer end.
  *
  * A moment of judging is a multiple of HISTORY_STEP_NS, the width of the finest
- * level, so what arrived behind it can be told apart and left out: the answer
+ * level, so what arrived behind it can be recognized and left out: the answer
  * depends on samples before it alone, however far the stream is ahead. The
  * older end is that of a bucket of the level that reaches so far back, so a
  * range may be a little longer than asked.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: one writer at a time, since two would mix their bytes; others are
- * closed at once, counted, and told to the log once per writer they met.
+ * closed at once, counted, and logged once per writer they met.
  *
  * The socket file belongs to its owner alone (0600, set on the socket before it
  * is bound, so there is no moment when others could get in). A socket file
@@ -167,7 +167,7 @@ static bool somebody_answers(const struct address *a)
         return !refused;
 }
 
-/* Removes a socket file that nobody answers at. Returns 0 or -Exxx: what stands in the way. */
+/* Removes a socket file that nobody answers at. Returns 0 or -Exxx: what prevents it. */
 static int clear_path(struct listener *l, const struct address *a)
 {
         struct stat st;

@@ -4,7 +4,7 @@
  *
  * A medium is one kind of source as a table of functions. Its own struct has
  * `struct source` as its first member. It finds bytes with its own events and
- * tells what it meets through the functions here; source.c talks to the sink.
+ * reports what it meets through the functions here; source.c talks to the sink.
  */
 #ifndef HW_DAEMON_SOURCE_MEDIUM_H
 #define HW_DAEMON_SOURCE_MEDIUM_H
@@ -38,7 +38,7 @@ struct source {
         struct source_stats stats;
         enum source_state state;
         bool flowing;        /* bytes came since the last cut */
-        char why[WHY_BYTES]; /* the last sentence told; "" = none yet */
+        char why[WHY_BYTES]; /* the last sentence reported; "" = none yet */
 };
 
 extern const struct medium medium_file;
@@ -47,7 +47,7 @@ extern const struct medium medium_stdin;
 extern const struct medium medium_connect;
 extern const struct medium medium_listen;
 
-/* Tells the sink the state and why, if either is news. */
+/* Reports state and reason to the sink, if either is news. */
 void source_say(struct source *s, enum source_state state, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
@@ -58,7 +58,7 @@ void source_say_attached(struct source *s, const char *format, ...) __attribute_
 void source_say_missed(struct source *s, enum source_state state, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* The stream that flowed until now is over. Nothing is told if no byte of it ever came. */
+/* The stream that flowed until now is over. Nothing is reported if no byte of it ever came. */
 void source_cut(struct source *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ----------------------------------------------------------------- reading */

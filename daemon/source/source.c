@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: a source is a medium (one kind, a table of functions) and what all
- * kinds share: the sink, the counters and the last sentence told. A medium may
+ * kinds share: the sink, the counters and the last sentence reported. A medium may
  * repeat itself at every attempt; only news reaches the sink.
  *
  * A medium arms its first event in start(), so that the sink hears nothing
@@ -75,7 +75,7 @@ bool source_is_local(const struct source *s)
         }
 }
 
-/* ------------------------------------------------ what media tell the sink */
+/* ------------------------------------------------ what media report to the sink */
 
 static const char *const state_names[] = {
         [SOURCE_WAITING] = "waiting", [SOURCE_OPEN] = "open", [SOURCE_ENDED] = "ended", [SOURCE_FAILED] = "failed"

@@ -17,7 +17,7 @@
  * The inode that is open cannot be reused for another file, so equal device and
  * inode do mean the same file.
  *
- * The bytes before our position, not the first ones, tell a rewritten file from
+ * The bytes before our position, not the first ones, distinguish a rewritten file from
  * a grown one: the head of an eventlog is the same in every run of a program,
  * while its events carry times.
  *
@@ -203,7 +203,7 @@ static void check_rewritten(struct tail *t)
         const char *how = NULL;
 
         if (fstat(t->fd, &now) < 0)
-                return; /* the read that follows tells what is wrong */
+                return; /* the read that follows reports what is wrong */
         if ((uint64_t)now.st_size < t->offset)
                 how = "truncated";
         else if (is_overwritten(t))

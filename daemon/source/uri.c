@@ -5,7 +5,7 @@
  * refused rather than taken for a path: `tpc:127.0.0.1:9` is a slip of the
  * finger, and a daemon that waits for a file of that name would never say so.
  *
- * Control characters are refused, so that a URI can stand in any message.
+ * Control characters are refused, so that a URI can be in any message.
  */
 #include "daemon/source/uri.h"
 #include "proto/base/error.h"
@@ -106,7 +106,7 @@ static bool parse_address(const char *text, struct source_uri *u, struct error *
                 return error_set(error, "'%s' is not a numeric address or localhost (names are not looked up)",
                                  u->host);
         if (bracketed != (strchr(u->host, ':') != NULL))
-                return error_set(error, "'%s': an IPv6 address stands in brackets, as in [::1]:4242", text);
+                return error_set(error, "'%s': expected an IPv6 address in brackets, as in [::1]:4242", text);
         if (!parse_port(port, &u->port))
                 return error_set(error, "'%s' is not a port; expected 1 to 65535", port);
         return true;

@@ -117,7 +117,7 @@ static int watcher_open(struct event_base *base)
 
 static int watch_add(struct event_base *base, struct watch *w, const char *path, uint32_t mask)
 {
-        static bool told;
+        static bool logged;
 
         if (w->wd > 0)
                 return 0;
@@ -127,8 +127,8 @@ static int watch_add(struct event_base *base, struct watch *w, const char *path,
         int wd = inotify_add_watch(watcher.fd, path, mask | IN_MASK_ADD);
         if (wd < 0) {
                 r = -errno;
-                if (r == -ENOSPC && !told) {
-                        told = true;
+                if (r == -ENOSPC && !logged) {
+                        logged = true;
                         log_warning(
                                 "no more inotify watches (fs.inotify.max_user_watches); the rest of the files are "
                                 "looked at once a second");

@@ -20,7 +20,7 @@ struct damages {
 
 void damages_add(struct damages *d, const struct hw_eventlog_damage *place);
 
-/* A place that was told before it was over has grown since: `newest` is what the decoder says of it now. */
+/* A place that was reported before it was over has grown since: `newest` is what the decoder says of it now. */
 void damages_measure(struct damages *d, const struct hw_eventlog_damage *newest);
 
 #endif

@@ -7,7 +7,7 @@
  * of the program (`heapwatch run`) knows its status or signal. The kernel tells
  * whether the process is there and whether its control group ran out of memory.
  * A connection that broke is not a crash: while nobody says that the process is
- * gone, the run is lost, and the crash is told when it is found to be gone.
+ * gone, the run is lost, and the crash is reported when it is found to be gone.
  * When the stream comes back and is of the same process (same_run.h), the run
  * goes on; until then its alerts stay, for a while.
  */

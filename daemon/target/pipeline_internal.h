@@ -81,7 +81,7 @@ uint64_t pipeline_lag_ns(const struct pipeline *p);
 struct target_facts pipeline_facts(const struct pipeline *p);
 struct health pipeline_health(struct pipeline *p);
 
-/* The newest damaged place may have grown since it was told. */
+/* The newest damaged place may have grown since it was reported. */
 void pipeline_measure_damage(struct pipeline *p);
 
 void pipeline_publish_state(struct pipeline *p);

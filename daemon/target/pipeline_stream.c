@@ -84,7 +84,7 @@ static void go_on(struct pipeline *p)
         pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, detail);
 }
 
-/* With the status that its parent has told, or will tell. */
+/* With the status that its parent has reported, or will. */
 static void end_marked(struct pipeline *p)
 {
         struct run_exit ended = p->ended;

@@ -4,7 +4,7 @@
  * without following a link at its end and all checks are made on the
  * descriptor, so nothing can be swapped in between.
  *
- * Whether a socket file is stale is told by connecting to it: only a refused
+ * Whether a socket file is stale is found by connecting to it: only a refused
  * connection means that nobody listens. Two daemons that start at the same time
  * would both find no socket, and the second bind would silently steal the
  * first one's name (libzmq unlinks before it binds). An flock on the directory

@@ -11,7 +11,7 @@
  * it (8,250 censuses of 446 bands: 416 ms, of which 190 ms were that).
  *
  * The client is gone when we have another parent, or when its end of the
- * connection is closed, which a monitor tells; a send that waits looks at both
+ * connection is closed, which a monitor reports; a send that waits looks at both
  * every POLL_MS. It does not come back, so the socket never reconnects.
  *
  * A message is delivered when the client has read it, not when the kernel has
@@ -54,7 +54,7 @@ struct held {
 struct push {
         void *context;
         void *push;
-        void *monitor;  /* PAIR: tells when the connection begins and ends */
+        void *monitor;  /* PAIR: reports when the connection begins and ends */
         int connection; /* second descriptor of it; -1: none yet */
         pid_t parent;
         bool gone;

@@ -2,7 +2,7 @@
 /*
  * zloop.h - a ZeroMQ socket inside libevent.
  *
- * ZeroMQ's descriptor is edge-triggered and only a hint: it tells that
+ * ZeroMQ's descriptor is edge-triggered and only a hint: it says that
  * ZMQ_EVENTS may have changed, not that a message waits. All handling is in one
  * place, zloop_pump: read ZMQ_EVENTS; while readable and within budget receive
  * whole messages; read ZMQ_EVENTS again; if still ready, come back later, so

@@ -37,7 +37,7 @@ struct band_cells {
         uint16_t zeros; /* samples of 0 bytes */
         uint16_t base;  /* number of the first cell */
         uint8_t scale;  /* a cell is 2^scale of the finest wide */
-        uint8_t shift;  /* a count stands for 2^shift samples */
+        uint8_t shift;  /* a count means 2^shift samples */
 };
 
 struct band_sketch {

@@ -33,7 +33,7 @@ struct band_reach {
 };
 
 /*
- * Which of them stand for [from_ns, to_ns), from_ns < to_ns: those that begin in it, at least the newest before to_ns,
+ * Which of them represent [from_ns, to_ns), from_ns < to_ns: those that begin in it, at least the newest before to_ns,
  * of the finest ring that reaches back to from_ns. `newest`: the newest of the finest slices that are kept.
  */
 struct band_reach band_reach(uint64_t from_ns, uint64_t to_ns, uint64_t newest);

@@ -11,7 +11,7 @@
  *
  * Not a pyramid (proto/base/pyramid.h): a bucket is made of the mean of the lower half
  * of its children, which is no merge of samples, and closed minutes come one by one, so
- * that one counter stands for all ring indices.
+ * that one counter serves as all ring indices.
  */
 #ifndef HW_DAEMON_TREND_LADDER_H
 #define HW_DAEMON_TREND_LADDER_H

@@ -4,7 +4,7 @@
  *
  * Increments keep their places: one beside an empty block is NaN and adds
  * nothing to a sum. Each is clipped to +-2 times the median of their sizes, so
- * that a single step cannot stand for a trend.
+ * that a single step cannot pass for a trend.
  */
 #ifndef HW_DAEMON_TREND_SHAPE_H
 #define HW_DAEMON_TREND_SHAPE_H

@@ -379,7 +379,7 @@ bool tracker_time_to_limit(const struct tracker *t, struct limit_time *ret)
 
 /* ------------------------------------------------------------------- notes */
 
-/* How far from an onset a note may be to explain it: onsets are told to some steps, or to a part of the growth. */
+/* How far from an onset a note may be to explain it: onsets are known to some steps, or to a part of the growth. */
 static uint64_t note_reach(const struct tracker *t, uint64_t onset_ns)
 {
         uint64_t steps = NOTE_NEAR_STEPS * t->config.trend.resolution_ns;

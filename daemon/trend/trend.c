@@ -170,7 +170,7 @@ bool trend_is_flat(const struct trend *t, unsigned index, double slope)
         return most < slope / TREND_EXPLAINS || (fit.slope - half <= 0 && most < slope / 2);
 }
 
-/* Of the newest minutes that have samples; their first and last tell the span. */
+/* Of the newest minutes that have samples; their first and last are the span. */
 static struct trend_provisional provisional(const struct trend *t)
 {
         double p[THEIL_SEN_MAX], per_s = 1e9 / (double)t->config.resolution_ns;

@@ -30,7 +30,7 @@
 
 #define TREND_MINUTE_NS          60000000000u /* resolution for services */
 #define TREND_LEAK_AFTER_MINUTES 180u         /* growth of this length that has not slowed down is a leak */
-#define TREND_LEAK_AFTER_LEAST   20u          /* minutes; below, windows are too short to tell */
+#define TREND_LEAK_AFTER_LEAST   20u          /* minutes; below, windows are too short */
 #define TREND_OPEN_MINUTES       8u
 #define TREND_VALUE_MAX          18446744073709551616.0 /* 2^64: larger samples, in either direction, are refused */
 

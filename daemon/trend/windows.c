@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: one window at a time: points out of the ladder, the line through
- * them (theil_sen.h), the numbers that tell its shape, the record before it,
+ * them (theil_sen.h), the numbers that describe its shape, the record before it,
  * and then one bit per test. `grows`, `leaks` and `holds` are sets of bits, so
  * the verdict and its explanation cannot disagree.
  *

@@ -56,7 +56,7 @@ enum window_test {
 #define TESTS_HOLDS (TEST_BIT(TEST_RISES) | TEST_BIT(TEST_SPAN) | TEST_BIT(TEST_Z3) | TEST_BIT(TEST_NEW_25))
 
 /*
- * Slopes are in bytes per point: window_point_minutes() tells how long that is.
+ * Slopes are in bytes per point: window_point_minutes() says how long that is.
  * Levels and the slope are in double precision; what they are only compared
  * with is not, so that 24 results take 1.5 kB.
  */

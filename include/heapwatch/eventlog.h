@@ -52,7 +52,7 @@ struct hw_event {
         const uint8_t *payload; /* borrowed: valid until the next call on the decoder */
         uint32_t size;          /* payload bytes */
         uint16_t id;            /* enum hw_event_id, or an id heapwatch does not know */
-        uint16_t cap;           /* capability of the block it stands in (opens, if a marker), or HW_CAP_NONE */
+        uint16_t cap;           /* capability of the block it is in (opens, if a marker), or HW_CAP_NONE */
 };
 
 struct hw_eventlog;

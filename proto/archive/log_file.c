@@ -23,7 +23,7 @@
 #include "proto/recording/stretch.h"
 
 #define INPUT_BYTES 65536u
-#define MAGIC_BYTES 4u /* the longest beginning that tells a method */
+#define MAGIC_BYTES 4u /* the longest beginning that identifies a method */
 
 struct log_file {
         int fd;

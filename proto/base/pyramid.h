@@ -84,7 +84,7 @@ void pyramid_merge(const struct pyramid_shape *shape, const struct pyramid *p, u
 void pyramid_visit(const struct pyramid_shape *shape, const struct pyramid *p, struct time_range range,
                    void (*visit)(void *ctx, const void *cell), void *ctx);
 
-/* Merges the same cells into *to, wider ones where they stand for several. */
+/* Merges the same cells into *to, wider ones where they cover several. */
 void pyramid_sum(const struct pyramid_shape *shape, const struct pyramid *p, struct time_range range, void *to);
 
 /* The newest cell with a sample that ends at or before a time, of the finest level that has one; NULL: none. */

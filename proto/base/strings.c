@@ -3,7 +3,7 @@
  * DESIGN: open addressing with linear probing; a slot's hash decides nearly
  * always, so a probe rarely touches the text itself. Texts lie end to end in
  * pieces of memory: names of info tables are short and many, and rounding each
- * up would cost a third of their memory. A slot tells the place of its text in
+ * up would cost a third of their memory. A slot holds the place of its text in
  * 32 bits, piece and offset: 100,000 info tables have 200,000 texts and half a
  * million slots. A long text has a piece of its own.
  */

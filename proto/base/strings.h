@@ -24,7 +24,7 @@ struct strings {
         struct arena arena;
         struct strings_slot *slots; /* open addressing, a power of two */
         uint32_t n_slots, n_used;
-        char **pieces; /* of text memory; a text of place p stands in piece p / STRINGS_PIECE_BYTES */
+        char **pieces; /* of text memory; a text of place p is in piece p / STRINGS_PIECE_BYTES */
         uint32_t n_pieces, pieces_room;
         uint32_t piece; /* the one that is being filled, from `used` on; 0: none */
         uint32_t used;
@@ -44,7 +44,7 @@ const char *strings_intern(struct strings *s, const void *bytes, size_t size);
 /* Bytes held. */
 size_t strings_held(const struct strings *s);
 
-/* What stands in front of an interned text. */
+/* What is in front of an interned text. */
 struct strings_head {
         uint32_t size : 31;
         uint32_t ascii : 1; /* no byte above 127 */

@@ -13,7 +13,7 @@ static const char *const texts[HW_ADVICE_COUNT] = {
                 "Garbage collections are not in the log, so heap size, live bytes and pauses are unknown: run the "
                 "program with +RTS -l -RTS, or add g to the classes it names (for example +RTS -l-ag -RTS).",
         [HW_ADVICE_NO_HEAP_PROFILE] =
-                "There is no heap profile, so nothing tells what fills the heap: add +RTS -hT -i1 -RTS (closure "
+                "There is no heap profile, so what fills the heap is unknown: add +RTS -hT -i1 -RTS (closure "
                 "types, any build), or compile with -finfo-table-map -fdistinct-constructor-tables (GHC 9.2 or "
                 "newer) and add +RTS -hi -i1 -RTS, or compile with -prof and add +RTS -hc -i1 -RTS.",
         [HW_ADVICE_NOT_FLUSHED] =

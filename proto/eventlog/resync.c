@@ -214,7 +214,7 @@ enum step lost_step(struct hw_eventlog *log)
                 if (end == ANSWER_YES)
                         return found(log, header_resume);
                 enum answer event = log->has_table ? event_found(log) : ANSWER_NO;
-                if (log->input_ended) { /* what needs more bytes than there will be cannot stand here */
+                if (log->input_ended) { /* what needs more bytes than there will be cannot be here */
                         header = header == ANSWER_MORE ? ANSWER_NO : header;
                         end = end == ANSWER_MORE ? ANSWER_NO : end;
                         event = event == ANSWER_MORE ? ANSWER_NO : event;

@@ -12,11 +12,11 @@
  * its budget is spent. A send may swallow the hint, so it sets the timer, too.
  *
  * Deadlines: `next_due_ns` is never later than the earliest one. When it comes,
- * all slots are looked at and it is computed anew; so a request costs nothing
+ * all slots are looked at and it is computed again; so a request costs nothing
  * for its deadline as long as replies come.
  *
  * A reply that cannot be read has no id. It ends the request that waits alone
- * on its line; among several nobody can tell whose it was: they time out.
+ * on its line; among several it is unknown whose it was: they time out.
  *
  * A handler may send, which moves the slots: none is pointed at across a call.
  */

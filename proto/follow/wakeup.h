@@ -5,7 +5,7 @@
  *
  * ZeroMQ's descriptors are edge-triggered and only hints: they say "look at
  * ZMQ_EVENTS again" once, and a send may swallow that. The timer is not: it
- * stays readable until it is set anew. So whoever stops looking before
+ * stays readable until it is set again. So whoever stops looking before
  * ZMQ_EVENTS is empty, or sent something, sets the time to WAKEUP_NOW.
  */
 #ifndef HW_PROTO_FOLLOW_WAKEUP_H

@@ -6,11 +6,11 @@
  * backtracking matcher is exponential. So a user learns of it when it is typed,
  * and not from an alert that never comes.
  *
- * PCRE2 counts steps anew from each place where a match may begin. So that the
+ * PCRE2 counts steps from 0 at each place where a match may begin. So that the
  * limit is one for the text, a search is a match from its beginning: .*? before
  * the expression.
  *
- * Matches take their memory anew each time: kept per expression, 20 KiB each,
+ * Matches allocate their memory each time: kept per expression, 20 KiB each,
  * a large file of rules would hold tens of megabytes.
  */
 #define PCRE2_CODE_UNIT_WIDTH 8

@@ -85,12 +85,12 @@ const struct action_limits *action_plan_limits(const struct action_plan *plan);
 /* Whether any step is more than `publish`: otherwise there is nothing to run. */
 bool action_plan_has_work(const struct action_plan *plan);
 
-/* Whether a step is told of alerts as a state that lasts (alertmanager), and can be told that one is over. */
+/* Whether a step keeps alerts as a state that lasts (alertmanager), so that one can be resolved there. */
 bool action_plan_keeps_state(const struct action_plan *plan);
 
 /*
  * Whether a step is to be done: `resolved` at the end of an alert; `known`: the alert was acted on before, only what
- * keeps a state elsewhere is told again.
+ * keeps a state elsewhere is sent again.
  */
 bool action_step_applies(const struct action_step *step, bool resolved, bool known);
 
@@ -104,7 +104,7 @@ struct action_plan *action_plan_unpack(const Hw__Plan *message, struct error *er
 const char *action_kind_name(enum action_kind kind);
 enum action_kind action_kind_parse(const char *name);
 
-/* What may be told of a step without telling a secret: the program of an exec, scheme and host of a URL. */
+/* What may be said of a step without giving away a secret: the program of an exec, scheme and host of a URL. */
 char *action_step_text(char *out, size_t size, const struct action_step *step);
 
 #endif

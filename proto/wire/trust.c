@@ -67,7 +67,7 @@ bool trust_parents(const char *directory, uid_t owner, struct error *error)
                         return error_set(error, "%s: %s above it belongs to another user, who may replace it",
                                          directory, at);
                 if ((st.st_mode & S_IWOTH) && !(st.st_mode & S_ISVTX))
-                        return error_set(error, "%s: stands in %s, where anyone may rename it", directory, at);
+                        return error_set(error, "%s is in %s, where anyone may rename it", directory, at);
                 char *slash = strrchr(at, '/');
                 if (!slash || !slash[1])
                         return true;
@@ -136,7 +136,7 @@ static int check_directory(const char *directory, bool ours, uid_t *ret_owner, s
 
 /* ------------------------------------------------------------------ the peer */
 
-/* The user of the process that listens there. False when nobody does, or it cannot be told. */
+/* The user of the process that listens there. False when nobody does, or it is not known. */
 static bool peer_of(const char *path, uid_t *ret_uid)
 {
         struct sockaddr_un address = { .sun_family = AF_UNIX };

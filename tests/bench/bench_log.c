@@ -272,7 +272,7 @@ struct span {
         uint64_t begin, end;
 };
 
-/* Where the censuses stand in the log. Returns their number. */
+/* Where the censuses are in the log. Returns their number. */
 static size_t find_censuses(const uint8_t *bytes, size_t size, struct span *spans, size_t max)
 {
         struct hw_eventlog *log = hw_eventlog_new();

@@ -119,7 +119,7 @@ static void put_identity(struct eventlog_writer *o)
         writer_number(o, 4096, 8);
 }
 
-/* Writes what is there and begins anew. */
+/* Writes what is there and begins again. */
 static void flush(struct eventlog_writer *o, FILE *f)
 {
         if (o->failed || fwrite(o->data, 1, o->n, f) != o->n) {

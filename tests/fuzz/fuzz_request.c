@@ -102,7 +102,7 @@ const Hw__Update *targets_daemon_state(struct targets *t)
 bool reload_rules(struct rulebook *book, struct targets *targets, struct notifier *reloaded,
                   struct diagnostics *ret_diagnostics)
 {
-        struct yaml_says says = complaints_gather(ret_diagnostics);
+        struct error_sink says = diagnostics_gather(ret_diagnostics);
         struct ruleset *rules = rulebook_read(book, &says);
 
         (void)targets;

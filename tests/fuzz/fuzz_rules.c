@@ -144,7 +144,7 @@ static void say(void *ctx, const char *line)
 static void file(const char *text)
 {
         bool said = false;
-        struct yaml_says says = { .say = say, .ctx = &said };
+        struct error_sink says = { .say = say, .ctx = &said };
         struct ruleset *rules = rules_load_text("fuzz", text, &says);
 
         if (!rules != said)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* journal.c - what happened to the streams, told by comparing an update with what was known before it. */
+/* journal.c - what happened to the streams, found by comparing an update with what was known before it. */
 #include "client/console/scene/journal.h"
 
 #include <inttypes.h>

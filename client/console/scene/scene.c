@@ -174,9 +174,9 @@ bool scene_band_change(const struct scene *s, const struct world_target *t, cons
                               ret);
 }
 
-static const char *limit_word(const Hw__Trends *told)
+static const char *limit_word(const Hw__Trends *trends)
 {
-        switch (told->limit_source) {
+        switch (trends->limit_source) {
         case HW__TIME_TO_LIMIT__SOURCE__SOURCE_CGROUP:
                 return "cgroup";
         case HW__TIME_TO_LIMIT__SOURCE__SOURCE_MAX_HEAP:
@@ -192,12 +192,12 @@ bool memory_limit(const struct world_target *t, uint64_t *ret_bytes, const char 
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
         const Hw__Process *process = t->heap ? t->heap->process : NULL;
-        const Hw__Trends *told = t->trend_state;
+        const Hw__Trends *trends = t->trend_state;
         bool found = false;
 
-        if (told && told->has_limit_bytes) { /* the daemon's own, which also knows --limit and the machine */
-                *ret_bytes = told->limit_bytes;
-                *ret_what = limit_word(told);
+        if (trends && trends->has_limit_bytes) { /* the daemon's own, which also knows --limit and the machine */
+                *ret_bytes = trends->limit_bytes;
+                *ret_what = limit_word(trends);
                 return true;
         }
         if (run && run->has_max_heap_bytes && run->max_heap_bytes) {

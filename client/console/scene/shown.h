@@ -7,7 +7,7 @@
  * views/views.c. One that only has a table needs no function at all: its rows are
  * drawn, sorted, searched, explained and saved by table*.c.
  *
- * Every number on the screen stands in a struct column, as part of a table or
+ * Every number on the screen is in a struct column, as part of a table or
  * of the view's figures: so it is explained by `?`, and is in CSV and JSON.
  */
 #ifndef HW_CLIENT_CONSOLE_SCENE_SHOWN_H
@@ -104,7 +104,7 @@ void console_step_target(struct console *c, int by); /* the next or previous one
 /* Shown in the line above the tabs until the next key. */
 void console_say(struct console *c, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Where drawing tells what can be clicked; NULL in a report. */
+/* Where drawing reports what can be clicked; NULL in a report. */
 struct hits *console_hits(struct console *c);
 
 /* One of the shown view's tables; the rows of one again. */

@@ -156,7 +156,7 @@ static void sort_rows(struct table *t, const struct scene *s)
                 qsort(t->rows, t->n, sizeof(*t->rows), rising(column, t->reversed) ? compare_rising : compare_falling);
 }
 
-/* The slope and its interval stand in several columns. */
+/* The slope and its interval are in several columns. */
 static void measure_rates(struct table *t, const struct scene *s)
 {
         t->slopes = t->rates = 0;

@@ -197,7 +197,7 @@ static bool reserve(struct alerts *a, size_t n)
         return true;
 }
 
-/* FNV-1a of what tells instances apart. */
+/* FNV-1a of what identifies an instance. */
 static uint64_t identity(const struct world_target *t, const Hw__Alert *a)
 {
         const char *texts[] = { t->name, a->group, a->rule };

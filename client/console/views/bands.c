@@ -168,7 +168,7 @@ static struct value source(const struct scene *s, const void *row)
         return value_text(place && strcmp(place, ":") != 0 ? place : NULL);
 }
 
-/* The end of a place tells more than its beginning. */
+/* The end of a place says more than its beginning. */
 static void draw_source(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                         const void *data)
 {

@@ -3,7 +3,7 @@
  * views/profile.c - where time goes: the tree of cost centres with own and
  * inherited ticks, its branches opened and closed; beside it ticky counters.
  *
- * DESIGN: the daemon tells stacks with their ticks; the tree is built from them
+ * DESIGN: the daemon publishes stacks with their ticks; the tree is built from them
  * (outermost cost centre first) for each picture, for it borrows from the world.
  * A node is known by the hash of its path, so that what is open stays open. The
  * tree is walked with a stack of its own: its

@@ -278,7 +278,7 @@ static const struct column columns[] = {
 
 /* -------------------------------------------------------------------- rows */
 
-/* FNV-1a of name and daemon: what tells targets apart. */
+/* FNV-1a of name and daemon: what identifies a target. */
 static uint64_t identity(const struct world_target *t)
 {
         uint64_t h = UINT64_C(0xcbf29ce484222325) ^ t->daemon;

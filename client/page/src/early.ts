@@ -15,7 +15,7 @@ if (live && target) { // first: the server has to ask the daemon for it
     const range = values.get("range") ?? "15m";
     early.historyAddress = historyAddress(firstQuestion(page, target, parseStanding(range) ? undefined : slidingWidth(range)));
     early.history = fetch(early.historyAddress);
-    early.history.catch(() => undefined); // whoever takes it over is told
+    early.history.catch(() => undefined); // whoever takes it over sees the failure
 }
 if (live && page !== "compare") {
     early.streamAddress = streamAddress(target ? [target] : [], page === "detail");

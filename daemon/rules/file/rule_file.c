@@ -338,13 +338,13 @@ static bool read_file(struct reader *r)
         return good;
 }
 
-static void add_file(struct reader *r, const char *path, const struct yaml_says *says)
+static void add_file(struct reader *r, const char *path, const struct error_sink *says)
 {
         r->good = yaml_file_read(&r->file, path, says) && read_file(r) && r->good;
         yaml_file_done(&r->file);
 }
 
-static void add_text(struct reader *r, const char *name, const char *text, const struct yaml_says *says)
+static void add_text(struct reader *r, const char *name, const char *text, const struct error_sink *says)
 {
         r->good = yaml_file_parse(&r->file, name, text, says) && read_file(r) && r->good;
         yaml_file_done(&r->file);
@@ -366,7 +366,7 @@ static void drop_switched_off(struct ruleset *set)
         set->n = n;
 }
 
-static bool begin(struct reader *r, const struct yaml_says *says)
+static bool begin(struct reader *r, const struct error_sink *says)
 {
         *r = (struct reader){ .builtin = true, .good = true };
         r->set = calloc(1, sizeof(*r->set));
@@ -389,7 +389,7 @@ static struct ruleset *finish(struct reader *r)
         return r->set;
 }
 
-struct ruleset *rules_load(const char *const *paths, size_t n, const struct yaml_says *says)
+struct ruleset *rules_load(const char *const *paths, size_t n, const struct error_sink *says)
 {
         struct reader r;
 
@@ -400,7 +400,7 @@ struct ruleset *rules_load(const char *const *paths, size_t n, const struct yaml
         return finish(&r);
 }
 
-struct ruleset *rules_load_text(const char *name, const char *text, const struct yaml_says *says)
+struct ruleset *rules_load_text(const char *name, const char *text, const struct error_sink *says)
 {
         struct reader r;
 

@@ -4,7 +4,7 @@
  *
  * docs/RULES.md is the reference of the format. A rule that is called like one
  * of the pack changes that one: what it does not say stays as it is;
- * `enabled: false` switches it off. All mistakes of all files are told, each
+ * `enabled: false` switches it off. All mistakes of all files are reported, each
  * with file, line and column; with any of them there is no ruleset.
  */
 #ifndef HW_DAEMON_RULES_FILE_RULE_FILE_H
@@ -16,9 +16,9 @@
 #include "daemon/config/yaml_file.h"
 
 /* NULL after reporting an error. Free with ruleset_destroy. n may be 0: the pack alone. */
-struct ruleset *rules_load(const char *const *paths, size_t n, const struct yaml_says *says);
+struct ruleset *rules_load(const char *const *paths, size_t n, const struct error_sink *says);
 
 /* The same of one text. */
-struct ruleset *rules_load_text(const char *name, const char *text, const struct yaml_says *says);
+struct ruleset *rules_load_text(const char *name, const char *text, const struct error_sink *says);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "daemon/rules/file/rule_file.h"
 
-bool rulebook_open(struct rulebook *b, char *const *paths, size_t n, const struct yaml_says *says)
+bool rulebook_open(struct rulebook *b, char *const *paths, size_t n, const struct error_sink *says)
 {
         *b = (struct rulebook){ .paths = paths, .n = n };
         b->rules = rulebook_read(b, says);
@@ -18,7 +18,7 @@ void rulebook_close(struct rulebook *b)
         ruleset_destroy(&b->rules);
 }
 
-struct ruleset *rulebook_read(const struct rulebook *b, const struct yaml_says *says)
+struct ruleset *rulebook_read(const struct rulebook *b, const struct error_sink *says)
 {
         struct ruleset *rules = rules_load((const char *const *)b->paths, b->n, says);
 
@@ -46,11 +46,11 @@ static void gather(void *ctx, const char *line)
         c->used += n;
 }
 
-struct yaml_says complaints_gather(struct diagnostics *c)
+struct error_sink diagnostics_gather(struct diagnostics *c)
 {
         c->text[0] = '\0';
         c->used = 0;
-        return (struct yaml_says){ .say = gather, .ctx = c };
+        return (struct error_sink){ .say = gather, .ctx = c };
 }
 
 static void to_stderr(void *ctx, const char *line)
@@ -59,4 +59,4 @@ static void to_stderr(void *ctx, const char *line)
         fprintf(stderr, "heapwatchd: %s\n", line);
 }
 
-const struct yaml_says diagnostics_to_stderr = { .say = to_stderr };
+const struct error_sink diagnostics_to_stderr = { .say = to_stderr };

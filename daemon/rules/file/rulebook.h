@@ -19,24 +19,24 @@ struct rulebook {
 };
 
 /* Reads the files for the first time. False after reporting an error. */
-bool rulebook_open(struct rulebook *b, char *const *paths, size_t n, const struct yaml_says *says);
+bool rulebook_open(struct rulebook *b, char *const *paths, size_t n, const struct error_sink *says);
 void rulebook_close(struct rulebook *b);
 
 /* Reads them again. Returns the new rules, which are not in force yet, or NULL after reporting an error. */
-struct ruleset *rulebook_read(const struct rulebook *b, const struct yaml_says *says);
+struct ruleset *rulebook_read(const struct rulebook *b, const struct error_sink *says);
 
 /* Puts them in force and destroys the old ones: whoever borrows those must have changed over. */
 void rulebook_change(struct rulebook *b, struct ruleset *rules);
 
-/* Complaints as lines of one text, for a reply. */
+/* Mistakes as lines of one text, for a reply. */
 struct diagnostics {
         char text[4096];
         size_t used;
 };
 
-struct yaml_says complaints_gather(struct diagnostics *c);
+struct error_sink diagnostics_gather(struct diagnostics *c);
 
-/* Complaints to standard error, behind "heapwatchd: ". */
-extern const struct yaml_says diagnostics_to_stderr;
+/* Mistakes to standard error, behind "heapwatchd: ". */
+extern const struct error_sink diagnostics_to_stderr;
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * DESIGN: a file of tests names rule files and cases. A case is input and what
  * must come of it: the state of an alert at a time, or the set of all that
- * fired. Each that does not hold is told with what was there instead.
+ * fired. Each that does not hold is reported with what was there instead.
  */
 #include "daemon/rules/test/rule_test.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: who reads that an expectation does not hold asks next what happened
- * instead. So the way of the alert through its states is told, of each band
+ * instead. So the way of the alert through its states is printed, of each band
  * where there are bands, and what it said when it fired.
  */
 #include <inttypes.h>

@@ -80,7 +80,7 @@ static void explain(const struct rule *rule)
                rule->changed   ? ", built in, changed"
                : rule->builtin ? ", built in"
                                : "");
-        (void)expr_explain(&rule->expr, words, sizeof(words)); /* a cut one still tells its beginning */
+        (void)expr_explain(&rule->expr, words, sizeof(words)); /* a cut one still has its beginning */
         print_safe("    fires when ", words, "");
         print_time(" for ", rule->for_ns, "");
         printf("%s\n", rule->of_bands ? "; one alert for each band" : "");

@@ -45,7 +45,7 @@ static void say(void *ctx, const char *line)
 static int set_up(void **state)
 {
         static const struct update_sink nowhere = { .send = throw_away };
-        const struct yaml_says says = { .say = say };
+        const struct error_sink says = { .say = say };
         struct tracker_config config = tracker_config_scaled(TREND_MINUTE_NS);
         struct model_sink sinks[3];
 

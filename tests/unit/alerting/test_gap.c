@@ -173,7 +173,7 @@ static void open_judge(struct judge *j)
 static int set_up(void **state)
 {
         static const struct update_sink nowhere = { .send = throw_away };
-        static const struct yaml_says says = { .say = say };
+        static const struct error_sink says = { .say = say };
         struct tracker_config config = tracker_config_scaled(TREND_MINUTE_NS);
         struct model_sink sinks[2];
 

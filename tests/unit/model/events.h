@@ -32,7 +32,7 @@ struct feed {
         struct model *m;
         uint64_t offset;
         uint8_t payload[70000];
-        /* what the sink was told */
+        /* what the sink heard */
         unsigned n_bands, n_censuses, n_notes, n_collections, n_samples[SERIES_COUNT];
         uint64_t newest_sample[SERIES_COUNT];
         struct band band;

@@ -109,7 +109,8 @@ static void places(void **state)
         (void)state;
         feed_open(&f);
         const struct bands *bands = model_bands(f.m);
-        says(sentence_growth(out, sizeof(out), &g, bands), "not known yet: no major collection has told what is live");
+        says(sentence_growth(out, sizeof(out), &g, bands),
+             "not known yet: no major collection has measured what is live");
         g.live = series((struct trend_result){ .verdict = TREND_UNKNOWN });
         says(sentence_growth(out, sizeof(out), &g, bands), "not known yet: too few steps with major collections");
         g.live.trend.verdict = TREND_STEADY;

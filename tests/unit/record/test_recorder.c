@@ -255,7 +255,7 @@ static void test_the_oldest_goes_first(void **state)
         assert_true(use.no_room);
 }
 
-/* A file that may not grow stands for a full disk. */
+/* A file that may not grow plays a full disk. */
 static void test_full_disk(void **state)
 {
         struct rlimit old, small = { .rlim_cur = 20000 };

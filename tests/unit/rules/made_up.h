@@ -70,7 +70,7 @@ static inline double made_integral(void *ctx, struct rule_subject s, uint64_t fr
         return m->born[s.id] ? history_integral(&m->series[s.id], (struct time_range){ from_ns, to_ns }) : (double)NAN;
 }
 
-/* The largest sample stands for every quantile: enough to see that it is asked. */
+/* The largest sample is every quantile here: enough to see that it is asked. */
 static inline double made_quantile(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, double q)
 {
         struct bucket b;
@@ -209,7 +209,7 @@ static inline struct rule_moment made_at(uint64_t seconds)
         };
 }
 
-/* Everything that was told, as "rule/band state@second " in one text. */
+/* Everything that was reported, as "rule/band state@second " in one text. */
 struct told {
         char text[8192];
 };
@@ -233,7 +233,7 @@ static inline void to_stderr(void *ctx, const char *line)
 /* A ruleset of one text without the pack. */
 static inline struct ruleset *rules_of(const char *text)
 {
-        static const struct yaml_says says = { .say = to_stderr };
+        static const struct error_sink says = { .say = to_stderr };
         struct ruleset *set = rules_load_text("test", text, &says);
 
         assert_non_null(set);

@@ -32,7 +32,7 @@ static void say(void *ctx, const char *line)
 
 static struct ruleset *load(const char *text, struct said *said)
 {
-        struct yaml_says says = { .say = say, .ctx = said };
+        struct error_sink says = { .say = say, .ctx = said };
 
         *said = (struct said){ .lines = 0 };
         return rules_load_text("r", text, &says);
@@ -62,7 +62,7 @@ static struct ruleset *one(const char *rule)
 static void the_pack_is_on_without_a_file(void **state)
 {
         struct said said = { .lines = 0 };
-        struct yaml_says says = { .say = say, .ctx = &said };
+        struct error_sink says = { .say = say, .ctx = &said };
         struct ruleset *rules = rules_load(NULL, 0, &says);
 
         (void)state;
@@ -239,7 +239,7 @@ static void too_many_rules(void **state)
 static void refused(const char *path, const char *why)
 {
         struct said said = { .lines = 0 };
-        struct yaml_says says = { .say = say, .ctx = &said };
+        struct error_sink says = { .say = say, .ctx = &said };
         struct yaml_file f;
 
         assert_false(yaml_file_read(&f, path, &says));

@@ -102,7 +102,7 @@ export class Live {
         } else this.again();
     }
 
-    // EventSource does not tell what a refusal said: asked once more, plainly.
+    // EventSource does not say why it was refused: asked once more, plainly.
     private async askWhy(address: string): Promise<void> {
         const stop = new AbortController();
         try {

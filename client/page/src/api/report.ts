@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * report.ts - the data that stand in the document of a report, and the same made from what a live page knows.
+ * report.ts - the data in the document of a report, and the same made from what a live page knows.
  */
 import { expand } from "./grids.ts";
 import { TOTAL } from "./questions.ts";
@@ -89,7 +89,7 @@ async function hash(s: string): Promise<string> {
     return `'sha256-${btoa(String.fromCharCode(...sum))}'`;
 }
 
-// The whole page with its data in one file that needs no server. `<` never stands in the data as itself.
+// The whole page with its data in one file that needs no server. `<` is never in the data as itself.
 export async function standing(view: View): Promise<Blob> {
     const style = text("style");
     const script = text("#script"), flame = text("#flame");

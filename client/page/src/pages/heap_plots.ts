@@ -96,7 +96,7 @@ function normalised(totals: number[], lines: Line[]): Line[] {
     return lines.map((l) => ({ ...l, values: l.values.map((v, i) => (v === null || totals[i]! <= 0 ? null : v / totals[i]!)) }));
 }
 
-const LIMIT_SHOWN = 4; // a limit more than so many times above everything else is told, not drawn
+const LIMIT_SHOWN = 4; // a limit more than so many times above everything else is written, not drawn
 
 export function heapLines(t: Target, r: Span): { x: number[]; lines: Line[] } {
     const parts: [string, string, string][] = [["rss", "process (RSS)", "--c-rss"], ["heap_size", "heap size", "--c-heap"],
