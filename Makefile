@@ -205,6 +205,9 @@ $(O)/heapwatch: $(OBJ)/client/main.o $(CLIENT_OBJ) $(O)/libinternal.a
 $(PROGRAMS): HW_LDFLAGS += -Wl,--version-script=scripts/program.map
 $(PROGRAMS): scripts/program.map
 
+# But for accept4(), which libzmq shall find in heapwatchd: daemon/loop/accept.c.
+$(O)/heapwatchd: HW_LDFLAGS += -Wl,--export-dynamic-symbol=accept4
+
 # Man pages have their options from the programs.
 $(MAN): $(O)/man/%: docs/man/% scripts/man $(PROGRAMS)
 	@mkdir -p $(@D)

@@ -24,7 +24,7 @@
 #include "daemon/control/requests.h"
 #include "daemon/record/recorder.h"
 #include "daemon/rules/test/tool.h"
-#include "daemon/source/descriptors.h"
+#include "daemon/loop/descriptors.h"
 #include "daemon/source/procfs.h"
 #include "daemon/target/targets.h"
 #include "proto/cli/command.h"

@@ -87,6 +87,13 @@ static void print_daemon(const Hw__DaemonState *d)
         (void)printf("  refused %s\n",
                      d->has_bad_requests ? hw_count_text(text, sizeof(text), d->bad_requests) : UNKNOWN);
         print_loop(d);
+        if (d->has_connections_refused && d->connections_refused > 0) {
+                (void)printf("connections refused %s", hw_count_text(text, sizeof(text), d->connections_refused));
+                if (d->has_descriptors_limit)
+                        (void)printf(" for want of descriptors: it may open %s",
+                                     hw_count_text(text, sizeof(text), d->descriptors_limit));
+                (void)putchar('\n');
+        }
         if (d->has_actions_done)
                 (void)printf("actions done %s", hw_count_text(text, sizeof(text), d->actions_done));
         if (d->has_actions_done && d->has_actions_failed)

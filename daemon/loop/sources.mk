@@ -1,1 +1,1 @@
-sources := watchdog.c
+sources := watchdog.c descriptors.c accept.c

@@ -9,6 +9,5 @@
 #define READ_TURN_NS         10000000u     /* ... and ends after this time: few bytes may hold days */
 #define LIMIT_PIPE_BYTES     (1 << 20)     /* asked of the kernel for a FIFO: a writer's slack while we are busy */
 #define LIMIT_NAMELESS_TICKS 60u /* seconds that a removed file may stay without growth: then it is given up */
-#define DESCRIPTORS_RESERVE  64u /* kept for clients and files that are read in passing: targets are refused */
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/target/daemon_state.h"
 
+#include "daemon/loop/descriptors.h"
+
 _Static_assert(WATCHDOG_HOUSEKEEPING == (int)HW__LOOP_TURN__KIND__KIND_HOUSEKEEPING, "the wire's kinds are our own");
 
 #define PUT(message, field, value) ((message)->has_##field = 1, (message)->field = (value))
@@ -35,4 +37,7 @@ void daemon_loop_fill(struct daemon_loop *loop, Hw__DaemonState *state)
                 PUT(m, longest_ns, share->longest_ns);
                 loop->list[state->n_loop++] = m;
         }
+        PUT(state, connections_refused, descriptors_refused());
+        if (descriptors_limit() != SIZE_MAX)
+                PUT(state, descriptors_limit, descriptors_limit());
 }

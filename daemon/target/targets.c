@@ -22,7 +22,7 @@
 #include "daemon/loop/watchdog.h"
 #include "daemon/target/daemon_state.h"
 #include "daemon/target/pipeline.h"
-#include "daemon/source/descriptors.h"
+#include "daemon/loop/descriptors.h"
 #include "daemon/source/limits.h"
 #include "daemon/source/procfs.h"
 #include "proto/base/error.h"

@@ -38,8 +38,9 @@
 #include "proto/base/error.h"
 
 #define DEFAULT_HIGH_WATER_MARK 4096
-#define LINGER_MS               200 /* for what waits when the daemon ends */
-#define MAX_FRAMES              8   /* of a request; more are read and dropped */
+#define LINGER_MS               200  /* for what waits when the daemon ends */
+#define HANDSHAKE_MS            5000 /* who connects and says nothing holds a descriptor for so long */
+#define MAX_FRAMES              8    /* of a request; more are read and dropped */
 
 struct bus {
         void *context;
@@ -294,7 +295,9 @@ static bool open_sockets(struct bus *bus, int high_water_mark)
         if (!bus->publish || !bus->request)
                 return false;
         /* ZeroMQ closes the connection of a peer that sends more; a request just too large still gets an answer. */
-        return !(set_int(bus->publish, ZMQ_SNDHWM, high_water_mark) || set_int(bus->publish, ZMQ_LINGER, LINGER_MS) ||
+        return !(set_int(bus->publish, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) ||
+                 set_int(bus->request, ZMQ_HANDSHAKE_IVL, HANDSHAKE_MS) ||
+                 set_int(bus->publish, ZMQ_SNDHWM, high_water_mark) || set_int(bus->publish, ZMQ_LINGER, LINGER_MS) ||
                  set_int(bus->publish, ZMQ_IPV6, 1) || set_max_message(bus->publish, LIMIT_SUBSCRIPTION_BYTES) ||
                  set_int(bus->request, ZMQ_SNDHWM, LIMIT_REPLIES_WAITING) ||
                  set_int(bus->request, ZMQ_RCVHWM, LIMIT_REQUESTS_WAITING) ||

@@ -6,7 +6,7 @@
 
 #include "daemon/log.h"
 #include "daemon/target/pipeline.h"
-#include "daemon/source/descriptors.h"
+#include "daemon/loop/descriptors.h"
 #include "daemon/target/targets.h"
 #include "proto/base/limits.h"
 #include "proto/base/error.h"

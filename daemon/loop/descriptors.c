@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* DESIGN: the kernel is asked each time: libzmq opens and closes descriptors on a thread of its own. */
-#include "daemon/source/descriptors.h"
+/*
+ * DESIGN: the kernel is asked: libzmq opens and closes descriptors on a thread of its own. Its answer is a walk over
+ * all of them, so adding a thousand targets, each behind a count of its own, would be a million steps.
+ */
+#include "daemon/loop/descriptors.h"
 
 #include <dirent.h>
 #include <stdint.h>
 #include <sys/resource.h>
+
+#include "proto/base/clock.h"
 
 void descriptors_raise(void)
 {
@@ -40,11 +45,26 @@ static size_t count_open(void)
         return n - 1; /* one was of this look itself */
 }
 
+#define COUNT_HOLDS_NS UINT64_C(1000000000)
+#define PER_TARGET     4u /* a target opens no more: its file or socket, a timer, what is read of its process */
+
 size_t descriptors_left(void)
 {
-        const size_t limit = descriptors_limit(), open = count_open();
+        static size_t open, calls; /* the newest count, and how often it was used */
+        static uint64_t counted_ns;
+        const size_t limit = descriptors_limit();
+        const uint64_t now_ns = clock_mono_ns();
+        const size_t used = open + PER_TARGET * calls;
 
-        if (limit == SIZE_MAX || open == 0)
+        if (limit == SIZE_MAX)
                 return SIZE_MAX;
-        return limit > open ? limit - open : 0;
+        if (open == 0 || now_ns - counted_ns > COUNT_HOLDS_NS || used + DESCRIPTORS_RESERVE >= limit) {
+                open = count_open();
+                counted_ns = now_ns;
+                calls = 0;
+        }
+        if (open == 0)
+                return SIZE_MAX;
+        const size_t taken = open + PER_TARGET * calls++;
+        return limit > taken ? limit - taken : 0;
 }

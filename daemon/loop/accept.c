@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * accept.c - connections are accepted while there are descriptors for them.
+ *
+ * DESIGN: libzmq accepts on a thread of its own, at once, and ends the process
+ * when there is no descriptor left (ipc_listener.cpp 4.3.4 asserts that errno is
+ * another than EMFILE). None of its options bounds the number of peers, and
+ * nothing of ours can stand before a socket that it listens on. So the program
+ * has an accept4() of its own, which the linker gives to all libraries: what
+ * comes when the table is nearly full is accepted and closed at once, so that
+ * the peer sees an end and tries again, and the listener does not spin. For a
+ * table that is full there is a spare descriptor to do that with.
+ *
+ * The kernel gives the lowest free number: one close to the limit says that
+ * nearly all below are taken, and asks nobody.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "daemon/log.h"
+#include "daemon/loop/descriptors.h"
+
+static pthread_mutex_t spare_lock = PTHREAD_MUTEX_INITIALIZER;
+static int spare = -1;
+static atomic_ulong n_refused;
+
+unsigned long descriptors_refused(void)
+{
+        return atomic_load(&n_refused);
+}
+
+/* Before the first connection. */
+__attribute__((constructor)) static void keep_spare(void)
+{
+        spare = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3); /* of anything; without one a full table is waited out */
+}
+
+static void say_refused(void)
+{
+        unsigned long n = atomic_fetch_add(&n_refused, 1) + 1;
+
+        log_warning(
+                "connections_refused=%lu descriptors=%zu too few are left for another connection; raise the limit "
+                "(ulimit -Hn, LimitNOFILE=) or look who connects so often",
+                n, descriptors_limit());
+}
+
+/* Closes the connection that came first, with the spare descriptor. */
+static void turn_away(int listener)
+{
+        (void)pthread_mutex_lock(&spare_lock);
+        if (spare >= 0) {
+                (void)close(spare);
+                spare = -1;
+                long fd = syscall(SYS_accept4, listener, NULL, NULL, SOCK_CLOEXEC);
+                if (fd >= 0)
+                        spare = (int)fd;
+        }
+        if (spare >= 0) { /* the number stays ours, the connection goes */
+                int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+                if (null >= 0) {
+                        (void)close(spare);
+                        spare = null;
+                } else {
+                        (void)shutdown(spare, SHUT_RDWR);
+                }
+        }
+        (void)pthread_mutex_unlock(&spare_lock);
+}
+
+/* Declared, with a union of all kinds of addresses, by <sys/socket.h>. */
+int accept4(int listener, __SOCKADDR_ARG address, socklen_t *restrict size, int flags)
+{
+        const size_t limit = descriptors_limit();
+        int fd = (int)syscall(SYS_accept4, listener, address.__sockaddr__, size, flags);
+
+        if (fd < 0 && errno == EMFILE)
+                turn_away(listener);
+        else if (fd < 0 || (size_t)fd + DESCRIPTORS_KEPT < limit)
+                return fd;
+        else
+                (void)close(fd);
+        say_refused();
+        errno = EAGAIN;
+        return -1;
+}

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Descriptors are a budget: whoever connects too often is turned away, and the daemon goes on."""
+import contextlib
+import os
+import resource
+import socket
+
+import pytest
+
+from harness import DEADLINE_S, LOGS, Daemon, client, pb, private_directory, wait_for
+
+
+@pytest.fixture
+def directory():
+    with private_directory() as d:
+        yield d
+
+
+def connect(path):
+    s = socket.socket(socket.AF_UNIX)
+    s.setblocking(False)
+    with contextlib.suppress(BlockingIOError):
+        s.connect(path)
+    return s
+
+
+def was_closed(s):
+    try:
+        return s.recv(64) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+@pytest.mark.parametrize("which", ["publish", "request"])
+@pytest.mark.parametrize("room", [40, 0])
+def test_connections_until_refused(directory, which, room):
+    """With room for a few more, and with none: libzmq alone would end the daemon at the first that has no descriptor."""
+    with Daemon(directory, f"api={LOGS}/leaky-hi-966/run.eventlog") as daemon:
+        pid = daemon.process.pid
+        used = max(map(int, os.listdir(f"/proc/{pid}/fd"))) + 1
+        _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (used + room, hard))
+        peers = []
+        try:
+            def refused():
+                peers.append(connect(f"{directory}/{which}"))
+                return sum(was_closed(p) for p in peers) > 20
+            wait_for(refused, "connections that are turned away", poll_s=0)
+            assert daemon.process.poll() is None
+            assert b"connections_refused=" in daemon.log.read_bytes()
+        finally:
+            for p in peers:
+                p.close()
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (used + 64, hard))
+        wait_for(daemon.answers, "an answer, when they have gone")
+        assert daemon.status().daemon.connections_refused > 20
+        said = client("ctl", "status", env={"HEAPWATCH_DIR": str(directory)})
+        assert said.returncode == 0 and b"connections refused" in said.stdout
+
+
+def test_a_target_more_is_refused_in_words(directory):
+    with Daemon(directory) as daemon:
+        pid = daemon.process.pid
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (80, 80))
+        reply = daemon.ask(pb.Request(add_target=pb.AddTargetRequest(uri=f"a={LOGS}/leaky-hi-966/run.eventlog")))[0]
+        assert "descriptors" in reply.error and "LimitNOFILE" in reply.error
