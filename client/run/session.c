@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -26,12 +27,14 @@
 #include <unistd.h>
 
 #include "client/run/hung.h"
+#include "client/run/notices.h"
 #include "proto/base/clock.h"
 
-#define TICK_MS       500
-#define KILL_AFTER_MS 5000 /* from SIGTERM to SIGKILL for a hung program */
-#define READD_MS      1000
-#define FINISH_MS     3000 /* for the daemon to take the last bytes */
+#define TICK_MS         500
+#define KILL_AFTER_MS   5000 /* from SIGTERM to SIGKILL for a hung program */
+#define READD_MS        1000
+#define NOTICES_WAIT_MS 1000 /* for somebody to read the last notices */
+#define FINISH_MS       3000 /* for the daemon to take the last bytes */
 
 struct session {
         const struct session_options *o;
@@ -44,14 +47,15 @@ struct session {
         struct hung hung;
         bool moved; /* bytes since the last tick */
         struct session_result result;
+        struct notices notices;
 };
 
 /* To the user, unless the full screen is up. */
-static bool tell(const struct session *s, const char *text)
+static bool tell(struct session *s, const char *text)
 {
         if (s->screen > 0 && !s->o->plain)
                 return false;
-        fprintf(stderr, "heapwatch run: %s\n", text);
+        notices_say(&s->notices, text);
         return true;
 }
 
@@ -273,22 +277,29 @@ static void program_ended(struct session *s)
 
 static void turn(struct session *s)
 {
-        struct pollfd fds[RELAY_POLLFDS + 1];
+        struct pollfd fds[RELAY_POLLFDS + 2];
         bool ran = s->program > 0, had_screen = s->screen > 0;
 
         relay_pollfds(s->o->relay, fds);
         fds[RELAY_POLLFDS] = (struct pollfd){ s->signals, POLLIN, 0 };
-        if (poll(fds, RELAY_POLLFDS + 1, TICK_MS) < 0)
+        fds[RELAY_POLLFDS + 1] = notices_pollfd(&s->notices);
+        if (poll(fds, RELAY_POLLFDS + 2, TICK_MS) < 0)
                 return; /* EINTR */
+        if (fds[RELAY_POLLFDS + 1].revents)
+                notices_write(&s->notices);
         if (ran)
                 s->moved |= relay_turn(s->o->relay, fds);
         if (fds[RELAY_POLLFDS].revents != 0)
                 on_signals(s);
         if (ran && s->program == 0)
                 program_ended(s);
-        if (had_screen && s->screen == 0 && s->program > 0)
-                fprintf(stderr, "heapwatch run: the program goes on as process %d, its output in %s; Ctrl-C ends it\n",
-                        (int)s->program, s->o->output_path);
+        if (had_screen && s->screen == 0 && s->program > 0) {
+                char text[PATH_MAX + 96];
+                (void)snprintf(text, sizeof(text),
+                               "the program goes on as process %d, its output in %s; Ctrl-C ends it", (int)s->program,
+                               s->o->output_path);
+                notices_say(&s->notices, text);
+        }
 }
 
 static void loop(struct session *s)
@@ -311,6 +322,7 @@ int session_run(const struct session_options *options, struct session_result *re
         struct session s = { .o = options, .signals = -1, .started_ms = clock_mono_ms() };
         int r = block_signals(&s);
 
+        notices_open(&s.notices);
         if (r == 0)
                 r = start_program(&s);
         if (r == 0) {
@@ -318,6 +330,7 @@ int session_run(const struct session_options *options, struct session_result *re
                 if (options->screen)
                         start_screen(&s);
                 loop(&s);
+                notices_close(&s.notices, NOTICES_WAIT_MS);
                 if (s.adder > 0)
                         (void)waitpid(s.adder, NULL, 0); /* bounded by its own request timeout */
                 *ret_result = s.result;

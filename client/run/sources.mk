@@ -1,1 +1,1 @@
-sources := blocks.c relay.c flags.c daemon.c hung.c session.c run.c
+sources := blocks.c relay.c flags.c daemon.c hung.c notices.c session.c run.c

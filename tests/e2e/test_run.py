@@ -130,6 +130,37 @@ def test_stopped_daemon_does_not_stop_the_program(daemon, programs):
     assert status == 0 and out == "600000\n"
 
 
+def test_a_full_pipe_does_not_stop_the_program(daemon, programs):
+    """Nobody reads standard error, the daemon is gone: what is said of that waits, the program's log does not."""
+    run = start(daemon, "--name", "flood", "--heap-profile", "none", "--", programs["stress"], 600000, "wait")
+    wait_for(lambda: daemon.target("flood") is not None, "the target")
+    os.set_blocking(run.stderr.fileno(), False)
+    with open(f"/proc/{run.pid}/fd/2", "wb", buffering=0, opener=lambda p, f: os.open(p, f | os.O_NONBLOCK)) as full:
+        while full.write(b"x" * 4096) is not None:
+            pass
+        while full.write(b"x") is not None:
+            pass
+    daemon.process.kill()
+    daemon.process.wait()
+    with open(f"/proc/{run.pid}/task/{run.pid}/children") as children:
+        [program] = map(int, children.read().split())
+    run.stdin.close()
+    run.stdin = None
+
+    def is_over():
+        try:
+            return "State:\tZ" in open(f"/proc/{program}/status").read()
+        except FileNotFoundError:
+            return True
+    try:
+        wait_for(is_over, "the end of the program")
+    finally:
+        os.set_blocking(run.stderr.fileno(), True)
+        out, err = run.communicate(timeout=DEADLINE_S)
+    assert run.returncode == 0 and out == "600000\n"
+    assert "the daemon is gone" in err
+
+
 @pytest.mark.parametrize("name, words", [("nolog", "-eventlog"), ("none", "-rtsopts")])
 def test_refused_before_the_start(daemon, programs, name, words):
     status, out, err = finish(start(daemon, "--", programs[name], 3))

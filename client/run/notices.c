@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: O_NONBLOCK belongs to all who share a description, here the watched program too, so standard error is opened
+ * again through /proc, which gives one of our own. Where that cannot be (another user's terminal), poll(2) promises
+ * room for PIPE_BUF bytes of a pipe, and no more is written at a time. A socket takes a flag with each message, a file
+ * never waits for a reader.
+ */
+#include "client/run/notices.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "proto/base/clock.h"
+
+void notices_open(struct notices *n)
+{
+        struct stat st;
+        int fd = -1;
+
+        *n = (struct notices){ .fd = STDERR_FILENO };
+        if (fstat(STDERR_FILENO, &st) < 0)
+                return;
+        n->is_socket = S_ISSOCK(st.st_mode);
+        if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode))
+                fd = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        if (fd < 0)
+                return;
+        n->fd = fd;
+        n->own = true;
+}
+
+struct pollfd notices_pollfd(const struct notices *n)
+{
+        return (struct pollfd){ n->used > 0 ? n->fd : -1, POLLOUT, 0 };
+}
+
+static ssize_t write_some(const struct notices *n)
+{
+        size_t size = n->used < PIPE_BUF ? n->used : PIPE_BUF;
+
+        return n->is_socket ? send(n->fd, n->bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL) : write(n->fd, n->bytes, size);
+}
+
+void notices_write(struct notices *n)
+{
+        while (n->used > 0) {
+                struct pollfd room = { n->fd, POLLOUT, 0 };
+                if (poll(&room, 1, 0) <= 0)
+                        return;
+                ssize_t wrote = write_some(n);
+                if (wrote < 0 && (errno == EAGAIN || errno == EINTR))
+                        return;
+                if (wrote < 0) { /* nobody will ever read it */
+                        n->used = 0;
+                        return;
+                }
+                n->used -= (size_t)wrote;
+                memmove(n->bytes, n->bytes + wrote, n->used);
+        }
+}
+
+void notices_say(struct notices *n, const char *text)
+{
+        size_t room = sizeof(n->bytes) - n->used;
+        int size = snprintf(n->bytes + n->used, room, "heapwatch run: %s\n", text);
+
+        if (size < 0 || (size_t)size >= room)
+                n->left_out++;
+        else
+                n->used += (size_t)size;
+        notices_write(n);
+}
+
+static void say_left_out(struct notices *n)
+{
+        char text[96];
+
+        if (n->left_out == 0)
+                return;
+        (void)snprintf(text, sizeof(text), "%lu notices were left out: nobody read standard error", n->left_out);
+        n->left_out = 0;
+        notices_say(n, text);
+}
+
+void notices_close(struct notices *n, int wait_ms)
+{
+        const uint64_t end_ms = clock_mono_ms() + (uint64_t)wait_ms;
+
+        notices_write(n);
+        if (n->used == 0)
+                say_left_out(n);
+        for (uint64_t now_ms; n->used > 0 && (now_ms = clock_mono_ms()) < end_ms; notices_write(n)) {
+                struct pollfd room = { n->fd, POLLOUT, 0 };
+                (void)poll(&room, 1, end_ms - now_ms < 50 ? (int)(end_ms - now_ms) : 50);
+        }
+        if (n->own)
+                (void)close(n->fd);
+        n->fd = STDERR_FILENO;
+        n->own = false;
+}
