@@ -40,7 +40,7 @@ struct command {
         const struct help_section *sections; /* before the options; ended by one without terms; NULL: none */
         const char *notes;                   /* paragraphs after the options; NULL: none */
         const char *status;                  /* what follows "Exit status: " */
-        const char *const *examples;         /* ended by NULL */
+        const char *const *examples;         /* ended by NULL; NULL: none */
         const struct term *verbs;            /* what the first operand may be, for completion; NULL: anything */
 
         size_t size;          /* of what the options fill */

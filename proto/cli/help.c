@@ -138,8 +138,9 @@ void help_print(FILE *to, const struct command *c)
                 (void)fputs("\nExit status: ", to);
                 help_wrap(to, c->status, 0, strlen("Exit status: "));
         }
-        (void)fprintf(to, "\nExample%s:\n", c->examples[1] ? "s" : "");
-        for (size_t i = 0; c->examples[i]; i++)
+        if (c->examples)
+                (void)fprintf(to, "\nExample%s:\n", c->examples[1] ? "s" : "");
+        for (size_t i = 0; c->examples && c->examples[i]; i++)
                 (void)fprintf(to, "  %s\n", c->examples[i]);
 }
 
