@@ -9,6 +9,8 @@
 
 #define CRITICAL_NS (UINT64_C(20) * 60 * 1000000000) /* the limit is that near */
 #define LAG_NS      (UINT64_C(10) * 1000000000)      /* a stream so far behind is an old picture */
+#define MUCH_GC     0.2                              /* of all time: worth a word */
+#define IDLE_NS     (UINT64_C(60) * 1000000000)      /* after which a program is seen to be too idle for its -i */
 #define LATE_NS     (UINT64_C(5) * 1000000000)       /* a log joined later than that lacks its beginning */
 
 static const struct {
@@ -116,12 +118,39 @@ static void find_damage(struct answers *a, const Hw__Health *h)
                     hw_count_text(number, sizeof(number), h->bands_left_out));
 }
 
+/* What the profile itself does to the program, or does not get from it. */
+static void find_profile(struct answers *a, const struct evidence *e)
+{
+        const Hw__Run *run = e->t->target ? e->t->target->run_info : NULL;
+        const Hw__Gc *gc = e->t->gc;
+        char *text, number[HW_NUMBER_MAX];
+        double share;
+
+        if (gc && gc->has_gc_share_run && gc->gc_share_run > MUCH_GC && answers_census_share(e->t, &share) &&
+            share > 0.5 && (text = caveat(a))) {
+                say(text, "%s of its time is in collections", hw_share_text(number, sizeof(number), gc->gc_share_run));
+                say(text, ", %s of that in the heap profile's own censuses at ",
+                    hw_share_text(number, sizeof(number), share));
+                say_census_period(text, e->t);
+        }
+        if (!run || !run->has_census_period_ns || !run->census_period_ns || !e->t->census || e->over)
+                return;
+        uint64_t seen = e->t->event_time_ns - (run->has_first_time_ns ? run->first_time_ns : 0);
+        if (seen > IDLE_NS && e->t->census->number < seen / run->census_period_ns / 4 && (text = caveat(a))) {
+                say(text, "Idle: %s censuses in ", hw_count_text(number, sizeof(number), e->t->census->number));
+                say_duration(text, seen);
+                say(text, " though -i%.3g asks for more: the profile's clock stands while the program waits",
+                    (double)run->census_period_ns / 1e9);
+        }
+}
+
 static void find_caveats(struct answers *a, const struct evidence *e)
 {
         const Hw__Run *run = e->t->target ? e->t->target->run_info : NULL;
         char *text;
 
         find_damage(a, e->t->health);
+        find_profile(a, e);
         if (e->ending == AWAITED && e->t->run && (text = caveat(a)))
                 say(text, "Nothing comes from it now: %s", e->detail);
         if (run && run->has_first_time_ns && run->first_time_ns > LATE_NS && (text = caveat(a))) {

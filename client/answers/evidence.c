@@ -99,6 +99,17 @@ bool say_band_place(char text[ANSWER_TEXT], const Hw__Band *band)
         return strlen(text) > before;
 }
 
+void say_census_period(char text[ANSWER_TEXT], const struct world_target *t)
+{
+        const Hw__Run *run = t->target ? t->target->run_info : NULL;
+        double seconds = run && run->has_census_period_ns ? (double)run->census_period_ns / 1e9 : 0;
+
+        if (seconds > 0)
+                say(text, "-i%.3g (use -i%.3g)", seconds, seconds < 1 ? 1 : 10 * seconds);
+        else
+                say(text, "its -i (use a longer one)");
+}
+
 /* ----------------------------------------------------------------- ending */
 
 static enum ending ending_of(const Hw__Target *state)
@@ -242,4 +253,14 @@ void evidence_of(struct evidence *ret, const struct world_target *t, bool live)
         ret->over = !live || (ret->ending != STILL_RUNS && ret->ending != AWAITED);
         find_growth(ret);
         find_alert(ret);
+}
+
+bool answers_census_share(const struct world_target *t, double *ret)
+{
+        const Hw__Gc *gc = t->gc;
+
+        if (!gc || !gc->has_census_pause_ns || !gc->census_pause_ns || !gc->has_pause_total_ns || !gc->pause_total_ns)
+                return false;
+        *ret = (double)gc->census_pause_ns / (double)gc->pause_total_ns;
+        return *ret <= 1;
 }

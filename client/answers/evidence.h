@@ -43,6 +43,9 @@ const char *series_words(Hw__Series series);
 /* "type CartItem, module Main, src/Main.hs:12": what identifies a band beside its label; false: nothing does. */
 bool say_band_place(char text[ANSWER_TEXT], const Hw__Band *band);
 
+/* "-i0.05 (use -i1)": the period of the heap profile's censuses, and a longer one. */
+void say_census_period(char text[ANSWER_TEXT], const struct world_target *t);
+
 /* Where it is in the program's source; NULL: the log does not say. */
 const char *band_source(const Hw__Band *band);
 

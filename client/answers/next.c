@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "heapwatch/text.h"
 #include "proto/eventlog/advice.h"
 
 #define OOM_LOOK "journalctl -k --grep \"out of memory\""
@@ -185,6 +186,13 @@ static bool growth_unplaced(const struct evidence *e)
 static bool fragmented(const struct evidence *e)
 {
         return fires(e, "fragmentation");
+}
+
+static bool censuses_cost(const struct evidence *e)
+{
+        double share;
+
+        return (fires(e, "gc-share") || fires(e, "gc-pauses")) && answers_census_share(e->t, &share) && share > 0.5;
 }
 
 static bool collects_much(const struct evidence *e)
@@ -438,6 +446,17 @@ static void say_fragmented(char *text, const struct evidence *e)
             "them), see Heap and GC for what is not returned");
 }
 
+static void say_censuses_cost(char *text, const struct evidence *e)
+{
+        double share = 0;
+        char number[HW_NUMBER_MAX];
+
+        (void)answers_census_share(e->t, &share);
+        say(text, "Take censuses less often: %s of the time in collections is the heap profile's own, at ",
+            hw_share_text(number, sizeof(number), share));
+        say_census_period(text, e->t);
+}
+
 static void say_collects_much(char *text, const struct evidence *e)
 {
         (void)e;
@@ -536,6 +555,7 @@ static const struct advice {
         { "unplaced", growth_unplaced, say_unplaced },
         { "connection-lost", connection_lost, say_connection_lost },
         { "fragmentation", fragmented, say_fragmented },
+        { "censuses", censuses_cost, say_censuses_cost },
         { "collections", collects_much, say_collects_much },
         { "stalled", stalled, say_stalled },
         { "restarts", restarts, say_restarts },

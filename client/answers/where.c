@@ -181,7 +181,7 @@ static bool rss_of(const struct world_target *t, uint64_t *ret)
         return true;
 }
 
-static void say_sizes(struct target_answer *a, const struct world_target *t)
+static void say_sizes(struct target_answer *a, const struct world_target *t, bool over)
 {
         const Hw__Heap *h = t->heap;
         uint64_t rss = 0;
@@ -202,6 +202,11 @@ static void say_sizes(struct target_answer *a, const struct world_target *t)
                         continue;
                 say(a->text, "%s%s ", first ? (a->text[0] ? ": " : "") : ", ", sizes[i].what);
                 say_bytes(a->text, sizes[i].bytes);
+                if (!i && over && h->has_max_live_bytes && h->max_live_bytes > h->live_bytes) {
+                        say(a->text, " (peak ");
+                        say_bytes(a->text, h->max_live_bytes);
+                        say(a->text, ")");
+                }
                 first = false;
         }
         if (first && !a->text[0])
@@ -231,7 +236,7 @@ void answer_where(struct target_answer *a, const struct evidence *e)
                 break;
         }
         a->tone = e->grows ? ANSWER_WARN : ANSWER_DIM;
-        say_sizes(a, e->t);
+        say_sizes(a, e->t, e->over);
 }
 
 /* ------------------------------------------------------------------- until */

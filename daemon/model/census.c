@@ -82,6 +82,7 @@ static void begin(struct model *m, uint64_t time_ns)
 void census_begin(struct model *m, const struct hw_event *e)
 {
         begin(m, e->time_ns);
+        gc_census(m, e->time_ns);
 }
 
 /* Biographies are written at exit; the payload has the time of the sample. */

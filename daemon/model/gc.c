@@ -40,6 +40,7 @@ void gc_clear(struct model *m)
                 .share_run = -1,
         };
         m->gc_state = (struct gc_state){ 0 };
+        gc_censuses_clear(&m->gc_state.censuses);
         nonmoving_clear(m);
 }
 
@@ -65,6 +66,9 @@ static void count_pause(struct model *m, struct generation *g, const struct coll
         if (c->pause_ns == UNKNOWN_U64)
                 return;
         m->gc.pause_total_ns += c->pause_ns;
+        if (c->major)
+                m->gc.census_pause_ns += gc_censuses_collection(&m->gc_state.censuses,
+                                                                sub_sat(c->end_time_ns, c->pause_ns), c->end_time_ns);
         g->pause_total_ns += c->pause_ns;
         if (c->pause_ns > g->pause_max_ns)
                 g->pause_max_ns = c->pause_ns;
@@ -203,6 +207,11 @@ void gc_end(struct model *m, const struct hw_event *e)
                 cap->collection.pause_ns = spent;
         }
         finish(m, cap);
+}
+
+void gc_census(struct model *m, uint64_t time_ns)
+{
+        m->gc.census_pause_ns += gc_censuses_census(&m->gc_state.censuses, time_ns);
 }
 
 static double share_of(double part_ns, uint64_t from_ns, uint64_t to_ns)

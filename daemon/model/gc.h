@@ -65,6 +65,7 @@ struct gc {
         uint64_t max_slop_bytes;                  /* over major collections; UNKNOWN_U64 before the first */
         uint64_t slop_bytes, fragmentation_bytes; /* last; UNKNOWN_U64 */
         uint64_t pause_total_ns, sync_total_ns;
+        uint64_t census_pause_ns; /* of pause_total_ns: of the collections that a heap census was made in */
         uint64_t parallel_copied_bytes, parallel_balanced_bytes; /* over collections with more than one thread */
         double share;     /* of elapsed time over the last 10 s; negative = not known */
         double share_run; /* since the run began; negative = not known */

@@ -8,7 +8,22 @@
 
 struct model;
 
+/*
+ * A census is made inside a major collection that the profile's clock has asked for (rts/sm/GC.c, heapCensus), but its
+ * events come in another block, before or after: whichever is told first waits for the other.
+ */
+#define GC_CENSUSES 64u
+
+struct gc_censuses {
+        struct {
+                uint64_t from_ns, to_ns; /* to_ns 0: free, or counted */
+        } collections[GC_CENSUSES];
+        uint64_t times_ns[GC_CENSUSES]; /* of censuses that wait; UNKNOWN_U64: free */
+        uint32_t next_collection, next_time;
+};
+
 struct gc_state {
+        struct gc_censuses censuses;
         uint64_t newest_end_ns; /* of the collection whose slop and fragmentation stand */
         bool seen;              /* any event of class g: shares are known */
         uint64_t mark_begin_ns, sync_begin_ns, sweep_begin_ns; /* nonmoving: UNKNOWN_U64 outside the phase */
@@ -30,6 +45,13 @@ void gc_request(struct model *m, const struct hw_event *e);
 void gc_start(struct model *m, const struct hw_event *e);
 void gc_end(struct model *m, const struct hw_event *e);
 void gc_stats(struct model *m, const struct hw_event *e);
+void gc_census(struct model *m, uint64_t time_ns); /* a heap census begins */
+
+/* gc_census.c */
+void gc_censuses_clear(struct gc_censuses *c);
+uint64_t gc_censuses_collection(struct gc_censuses *c, uint64_t from_ns,
+                                uint64_t to_ns);                      /* its pause, if a census is in it; else 0 */
+uint64_t gc_censuses_census(struct gc_censuses *c, uint64_t time_ns); /* the pause that it is in, once; else 0 */
 
 void nonmoving_clear(struct model *m);
 void nonmoving_mark_begin(struct model *m, const struct hw_event *e);

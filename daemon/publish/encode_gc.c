@@ -111,6 +111,7 @@ Hw__Gc *encode_gc(struct encoder *e, const struct gc *gc)
         PUT_U64(out, fragmentation_bytes, gc->fragmentation_bytes);
         PUT(out, pause_total_ns, gc->pause_total_ns);
         PUT(out, sync_total_ns, gc->sync_total_ns);
+        PUT(out, census_pause_ns, gc->census_pause_ns);
         PUT_DOUBLE(out, gc_share, gc->share);
         PUT_DOUBLE(out, gc_share_run, gc->share_run);
         if (gc->parallel_copied_bytes)

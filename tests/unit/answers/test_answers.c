@@ -517,6 +517,46 @@ static void alerts_that_say_something_else(void **state)
         assert_null(strstr(a.answer[QUESTION_WRONG].text, "also"));
 }
 
+static void the_profile_itself_is_told_apart(void **state)
+{
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        begin(&m);
+        m.t.gc = &m.gc;
+        m.gc.has_gc_share_run = m.gc.has_pause_total_ns = m.gc.has_census_pause_ns = 1;
+        m.gc.gc_share_run = 0.99;
+        m.gc.pause_total_ns = 100 * SECOND;
+        m.gc.census_pause_ns = 93 * SECOND;
+        m.run.has_census_period_ns = 1;
+        m.run.census_period_ns = SECOND / 20;
+        m.census.number = 12000;
+        m.alert_list[0] = &m.alert;
+        m.alerts.alerts = m.alert_list;
+        m.alerts.n_alerts = 1;
+        m.alert.rule = (char *)"gc-share";
+        m.alert.has_state = 1;
+        m.alert.state = HW__ALERT__STATE__STATE_FIRING;
+        a = asked(&m);
+        assert_string_equal(advice(&m), "censuses");
+        says(&a, QUESTION_NEXT, "93.0 % of the time in collections is the heap profile's own, at -i0.05 (use -i1)");
+        assert_int_equal(a.n_caveats, 1);
+        has(a.caveats[0], "99.0 % of its time is in collections, 93.0 % of that in the heap profile's own censuses");
+        m.gc.census_pause_ns = 10 * SECOND;
+        assert_string_equal(advice(&m), "collections");
+        m.census.number = 2; /* of ten minutes */
+        a = asked(&m);
+        assert_int_equal(a.n_caveats, 1);
+        has(a.caveats[0], "Idle: 2 censuses in 10m 00s though -i0.05 asks for more");
+        m.heap_state.has_max_live_bytes = 1;
+        m.heap_state.max_live_bytes = 496 * MIB;
+        m.state.state = HW__TARGET__STATE__STATE_ENDED;
+        a = asked(&m);
+        says(&a, QUESTION_WHERE, "live 42.0 MiB (peak 496 MiB)");
+        assert_int_equal(a.n_caveats, 0); /* of an end nothing more is asked */
+}
+
 static void damage_and_the_daemons_own_advice(void **state)
 {
         struct made m;
@@ -618,6 +658,7 @@ int main(void)
                 cmocka_unit_test(without_a_profile_the_flag_that_fits),
                 cmocka_unit_test(growth_over_many_bands),
                 cmocka_unit_test(alerts_that_say_something_else),
+                cmocka_unit_test(the_profile_itself_is_told_apart),
                 cmocka_unit_test(damage_and_the_daemons_own_advice),
                 cmocka_unit_test(the_worst_has_the_highest_rank),
                 cmocka_unit_test(hostile_texts_are_cut_at_a_character),

@@ -8,7 +8,7 @@ import type { Span } from "../range.ts";
 import type { Collection } from "../state/history.ts";
 import { join, peaks, type Points, sums } from "../state/series.ts";
 import type { Target } from "../state/target.ts";
-import { type Generation, num, type Segments } from "../state/wire.ts";
+import { type Gc, type Generation, num, type Segments } from "../state/wire.ts";
 import { sketchBounds } from "../stats.ts";
 import { bandColor } from "../theme.ts";
 import { bytes, BYTES_UNIT, count, duration, NS_UNIT, share, SHARE_UNIT, UNKNOWN } from "../units.ts";
@@ -62,7 +62,8 @@ export function gc(app: App): Page {
         const base = { range, start, markers: noteMarkers(app, t, range) };
         figures.show([
             { name: "of the last 10 s", value: share(g?.gcShare) }, { name: "of the whole run", value: share(g?.gcShareRun) },
-            { name: "total pause", value: duration(num(g?.pauseTotalNs)) }, { name: "of it GC sync", value: duration(num(g?.syncTotalNs)) },
+            { name: "total pause", value: duration(num(g?.pauseTotalNs)) }, { name: "waiting for capabilities", value: duration(num(g?.syncTotalNs)) },
+            { name: "heap censuses, of the pauses", value: censusShare(g) },
             { name: "copied in all", value: bytes(num(g?.copiedBytes)) }, { name: "slop, last", value: bytes(num(g?.slopBytes)) },
             { name: "fragmentation, last", value: bytes(num(g?.fragmentationBytes)) }, { name: "parallel balance", value: share(g?.parallelBalance) },
             { name: "megablocks returned, last major", value: count(t.heap?.megablocksReturned) },
@@ -89,6 +90,12 @@ export function gc(app: App): Page {
         segments.show(n?.census ?? []);
     }
     return { root, update, done: () => [pauses, histogram, time, copied, lost, balance, table, segments].forEach((w) => w.done()) };
+}
+
+// Collections that the heap profile asked for: they would not have been without it.
+function censusShare(g: Gc | undefined): string {
+    const mine = num(g?.censusPauseNs), all = num(g?.pauseTotalNs);
+    return share(mine === undefined || !all ? undefined : mine / all);
 }
 
 function collected(all: Collection[], f: (c: Collection) => number | undefined): Points {

@@ -48,7 +48,7 @@ export interface Nonmoving {
 }
 export interface Gc {
     generations?: Generation[]; copiedBytes?: U64; maxSlopBytes?: U64; slopBytes?: U64; fragmentationBytes?: U64;
-    pauseTotalNs?: U64; syncTotalNs?: U64; gcShare?: number; gcShareRun?: number; parallelBalance?: number; unmatched?: U64;
+    pauseTotalNs?: U64; syncTotalNs?: U64; censusPauseNs?: U64; gcShare?: number; gcShareRun?: number; parallelBalance?: number; unmatched?: U64;
     nonmoving?: Nonmoving; collections?: Collection[]; collectionsDropped?: U64;
 }
 export interface Census {

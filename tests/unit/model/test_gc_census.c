@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_gc_census.c - which collections were the heap profile's own, in whatever order they are told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "daemon/model/gc_private.h"
+#include "proto/base/process.h"
+
+static void either_may_come_first(void **state)
+{
+        struct gc_censuses c;
+
+        (void)state;
+        gc_censuses_clear(&c);
+        assert_int_equal(gc_censuses_collection(&c, 10, 30), 0);
+        assert_int_equal(gc_censuses_census(&c, 20), 20); /* the collection was told before */
+        assert_int_equal(gc_censuses_census(&c, 25), 0);  /* it counts once */
+        assert_int_equal(gc_censuses_census(&c, 50), 0);
+        assert_int_equal(gc_censuses_collection(&c, 60, 70), 0);  /* none of its own */
+        assert_int_equal(gc_censuses_collection(&c, 45, 55), 10); /* the census was told before */
+        assert_int_equal(gc_censuses_collection(&c, 45, 55), 0);
+        assert_int_equal(gc_censuses_census(&c, 60), 10); /* bounds belong to it */
+}
+
+static void the_oldest_are_forgotten(void **state)
+{
+        struct gc_censuses c;
+
+        (void)state;
+        gc_censuses_clear(&c);
+        for (uint64_t i = 0; i <= GC_CENSUSES; i++)
+                assert_int_equal(gc_censuses_collection(&c, 100 * i, 100 * i + 10), 0);
+        assert_int_equal(gc_censuses_census(&c, 5), 0);
+        assert_int_equal(gc_censuses_census(&c, 105), 10);
+        assert_int_equal(gc_censuses_census(&c, UNKNOWN_U64 - 1), 0);
+}
+
+int main(void)
+{
+        static const struct CMUnitTest tests[] = { cmocka_unit_test(either_may_come_first),
+                                                   cmocka_unit_test(the_oldest_are_forgotten) };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
