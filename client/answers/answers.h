@@ -52,7 +52,7 @@ struct answers {
         char caveats[ANSWER_CAVEATS][ANSWER_TEXT];
 };
 
-/* Of all time in collections the part of those that the heap profile made for its censuses, 0..1; false: not known, or none. */
+/* Of all time in collections the part that the heap profile made for its censuses, 0..1; false: not known, or none. */
 bool answers_census_share(const struct world_target *t, double *ret);
 
 /* Answers from what is known of `t`. `live`: a daemon follows it; false: a finished log. Cannot fail. */

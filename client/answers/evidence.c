@@ -71,14 +71,20 @@ static bool is_text(const char *text)
         return text && *text;
 }
 
+/* "<entire-module>" and ":" are what GHC writes where it knows none. */
+static bool is_place(const char *source)
+{
+        return is_text(source) && source[0] != '<' && source[0] != ':';
+}
+
 const char *band_source(const Hw__Band *band)
 {
         if (!band)
                 return NULL;
-        if (band->info_table && is_text(band->info_table->source))
+        if (band->info_table && is_place(band->info_table->source))
                 return band->info_table->source;
         for (size_t i = 0; i < band->n_stack; i++) /* innermost first */
-                if (is_text(band->stack[i]->source) && band->stack[i]->source[0] != '<')
+                if (is_place(band->stack[i]->source))
                         return band->stack[i]->source;
         return NULL;
 }

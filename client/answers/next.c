@@ -430,12 +430,12 @@ static void say_off_heap(char *text, const struct evidence *e)
 
 static void say_unplaced(char *text, const struct evidence *e)
 {
-        if (advised(e, HW_ADVICE_FEW_MAJOR) || !has_profile(e))
-                say(text,
-                    "Let it collect now and then, so that live data are known: a heap profile does at each census "
-                    "(+RTS -hT -i10), performMajorGC too");
-        else
+        if (!e->over && !advised(e, HW_ADVICE_FEW_MAJOR) && has_profile(e))
                 say(text, "Wait: where it grows shows with the next collections");
+        else
+                say(text,
+                    "Let it collect more often, so that live data are known: a heap profile does at each census "
+                    "(+RTS -hT -i1), performMajorGC too");
 }
 
 static void say_fragmented(char *text, const struct evidence *e)

@@ -232,7 +232,7 @@ void answer_where(struct target_answer *a, const struct evidence *e)
                 if (e->off_heap)
                         say(a->text, "Off the heap: C code, FFI, malloc; whether live data grow too is not known");
                 else if (e->grows)
-                        say(a->text, "Not known yet");
+                        say(a->text, e->over ? "Not known" : "Not known yet");
                 break;
         }
         a->tone = e->grows ? ANSWER_WARN : ANSWER_DIM;

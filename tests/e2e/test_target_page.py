@@ -9,7 +9,7 @@ import pytest
 
 from fake_daemon import MIB, FakeDaemon, leaky
 from harness import LOGS, pb
-from test_web_page import browser, pytestmark, view  # noqa: F401: fixtures
+from test_web_page import PAGES, browser, pytestmark, view  # noqa: F401: fixtures
 from web_browser import Web
 
 SIZES = [(390, 844), (1440, 900)]
@@ -167,3 +167,19 @@ def test_page_and_state_say_the_same_of_a_log(browser):  # noqa: F811
             if "timeNs" not in a:
                 assert a["text"] == said[key][0].split("\n")[-1].lstrip("○●▲■ "), key
         assert tab.chart("target-bands")["series"]
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_every_number_on_the_screen_is_explained(browser, fleet, width):  # noqa: F811
+    names = "[...document.querySelectorAll('main .thead .sort, main dt, main figcaption h3, main .question h4')]" \
+            ".filter((e) => e.offsetParent !== null).map((e) => (e.firstChild?.textContent ?? '').trim()).filter(Boolean)"
+    with browser.tab(width=width, height=844) as tab:
+        for page in PAGES:
+            tab.go(view(fleet, page, target="leak"))
+            tab.until(f"heapwatch.settled && document.querySelector('nav [aria-current=page]')?.dataset.page === '{page}'")
+            tab.press(key="?")
+            said = set(tab.until("document.querySelector('dialog').open && [...document.querySelectorAll('dialog dt')].map((e) => e.innerText)"))
+            assert set(tab.js(names)) - said == set(), page
+            tab.press(key="Escape")
+            tab.until("!document.querySelector('dialog').open")
+        assert tab.diagnostics() == []

@@ -310,7 +310,7 @@ def test_charts_and_tables_are_saved(browser, files):
         rows = tab.table("bands")["rows"]
         name, csv = tab.save_file("[data-table=bands] [aria-label$='as CSV']")
         lines = csv.decode().strip().split("\r\n")
-        assert lines[0].startswith("Rank,Band,Type,Module,Source,Now,Sum") and len(lines) == len(rows) + 1
+        assert lines[0].startswith("Rank,Band,Verdict,Type,Module,Source,Now,Sum,Mean,Slope") and len(lines) == len(rows) + 1
         tab.go(view(files, "time", target="time", range="all")).until("heapwatch.chart('flame')?.root")
         for kind, head in (("PNG", b"\x89PNG"), ("SVG", b"<svg")):
             assert tab.save_file(f"[data-chart=flame] [aria-label$='as {kind}']")[1].startswith(head)

@@ -9,6 +9,7 @@ import type { Live } from "./api/live.ts";
 import { standing } from "./api/report.ts";
 import type { App, Page } from "./app.ts";
 import { h, setAttr, setText, visible } from "./dom.ts";
+import { explained, namesOn } from "./help.ts";
 import { pages } from "./pages/all.ts";
 import { sideKey } from "./pages/compare.ts";
 import { parseStanding, SLIDING, slidingWidth } from "./range.ts";
@@ -42,6 +43,7 @@ export class Shell {
     private readonly ranges = h("div", { class: "choice", role: "group", "aria-label": "Range of time" });
     private readonly pause = h("button", { class: "toggle", onclick: () => this.togglePause() });
     private readonly clock = h("button", { title: "The clock of all that is shown: of the day, or since the program began", onclick: () => this.nextClock() });
+    private readonly help = h("dialog", { "aria-label": "What the numbers on this page are" });
     private readonly tabs = h("nav", { class: "tabs", "aria-label": "Pages" });
     private readonly main = h("main", { id: "main", tabindex: "-1" });
     private readonly parts: HTMLElement[]; // in the document from the first drawing on: an empty frame would only delay it
@@ -56,10 +58,11 @@ export class Shell {
             h("header", {},
                 h("div", { class: "top" }, h("h1", {}, h("a", { href: "#/overview" }, "heapwatch")), this.targets, this.state,
                     h("span", { class: "spacer" }), this.ranges, this.pause,
-                    h("span", { class: "seldom" }, this.clock, h("button", { onclick: () => void this.save(), title: "The whole page with its data, in one file" }, "Save report"), theme),
+                    h("span", { class: "seldom" }, this.clock, h("button", { onclick: () => void this.save(), title: "The whole page with its data, in one file" }, "Save report"), theme,
+                        h("button", { title: "What the numbers on this page are (?)", "aria-label": "Explain this page", onclick: () => this.explain() }, "?")),
                     h("button", { class: "show-seldom", "aria-label": "More", onclick: (e: Event) => (e.currentTarget as HTMLElement).parentElement!.classList.toggle("all") }, "⋯")),
                 this.tabs),
-            this.banner, this.announced, this.main];
+            this.banner, this.announced, this.main, this.help];
         for (const p of pages) {
             const link = h("a", { href: `#/${p.name}`, "data-page": p.name, onclick: (e: MouseEvent) => this.go(e, p.name) }, p.title);
             if (p.name === "alerts") link.append(this.alertBadge);
@@ -70,6 +73,9 @@ export class Shell {
         }
         this.ranges.append(h("button", { "data-range": "standing", onclick: () => this.app.slide(), title: "Back to the sliding range" }, "zoomed ×"));
         app.route.onchange(() => this.draw());
+        document.addEventListener("keydown", (e) => {
+            if (e.key === "?" && !e.ctrlKey && !e.metaKey && !(e.target instanceof HTMLInputElement)) this.explain();
+        });
         document.addEventListener("visibilitychange", () => this.changed());
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (applyTheme(remembered("theme") ?? "auto"), this.draw()));
         setInterval(() => this.frame(), 1000);
@@ -258,6 +264,17 @@ export class Shell {
 
     private togglePause(): void {
         this.app.route.set({ paused: this.app.paused ? undefined : "1" });
+    }
+
+    // What each number on the screen is: names as they stand there.
+    private explain(): void {
+        if (this.help.open) return this.help.close();
+        const rows = namesOn(this.main).map((n) => [n, explained(this.pageName, n)] as const).filter(([, text]) => text);
+        const title = pages.find((p) => p.name === this.pageName)?.title ?? "";
+        this.help.replaceChildren(h("div", { class: "tablehead" }, h("h2", {}, `${title}: what the numbers are`), h("span", { class: "tools" },
+            h("button", { onclick: () => this.help.close() }, "Close"))),
+        h("dl", { class: "help" }, ...rows.map(([n, text]) => h("div", {}, h("dt", {}, n), h("dd", {}, text!)))));
+        this.help.showModal();
     }
 
     private nextClock(): void {

@@ -16,7 +16,7 @@ const BASELINE = "baseline";
 
 const COLUMNS: Column<Joined>[] = [
     { id: "label", title: "Band", width: "minmax(92px, 2fr)", left: true, value: (r) => r.label, draw: (c, r) => setLabel(c, r.label) },
-    { id: "a", title: "A: mean", width: "78px", value: (r) => r.a?.bytes, text: (r) => bytes(r.a?.bytes) },
+    { id: "a", title: "A: mean", width: "78px", wide: true, value: (r) => r.a?.bytes, text: (r) => bytes(r.a?.bytes) },
     { id: "b", title: "B: mean", width: "78px", value: (r) => r.b?.bytes, text: (r) => bytes(r.b?.bytes) },
     { id: "diff", title: "B − A", width: "94px", value: (r) => r.diff, by: (r) => (r.diff === undefined ? undefined : Math.abs(r.diff)), text: (r) => signedBytes(r.diff), hint: "sorted by its size; a band that one side does not have counts as 0 there" },
     { id: "ratio", title: "of A", width: "90px", wide: true, value: (r) => r.ratio, text: (r) => share(r.ratio) },

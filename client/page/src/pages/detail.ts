@@ -46,22 +46,26 @@ function columns(target: () => Target | undefined, span: () => [number, number])
         } },
         num("rank", "Rank", "60px", count, "by integrated size in this range"),
         { id: "label", title: "Band", width: "minmax(130px, 2fr)", left: true, value: (r) => r.band.def.label ?? "", draw: (c, r) => setLabel(c, r.band.def.label ?? UNKNOWN) },
+        { id: "verdict", title: "Verdict", width: "104px", left: true, first: "desc", value: (r) => verdict(r.verdict).text, by: (r) => verdict(r.verdict).weight, hint: "of the band by itself: unknown, steady, growing or leak",
+            draw: (c, r) => pill(c, verdict(r.verdict).text, verdict(r.verdict).tone) },
         ...origin(target),
         num("now", "Now", "92px", bytes, "in the newest census", false),
         num("sum", "Sum", "100px", bytes, "sum over all censuses of this range, as eventlog2html counts it"),
-        num("mean", "Mean", "92px", bytes), num("stddev", "Std. dev.", "92px", bytes),
-        num("intercept", "Intercept", "96px", bytes, "of the line of least squares at event time 0"),
+        num("mean", "Mean", "92px", bytes),
         { id: "slope", title: "Slope", width: "120px", wide: true, hint: "robust slope where the daemon has judged it, else least squares over this range",
             value: (r) => r.slope, rate: "signed" },
         { id: "interval", title: "± 95 %", width: "132px", wide: true, hint: "half of the slope's interval: the true slope is within it about 19 times of 20",
             value: (r) => (r.low === undefined || r.high === undefined ? undefined : (r.high - r.low) / 2),
             rate: "half" },
+        num("stddev", "Std. dev.", "92px", bytes),
+        num("intercept", "Intercept", "96px", bytes, "of the line of least squares at event time 0"),
         num("fit", "Fit", "66px", plain, "R²"),
         num("nslope", "Norm. slope", "96px", plain, "of bytes / max on time / newest time, as in eventlog2html"),
-        { id: "verdict", title: "Verdict", width: "104px", left: true, first: "desc", value: (r) => verdict(r.verdict).text, by: (r) => verdict(r.verdict).weight, hint: "of the band by itself: unknown, steady, growing or leak",
-            draw: (c, r) => pill(c, verdict(r.verdict).text, verdict(r.verdict).tone) },
     ];
 }
+
+// "<entire-module>" and ":" are what GHC writes where it knows none.
+const place = (s: string | undefined) => (s && !/^[<:]/.test(s) ? s : undefined);
 
 // Where a band comes from. Of labels that are alike, such as five of "Main.main", these tell which is which.
 function origin(target: () => Target | undefined): Column<Row>[] {
@@ -71,7 +75,7 @@ function origin(target: () => Target | undefined): Column<Row>[] {
     return [
         text("type", "Type", "minmax(80px, 1fr)", (b) => b.def.infoTable?.type || undefined, "of the closures, where the info table knows it"),
         text("module", "Module", "minmax(80px, 1fr)", (b) => b.def.infoTable?.module || b.def.stack?.[0]?.module || undefined, "that makes them"),
-        text("source", "Source", "minmax(110px, 1.4fr)", (b) => b.def.infoTable?.source || b.def.stack?.[0]?.source || undefined, "where they are made"),
+        text("source", "Source", "minmax(130px, 2fr)", (b) => place(b.def.infoTable?.source) ?? place(b.def.stack?.[0]?.source), "where they are made"),
     ];
 }
 

@@ -50,7 +50,7 @@ export class Bands {
         const lines = shown.map((r, i) => {
             const key = t.bandKey(r.band), hidden = (iso && key !== iso) || off.has(key);
             return line(key, r.band.def.label ?? `band ${r.band.id}`, this.color(scheme, key, shown.length),
-                hidden ? columns[i]!.map(() => null) : columns[i]!);
+                hidden ? columns[i]!.map(() => null) : columns[i]!, { hatch: scheme === "grey" });
         });
         const rest = others(totals, columns);
         if (!iso && !route.get("q") && t.bands.size > shown.length && mode !== "lines") {

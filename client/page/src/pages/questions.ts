@@ -5,7 +5,7 @@
  */
 import { h, replace, setText, unbroken, visible } from "../dom.ts";
 import type { Span } from "../range.ts";
-import { verdict, where } from "../state/judge.ts";
+import { where } from "../state/judge.ts";
 import type { Target } from "../state/target.ts";
 import { num } from "../state/wire.ts";
 import { bytes, known, share, signedBytes, UNKNOWN } from "../units.ts";
@@ -34,8 +34,7 @@ export class Questions {
 
     show(t: Target, r: Span): void {
         const g = t.trends.state?.growth, place = where(g), live = t.trends.ofSeries.get("live");
-        const w = verdict(live?.verdict);
-        pill(this.verdict, w.text === UNKNOWN ? "verdict –" : w.text, w.tone);
+        pill(this.verdict, t.answers?.word ?? "verdict –", t.answers?.tone ?? "dim");
         pill(this.place, place ?? "", "dim");
         this.place.hidden = !place || place === "nowhere";
         this.say([g?.sentence ?? live?.sentence, t.trends.state?.timeToLimit?.sentence]);

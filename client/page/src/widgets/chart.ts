@@ -7,7 +7,7 @@
  * zero, so later ones cover earlier ones and colours stay pure. uPlot is made again only when the series change; data alone are set.
  */
 import uPlot from "uplot";
-import { h, label, setAttr, setText, visible } from "../dom.ts";
+import { h, label, setAttr, setText, svg, visible } from "../dom.ts";
 import type { Span } from "../range.ts";
 import { css } from "../theme.ts";
 import { clock, known, type Unit, UNKNOWN } from "../units.ts";
@@ -153,7 +153,7 @@ export class Chart {
                 { ...axis, size: 66, gap: 4, space: 34, ...(o.log ? { splits: (_u: uPlot, _a: number, low: number, high: number) => decades(low, high) } : o.unit.binary ? { incrs: BINARY_STEPS } : {}),
                     values: (_u, splits) => splits.map((s) => (s === null ? "" : short(o.unit.text(s)))) },
             ],
-            series: [{}, ...this.order(plot).map((l) => this.series(l, !!plot.stacked))],
+            series: [{}, ...this.order(plot).map((l) => this.series(l, !!plot.stacked, plot.lines.indexOf(l)))],
             cursor: {
                 y: false, points: { show: !plot.stacked, size: 6 }, sync: { key: "heapwatch", scales: ["x", null] },
                 drag: { x: true, y: false, setScale: false, dist: 5 },
@@ -167,12 +167,12 @@ export class Chart {
         };
     }
 
-    private series(l: Line, stacked: boolean): uPlot.Series {
-        const points = l.kind === "points";
+    private series(l: Line, stacked: boolean, i: number): uPlot.Series {
+        const points = l.kind === "points", dash = dashOf(l, i);
         return {
             label: l.id, stroke: stacked ? css("--card") : l.color, width: stacked ? this.seam(l) : points ? 0 : 1.6, spanGaps: true,
-            ...(stacked || l.kind === "area" ? { fill: stacked ? l.color : `${l.color}33` } : {}),
-            ...(l.dash ? { dash: [6, 4] } : {}),
+            ...(stacked || l.kind === "area" ? { fill: stacked ? (l.hatch ? hatch(l.color, i) : l.color) : `${l.color}33` } : {}),
+            ...(dash && !stacked ? { dash } : {}),
             ...(l.kind === "step" ? { paths: uPlot.paths.stepped!({ align: 1 }) } : {}),
             ...(points ? { paths: () => null } : {}),
             points: points ? { show: true, size: 4, width: 0, fill: l.color, stroke: l.color }
@@ -300,8 +300,11 @@ export class Chart {
         const picked = this.o.picked?.() ?? "";
         this.values = plot.lines.map(() => h("span", { class: "value" }, UNKNOWN));
         const items = plot.lines.map((l, i) => {
-            const swatch = h("span", { class: `swatch${l.dash ? " dashed" : ""}`, "aria-hidden": "true" });
-            swatch.style.background = l.color;
+            const swatch = plot.stacked || l.kind === "points" ? h("span", { class: "swatch", "aria-hidden": "true" }) : stroke(l, i);
+            if (swatch instanceof HTMLElement) {
+                swatch.style.background = l.hatch ? hatchStyle(l.color, i) : l.color;
+                swatch.style.borderRadius = l.kind === "points" ? "50%" : "";
+            }
             const inner = [swatch, label(l.label), this.values[i]!];
             const box = this.o.onhide && h("input", { type: "checkbox", checked: !this.o.hidden?.(l.id), "aria-label": `Show ${visible(l.label)}`,
                 onchange: () => this.o.onhide!(l.id) });
@@ -337,6 +340,39 @@ export class Chart {
         setAttr(this.canvas, "aria-label", `${this.o.title}: ${p.lines.length} series; ${first.join(", ")}. ` +
             "Arrow keys move in time, plus and minus zoom, 0 resets.");
     }
+}
+
+// Lines of one chart differ by their strokes, too: whoever sees or prints no colours can tell them apart.
+const DASHES: (number[] | undefined)[] = [undefined, [8, 4], [2, 3], [11, 3, 2, 3], [5, 3], [2, 6]];
+const dashOf = (l: Line, i: number): number[] | undefined => (l.dash ? [14, 5] : DASHES[i % DASHES.length]);
+
+// A line in the legend as it is drawn.
+function stroke(l: Line, i: number): SVGElement {
+    return svg("svg", { class: "stroke", width: 30, height: 11, "aria-hidden": "true" },
+        svg("line", { x1: 0, x2: 30, y1: 5.5, y2: 5.5, stroke: l.color, "stroke-width": 2.4, "stroke-dasharray": dashOf(l, i)?.join(" ") ?? "none" }));
+}
+
+const HATCH = 8; // px of one tile
+const ANGLES = [undefined, [0, 8, 8, 0], [0, 0, 8, 8], [0, 4, 8, 4], [4, 0, 4, 8]];
+
+// A layer of a stack in grey: the tile has lines, which differ from layer to layer.
+function hatch(color: string, i: number): CanvasPattern | string {
+    const tile = document.createElement("canvas"), angle = ANGLES[i % ANGLES.length], c = tile.getContext("2d");
+    tile.width = tile.height = HATCH;
+    if (!angle || !c) return color;
+    c.fillStyle = color;
+    c.fillRect(0, 0, HATCH, HATCH);
+    c.strokeStyle = css("--card");
+    c.beginPath();
+    c.moveTo(angle[0]!, angle[1]!);
+    c.lineTo(angle[2]!, angle[3]!);
+    c.stroke();
+    return c.createPattern(tile, "repeat") ?? color;
+}
+
+function hatchStyle(color: string, i: number): string {
+    const turn = [undefined, "135deg", "45deg", "0deg", "90deg"][i % ANGLES.length];
+    return turn ? `repeating-linear-gradient(${turn}, var(--card) 0 1px, ${color} 1px 4px)` : color;
 }
 
 // 4.50 MiB is 4.5 MiB, 2.00 is 2.

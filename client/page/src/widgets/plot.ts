@@ -8,7 +8,8 @@ export interface Line {
     color: string;
     values: (number | null)[];
     kind?: "area" | "line" | "points" | "step";
-    dash?: boolean;
+    dash?: boolean; // a bound rather than a measured line
+    hatch?: boolean; // in a stack: told apart by lines, not by colour
 }
 
 export interface Marker {
