@@ -8,7 +8,7 @@
 /* From now on SIGINT, SIGTERM and SIGHUP only set a mark. */
 void signals_catch(void);
 
-/* For those who hear of a signal in another way (libevent): as if it had come here. */
+/* For those who catch a signal in another way (libevent): as if it had come here. */
 void signals_mark(int number);
 
 /* Whether one of them came. */

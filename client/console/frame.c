@@ -150,12 +150,12 @@ static int draw_restriction(const struct console *c, struct canvas *canvas, stru
 {
         char safe[8 * TABLE_TEXT], text[9 * TABLE_TEXT], n[HW_NUMBER_MAX], all[HW_NUMBER_MAX];
 
-        if (!c->table || (!c->table->filter[0] && !c->table->short_of_memory))
+        if (!c->table || (!c->table->filter[0] && !c->table->out_of_memory))
                 return 1;
         (void)snprintf(text, sizeof(text), "%s  %s of %s",
-                       c->table->short_of_memory ? "out of memory"
-                       : c->entry != ENTRY_NONE  ? ""
-                                                 : safe_text(safe, sizeof(safe), c->table->filter),
+                       c->table->out_of_memory  ? "out of memory"
+                       : c->entry != ENTRY_NONE ? ""
+                                                : safe_text(safe, sizeof(safe), c->table->filter),
                        hw_count_text(n, sizeof(n), c->table->n), hw_count_text(all, sizeof(all), c->table->n_all));
         (void)canvas_put_right(canvas, area, row, area.width / 2, area.width - area.width / 2 - 1, TINT_WARN, text);
         return text_columns(text) + 3;

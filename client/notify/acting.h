@@ -11,7 +11,7 @@
  *
  * Lists are taken in when the plans of the same rules_generation are there; a
  * list of other rules is dropped, the plans are asked for, and the next list
- * (a second later at the most) says all that it said. While the daemon is silent
+ * (at most a second later) says all that it said. While the daemon is silent
  * nothing is decided and nothing is sent to an Alertmanager again; what is under way goes on.
  */
 #ifndef HW_CLIENT_NOTIFY_ACTING_H

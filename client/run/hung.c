@@ -70,7 +70,7 @@ static bool cpu_ticks(const char *stat, uint64_t *ret)
         return true;
 }
 
-/* Whether thread `tid` waits for ever; adds it to the fingerprint. */
+/* Whether thread `tid` waits forever; adds it to the fingerprint. */
 static bool thread_stuck(const char *tasks, const char *tid, uint64_t *sum)
 {
         char path[PATH_BYTES], text[1024];
@@ -86,7 +86,7 @@ static bool thread_stuck(const char *tasks, const char *tid, uint64_t *sum)
         return true;
 }
 
-/* Whether every thread of the process waits for ever. */
+/* Whether every thread of the process waits forever. */
 static bool process_stuck(const char *root, pid_t pid, uint64_t *ret_sum)
 {
         char tasks[PATH_BYTES / 2];

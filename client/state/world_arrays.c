@@ -8,7 +8,7 @@
 
 enum { INDEX_FIRST = 64 };
 
-/* Room for `need` objects of `size` bytes, the new ones zeroed. NULL: short of memory, the array is unchanged. */
+/* Room for `need` objects of `size` bytes, the new ones zeroed. NULL: out of memory, the array is unchanged. */
 void *array_grow(void *array, uint32_t *capacity, uint32_t need, size_t size)
 {
         uint32_t wider = *capacity ? *capacity : 16;

@@ -187,7 +187,7 @@ static struct wanted frame(const struct question *q, size_t i, const struct worl
 struct resolved {
         struct wanted *list;
         size_t n;
-        bool full, short_of_memory;
+        bool full, out_of_memory;
 };
 
 static void put(struct resolved *r, const struct wanted *frame_, Hw__Series series, uint32_t band, const char *label)
@@ -202,7 +202,7 @@ static void put(struct resolved *r, const struct wanted *frame_, Hw__Series seri
         w->series = series;
         w->band = band;
         w->label = label ? strdup(label) : NULL;
-        r->short_of_memory |= label && !w->label;
+        r->out_of_memory |= label && !w->label;
         r->n++;
 }
 
@@ -233,7 +233,7 @@ bool question_resolve(const struct question *q, const struct world *v, struct wa
         for (size_t i = 0; i < q->targets.n; i++)
                 put_target(&r, q, i, find(v, &q->targets, i));
         *ret_n = r.n;
-        if (!r.full && !r.short_of_memory)
+        if (!r.full && !r.out_of_memory)
                 return true;
         error_set(error, r.full ? "that is more than %d histories in one request" : "out of memory", QUESTION_ITEMS);
         wanted_done(list, r.n);

@@ -27,7 +27,7 @@ struct file_writer_options {
 /* NULL when out of memory. */
 struct file_writer *file_writer_new(const struct file_writer_options *options);
 
-/* For the daemon's end: waits for the write that is under way, FILE_WRITER_STOP_S at the most. */
+/* For the daemon's end: waits at most FILE_WRITER_STOP_S for the write that is under way. */
 #define FILE_WRITER_STOP_S 4
 void file_writer_wait(struct file_writer *w);
 

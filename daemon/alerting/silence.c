@@ -46,7 +46,7 @@ static const char *wrong(const struct silence *a, uint64_t now_wall_ns)
         if (a->until_wall_ns <= now_wall_ns)
                 return "the end of the silence is not in the future";
         if (a->until_wall_ns - now_wall_ns > SILENCE_LONGEST_NS)
-                return "a silence lasts 366 days at the most";
+                return "a silence lasts at most 366 days";
         return NULL;
 }
 

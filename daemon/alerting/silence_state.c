@@ -89,7 +89,7 @@ static bool read_silences(const json_t *list, uint64_t now, struct silences *all
                 if (!read_silence(json_array_get(list, i), &s))
                         return refuse(error, "silence", i, "id, rule, target, why, created and until");
                 if (s.until_wall_ns > now && !silences_add(all, &s, now, &id, &why))
-                        return refuse(error, "silence", i, why.text);
+                        return error_set(error, "silence %zu: %s", i + 1, why.text);
         }
         return true;
 }

@@ -26,7 +26,7 @@ struct silence_store;
  */
 struct silence_store *silence_store_new(struct event_base *base, const char *path);
 
-/* Writes what is not yet written; waits FILE_WRITER_STOP_S at the most, twice. */
+/* Writes what is not yet written; waits at most FILE_WRITER_STOP_S, twice. */
 void silence_store_destroy(struct silence_store **s);
 
 /* The silence that an alert is under now, or NULL. Valid until the next call. */

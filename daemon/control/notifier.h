@@ -34,7 +34,7 @@ struct notifier_options {
 /* NULL when out of memory. */
 struct notifier *notifier_new(const struct notifier_options *options);
 
-/* Ends the child; waits NOTIFIER_STOP_S at the most. */
+/* Ends the child; waits at most NOTIFIER_STOP_S. */
 void notifier_destroy(struct notifier **n);
 
 /* The rules in force, at the start and after each reload: whether there is anything to do. */

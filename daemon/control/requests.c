@@ -27,7 +27,7 @@
 #include "daemon/control/silence_requests.h"
 #include "proto/base/error.h"
 
-static const char out_of_memory[] = "the daemon is short of memory; ask again later, or for less";
+static const char out_of_memory[] = "the daemon is out of memory; ask again later, or for less";
 
 /* ----------------------------------------------------------------- replies */
 

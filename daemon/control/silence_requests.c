@@ -53,7 +53,7 @@ static void answer(const struct silence_store *store, const struct silence *item
         if (messages && pointers)
                 bus_reply(client, &reply);
         else
-                refuse(client, "the daemon is short of memory; ask again later");
+                refuse(client, "the daemon is out of memory; ask again later");
         free(messages);
         free(pointers);
 }

@@ -31,7 +31,7 @@ static const struct rule_unit *period_ahead(const struct parser *p)
         return u && !lexer_is(&ahead, "(") ? u : NULL;
 }
 
-/* The unit at hand, NULL with p->failed when there is a word that is none. */
+/* The unit at hand, NULL with p->failed when there is a word that is not a unit. */
 static const struct rule_unit *take_unit(struct parser *p)
 {
         const struct token *t = &p->lexer.token;

@@ -89,7 +89,7 @@ static uint64_t read_number(const char *root, const struct generation *g, const 
 
         if (kernel_file_read(text, sizeof(text), "%s%s%s/%s", root, g->mount, group, file) < 0)
                 return UNKNOWN_U64;
-        return kernel_number(text, &number) ? number : UNKNOWN_U64; /* "max" is no number */
+        return kernel_number(text, &number) ? number : UNKNOWN_U64; /* "max" is not a number */
 }
 
 static uint64_t read_limit(const char *root, const struct generation *g, const char *group)

@@ -48,7 +48,7 @@ static void arm_turn(void *ctx)
 {
         struct fifo *f = ctx;
 
-        if (!evtimer_pending(f->turn, NULL)) /* adding a due timer again would put it off, for ever if woken often */
+        if (!evtimer_pending(f->turn, NULL)) /* adding a due timer again would put it off, forever if woken often */
                 (void)event_add(f->turn, &at_once); /* fails only without memory: the tick comes */
 }
 

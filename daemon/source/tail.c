@@ -73,7 +73,7 @@ static void arm_turn(void *ctx)
 {
         struct tail *t = ctx;
 
-        if (!evtimer_pending(t->turn, NULL)) /* adding a due timer again would put it off, for ever if woken often */
+        if (!evtimer_pending(t->turn, NULL)) /* adding a due timer again would put it off, forever if woken often */
                 (void)event_add(t->turn, &at_once); /* fails only without memory; then the tick comes */
 }
 

@@ -3,7 +3,7 @@
  * DESIGN: a blocking PUSH with a small high-water mark: when the client does
  * not read, the pipe fills and we wait, so nothing piles up however large the
  * logs are. The mark is never changed: libzmq's reader (4.3.4) goes on telling
- * what it took at every half of the old one, so a lower one waits for ever.
+ * what it took at every half of the old one, so a lower one waits forever.
  * The client is started before us and listens already.
  *
  * Messages leave in bursts. Each send of its own would find ZeroMQ's I/O thread

@@ -74,7 +74,7 @@ bool band_windows_oldest(const struct band_windows *w, const struct band_slice *
 
 /*
  * For how many ns all answers here, and quantiles of a sketch with the same samples, about an interval and about what
- * is before either of its ends, stay the same while both move on and nothing is added; or less. UINT64_MAX: for ever.
+ * is before either of its ends, stay the same while both move on and nothing is added; or less. UINT64_MAX: forever.
  */
 uint64_t band_windows_still(const struct band_windows *w, const struct band_slice *waiting, struct time_range range);
 

@@ -12,7 +12,7 @@
  *
  * Time. The event-time watermark W says that all events before it have arrived:
  * it is the model's, of whole blocks, but not more than WAIT minutes behind
- * the newest sample (a buffer that is not flushed may be late for ever). W is
+ * the newest sample (a buffer that is not flushed may be late forever). W is
  * looked at only when an event comes that can move it, so everything that is
  * said here depends on the log alone: a finished log, its replay and the live
  * run give the same verdicts. Minutes of all series close when W has passed
@@ -164,7 +164,7 @@ bool tracker_band_knows(const struct tracker *t, uint32_t band, uint64_t from_ns
 
 /*
  * For how many ns all of these answers, and its quantiles, stay the same while both ends of the interval move on and
- * nothing comes; or less. UINT64_MAX: for ever. For how long every verdict does.
+ * nothing comes; or less. UINT64_MAX: forever. For how long every verdict does.
  */
 uint64_t tracker_band_still(const struct tracker *t, uint32_t band, struct time_range range);
 uint64_t tracker_verdicts_still(const struct tracker *t);

@@ -90,8 +90,8 @@ Hw__Reply *hw_reply_unpack(const void *bytes, size_t size, const char **ret_reas
  * Any message as JSON on one line, proto3's canonical mapping (lowerCamelCase
  * names, 64-bit integers as strings, enums by name), made by walking the
  * descriptors. With `plain_numbers`, 64-bit integers are written as numbers
- * for tools that want them so. Returns a string to free(), NULL when memory is
- * short. A text that is not UTF-8 is cleaned (hw_utf8_clean), so the result is
+ * for tools that want them so. Returns a string to free(), NULL when out of
+ * memory. A text that is not UTF-8 is cleaned (hw_utf8_clean), so the result is
  * always valid JSON; control characters are escaped, C1 and bidi ones too.
  */
 char *hw_json(const ProtobufCMessage *message, bool plain_numbers);

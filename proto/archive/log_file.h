@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * log_file.h - a finished log as a stream of bytes, whether it lies there as it was written or compressed with gzip or
- * zstd. Which it is says its beginning, not its name. Pipes are as good as files.
+ * zstd. Its beginning says which, not its name. Pipes are as good as files.
  *
  * A path that begins with "recording:" is a stretch of what the flight recorder has kept (proto/recording/stretch.h).
  *

@@ -50,7 +50,7 @@ void header_resume(struct hw_eventlog *log)
         enter(log, ITEM_TYPE);
 }
 
-/* ---------------------------------------------------- what is no eventlog */
+/* ---------------------------------------------------- what is not an eventlog */
 
 /* Names what `p` (SNIFF_BYTES) is the start of, if not of an eventlog. */
 static const char *sniff(const uint8_t *p)

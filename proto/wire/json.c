@@ -16,7 +16,7 @@
 
 /* ------------------------------------------------------------------ scalars */
 
-/* As protobuf writes them: canonical proto3 has texts for what is no number. */
+/* As protobuf writes them: canonical proto3 has texts for what is not a number. */
 static void put_double(struct json_out *j, double value)
 {
         char number[DECIMAL_MAX];

@@ -256,9 +256,9 @@ def test_check_tells_by_its_status(directory):
 
 
 @pytest.mark.parametrize("args, what", [
-    (("empty",), "no eventlog"), (("cut",), "no eventlog"), (("/dev/null",), "no eventlog"),
-    ((ROOT / "Makefile",), "no eventlog"), ((".",), "Is a directory"), (("none",), "No such file"),
-    (("good", "cut"), "no eventlog"), (("--rules", "bad.yaml", "good"), "bad.yaml:1:9: expected a list"),
+    (("empty",), "not an eventlog"), (("cut",), "not an eventlog"), (("/dev/null",), "not an eventlog"),
+    ((ROOT / "Makefile",), "not an eventlog"), ((".",), "Is a directory"), (("none",), "No such file"),
+    (("good", "cut"), "not an eventlog"), (("--rules", "bad.yaml", "good"), "bad.yaml:1:9: expected a list"),
     (("--rules", "none.yaml", "good"), "cannot be read: No such file"), (("--resolution", "1ns", "good"), "100ms to 1h"),
     (("--resolution", "1m", "--leak-after", "5m", "good"), "leak_after"), (("--limit", "much", "good"), "amount of memory")])
 def test_bad_input_is_an_error_everywhere(directory, args, what):

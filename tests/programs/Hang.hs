@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- | Does a little and hangs in C for ever. Run it with +RTS -V0: no timer moves it.
+-- | Does a little and hangs in C forever. Run it with +RTS -V0: no timer moves it.
 module Main (main) where
 
 import Debug.Trace (traceMarkerIO)

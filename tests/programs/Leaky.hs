@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-3-Clause
--- | Grows for ever.
+-- | Grows forever.
 -- usage: Leaky SECONDS [more] (markers "begin", "half", "end"; flushes every 100 ms; `more`: and until its stdin ends)
 module Main (main) where
 

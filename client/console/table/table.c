@@ -88,7 +88,7 @@ static bool grow(struct table *t)
         struct table_row *rows = reallocarray(t->rows, capacity, sizeof(*rows));
 
         if (!rows) {
-                t->short_of_memory = true;
+                t->out_of_memory = true;
                 return false;
         }
         t->rows = rows;

@@ -58,7 +58,7 @@ struct table {
         char filter[TABLE_TEXT]; /* text, or /regular expression/, whose last slash may be missing */
         struct pattern *pattern; /* of a filter between slashes */
         bool follows_end;        /* a log whose last row is selected: it stays so as rows come */
-        bool short_of_memory;    /* rows are missing */
+        bool out_of_memory;      /* rows are missing */
         double slopes, rates; /* greatest magnitudes in columns of UNIT_SLOPE and UNIT_RATE: they have one unit each */
 };
 

@@ -216,7 +216,7 @@ static void rows(const struct console *c, struct table *t)
         size_t n = 0;
 
         if (!reserve(state_of, count(c))) {
-                t->short_of_memory = true;
+                t->out_of_memory = true;
                 return;
         }
         for (size_t i = 0; i < world_targets(c->scene.world); i++) {

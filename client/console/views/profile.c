@@ -32,7 +32,7 @@ struct profile {
         size_t n, capacity;
         uint64_t *toggled; /* paths whose state is not the usual one */
         size_t n_toggled, toggled_capacity;
-        bool short_of_memory;
+        bool out_of_memory;
 };
 
 /* -------------------------------------------------------------------- tree */
@@ -44,7 +44,7 @@ static int add_node(struct profile *p, const Hw__CostCentre *centre, uint64_t pa
                 struct node *nodes = reallocarray(p->nodes, capacity, sizeof(*nodes));
 
                 if (!nodes) {
-                        p->short_of_memory = true;
+                        p->out_of_memory = true;
                         return NONE;
                 }
                 p->nodes = nodes;
@@ -236,7 +236,7 @@ static void walk(struct profile *p, struct table *t, bool all)
         int at = 0, depth = 0;
 
         if (!parents) {
-                t->short_of_memory = true;
+                t->out_of_memory = true;
                 return;
         }
         while (at != NONE) {
@@ -263,7 +263,7 @@ static void tree_rows(const struct console *c, struct table *t)
         build(p, target);
         if (p->n)
                 walk(p, t, c->printing || t->filter[0]);
-        t->short_of_memory = t->short_of_memory || p->short_of_memory;
+        t->out_of_memory = t->out_of_memory || p->out_of_memory;
 }
 
 static const char *tree_text(const void *row)

@@ -300,7 +300,7 @@ static bool read_log(struct pipeline *p, const char *path, struct error *error)
                 return error_set(error, "%s: %s", path, strerror((int)-n));
         if (model_run(pipeline_model(p))->ordinal > runs)
                 return true;
-        return error_set(error, "%s: this is no eventlog", path);
+        return error_set(error, "%s: not an eventlog", path);
 }
 
 static bool play_logs(struct pipeline *p, const struct test_input *input, struct error *error)

@@ -82,7 +82,7 @@ static void broken_state_is_refused_whole(void **state)
                   "silence 1: expected id, rule, target, why, created and until" },
                 { "{\"version\": 1, \"silences\": [{\"id\": 1, \"rule\": \"a\", \"target\": \"b\", \"why\": \"\","
                   " \"created\": 1, \"until\": 9000000000000000000}], \"done\": []}",
-                  "silence 1: expected a silence lasts 366 days at the most" },
+                  "silence 1: a silence lasts at most 366 days" },
         };
         struct error error;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Headers, runs and ends; streams that are no eventlogs; kinds that the header declares oddly. */
+/* Headers, runs and ends; streams that are not eventlogs; kinds that the header declares oddly. */
 #include "tests/unit/eventlog/logs.h"
 
 #include <malloc.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Short memory: a small log is told again and again, and each time another
+ * Out of memory: a small log is told again and again, and each time another
  * allocation fails (and, in a second sweep, all after it too). Nothing may
  * crash or leak, and what needs no new memory must still be counted. Linked
  * with --wrap for the three allocating functions.

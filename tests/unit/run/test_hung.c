@@ -47,7 +47,7 @@ static void *wait_for_input(void *unused)
         return unused;
 }
 
-/* A process with two threads, one waiting for ever and one in `other`. */
+/* A process with two threads, one waiting forever and one in `other`. */
 static pid_t start(void *(*other)(void *))
 {
         pid_t pid = fork();

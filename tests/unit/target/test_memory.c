@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Short memory in the whole chain, decoder, model and publisher together: a
+ * Out of memory in the whole chain, decoder, model and publisher together: a
  * log is played again and again, and each time another allocation fails (and,
  * in a second sweep, all after it too). Nothing may crash or leak; what was
  * told is the truth, and what was not is known by an error or a gap. Linked

@@ -182,7 +182,7 @@ static uint64_t receive_sequence(void *sub)
         return sequence;
 }
 
-/* 100000 updates to one that does not read: no send waits (it would for ever), and no more than the marks is kept. */
+/* 100000 updates to one that does not read: no send waits (it would forever), and no more than the marks is kept. */
 static void test_slow_subscriber(void **state)
 {
         enum { N = 100000, MARK = 100 };
