@@ -11,34 +11,56 @@
  * in a file of its own now; a daemon of before expects it to be there.
  */
 #include "daemon/alerting/silence_state.h"
-#include "proto/base/error.h"
 
 #include <jansson.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "proto/base/document.h"
+#include "proto/base/error.h"
+#include "proto/base/json_out.h"
 
 /* ------------------------------------------------------------------- write */
 
-static json_t *silence_json(const struct silence *s)
+static void put_silence(struct json_out *j, const struct silence *s)
 {
-        return json_pack("{s:I, s:s, s:s, s:s, s:I, s:I}", "id", (json_int_t)s->id, "rule", s->rule, "target",
-                         s->target, "why", s->why, "created", (json_int_t)s->created_wall_ns, "until",
-                         (json_int_t)s->until_wall_ns);
+        json_line(j);
+        json_open(j, '{');
+        json_key(j, "id");
+        json_u64(j, s->id);
+        json_key(j, "rule");
+        json_text(j, s->rule);
+        json_key(j, "target");
+        json_text(j, s->target);
+        json_key(j, "why");
+        json_text(j, s->why);
+        json_key(j, "created");
+        json_u64(j, s->created_wall_ns);
+        json_key(j, "until");
+        json_u64(j, s->until_wall_ns);
+        json_close(j, '}');
 }
 
 char *silence_state_text(const struct silences *silences)
 {
-        json_t *list = json_array();
-        bool failed = !list;
+        struct document document;
 
-        for (size_t i = 0; i < silences->n && !failed; i++)
-                failed = json_array_append_new(list, silence_json(&silences->items[i])) != 0;
-
-        json_t *root = json_pack("{s:i, s:o, s:[]}", "version", 1, "silences", list, "done");
-        char *text = failed || !root ? NULL : json_dumps(root, JSON_INDENT(1) | JSON_PRESERVE_ORDER);
-
-        json_decref(root);
-        return text;
+        document_open(&document);
+        if (!document.to)
+                return NULL;
+        struct json_out j = { .to = document.to };
+        json_open(&j, '{');
+        json_key(&j, "version");
+        json_u64(&j, 1);
+        json_key(&j, "silences");
+        json_open(&j, '[');
+        for (size_t i = 0; i < silences->n; i++)
+                put_silence(&j, &silences->items[i]);
+        json_close(&j, ']');
+        json_key(&j, "done");
+        json_open(&j, '[');
+        json_close(&j, ']');
+        json_close(&j, '}');
+        return document_close(&document) ? document_take(&document) : NULL;
 }
 
 /* -------------------------------------------------------------------- read */
