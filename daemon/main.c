@@ -22,6 +22,7 @@
 #include "daemon/control/notifier.h"
 #include "daemon/control/reload.h"
 #include "daemon/control/requests.h"
+#include "daemon/control/service.h"
 #include "daemon/record/recorder.h"
 #include "daemon/rules/test/tool.h"
 #include "daemon/loop/descriptors.h"
@@ -48,6 +49,11 @@ static void on_hangup(evutil_socket_t signal_number, short what, void *ctx)
         (void)what;
         (void)reload_rules(requests->rulebook, requests->targets, requests->notifier,
                            &diagnostics); /* the log says what was wrong */
+}
+
+static size_t count_targets(const void *targets)
+{
+        return targets_count(targets);
 }
 
 /* Targets of the configuration. A source that can never work is a mistake in it. */
@@ -164,6 +170,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         struct bus *bus = NULL;
         struct alert_actions actions = { .silences = NULL };
         struct recorder *recorder = NULL;
+        struct service *service = NULL;
 
         log_adopt_libevent();
         struct event_base *base = new_loop();
@@ -218,11 +225,14 @@ static int serve(const struct config *config, struct rulebook *rulebook)
                 status = 2;
                 goto out;
         }
+        service = service_new(base, count_targets, targets);
         log_info("publish=%s request=%s targets=%zu ready", config->publish_endpoint, config->request_endpoint,
                  config->n_targets);
+        service_ready(service);
         notifier_rules(requests.notifier, rulebook->rules);
         status = run_loop(base);
 out:
+        service_destroy(&service);
         notifier_destroy(&requests.notifier); /* first: it must not see the targets go */
         targets_destroy(&targets);
         recorder_destroy(&recorder);

@@ -6,6 +6,9 @@
  * before connecting is enough, although ZeroMQ connects again and again. What
  * listens now is asked for its user as well.
  *
+ * The default directory may be another user's only where nobody else could have
+ * made it: /run/heapwatch is the service's, and root asks there.
+ *
  * A directory that is missing could be made by anybody where others may write:
  * our own default one we make ourselves, another is refused there.
  */
@@ -124,7 +127,7 @@ static int check_directory(const char *directory, bool ours, uid_t *ret_owner, s
         }
         if (!S_ISDIR(st.st_mode))
                 return error_code(error, -EPERM, "%s: is not a directory", directory);
-        if (ours && st.st_uid != geteuid() && st.st_uid != 0)
+        if (ours && st.st_uid != geteuid() && st.st_uid != 0 && may_be_written_by_others(directory))
                 return error_code(error, -EPERM, "%s: belongs to another user, whose daemon is not yours", directory);
         if (st.st_mode & (S_IWGRP | S_IWOTH))
                 return error_code(error, -EPERM, "%s: others may write to it; chmod 700 it", directory);

@@ -125,7 +125,10 @@ static void planted(void **state)
         assert_int_equal(chown(f->directory, OTHER_USER, OTHER_USER), 0);
         assert_int_equal(trust_endpoint(f->endpoint, &f->error), 0); /* named: that user's daemon is meant */
         setenv("HEAPWATCH_DIR", f->directory, 1);
+        assert_int_equal(trust_endpoint(f->endpoint, &f->error), 0); /* only we could have put it there */
+        assert_int_equal(chmod(f->top, 01777), 0);
         refused(f, -EPERM, "belongs to another user");
+        assert_int_equal(chmod(f->top, 0700), 0);
         assert_int_equal(chown(f->directory, 0, 0), 0);
         assert_int_equal(chown(f->top, OTHER_USER, OTHER_USER), 0);
         refused(f, -EPERM, "belongs to another user, who may replace it");

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* service.c - DESIGN: a datagram socket that never waits: what the manager does not take is told at the next beat. */
+#include "daemon/control/service.h"
+
+#include <errno.h>
+#include <event2/event.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "daemon/log.h"
+#include "daemon/transport/limits.h"
+
+#define STATUS_EVERY_US UINT64_C(10000000) /* without a watchdog */
+
+struct service {
+        struct event *beat;
+        service_count *count;
+        const void *ctx;
+        struct timeval every;
+        int socket;
+        bool ready;
+};
+
+static void tell(const struct service *s, const char *text)
+{
+        (void)send(s->socket, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void tell_how(const struct service *s, const char *first)
+{
+        char text[128];
+        size_t n = s->count(s->ctx);
+
+        (void)snprintf(text, sizeof(text), "%sWATCHDOG=1\nSTATUS=watching %zu target%s\n", first, n, n == 1 ? "" : "s");
+        tell(s, text);
+}
+
+static void on_beat(evutil_socket_t fd, short what, void *ctx)
+{
+        const struct service *s = ctx;
+
+        (void)fd;
+        (void)what;
+        if (s->ready)
+                tell_how(s, "");
+}
+
+/* A socket connected to $NOTIFY_SOCKET: a path, or a name in the abstract space behind an '@'. -1 with errno. */
+static int open_socket(const char *name)
+{
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        size_t n = strlen(name);
+        int fd;
+
+        if ((name[0] != '/' && name[0] != '@') || n < 2 || n >= sizeof(address.sun_path)) {
+                errno = EINVAL;
+                return -1;
+        }
+        memcpy(address.sun_path, name, n + 1);
+        if (name[0] == '@')
+                address.sun_path[0] = '\0';
+        fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        if (fd < 0)
+                return -1;
+        if (connect(fd, (const struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n)) ==
+            0)
+                return fd;
+        n = (size_t)errno;
+        (void)close(fd);
+        errno = (int)n;
+        return -1;
+}
+
+/* Half of what the manager waits at most, if it is us whom it watches. */
+static uint64_t beat_us(void)
+{
+        const char *every = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
+        uint64_t us = every ? strtoull(every, NULL, 10) : 0;
+
+        if (pid && strtoull(pid, NULL, 10) != (unsigned long long)getpid())
+                us = 0;
+        return us > 1 ? us / 2 : STATUS_EVERY_US;
+}
+
+struct service *service_new(struct event_base *base, service_count *count, const void *ctx)
+{
+        const char *name = getenv("NOTIFY_SOCKET");
+        struct service *s = name && *name ? calloc(1, sizeof(*s)) : NULL;
+        uint64_t us = beat_us();
+
+        if (!s)
+                return NULL;
+        *s = (struct service){ .count = count, .ctx = ctx, .socket = open_socket(name) };
+        s->every = (struct timeval){ .tv_sec = (time_t)(us / 1000000), .tv_usec = (suseconds_t)(us % 1000000) };
+        if (s->socket < 0)
+                log_warning("NOTIFY_SOCKET=%s the service manager cannot be told: %s", name, strerror(errno));
+        (void)unsetenv("NOTIFY_SOCKET");
+        (void)unsetenv("WATCHDOG_USEC");
+        (void)unsetenv("WATCHDOG_PID");
+        s->beat = event_new(base, -1, EV_PERSIST, on_beat, s);
+        if (s->socket < 0 || !s->beat || event_priority_set(s->beat, LOOP_FIRST) || event_add(s->beat, &s->every))
+                service_destroy(&s);
+        return s;
+}
+
+void service_ready(struct service *s)
+{
+        if (!s)
+                return;
+        s->ready = true;
+        tell_how(s, "READY=1\n");
+}
+
+void service_destroy(struct service **s)
+{
+        if (!*s)
+                return;
+        if ((*s)->ready)
+                tell(*s, "STOPPING=1\n");
+        if ((*s)->beat)
+                event_free((*s)->beat);
+        if ((*s)->socket >= 0)
+                (void)close((*s)->socket);
+        free(*s);
+        *s = NULL;
+}

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""heapwatchd as a service: what it tells the service manager, what the units allow it, and that it needs no more."""
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+
+import pytest
+
+import harness
+from harness import DEADLINE_S, LOGS, ROOT, Daemon, client, pb, wait_for
+
+LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
+UNITS = ["heapwatchd", "heapwatch-notify"]
+
+
+class Manager:
+    """A service manager's end of the protocol."""
+
+    def __init__(self, socket):
+        self.socket = socket
+
+    def hears(self, timeout_s=DEADLINE_S):
+        """The lines of the next datagram."""
+        self.socket.settimeout(timeout_s)
+        return self.socket.recv(4096).decode().splitlines()
+
+
+@pytest.fixture
+def manager(directory, monkeypatch):
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as s:
+        s.bind(str(directory / "notify"))
+        monkeypatch.setenv("NOTIFY_SOCKET", str(directory / "notify"))
+        monkeypatch.setenv("WATCHDOG_USEC", "400000")
+        yield Manager(s)
+
+
+def test_the_manager_hears_ready_status_and_the_watchdog(directory, manager):
+    with Daemon(directory, f"a={LOG}", f"b={LOG}") as d:
+        assert manager.hears() == ["READY=1", "WATCHDOG=1", "STATUS=watching 2 targets"]
+        for _ in range(3):
+            assert manager.hears() == ["WATCHDOG=1", "STATUS=watching 2 targets"]
+        d.ask(pb.Request(remove_target=pb.RemoveTargetRequest(name="a")))
+        wait_for(lambda: manager.hears() == ["WATCHDOG=1", "STATUS=watching 1 target"], "the new status")
+        d.stop()
+        wait_for(lambda: manager.hears() == ["STOPPING=1"], "its end")
+
+
+def test_a_loop_that_hangs_is_silent(directory, manager):
+    with Daemon(directory) as d:
+        manager.hears()
+        d.process.send_signal(signal.SIGSTOP)
+        try:
+            with pytest.raises(TimeoutError):
+                for _ in range(100):        # those that were sent before it stopped
+                    manager.hears(timeout_s=2)
+        finally:
+            d.process.send_signal(signal.SIGCONT)
+        assert "WATCHDOG=1" in manager.hears()
+
+
+def test_a_manager_that_cannot_be_told_is_no_error(directory, monkeypatch):
+    for name in ("/nonexistent/notify", "relative", "@", "/" + "x" * 300):
+        monkeypatch.setenv("NOTIFY_SOCKET", name)
+        with Daemon(directory) as d:
+            assert d.status().daemon.targets == [] and "cannot be told" in d.log.read_text()
+
+
+def unit(name):
+    return (ROOT / "scripts" / "install" / f"{name}.service.in").read_text().replace("@PREFIX@/bin/heapwatchd", "/bin/true") \
+        .replace("@PREFIX@/bin/heapwatch", "/bin/true")
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze, of Debian's systemd")
+@pytest.mark.parametrize("name", UNITS)
+def test_units_allow_little(directory, name):
+    """systemd's own judgement of the sandbox: at most 2.0 of 10."""
+    path = directory / f"{name}.service"
+    path.write_text(unit(name))
+    done = subprocess.run(["systemd-analyze", "security", "--offline=yes", "--no-pager", path], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=DEADLINE_S)
+    found = re.search(r"Overall exposure level for \S+: ([0-9.]+)", done.stdout)
+    assert found, done
+    assert float(found[1]) <= 2.0, done.stdout
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=DEADLINE_S)
+    assert f"{name}.service" not in done.stdout, done.stdout
+
+
+def test_the_unit_counts_on_the_watchdog():
+    text = unit("heapwatchd")
+    for line in ("Type=notify", "WatchdogSec=", "LimitNOFILE=", "RuntimeDirectory=heapwatch", "HEAPWATCH_DIR=/run/heapwatch"):
+        assert line in text, line
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("setpriv"), reason="needs root, to become another user")
+def test_the_units_user_and_privileges_are_enough(directory, monkeypatch):
+    """As the unit starts it: a user of its own, three capabilities. It reads other users' logs and /proc; requests may not."""
+    words = re.search(r"^AmbientCapabilities=(.*)$", unit("heapwatchd"), re.M)[1].lower().replace("cap_", "+").split()
+    script = directory / "as-service"
+    script.write_text("#!/bin/sh\nexec setpriv --reuid 54321 --regid 54321 --clear-groups --no-new-privs "
+                      f"--inh-caps -all,{','.join(words)} --bounding-set -all,{','.join(words)} "
+                      f"--ambient-caps -all,{','.join(words)} {harness.DAEMON} \"$@\"\n")
+    script.chmod(0o755)
+    private, run = directory / "private", directory / "run"
+    private.mkdir(0o700)
+    run.mkdir(0o700)
+    os.chown(run, 54321, 54321)
+    directory.chmod(0o755)
+    shutil.copy(LOG, private / "a.eventlog")
+    (private / "a.eventlog").chmod(0o600)
+    monkeypatch.setattr(harness, "DAEMON", script)
+    with Daemon(run, f"a={private}/a.eventlog", args=["--allow-source", f"unix-listen:{run}/*"]) as d:
+        d.wait_state("a", "ENDED")
+        assert d.health("a").bytes == LOG.stat().st_size
+        for uri, refused in ((f"{private}/a.eventlog", True), (f"{private}/none", True), (str(LOG), False),
+                             (f"unix-listen:{run}/program.sock", False)):
+            reply = d.ask(pb.Request(add_target=pb.AddTargetRequest(name="x", uri=uri)))[0]
+            assert ("sources.allow" in reply.error) == refused, reply
+            if not refused:
+                d.ask(pb.Request(remove_target=pb.RemoveTargetRequest(name="x")))
+        # root's clients find it where the unit puts it
+        done = client("ctl", "status", env={"HEAPWATCH_DIR": str(run)})
+        assert done.returncode == 0, done.stderr
