@@ -176,6 +176,7 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+        command_standard_descriptors();
         (void)setlocale(LC_CTYPE, "");
         (void)signal(SIGPIPE, SIG_IGN);
         return command_exit("heapwatch", run(argc, argv));

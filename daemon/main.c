@@ -4,11 +4,9 @@
  * heaps do. Built up in order, torn down in reverse.
  */
 #include <event2/event.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "daemon/alerting/alert_actions.h"
 #include "daemon/alerting/outcomes.h"
@@ -280,24 +278,12 @@ static int run(const struct config *config)
         return rules_test(config->rules, config->n_rules);
 }
 
-/* Whoever starts us with one of the first three closed must not find a socket of ours there. */
-static void fill_standard_descriptors(void)
-{
-        int fd;
-
-        do
-                fd = open("/dev/null", O_RDWR);
-        while (fd >= 0 && fd <= STDERR_FILENO);
-        if (fd >= 0)
-                close(fd);
-}
-
 int main(int argc, char **argv)
 {
         struct config config;
         int status = 2;
 
-        fill_standard_descriptors();
+        command_standard_descriptors();
         descriptors_raise();
         signal(SIGPIPE, SIG_IGN);
         switch (config_parse(&config, argc, argv)) {

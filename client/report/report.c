@@ -19,6 +19,7 @@
 #include "client/report/compose.h"
 #include "client/report/embed.h"
 #include "client/report/notes.h"
+#include "client/report/ours.h"
 #include "client/cli/signals.h"
 #include "client/page/assets.h"
 #include "proto/base/clock.h"
@@ -34,7 +35,7 @@ struct reporter {
         struct text_list daemon_args; /* how they are judged: passed on */
         struct report_options options;
         const char *out; /* NULL: made from the first file's name */
-        bool json;
+        bool json, force;
         struct feed *feed;
         struct world *world;
         struct report_notes *notes;
@@ -56,6 +57,8 @@ static const struct option options[] = {
         OPERAND_LIST("LOG...", 1, struct reporter, files, COMPLETE_FILE, NULL),
         OPTION_TEXT("output", 'o', "FILE", struct reporter, out, COMPLETE_FILE,
                     "where to (default: LOG with .html; - is standard output)"),
+        OPTION_FLAG("force", 'f', struct reporter, force,
+                    "write over a file beside the log that is no report of heapwatch"),
         OPTION_FLAG("json", 'j', struct reporter, json, "the data alone, as JSON (docs/WEB.md)"),
         OPTION_NUMBER("bands", 'n', unsigned, struct reporter, options.bands, 0, 100000,
                       "bands drawn at first, the largest (default 15; 0: all)"),
@@ -251,12 +254,27 @@ static int deliver(struct reporter *r)
                 return EXIT_USAGE;
         warn(r);
         status = strcmp(name, "-") ? write_file(r, name) : write_all(r, stdout);
-        if (status < 0)
+        if (status == -EPIPE && !strcmp(name, "-"))
+                status = EXIT_OK; /* its reader has left */
+        else if (status < 0)
                 command_error(&command_report, "cannot write %s: %s", name, strerror(-status));
         else if (strcmp(name, "-") && stat(name, &st) == 0)
                 (void)printf("%s  %s\n", name, hw_bytes_text(text, sizeof(text), (double)st.st_size));
         free(name);
         return status < 0 ? EXIT_USAGE : EXIT_OK;
+}
+
+/* What was not named and is not ours stays: LOG.json beside a log may be anything. */
+static bool may_write(const struct reporter *r)
+{
+        char *name = r->out || r->force ? NULL : out_name(r);
+        bool good = !name || report_may_replace(name);
+
+        if (!good)
+                command_error(&command_report, "%s exists and is no report of heapwatch; give -o FILE, or --force",
+                              name);
+        free(name);
+        return good;
 }
 
 static int report(struct reporter *r)
@@ -267,6 +285,8 @@ static int report(struct reporter *r)
         struct error error;
         int status = EXIT_USAGE;
 
+        if (!may_write(r))
+                return EXIT_USAGE;
         r->world = world_new(&past);
         r->notes = report_notes_new();
         r->terminal = isatty(STDERR_FILENO);

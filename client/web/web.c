@@ -143,7 +143,10 @@ static void announce(struct web *w)
         if (w->token_made)
                 (void)printf("%s?token=%s", place_is_unix(&w->options.place) ? " /" : "", w->options.guard.token);
         (void)printf("\n");
-        (void)fflush(stdout);
+        if (fflush(stdout) == 0)
+                return;
+        command_error(&command_web, "cannot write its address to standard output: %s", strerror(errno));
+        stop(w, EXIT_USAGE);
 }
 
 static bool any_run(const struct web *w)

@@ -185,7 +185,7 @@ void alerting_bytes(struct alerting *a, uint64_t wall_ns)
 void alerting_damage(struct alerting *a, uint64_t lost_bytes)
 {
         look_at_clock(a);
-        alerting_sample_target(a); /* what was before: the counter's starting point */
+        alerting_sample_target(a); /* what was before */
         if (ckd_add(&a->lost_bytes, a->lost_bytes, lost_bytes))
                 a->lost_bytes = UINT64_MAX;
         alerting_sample_target(a);

@@ -335,8 +335,22 @@ void alerting_sample_run(struct alerting *a, uint64_t time_ns)
         push(a, RULE_UNNEEDED, at, unneeded(a, time_ns));
 }
 
+/* Counters of a target begin at 0: what is counted within its first second is an increase, too. */
+static void begin_counters(struct alerting *a)
+{
+        const uint64_t before_ns = sub_sat(a->target_ns, HISTORY_STEP_NS);
+        struct bucket b;
+
+        if (history_newest(&a->gauges[GAUGE(RULE_LOST_BYTES)], a->target_ns, &b))
+                return;
+        push(a, RULE_LOST_BYTES, before_ns, 0);
+        push(a, RULE_RESTARTS, before_ns, 0);
+        push(a, RULE_CRASHES, before_ns, 0);
+}
+
 void alerting_sample_target(struct alerting *a)
 {
+        begin_counters(a);
         push(a, RULE_LOST_BYTES, a->target_ns, (double)a->lost_bytes);
         push(a, RULE_RESTARTS, a->target_ns, (double)a->restarts);
         push(a, RULE_CRASHES, a->target_ns, (double)a->crashes);

@@ -15,12 +15,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
 
 #include "proto/base/ckd.h"
 #include "proto/base/clock.h"
 #include "daemon/target/pipeline_internal.h"
 
 #define LOST_PATIENCE_NS UINT64_C(60000000000) /* a run may be lost for so long before its alerts end */
+#define FULL_BYTES       65536u                /* left of a disk: a program's next buffer does not fit */
 
 void pipeline_forget_end(struct pipeline *p)
 {
@@ -56,6 +58,15 @@ static void look_once(struct pipeline *p, const struct run *run)
                 (void)process_watch_look(&p->process, run->pid, run->start_wall_ns, clock_wall_ns(), &sample);
 }
 
+/* A log that could not be finished says nothing about its program's end. */
+static bool disk_is_full(const struct pipeline *p)
+{
+        struct statvfs disk;
+
+        return p->live && p->uri.kind == SOURCE_FILE && statvfs(p->uri.path, &disk) == 0 &&
+               (uint64_t)disk.f_bavail * disk.f_frsize < FULL_BYTES;
+}
+
 Hw__Target__State pipeline_state_at_end(struct pipeline *p, const char *why, char *detail, size_t size)
 {
         const struct run *run = model_run(p->model);
@@ -70,6 +81,11 @@ Hw__Target__State pipeline_state_at_end(struct pipeline *p, const char *why, cha
         }
         if (p->live && seen && process_watch_alive(&p->process, run->pid, run->start_wall_ns)) {
                 snprintf(detail, size, "%s; its process %" PRIu32 " is still there", why, run->pid);
+                return HW__TARGET__STATE__STATE_LOST;
+        }
+        if (!p->ended.oom_killed && disk_is_full(p)) {
+                snprintf(detail, size, "%s; the disk that its log is on is full: how the program ended is not known",
+                         why);
                 return HW__TARGET__STATE__STATE_LOST;
         }
         if (p->live && !seen && source_may_break(p)) {
@@ -107,6 +123,8 @@ void pipeline_lost_process_gone(struct pipeline *p)
 
         pipeline_give_up_lost(p);
         p->ended.oom_killed = process_watch_oom_killed(&p->process);
+        if (!p->ended.oom_killed && disk_is_full(p))
+                return;
         snprintf(detail, sizeof(detail), "process %" PRIu32 " is gone, and its log has no end marker%s",
                  model_run(p->model)->pid, p->ended.oom_killed ? "; its control group ran out of memory" : "");
         change_end(p, HW__TARGET__STATE__STATE_CRASHED, detail);

@@ -3,6 +3,7 @@
 #include "proto/cli/command.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -92,4 +93,13 @@ int command_exit(const char *program, int status)
         (void)fprintf(stderr, "%s: cannot write to standard output%s%s\n", program, errno ? ": " : "",
                       errno ? strerror(errno) : "");
         return EXIT_USAGE;
+}
+
+void command_standard_descriptors(void)
+{
+        for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+                if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+                        (void)open("/dev/null",
+                                   fd == STDERR_FILENO ? O_WRONLY : O_RDONLY); /* the lowest that is free */
+        }
 }

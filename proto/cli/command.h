@@ -63,6 +63,12 @@ void command_error(const struct command *c, const char *format, ...) __attribute
 int command_main(const struct command *c, int argc, char **argv);
 
 /*
+ * First of all: whoever started us with one of the first three descriptors closed must not find a file or a socket of
+ * ours there. What is written to a standard output that was closed fails.
+ */
+void command_standard_descriptors(void);
+
+/*
  * The exit status of a program that ends with `status`: what is still buffered for standard output is written first. A
  * program that could not write what it found has failed, and says so unless it failed before; that the reader of a pipe
  * has left is no failure.

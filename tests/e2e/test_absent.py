@@ -153,20 +153,6 @@ def test_history_is_exact(directory):
         assert any(int(last) > 10 ** 7 for last in lasts), "numbers that six digits could not tell apart"
 
 
-@pytest.mark.parametrize("command", [
-    [CLIENT, "--help"], [CLIENT, "help", "top"], [CLIENT, "version"], [CLIENT, "completion", "bash"], [DAEMON, "--help"],
-    [DAEMON, "--print-config"], [DAEMON, "--list-rules"], [CLIENT, "rules", "list"], [CLIENT, "pipe", "--format", "csv", LOG],
-    [CLIENT, "pipe", "--format", "json", LOG], [CLIENT, "summary", LOG], [CLIENT, "trend", LOG], [CLIENT, "check", LOG],
-    [CLIENT, "events", LOG], [CLIENT, "convert", LOG, "--to", "hp"], [CLIENT, "top", "--once", LOG], [CLIENT, "alerts", LOG],
-    [CLIENT, "doctor", LOG]])
-def test_a_full_disk_is_an_error(command):
-    with open("/dev/full", "wb") as full:
-        done = subprocess.run(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
-                              timeout=DEADLINE_S)
-    assert done.returncode == 2, done.stderr
-    assert done.stderr.count(b"\n") == 1 and (b"No space left" in done.stderr or b"cannot write" in done.stderr)
-
-
 def test_ctl_on_a_full_disk(directory):
     with Daemon(directory, f"a={LOG}") as d, open("/dev/full", "wb") as full:
         done = subprocess.run([CLIENT, "ctl", "--connect", d.publish, "status"], stdout=full, stderr=subprocess.PIPE,

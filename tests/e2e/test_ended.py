@@ -150,3 +150,23 @@ def test_a_connection_that_breaks_is_no_crash(directory):
         alerts = [a.rule for u in d.snapshot("t").get("alerts", []) for a in u.alerts.alerts]
         assert "crashed" not in alerts
         assert d.snapshot("t")["heap"][0].heap.live_bytes > 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to mount a small disk")
+def test_a_full_disk_is_no_crash(directory, programs):
+    """The log stops in the middle, however the program ends: nobody knows, and nobody says crashed."""
+    disk = directory / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=128k", "none", disk], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("no disk can be mounted here")
+    try:
+        with Daemon(directory, f"t={disk}/s.eventlog") as d, \
+                running(programs["steady"], "600", "+RTS", "-l", "-hT", "-i0.01", f"-ol{disk}/s.eventlog",
+                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as program:
+            wait_for(lambda: os.statvfs(disk).f_bavail == 0, "a full disk")
+            d.wait_state("t", "RUNNING", "LOST")
+            program.terminate()
+            assert "is full" in d.wait_state("t", "LOST").detail
+            assert not any(a.rule == "crashed" for u in d.snapshot("t").get("alerts", []) for a in u.alerts.alerts)
+    finally:
+        subprocess.run(["umount", "-l", disk], check=True)

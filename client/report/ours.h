@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ours.h - whether a file is a report that heapwatch wrote: only such are written over without being asked to. */
+#ifndef HW_CLIENT_REPORT_OURS_H
+#define HW_CLIENT_REPORT_OURS_H
+
+#include <stdbool.h>
+
+/* True also when there is no such file. */
+bool report_may_replace(const char *path);
+
+#endif

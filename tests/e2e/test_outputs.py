@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Where commands write: a full disk, a closed output, a reader that leaves, a file that is somebody else's."""
+import os
+import subprocess
+
+import pytest
+
+from harness import CLIENT, DAEMON, DEADLINE_S, LOGS, client, piped
+
+LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
+SMALL = sorted(p for p in LOGS.glob("*/run.eventlog") if p.stat().st_size < 100_000)
+
+# Each command with arguments with which it writes to its standard output without a daemon. None: it has nothing to write
+# there, or runs until it is ended.
+COMMANDS = {
+    "run": None,            # standard output is the program's
+    "ctl": None,            # asks daemons: test_ctl_on_a_full_disk
+    "replay": None,         # writes where --to says
+    "notify": None,         # a service
+    "attach": None, "ps": None, "agent": None, "record": None, "export": None, "keys": None,
+    "top": ["--once", LOG], "pipe": ["--format", "csv", LOG], "alerts": [LOG], "check": [LOG], "rules": ["list"],
+    "doctor": [LOG], "summary": [LOG], "trend": [LOG], "web": ["--listen", "127.0.0.1:0", LOG],
+    "report": ["--json", "-o", "-", LOG], "events": [LOG], "convert": [LOG, "--to", "hp"], "completion": ["bash"],
+    "help": ["top"], "version": [],
+}
+WRITING = [name for name, args in COMMANDS.items() if args is not None]
+
+
+def listed():
+    lines = client("--complete", "").stdout.decode().splitlines()
+    return {line.split("\t")[0] for line in lines} - {"--help", "--version"}
+
+
+def test_every_command_is_tried_here():
+    assert listed() <= set(COMMANDS), "say in COMMANDS with which arguments the new command writes, or why it does not"
+
+
+def run(command, args, **kwargs):
+    return subprocess.run([CLIENT, command, *map(str, args)], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                          timeout=DEADLINE_S, **kwargs)
+
+
+@pytest.mark.parametrize("command", WRITING)
+def test_a_full_disk_ends_with_2(command):
+    with open("/dev/full", "wb") as full:
+        done = run(command, COMMANDS[command], stdout=full)
+    assert done.returncode == 2 and done.stderr.count(b"\n") == 1, done
+    assert b"No space left" in done.stderr or b"cannot write" in done.stderr
+
+
+@pytest.mark.parametrize("command", WRITING)
+def test_a_closed_output_ends_with_2(command):
+    done = subprocess.run(["sh", "-c", 'exec "$@" >&-', "sh", CLIENT, command, *map(str, COMMANDS[command])],
+                          stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, timeout=DEADLINE_S)
+    assert done.returncode == 2 and done.stderr.count(b"\n") == 1, done
+
+
+@pytest.mark.parametrize("command", [c for c in WRITING if c != "web"])
+def test_a_reader_that_has_left_is_quiet(command):
+    """No message, no signal: the status is what it would have been."""
+    usual = run(command, COMMANDS[command], stdout=subprocess.DEVNULL).returncode
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = run(command, COMMANDS[command], stdout=writer)
+    os.close(writer)
+    assert done.stderr == b"" and done.returncode == usual, done
+
+
+@pytest.mark.parametrize("option", ["--help", "--version", "--print-config", "--list-rules"])
+def test_the_daemon_notices_too(option):
+    for redirect in (">/dev/full", ">&-"):
+        done = subprocess.run(f"exec '{DAEMON}' {option} {redirect}", shell=True, stdin=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, timeout=DEADLINE_S)
+        assert done.returncode == 2 and done.stderr.count(b"\n") == 1, (redirect, done)
+
+
+@pytest.mark.parametrize("ending, option", [(".html", []), (".json", ["--json"])])
+def test_a_report_replaces_reports_only(directory, ending, option):
+    log, beside = directory / "run.eventlog", directory / f"run{ending}"
+    log.write_bytes(LOG.read_bytes())
+    beside.write_text("precious")
+    done = client("report", *option, log)
+    assert done.returncode == 2 and b"--force" in done.stderr and b"-o FILE" in done.stderr
+    assert beside.read_text() == "precious"
+    assert client("report", *option, log, "-o", directory / "other").returncode == 0
+    assert client("report", *option, "--force", log).returncode == 0
+    first = beside.read_bytes()
+    assert first != b"precious"
+    assert client("report", *option, log).returncode == 0 and beside.read_bytes() != first, "its own is written again"
+
+
+@pytest.mark.parametrize("log", SMALL[::4], ids=lambda p: p.parent.name)
+def test_check_fails_a_log_that_lost_bytes(directory, log):
+    """However short the run is, and wherever the bytes are lost."""
+    whole, damaged = log.read_bytes(), directory / "damaged.eventlog"
+    for at in range(len(whole) // 5, len(whole) * 9 // 10, len(whole) // 4):
+        damaged.write_bytes(whole[:at] + bytes(120) + whole[at + 120:])
+        done = client("check", damaged)
+        if done.returncode == 2:        # its header
+            continue
+        health = [u["health"] for u in piped(damaged) if "health" in u][-1]
+        if int(health["lostBytes"]) > 0:
+            assert done.returncode == 1 and b"stream-damaged" in done.stdout, (at, health["lostBytes"], done.stdout)
