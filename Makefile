@@ -359,6 +359,14 @@ fuzz: $(BUILD)/bench/make_census_log
 	$(Q)BUILD='$(BUILD)' FUZZ_S='$(FUZZ_S)' scripts/fuzz $(FUZZERS)
 .PHONY: fuzz
 
+# The long form of tests/attack, then random faults for ATTACK_S seconds, from ATTACK_SEED if it is given.
+ATTACK_S ?= 480
+#: attack      what once broke it, and random faults for ATTACK_S seconds; MODE=asan for the sanitizers
+attack: all
+	$(Q)HEAPWATCH_BUILD='$(O)' HEAPWATCH_ATTACK=full /usr/bin/python3 -m pytest -q -p no:cacheprovider tests/attack
+	$(Q)HEAPWATCH_BUILD='$(O)' ATTACK_S='$(ATTACK_S)' tests/attack/soak.py
+.PHONY: attack
+
 # Is the verdict right? Golden timelines, then scores on labelled series; LEAKLAB='--ok 100 --leak 60' for more of them.
 LEAKLAB ?= --ok 20 --leak 12 --seed 2026 --jobs 1
 #: leaklab     score the leak verdict against the benchmark

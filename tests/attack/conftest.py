@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: BSD-3-Clause
+import common  # noqa: F401: the path to the harness
+import pytest
+from harness import private_directory
+
+
+@pytest.fixture
+def directory():
+    with private_directory() as path:
+        yield path
