@@ -17,6 +17,8 @@ COMMANDS = {
     "ctl": None,            # asks daemons: test_ctl_on_a_full_disk
     "replay": None,         # writes where --to says
     "notify": None,         # a service
+    "recordings": None,     # asks daemons
+    "dump": None,           # writes into a file that is named
     "attach": None, "ps": None, "agent": None, "record": None, "export": None, "keys": None,
     "top": ["--once", LOG], "pipe": ["--format", "csv", LOG], "alerts": [LOG], "check": [LOG], "rules": ["list"],
     "doctor": [LOG], "summary": [LOG], "trend": [LOG], "web": ["--listen", "127.0.0.1:0", LOG],
