@@ -95,7 +95,7 @@ endif
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_OBJ    := $(call objects,$(LIB_SRC)) $(OBJ)/heapwatch.pb-c.o
 DAEMON_OBJ := $(call objects,$(DAEMON_SRC))
-CLIENT_OBJ := $(call objects,$(CLIENT_SRC)) $(OBJ)/client/page/assets_page.o
+CLIENT_OBJ := $(call objects,$(CLIENT_SRC) agent/symbols.c) $(OBJ)/client/page/assets_page.o
 AGENT_OBJ  := $(patsubst %.c,$(OBJ)/inside/%.o,proto/base/error.c $(AGENT_SRC) $(AGENT_ACTS))
 UNIT_BIN   := $(patsubst tests/unit/%.c,$(O)/unit/%,$(UNIT_SRC))
 
@@ -214,7 +214,7 @@ $(MAN): $(O)/man/%: docs/man/% scripts/man $(PROGRAMS)
 	$(Q)scripts/man $< $(O) > $@
 
 # Unit tests: one program per file, linked with every room of both programs.
-$(O)/libunit.a: $(DAEMON_OBJ) $(filter-out $(DAEMON_OBJ),$(CLIENT_OBJ)) $(call objects,$(AGENT_SRC))
+$(O)/libunit.a: $(DAEMON_OBJ) $(filter-out $(DAEMON_OBJ),$(CLIENT_OBJ)) $(filter-out $(CLIENT_OBJ),$(call objects,$(AGENT_SRC)))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 
 $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libinternal.a

@@ -54,7 +54,7 @@ static struct {
         bool begun;  /* threads run */
         bool ending; /* onExitHook was called */
         _Atomic bool child;
-        char own_words[256]; /* of options: the runtime keeps the pointer */
+        char own_words[300]; /* of options: the runtime keeps the pointer */
 } a;
 
 /* ------------------------------------------------------- the program's options */
@@ -80,6 +80,7 @@ static void look_at_options(void)
         *o = (struct own_options){ 0 };
         if (rts.rtsConfig.address && rts.rtsConfig.size == sizeof(struct rts_config))
                 options_of_words(o, ((const struct rts_config *)rts.rtsConfig.address)->word[CONFIG_OPTIONS]);
+        options_of_words(o, a.setup.settings.options);
         options_of_words(o, getenv("GHCRTS"));
         if (arguments)
                 options_of_arguments(o, arguments, read_arguments(arguments, ARGUMENTS_MAX));
@@ -107,7 +108,8 @@ static void read_own_options(void)
         uint32_t ignore = RTS_OPTIONS_IGNORE_ALL;
 
         memcpy(&config, rts.defaultRtsConfig.address, sizeof(config));
-        snprintf(a.own_words, sizeof(a.own_words), "-l-a%s", a.setup.settings.classes);
+        snprintf(a.own_words, sizeof(a.own_words), "%s%s %s", runtime_kind.log ? "-l-a" : "",
+                 runtime_kind.log ? a.setup.settings.classes : "", a.setup.settings.options);
         config.word[CONFIG_OPTIONS] = a.own_words;
         memcpy(&config.word[CONFIG_OPTIONS_ENABLED], &ignore, sizeof(ignore)); /* neither GHCRTS nor arguments now */
         ((void (*)(int *, char **, struct rts_config))(uintptr_t)rts.setupRtsFlags.address)(&argc, argv, config);
@@ -125,6 +127,8 @@ static void on_defaults(void)
                 return;
         if (!runtime_kind.log) {
                 synthetic_begin(a.setup.version, runtime_kind.threaded);
+                if (a.setup.settings.options[0])
+                        read_own_options();
                 return;
         }
         if (a.setup.program.log && rts.FileEventLogWriter.address)

@@ -75,6 +75,8 @@ static bool take(struct agent_settings *s, const char *key, const char *value)
                 return take_bool(value, &s->off);
         if (!strcmp(key, "classes"))
                 return take_classes(value, s->classes, sizeof(s->classes));
+        if (!strcmp(key, "rts"))
+                return take_text(value, s->options, sizeof(s->options));
         if (!strcmp(key, "heap"))
                 return take_heap(value, &s->heap);
         if (!strcmp(key, "interval"))
@@ -98,7 +100,7 @@ static bool take(struct agent_settings *s, const char *key, const char *value)
 
 bool settings_parse(struct agent_settings *s, const char *text, struct error *error)
 {
-        char item[AGENT_PATH_MAX + 32];
+        char item[AGENT_SETTING_BYTES];
 
         while (*text != '\0') {
                 size_t n = strcspn(text, ";");

@@ -31,6 +31,7 @@ struct agent_settings {
         size_t queue_bytes;
         int64_t linger_ns; /* at the end, for a reader that still takes bytes */
         int64_t await_ns;  /* at the end, for the first reader to come */
+        char options[256]; /* of the runtime, read before the program's own; "": none */
 };
 
 void settings_default(struct agent_settings *s);

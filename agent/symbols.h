@@ -26,6 +26,7 @@
         X(rts_shutdown)                                                                                                \
         X(end_init_elapsed)                                                                                            \
         X(rtsSupportsBoundThreads)                                                                                     \
+        X(pending_sync)                                                                                                \
         X(rts_isThreaded)                                                                                              \
         X(prog_name)                                                                                                   \
         X(n_capabilities)                                                                                              \

@@ -1,1 +1,1 @@
-sources := rtsinfo.c inquire.c
+sources := rtsinfo.c inquire.c agent_fit.c

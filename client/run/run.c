@@ -22,6 +22,7 @@
 #include "client/program/inquire.h"
 #include "client/run/daemon.h"
 #include "client/run/flags.h"
+#include "client/run/inside.h"
 #include "client/run/relay.h"
 #include "client/run/session.h"
 #include "heapwatch/text.h"
@@ -32,7 +33,7 @@
 
 struct options {
         const char *name, *heap_profile, *extra;
-        bool no_top, plain, close, no_flush, force;
+        bool no_top, plain, close, no_flush, no_agent, force;
         uint64_t end_hung_ns;   /* UINT64_MAX: never */
         uint64_t resolution_ns; /* 0: not given */
         char **program;
@@ -43,10 +44,12 @@ struct run {
         struct options o;
         char path[4096]; /* of the program */
         struct rtsinfo info;
-        struct flags flags;
+        struct flags flags;   /* by the relay */
+        struct inside inside; /* from inside */
+        bool from_inside;
         struct daemon_link link;
         char directory[320]; /* private, of FIFO, socket and output */
-        char fifo[340], socket[340], output[340];
+        char fifo[340], socket[340], agent[340], output[340];
         int output_fd;
         struct relay *relay;
         char target[DAEMON_NAME_MAX];
@@ -79,7 +82,10 @@ static const struct option options[] = {
         OPTION_TEXT("rts", 0, "\"FLAGS\"", struct options, extra, COMPLETE_NOTHING,
                     "more RTS flags; they win over ours"),
         OPTION_FLAG("no-flush", 0, struct options, no_flush,
-                    "PROGRAM flushes its eventlog itself: set no flush interval"),
+                    "PROGRAM flushes its eventlog itself: do not warn that it comes late"),
+        OPTION_FLAG(
+                "no-agent", 0, struct options, no_agent,
+                "do not watch PROGRAM from inside: lead its eventlog here by GHCRTS, which what it starts inherits"),
         OPTION_SECONDS("end-hung", 0, "SECONDS", struct options, end_hung_ns, 0, UINT64_C(86400000000000),
                        "end PROGRAM when it hangs for so long: each thread waits for another one, as the flush "
                        "interval can cause at exit"),
@@ -148,6 +154,7 @@ static bool make_directory(struct run *r)
         }
         snprintf(r->fifo, sizeof(r->fifo), "%s/log", r->directory);
         snprintf(r->socket, sizeof(r->socket), "%s/relay", r->directory);
+        snprintf(r->agent, sizeof(r->agent), "%s/agent", r->directory);
         snprintf(r->output, sizeof(r->output), "%s/output", r->directory);
         return true;
 }
@@ -162,7 +169,7 @@ static bool compose(struct run *r)
                 .extra = r->o.extra,
                 .arguments = r->o.program + 1,
                 .heap_profile = r->o.heap_profile,
-                .flush = !r->o.no_flush,
+                .flush = false, /* the interval can hang a program at exit: only the user may ask for it, by --rts */
                 .accepts = ask_program,
                 .ctx = r->path,
         };
@@ -211,11 +218,11 @@ static bool connect_daemon(struct run *r)
 
         if (!daemon_ensure(&r->link, &started, &error))
                 return refuse(r, error.text);
-        if ((e = relay_open(&r->relay, r->fifo, r->socket)) < 0) {
+        if (!r->from_inside && (e = relay_open(&r->relay, r->fifo, r->socket)) < 0) {
                 error_set(&error, "cannot open the relay in %s: %s", r->directory, strerror(-e));
                 return refuse(r, error.text);
         }
-        snprintf(uri, sizeof(uri), "unix:%s", r->socket);
+        snprintf(uri, sizeof(uri), "unix:%s", r->from_inside ? r->agent : r->socket);
         default_name(r, name);
         r->watched = daemon_add(&r->link, r->o.name != NULL ? r->o.name : name, r->o.name != NULL, uri,
                                 r->o.resolution_ns, r->target, &error);
@@ -248,11 +255,19 @@ static bool prepare(struct run *r)
                 command_error(&command_run, "there is no executable program %s", r->o.program[0]);
                 return false;
         }
-        if (inquire(r->path, &r->info, &error) != INQUIRY_OK)
-                return refuse(r, error.text);
         if (!daemon_link_init(&r->link, &error))
                 return refuse(r, error.text);
-        if (!make_directory(r) || !compose(r))
+        if (!make_directory(r))
+                return false;
+        if (!r->o.no_agent) {
+                r->from_inside = inside_plan(&r->inside, r->path, r->agent, r->o.heap_profile, r->o.extra, &error);
+                if (r->from_inside)
+                        return connect_daemon(r);
+                command_error(&command_run, "%s is not watched from inside: %s", r->o.program[0], error.text);
+        }
+        if (inquire(r->path, &r->info, &error) != INQUIRY_OK)
+                return refuse(r, error.text);
+        if (!compose(r))
                 return false;
         if (r->flags.ghcrts == NULL)
                 return true; /* forced */
@@ -304,7 +319,7 @@ static void say_count(const char *one, const char *many, uint64_t count)
 static void sum_up(const struct run *r, const struct session_result *result)
 {
         struct run_facts facts = { .verdict = "" };
-        struct relay_stats relay = relay_stats(r->relay);
+        struct relay_stats relay = r->relay ? relay_stats(r->relay) : (struct relay_stats){ .bytes = UNKNOWN_U64 };
         char status[64], took[HW_NUMBER_MAX], label[256];
 
         say_status(result, status, sizeof(status));
@@ -325,6 +340,10 @@ static void sum_up(const struct run *r, const struct session_result *result)
                         say_bytes("damaged and skipped:", facts.lost_bytes);
         }
         say_bytes("eventlog", relay.bytes);
+        if (r->from_inside && !inside_claimed(r->agent))
+                fputs(r->inside.wrapper ? "; no GHC-compiled program was found below it, so nothing was watched"
+                                        : "; it could not be watched from inside (--no-agent is another way)",
+                      stderr);
         if (relay.left_out_bytes > 0)
                 say_bytes("not delivered, for no daemon took it:", relay.left_out_bytes);
         fputs("\n", stderr);
@@ -355,6 +374,8 @@ static void release(struct run *r)
         relay_close(&r->relay);
         if (r->output_fd >= 0)
                 (void)close(r->output_fd);
+        if (r->from_inside)
+                inside_clean(r->agent);
         if (r->directory[0] != '\0')
                 (void)rmdir(r->directory); /* stays when the program's output is in it */
         flags_done(&r->flags);
@@ -366,7 +387,7 @@ static int start(struct run *r)
         char uri[360];
         struct session_result result;
 
-        snprintf(uri, sizeof(uri), "unix:%s", r->socket);
+        snprintf(uri, sizeof(uri), "unix:%s", r->from_inside ? r->agent : r->socket);
         if (screen) {
                 r->output_fd = open(r->output, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
                 if (r->output_fd < 0) {
@@ -378,6 +399,8 @@ static int start(struct run *r)
                 .path = r->path,
                 .argv = r->o.program,
                 .ghcrts = r->flags.ghcrts,
+                .inside = r->from_inside ? &r->inside : NULL,
+                .socket = r->agent,
                 .target = r->target,
                 .uri = uri,
                 .resolution_ns = r->o.resolution_ns,
@@ -420,9 +443,10 @@ const struct command command_run = {
         .name = "run",
         .summary = "run a program and watch its heap live",
         .usage = (const char *const[]){ "[OPTION]... [--] PROGRAM [ARGUMENT]...", NULL },
-        .about = "Runs a GHC-compiled program and watches its heap while it runs. PROGRAM is asked what its runtime "
-                 "system can do, its eventlog is led to the daemon (started when none runs), and `heapwatch top` "
-                 "shows it. PROGRAM's own RTS flags are kept. If the daemon dies, PROGRAM goes on unharmed.",
+        .about = "Runs a GHC-compiled program, or a shell or script that runs one, and watches its heap from inside: "
+                 "the agent (docs/AGENT.md) makes its eventlog, the daemon (started when none runs) reads it, and "
+                 "`heapwatch top` shows it. PROGRAM needs no flag, its own RTS flags are kept, and what it starts is "
+                 "not touched. If the daemon dies, PROGRAM goes on unharmed.",
         .options = options,
         .notes = "Without --no-top, PROGRAM's output goes to a file, which is named at the end. When PROGRAM has "
                  "ended, its target "
@@ -430,7 +454,7 @@ const struct command command_run = {
         .status = "PROGRAM's; 128 + N after signal N; 2 when it was not started.",
         .examples =
                 (const char *const[]){
-                        "ghc -rtsopts -threaded -eventlog Main.hs",
+                        "ghc -threaded Main.hs",
                         "heapwatch run -- ./Main --port 8080",
                         NULL,
                 },

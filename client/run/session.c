@@ -33,6 +33,7 @@
 #define TICK_MS         500
 #define KILL_AFTER_MS   5000 /* from SIGTERM to SIGKILL for a hung program */
 #define READD_MS        1000
+#define LATE_MS         1000 /* from the start: a program that comes later is new to the daemon */
 #define NOTICES_WAIT_MS 1000 /* for somebody to read the last notices */
 #define FINISH_MS       3000 /* for the daemon to take the last bytes */
 
@@ -43,6 +44,8 @@ struct session {
         struct sigaction old_pipe;    /* SIGPIPE is ignored here, not in what is started */
         pid_t program, screen, adder; /* 0: not running */
         bool lost_told, hung_told, termed;
+        bool claimed; /* with `inside`: the agent is there */
+        bool gone;    /* with `inside`: the daemon went, and does not have the target again yet */
         uint64_t started_ms, readd_ms, term_ms;
         struct hung hung;
         bool moved; /* bytes since the last tick */
@@ -99,7 +102,7 @@ static _Noreturn void become_program(const struct session *s, int report)
         }
         if ((!o->screen ||
              (null >= 0 && dup2(null, 0) >= 0 && dup2(o->output_fd, 1) >= 0 && dup2(o->output_fd, 2) >= 0)) &&
-            setenv("GHCRTS", o->ghcrts, 1) == 0)
+            (o->inside ? inside_enter(o->inside) : setenv("GHCRTS", o->ghcrts, 1) == 0))
                 execv(o->path, o->argv);
         int error = errno;
         ssize_t n = write(report, &error, sizeof(error));
@@ -154,6 +157,8 @@ static void start_adder(struct session *s)
         s->adder = fork();
         if (s->adder == 0) {
                 restore_signals(s);
+                if (s->o->inside)
+                        daemon_remove(s->o->link, s->o->target); /* it may be there, and waiting for its next attempt */
                 _exit(daemon_add(s->o->link, s->o->target, true, s->o->uri, s->o->resolution_ns, name, NULL) ? 0 : 1);
         }
         if (s->adder < 0)
@@ -174,6 +179,7 @@ static void reap(struct session *s)
                         s->screen = 0;
                 } else if (pid == s->adder) {
                         s->adder = 0;
+                        s->gone &= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
                 }
         }
 }
@@ -202,6 +208,35 @@ static void on_signals(struct session *s)
         }
 }
 
+static const char lost_words[] =
+        "the daemon is gone; the program goes on unharmed, unwatched until heapwatchd is "
+        "started again";
+static const char back_words[] = "the daemon is back; the program is watched again";
+
+/*
+ * From inside, the daemon reads the agent's socket by itself. A wrapper may take long until its program is there: the
+ * daemon's pauses between attempts have grown by then, so it is given the target afresh.
+ */
+static void watch_inside(struct session *s, uint64_t now)
+{
+        bool there = daemon_reachable(s->o->link);
+
+        if (!s->claimed && inside_claimed(s->o->socket)) {
+                s->claimed = true;
+                s->gone |= now - s->started_ms > LATE_MS;
+        }
+        if (!there) {
+                s->gone = true;
+                if (!s->lost_told)
+                        s->lost_told = tell(s, lost_words);
+        } else if (s->gone && s->adder == 0 && now - s->readd_ms >= READD_MS) {
+                s->readd_ms = now;
+                start_adder(s);
+        } else if (!s->gone && s->lost_told) {
+                s->lost_told = !tell(s, back_words);
+        }
+}
+
 /* The daemon took its end of the socket away: say so once, and look for a new one. */
 static void watch_daemon(struct session *s, uint64_t now)
 {
@@ -209,13 +244,11 @@ static void watch_daemon(struct session *s, uint64_t now)
                 return;
         if (relay_connected(s->o->relay)) {
                 if (s->lost_told)
-                        s->lost_told = !tell(s, "the daemon is back; the program is watched again");
+                        s->lost_told = !tell(s, back_words);
                 return;
         }
         if (!s->lost_told)
-                s->lost_told = tell(s,
-                                    "the daemon is gone; the program goes on unharmed, unwatched until heapwatchd "
-                                    "is started again");
+                s->lost_told = tell(s, lost_words);
         if (s->adder == 0 && now - s->readd_ms >= READD_MS && daemon_reachable(s->o->link)) {
                 s->readd_ms = now;
                 start_adder(s);
@@ -268,7 +301,8 @@ static bool going_on(const struct session *s)
 static void program_ended(struct session *s)
 {
         daemon_end(s->o->link, s->o->target, s->result.wait_status);
-        relay_finish(s->o->relay, FINISH_MS);
+        if (s->o->relay)
+                relay_finish(s->o->relay, FINISH_MS);
         if (s->screen > 0 && (s->o->close_screen || s->o->plain)) {
                 (void)poll(NULL, 0, 1200); /* one more picture: top draws once a second */
                 (void)kill(s->screen, SIGTERM);
@@ -280,14 +314,18 @@ static void turn(struct session *s)
         struct pollfd fds[RELAY_POLLFDS + 2];
         bool ran = s->program > 0, had_screen = s->screen > 0;
 
-        relay_pollfds(s->o->relay, fds);
+        if (s->o->relay)
+                relay_pollfds(s->o->relay, fds);
+        else
+                for (unsigned i = 0; i < RELAY_POLLFDS; i++)
+                        fds[i] = (struct pollfd){ .fd = -1 };
         fds[RELAY_POLLFDS] = (struct pollfd){ s->signals, POLLIN, 0 };
         fds[RELAY_POLLFDS + 1] = notices_pollfd(&s->notices);
         if (poll(fds, RELAY_POLLFDS + 2, TICK_MS) < 0)
                 return; /* EINTR */
         if (fds[RELAY_POLLFDS + 1].revents)
                 notices_write(&s->notices);
-        if (ran)
+        if (ran && s->o->relay)
                 s->moved |= relay_turn(s->o->relay, fds);
         if (fds[RELAY_POLLFDS].revents != 0)
                 on_signals(s);
@@ -312,7 +350,10 @@ static void loop(struct session *s)
                 if (s->program == 0 || now - tick < TICK_MS)
                         continue;
                 tick = now;
-                watch_daemon(s, now);
+                if (s->o->relay)
+                        watch_daemon(s, now);
+                else
+                        watch_inside(s, now);
                 watch_hung(s, now);
         }
 }

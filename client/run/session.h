@@ -11,21 +11,24 @@
 #include <stdint.h>
 
 #include "client/run/daemon.h"
+#include "client/run/inside.h"
 #include "client/run/relay.h"
 
 struct session_options {
-        const char *path;   /* of the program */
-        char *const *argv;  /* its arguments, argv[0] included */
-        const char *ghcrts; /* its RTS flags */
-        const char *target; /* name at the daemon */
+        const char *path;            /* of the program */
+        char *const *argv;           /* its arguments, argv[0] included */
+        const char *ghcrts;          /* its RTS flags; NULL with `inside` */
+        const struct inside *inside; /* how it is watched from inside; NULL: by the relay */
+        const char *socket;          /* with `inside`: the agent's */
+        const char *target;          /* name at the daemon */
         const char *uri;
         uint64_t resolution_ns; /* of its verdicts; 0: the daemon's */
         const struct daemon_link *link;
-        struct relay *relay;
-        bool screen;       /* show heapwatch top; the program's output goes to output_fd */
-        bool plain;        /* as text, not as a full screen */
-        bool close_screen; /* when the program ends, not when the user says so */
-        int output_fd;     /* with screen; else -1 */
+        struct relay *relay; /* NULL with `inside` */
+        bool screen;         /* show heapwatch top; the program's output goes to output_fd */
+        bool plain;          /* as text, not as a full screen */
+        bool close_screen;   /* when the program ends, not when the user says so */
+        int output_fd;       /* with screen; else -1 */
         const char *output_path;
         long long end_hung_ms; /* -1: never */
 };

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, pb, wait_for
+from harness import CLIENT, DEADLINE_S, LOGS, ROOT, Daemon, client, pb, wait_for
 
 @pytest.fixture
 def daemon(tmp_path):
@@ -21,9 +21,11 @@ def daemon(tmp_path):
     d.process.wait()
 
 
-def start(daemon, *arguments, **more):
+def start(daemon, *arguments, relay=True, **more):
+    """By the relay, or from inside."""
     env = {**os.environ, "HEAPWATCH_DIR": str(daemon.directory), **more}
-    return subprocess.Popen([CLIENT, "run", "--no-top", *map(str, arguments)], env=env, text=True,
+    return subprocess.Popen([CLIENT, "run", "--no-top", *(["--no-agent"] if relay else []), *map(str, arguments)],
+                            env=env, text=True,
                             cwd=daemon.directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE)
 
@@ -32,6 +34,12 @@ def finish(process):
     """To its end; its standard input ends now."""
     out, err = process.communicate(timeout=DEADLINE_S)
     return process.returncode, out, err
+
+
+def pid_of(daemon, name):
+    """Of the program that the daemon sees; it may be adding the target just now."""
+    target = daemon.target(name)
+    return target is not None and target.run_info.pid
 
 
 def wait_told(process, text):
@@ -188,6 +196,70 @@ def test_scripts_are_not_started(daemon, tmp_path):
     status, _, err = finish(start(daemon, "--", script))
     assert status == 2 and "not a GHC-compiled program" in err
     assert not (daemon.directory / "started").exists()
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """Programs without any flag."""
+    out = tmp_path_factory.mktemp("bare")
+    for name in ("Serve", "Exits"):
+        subprocess.run(["ghc", "-v0", "-O1", "-threaded", "-outputdir", out / f"{name}.o", "-o", out / name,
+                        f"tests/programs/{name}.hs"], check=True, cwd=ROOT)
+    return out
+
+
+def test_from_inside_nothing_is_needed_of_the_program(daemon, bare):
+    """No flag, no option: bands while it runs, its status, and what it starts sees nothing of it."""
+    run = start(daemon, "--name", "mine", "--rts", "-i0.1", "--", bare / "Serve", relay=False)
+    wait_for(lambda: "census" in daemon.snapshot("mine"), "bands while it runs")
+    assert daemon.target("mine").run_info.ghc_version == "9.0.2"
+    status, out, err = finish(run)
+    assert (status, out) == (0, "") and "mine ended with status 0" in err and "heap census" in err
+    for way, expected in (("status", 3), ("exec", 0), ("exec-self", 0), ("terminate", 128 + signal.SIGTERM)):
+        status, out, err = finish(start(daemon, "--", bare / "Exits", way, relay=False))
+        assert status == expected, (way, err)
+    assert not list(daemon.directory.glob("run-*")) and not list(daemon.directory.glob("*.hp"))
+
+
+def test_from_inside_a_wrapper_is_passed(daemon, bare):
+    run = start(daemon, "--name", "mine", "--", "sh", "-c", f"sleep 1.5; exec {bare / 'Serve'}", relay=False)
+    wait_for(lambda: pid_of(daemon, "mine"),
+             "the program below the shell")
+    assert finish(run)[0] == 0
+    status, out, err = finish(start(daemon, "--", "echo", "hello", relay=False))
+    assert (status, out) == (0, "hello\n") and "no GHC-compiled program was found" in err
+
+
+def test_from_inside_the_daemon_may_go_and_come_back(daemon, bare):
+    run = start(daemon, "--name", "mine", "--", bare / "Serve", relay=False)
+    wait_for(lambda: daemon.target("mine") is not None and daemon.target("mine").run_info.pid, "the running program")
+    pid = daemon.target("mine").run_info.pid
+    daemon.process.kill()
+    daemon.process.wait()
+    wait_told(run, "the daemon is gone")
+    daemon.start()
+    wait_told(run, "the daemon is back")
+    wait_for(lambda: pid_of(daemon, "mine") == pid, "the same program")
+    assert finish(run)[0] == 0
+
+
+def test_from_inside_run_may_be_killed(daemon, bare):
+    """The program goes on, and is watched to its end."""
+    run = start(daemon, "--name", "mine", "--", bare / "Serve", relay=False)
+    wait_for(lambda: daemon.target("mine") is not None and daemon.target("mine").run_info.pid, "the running program")
+    run.kill()
+    run.wait()
+    events = daemon.health("mine").events
+    wait_for(lambda: daemon.health("mine").events > events, "further events")
+    run.stdin.close()
+    daemon.wait_state("mine", "ENDED", "WAITING")
+
+
+def test_from_inside_a_stripped_program_is_said_why(daemon, bare, tmp_path):
+    stripped = tmp_path / "stripped"
+    subprocess.run(["strip", "-o", stripped, bare / "Exits"], check=True)
+    status, _, err = finish(start(daemon, "--", stripped, "print", relay=False))
+    assert status == 2 and "not watched from inside: it is stripped" in err
 
 
 def test_doctor_of_programs(programs):

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * agent_fit.h - whether the agent (docs/AGENT.md) can watch a program, from its
+ * file alone; and where the agent is. Nothing is executed.
+ */
+#ifndef HW_CLIENT_PROGRAM_AGENT_FIT_H
+#define HW_CLIENT_PROGRAM_AGENT_FIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/base/error.h"
+
+struct agent_fit {
+        bool ghc;         /* the file has GHC's runtime in it, or its traces */
+        char version[32]; /* of GHC; "": not known */
+        bool threaded;
+        bool eventlog; /* the runtime can write one */
+        bool stripped;
+        bool fits; /* the agent can do its work */
+};
+
+/* Looks into the program's file. False when it cannot be read. With `error` why it does not fit, one plain sentence. */
+bool agent_fit_look(const char *path, struct agent_fit *ret, struct error *error);
+
+/* The path of libheapwatch-agent.so: beside this program, or in lib beside its bin. False: it is not installed. */
+bool agent_fit_library(char *ret, size_t size);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/run/inside.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "client/program/agent_fit.h"
+
+#define CLASSES "gusp" /* what -l alone gives */
+
+/* The value of the last -iSECONDS among these words; "1" when there is none. */
+static void interval_of(const char *words, char *out, size_t size)
+{
+        snprintf(out, size, "1");
+        while (*(words += strspn(words, " \t\n\r\v\f")) != '\0') {
+                size_t n = strcspn(words, " \t\n\r\v\f");
+                if (n > 2 && n - 2 < size && !strncmp(words, "-i", 2) && isdigit((unsigned char)words[2]))
+                        snprintf(out, size, "%.*s", (int)(n - 2), words + 2);
+                words += n;
+        }
+}
+
+/* The kinds that the agent makes itself; others are the runtime's own, by its option. */
+static bool agents_own(const char *kind)
+{
+        return !kind || !strcmp(kind, "T") || !strcmp(kind, "i") || !strcmp(kind, "none");
+}
+
+static bool plan_settings(struct inside *in, const char *socket, const char *kind, const char *rts, struct error *error)
+{
+        char interval[32], own[64] = "";
+        int n;
+
+        interval_of(rts, interval, sizeof(interval));
+        if (!agents_own(kind))
+                snprintf(own, sizeof(own), "-h%s -i%s ", kind, interval);
+        if (strchr(rts, ';') || strlen(own) + strlen(rts) > 250)
+                return error_set(error, "the flags of --rts are too long, or have a semicolon");
+        n = snprintf(in->settings, sizeof(in->settings),
+                     "socket=%s;once=1;await=3;linger=2;classes=" CLASSES ";interval=%s;heap=%s;rts=%s%s", socket,
+                     interval,
+                     !agents_own(kind) ? "none"
+                     : kind            ? kind
+                                       : "T",
+                     own, rts);
+        return (size_t)n < sizeof(in->settings) || error_set(error, "the path of the socket is too long");
+}
+
+bool inside_plan(struct inside *ret, const char *path, const char *socket, const char *heap_profile, const char *rts,
+                 struct error *error)
+{
+        char library[4096];
+        const char *others = getenv("LD_PRELOAD");
+        struct agent_fit fit;
+
+        if (!agent_fit_library(library, sizeof(library)))
+                return error_set(error, "libheapwatch-agent.so is not beside this program nor in ../lib");
+        if (strpbrk(library, " :"))
+                return error_set(error, "the path %s has a space or a colon, which LD_PRELOAD cannot carry", library);
+        if (!agent_fit_look(path, &fit, error) || (fit.ghc && !fit.fits))
+                return false;
+        ret->wrapper = !fit.ghc;
+        if ((size_t)snprintf(ret->preload, sizeof(ret->preload), "%s%s%s", library, others && *others ? ":" : "",
+                             others ? others : "") >= sizeof(ret->preload))
+                return error_set(error, "LD_PRELOAD is too long");
+        return plan_settings(ret, socket, heap_profile, rts, error);
+}
+
+bool inside_enter(const struct inside *inside)
+{
+        return setenv("LD_PRELOAD", inside->preload, 1) == 0 && setenv("HEAPWATCH_AGENT", inside->settings, 1) == 0;
+}
+
+static const char *beside(const char *socket, const char *tail)
+{
+        static char path[512];
+
+        snprintf(path, sizeof(path), "%s%s", socket, tail);
+        return path;
+}
+
+bool inside_claimed(const char *socket)
+{
+        return access(beside(socket, ".pid"), F_OK) == 0;
+}
+
+void inside_clean(const char *socket)
+{
+        (void)unlink(socket);
+        (void)unlink(beside(socket, ".pid"));
+        (void)unlink(beside(socket, ".hp"));
+}

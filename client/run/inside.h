@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * inside.h - watching a program from inside, by the agent (docs/AGENT.md):
+ * whether that can be done, and the environment that does it.
+ *
+ * A program without GHC's runtime, such as a shell or a wrapper script, hands
+ * the agent on: the first GHC-compiled program below it is watched.
+ */
+#ifndef HW_CLIENT_RUN_INSIDE_H
+#define HW_CLIENT_RUN_INSIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/base/error.h"
+
+struct inside {
+        char preload[4352];  /* value of LD_PRELOAD */
+        char settings[1024]; /* value of HEAPWATCH_AGENT */
+        bool wrapper;        /* the program itself is not GHC-compiled */
+};
+
+/*
+ * The agent for the program at `path`, with its socket at `socket`. `heap_profile` and `rts` are the user's; NULL and
+ * "": none given. False with one plain sentence: it cannot be used.
+ */
+bool inside_plan(struct inside *ret, const char *path, const char *socket, const char *heap_profile, const char *rts,
+                 struct error *error);
+
+/* In the child, before exec. False: no memory. */
+bool inside_enter(const struct inside *inside);
+
+/* Whether a program has taken the socket; also after its end. */
+bool inside_claimed(const char *socket);
+
+/* Removes what programs that were killed left beside the socket, and the claim. */
+void inside_clean(const char *socket);
+
+#endif
