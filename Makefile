@@ -36,7 +36,7 @@ DAEMON_ROOMS := $(addprefix daemon/, loop source model trend rules record publis
                 target control)
 CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \
                 console/draw console/table console/scene console/overview console/views console \
-                metrics page api web report pipe trend ctl rules run doctor replay events convert summary notify \
+                metrics page api web report pipe trend ctl rules run attach doctor replay events convert summary notify \
                 completion recordings)
 
 define read_room

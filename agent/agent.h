@@ -14,9 +14,6 @@
 #define AGENT_BEGUN   1 /* `said` is the socket's path */
 #define AGENT_THERE   2 /* it was there already; the same */
 
-/* In HEAPWATCH_AGENT: loaded only, begun by the function below. */
-#define AGENT_ATTACHING "attach"
-
 /* `settings` as in HEAPWATCH_AGENT. Must be called once at a time, from any thread, with 32 KiB of stack. */
 AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *said, size_t said_size);
 

@@ -314,10 +314,10 @@ __attribute__((constructor)) static void agent_begin(void)
         struct error error = { .text = "" };
         bool asked = text != NULL;
 
-        if (text && !strcmp(text, AGENT_ATTACHING))
-                return;
         if (!symbols_find(a.setup.version, sizeof(a.setup.version)))
                 return; /* not a GHC program: what it starts may be one */
+        if (runtime_up())
+                return; /* attached: it begins with heapwatch_agent_attach */
         bool good = understand(text, &error);
         if (good && a.setup.settings.off) {
                 clean_environment();
@@ -345,6 +345,10 @@ AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *said, size_t
         }
         if (!rts.defaultRtsConfig.address && !symbols_find(a.setup.version, sizeof(a.setup.version))) {
                 snprintf(said, said_size, "the runtime's symbols cannot be found: not a GHC program, or stripped");
+                return AGENT_REFUSED;
+        }
+        if (!runtime_up()) {
+                snprintf(said, said_size, "the program's runtime is just starting, or was never started");
                 return AGENT_REFUSED;
         }
         a.setup.attached = true;

@@ -91,6 +91,8 @@ static bool start_log(void)
                 synthetic_begin(p.setup.version, runtime_kind.threaded);
         else if (!runtime_start_log(p.setup.settings.classes, &p.said))
                 return false;
+        else if (!runtime_kind.recent)
+                synthetic_introduce(p.setup.version, runtime_kind.threaded, runtime_elapsed_ns());
         return true;
 }
 

@@ -85,6 +85,11 @@ bool runtime_logs(void)
         return rts_flag(&rts.eventlog_enabled, false);
 }
 
+uint64_t runtime_elapsed_ns(void)
+{
+        return rts.stat_getElapsedTime.address ? (uint64_t)CALL(int64_t(*)(void), stat_getElapsedTime)() : 0;
+}
+
 /* ------------------------------------------------------ everything stopped */
 
 static void stopped_by_hand(void (*act)(void))
@@ -238,6 +243,25 @@ bool runtime_start_log(const char *classes, struct error *error)
         return error_set(error, "the runtime did not start its eventlog");
 }
 
+static void empty_buffer(struct event_buffer *b)
+{
+        b->position = b->begin;
+        b->marker = NULL;
+}
+
+/* What was flushed has left a block's beginning in each buffer; a log that is started anew begins with its header. */
+static void empty_buffers(void)
+{
+        struct event_buffer *buffers = capability_buffers();
+        uint32_t n = rts.n_capabilities.address ? *(uint32_t *)rts.n_capabilities.address : 1;
+
+        if (!layout_buffers_known(buffers) || !rts.eventBuf.address)
+                return;
+        empty_buffer(rts.eventBuf.address);
+        for (uint32_t i = 0; i < n && buffers[i].capability == i; i++)
+                empty_buffer(&buffers[i]);
+}
+
 /* As the end of endEventLogging, without its flush (see above). */
 void runtime_stop_log(void)
 {
@@ -250,6 +274,7 @@ void runtime_stop_log(void)
         if (rts.event_log_writer.address)
                 *(void **)rts.event_log_writer.address = NULL;
         (void)writer.write(end, sizeof(end));
+        empty_buffers();
 }
 
 /* ------------------------------------------------------------ heap profile */
@@ -271,6 +296,8 @@ static bool profile_flags(uint8_t **ret_flags, struct flags_layout *ret, struct 
         return error_set(error, "the flags of this release of the runtime are not known: no heap profile");
 }
 
+static bool profile_file_ours; /* the runtime's open profile is one that we began */
+
 bool runtime_start_profile(char letter, int64_t interval_ns, struct error *error)
 {
         struct flags_layout layout;
@@ -290,7 +317,11 @@ bool runtime_start_profile(char letter, int64_t interval_ns, struct error *error
                 return false;
         memcpy(flags + layout.heap_profile, &kind, sizeof(kind));
         memcpy(flags + layout.interval, &interval_ns, sizeof(interval_ns));
+        FILE **file = rts.hp_file.address, *before = profile_file_ours ? *file : NULL;
         CALL(void (*)(void), initHeapProfiling)();
+        profile_file_ours = true;
+        if (before && before != *file)
+                (void)fclose(before); /* of a profile of ours that was stopped */
         profile_file_restore();
         if (rts.stopHeapProfTimer.address) /* censuses come from us, by the wall's clock */
                 CALL(void (*)(void), stopHeapProfTimer)();

@@ -34,6 +34,9 @@ extern struct runtime_kind runtime_kind;
 bool runtime_up(void);   /* its start is over */
 bool runtime_logs(void); /* it writes events now */
 
+/* The log's time now; 0: not known. */
+uint64_t runtime_elapsed_ns(void);
+
 /* In the runtime's start, while its flags have their default values: learns their places from these. */
 void runtime_look_at_defaults(void);
 

@@ -202,6 +202,18 @@ void synthetic_begin(const char *version, bool threaded)
         pthread_mutex_unlock(&y.lock);
 }
 
+void synthetic_introduce(const char *version, bool threaded, uint64_t now_ns)
+{
+        pthread_mutex_lock(&y.lock);
+        if (!y.runs && !y.child) {
+                y.zero_ns = thread_now_ns() - (int64_t)now_ns;
+                y.size = 0;
+                put_process(version, threaded);
+                send_block();
+        }
+        pthread_mutex_unlock(&y.lock);
+}
+
 bool synthetic_runs(void)
 {
         bool yes;

@@ -28,6 +28,12 @@ struct gc_details {
 void synthetic_begin(const char *version, bool threaded);
 bool synthetic_runs(void);
 
+/*
+ * What is known of the process, into a log of the runtime's own that began late: before 9.2 it says nothing of it then.
+ * now_ns: the log's time.
+ */
+void synthetic_introduce(const char *version, bool threaded, uint64_t now_ns);
+
 /* A heap profile by 'T' begins: what the runtime prints into the stream becomes censuses. NULL: no memory. */
 FILE *synthetic_profile(int64_t interval_ns);
 

@@ -13,8 +13,12 @@
 
 #define LIBRARY "libheapwatch-agent.so"
 
-static bool has(const void *image, size_t size, const char *text)
+/* Whether `head` directly followed by `tail` is there: so taken apart, the text is not in this program's own file. */
+static bool has(const void *image, size_t size, const char *head, const char *tail)
 {
+        char text[32];
+
+        snprintf(text, sizeof(text), "%s%s", head, tail);
         return memmem(image, size, text, strlen(text)) != NULL;
 }
 
@@ -25,8 +29,8 @@ static void look(const void *image, size_t size, struct agent_fit *f, struct err
         if (!symbols_ghc_version(image, size, f->version, sizeof(f->version)))
                 f->version[0] = '\0';
         f->stripped = !rts.end_init_elapsed.address || !rts.rts_shutdown.address || !rts.setupRtsFlags.address;
-        f->ghc = rts.defaultRtsConfig.address || (has(image, size, "GHCRTS") && has(image, size, "+RTS"));
-        f->threaded = f->stripped ? has(image, size, "rts_thr") : rts.pending_sync.address != NULL;
+        f->ghc = rts.defaultRtsConfig.address || has(image, size, "GHC ", "RTS") || has(image, size, "libHS", "rts");
+        f->threaded = f->stripped ? has(image, size, "rts", "_thr") : rts.pending_sync.address != NULL;
         f->eventlog = rts.startEventLogging.address && rts.TRACE_gc.address;
         if (!f->ghc)
                 (void)error_set(error, "it is not a GHC-compiled program");

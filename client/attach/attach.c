@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* heapwatch attach, heapwatch detach - a program that runs already is watched from inside; and no more. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "client/attach/ask.h"
+#include "client/attach/inject.h"
+#include "client/attach/processes.h"
+#include "client/cli/command.h"
+#include "client/cli/options.h"
+#include "client/run/daemon.h"
+
+struct request {
+        const char *program, *name, *heap_profile, *classes;
+};
+
+static const struct option attach_options[] = {
+        OPERAND_TEXT("PID|NAME", struct request, program, COMPLETE_NOTHING,
+                     "process, or name of a program's file that runs only once"),
+        OPTION_TEXT("name", 0, "NAME", struct request, name, COMPLETE_NOTHING,
+                    "name of the target (default: the file's name)"),
+        OPTION_TEXT("heap-profile", 0, "KIND", struct request, heap_profile, COMPLETE_NOTHING,
+                    "T by closure type, i by info table, or none (default: T)"),
+        OPTION_TEXT("classes", 0, "CLASSES", struct request, classes, COMPLETE_NOTHING,
+                    "of events, as after +RTS -l (default: gu, collections and user events)"),
+        OPTIONS_END,
+};
+
+static const struct option detach_options[] = {
+        OPERAND_TEXT("PID|NAME", struct request, program, COMPLETE_NOTHING, "as given to attach"),
+        OPTION_TEXT("name", 0, "NAME", struct request, name, COMPLETE_NOTHING,
+                    "name of the target, if attach was given one"),
+        OPTIONS_END,
+};
+
+static bool same_user(pid_t pid)
+{
+        char path[64];
+        struct stat st;
+
+        snprintf(path, sizeof(path), "/proc/%ld", (long)pid);
+        return stat(path, &st) == 0 && st.st_uid == geteuid();
+}
+
+/* The library, as the process sees it: in its own file system. */
+static bool library_of(pid_t pid, char *path, size_t size, struct error *error)
+{
+        char there[4200];
+
+        if (!agent_fit_library(path, size))
+                return error_set(error, "libheapwatch-agent.so is not beside this program nor in ../lib");
+        snprintf(there, sizeof(there), "/proc/%ld/root%s", (long)pid, path);
+        return access(there, R_OK) == 0 ||
+               error_set(error,
+                         "it sees other files than we (a container, a chroot), among which %s is not; copy it there",
+                         path);
+}
+
+/* Not in the middle: whoever ends us does it before or after. */
+static bool inject_whole(const struct ghc_process *p, const char *library, const char *settings, int *ret, char *said,
+                         size_t said_size, struct error *error)
+{
+        sigset_t all, old;
+
+        sigfillset(&all);
+        (void)sigprocmask(SIG_SETMASK, &all, &old);
+        bool good = inject(p->pid, p->fit.threaded, library, settings, ret, said, said_size, error);
+        (void)sigprocmask(SIG_SETMASK, &old, NULL);
+        return good;
+}
+
+/* Brings the agent in, and its log on; the socket's path in `socket`. */
+static bool bring_in(const struct request *q, const struct ghc_process *p, const struct daemon_link *link, char *socket,
+                     size_t size, struct error *error)
+{
+        char library[4096], settings[1024], own[256];
+        int outcome = AGENT_REFUSED, n = 0;
+
+        if (p->why.text[0])
+                return error_set(error, "%s", p->why.text);
+        if (!library_of(p->pid, library, sizeof(library), error))
+                return false;
+        process_socket(link->directory, p->pid, own, sizeof(own));
+        if (same_user(p->pid)) /* else in its user's directory, which the agent knows */
+                n = snprintf(settings, sizeof(settings), "socket=%s;", own);
+        snprintf(settings + n, sizeof(settings) - (size_t)n, "heap=%s;classes=%s",
+                 q->heap_profile ? q->heap_profile : "T", q->classes ? q->classes : "gu");
+        if (!inject_whole(p, library, settings, &outcome, socket, size, error))
+                return false;
+        if (outcome == AGENT_REFUSED)
+                return error_set(error, "%s", socket);
+        return outcome == AGENT_BEGUN || ask_agent(socket, "start", error);
+}
+
+static int fail(const struct command *command, const char *program, const struct error *error)
+{
+        command_error(command, "%s: %s", program, error->text);
+        return EXIT_USAGE;
+}
+
+static int attach(void *filled)
+{
+        const struct request *q = filled;
+        struct ghc_process p;
+        struct daemon_link link;
+        struct error error = { "" };
+        char socket[1024] = "", uri[1100], target[DAEMON_NAME_MAX], name[DAEMON_NAME_MAX];
+        bool started;
+
+        if (!process_find(q->program, &p, &error) || !daemon_link_init(&link, &error) ||
+            !daemon_ensure(&link, &started, &error) || !bring_in(q, &p, &link, socket, sizeof(socket), &error))
+                return fail(&command_attach, q->program, &error);
+        snprintf(uri, sizeof(uri), "unix:%s", socket);
+        snprintf(name, sizeof(name), "%.64s", q->name ? q->name : p.name);
+        if (!daemon_add(&link, name, q->name != NULL, uri, 0, target, &error))
+                return fail(&command_attach, q->program, &error);
+        printf("attached to %s, process %d, GHC %s%s: heapwatch top %s\n", p.name, (int)p.pid, p.fit.version,
+               p.fit.eventlog ? "" : " without eventlog, so no threads and no user events", target);
+        printf("what happened before is not known; `heapwatch detach %d` ends it\n", (int)p.pid);
+        return EXIT_OK;
+}
+
+static int detach(void *filled)
+{
+        const struct request *q = filled;
+        struct ghc_process p;
+        struct daemon_link link;
+        struct error error = { "" };
+        char socket[256];
+
+        if (!process_find(q->program, &p, &error) || !daemon_link_init(&link, &error))
+                return fail(&command_detach, q->program, &error);
+        if (!p.agent) {
+                (void)error_set(&error, "the agent is not in it");
+                return fail(&command_detach, q->program, &error);
+        }
+        process_socket(link.directory, p.pid, socket, sizeof(socket));
+        if (!ask_agent(socket, "stop", &error))
+                return fail(&command_detach, q->program, &error);
+        daemon_remove(&link, q->name ? q->name : p.name);
+        printf("detached from %s, process %d: no log, no censuses; the library stays mapped, its two threads sleep\n",
+               p.name, (int)p.pid);
+        return EXIT_OK;
+}
+
+const struct command command_attach = {
+        .name = "attach",
+        .summary = "watch a program that runs already",
+        .usage = (const char *const[]){ "PID|NAME [OPTION]...", NULL },
+        .about = "Loads the agent (docs/AGENT.md) into a GHC-compiled program that runs, whatever flags it was built "
+                 "and started "
+                 "with, and gives it to the daemon (started when none runs): collections, live data, and bands by "
+                 "closure type, "
+                 "from now on. One thread of the program, the runtime's ticker, is borrowed for some milliseconds by "
+                 "ptrace(2); "
+                 "that needs a process of yours and kernel.yama.ptrace_scope 0, or CAP_SYS_PTRACE. `heapwatch ps` "
+                 "lists what "
+                 "can be attached to. x86-64 with glibc.",
+        .options = attach_options,
+        .status = "0, or 2 when it could not be attached: the program is as before then.",
+        .examples = (const char *const[]){ "heapwatch attach Server", "heapwatch attach 1234 --name api-1", NULL },
+        .size = sizeof(struct request),
+        .defaults = &(const struct request){ .program = NULL },
+        .run = attach,
+};
+
+const struct command command_detach = {
+        .name = "detach",
+        .summary = "end watching a program that was attached to",
+        .usage = (const char *const[]){ "PID|NAME [OPTION]...", NULL },
+        .about = "Ends the log and the heap profile in the program, and takes its target from the daemon. The agent's "
+                 "library "
+                 "stays mapped, and its threads sleep, until the program ends; `heapwatch attach` begins again.",
+        .options = detach_options,
+        .status = "0, or 2 when the program or its agent does not answer.",
+        .examples = (const char *const[]){ "heapwatch detach Server", NULL },
+        .size = sizeof(struct request),
+        .defaults = &(const struct request){ .program = NULL },
+        .run = detach,
+};

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * inject.h - loads the agent into a process that runs (ptrace(2), x86-64,
+ * glibc), and calls its entry.
+ */
+#ifndef HW_CLIENT_ATTACH_INJECT_H
+#define HW_CLIENT_ATTACH_INJECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "proto/base/error.h"
+
+/*
+ * Loads `library` in process `pid`, whose runtime is threaded or not, and calls heapwatch_agent_attach(settings) there.
+ * What it returned is in *ret_outcome, what it said in `said`. False with one plain sentence: the process is as it was.
+ */
+bool inject(pid_t pid, bool threaded, const char *library, const char *settings, int *ret_outcome, char *said,
+            size_t said_size, struct error *error);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/attach/processes.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PROCESSES_MAX 65536
+#define FILE_MAX      (UINT64_C(4) << 30) /* a larger program is not looked at */
+
+static bool proc_path(pid_t pid, const char *file, char *out, size_t size)
+{
+        return (size_t)snprintf(out, size, "/proc/%ld/%s", (long)pid, file) < size;
+}
+
+/* Calls `each` with the lines of a file there until it returns false. */
+static void each_line(pid_t pid, const char *file, bool (*each)(void *ctx, const char *line), void *ctx)
+{
+        char path[64], line[4096];
+        FILE *f = proc_path(pid, file, path, sizeof(path)) ? fopen(path, "re") : NULL;
+
+        while (f && fgets(line, sizeof(line), f) && each(ctx, line))
+                ;
+        if (f)
+                (void)fclose(f);
+}
+
+struct maps {
+        bool agent, libc;
+};
+
+static bool see_map(void *ctx, const char *line)
+{
+        struct maps *m = ctx;
+
+        m->agent |= strstr(line, "libheapwatch-agent") != NULL;
+        m->libc |= strstr(line, "/libc.so.6") != NULL || strstr(line, "/libc-2.") != NULL;
+        return true;
+}
+
+static bool see_rss(void *ctx, const char *line)
+{
+        unsigned long long kb;
+
+        if (sscanf(line, "VmRSS: %llu kB", &kb) != 1)
+                return true;
+        *(uint64_t *)ctx = kb * 1024;
+        return false;
+}
+
+static bool see_tracer(void *ctx, const char *line)
+{
+        return sscanf(line, "TracerPid: %d", (int *)ctx) != 1;
+}
+
+static bool file_name(pid_t pid, char *out, size_t size)
+{
+        char path[64], target[4096];
+        ssize_t n = proc_path(pid, "exe", path, sizeof(path)) ? readlink(path, target, sizeof(target) - 1) : -1;
+
+        if (n <= 0)
+                return false;
+        target[n] = '\0';
+        const char *slash = strrchr(target, '/');
+        snprintf(out, size, "%.63s", slash ? slash + 1 : target);
+        return true;
+}
+
+static void judge(struct ghc_process *p, const struct maps *maps)
+{
+        int tracer = 0;
+
+        p->why.text[0] = '\0';
+        each_line(p->pid, "status", see_tracer, &tracer);
+#if !defined(__x86_64__)
+        (void)error_set(&p->why, "attaching is known for x86-64 only");
+#endif
+        if (p->fit.fits && !maps->libc)
+                (void)error_set(&p->why, "it does not use glibc as a shared library, whose dlopen is needed");
+        else if (tracer != 0)
+                (void)error_set(&p->why, "process %d traces it already", tracer);
+}
+
+bool process_look(pid_t pid, struct ghc_process *ret)
+{
+        char path[64];
+        struct maps maps = { false, false };
+        struct stat st;
+        struct error why = { "" };
+
+        *ret = (struct ghc_process){ .pid = pid };
+        if (!proc_path(pid, "exe", path, sizeof(path)) || stat(path, &st) < 0 || (uint64_t)st.st_size > FILE_MAX ||
+            !file_name(pid, ret->name, sizeof(ret->name)) || !agent_fit_look(path, &ret->fit, &why) || !ret->fit.ghc)
+                return false;
+        each_line(pid, "maps", see_map, &maps);
+        each_line(pid, "status", see_rss, &ret->rss_bytes);
+        ret->agent = maps.agent;
+        judge(ret, &maps);
+        if (!ret->fit.fits)
+                ret->why = why;
+        return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+        const pid_t *x = a, *y = b;
+
+        return (*x > *y) - (*x < *y);
+}
+
+static size_t list(pid_t *pids)
+{
+        DIR *d = opendir("/proc");
+        const struct dirent *e;
+        size_t n = 0;
+
+        while (d && n < PROCESSES_MAX && (e = readdir(d)) != NULL)
+                if (isdigit((unsigned char)e->d_name[0]))
+                        pids[n++] = (pid_t)strtol(e->d_name, NULL, 10);
+        if (d)
+                (void)closedir(d);
+        qsort(pids, n, sizeof(*pids), by_number);
+        return n;
+}
+
+bool processes_each(void (*each)(void *ctx, const struct ghc_process *p), void *ctx)
+{
+        pid_t *pids = malloc(PROCESSES_MAX * sizeof(*pids));
+        size_t n = pids ? list(pids) : 0;
+        struct ghc_process p;
+
+        for (size_t i = 0; i < n; i++)
+                if (process_look(pids[i], &p))
+                        each(ctx, &p);
+        free(pids);
+        return n > 0;
+}
+
+/* ------------------------------------------------------------------- by name */
+
+struct search {
+        const char *name;
+        struct ghc_process *found;
+        unsigned count;
+};
+
+static void match(void *ctx, const struct ghc_process *p)
+{
+        struct search *s = ctx;
+
+        if (strcmp(p->name, s->name) != 0)
+                return;
+        if (s->count++ == 0)
+                *s->found = *p;
+}
+
+bool process_find(const char *text, struct ghc_process *ret, struct error *error)
+{
+        struct search s = { text, ret, 0 };
+        char *end, path[64];
+        long pid = strtol(text, &end, 10);
+
+        if (pid > 0 && pid <= INT32_MAX && *end == '\0') {
+                if (!proc_path((pid_t)pid, "exe", path, sizeof(path)) || (access(path, F_OK) < 0 && errno == ENOENT))
+                        return error_set(error, "there is no process %s; `heapwatch ps` lists GHC-compiled programs",
+                                         text);
+                return process_look((pid_t)pid, ret) ||
+                       error_set(error, "process %s is not a GHC-compiled program, or belongs to somebody else", text);
+        }
+        if (!processes_each(match, &s) || s.count == 0)
+                return error_set(error, "no GHC-compiled program %s runs here; `heapwatch ps` lists them", text);
+        return s.count == 1 ||
+               error_set(error,
+                         "%u programs of that name run here; give the number of one of them, from `heapwatch ps`",
+                         s.count);
+}
+
+void process_socket(const char *directory, pid_t pid, char *ret, size_t size)
+{
+        snprintf(ret, size, "%s/agent-%ld.sock", directory, (long)pid);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* heapwatch ps - the GHC-compiled programs of this machine, and which can be attached to. */
+#include <stdio.h>
+
+#include "client/attach/processes.h"
+#include "client/cli/command.h"
+#include "client/cli/options.h"
+#include "heapwatch/text.h"
+
+static const struct option options[] = { OPTIONS_END };
+
+struct listing {
+        unsigned count;
+};
+
+static const char *attachable(const struct ghc_process *p)
+{
+        if (p->agent)
+                return "the agent is in it";
+        return p->why.text[0] ? p->why.text : "yes";
+}
+
+static void print(void *ctx, const struct ghc_process *p)
+{
+        struct listing *l = ctx;
+        char rss[HW_NUMBER_MAX], name[256];
+
+        if (l->count++ == 0)
+                printf("%8s  %-20s %-8s %-8s %-8s %-8s %10s  %s\n", "PID", "PROGRAM", "GHC", "THREADED", "EVENTLOG",
+                       "STRIPPED", "RSS", "ATTACH");
+        hw_terminal_text(name, sizeof(name), p->name);
+        printf("%8d  %-20s %-8s %-8s %-8s %-8s %10s  %s\n", (int)p->pid, name, p->fit.version[0] ? p->fit.version : "?",
+               p->fit.threaded ? "yes" : "no",
+               p->fit.stripped   ? "?"
+               : p->fit.eventlog ? "yes"
+                                 : "no",
+               p->fit.stripped ? "yes" : "no", hw_bytes_text(rss, sizeof(rss), (double)p->rss_bytes), attachable(p));
+}
+
+static int run(void *filled)
+{
+        struct listing l = { 0 };
+
+        (void)filled;
+        if (!processes_each(print, &l)) {
+                command_error(&command_ps, "cannot read /proc");
+                return EXIT_USAGE;
+        }
+        if (l.count == 0)
+                fputs("no GHC-compiled program runs here that you may look at\n", stderr);
+        return EXIT_OK;
+}
+
+struct nothing {
+        char unused;
+};
+
+const struct command command_ps = {
+        .name = "ps",
+        .summary = "which GHC-compiled programs run here",
+        .usage = (const char *const[]){ "", NULL },
+        .about = "Lists the GHC-compiled programs of this machine that you may look at: process, file, GHC's version, "
+                 "whether "
+                 "the runtime is threaded and can write an eventlog, whether the file is stripped, resident memory, "
+                 "and whether "
+                 "`heapwatch attach` can watch it, or why not. Nothing is asked of the programs.",
+        .options = options,
+        .examples = (const char *const[]){ "heapwatch ps", NULL },
+        .size = sizeof(struct nothing),
+        .defaults = &(const struct nothing){ 0 },
+        .run = run,
+};

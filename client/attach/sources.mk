@@ -1,0 +1,1 @@
+sources := processes.c inject.c ask.c ps.c attach.c

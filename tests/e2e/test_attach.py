@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`heapwatch ps`, `attach` and `detach` with programs that were built and started without any flag."""
+import os
+import subprocess
+
+import pytest
+
+from harness import CLIENT, DEADLINE_S, ROOT, Daemon, running, wait_for
+
+BUILDS = {"threaded": ["-threaded"], "plain": [], "threaded-log": ["-threaded", "-eventlog"]}
+
+
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory):
+    out = tmp_path_factory.mktemp("serving")
+    for name, flags in BUILDS.items():
+        subprocess.run(["ghc", "-v0", "-O1", "-outputdir", out / f"{name}.o", "-o", out / f"serving-{name}", *flags,
+                        "tests/programs/Serve.hs"], check=True, cwd=ROOT)
+    return out
+
+
+def heapwatch(directory, *arguments):
+    return subprocess.run([CLIENT, *map(str, arguments)], env={**os.environ, "HEAPWATCH_DIR": str(directory)},
+                          capture_output=True, text=True, timeout=DEADLINE_S, cwd=directory)
+
+
+@pytest.mark.parametrize("build", BUILDS)
+def test_attach_detach_and_again(directory, serving, build):
+    with Daemon(directory) as daemon, running(serving / f"serving-{build}", stdin=subprocess.PIPE) as program:
+        listed = wait_for(lambda: [line for line in heapwatch(directory, "ps").stdout.splitlines()
+                                   if line.split()[0] == str(program.pid)], "the program in the list")
+        assert "9.0.2" in listed[0] and listed[0].endswith(" yes")
+        for times in (1, 2):
+            done = heapwatch(directory, "attach", program.pid, "--name", "mine")
+            assert done.returncode == 0, done.stderr
+            wait_for(lambda: "census" in daemon.snapshot("mine"), "bands")
+            run = daemon.target("mine").run_info
+            assert run.pid == program.pid
+            assert "the agent is in it" in heapwatch(directory, "ps").stdout
+            done = heapwatch(directory, "detach", program.pid, "--name", "mine")
+            assert done.returncode == 0, done.stderr
+            assert daemon.target("mine") is None
+        assert not list(directory.glob("*.hp"))
+        program.stdin.close()
+        assert program.wait(DEADLINE_S) == 0
+
+
+def test_what_cannot_be_attached_to(directory, serving):
+    assert "there is no process 999999999" in heapwatch(directory, "attach", 999999999).stderr
+    assert "not a GHC-compiled program" in heapwatch(directory, "attach", os.getpid()).stderr
+    assert "no GHC-compiled program nobody" in heapwatch(directory, "attach", "nobody").stderr
+    stripped = directory / "stripped"
+    subprocess.run(["strip", "-o", stripped, serving / "serving-threaded"], check=True)
+    with running(stripped, stdin=subprocess.PIPE) as program:
+        done = wait_for(lambda: (d := heapwatch(directory, "attach", program.pid)).returncode == 2 and d, "an answer")
+        assert "stripped" in done.stderr
+        assert "not in it" in heapwatch(directory, "detach", program.pid).stderr
+        program.stdin.close()
+        assert program.wait(DEADLINE_S) == 0
