@@ -14,6 +14,7 @@
 #include "daemon/transport/limits.h"
 #include "daemon/config/config.h"
 #include "daemon/log.h"
+#include "daemon/loop/memory.h"
 #include "daemon/loop/watchdog.h"
 #include "daemon/target/once.h"
 #include "daemon/transport/bus.h"
@@ -24,6 +25,7 @@
 #include "daemon/record/recorder.h"
 #include "daemon/rules/test/tool.h"
 #include "daemon/loop/descriptors.h"
+#include "daemon/source/cgroup.h"
 #include "daemon/source/procfs.h"
 #include "daemon/target/targets.h"
 #include "proto/cli/command.h"
@@ -140,6 +142,15 @@ static struct event *on(struct event_base *base, int number, event_callback_fn c
         return event;
 }
 
+/* What was given, else what the control group allows; UNKNOWN_U64: no limit. */
+static uint64_t own_memory(const struct config *config)
+{
+        uint64_t current, most;
+
+        cgroup_memory("", (uint32_t)getpid(), &current, &most);
+        return config->memory_bytes && config->memory_bytes < most ? config->memory_bytes : most;
+}
+
 /* Until a signal ends it; 1 when it cannot go on. What the watchdog has seen is said at its end. */
 static int run_loop(struct event_base *base)
 {
@@ -209,6 +220,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
                 .recorder = recorder,
         };
         common.trend.memory_bytes = procfs_memory_total("");
+        memory_set_budget(own_memory(config));
         targets = targets_new(base, bus, &common);
         requests.targets = targets;
         requests.bus = bus;

@@ -83,9 +83,15 @@ static void print_daemon(const Hw__DaemonState *d)
                 (void)printf("  since %s", hw_time_text(text, sizeof(text), d->started_wall_ns));
         if (d->has_rss_bytes)
                 (void)printf("  rss %s", hw_bytes_text(text, sizeof(text), (double)d->rss_bytes));
+        if (d->has_memory_budget_bytes)
+                (void)printf(" of %s", hw_bytes_text(text, sizeof(text), (double)d->memory_budget_bytes));
         (void)printf("\nrequests %s", d->has_requests ? hw_count_text(text, sizeof(text), d->requests) : UNKNOWN);
         (void)printf("  refused %s\n",
                      d->has_bad_requests ? hw_count_text(text, sizeof(text), d->bad_requests) : UNKNOWN);
+        if (d->memory_pressure) {
+                (void)hw_terminal_text(safe, sizeof(safe), d->memory_pressure);
+                (void)printf("short of memory: %s\n", safe);
+        }
         print_loop(d);
         if (d->has_connections_refused && d->connections_refused > 0) {
                 (void)printf("connections refused %s", hw_count_text(text, sizeof(text), d->connections_refused));

@@ -214,6 +214,28 @@ static int take_keep(const struct command *c, const struct option *o, void *fill
         return good ? 0 : option_error(c, o, "%s", error.text);
 }
 
+bool config_memory(struct config *c, const char *value, struct error *error)
+{
+        uint64_t bytes;
+
+        if (!hw_parse_bytes(value, &bytes) || bytes < CONFIG_MEMORY_LEAST) {
+                error_set(error, "'%.40s'; expected bytes, such as 256MiB, 16MiB at least", value);
+                return false;
+        }
+        if (c->memory_bytes == 0)
+                c->memory_bytes = bytes;
+        return true;
+}
+
+static int take_memory(const struct command *c, const struct option *o, void *filled, char *value)
+{
+        struct error error;
+
+        return config_memory(((struct arguments *)filled)->config, value, &error)
+                       ? 0
+                       : option_error(c, o, "%s", error.text);
+}
+
 static int take_record(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct config_record *record = &((struct arguments *)filled)->config->record;
@@ -301,6 +323,9 @@ static const struct option options[] = {
         OPTION_CALLBACK("limit", 0, "BYTES", take_trend, COMPLETE_NOTHING,
                         "memory the programs may use, such as 2GiB, if less than what their control group, -M or the "
                         "machine allow"),
+        OPTION_CALLBACK("memory", 0, "BYTES", take_memory, COMPLETE_NOTHING,
+                        "the daemon's own memory, such as 256MiB (default: what its control group allows): above 80 % "
+                        "of it no new bands are followed, above 95 % no target is added"),
         OPTION_CALLBACK("keep-ended", 0, "NUMBER", take_keep, COMPLETE_NOTHING,
                         "so many targets of `heapwatch run` are kept after the end of their program, with all that was "
                         "seen of it, from 0 to 500; the oldest go first (default 16)"),
@@ -463,6 +488,8 @@ static void print_config(const struct config *c)
                t.trend.leak_after_ns / 1000000);
         if (c->trend.limit_bytes)
                 printf("  limit: %" PRIu64 "\n", c->trend.limit_bytes);
+        if (c->memory_bytes)
+                printf("memory: %" PRIu64 "\n", c->memory_bytes);
         printf("keep_ended:\n  targets: %" PRIu32 "\n  time: %" PRIu64 "ms\n", c->keep_ended.most,
                c->keep_ended.for_ns / 1000000);
         printf("sources:\n  allow:%s\n", c->allow.n ? "" : " []");

@@ -51,6 +51,7 @@ struct config {
         bool show_arguments;         /* publish the program's arguments, not only its RTS options */
         struct config_trend trend;
         struct config_keep keep_ended;
+        uint64_t memory_bytes; /* the daemon's own budget; 0: not given, that of its control group */
         struct config_record record;
         char *rules[CONFIG_RULES_MAX]; /* rule files; owned */
         size_t n_rules;
@@ -63,8 +64,12 @@ struct config {
         enum event_wish events;                  /* once: whether the events themselves are wanted */
 };
 
+#define CONFIG_MEMORY_LEAST   (UINT64_C(16) << 20)
 #define CONFIG_KEEP_ENDED     16u
 #define CONFIG_KEEP_ENDED_FOR (48 * UINT64_C(3600000000000)) /* yesterday's crash is there tomorrow */
+
+/* "256MiB", at least CONFIG_MEMORY_LEAST. What is there already stays: the command line goes before the file. */
+bool config_memory(struct config *c, const char *value, struct error *error);
 
 enum config_result {
         CONFIG_RUN,

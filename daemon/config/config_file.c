@@ -125,6 +125,14 @@ static bool take_keep_value(struct yaml_file *f, const yaml_node_t *node, struct
         return set(keep, text, &error) || yaml_error(f, node, 0, "%s", error.text);
 }
 
+static bool take_memory(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+{
+        const char *text = short_text(f, node, "bytes", TEXT_MAX);
+        struct error error;
+
+        return text && (config_memory(c, text, &error) || yaml_error(f, node, 0, "%s", error.text));
+}
+
 /* What the command line gave stays. */
 static bool take_keep(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
@@ -270,6 +278,8 @@ static bool take_value(struct yaml_file *f, const struct yaml_entry *e, struct c
                 return take_trend(f, e->value, c);
         if (!strcmp(e->key, "record"))
                 return take_record(f, e->value, c);
+        if (!strcmp(e->key, "memory"))
+                return take_memory(f, e->value, c);
         if (!strcmp(e->key, "keep_ended"))
                 return take_keep(f, e->value, c);
         if (!strcmp(e->key, "sources"))
@@ -279,8 +289,10 @@ static bool take_value(struct yaml_file *f, const struct yaml_entry *e, struct c
 
 static bool take(struct yaml_file *f, struct config *c)
 {
-        static const char *const keys[] = { "publish", "request", "notify",     "log_level", "show_arguments", "trend",
-                                            "rules",   "targets", "keep_ended", "sources",   "record" };
+        static const char *const keys[] = {
+                "publish", "request", "notify",     "log_level", "show_arguments", "trend",
+                "rules",   "targets", "keep_ended", "sources",   "record",         "memory"
+        };
         const yaml_node_t *root = yaml_root(f);
         struct yaml_entry e;
         bool good = true;

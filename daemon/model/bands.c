@@ -84,7 +84,7 @@ static struct fold *new_history(struct bands *b)
 /* A band of its kind, all else still to be set; NULL when there is no room for it. */
 static struct band_entry *new_band(struct bands *b, enum band_kind kind, uint64_t time_ns)
 {
-        struct band_entry *entry = b->entries.count < LIMIT_BANDS ? pool_add(&b->entries) : NULL;
+        struct band_entry *entry = !b->closed && b->entries.count < LIMIT_BANDS ? pool_add(&b->entries) : NULL;
 
         if (!entry)
                 return NULL;
@@ -266,7 +266,7 @@ struct band_entry *bands_of_stack(struct model *m, const uint32_t *centres, uint
                     !memcmp(entry->band.stack, centres, bytes))
                         return entry;
         }
-        if (b->entries.count >= LIMIT_BANDS)
+        if (b->closed || b->entries.count >= LIMIT_BANDS)
                 return NULL;
         const char *text = cost_centres_text(b, centres, depth);
         uint32_t *stack = text ? arena_calloc(&b->stacks, depth ? depth : 1, sizeof(*stack)) : NULL;

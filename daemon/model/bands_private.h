@@ -40,6 +40,7 @@ struct bands {
         uint64_t seed;
         struct band_entry *newest_row; /* band of the newest row; NULL: none */
         uint64_t left_out;             /* most rows left out of one census */
+        bool closed;                   /* no new ones */
 
         struct pool centres; /* struct cost_centre */
         struct idtable centre_by_id;

@@ -234,6 +234,11 @@ void model_begin_run(struct model *m, uint32_t ordinal)
         m->changes = MODEL_RUN | MODEL_HEAP | MODEL_GC | MODEL_PROFILE | MODEL_TICKY | MODEL_SCHED;
 }
 
+void model_close_bands(struct model *m, bool closed)
+{
+        m->bands.closed = closed;
+}
+
 void model_end_run(struct model *m)
 {
         census_close(m);

@@ -75,6 +75,9 @@ void model_resume_run(struct model *m);
 /* The stream ended: closes what is open (an unfinished census is passed on as such). State stays readable. */
 void model_end_run(struct model *m);
 
+/* Of the run at hand: new bands are left out, and counted, until it is said otherwise. */
+void model_close_bands(struct model *m, bool closed);
+
 /* A look at the local process, placed at event time `time_ns`. */
 void model_process(struct model *m, uint64_t time_ns, const struct process_sample *sample);
 

@@ -2,6 +2,8 @@
 #include "daemon/target/daemon_state.h"
 
 #include "daemon/loop/descriptors.h"
+#include "daemon/loop/memory.h"
+#include "proto/base/process.h"
 
 _Static_assert(WATCHDOG_HOUSEKEEPING == (int)HW__LOOP_TURN__KIND__KIND_HOUSEKEEPING, "the wire's kinds are our own");
 
@@ -37,6 +39,9 @@ void daemon_loop_fill(struct daemon_loop *loop, Hw__DaemonState *state)
                 PUT(m, longest_ns, share->longest_ns);
                 loop->list[state->n_loop++] = m;
         }
+        if (memory_budget() != UNKNOWN_U64)
+                PUT(state, memory_budget_bytes, memory_budget());
+        state->memory_pressure = (char *)memory_words();
         PUT(state, connections_refused, descriptors_refused());
         if (descriptors_limit() != SIZE_MAX)
                 PUT(state, descriptors_limit, descriptors_limit());

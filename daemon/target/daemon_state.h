@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* daemon_state.h - what the daemon's state says of its loop and its descriptors. */
+/* daemon_state.h - what the daemon's state says of its loop, its descriptors and its memory. */
 #ifndef HW_DAEMON_TARGET_DAEMON_STATE_H
 #define HW_DAEMON_TARGET_DAEMON_STATE_H
 

@@ -138,6 +138,11 @@ const struct model *pipeline_model(const struct pipeline *p)
         return p->model;
 }
 
+void pipeline_close_bands(struct pipeline *p, bool closed)
+{
+        model_close_bands(p->model, closed);
+}
+
 void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns)
 {
         watchdog_begin(WATCHDOG_HOUSEKEEPING);

@@ -86,6 +86,9 @@ int pipeline_set_aside(struct pipeline *p, const char *name);
 /* Goes on with other rules, if it was made with some. */
 void pipeline_reload(struct pipeline *p, const struct ruleset *rules);
 
+/* Whether new bands are left out, and counted, for want of memory. */
+void pipeline_close_bands(struct pipeline *p, bool closed);
+
 /* Once a second: looks at the process and repeats state, health and alerts. */
 void pipeline_heartbeat(struct pipeline *p, uint64_t wall_ns);
 

@@ -19,6 +19,7 @@
 #include "daemon/transport/limits.h"
 #include "proto/base/clock.h"
 #include "daemon/log.h"
+#include "daemon/loop/memory.h"
 #include "daemon/loop/watchdog.h"
 #include "daemon/target/daemon_state.h"
 #include "daemon/target/pipeline.h"
@@ -168,12 +169,15 @@ static void on_heartbeat(evutil_socket_t fd, short what, void *ctx)
         (void)fd;
         (void)what;
         watchdog_begin(WATCHDOG_HOUSEKEEPING);
+        memory_look(procfs_own_rss(), clock_mono_ns());
         t->sequence++;
         (void)out.send(out.ctx, targets_daemon_state(t)); /* a lost heartbeat is followed by another */
         uint64_t wall_ns = clock_wall_ns();
         look_after_ended(t, wall_ns);
-        for (size_t i = 0; i < t->n; i++)
+        for (size_t i = 0; i < t->n; i++) {
+                pipeline_close_bands(t->pipelines[i], memory_now() != MEMORY_PLENTY);
                 pipeline_heartbeat(t->pipelines[i], wall_ns);
+        }
         watchdog_end();
 }
 
@@ -223,6 +227,9 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 return error_code(error, -ENOSPC, "%u targets are the most one daemon takes; start another",
                                   LIMIT_TARGETS);
         }
+        if (memory_now() == MEMORY_FULL)
+                return error_code(error, -ENOMEM, "%s; give it more (--memory, MemoryMax=) or remove targets",
+                                  memory_words());
         const size_t left = descriptors_left();
         if (left <= DESCRIPTORS_RESERVE) {
                 return error_code(

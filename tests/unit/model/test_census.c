@@ -382,6 +382,27 @@ static void many(uint32_t from, uint32_t to)
         }
 }
 
+/* For want of memory. */
+static void test_closed_to_new_bands(void **unused)
+{
+        (void)unused;
+        begin(10);
+        many(0, 3);
+        end(11);
+        model_close_bands(f.m, true);
+        begin(20);
+        many(0, 5);
+        end(21);
+        assert_int_equal(bands_count(model_bands(f.m)), 3);
+        assert_int_equal(f.census.rows_left_out, 2);
+        assert_int_equal(bands_left_out(model_bands(f.m)), 2);
+        model_close_bands(f.m, false);
+        begin(30);
+        many(0, 5);
+        end(31);
+        assert_int_equal(bands_count(model_bands(f.m)), 5);
+}
+
 static void test_too_many_bands(void **unused)
 {
         (void)unused;
@@ -639,6 +660,7 @@ int main(void)
                 TEST(info_tables_of_943),
                 TEST(texts_that_are_cut_short),
                 TEST(too_many_bands),
+                TEST(closed_to_new_bands),
                 TEST(memory_of_a_large_program),
                 TEST(sums_do_not_wrap),
                 TEST(history_of_a_band),

@@ -7,6 +7,8 @@
 #include "daemon/log.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/loop/descriptors.h"
+#include "daemon/loop/memory.h"
+#include "proto/base/process.h"
 #include "daemon/target/targets.h"
 #include "proto/base/limits.h"
 #include "proto/base/error.h"
@@ -154,6 +156,22 @@ static void no_more_than_the_limit(void **state)
         assert_int_equal(targets_count(f->targets), LIMIT_TARGETS);
 }
 
+static void none_is_added_without_memory(void **state)
+{
+        struct fixture *f = *state;
+
+        memory_set_budget(UINT64_C(100) << 20);
+        memory_look(UINT64_C(99) << 20, 0);
+        assert_int_equal(add(f, "a", "file:/nowhere/x"), -ENOMEM);
+        assert_non_null(strstr(f->error.text, "99.0 MiB of its 100 MiB of memory are in use"));
+        assert_non_null(strstr(f->error.text, "--memory"));
+        assert_string_equal(targets_daemon_state(f->targets)->daemon->memory_pressure, memory_words());
+        memory_look(UINT64_C(10) << 20, 0);
+        assert_int_equal(add(f, "a", "file:/nowhere/x"), 0);
+        assert_null(targets_daemon_state(f->targets)->daemon->memory_pressure);
+        memory_set_budget(UNKNOWN_U64);
+}
+
 /* What subscribers tell daemons apart by, and what `status` shows. */
 static void the_daemon_says_how_it_is(void **state)
 {
@@ -212,6 +230,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(a_name_is_used_once, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(a_source_that_cannot_work, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(no_more_than_the_limit, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(none_is_added_without_memory, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(the_daemon_says_how_it_is, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(heartbeats, set_up, tear_down),
         };

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: budgets of the parts (bands, subscribers' queues, messages) are in the limits.h of their rooms and bound each
+ * of them alone; this bounds their sum, by what the kernel would end us for.
+ *
+ * glibc keeps what is freed below the newest block that is in use. malloc_trim() gives whole free pages back wherever
+ * they lie: a walk over the free ones, 1 ms for 100 MB.
+ */
+#include "daemon/loop/memory.h"
+
+#include <malloc.h>
+#include <stdio.h>
+
+#include "daemon/log.h"
+#include "heapwatch/text.h"
+#include "proto/base/process.h"
+
+static struct {
+        uint64_t budget, resident, trimmed_ns;
+        enum memory_state state;
+        char words[192];
+} m = { .budget = UNKNOWN_U64 };
+
+void memory_set_budget(uint64_t bytes)
+{
+        m.budget = bytes;
+        m.state = MEMORY_PLENTY;
+}
+
+uint64_t memory_budget(void)
+{
+        return m.budget;
+}
+
+enum memory_state memory_now(void)
+{
+        return m.state;
+}
+
+const char *memory_words(void)
+{
+        return m.state == MEMORY_PLENTY ? NULL : m.words;
+}
+
+static void give_back(uint64_t mono_ns)
+{
+        if (mono_ns - m.trimmed_ns < MEMORY_TRIM_NS)
+                return;
+        m.trimmed_ns = mono_ns;
+        if (mallinfo2().fordblks >= MEMORY_TRIM_BYTES)
+                (void)malloc_trim(0);
+}
+
+/* Above a mark; once above, until it is well below. */
+static int is_above(unsigned pct, enum memory_state state)
+{
+        return m.resident / 100 >= m.budget / 10000 * (m.state >= state ? pct - MEMORY_BACK_PCT : pct);
+}
+
+static void say(enum memory_state before)
+{
+        char resident[HW_NUMBER_MAX], budget[HW_NUMBER_MAX];
+
+        (void)hw_bytes_text(resident, sizeof(resident), (double)m.resident);
+        (void)hw_bytes_text(budget, sizeof(budget), (double)m.budget);
+        (void)snprintf(m.words, sizeof(m.words), "%s of its %s of memory are in use: %s", resident, budget,
+                       m.state == MEMORY_FULL ? "no new bands are followed, and no target is added"
+                                              : "no new bands are followed");
+        if (m.state == before)
+                return;
+        if (m.state == MEMORY_PLENTY)
+                log_info("memory=%s budget=%s there is room again", resident, budget);
+        else
+                log_warning("memory=%s budget=%s %s", resident, budget, m.words);
+}
+
+void memory_look(uint64_t resident_bytes, uint64_t mono_ns)
+{
+        const enum memory_state before = m.state;
+
+        m.resident = resident_bytes;
+        give_back(mono_ns);
+        if (m.budget == UNKNOWN_U64 || resident_bytes == 0)
+                return;
+        m.state = is_above(MEMORY_FULL_PCT, MEMORY_FULL)     ? MEMORY_FULL
+                  : is_above(MEMORY_TIGHT_PCT, MEMORY_TIGHT) ? MEMORY_TIGHT
+                                                             : MEMORY_PLENTY;
+        say(before);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The daemon's memory against its budget: the marks, that it does not flicker, that what was freed goes back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/loop/memory.h"
+#include "daemon/source/procfs.h"
+#include "proto/base/process.h"
+
+#define MIB   (UINT64_C(1) << 20)
+#define LIVES 4000
+
+static enum memory_state at(uint64_t mib)
+{
+        memory_look(mib * MIB, 0);
+        return memory_now();
+}
+
+static void marks(void **state)
+{
+        (void)state;
+        memory_set_budget(100 * MIB);
+        assert_int_equal(at(79), MEMORY_PLENTY);
+        assert_null(memory_words());
+        assert_int_equal(at(81), MEMORY_TIGHT);
+        assert_non_null(strstr(memory_words(), "no new bands are followed"));
+        assert_null(strstr(memory_words(), "no target"));
+        assert_int_equal(at(77), MEMORY_TIGHT); /* not back yet */
+        assert_int_equal(at(74), MEMORY_PLENTY);
+        assert_int_equal(at(96), MEMORY_FULL);
+        assert_non_null(strstr(memory_words(), "no target is added"));
+        assert_int_equal(at(91), MEMORY_FULL);
+        assert_int_equal(at(89), MEMORY_TIGHT);
+        assert_int_equal(at(10), MEMORY_PLENTY);
+}
+
+static void without_a_budget(void **state)
+{
+        (void)state;
+        memory_set_budget(UNKNOWN_U64);
+        assert_int_equal(at(1 << 20), MEMORY_PLENTY);
+}
+
+/* Blocks that are freed below one that is not. */
+static void what_was_freed_goes_back(void **state)
+{
+        static char *blocks[LIVES];
+        uint64_t before, full;
+
+        (void)state;
+        before = procfs_own_rss();
+        for (unsigned i = 0; i < LIVES; i++) {
+                blocks[i] = malloc(16000);
+                assert_non_null(blocks[i]);
+                memset(blocks[i], 1, 16000);
+        }
+        full = procfs_own_rss();
+        assert_true(full > before + 50 * MIB);
+        for (unsigned i = 0; i + 1 < LIVES; i++)
+                free(blocks[i]);
+        memory_look(full, 100 * MEMORY_TRIM_NS);
+        assert_true(procfs_own_rss() < before + 20 * MIB);
+        free(blocks[LIVES - 1]);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(marks),
+                cmocka_unit_test(without_a_budget),
+#ifndef __SANITIZE_ADDRESS__ /* its allocator keeps what is freed */
+                cmocka_unit_test(what_was_freed_goes_back),
+#endif
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
