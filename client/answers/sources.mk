@@ -1,1 +1,1 @@
-sources := evidence.c wrong.c where.c next.c answers.c
+sources := evidence.c wrong.c where.c next.c answers.c belongs.c

@@ -120,7 +120,7 @@ static void say_alerts(struct target_answer *a, const struct evidence *e)
         if (summary)
                 say(a->text, ": %.240s", summary);
         if (e->n_alerts > 1)
-                say(a->text, "; %zu more alerts fire", e->n_alerts - 1);
+                say(a->text, "; %zu more %s", e->n_alerts - 1, e->n_alerts == 2 ? "alert fires" : "alerts fire");
 }
 
 void answer_wrong(struct target_answer *a, const struct evidence *e)

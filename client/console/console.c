@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "client/console/draw/keys.h"
+#include "client/console/scene/said.h"
 
 #define MINUTE UINT64_C(60000000000)
 
@@ -58,17 +59,19 @@ const struct history_options console_past = {
 struct console *console_new(struct world *world, bool live)
 {
         struct console *c = calloc(1, sizeof(*c));
-        bool ok = c != NULL;
+        bool ok;
 
         if (!c)
                 return NULL;
         c->scene.world = c->live = world;
         c->scene.band = &c->band_past;
+        c->scene.answered = calloc(1, sizeof(*c->scene.answered));
         c->scene.live = live;
         c->scene.run_time = !live; /* of a log that is over the time of day says little */
         c->daemon = SIZE_MAX;
         c->window = WINDOW_FIRST;
         c->scene.window_ns = windows[c->window].ns;
+        ok = c->scene.answered != NULL;
         for (; ok && console_views[c->n_views] && c->n_views < VIEWS_MAX; c->n_views++)
                 ok = view_init(&c->views[c->n_views], console_views[c->n_views]);
         if (!ok)
@@ -88,6 +91,7 @@ void console_destroy(struct console **c)
         world_destroy(&(*c)->before);
         recall_destroy(&(*c)->scene.recall);
         past_done(&(*c)->band_past);
+        free((*c)->scene.answered);
         free(*c);
         *c = NULL;
 }
@@ -126,6 +130,7 @@ void console_prepare(struct console *c, uint64_t now_wall_ns)
         if (c->scene.recall)
                 (void)recall_collect(c->scene.recall, c->live);
         find_target(c);
+        c->scene.answered->t = NULL;
         if (c->scene.target && !c->scene.left)
                 timeline_recall(c);
         for (size_t i = 0; i < c->shown->n_tables; i++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "client/console/console.h"
+#include "client/console/scene/said.h"
 #include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"
 #include "heapwatch/text.h"
@@ -49,19 +50,20 @@ static int draw_moment(struct console *c, struct canvas *canvas, struct area are
 }
 
 /* "leak" and "2 alerts": what one must know in any view. */
-static int draw_trend(struct canvas *canvas, struct area area, int at, int most, const struct world_target *t)
+static int draw_wrong(const struct scene *s, struct canvas *canvas, struct area area, int at, int most,
+                      const struct world_target *t)
 {
-        const Hw__Trend *trend = target_trend(t);
-        struct value verdict = trend_verdict(trend), firing = alerts_firing(t);
+        struct value firing = alerts_firing(t);
+        enum answer_tone tone = scene_answered(s, t)->a.tone;
         char text[64];
 
-        if (trend_known(trend) && most - at > 12) {
-                (void)snprintf(text, sizeof(text), "%s %s", trend_arrow(trend), verdict.text);
-                at += canvas_put(canvas, area, 0, at, most - at, trend_tint(trend), text) + 2;
-        }
+        if (tone != ANSWER_DIM && strcmp(scene_answered(s, t)->a.word, state_word(t)) != 0 && most - at > 12)
+                at += canvas_put(canvas, area, 0, at, most - at, answer_tint(tone),
+                                 answered_word_text(text, sizeof(text), s, t)) +
+                      2;
         if (firing.is == VALUE_NUMBER && firing.number > 0 && most - at > 12) {
                 (void)snprintf(text, sizeof(text), "%.0f %s", firing.number, firing.number > 1 ? "alerts" : "alert");
-                at += canvas_put(canvas, area, 0, at, most - at, TINT_BAD, text) + 2;
+                at += canvas_put(canvas, area, 0, at, most - at, alerts_tint(t), text) + 2;
         }
         return at;
 }
@@ -77,7 +79,7 @@ static int draw_target(const struct console *c, struct canvas *canvas, struct ar
         at += 2;
         at += canvas_put(canvas, area, 0, at, most - at, state_tint(t), state_tint(t) == TINT_GOOD ? "● " : "○ ");
         at += canvas_put(canvas, area, 0, at, most - at, state_tint(t), state_word(t));
-        at = draw_trend(canvas, area, at + 2, most, t);
+        at = draw_wrong(&c->scene, canvas, area, at + 2, most, t);
         if (t->run && most - at > 12) {
                 (void)snprintf(safe, sizeof(safe), "%s %s", c->scene.live ? "up" : "lasted",
                                duration_or_unknown(text, t->event_time_ns > 0, scene_now_ns(&c->scene, t)));

@@ -104,6 +104,20 @@ def test_what_is_not_known_is_null():
     assert view_json(LEAKY, "targets")["targets"][0]["rss_bytes"] is None
 
 
+@pytest.mark.parametrize("log", ["leaky-hT-ghc9103", "steady-gc-ghc9103", "crash-kill9-ghc9103"])
+def test_the_overview_answers_in_files_too(log):
+    path = LOGS / log / "run.eventlog"
+    overview, listed = view_json(path, "overview")["targets"][0], view_json(path, "targets")["targets"][0]
+    assert all(overview[question] for question in ("wrong", "since", "grows", "where", "until", "next"))
+    shared = set(overview) & set(listed)
+    assert len(shared) == len(listed) and all(overview[name] == listed[name] for name in shared)
+    for columns in (60, 80, 200):
+        text = client("top", "--once", path, env={"COLUMNS": str(columns), "LC_ALL": "C.UTF-8"}).stdout.decode()
+        flat = " ".join(text.split())
+        assert "Is anything wrong? " + overview["wrong"] in flat
+        assert all(f"{question} " in flat for question in ("since", "grows", "where", "until", "next"))
+
+
 def test_unknown_view_is_refused():
     done = client("top", "--view", "memroy", LEAKY)
     assert done.returncode == 2

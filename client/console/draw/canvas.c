@@ -259,6 +259,16 @@ int canvas_put_right(struct canvas *c, struct area area, int row, int column, in
         return canvas_put(c, area, row, column, width, tint, text);
 }
 
+int canvas_put_end(struct canvas *c, struct area area, int row, int column, int width, enum tint tint, const char *text)
+{
+        if (text_columns(text) <= width)
+                return canvas_put(c, area, row, column, width, tint, text);
+        while (*text && (text_columns(text) > width - 1 || ((unsigned char)*text & 0xc0) == 0x80))
+                text++;
+        (void)canvas_put(c, area, row, column, 1, TINT_DIM, "…");
+        return 1 + canvas_put(c, area, row, column + 1, width - 1, tint, text);
+}
+
 void canvas_rule(struct canvas *c, struct area area, int row, int column, int width, enum tint tint, const char *glyph)
 {
         int most = room(c, area, row, column, width);

@@ -114,10 +114,12 @@ char *time_of_day(char *out, size_t size, uint64_t wall_ns, uint64_t now_wall_ns
 
         if (localtime_r(&seconds, &t))
                 n = age_h < 20       ? strftime(out, size, "%H:%M:%S", &t)
-                    : age_h < 6 * 24 ? strftime(out, size, "%a %H:%M", &t)
+                    : age_h < 6 * 24 ? strftime(out, size, "   %H:%M", &t)
                                      : strftime(out, size, "%d %b", &t);
         if (!n)
                 *out = '\0';
+        else if (*out == ' ') /* as narrow as a time with seconds */
+                memcpy(out, &"SuMoTuWeThFrSa"[2 * t.tm_wday], 2);
         return out;
 }
 

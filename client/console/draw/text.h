@@ -42,7 +42,7 @@ char *rate_or_unknown(char *out, bool known, double bytes_per_s);
 char *age_text(char *out, size_t size, uint64_t ns);
 
 /*
- * "14:02:30": local time of day of Unix nanoseconds; "Sat 14:02" or "21 Nov" when `now_wall_ns` is a day or more later;
+ * "14:02:30": local time of day of Unix nanoseconds; "Sa 14:02" or "21 Nov" when `now_wall_ns` is a day or more later;
  * "" when there is none.
  */
 char *time_of_day(char *out, size_t size, uint64_t wall_ns, uint64_t now_wall_ns);

@@ -28,7 +28,7 @@ struct gauge {
 static void draw_gauge(struct canvas *c, struct area area, int row, const struct scene *s, const struct world_target *t,
                        const struct gauge *g)
 {
-        int remark = area.width >= 100 ? 40 : area.width >= 76 ? 30 : 24;
+        int remark = area.width >= 100 ? 40 : area.width >= 76 ? 30 : 26;
         int graph = 1 + LABEL + VALUE + 2, width = area.width - graph - remark - 3;
         double values[SPARK_MAX];
         bool known[SPARK_MAX];

@@ -5,7 +5,7 @@
  * DESIGN: the picture is a table of sections, top to bottom. Each says how many
  * rows it needs at least and how many it would like, and draws itself into
  * what it gets. Rows are dealt out in turns: first every section's least (from
- * the top, until nothing is left), then the short sections' wishes, then air
+ * the top, those that find room), then the short sections' wishes, then air
  * between sections, then bands and notes share the rest, two to one.
  */
 #include "client/console/overview/overview.h"
@@ -17,7 +17,10 @@
 #include "client/console/overview/sections.h"
 
 static const struct section sections[] = {
-        { .least = 2, .rows = identity_rows, .draw = draw_identity },
+        { .least = 1, .rows = identity_rows, .draw = draw_identity },
+        { .least = 3, .rows = headline_rows, .draw = draw_headline },
+        { .least = 6, .rows = answers_rows, .draw = draw_answers },
+        { .least = 0, .rows = facts_rows, .draw = draw_facts },
         { .least = 4, .rows = memory_rows, .draw = draw_memory, .air = true },
         { .least = 2, .rows = gc_rows, .draw = draw_gc, .air = true },
         { .least = 3, .rows = bands_rows, .draw = draw_bands, .air = true, .greedy = 2 },
@@ -73,8 +76,12 @@ static struct layout deal(const struct scene *s, const struct world_target *t, s
 
         for (int i = 0; i < SECTIONS; i++)
                 l.wishes[i] = sections[i].rows(s, t, area.width);
-        for (int i = 0; i < SECTIONS; i++)
-                take(&l, i, sections[i].least);
+        for (int i = 0; i < SECTIONS; i++) {
+                int least = sections[i].least < l.wishes[i] ? sections[i].least : l.wishes[i];
+
+                if (least <= l.left) /* a part of it would say nothing */
+                        take(&l, i, least);
+        }
         for (int i = 0; i < SECTIONS; i++) {
                 if (!sections[i].greedy)
                         take(&l, i, l.wishes[i]);

@@ -14,9 +14,17 @@ struct section {
         void (*draw)(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
 };
 
-/* identity.c: who it is and how it fares */
+/* identity.c: who it is; and with what it was built and started */
 int identity_rows(const struct scene *s, const struct world_target *t, int width);
 void draw_identity(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
+int facts_rows(const struct scene *s, const struct world_target *t, int width);
+void draw_facts(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
+
+/* answers.c: is anything wrong, in a line or two; then since when, what grows, where, until when, what next */
+int headline_rows(const struct scene *s, const struct world_target *t, int width);
+void draw_headline(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
+int answers_rows(const struct scene *s, const struct world_target *t, int width);
+void draw_answers(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t);
 
 /* memory.c: live, heap, RSS, allocation */
 int memory_rows(const struct scene *s, const struct world_target *t, int width);

@@ -11,6 +11,8 @@
 #include "client/console/scene/recall.h"
 #include "client/state/world.h"
 
+struct answer_memo;
+
 struct scene {
         const struct world *world;
         const char *(*endpoint)(const void *ctx, size_t daemon); /* where a daemon is, for people */
@@ -23,6 +25,7 @@ struct scene {
         uint64_t window_ns;                /* what charts show; 0: all that is known */
         struct recall *recall;             /* owned by the console; NULL: nothing is asked (files) */
         struct past *band;                 /* also: what scene_band gives */
+        struct answer_memo *answered;      /* also: scene_answered */
 };
 
 /* "running" ...; and how it should look. */

@@ -39,7 +39,9 @@ struct console_view {
         const struct table_class *tables[VIEW_TABLES]; /* the first is what keys move in */
         const struct column *figures;                  /* numbers outside tables; their row is the target */
         size_t n_figures;
-        size_t state_size;               /* of what it remembers; zeroed at first; 0: nothing */
+        const struct console_key
+                *words;    /* words on its screen that need explaining; ends with a NULL key; may be NULL */
+        size_t state_size; /* of what it remembers; zeroed at first; 0: nothing */
         void (*state_done)(void *state); /* frees what is inside; may be NULL */
         /* NULL: the first table on the whole area. The tables are filled before. */
         void (*draw)(struct console *c, struct canvas *canvas, struct area area);

@@ -2,6 +2,8 @@
 /* trends.c - trends and alerts as values of columns. */
 #include "client/console/scene/trends.h"
 
+#include "client/answers/belongs.h"
+
 struct value trend_verdict(const Hw__Trend *trend)
 {
         if (!trend || !trend->has_verdict)
@@ -37,14 +39,6 @@ enum tint trend_tint(const Hw__Trend *trend)
 bool trend_known(const Hw__Trend *trend)
 {
         return trend && trend->has_verdict && trend->verdict != HW__VERDICT__VERDICT_UNKNOWN;
-}
-
-/* An arrow points where the whole interval does. */
-const char *trend_arrow(const Hw__Trend *trend)
-{
-        if (!trend || !trend->has_slope_low || !trend->has_slope_high)
-                return "";
-        return trend->slope_low > 0 ? "↗" : trend->slope_high < 0 ? "↘" : "→";
 }
 
 /* What is known, else what can be said so far. */
@@ -89,11 +83,11 @@ char *trend_verdict_text(char *out, size_t size, const Hw__Trend *trend)
         if (!in_ns)
                 return value_show(out, size, UNIT_TEXT, trend_verdict(trend));
         if (in_ns < minute_ns)
-                (void)snprintf(out, size, "in %u s", (unsigned)((in_ns + second_ns - 1) / second_ns));
+                (void)snprintf(out, size, "in %us", (unsigned)((in_ns + second_ns - 1) / second_ns));
         else if (in_ns < 2 * hour_ns)
-                (void)snprintf(out, size, "in %u min", (unsigned)((in_ns + minute_ns - 1) / minute_ns));
+                (void)snprintf(out, size, "in %um", (unsigned)((in_ns + minute_ns - 1) / minute_ns));
         else
-                (void)snprintf(out, size, "in %u h", (unsigned)((in_ns + hour_ns - 1) / hour_ns));
+                (void)snprintf(out, size, "in %uh", (unsigned)((in_ns + hour_ns - 1) / hour_ns));
         return out;
 }
 
@@ -139,30 +133,25 @@ const Hw__Trend *target_trend(const struct world_target *t)
         return live && live->has_verdict ? live : t->trends[HW__SERIES__SERIES_RSS];
 }
 
-const char *growth_sentence(const struct world_target *t)
-{
-        const Hw__Growth *growth = t->trend_state ? t->trend_state->growth : NULL;
-
-        return growth ? growth->sentence : NULL;
-}
-
-const char *limit_sentence(const struct world_target *t)
-{
-        const Hw__TimeToLimit *limit = t->trend_state ? t->trend_state->time_to_limit : NULL;
-
-        return limit ? limit->sentence : NULL;
-}
-
-size_t alerts_in(const struct world_target *t, Hw__Alert__State state)
-{
-        size_t n = 0;
-
-        for (size_t i = 0; t->alerts && i < t->alerts->n_alerts; i++)
-                n += t->alerts->alerts[i]->has_state && t->alerts->alerts[i]->state == state;
-        return n;
-}
-
 struct value alerts_firing(const struct world_target *t)
 {
-        return value_number(t->alerts != NULL, (double)alerts_in(t, HW__ALERT__STATE__STATE_FIRING));
+        return value_number(t->alerts != NULL, (double)alerts_counted(t->alerts, HW__ALERT__STATE__STATE_FIRING));
+}
+
+enum tint severity_tint(enum severity severity)
+{
+        static const enum tint tints[SEVERITIES] = {
+                [SEVERITY_INFO] = TINT_PLAIN,
+                [SEVERITY_WARNING] = TINT_WARN,
+                [SEVERITY_CRITICAL] = TINT_BAD,
+        };
+
+        return tints[severity];
+}
+
+enum tint alerts_tint(const struct world_target *t)
+{
+        const Hw__Alert *worst = alerts_gravest(t->alerts, HW__ALERT__STATE__STATE_FIRING);
+
+        return worst ? severity_tint(severity_of(worst->severity)) : TINT_DIM;
 }

@@ -8,6 +8,7 @@
 
 #include "client/console/scene/scene.h"
 #include "client/console/table/value.h"
+#include "proto/base/severity.h"
 
 /* `trend` may be NULL. */
 struct value trend_verdict(const Hw__Trend *trend); /* "leak", "growing", "steady", "unknown" */
@@ -17,14 +18,13 @@ struct value trend_slope_low(const Hw__Trend *trend);
 struct value trend_slope_high(const Hw__Trend *trend);
 struct value trend_onset(const struct scene *s, const struct world_target *t, const Hw__Trend *trend); /* UNIT_WHEN */
 
-/* The verdict, or "in 6 min": until the first one can be reached. Returns `out`. */
+/* The verdict, or "in 6m": until the first one can be reached. Returns `out`. */
 char *trend_verdict_text(char *out, size_t size, const Hw__Trend *trend);
 
 /* A moment of the program, for columns of UNIT_WHEN. */
 struct value value_when(const struct scene *s, const struct world_target *t, bool known, uint64_t time_ns);
 enum tint trend_tint(const Hw__Trend *trend);
-bool trend_known(const Hw__Trend *trend);        /* there is a verdict, and it is not "unknown" */
-const char *trend_arrow(const Hw__Trend *trend); /* by the sign of the slope's interval: up, down, level; "" */
+bool trend_known(const Hw__Trend *trend); /* there is a verdict, and it is not "unknown" */
 
 /* Statistics over the published window that comes nearest to `window_ns` (0: the whole run); NULL: there is none. */
 const Hw__WindowStatistics *trend_window(const Hw__Trend *trend, uint64_t window_ns);
@@ -32,12 +32,9 @@ const Hw__WindowStatistics *trend_window(const Hw__Trend *trend, uint64_t window
 /* The trend that judges a target: of live bytes, else of RSS; NULL when there is none. */
 const Hw__Trend *target_trend(const struct world_target *t);
 
-/* The two sentences about a target, NULL when they are not known. */
-const char *growth_sentence(const struct world_target *t);
-const char *limit_sentence(const struct world_target *t);
-
-/* Alerts of a target in a state. */
-size_t alerts_in(const struct world_target *t, Hw__Alert__State state);
-struct value alerts_firing(const struct world_target *t); /* absent while alerts are not published */
+/* Alerts that fire, each leak counted once (client/answers/belongs.h); absent while alerts are not published. */
+struct value alerts_firing(const struct world_target *t);
+enum tint severity_tint(enum severity severity);
+enum tint alerts_tint(const struct world_target *t); /* of the gravest of these */
 
 #endif

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "client/alerts/outcome.h"
+#include "client/answers/belongs.h"
 #include "client/console/views/views.h"
 #include "client/console/scene/trends.h"
 #include "client/console/draw/widgets.h"
+#include "client/console/scene/said.h"
 
 /* A row. Both are borrowed from the world until the next filling. */
 struct alert_row {
@@ -20,6 +22,7 @@ struct alert_row {
 struct alerts {
         struct alert_row *rows;
         size_t capacity;
+        bool unfolded; /* alerts that belong to others have rows of their own */
 };
 
 static const Hw__Alert *alert(const void *row)
@@ -56,19 +59,17 @@ static struct value state(const struct scene *s, const void *row)
         return value_text(state_name(alert(row)));
 }
 
+/* By severity while it holds. */
 static enum tint state_colour(const struct scene *s, const void *row)
 {
         const Hw__Alert *a = alert(row);
+        bool firing = a->has_state && a->state == HW__ALERT__STATE__STATE_FIRING;
 
         (void)s;
-        if (a->has_silenced && a->silenced)
-                return TINT_DIM;
-        if (a->has_state && a->state == HW__ALERT__STATE__STATE_FIRING)
-                return TINT_BAD;
-        return a->has_state && a->state == HW__ALERT__STATE__STATE_PENDING ? TINT_WARN : TINT_DIM;
+        return firing && !(a->has_silenced && a->silenced) ? severity_tint(severity_of(a->severity)) : TINT_DIM;
 }
 
-/* Firing first, then pending, then the others. */
+/* 3: firing, 2: pending, 1: resolved. */
 static struct value gravity(const struct scene *s, const void *row)
 {
         const Hw__Alert *a = alert(row);
@@ -80,6 +81,15 @@ static struct value gravity(const struct scene *s, const void *row)
                                   : a->state == HW__ALERT__STATE__STATE_PENDING
                                           ? 2
                                           : a->state == HW__ALERT__STATE__STATE_RESOLVED);
+}
+
+/* Firing before pending before others, the graver first; silenced ones behind all of them. */
+static struct value order(const struct scene *s, const void *row)
+{
+        const Hw__Alert *a = alert(row);
+        double silenced = a->has_silenced && a->silenced ? 100 : 0;
+
+        return value_number(true, 10 * gravity(s, row).number + (double)severity_of(a->severity) - silenced);
 }
 
 static void draw_gravity(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
@@ -115,6 +125,15 @@ static struct value band(const struct scene *s, const void *row)
         return value_text(alert(row)->band_label);
 }
 
+/* Alerts of bands in the same state that belong to it. */
+static struct value below(const struct scene *s, const void *row)
+{
+        size_t n = alerts_below(target(row)->alerts, alert(row), alert(row)->state);
+
+        (void)s;
+        return value_number(n > 0, (double)n);
+}
+
 static struct value measured(const struct scene *s, const void *row)
 {
         (void)s;
@@ -145,20 +164,22 @@ static struct value evidence(const struct scene *s, const void *row)
 
 /* clang-format off */
 static const struct column columns[] = {
-        { .title = "", .name = "gravity", .unit = UNIT_COUNT, .width = 1, .value = gravity, .draw = draw_gravity,
-          .help = NULL },
+        { .title = "", .name = "gravity", .unit = UNIT_COUNT, .width = 1, .value = gravity, .order = order,
+          .draw = draw_gravity, .help = NULL },
         { .title = "state", .name = "state", .width = 8, .value = state, .tint = state_colour,
           .help = "pending: its expression holds, but not long enough; firing; resolved: it fired and is over" },
         { .title = "target", .name = "target", .width = -12, .rank = 1, .value = target_name,
           .help = "whose alert it is" },
-        { .title = "rule", .name = "rule", .width = -16, .value = rule, .help = "name of the rule" },
-        { .title = "severity", .name = "severity", .width = 8, .rank = 4, .value = severity,
-          .help = "label of the rule: warning, critical ..." },
-        { .title = "value", .name = "value", .width = -14, .rank = 2, .value = measured,
+        { .title = "rule", .name = "rule", .width = -20, .value = rule, .help = "name of the rule" },
+        { .title = "severity", .name = "severity", .width = 8, .rank = 2, .value = severity, .tint = state_colour,
+          .help = "label of the rule: info, warning or critical. It decides colour and order" },
+        { .title = "bands", .name = "bands", .unit = UNIT_COUNT, .width = 5, .rank = 4, .value = below,
+          .help = "alerts of single bands that belong to this one: e shows and hides them" },
+        { .title = "value", .name = "value", .width = -14, .rank = 3, .value = measured,
           .help = "what its expression gives now" },
         { .title = "threshold", .name = "threshold", .width = -12, .rank = 5, .value = threshold,
           .help = "what the value is compared with" },
-        { .title = "since", .name = "since_ns", .unit = UNIT_WHEN, .width = 9, .rank = 3, .value = since,
+        { .title = "since", .name = "since_ns", .unit = UNIT_WHEN, .width = 8, .rank = 4, .value = since,
           .help = "since when its expression holds" },
         { .title = "fired", .name = "fired_ns", .unit = UNIT_WHEN, .width = 9, .rank = 6, .value = fired,
           .help = "when it fired" },
@@ -223,6 +244,8 @@ static void rows(const struct console *c, struct table *t)
                 const struct world_target *from = world_target(c->scene.world, i);
 
                 for (size_t k = 0; from->alerts && k < from->alerts->n_alerts; k++) {
+                        if (!state_of->unfolded && !c->printing && alert_head(from->alerts, from->alerts->alerts[k]))
+                                continue;
                         state_of->rows[n] = (struct alert_row){ from, from->alerts->alerts[k] };
                         table_add(t, identity(from, from->alerts->alerts[k]), &state_of->rows[n]);
                         n++;
@@ -256,6 +279,16 @@ static const struct table_class table = {
         .text = text,
         .open = open_alert,
 };
+
+static bool key(struct console *c, int k)
+{
+        struct alerts *a = console_state(c);
+
+        if (k != 'e')
+                return false;
+        a->unfolded = !a->unfolded;
+        return true;
+}
 
 /* ----------------------------------------------------------------- in words */
 
@@ -305,10 +338,11 @@ static int actions(struct canvas *canvas, struct area area, int row, const Hw__A
         return row;
 }
 
-static void draw_words(struct canvas *canvas, struct area area, const struct world_target *t, const Hw__Alert *a)
+static void draw_words(struct canvas *canvas, struct area area, const struct scene *s, const struct world_target *t,
+                       const Hw__Alert *a)
 {
         char name[8 * WORLD_NAME_MAX], title[9 * WORLD_NAME_MAX];
-        const Hw__Trend *trend = target_trend(t);
+        const struct answer_memo *m = scene_answered(s, t);
         int row = 1;
 
         (void)snprintf(title, sizeof(title), "In words: %s", safe_text(name, sizeof(name), t->name));
@@ -318,15 +352,11 @@ static void draw_words(struct canvas *canvas, struct area area, const struct wor
                 row = paragraph(canvas, area, row, TINT_PLAIN, "expression", a->expr);
                 row = paragraph(canvas, area, row, TINT_PLAIN, "source", a->band_source);
         }
-        row = paragraph(canvas, area, row, trend_tint(trend), "memory", growth_sentence(t));
-        row = paragraph(canvas, area, row, TINT_PLAIN, "limit", limit_sentence(t));
-        row = paragraph(canvas, area, row, TINT_PLAIN, "verdict", trend ? trend->sentence : NULL);
-        if (!a) {
-                if (row == 1)
-                        (void)canvas_put(canvas, area, row, 1, area.width - 2, TINT_DIM,
-                                         UNKNOWN_TEXT "  the daemon has said nothing about trends yet");
+        for (int q = 0; q < QUESTIONS; q++)
+                row = paragraph(canvas, area, row, answer_tint(m->a.answer[q].tone),
+                                question_key((enum target_question)q), m->whole[q]);
+        if (!a)
                 return;
-        }
         if (a->has_silenced && a->silenced)
                 row = paragraph(canvas, area, row, TINT_WARN, "silenced",
                                 a->silence && a->silence->why ? a->silence->why : "no action is run");
@@ -345,9 +375,9 @@ static void draw(struct console *c, struct canvas *canvas, struct area area)
         upper.height = wanted < area.height / 2 ? wanted : area.height / 2;
         console_table(c, canvas, upper, t);
         if (row)
-                draw_words(canvas, area_below(area, upper.height + 1), target(row), alert(row));
+                draw_words(canvas, area_below(area, upper.height + 1), &c->scene, target(row), alert(row));
         else if (c->scene.target)
-                draw_words(canvas, area_below(area, upper.height + 1), c->scene.target, NULL);
+                draw_words(canvas, area_below(area, upper.height + 1), &c->scene, c->scene.target, NULL);
 }
 
 static int wanted_rows(struct console *c, int width)
@@ -363,7 +393,8 @@ static void done(void *state_of)
 
 /* clang-format off */
 static const struct console_key keys[] = {
-        { "↑ ↓", "move" }, { "enter", "open its memory or band" }, { "< >", "sort" }, { NULL, NULL },
+        { "↑ ↓", "move" }, { "enter", "open its memory or band" }, { "e", "each band" }, { "< >", "sort" },
+        { NULL, NULL },
 };
 /* clang-format on */
 
@@ -380,5 +411,6 @@ const struct console_view view_alerts = {
         .state_done = done,
         .draw = draw,
         .rows = wanted_rows,
+        .key = key,
         .all_targets = true,
 };

@@ -168,22 +168,14 @@ static struct value source(const struct scene *s, const void *row)
         return value_text(place && strcmp(place, ":") != 0 ? place : NULL);
 }
 
-/* The end of a place says more than its beginning. */
 static void draw_source(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                         const void *data)
 {
         struct value v = source(s, data);
         char safe[1024];
-        const char *shown = value_show(safe, sizeof(safe), UNIT_TEXT, v);
-        bool cut = text_columns(shown) > width;
 
-        while (text_columns(shown) > width - cut)
-                shown++;
-        while (((unsigned char)*shown & 0xc0) == 0x80)
-                shown++;
-        if (cut)
-                (void)canvas_put(c, area, row, column, 1, TINT_DIM, "…");
-        (void)canvas_put(c, area, row, column + cut, width - cut, v.is == VALUE_NONE ? TINT_DIM : TINT_PLAIN, shown);
+        (void)canvas_put_end(c, area, row, column, width, v.is == VALUE_NONE ? TINT_DIM : TINT_PLAIN,
+                             value_show(safe, sizeof(safe), UNIT_TEXT, v));
 }
 
 static Hw__Breakdown breakdown(const struct scene *s)
@@ -238,9 +230,9 @@ static const struct column columns[] = {
           .value = slope_high, .help = "high end of the slope's interval" },
         { .title = "so far", .name = "provisional_slope_bps", .unit = UNIT_SLOPE, .value = so_far, .hidden = true,
           .help = "only in files: the slope of the few points there are, before there is a verdict" },
-        { .title = "verdict", .name = "verdict", .width = 9, .rank = 1, .value = verdict, .order = verdict_order,
+        { .title = "verdict", .name = "verdict", .width = 8, .rank = 1, .value = verdict, .order = verdict_order,
           .text = verdict_text, .tint = verdict_colour,
-          .help = "steady, growing or leak; unknown: too little data; in 6 min: when there is enough at the earliest" },
+          .help = "steady, growing or leak; unknown: too little data; in 6m: when there is enough at the earliest" },
         { .title = "since", .name = "onset_ns", .unit = UNIT_WHEN, .width = 9, .rank = 8, .value = since,
           .help = "when its growth began; only of those that grow" },
         { .title = "integrated", .name = "integral_byte_s", .unit = UNIT_INTEGRAL, .width = 11, .rank = 10,

@@ -123,6 +123,8 @@ static void write_all(struct pen *p, const struct console_view *v)
         columns(p, v->figures, v->n_figures);
         for (size_t i = 0; i < VIEW_TABLES && v->tables[i]; i++)
                 columns(p, v->tables[i]->columns, v->tables[i]->n_columns);
+        for (const struct console_key *w = v->words; w && w->key; w++)
+                entry(p, TINT_STRONG, w->key, w->meaning);
         entry(p, TINT_STRONG, UNKNOWN_TEXT, "not known: never the same as 0");
         heading(p, "Keys everywhere");
         keys(p, common);

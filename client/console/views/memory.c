@@ -170,9 +170,9 @@ static const struct column columns[] = {
           .value = slope_low, .help = "low end of the slope's interval of about 95 %" },
         { .title = "at most", .name = "slope_high_bps", .unit = UNIT_SLOPE, .width = 14, .rank = 8,
           .value = slope_high, .help = "high end of the slope's interval" },
-        { .title = "verdict", .name = "verdict", .width = 9, .rank = 1, .value = verdict, .order = verdict_order,
+        { .title = "verdict", .name = "verdict", .width = 8, .rank = 1, .value = verdict, .order = verdict_order,
           .text = verdict_text, .tint = verdict_colour,
-          .help = "steady, growing or leak; unknown: too little data; in 6 min: when there is enough at the earliest" },
+          .help = "steady, growing or leak; unknown: too little data; in 6m: when there is enough at the earliest" },
 };
 /* clang-format on */
 

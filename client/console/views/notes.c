@@ -35,7 +35,10 @@ static const struct line *line(const void *row)
 
 static struct value time_of(const struct scene *s, const void *row)
 {
-        return value_when(s, s->target, line(row)->has_time, line(row)->time_ns);
+        struct value v = value_when(s, s->target, line(row)->has_time, line(row)->time_ns);
+
+        v.now_wall_ns = 0; /* with seconds however old: notes are close to each other */
+        return v;
 }
 
 static const char *kind_name(const struct line *l)

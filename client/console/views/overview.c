@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* views/overview.c - one target on one screen. */
 #include "client/console/overview/overview.h"
+#include "client/console/views/target_columns.h"
 #include "client/console/views/views.h"
 #include "client/console/draw/keys.h"
 
@@ -36,6 +37,22 @@ static bool key(struct console *c, int k)
         }
 }
 
+/* What stands in its sections and is no number of a column. */
+static const struct console_key words[] = {
+        { "old, max", "age of the live bytes: of the last major collection; their greatest so far in this run" },
+        { "of -M, cgroup", "how much of that limit is in use" },
+        { "in all", "bytes allocated since the run began" },
+        { "Collections", "share of the last 10 s and of the run that went into them; below by generation" },
+        { "gen, p50, p99", "number of collections; half, and 99 of 100, of their pauses were not longer; max, total" },
+        { "census", "the newest heap profile sample: its number and age; bands beyond the daemon's limit" },
+        { "share, change", "of a band: its part of the census; how much it has grown over the window" },
+        { "Notes", "markers (▸) and messages of the program, with their moment; the newest at the bottom" },
+        { "late", "samples that came too late for their second and are not in the charts" },
+        { "read", "bytes of the log that were read" },
+        { "▸ (Stream)", "which flag would show more" },
+        { NULL, NULL },
+};
+
 /* clang-format off */
 static const struct console_key keys[] = {
         { "↑ ↓", "target" }, { "enter", "all targets" }, { NULL, NULL },
@@ -47,9 +64,13 @@ const struct console_view view_overview = {
         .title = "Overview",
         .brief = "Over",
         .letter = 'o',
-        .about = "Everything about one target in short: memory, collections, the largest bands, the newest notes, and "
-                 "whether the stream can be trusted.",
+        .about = "One target on one screen: is anything wrong, since when and what the program said then, what grows, "
+                 "where, until when, what to do next; below memory, collections, the largest bands, the newest notes, "
+                 "and whether the stream can be trusted.",
         .keys = keys,
+        .figures = target_columns + 1, /* its name is said anyway */
+        .n_figures = TARGET_COLUMNS - 1,
+        .words = words,
         .draw = draw,
         .rows = rows,
         .key = key,

@@ -87,9 +87,11 @@ static void targets(void **state)
         assert_true(shows(c, "2 targets"));
         assert_true(row_shows(c, "api-1", "running"));
         assert_true(row_shows(c, "api-1", "100 MiB"));
-        assert_true(row_shows(c, "api-1", "–")); /* RSS, GC, trend: not known, never 0 */
-        assert_true(place_of(c, "api-1") < place_of(c, "worker"));
+        assert_true(row_shows(c, "api-1", "–"));                   /* RSS, GC, trend: not known, never 0 */
+        assert_true(place_of(c, "api-1") < place_of(c, "worker")); /* alike: in the order of names */
+        press(c, '<');
         press(c, 'r');
+        assert_true(shows(c, "target↓"));
         assert_true(place_of(c, "api-1") > place_of(c, "worker"));
         press(c, SCREEN_END);
         press(c, SCREEN_ENTER);
@@ -328,7 +330,7 @@ static void trends_and_alerts(void **state)
         assert_int_equal(apply_made(w->world, 0, &u), 0);
 
         press(c, '2');
-        assert_true(shows(c, "↗ leak  1 alert"));
+        assert_true(shows(c, "leak  1 alert"));
         assert_true(row_shows(c, "live    ", "+25.6 KiB/s"));
         assert_true(row_shows(c, "live    ", "leak"));
         press(c, '3');
@@ -336,18 +338,232 @@ static void trends_and_alerts(void **state)
         press(c, '8');
         assert_true(row_shows(c, "HeapLeak", "firing"));
         assert_true(row_shows(c, "HeapLeak", "1.5 MiB/min"));
-        assert_true(shows(c, "live data grows 1.5 MiB/min since 14:02"));
+        assert_true(shows(c, "A leak: live data grows by 25.6 KiB/s (17.1 KiB/s to 34.1 KiB/s)"));
         assert_true(shows(c, "it has grown for three hours"));
         press(c, '1');
-        assert_true(row_shows(c, "running", "↗"));
+        assert_true(row_shows(c, "running", "+25.6 KiB/s"));
         assert_true(row_shows(c, "running", "leak"));
+        assert_true(row_shows(c, "running", "n.sessions"));
+        assert_true(row_shows(c, "running", "22:18:20")); /* since when */
         press(c, '0');
         for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) { /* the answer first, whatever the size */
                 char *all = drawn(c, sizes[i][0], sizes[i][1], false);
 
-                if (!strstr(all, "\n leak: +25.6 KiB/s since 5m 00s, Main.sessions, limit in"))
+                if (!strstr(all, "\n leak: +25.6 KiB/s since 22:18:20, Main.sessions, limit in") ||
+                    !strstr(all, "42m 00s") || !strstr(all, "next "))
                         fail_msg("%s", all);
                 free(all);
+        }
+}
+
+/* A trend of live data, with the verdict, and a label of what grows (NULL: nothing). */
+static void send_trend(struct world *w, const char *name, Hw__Verdict verdict, double slope)
+{
+        Hw__Update u = update_of(name, 1, 10 * SECOND);
+        Hw__Trends trends = HW__TRENDS__INIT;
+        Hw__Trend live = HW__TREND__INIT;
+        Hw__Trend *list[] = { &live };
+        Hw__Growth growth = HW__GROWTH__INIT;
+
+        live.has_series = live.has_verdict = 1;
+        live.series = HW__SERIES__SERIES_LIVE;
+        live.verdict = verdict;
+        live.has_slope = verdict != HW__VERDICT__VERDICT_UNKNOWN;
+        live.slope = live.provisional_slope = slope;
+        live.has_provisional_slope = live.has_verdict_in_ns = !live.has_slope;
+        live.verdict_in_ns = 350 * SECOND;
+        growth.has_where = 1;
+        growth.where = verdict >= HW__VERDICT__VERDICT_GROWING  ? HW__GROWTH__WHERE__WHERE_LIVE
+                       : verdict == HW__VERDICT__VERDICT_STEADY ? HW__GROWTH__WHERE__WHERE_NOWHERE
+                                                                : HW__GROWTH__WHERE__WHERE_UNKNOWN;
+        trends.n_trends = 1;
+        trends.trends = list;
+        trends.growth = &growth;
+        u.body_case = HW__UPDATE__BODY_TRENDS;
+        u.trends = &trends;
+        assert_int_equal(apply_made(w->world, 0, &u), 0);
+}
+
+static void the_worst_target_stands_first(void **state)
+{
+        struct world *w = *state;
+        struct console *c = w->console;
+
+        fill(w->world, "b-steady");
+        fill(w->world, "c-leaks");
+        fill(w->world, "d-grows");
+        fill(w->world, "e-killed");
+        send_trend(w, "api-1", HW__VERDICT__VERDICT_UNKNOWN, 2048);
+        send_trend(w, "b-steady", HW__VERDICT__VERDICT_STEADY, 0);
+        send_trend(w, "c-leaks", HW__VERDICT__VERDICT_LEAK, 4096);
+        send_trend(w, "d-grows", HW__VERDICT__VERDICT_GROWING, 8192);
+        assert_int_equal(send_state(w->world, 0, "e-killed", 1, HW__TARGET__STATE__STATE_CRASHED), 0);
+        press(c, '1');
+        assert_true(shows(c, "verdict↓"));
+        assert_true(place_of(c, "e-killed") < place_of(c, "c-leaks"));
+        assert_true(place_of(c, "c-leaks") < place_of(c, "d-grows"));
+        assert_true(place_of(c, "d-grows") < place_of(c, "api-1"));
+        assert_true(place_of(c, "api-1") < place_of(c, "b-steady"));
+        assert_true(row_shows(c, "d-grows", "+8.00 KiB/s"));
+        assert_true(row_shows(c, "api-1", "~+2.00 KiB/s")); /* provisional, and when there will be a verdict */
+        assert_true(row_shows(c, "api-1", "in 6m"));
+        press(c, 'r');
+        assert_true(shows(c, "verdict↑"));
+        assert_true(place_of(c, "b-steady") < place_of(c, "c-leaks"));
+        char *narrow = drawn(c, 24, 80, false);
+        assert_non_null(strstr(narrow, "history"));
+        assert_non_null(strstr(narrow, "since"));
+        assert_non_null(strstr(narrow, "what grows"));
+        free(narrow);
+}
+
+/* Each question has its answer on one screen, and none of them is cut off by the size of the others. */
+static void the_overview_answers(void **state)
+{
+        static const int sizes[][2] = { { 20, 60 }, { 24, 80 }, { 40, 120 }, { 60, 200 } };
+        static const char *const labels[] = { "\n since ", "\n grows ", "\n where ", "\n until ",
+                                              "\n next ",  "live  ",    "Bands" };
+        struct world *w = *state;
+        struct console *c = w->console;
+
+        send_trend(w, "api-1", HW__VERDICT__VERDICT_LEAK, 4096);
+        for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+                char *all = drawn(c, sizes[i][0], sizes[i][1], false);
+
+                for (size_t k = 0; k < sizeof(labels) / sizeof(labels[0]); k++) {
+                        if (!strstr(all, labels[k]))
+                                fail_msg("%dx%d lacks '%s':\n%s", sizes[i][1], sizes[i][0], labels[k] + 2, all);
+                }
+                assert_non_null(strstr(all, "\n leak: +4.00 KiB/s"));
+                free(all);
+        }
+        send_trend(w, "api-1", HW__VERDICT__VERDICT_UNKNOWN, 2048);
+        assert_true(shows(
+                c, "Is anything wrong? Not known yet: verdict in 5m 50s at this step; provisional growth 2.00 KiB/s"));
+        send_trend(w, "api-1", HW__VERDICT__VERDICT_STEADY, 0);
+        assert_true(shows(c, "Is anything wrong? No: memory shows no lasting growth"));
+        world_set_stale(w->world, 0, true);
+        assert_true(row_shows(c, " next ", "See why heapwatchd is gone"));
+        press(c, '?'); /* its numbers are explained */
+        assert_true(shows(c, "The worst stands first"));
+        for (int i = 0; i < 60; i++)
+                press(c, SCREEN_DOWN);
+        assert_true(shows(c, "samples that came too late"));
+}
+
+static void send_alerts(struct world *w, Hw__Alert **list, size_t n)
+{
+        Hw__Update u = update_of("api-1", 1, 10 * SECOND);
+        Hw__Alerts alerts = HW__ALERTS__INIT;
+
+        alerts.n_alerts = n;
+        alerts.alerts = list;
+        u.body_case = HW__UPDATE__BODY_ALERTS;
+        u.alerts = &alerts;
+        assert_int_equal(apply_made(w->world, 0, &u), 0);
+}
+
+/* One leak is one alert wherever alerts are counted; severity decides their order and colour. */
+static void one_leak_is_one_alert(void **state)
+{
+        static const struct {
+                const char *rule, *severity, *band;
+        } made[] = { { "leaking-band", "warning", "Main.cache" },
+                     { "chatty", "info", NULL },
+                     { "leaking-band", "warning", "Main.sessions" },
+                     { "leak", "warning", NULL },
+                     { "memory-runs-out-now", "critical", NULL } };
+        enum { N = sizeof(made) / sizeof(made[0]) };
+        struct world *w = *state;
+        struct console *c = w->console;
+        Hw__Label part = HW__LABEL__INIT, *labels[] = { &part };
+        Hw__Alert alerts[N], *list[N];
+        struct canvas *canvas;
+
+        part.name = (char *)"part_of";
+        part.value = (char *)"leak";
+
+        for (size_t i = 0; i < N; i++) {
+                hw__alert__init(&alerts[i]);
+                alerts[i].rule = (char *)made[i].rule;
+                alerts[i].severity = (char *)made[i].severity;
+                alerts[i].band_label = (char *)made[i].band;
+                alerts[i].has_state = 1;
+                alerts[i].state = HW__ALERT__STATE__STATE_FIRING;
+                alerts[i].labels = labels;
+                alerts[i].n_labels = made[i].band != NULL;
+                list[i] = &alerts[i];
+        }
+        send_alerts(w, list, N);
+        press(c, '0');
+        assert_true(shows(c, "3 alerts"));
+        press(c, '1');
+        assert_true(row_shows(c, "api-1", "  3  "));
+        press(c, '8');
+        assert_true(hides(c, "Main.cache"));
+        assert_true(row_shows(c, "leak  ", " 2 ")); /* so many bands belong to it */
+        assert_true(place_of(c, "memory-runs-out-now") < place_of(c, "leak  "));
+        assert_true(place_of(c, "leak  ") < place_of(c, "chatty"));
+        canvas = canvas_new(40, 140, false);
+        console_prepare(c, NOW_NS);
+        console_draw(c, canvas);
+        assert_int_equal(canvas_cell(canvas, 2, 4)->tint, TINT_SELECTED);
+        assert_int_equal(canvas_cell(canvas, 3, 4)->tint, TINT_WARN);
+        assert_int_equal(canvas_cell(canvas, 4, 4)->tint, TINT_PLAIN);
+        canvas_destroy(&canvas);
+        press(c, 'e');
+        assert_true(shows(c, "Main.cache"));
+        alerts[4].has_silenced = alerts[4].silenced = 1;
+        send_alerts(w, list, N);
+        assert_true(place_of(c, "chatty") < place_of(c, "memory-runs-out-now"));
+        press(c, '2');
+        assert_true(shows(c, "2 alerts"));
+}
+
+/* A moment of days ago says its day, and is not wider for it. */
+static void moments_of_other_days(void **state)
+{
+        const uint64_t hour = 3600 * SECOND, wall = 1700000000 * SECOND; /* a Tuesday, 22:13:20 */
+        char text[SHORT_TEXT];
+
+        (void)state;
+        assert_string_equal(time_of_day(text, sizeof(text), wall, wall + hour), "22:13:20");
+        assert_string_equal(time_of_day(text, sizeof(text), wall, wall + 30 * hour), "Tu 22:13");
+        assert_string_equal(time_of_day(text, sizeof(text), wall, wall + 1000 * hour), "14 Nov");
+}
+
+/* No number is cut where it stands: a column has room for the longest text of its unit. */
+static void numbers_fit_their_columns(void **state)
+{
+        static const struct {
+                enum unit unit;
+                double number;
+        } longest[] = {
+                { UNIT_BYTES, 1023 * 1024.0 }, { UNIT_CHANGE, -1023 * 1024.0 },     { UNIT_SHARE, 1 },
+                { UNIT_RATE, 1023 * 1024.0 },  { UNIT_SLOPE, -1023 * 1024.0 / 60 }, { UNIT_INTEGRAL, 1023 * 1024.0 },
+                { UNIT_NS, 59.9 * 60e9 }
+        };
+
+        (void)state;
+        for (size_t i = 0; console_views[i]; i++) {
+                for (size_t k = 0; k < VIEW_TABLES && console_views[i]->tables[k]; k++) {
+                        const struct table_class *t = console_views[i]->tables[k];
+
+                        for (size_t n = 0; n < t->n_columns; n++) {
+                                const struct column *column = &t->columns[n];
+
+                                for (size_t u = 0; u < sizeof(longest) / sizeof(longest[0]); u++) {
+                                        char text[SHORT_TEXT];
+                                        int width = column->width < 0 ? -column->width : column->width;
+
+                                        if (column->unit != longest[u].unit || column->draw || column->hidden)
+                                                continue;
+                                        (void)unit_text(text, sizeof(text), column->unit, longest[u].number);
+                                        if (text_columns(text) > width)
+                                                fail_msg("%s: %s: '%s' has no room", t->name, column->name, text);
+                                }
+                        }
+                }
         }
 }
 
@@ -648,6 +864,11 @@ int main(void)
                 cmocka_unit_test_setup_teardown(notes, setup, teardown),
                 cmocka_unit_test_setup_teardown(absent_is_never_zero, setup, teardown),
                 cmocka_unit_test_setup_teardown(trends_and_alerts, setup, teardown),
+                cmocka_unit_test_setup_teardown(the_worst_target_stands_first, setup, teardown),
+                cmocka_unit_test_setup_teardown(the_overview_answers, setup, teardown),
+                cmocka_unit_test_setup_teardown(one_leak_is_one_alert, setup, teardown),
+                cmocka_unit_test(moments_of_other_days),
+                cmocka_unit_test(numbers_fit_their_columns),
                 cmocka_unit_test_setup_teardown(frozen_picture_stands_still, setup, teardown),
                 cmocka_unit_test_setup_teardown(stale_says_its_age, setup, teardown),
                 cmocka_unit_test(no_census_says_why),

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/answers/belongs.h"
+
+#include <string.h>
+
+#include "proto/base/severity.h"
+
+/* The rule that its own says it is a part of: a label of the rule. NULL: none. */
+static const char *part_of(const Hw__Alert *a)
+{
+        for (size_t i = 0; i < a->n_labels; i++)
+                if (a->labels[i]->name && !strcmp(a->labels[i]->name, "part_of"))
+                        return a->labels[i]->value;
+        return NULL;
+}
+
+static bool is_active(const Hw__Alert *a)
+{
+        return a->state == HW__ALERT__STATE__STATE_FIRING || a->state == HW__ALERT__STATE__STATE_PENDING;
+}
+
+const Hw__Alert *alert_head(const Hw__Alerts *all, const Hw__Alert *a)
+{
+        const char *rule = part_of(a);
+
+        for (size_t i = 0; rule && all && i < all->n_alerts; i++) {
+                const Hw__Alert *head = all->alerts[i];
+
+                if (head != a && !head->has_band && head->rule && !strcmp(head->rule, rule) &&
+                    (is_active(head) || head->state == a->state))
+                        return head;
+        }
+        return NULL;
+}
+
+static bool counts(const Hw__Alerts *all, const Hw__Alert *a, Hw__Alert__State state)
+{
+        return a->has_state && a->state == state && !(a->has_silenced && a->silenced) && !alert_head(all, a);
+}
+
+size_t alerts_counted(const Hw__Alerts *all, Hw__Alert__State state)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; all && i < all->n_alerts; i++)
+                n += counts(all, all->alerts[i], state);
+        return n;
+}
+
+const Hw__Alert *alerts_gravest(const Hw__Alerts *all, Hw__Alert__State state)
+{
+        const Hw__Alert *worst = NULL;
+
+        for (size_t i = 0; all && i < all->n_alerts; i++) {
+                const Hw__Alert *a = all->alerts[i];
+
+                if (counts(all, a, state) && (!worst || severity_of(a->severity) > severity_of(worst->severity)))
+                        worst = a;
+        }
+        return worst;
+}
+
+size_t alerts_below(const Hw__Alerts *all, const Hw__Alert *head, Hw__Alert__State state)
+{
+        size_t n = 0;
+
+        for (size_t i = 0; all && i < all->n_alerts; i++)
+                n += all->alerts[i]->state == state && alert_head(all, all->alerts[i]) == head;
+        return n;
+}

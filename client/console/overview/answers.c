@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * answers.c - what one asks at three in the morning, in that order: is anything wrong, since when, what grows, where,
+ * until when, what to do next; then what limits the trust in it.
+ *
+ * DESIGN: a row each where there is little room, beginning with what matters, and the first answer as a headline that
+ * is wrapped and never cut; with more room each answer is wrapped, too.
+ */
+#include "client/console/overview/sections.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "client/console/draw/widgets.h"
+#include "client/console/scene/said.h"
+
+enum { LABEL = 7, LINE = 512, HEADLINE_ROWS = 3, MOST = 4 };
+
+/* ---------------------------------------------------------------- headline */
+
+/* Draws text into at most `most` rows of `width` columns from `column`; without a canvas it only counts. */
+static int wrapped(struct canvas *c, struct area area, int row, int column, int width, int most, enum tint tint,
+                   const char *text)
+{
+        char safe[4 * ANSWER_WHOLE], line[LINE];
+        const char *rest = safe_text(safe, sizeof(safe), text);
+        int rows = 0;
+
+        for (; *rest && rows < most; rows++) {
+                size_t n = rows + 1 < most ? text_wrap(rest, width > 8 ? width : 8) : strlen(rest);
+
+                (void)snprintf(line, sizeof(line), "%.*s", (int)n, rest);
+                if (c && row + rows < area.height)
+                        (void)canvas_put(c, area, row + rows, column, width, tint, line);
+                rest += n;
+        }
+        return rows;
+}
+
+int headline_rows(const struct scene *s, const struct world_target *t, int width)
+{
+        return wrapped(NULL, (struct area){ 0 }, 0, 1, width - 2, HEADLINE_ROWS, TINT_PLAIN,
+                       scene_answered(s, t)->headline);
+}
+
+void draw_headline(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
+{
+        const struct answer_memo *m = scene_answered(s, t);
+        enum answer_tone tone = m->a.answer[QUESTION_WRONG].tone;
+
+        (void)wrapped(c, area, 0, 1, area.width - 2, area.height, tone == ANSWER_DIM ? TINT_STRONG : answer_tint(tone),
+                      m->headline);
+}
+
+/* ----------------------------------------------------------------- answers */
+
+struct part {
+        const char *label, *text;
+        enum tint tint;
+};
+
+/* The headline says itself what is wrong, unless something grows: then it has only the numbers. */
+static size_t parts_of(struct part parts[QUESTIONS + ANSWER_CAVEATS], const struct answer_memo *m)
+{
+        size_t n = 0;
+
+        for (int q = QUESTION_SINCE; q < QUESTIONS; q++)
+                parts[n++] = (struct part){ question_key((enum target_question)q), m->whole[q],
+                                            q == QUESTION_NEXT ? TINT_STRONG : answer_tint(m->a.answer[q].tone) };
+        for (size_t i = 0; i < m->a.n_caveats; i++)
+                parts[n++] = (struct part){ "but", m->a.caveats[i], TINT_WARN };
+        return n;
+}
+
+static int part_rows(const struct part *p, int width)
+{
+        return wrapped(NULL, (struct area){ 0 }, 0, 0, width - LABEL - 3, MOST, TINT_PLAIN, p->text);
+}
+
+int answers_rows(const struct scene *s, const struct world_target *t, int width)
+{
+        struct part parts[QUESTIONS + ANSWER_CAVEATS];
+        size_t n = parts_of(parts, scene_answered(s, t));
+        int rows = 0;
+
+        for (size_t i = 0; i < n; i++)
+                rows += part_rows(&parts[i], width);
+        return rows;
+}
+
+/* Each part has a row; what is left goes to the last ones first: what to do next is what one acts on. */
+static void share_rows(int rows[], const struct part *parts, size_t n, struct area area)
+{
+        int left = area.height;
+
+        for (size_t i = 0; i < n; i++) {
+                rows[i] = left > 0;
+                left -= rows[i];
+        }
+        for (size_t i = n; i > 0 && left > 0; i--) {
+                int more = part_rows(&parts[i - 1], area.width) - rows[i - 1];
+
+                more = more < left ? more : left;
+                rows[i - 1] += more > 0 ? more : 0;
+                left -= more > 0 ? more : 0;
+        }
+}
+
+void draw_answers(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
+{
+        struct part parts[QUESTIONS + ANSWER_CAVEATS];
+        int rows[QUESTIONS + ANSWER_CAVEATS], row = 0;
+        size_t n = parts_of(parts, scene_answered(s, t));
+
+        share_rows(rows, parts, n, area);
+        for (size_t i = 0; i < n; i++) {
+                if (rows[i])
+                        (void)canvas_put(c, area, row, 1, LABEL - 1, TINT_DIM, parts[i].label);
+                row += wrapped(c, area, row, 1 + LABEL, area.width - LABEL - 2, rows[i], parts[i].tint, parts[i].text);
+        }
+}

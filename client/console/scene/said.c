@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* said.c - the answers of one target at a time, in the clock of the view. */
+#include "client/console/scene/said.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "client/console/scene/trends.h"
+
+static bool grows(const struct answers *a)
+{
+        return a->verdict >= HW__VERDICT__VERDICT_GROWING && a->has_slope;
+}
+
+static void say_all(struct answer_memo *m, const struct scene *s, const struct world_target *t)
+{
+        char when[SHORT_TEXT] = "";
+        uint64_t age_ns;
+
+        for (int q = 0; q < QUESTIONS; q++) {
+                const struct target_answer *a = &m->a.answer[q];
+
+                if (a->has_time)
+                        (void)scene_when(when, sizeof(when), s, t, a->time_ns);
+                (void)answer_whole(m->whole[q], sizeof(m->whole[q]), a, when);
+        }
+        if (scene_stale(s, t, &age_ns))
+                (void)snprintf(m->whole[QUESTION_NEXT], sizeof(m->whole[QUESTION_NEXT]),
+                               "See why heapwatchd is gone (systemctl status heapwatchd); the program itself goes on");
+        if (m->a.has_onset)
+                (void)scene_when(when, sizeof(when), s, t, m->a.onset_ns);
+        if (grows(&m->a))
+                (void)answers_headline(m->headline, sizeof(m->headline), &m->a, when);
+        else
+                (void)snprintf(m->headline, sizeof(m->headline), "%s %s", question_text(QUESTION_WRONG),
+                               m->whole[QUESTION_WRONG]);
+}
+
+const struct answer_memo *scene_answered(const struct scene *s, const struct world_target *t)
+{
+        struct answer_memo *m = s->answered;
+
+        if (m->t != t) {
+                answers_of(&m->a, t, s->live);
+                say_all(m, s, t);
+                m->t = t;
+        }
+        return m;
+}
+
+enum tint answer_tint(enum answer_tone tone)
+{
+        static const enum tint tints[] = {
+                [ANSWER_DIM] = TINT_PLAIN,
+                [ANSWER_GOOD] = TINT_GOOD,
+                [ANSWER_WARN] = TINT_WARN,
+                [ANSWER_BAD] = TINT_BAD,
+        };
+
+        return tints[tone];
+}
+
+struct value answered_word(const struct scene *s, const struct world_target *t)
+{
+        return value_text(scene_answered(s, t)->a.word);
+}
+
+/* Of the same gravity that is worse which grows faster. */
+struct value answered_rank(const struct scene *s, const struct world_target *t)
+{
+        const struct answers *a = &scene_answered(s, t)->a;
+        const double mib = 1 << 20;
+        double slope = a->has_slope && a->slope > 0 ? a->slope : 0;
+
+        return value_number(true, a->rank + slope / (slope + mib));
+}
+
+/* Of the trend that decides. Before its verdict: of live data, so far. */
+struct value answered_slope(const struct scene *s, const struct world_target *t)
+{
+        const struct answers *a = &scene_answered(s, t)->a;
+
+        return a->has_slope ? value_number(true, a->slope) : trend_slope(target_trend(t));
+}
+
+struct value answered_onset(const struct scene *s, const struct world_target *t)
+{
+        const struct answers *a = &scene_answered(s, t)->a;
+
+        return value_when(s, t, a->has_onset, a->onset_ns);
+}
+
+char *answered_word_text(char *out, size_t size, const struct scene *s, const struct world_target *t)
+{
+        const struct answers *a = &scene_answered(s, t)->a;
+
+        if (a->word && !strcmp(a->word, "unknown"))
+                return trend_verdict_text(out, size, target_trend(t));
+        return value_show(out, size, UNIT_TEXT, answered_word(s, t));
+}

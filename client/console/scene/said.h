@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* said.h - what is said of a target (client/answers) for one picture: asked often, found out once. */
+#ifndef HW_CLIENT_CONSOLE_SCENE_SAID_H
+#define HW_CLIENT_CONSOLE_SCENE_SAID_H
+
+#include "client/answers/answers.h"
+#include "client/console/scene/scene.h"
+#include "client/console/table/value.h"
+
+enum { ANSWER_WHOLE = 2 * ANSWER_TEXT + 64 };
+
+/* The answers to the target that was asked for last: rows are drawn and sorted one after the other. */
+struct answer_memo {
+        const struct world_target *t; /* NULL: none yet in this picture */
+        struct answers a;
+        char whole[QUESTIONS][ANSWER_WHOLE]; /* with moments in the clock of the view; not safe for a terminal */
+        char headline[ANSWER_WHOLE + 32];    /* of what grows: answers_headline; else what is wrong */
+};
+
+/* Valid until another target is asked for. */
+const struct answer_memo *scene_answered(const struct scene *s, const struct world_target *t);
+
+enum tint answer_tint(enum answer_tone tone);
+
+/* Numbers of a target's answers as values of columns. */
+struct value answered_word(const struct scene *s, const struct world_target *t);
+struct value answered_rank(const struct scene *s, const struct world_target *t);  /* the worst is greatest */
+struct value answered_slope(const struct scene *s, const struct world_target *t); /* per second; or provisional */
+struct value answered_onset(const struct scene *s, const struct world_target *t); /* UNIT_WHEN */
+
+/* The word, or while there is no verdict "in 6m". Returns `out`. */
+char *answered_word_text(char *out, size_t size, const struct scene *s, const struct world_target *t);
+
+#endif

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * views/target_columns.c - the numbers of a target: columns of the list of targets, figures of the overview, and so the
+ * explanations and the JSON of both.
+ */
+#include <string.h>
+
+#include "client/console/draw/widgets.h"
+#include "client/console/scene/said.h"
+#include "client/console/scene/trends.h"
+#include "client/console/views/target_columns.h"
+
+static const struct world_target *target(const void *row)
+{
+        return row;
+}
+
+/* ----------------------------------------------------------------- columns */
+
+static struct value name(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(target(row)->name);
+}
+
+static struct value state(const struct scene *s, const void *row)
+{
+        uint64_t age_ns;
+
+        return value_text(scene_stale(s, target(row), &age_ns) ? "stale" : state_word(target(row)));
+}
+
+static enum tint state_colour(const struct scene *s, const void *row)
+{
+        uint64_t age_ns;
+
+        return scene_stale(s, target(row), &age_ns) ? TINT_BAD : state_tint(target(row));
+}
+
+static struct value up(const struct scene *s, const void *row)
+{
+        return value_number(target(row)->event_time_ns > 0, (double)scene_now_ns(s, target(row)));
+}
+
+static struct value live(const struct scene *s, const void *row)
+{
+        const Hw__Heap *h = target(row)->heap;
+
+        (void)s;
+        return value_number(h && h->has_live_bytes, h ? (double)h->live_bytes : 0);
+}
+
+static struct value heap(const struct scene *s, const void *row)
+{
+        const Hw__Heap *h = target(row)->heap;
+
+        (void)s;
+        return value_number(h && h->has_heap_size_bytes, h ? (double)h->heap_size_bytes : 0);
+}
+
+static struct value rss(const struct scene *s, const void *row)
+{
+        const Hw__Process *p = target(row)->heap ? target(row)->heap->process : NULL;
+
+        (void)s;
+        return value_number(p && p->has_rss_bytes, p ? (double)p->rss_bytes : 0);
+}
+
+static struct value live_max(const struct scene *s, const void *row)
+{
+        const Hw__Heap *h = target(row)->heap;
+
+        (void)s;
+        return value_number(h && h->has_max_live_bytes, h ? (double)h->max_live_bytes : 0);
+}
+
+static struct value limit(const struct scene *s, const void *row)
+{
+        uint64_t bytes = 0;
+        const char *what;
+        bool known = memory_limit(target(row), &bytes, &what);
+
+        (void)s;
+        return value_number(known, (double)bytes);
+}
+
+/* The part of the least limit that is used, by what that limit counts. */
+static struct value limit_share(const struct scene *s, const void *row)
+{
+        const struct world_target *t = row;
+        const Hw__Process *p = t->heap ? t->heap->process : NULL;
+        uint64_t bytes;
+        const char *what;
+
+        (void)s;
+        if (!memory_limit(t, &bytes, &what))
+                return no_value;
+        if (!strcmp(what, "cgroup"))
+                return value_number(p && p->has_cgroup_current_bytes,
+                                    p ? (double)p->cgroup_current_bytes / (double)bytes : 0);
+        if (strcmp(what, "-M") != 0 && p && p->has_rss_bytes)
+                return value_number(true, (double)p->rss_bytes / (double)bytes);
+        return value_number(t->heap && t->heap->has_heap_size_bytes,
+                            t->heap ? (double)t->heap->heap_size_bytes / (double)bytes : 0);
+}
+
+static enum tint limit_colour(const struct scene *s, const void *row)
+{
+        struct value share = limit_share(s, row);
+
+        if (share.is == VALUE_NONE || share.number < 0.8)
+                return TINT_PLAIN;
+        return share.number < 0.95 ? TINT_WARN : TINT_BAD;
+}
+
+static struct value verdict(const struct scene *s, const void *row)
+{
+        return answered_word(s, target(row));
+}
+
+static struct value verdict_of_live(const struct scene *s, const void *row)
+{
+        (void)s;
+        return trend_verdict(target_trend(target(row)));
+}
+
+static struct value gravity(const struct scene *s, const void *row)
+{
+        return answered_rank(s, target(row));
+}
+
+static char *verdict_text(char *out, size_t size, const struct scene *s, const void *row)
+{
+        return answered_word_text(out, size, s, target(row));
+}
+
+static enum tint verdict_colour(const struct scene *s, const void *row)
+{
+        enum answer_tone tone = scene_answered(s, target(row))->a.tone;
+
+        return tone == ANSWER_DIM ? TINT_DIM : answer_tint(tone);
+}
+
+static struct value slope(const struct scene *s, const void *row)
+{
+        return answered_slope(s, target(row));
+}
+
+static struct value so_far(const struct scene *s, const void *row)
+{
+        struct value v = slope(s, row);
+
+        v.is = v.provisional ? v.is : VALUE_NONE;
+        v.provisional = false;
+        return v;
+}
+
+static struct value since(const struct scene *s, const void *row)
+{
+        return answered_onset(s, target(row));
+}
+
+static struct value culprit(const struct scene *s, const void *row)
+{
+        return value_text(scene_answered(s, target(row))->a.culprit_text);
+}
+
+static void draw_culprit(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
+                         const void *data)
+{
+        char safe[1024];
+        struct value v = culprit(s, data);
+
+        (void)canvas_put_end(c, area, row, column, width, v.is == VALUE_NONE ? TINT_DIM : TINT_PLAIN,
+                             value_show(safe, sizeof(safe), UNIT_TEXT, v));
+}
+
+static struct value limit_in(const struct scene *s, const void *row)
+{
+        const struct answers *a = &scene_answered(s, target(row))->a;
+
+        return value_number(a->has_limit, (double)a->limit_ns);
+}
+
+static struct value state_detail(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(target(row)->target ? target(row)->target->detail : NULL);
+}
+
+#define ANSWER(function, question)                                                                                     \
+        static struct value function(const struct scene *s, const void *row)                                           \
+        {                                                                                                              \
+                return value_text(scene_answered(s, target(row))->whole[question]);                                    \
+        }
+
+ANSWER(answer_wrong, QUESTION_WRONG)
+ANSWER(answer_since, QUESTION_SINCE)
+ANSWER(answer_grows, QUESTION_GROWS)
+ANSWER(answer_where, QUESTION_WHERE)
+ANSWER(answer_until, QUESTION_UNTIL)
+ANSWER(answer_next, QUESTION_NEXT)
+
+static struct value firing(const struct scene *s, const void *row)
+{
+        (void)s;
+        return alerts_firing(target(row));
+}
+
+static enum tint firing_colour(const struct scene *s, const void *row)
+{
+        (void)s;
+        return alerts_tint(target(row));
+}
+
+static struct value gc_share(const struct scene *s, const void *row)
+{
+        const Hw__Gc *gc = target(row)->gc;
+
+        (void)s;
+        return value_number(gc && gc->has_gc_share, gc ? gc->gc_share : 0);
+}
+
+static enum tint gc_colour(const struct scene *s, const void *row)
+{
+        struct value share = gc_share(s, row);
+
+        if (share.is == VALUE_NONE || share.number < 0.2)
+                return TINT_PLAIN;
+        return share.number < 0.5 ? TINT_WARN : TINT_BAD;
+}
+
+static struct value pause(const struct scene *s, const void *row)
+{
+        uint64_t p99_ns, max_ns;
+        bool known = worst_pause(target(row), &p99_ns, &max_ns);
+
+        (void)s;
+        return value_number(known, (double)p99_ns);
+}
+
+static struct value allocation(const struct scene *s, const void *row)
+{
+        const Hw__Heap *h = target(row)->heap;
+
+        (void)s;
+        return value_number(h && h->has_allocation_rate_bps, h ? h->allocation_rate_bps : 0);
+}
+
+static struct value lost(const struct scene *s, const void *row)
+{
+        const Hw__Health *h = target(row)->health;
+
+        (void)s;
+        return value_number(h && h->has_lost_bytes, h ? (double)h->lost_bytes : 0);
+}
+
+static enum tint lost_colour(const struct scene *s, const void *row)
+{
+        return lost(s, row).number > 0 ? TINT_BAD : TINT_DIM;
+}
+
+static struct value lag(const struct scene *s, const void *row)
+{
+        const Hw__Health *h = target(row)->health;
+
+        (void)s;
+        return value_number(h && h->has_lag_ns, h ? (double)h->lag_ns : 0);
+}
+
+static enum tint lag_colour(const struct scene *s, const void *row)
+{
+        return lag(s, row).number > 10e9 ? TINT_WARN : TINT_DIM;
+}
+
+static void draw_history(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
+                         const void *data)
+{
+        double values[SPARK_MAX];
+        bool known[SPARK_MAX];
+
+        if (width > 60)
+                width = 60;
+        spark_sample(scene_series(s, target(data), HW__SERIES__SERIES_LIVE), scene_span(s, target(data)), SPARK_GAUGE,
+                     width, values, known);
+        draw_spark(c, area, row, column, width, values, known);
+}
+
+/* clang-format off */
+const struct column target_columns[] = {
+        { .title = "target", .name = "target", .help = "name of the monitored program", .width = -12, .value = name },
+        { .title = "verdict", .name = "word", .width = 7, .value = verdict, .order = gravity, .text = verdict_text,
+          .tint = verdict_colour,
+          .help = "steady, growing or leak, wherever it grows; how it ended, if that was not well; in 6m: too little "
+                  "data yet, in 6 minutes there is enough at the earliest. The worst stands first" },
+        { .title = "live", .name = "live_bytes", .unit = UNIT_BYTES, .width = 8, .value = live,
+          .help = "bytes that the last major collection found in use" },
+        { .title = "history", .name = "live_max_bytes", .unit = UNIT_BYTES, .width = -7, .rank = 4,
+          .value = live_max, .draw = draw_history,
+          .help = "live bytes over the window; in order of maximum residency" },
+        { .title = "growth", .name = "slope_bps", .unit = UNIT_SLOPE, .width = 13, .rank = 1, .value = slope,
+          .tint = verdict_colour,
+          .help = "robust slope of what the verdict is of, live bytes as a rule; ~ is provisional: of the few points "
+                  "before there is a verdict" },
+        { .title = "of live", .name = "verdict", .value = verdict_of_live, .hidden = true,
+          .help = "only in files: the verdict of live bytes, of RSS when live is not known" },
+        { .title = "so far", .name = "provisional_slope_bps", .unit = UNIT_SLOPE, .value = so_far, .hidden = true,
+          .help = "only in files: the provisional slope" },
+        { .title = "since", .name = "onset_ns", .unit = UNIT_WHEN, .width = 8, .rank = 2, .value = since,
+          .help = "when the growth began; c for the other clock" },
+        { .title = "what grows", .name = "culprit", .width = -10, .rank = 3, .value = culprit, .draw = draw_culprit,
+          .help = "the band that grows most, or where else it grows" },
+        { .title = "alerts", .name = "alerts_firing", .unit = UNIT_COUNT, .width = 6, .rank = 5, .value = firing,
+          .tint = firing_colour, .help = "alerts that fire; those of the bands of a leak belong to the leak's" },
+        { .title = "state", .name = "state", .width = 9, .rank = 6, .value = state, .tint = state_colour,
+          .help = "running, ended, crashed, waiting for its source ...; stale: its daemon is silent" },
+        { .title = "limit in", .name = "limit_in_ns", .unit = UNIT_NS, .width = 8, .rank = 9, .value = limit_in,
+          .help = "when the growth meets the limit, if it goes on: the middle of the interval" },
+        { .title = "RSS", .name = "rss_bytes", .unit = UNIT_BYTES, .width = 8, .rank = 7, .value = rss,
+          .help = "resident memory of the process, as the system says; known for local programs" },
+        { .title = "heap", .name = "heap_size_bytes", .unit = UNIT_BYTES, .width = 8, .rank = 12, .value = heap,
+          .help = "memory that the runtime holds from the system" },
+        { .title = "limit", .name = "limit_bytes", .unit = UNIT_BYTES, .width = 8, .rank = 13, .value = limit,
+          .help = "the least of -M, the control group's, --limit and the machine's memory" },
+        { .title = "used", .name = "limit_share", .unit = UNIT_SHARE, .width = 7, .rank = 10, .value = limit_share,
+          .tint = limit_colour, .help = "part of that limit in use: heap for -M, the cgroup's memory for its limit" },
+        { .title = "GC", .name = "gc_share", .unit = UNIT_SHARE, .width = 7, .rank = 8, .value = gc_share,
+          .tint = gc_colour, .help = "share of the last 10 s that went into collections" },
+        { .title = "p99 pause", .name = "pause_p99_ns", .unit = UNIT_NS, .width = 9, .rank = 14, .value = pause,
+          .help = "99 of 100 collections of the worst generation were not longer" },
+        { .title = "alloc", .name = "allocation_rate_bps", .unit = UNIT_RATE, .width = 12, .rank = 15,
+          .value = allocation, .help = "bytes allocated per second over the last 10 s" },
+        { .title = "up", .name = "up_ns", .unit = UNIT_NS, .width = 8, .rank = 11, .value = up,
+          .help = "time since the program started; how long it ran when it has ended" },
+        { .title = "lost", .name = "lost_bytes", .unit = UNIT_BYTES, .width = 8, .rank = 16, .value = lost,
+          .tint = lost_colour, .help = "bytes of the stream that were damaged and skipped" },
+        { .title = "lag", .name = "lag_ns", .unit = UNIT_NS, .width = 8, .rank = 17, .value = lag, .tint = lag_colour,
+          .help = "how far the stream is behind the program's clock" },
+        /* from here on of the overview alone: TARGET_LIST_COLUMNS */
+        { .title = "wrong", .name = "wrong", .value = answer_wrong,
+          .help = "is anything wrong: the verdict with its evidence, how it ended, what else fires" },
+        { .title = "since", .name = "since", .value = answer_since,
+          .help = "when it began, and what the program said then" },
+        { .title = "grows", .name = "grows", .value = answer_grows,
+          .help = "the bands that grow most, what they hold, and how fast they grow" },
+        { .title = "where", .name = "where", .value = answer_where,
+          .help = "in live data (the program holds it), in the heap beyond (the runtime holds it), or off the heap" },
+        { .title = "until", .name = "until", .value = answer_until,
+          .help = "when the growth meets the limit, as an interval, if it goes on; which limit" },
+        { .title = "next", .name = "next", .value = answer_next, .help = "what to do about it" },
+        { .title = "detail", .name = "detail", .value = state_detail, .help = "why the source is in its state" },
+};
+/* clang-format on */
+
+_Static_assert(sizeof(target_columns) / sizeof(target_columns[0]) == TARGET_COLUMNS, "see target_columns.h");
