@@ -26,35 +26,33 @@ static const struct fold *history_of(const struct alerting *a, uint32_t band)
         return b ? b->history : NULL;
 }
 
-bool alerting_band_span(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+bool alerting_band_span(const struct alerting *a, uint32_t id, struct time_range range, struct bucket *ret)
 {
-        bool known = tracker_band_knows(a->tracker, id, from_ns);
+        bool known = tracker_band_knows(a->tracker, id, range.from_ns);
         double area;
 
-        return (known && tracker_band_span(a->tracker, id, from_ns, to_ns, ret, &area)) ||
-               history_band_span(history_of(a, id), (struct time_range){ from_ns, to_ns }, ret) ||
-               tracker_band_span(a->tracker, id, from_ns, to_ns, ret, &area);
+        return (known && tracker_band_span(a->tracker, id, range, ret, &area)) ||
+               history_band_span(history_of(a, id), range, ret) || tracker_band_span(a->tracker, id, range, ret, &area);
 }
 
-bool alerting_band_oldest(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+bool alerting_band_oldest(const struct alerting *a, uint32_t id, struct time_range range, struct bucket *ret)
 {
-        bool known = tracker_band_knows(a->tracker, id, from_ns);
+        bool known = tracker_band_knows(a->tracker, id, range.from_ns);
 
-        return (known && tracker_band_oldest(a->tracker, id, from_ns, to_ns, ret)) ||
-               history_band_oldest(history_of(a, id), (struct time_range){ from_ns, to_ns }, ret) ||
-               tracker_band_oldest(a->tracker, id, from_ns, to_ns, ret);
+        return (known && tracker_band_oldest(a->tracker, id, range, ret)) ||
+               history_band_oldest(history_of(a, id), range, ret) || tracker_band_oldest(a->tracker, id, range, ret);
 }
 
-double alerting_band_integral(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns)
+double alerting_band_integral(const struct alerting *a, uint32_t id, struct time_range range)
 {
-        bool known = tracker_band_knows(a->tracker, id, from_ns);
+        bool known = tracker_band_knows(a->tracker, id, range.from_ns);
         struct bucket b;
         double area;
 
-        if (known && tracker_band_span(a->tracker, id, from_ns, to_ns, &b, &area))
+        if (known && tracker_band_span(a->tracker, id, range, &b, &area))
                 return area;
-        area = history_band_integral(history_of(a, id), (struct time_range){ from_ns, to_ns });
-        if (isnan(area) && !tracker_band_span(a->tracker, id, from_ns, to_ns, &b, &area))
+        area = history_band_integral(history_of(a, id), range);
+        if (isnan(area) && !tracker_band_span(a->tracker, id, range, &b, &area))
                 return (double)NAN;
         return area;
 }

@@ -62,11 +62,11 @@ static void scale(enum rule_series id, struct bucket *b)
         b->moments.m_vv *= k * k;
 }
 
-static bool data_span(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+static bool data_span(void *ctx, struct rule_subject s, struct time_range range, struct bucket *ret)
 {
         struct alerting *a = ctx;
-        bool any = s.id == RULE_BAND ? alerting_band_span(a, s.band, from_ns, to_ns, ret)
-                                     : history_span(series_of(a, s.id), (struct time_range){ from_ns, to_ns }, ret);
+        bool any = s.id == RULE_BAND ? alerting_band_span(a, s.band, range, ret)
+                                     : history_span(series_of(a, s.id), range, ret);
 
         scale(s.id, ret);
         return any;
@@ -83,35 +83,34 @@ static bool data_newest(void *ctx, struct rule_subject s, uint64_t before_ns, st
         return any;
 }
 
-static bool data_oldest(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+static bool data_oldest(void *ctx, struct rule_subject s, struct time_range range, struct bucket *ret)
 {
         struct alerting *a = ctx;
-        bool any = s.id == RULE_BAND ? alerting_band_oldest(a, s.band, from_ns, to_ns, ret)
-                                     : history_oldest(series_of(a, s.id), (struct time_range){ from_ns, to_ns }, ret);
+        bool any = s.id == RULE_BAND ? alerting_band_oldest(a, s.band, range, ret)
+                                     : history_oldest(series_of(a, s.id), range, ret);
 
         scale(s.id, ret);
         return any;
 }
 
-static double data_integral(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns)
+static double data_integral(void *ctx, struct rule_subject s, struct time_range range)
 {
         struct alerting *a = ctx;
-        struct bucket k = { .last = s.id == RULE_BAND ? alerting_band_integral(a, s.band, from_ns, to_ns)
-                                                      : history_integral(series_of(a, s.id),
-                                                                         (struct time_range){ from_ns, to_ns }) };
+        struct bucket k = { .last = s.id == RULE_BAND ? alerting_band_integral(a, s.band, range)
+                                                      : history_integral(series_of(a, s.id), range) };
 
         scale(s.id, &k);
         return k.last;
 }
 
 /* Of the log's own series and of bands; gauges have none. */
-static double data_quantile(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, double q)
+static double data_quantile(void *ctx, struct rule_subject s, struct time_range range, double q)
 {
         struct alerting *a = ctx;
         struct bucket k = { .last = UNKNOWN };
 
         if (!is_gauge(s.id))
-                k.last = tracker_quantile(a->tracker, tracked(s), from_ns, to_ns, q);
+                k.last = tracker_quantile(a->tracker, tracked(s), range, q);
         scale(s.id, &k);
         return k.last;
 }

@@ -46,10 +46,10 @@ void alerting_words(void *ctx, enum rule_words what, struct rule_subject s, char
 const char *alerting_note(void *ctx, uint64_t time_ns, uint64_t *ret_time_ns);
 
 /* What rules see of a band, also. */
-bool alerting_band_span(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
-bool alerting_band_oldest(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+bool alerting_band_span(const struct alerting *a, uint32_t id, struct time_range range, struct bucket *ret);
+bool alerting_band_oldest(const struct alerting *a, uint32_t id, struct time_range range, struct bucket *ret);
 bool alerting_band_newest(const struct alerting *a, uint32_t id, uint64_t before_ns, struct bucket *ret);
-double alerting_band_integral(const struct alerting *a, uint32_t id, uint64_t from_ns, uint64_t to_ns);
+double alerting_band_integral(const struct alerting *a, uint32_t id, struct time_range range);
 
 /* For how long these, but for the integral, stay the same while the interval moves on and nothing comes; or less. */
 uint64_t alerting_band_still(const struct alerting *a, uint32_t id, struct time_range range);

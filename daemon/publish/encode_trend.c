@@ -64,7 +64,7 @@ static bool put_windows(struct encoder *e, Hw__Trend *out, const struct tracker 
                 hw__window_statistics__init(row);
                 if (windows_ns[i])
                         PUT(row, window_ns, windows_ns[i]);
-                if (tracker_statistics(t, subject, from, to, &s))
+                if (tracker_statistics(t, subject, (struct time_range){ from, to }, &s))
                         put_statistics(row, &s);
                 out->windows[out->n_windows++] = row;
         }

@@ -54,16 +54,16 @@ struct band_texts {
 struct rule_data {
         void *ctx;
 
-        /* Statistics of the samples in [from_ns, to_ns); false when there are none. */
-        bool (*span)(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+        /* Statistics of the samples in the range; false when there are none. */
+        bool (*span)(void *ctx, struct rule_subject s, struct time_range range, struct bucket *ret);
 
         /* The newest sample before before_ns, and the oldest in an interval (each as a bucket of one or a few). */
         bool (*newest)(void *ctx, struct rule_subject s, uint64_t before_ns, struct bucket *ret);
-        bool (*oldest)(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+        bool (*oldest)(void *ctx, struct rule_subject s, struct time_range range, struct bucket *ret);
 
         /* Area under the values in unit * s; the q-quantile. NaN when not known. */
-        double (*integral)(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns);
-        double (*quantile)(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, double q);
+        double (*integral)(void *ctx, struct rule_subject s, struct time_range range);
+        double (*quantile)(void *ctx, struct rule_subject s, struct time_range range, double q);
 
         /* Facts without a history: stream_idle, crashed, time_to_limit ... Booleans are 0 or 1. */
         double (*fact)(void *ctx, enum rule_series id, const struct rule_moment *at);
@@ -72,7 +72,7 @@ struct rule_data {
 
         /*
          * For how long all of the above, the interval moving on with time, is the same if nothing comes: of what is
-         * newest before to_ns (from_ns == to_ns), of an interval, or of the verdict. 0: not known. Too short is right.
+         * newest before its end (an empty range), of an interval, or of the verdict. 0: not known. Too short is right.
          */
         uint64_t (*still_ns)(void *ctx, struct rule_subject s, struct time_range range, bool verdict);
 

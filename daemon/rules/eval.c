@@ -115,7 +115,7 @@ static bool start_of_increase(const struct eval *e, const struct node *n, struct
                 *ret_time_ns = b.last_time_ns;
                 return true;
         }
-        if (!e->data->oldest(e->data->ctx, subject_of(e, n), s.from_ns, s.to_ns, &b))
+        if (!e->data->oldest(e->data->ctx, subject_of(e, n), s, &b))
                 return false;
         *ret_value = n->series->flags & SERIES_CUMULATIVE ? b.min : b.moments.v_mean;
         *ret_time_ns = (uint64_t)(b.moments.t_mean * SECOND_NS);
@@ -161,7 +161,7 @@ static double statistic(const struct eval *e, const struct node *n)
         enum function_id id = n->function->id;
         struct bucket b;
 
-        if (!e->data->span(e->data->ctx, subject_of(e, n), s.from_ns, s.to_ns, &b))
+        if (!e->data->span(e->data->ctx, subject_of(e, n), s, &b))
                 return UNKNOWN;
         switch (id) {
         case FN_LAST:
@@ -185,7 +185,7 @@ static double quantile(const struct eval *e, const struct node *n, double q)
 {
         struct time_range s = range_of(e, n);
 
-        return e->data->quantile(e->data->ctx, subject_of(e, n), s.from_ns, s.to_ns, q);
+        return e->data->quantile(e->data->ctx, subject_of(e, n), s, q);
 }
 
 /* Unknown until the window is full: a program that has just begun is not silent. */
@@ -264,7 +264,7 @@ static double call(const struct eval *e, const struct node *n)
         case FN_INTEGRAL:
                 s = range_of(e, n);
                 still_for(e, 0); /* the newest value is held until now */
-                return e->data->integral(e->data->ctx, subject_of(e, n), s.from_ns, s.to_ns);
+                return e->data->integral(e->data->ctx, subject_of(e, n), s);
         case FN_SLOPE:
         case FN_SLOPE_LOW:
         case FN_SLOPE_HIGH:

@@ -233,9 +233,9 @@ static double value_of(unsigned place)
         return place ? sketch_real_low(PLACE_BITS, place) : 0;
 }
 
-static void gather_range(const struct band_sketch *s, uint64_t from_ns, uint64_t to_ns, struct marks *m)
+static void gather_range(const struct band_sketch *s, struct time_range range, struct marks *m)
 {
-        struct band_reach r = band_reach(from_ns, to_ns, s->index);
+        struct band_reach r = band_reach(range, s->index);
         uint64_t newest = s->newest[r.ring], now = s->index / band_ring_fans[r.ring];
 
         for (uint64_t back = 0; back < BAND_SLICES && back <= newest; back++) {
@@ -257,18 +257,18 @@ static double quantile(const struct marks *m, double q)
         return value_of(m->list[i].place);
 }
 
-bool band_sketch_quantiles(const struct band_sketch *s, uint64_t from_ns, uint64_t to_ns, const double *q, unsigned n,
+bool band_sketch_quantiles(const struct band_sketch *s, struct time_range range, const double *q, unsigned n,
                            double *ret)
 {
         struct marks m;
 
         m.n = 0;
         m.samples = 0;
-        if (from_ns == 0) {
+        if (range.from_ns == 0) {
                 gather(&m, &s->total, false);
                 gather(&m, &s->now, false);
-        } else if (from_ns < to_ns) {
-                gather_range(s, from_ns, to_ns, &m);
+        } else if (range.from_ns < range.to_ns) {
+                gather_range(s, range, &m);
         }
         if (!m.n)
                 return false;

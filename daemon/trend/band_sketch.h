@@ -81,7 +81,7 @@ static inline void band_sketch_push(struct band_sketch *s, uint32_t index, doubl
  * reaches back to from_ns. from_ns 0: of all samples above 0 of the run. False,
  * ret unchanged, when there is none.
  */
-bool band_sketch_quantiles(const struct band_sketch *s, uint64_t from_ns, uint64_t to_ns, const double *q, unsigned n,
+bool band_sketch_quantiles(const struct band_sketch *s, struct time_range range, const double *q, unsigned n,
                            double *ret);
 
 #endif

@@ -17,17 +17,17 @@ static uint64_t width_of(unsigned ring)
         return band_ring_fans[ring] * BAND_SLICE_NS;
 }
 
-struct band_reach band_reach(uint64_t from_ns, uint64_t to_ns, uint64_t newest)
+struct band_reach band_reach(struct time_range range, uint64_t newest)
 {
-        uint64_t oldest = from_ns / BAND_SLICE_NS;
+        uint64_t oldest = range.from_ns / BAND_SLICE_NS;
         struct band_reach r = { .ring = 0 };
 
         while (r.ring + 1 < BAND_RINGS &&
                oldest / band_ring_fans[r.ring] + BAND_SLICES <= newest / band_ring_fans[r.ring])
                 r.ring++;
         r.width_ns = width_of(r.ring);
-        r.from = from_ns / r.width_ns + (from_ns % r.width_ns != 0);
-        r.last = (to_ns - 1) / r.width_ns;
+        r.from = range.from_ns / r.width_ns + (range.from_ns % r.width_ns != 0);
+        r.last = (range.to_ns - 1) / r.width_ns;
         if (r.from > r.last)
                 r.from = r.last;
         return r;
@@ -126,14 +126,14 @@ static void visit(const struct band_slice *s, uint64_t width_ns, slice_fn *each,
 }
 
 /* Calls `each` for the slices of an interval, and for what waits in one of them, in no order. */
-static void each_slice(const struct band_windows *w, const struct band_slice *waiting, uint64_t from_ns, uint64_t to_ns,
+static void each_slice(const struct band_windows *w, const struct band_slice *waiting, struct time_range range,
                        slice_fn *each, void *ctx)
 {
         uint64_t last_ns = newest_ns(w, waiting);
 
-        if (from_ns >= to_ns)
+        if (range.from_ns >= range.to_ns)
                 return;
-        struct band_reach r = band_reach(from_ns, to_ns, last_ns / BAND_SLICE_NS);
+        struct band_reach r = band_reach(range, last_ns / BAND_SLICE_NS);
         for (unsigned i = 0; i < BAND_SLICES; i++) {
                 const struct band_slice *s = &w->slices[r.ring][i];
                 if (s->n && s->index >= r.from && s->index <= r.last && s->index + BAND_SLICES > last_ns / r.width_ns)
@@ -159,13 +159,13 @@ static void add_slice(void *ctx, const struct bucket *b, double area)
         span->area += area;
 }
 
-bool band_windows_span(const struct band_windows *w, const struct band_slice *waiting, uint64_t from_ns, uint64_t to_ns,
+bool band_windows_span(const struct band_windows *w, const struct band_slice *waiting, struct time_range range,
                        struct bucket *ret, double *ret_area)
 {
         struct span span = { .bucket = ret };
 
         *ret = (struct bucket){ 0 };
-        each_slice(w, waiting, from_ns, to_ns, add_slice, &span);
+        each_slice(w, waiting, range, add_slice, &span);
         *ret_area = span.area;
         return ret->moments.n > 0;
 }
@@ -179,11 +179,11 @@ static void keep_oldest(void *ctx, const struct bucket *b, double area)
                 *oldest = *b;
 }
 
-bool band_windows_oldest(const struct band_windows *w, const struct band_slice *waiting, uint64_t from_ns,
-                         uint64_t to_ns, struct bucket *ret)
+bool band_windows_oldest(const struct band_windows *w, const struct band_slice *waiting, struct time_range range,
+                         struct bucket *ret)
 {
         *ret = (struct bucket){ 0 };
-        each_slice(w, waiting, from_ns, to_ns, keep_oldest, ret);
+        each_slice(w, waiting, range, keep_oldest, ret);
         return ret->moments.n > 0;
 }
 

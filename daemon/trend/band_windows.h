@@ -36,7 +36,7 @@ struct band_reach {
  * Which of them represent [from_ns, to_ns), from_ns < to_ns: those that begin in it, at least the newest before to_ns,
  * of the finest ring that reaches back to from_ns. `newest`: the newest of the finest slices that are kept.
  */
-struct band_reach band_reach(uint64_t from_ns, uint64_t to_ns, uint64_t newest);
+struct band_reach band_reach(struct time_range range, uint64_t newest);
 
 struct band_slice {
         uint32_t index; /* time / width; meaningful when n > 0 */
@@ -67,10 +67,10 @@ bool band_windows_reach(const struct band_windows *w, uint64_t from_ns);
  * Merges the slices that begin in [from_ns, to_ns), at least the newest before to_ns, of the finest ring that reaches
  * back to from_ns; false when there is no sample. *ret_area in unit x s. The oldest of these slices.
  */
-bool band_windows_span(const struct band_windows *w, const struct band_slice *waiting, uint64_t from_ns, uint64_t to_ns,
+bool band_windows_span(const struct band_windows *w, const struct band_slice *waiting, struct time_range range,
                        struct bucket *ret, double *ret_area);
-bool band_windows_oldest(const struct band_windows *w, const struct band_slice *waiting, uint64_t from_ns,
-                         uint64_t to_ns, struct bucket *ret);
+bool band_windows_oldest(const struct band_windows *w, const struct band_slice *waiting, struct time_range range,
+                         struct bucket *ret);
 
 /*
  * For how many ns all answers here, and quantiles of a sketch with the same samples, about an interval and about what

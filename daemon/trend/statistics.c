@@ -18,14 +18,14 @@ static void put_line(const struct bucket *b, double from_s, struct statistics *s
         }
 }
 
-void statistics_of(const struct bucket *bucket, uint64_t from_ns, uint64_t to_ns, struct statistics *ret)
+void statistics_of(const struct bucket *bucket, struct time_range range, struct statistics *ret)
 {
         const struct moments *m = &bucket->moments;
         double n = (double)m->n;
 
         *ret = (struct statistics){
-                .from_ns = from_ns,
-                .to_ns = to_ns,
+                .from_ns = range.from_ns,
+                .to_ns = range.to_ns,
                 .count = m->n,
                 .min = bucket->min,
                 .max = bucket->max,
@@ -45,5 +45,5 @@ void statistics_of(const struct bucket *bucket, uint64_t from_ns, uint64_t to_ns
                 .normalised_fit = NAN,
         };
         if (m->n > 1 && m->m_tt > 0)
-                put_line(bucket, (double)from_ns / 1e9, ret);
+                put_line(bucket, (double)range.from_ns / 1e9, ret);
 }

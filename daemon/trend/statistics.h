@@ -31,6 +31,6 @@ struct statistics {
 };
 
 /* All but quantiles and integral, which become NaN. bucket->moments.n > 0. */
-void statistics_of(const struct bucket *bucket, uint64_t from_ns, uint64_t to_ns, struct statistics *ret);
+void statistics_of(const struct bucket *bucket, struct time_range range, struct statistics *ret);
 
 #endif

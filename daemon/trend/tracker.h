@@ -131,22 +131,21 @@ const struct trend *tracker_trend(const struct tracker *t, struct subject s);
  * 6 h, 10 min for 48 h; for a band a sixth of the least of 10 min, 1 h, 6 h, 24 h
  * that reaches so far. from_ns 0: since the run began. False: no sample in it.
  */
-bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns,
-                        struct statistics *ret);
+bool tracker_statistics(const struct tracker *t, struct subject s, struct time_range range, struct statistics *ret);
 
 /*
  * The q-quantile (0..1) in [from_ns, to_ns), to the width of a slice; how exactly: series_sketch.h, band_sketch.h. NaN
  * when not known.
  */
-double tracker_quantile(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns, double q);
+double tracker_quantile(const struct tracker *t, struct subject s, struct time_range range, double q);
 
 /*
  * A band's windows for those who judge: the samples of [from_ns, to_ns), the oldest slice of these, the newest slice
  * that ends at or before a time. To the width of a slice (above). False when there is none.
  */
-bool tracker_band_span(const struct tracker *t, uint32_t band, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
+bool tracker_band_span(const struct tracker *t, uint32_t band, struct time_range range, struct bucket *ret,
                        double *ret_area);
-bool tracker_band_oldest(const struct tracker *t, uint32_t band, uint64_t from_ns, uint64_t to_ns, struct bucket *ret);
+bool tracker_band_oldest(const struct tracker *t, uint32_t band, struct time_range range, struct bucket *ret);
 bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_ns, struct bucket *ret);
 
 /*

@@ -69,16 +69,16 @@ bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_res
 
 /* -------------------------------------------------------------- statistics */
 
-double tracker_quantile(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns, double q)
+double tracker_quantile(const struct tracker *t, struct subject s, struct time_range range, double q)
 {
         const struct band_state *band = s.band ? tracker_band(t, s.band) : NULL;
         double v = NAN;
 
         if (band)
-                (void)band_sketch_quantiles(&band->sketch, from_ns, to_ns, &q, 1, &v); /* without samples it stays */
+                (void)band_sketch_quantiles(&band->sketch, range, &q, 1, &v); /* without samples it stays */
         if (s.band || (unsigned)s.series >= SERIES_COUNT || !t->series[s.series])
                 return v;
-        return series_sketch_quantile(&t->series[s.series]->sketch, (struct time_range){ from_ns, to_ns }, q);
+        return series_sketch_quantile(&t->series[s.series]->sketch, range, q);
 }
 
 static double clamp(double v, double low, double high)
@@ -86,8 +86,7 @@ static double clamp(double v, double low, double high)
         return v < low ? low : v > high ? high : v; /* NaN stays */
 }
 
-static bool band_statistics(const struct tracker *t, uint32_t id, uint64_t from_ns, uint64_t to_ns,
-                            struct statistics *ret)
+static bool band_statistics(const struct tracker *t, uint32_t id, struct time_range range, struct statistics *ret)
 {
         static const double quantiles[] = { 0.5, 0.9, 0.99 };
         const struct band_state *state = tracker_band(t, id);
@@ -99,16 +98,16 @@ static bool band_statistics(const struct tracker *t, uint32_t id, uint64_t from_
         if (!state || !band)
                 return false;
         const struct band_slice *waiting = tracker_band_waiting(t, id, &room);
-        if (from_ns == 0 && to_ns > t->bands_newest_ns) {
+        if (range.from_ns == 0 && range.to_ns > t->bands_newest_ns) {
                 b = band_total(band); /* before the band had a ladder, too */
                 area = state->windows.area + (waiting ? (double)waiting->area : 0);
                 if (!b.moments.n)
                         return false;
-        } else if (!band_windows_span(&state->windows, waiting, from_ns, to_ns, &b, &area)) {
+        } else if (!band_windows_span(&state->windows, waiting, range, &b, &area)) {
                 return false;
         }
-        (void)band_sketch_quantiles(&state->sketch, from_ns, to_ns, quantiles, 3, q); /* without samples they stay */
-        statistics_of(&b, from_ns, to_ns, ret);
+        (void)band_sketch_quantiles(&state->sketch, range, quantiles, 3, q); /* without samples they stay */
+        statistics_of(&b, range, ret);
         ret->p50 = clamp(q[0], b.min, b.max);
         ret->p90 = clamp(q[1], b.min, b.max);
         ret->p99 = clamp(q[2], b.min, b.max);
@@ -116,21 +115,19 @@ static bool band_statistics(const struct tracker *t, uint32_t id, uint64_t from_
         return true;
 }
 
-bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from_ns, uint64_t to_ns,
-                        struct statistics *ret)
+bool tracker_statistics(const struct tracker *t, struct subject s, struct time_range range, struct statistics *ret)
 {
         struct bucket b;
 
         if (s.band)
-                return band_statistics(t, s.band, from_ns, to_ns, ret);
+                return band_statistics(t, s.band, range, ret);
         if ((unsigned)s.series >= SERIES_COUNT || !t->series[s.series])
                 return false;
         const struct series_sketch *sketch = &t->series[s.series]->sketch;
-        const struct time_range range = { from_ns, to_ns };
         series_span(model_series(t->model, s.series), range, &b);
         if (!b.moments.n)
                 return false;
-        statistics_of(&b, from_ns, to_ns, ret);
+        statistics_of(&b, range, ret);
         ret->p50 = clamp(series_sketch_quantile(sketch, range, 0.5), b.min, b.max);
         ret->p90 = clamp(series_sketch_quantile(sketch, range, 0.9), b.min, b.max);
         ret->p99 = clamp(series_sketch_quantile(sketch, range, 0.99), b.min, b.max);
@@ -138,22 +135,21 @@ bool tracker_statistics(const struct tracker *t, struct subject s, uint64_t from
         return true;
 }
 
-bool tracker_band_span(const struct tracker *t, uint32_t band, uint64_t from_ns, uint64_t to_ns, struct bucket *ret,
+bool tracker_band_span(const struct tracker *t, uint32_t band, struct time_range range, struct bucket *ret,
                        double *ret_area)
 {
         const struct band_state *state = tracker_band(t, band);
         struct band_slice room;
 
-        return state &&
-               band_windows_span(&state->windows, tracker_band_waiting(t, band, &room), from_ns, to_ns, ret, ret_area);
+        return state && band_windows_span(&state->windows, tracker_band_waiting(t, band, &room), range, ret, ret_area);
 }
 
-bool tracker_band_oldest(const struct tracker *t, uint32_t band, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+bool tracker_band_oldest(const struct tracker *t, uint32_t band, struct time_range range, struct bucket *ret)
 {
         const struct band_state *state = tracker_band(t, band);
         struct band_slice room;
 
-        return state && band_windows_oldest(&state->windows, tracker_band_waiting(t, band, &room), from_ns, to_ns, ret);
+        return state && band_windows_oldest(&state->windows, tracker_band_waiting(t, band, &room), range, ret);
 }
 
 bool tracker_band_before(const struct tracker *t, uint32_t band, uint64_t time_ns, struct bucket *ret)

@@ -16,12 +16,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* ------------------------------------------------- data of which nothing is known */
 
-static bool no_span(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+static bool no_span(void *ctx, struct rule_subject s, struct time_range range, struct bucket *ret)
 {
         (void)ctx;
         (void)s;
-        (void)from_ns;
-        (void)to_ns;
+        (void)range;
         *ret = (struct bucket){ 0 };
         return false;
 }
@@ -34,20 +33,19 @@ static bool one_sample(void *ctx, struct rule_subject s, uint64_t before_ns, str
         return true;
 }
 
-static double no_area(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns)
+static double no_area(void *ctx, struct rule_subject s, struct time_range range)
 {
         (void)ctx;
         (void)s;
-        (void)from_ns;
-        (void)to_ns;
+        (void)range;
         return (double)NAN;
 }
 
-static double no_quantile(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, double q)
+static double no_quantile(void *ctx, struct rule_subject s, struct time_range range, double q)
 {
         if (!(q >= 0 && q <= 1))
                 abort();
-        return no_area(ctx, s, from_ns, to_ns);
+        return no_area(ctx, s, range);
 }
 
 static double some_fact(void *ctx, enum rule_series id, const struct rule_moment *at)

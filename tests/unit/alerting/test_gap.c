@@ -64,10 +64,10 @@ static struct rule_data real;
 static struct judge *judging;
 static uint64_t ticks;
 
-static bool count_span(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+static bool count_span(void *ctx, struct rule_subject s, struct time_range range, struct bucket *ret)
 {
         judging->asked++;
-        return real.span(ctx, s, from_ns, to_ns, ret);
+        return real.span(ctx, s, range, ret);
 }
 
 static void on_changed(void *ctx, const struct alert *alert, const struct rule_moment *at)

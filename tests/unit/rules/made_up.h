@@ -36,12 +36,11 @@ struct made_up {
         const char *note;
 };
 
-static inline bool made_span(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+static inline bool made_span(void *ctx, struct rule_subject s, struct time_range range, struct bucket *ret)
 {
         struct made_up *m = ctx;
 
-        return s.id != RULE_BAND && m->born[s.id] &&
-               history_span(&m->series[s.id], (struct time_range){ from_ns, to_ns }, ret);
+        return s.id != RULE_BAND && m->born[s.id] && history_span(&m->series[s.id], range, ret);
 }
 
 static inline bool made_newest(void *ctx, struct rule_subject s, uint64_t before_ns, struct bucket *ret)
@@ -55,28 +54,27 @@ static inline bool made_newest(void *ctx, struct rule_subject s, uint64_t before
         return m->born[s.id] && history_newest(&m->series[s.id], before_ns, ret);
 }
 
-static inline bool made_oldest(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, struct bucket *ret)
+static inline bool made_oldest(void *ctx, struct rule_subject s, struct time_range range, struct bucket *ret)
 {
         struct made_up *m = ctx;
 
-        return s.id != RULE_BAND && m->born[s.id] &&
-               history_oldest(&m->series[s.id], (struct time_range){ from_ns, to_ns }, ret);
+        return s.id != RULE_BAND && m->born[s.id] && history_oldest(&m->series[s.id], range, ret);
 }
 
-static inline double made_integral(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns)
+static inline double made_integral(void *ctx, struct rule_subject s, struct time_range range)
 {
         struct made_up *m = ctx;
 
-        return m->born[s.id] ? history_integral(&m->series[s.id], (struct time_range){ from_ns, to_ns }) : (double)NAN;
+        return m->born[s.id] ? history_integral(&m->series[s.id], range) : (double)NAN;
 }
 
 /* The largest sample is every quantile here: enough to see that it is asked. */
-static inline double made_quantile(void *ctx, struct rule_subject s, uint64_t from_ns, uint64_t to_ns, double q)
+static inline double made_quantile(void *ctx, struct rule_subject s, struct time_range range, double q)
 {
         struct bucket b;
 
         (void)q;
-        return made_span(ctx, s, from_ns, to_ns, &b) ? b.max : (double)NAN;
+        return made_span(ctx, s, range, &b) ? b.max : (double)NAN;
 }
 
 static inline double made_fact(void *ctx, enum rule_series id, const struct rule_moment *at)

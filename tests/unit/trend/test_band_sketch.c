@@ -90,7 +90,7 @@ static void check(uint64_t from_ns, uint64_t to_ns)
         double got[QS];
         unsigned n = pick(from_ns, to_ns, from_ns != 0, sorted), least = 0;
 
-        assert_int_equal(band_sketch_quantiles(&sketch, from_ns, to_ns, qs, QS, got), n > 0);
+        assert_int_equal(band_sketch_quantiles(&sketch, (struct time_range){ from_ns, to_ns }, qs, QS, got), n > 0);
         while (least < n && sorted[least] < 1)
                 least++;
         for (unsigned i = 0; n && i < QS; i++) {
@@ -157,10 +157,10 @@ static void two_levels(void **state)
         begin();
         for (unsigned i = 0; i < 100; i++)
                 push((200 + i) * SECOND, i % 10 < 6 ? 100000 : 5e7);
-        assert_true(band_sketch_quantiles(&sketch, 200 * SECOND, 300 * SECOND, &q, 1, &v));
+        assert_true(band_sketch_quantiles(&sketch, (struct time_range){ 200 * SECOND, 300 * SECOND }, &q, 1, &v));
         near(v, 100000, 1.0 / 4);
         q = 0.61;
-        assert_true(band_sketch_quantiles(&sketch, 200 * SECOND, 300 * SECOND, &q, 1, &v));
+        assert_true(band_sketch_quantiles(&sketch, (struct time_range){ 200 * SECOND, 300 * SECOND }, &q, 1, &v));
         near(v, 5e7, 1.0 / 4);
 }
 
@@ -210,7 +210,8 @@ static void a_census_a_millisecond(void **state)
                                  : ms % 100 == 50     ? 1e7
                                                       : 1e6);
         for (unsigned whole = 0; whole < 2; whole++) {
-                assert_true(band_sketch_quantiles(&sketch, whole ? 0 : 1, 3001 * SECOND, q, 5, v));
+                assert_true(
+                        band_sketch_quantiles(&sketch, (struct time_range){ whole ? 0 : 1, 3001 * SECOND }, q, 5, v));
                 near(v[0], 1e6, 1.0 / 2);
                 near(v[1], 1e6, 1.0 / 2);
                 near(v[2], 1e6, 1.0 / 2);
@@ -228,14 +229,14 @@ static void the_largest_values(void **state)
         push(1000 * SECOND, 1);
         push(1001 * SECOND, 0);
         push(1002 * SECOND, 18446744073709549568.0);
-        assert_true(band_sketch_quantiles(&sketch, 0, UINT64_MAX, &q, 1, &v));
+        assert_true(band_sketch_quantiles(&sketch, (struct time_range){ 0, UINT64_MAX }, &q, 1, &v));
         assert_true(v > 1e18 && v < 1e20);
         push(UINT64_MAX, 5);
-        assert_true(band_sketch_quantiles(&sketch, UINT64_MAX - SECOND, UINT64_MAX, &q, 1, &v));
+        assert_true(band_sketch_quantiles(&sketch, (struct time_range){ UINT64_MAX - SECOND, UINT64_MAX }, &q, 1, &v));
         near(v, 5, 1.0 / 1000);
-        assert_false(band_sketch_quantiles(&sketch, 2000 * SECOND, 1000 * SECOND, &q, 1, &v));
+        assert_false(band_sketch_quantiles(&sketch, (struct time_range){ 2000 * SECOND, 1000 * SECOND }, &q, 1, &v));
         memset(&sketch, 0, sizeof(sketch));
-        assert_false(band_sketch_quantiles(&sketch, 0, UINT64_MAX, &q, 1, &v));
+        assert_false(band_sketch_quantiles(&sketch, (struct time_range){ 0, UINT64_MAX }, &q, 1, &v));
 }
 
 int main(void)

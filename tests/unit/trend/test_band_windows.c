@@ -71,9 +71,9 @@ static void check(const struct one_band *band, const struct sample *samples, uns
 
         assert_true(w.last_ns + 1 == to_ns);
         struct band_slice waiting = band_now_slice(&band->interval, &band->now);
-        assert_true(band_windows_span(&band->windows, &waiting, from_ns, to_ns, &b, &area));
+        assert_true(band_windows_span(&band->windows, &waiting, (struct time_range){ from_ns, to_ns }, &b, &area));
         compare(&b, samples, n, from_ns, to_ns);
-        assert_true(band_windows_span(&w, NULL, from_ns, to_ns, &b, &area));
+        assert_true(band_windows_span(&w, NULL, (struct time_range){ from_ns, to_ns }, &b, &area));
         compare(&b, samples, n, from_ns, to_ns);
 }
 
@@ -118,7 +118,7 @@ static void test_before_and_oldest(void **state)
                 assert_true(band_windows_before(&w, NULL, t * SECOND, &b));
                 assert_true(b.last < (double)t && b.last + (double)width + 50 >= (double)t);
         }
-        assert_true(band_windows_oldest(&w, NULL, 199100 * SECOND, 200000 * SECOND, &b));
+        assert_true(band_windows_oldest(&w, NULL, (struct time_range){ 199100 * SECOND, 200000 * SECOND }, &b));
         assert_true(b.min >= 199100 && b.min < 199800);
         assert_true(band_windows_reach(&w, 115200 * SECOND) && !band_windows_reach(&w, 90000 * SECOND));
 

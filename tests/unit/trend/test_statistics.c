@@ -76,7 +76,7 @@ static void test_line_of_48_hours(void **state)
         for (size_t i = 0; i < POINTS; i++)
                 series_push(&s, times_ns[i], values[i]);
         series_span(&s, (struct time_range){ 0, UINT64_MAX }, &b);
-        statistics_of(&b, 0, UINT64_MAX, &st);
+        statistics_of(&b, (struct time_range){ 0, UINT64_MAX }, &st);
         least_squares(POINTS, 0, &slope, &intercept, &fit);
         near(st.slope, (double)slope, 1e-9);
         near(st.intercept, (double)intercept, 1e-12);
@@ -87,7 +87,7 @@ static void test_line_of_48_hours(void **state)
         near(st.stddev, gsl_stats_sd(values, 1, POINTS), 1e-10);
         near(st.normalised_slope, st.slope * times[POINTS - 1] / st.max, 1e-12);
         series_span(&s, (struct time_range){ 24 * HOUR, UINT64_MAX }, &b); /* merged of 10 min buckets */
-        statistics_of(&b, 24 * HOUR, UINT64_MAX, &st);
+        statistics_of(&b, (struct time_range){ 24 * HOUR, UINT64_MAX }, &st);
         size_t first = 0;
         while (times_ns[first] < 24 * HOUR)
                 first++;
@@ -116,7 +116,7 @@ static void test_normalised(void **state)
                 y[i] /= top;
         }
         gsl_fit_linear(x, 1, y, 1, 50, &c0, &c1, &cov00, &cov01, &cov11, &sumsq);
-        statistics_of(&b, 10 * SECOND, 109 * SECOND, &st);
+        statistics_of(&b, (struct time_range){ 10 * SECOND, 109 * SECOND }, &st);
         near(st.normalised_slope, c1, 1e-12);
         near(st.normalised_intercept, c0, 1e-12);
         near(st.normalised_fit, st.fit, 0);
@@ -130,16 +130,16 @@ static void test_one_equal_zero(void **state)
 
         (void)state;
         bucket_add(&one, SECOND, 5);
-        statistics_of(&one, 0, 2 * SECOND, &st);
+        statistics_of(&one, (struct time_range){ 0, 2 * SECOND }, &st);
         assert_int_equal(st.count, 1);
         assert_true(isnan(st.stddev) && isnan(st.slope) && isnan(st.fit) && isnan(st.normalised_slope));
         for (uint64_t i = 0; i < 10; i++) {
                 bucket_add(&equal, i * SECOND, 20e9);
                 bucket_add(&zero, i * SECOND, 0);
         }
-        statistics_of(&equal, 0, 10 * SECOND, &st);
+        statistics_of(&equal, (struct time_range){ 0, 10 * SECOND }, &st);
         assert_true(st.slope == 0 && st.stddev == 0 && isnan(st.fit) && st.intercept == 20e9);
-        statistics_of(&zero, 0, 10 * SECOND, &st);
+        statistics_of(&zero, (struct time_range){ 0, 10 * SECOND }, &st);
         assert_true(st.slope == 0 && st.mean == 0 && isnan(st.normalised_slope));
 }
 
@@ -211,7 +211,7 @@ static void test_band_windows(void **state)
 
         (void)state;
         one_band_init(&band);
-        assert_false(band_windows_span(&w, NULL, 0, UINT64_MAX, &b, &area));
+        assert_false(band_windows_span(&w, NULL, (struct time_range){ 0, UINT64_MAX }, &b, &area));
         for (uint64_t s = 0; s < 8 * 3600; s++) {
                 double v = 20e9 + (double)s * 100 + (double)(s * 7919 % 1000) * 1000;
                 one_band_push(&band, s * SECOND, v);
@@ -219,9 +219,9 @@ static void test_band_windows(void **state)
                         bucket_add(&exact, s * SECOND, v);
         }
         w = one_band_windows(&band);
-        assert_true(band_windows_span(&w, NULL, 7 * HOUR, 8 * HOUR, &b, &area));
-        statistics_of(&b, 7 * HOUR, 8 * HOUR, &got);
-        statistics_of(&exact, 7 * HOUR, 8 * HOUR, &wanted);
+        assert_true(band_windows_span(&w, NULL, (struct time_range){ 7 * HOUR, 8 * HOUR }, &b, &area));
+        statistics_of(&b, (struct time_range){ 7 * HOUR, 8 * HOUR }, &got);
+        statistics_of(&exact, (struct time_range){ 7 * HOUR, 8 * HOUR }, &wanted);
         assert_int_equal(got.count, wanted.count);
         near(got.mean, wanted.mean, 1e-9);
         near(got.slope, wanted.slope, 1e-3);

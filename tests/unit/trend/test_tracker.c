@@ -336,16 +336,16 @@ static void test_bands(void **state)
         assert_true(g.bands[0].gained_low_bytes > g.bands[1].gained_low_bytes && g.bands[1].gained_low_bytes > 0);
         assert_true(fabs(g.bands[1].slope - 50000) < 100);
         assert_int_equal(g.bands[1].bytes, MIB + 299 * 50000);
-        assert_true(tracker_statistics(r.t, subject_band(1), 200 * SECOND, 300 * SECOND, &st));
+        assert_true(tracker_statistics(r.t, subject_band(1), (struct time_range){ 200 * SECOND, 300 * SECOND }, &st));
         assert_int_equal(st.count, 100);
         assert_true(fabs(st.slope - 50000) < 50 && st.fit > 0.999);
-        assert_true(tracker_statistics(r.t, subject_band(1), 0, 301 * SECOND, &st));
+        assert_true(tracker_statistics(r.t, subject_band(1), (struct time_range){ 0, 301 * SECOND }, &st));
         assert_int_equal(st.count, 300);
         assert_true(fabs(st.p50 / (double)(MIB + 150 * 50000) - 1) < 1.0 / 8);
         assert_true(st.p50 < st.p90 && st.p90 <= st.p99 && st.p99 <= st.max);
-        assert_true(tracker_quantile(r.t, subject_band(1), 200 * SECOND, 300 * SECOND, 0.1) >
-                    tracker_quantile(r.t, subject_band(1), 100 * SECOND, 200 * SECOND, 0.9));
-        assert_true(isnan(tracker_quantile(r.t, subject_band(3), 0, 301 * SECOND, 0.5)));
+        assert_true(tracker_quantile(r.t, subject_band(1), (struct time_range){ 200 * SECOND, 300 * SECOND }, 0.1) >
+                    tracker_quantile(r.t, subject_band(1), (struct time_range){ 100 * SECOND, 200 * SECOND }, 0.9));
+        assert_true(isnan(tracker_quantile(r.t, subject_band(3), (struct time_range){ 0, 301 * SECOND }, 0.5)));
         rig_close(&r);
 }
 
