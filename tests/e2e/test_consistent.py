@@ -356,6 +356,36 @@ def of_history(env, daemon, target):
     return f
 
 
+@pytest.mark.parametrize("name", ["steady-hT-thr-ghc902", "live-902-hidden-fifo"])
+def test_collections_have_their_past(name):
+    """Charts of collections that are opened late begin with the run, in one drawing: the longest pause is the longest
+    that was, and the shares of time add up to all pauses."""
+    if not web_browser.installed():
+        pytest.skip("no browser")
+    with private_directory() as d, Daemon(d, f"late={LOGS}/{name}/run.eventlog") as daemon:
+        daemon.wait_state("late", "ENDED", "LOST", "CRASHED", "RUNNING")
+        wait_for(lambda: (gc := daemon.snapshot("late").get("gc")) and gc[-1].gc.pause_total_ns, "collections")
+        wait_for(lambda: len({json.dumps(json_of(daemon.snapshot("late")["gc"][-1])["gc"]) for _ in range(3)}) == 1, "all of them")
+        gc = daemon.snapshot("late")["gc"][-1].gc
+        longest = max(g.pause_max_ns for g in gc.generations)
+        with web_browser.Web("--connect", f"ipc://{daemon.directory}/publish") as web:
+            browser = web_browser.Browser()
+            try:
+                with browser.tab() as tab:
+                    tab.go(f"{web.url}#/gc?target=late&range=all").chart("pauses")
+                    wanted = "(c => c?.series?.[0] && Math.max(...c.series[0].values.map(v => v ?? 0)) === %d && c)(heapwatch.chart('pauses'))"
+                    pauses = tab.until(wanted % longest)
+                    share = tab.chart("gc-share")
+            finally:
+                browser.close()
+        assert len(pauses["series"]) == 1
+        width = share["x"][1] - share["x"][0]
+        assert share["x"][0] < 1 and sum(share["series"][0]["values"]) * width == pytest.approx(gc.pause_total_ns / 1e9, rel=0.01)
+        drawn = client("top", "--once", "--view", "gc", "late", env={"HEAPWATCH_DIR": str(daemon.directory)}).stdout.decode()
+        columns = {m.start() for line in drawn.splitlines()[2:12] for m in re.finditer("[\u2801-\u28ff]", line)}
+        assert min(columns) < 50 and max(columns) > 70, drawn
+
+
 # ------------------------------------------------------------------ compared
 
 def contradictions(faces):

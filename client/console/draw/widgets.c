@@ -34,16 +34,19 @@ static void put(struct columns *c, uint64_t time_ns, double value)
 }
 
 /* The greatest value of each column; what came before the first column is the value to start from. */
-static bool greatest(const struct past *past, struct columns *c, bool totals, double *ret_before)
+static bool greatest(const struct past *past, struct columns *c, enum spark_mode mode, double *ret_before)
 {
         bool before = false;
 
         for (size_t i = 0; i < past->n; i++) {
                 const struct past_point *p = &past->points[i];
 
-                if (p->max > p->last && !totals)
+                bool peak = p->max > p->last && mode != SPARK_RATE;
+
+                if (peak)
                         put(c, past_middle_ns(p), p->max);
-                put(c, p->last_ns, p->last);
+                if (!peak || mode != SPARK_EVENTS)
+                        put(c, p->last_ns, p->last);
                 if (p->last_ns < c->range.from_ns) {
                         *ret_before = p->last;
                         before = true;
@@ -91,7 +94,7 @@ void spark_sample(const struct past *past, struct time_range range, enum spark_m
         clear(width, values, known);
         if (range.to_ns <= range.from_ns)
                 return;
-        has_last = greatest(past, &c, mode == SPARK_RATE, &last);
+        has_last = greatest(past, &c, mode, &last);
         if (mode == SPARK_EVENTS)
                 return;
         hold(width, values, known, has_last, last);

@@ -21,7 +21,8 @@ enum spark_mode {
 
 /*
  * Columns of a series over a range with its end: values[i] is valid where known[i]. A point of many samples stands
- * with its last one at the time of that, and with its greatest, if that is another, in the middle before.
+ * with its last one at the time of that, and with its greatest, if that is another, in the middle before; of events
+ * that one alone.
  * `width` is at most SPARK_MAX.
  */
 void spark_sample(const struct past *past, struct time_range range, enum spark_mode mode, int width, double *values,
