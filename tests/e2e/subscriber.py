@@ -127,7 +127,7 @@ class Follower:
         self.daemon = None
         self.ready = False
         self.whole = True               # a snapshot of everything is needed
-        self.gaps = set()               # targets to resync
+        self.behind = set()               # targets to resync
         self.asked = None               # None, or the targets asked for ([]: all)
         self.held = []
         self.id = 0
@@ -191,7 +191,7 @@ class Follower:
     def run_until_quiet(self, name, condition):
         """Until the condition holds and nothing is missed: what was lost is told by the heads of heartbeats."""
         def whole(f):
-            return f.ready and not f.gaps and f.asked is None and name in f.targets and condition(f.targets[name])
+            return f.ready and not f.behind and f.asked is None and name in f.targets and condition(f.targets[name])
 
         self.run_until(whole)
         heard = self.heard_live(name)
@@ -200,13 +200,13 @@ class Follower:
     def _timers(self):
         now = time.monotonic()
         if self.asked is not None and now - self.progress > self.PATIENCE:
-            self.gaps.update(self.asked)
+            self.behind.update(self.asked)
             self._finish(False)
-        if self.asked is None and (self.whole or self.gaps) and now >= self.ask_at:
+        if self.asked is None and (self.whole or self.behind) and now >= self.ask_at:
             self._ask(now)
 
     def _ask(self, now):
-        names = [] if self.whole else sorted(self.gaps)[:256]
+        names = [] if self.whole else sorted(self.behind)[:256]
         self.id += 1
         request = self.pb.Request(id=self.id, snapshot=self.pb.SnapshotRequest(targets=names or self.wanted))
         try:
@@ -215,7 +215,7 @@ class Follower:
             self.ask_at = now + 0.25
             return
         self.asked = names
-        self.gaps.difference_update(names)
+        self.behind.difference_update(names)
         self.progress = now
         self.ask_at = now + self.HEAL_PAUSE
         self.snapshots += 1
@@ -230,7 +230,7 @@ class Follower:
             return True
         goes_on = self.asked == [] and (by_reply or self.epoch is None)
         self.old_epoch, self.epoch = self.epoch, epoch
-        self.targets, self.held, self.gaps, self.daemon = {}, [], set(), None
+        self.targets, self.held, self.behind, self.daemon = {}, [], set(), None
         self.ready, self.whole = False, True
         self.ask_at = time.monotonic()
         self.resets += 1
@@ -254,14 +254,14 @@ class Follower:
         self.lost += sequence - t.sequence.get(kind, 0)
         t.sequence[kind] = sequence
         if name:
-            self.gaps.add(name)
+            self.behind.add(name)
 
     def _accept(self, u):
         t = self.targets.setdefault(u.target, Target())
         kind = self.KINDS[u.WhichOneof("body")]
         if u.sequence <= t.live.get(kind, 0):   # made again: counts from 1 again
             t = self.targets[u.target] = Target()
-            self.gaps.add(u.target)
+            self.behind.add(u.target)
         t.live[kind] = u.sequence
         if u.sequence <= t.sequence.get(kind, 0):
             return                              # the snapshot included it
@@ -324,7 +324,7 @@ class Follower:
             return
         if body == "target_state" and u.target_state.state == self.pb.Target.STATE_REMOVED:
             self.targets.pop(u.target, None)
-            self.gaps.discard(u.target)
+            self.behind.discard(u.target)
             return
         if u.HasField("run"):
             if t.run is not None and u.run < t.run:

@@ -87,7 +87,7 @@ def test_follower_heals_gap_and_silent_loss(daemon):
         f.run_until(lambda f: live(f) == 200)
         assert (f.gaps, f.lost) == (0, 0)
         daemon.commands += ["lose", "send"]
-        f.run_until(lambda f: live(f) == 400 and f.asked is None and not f.gaps)
+        f.run_until(lambda f: live(f) == 400 and f.asked is None and not f.behind)
         assert (f.gaps, f.lost) == (1, 1)
         daemon.commands.append("lose")      # only the heads tell
         f.run_until(lambda f: live(f) == 500)
