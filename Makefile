@@ -37,7 +37,7 @@ DAEMON_ROOMS := $(addprefix daemon/, loop source model trend rules record publis
 CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \
                 console/draw console/table console/scene console/overview console/views console \
                 metrics page api web report pipe trend ctl rules run attach doctor replay events convert summary notify \
-                completion recordings)
+                completion recordings post_mortem)
 
 define read_room
 sources :=

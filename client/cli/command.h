@@ -26,5 +26,6 @@ extern const struct command command_trend;
 extern const struct command command_notify;
 extern const struct command command_recordings;
 extern const struct command command_dump;
+extern const struct command command_post_mortem;
 
 #endif

@@ -304,9 +304,16 @@ void assembler_events(struct assembler *a, const struct hw_eventlog *log, const 
                 a->offset = events[n - 1].offset + head_of(a, log, events[n - 1].id) + events[n - 1].size;
 }
 
-void assembler_end(struct assembler *a)
+void assembler_end(struct assembler *a, bool marked)
 {
+        static const uint8_t end_marker[2] = { 0xff, 0xff };
+
         end_block(a);
+        if (!marked)
+                return;
+        if (a->stream.n == 0)
+                a->stream.begin_ns = a->stream.end_ns = a->newest_ns;
+        (void)append(a, &a->stream, end_marker, sizeof(end_marker));
 }
 
 /* ------------------------------------------------------------------- whole */

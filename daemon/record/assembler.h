@@ -52,8 +52,8 @@ uint8_t *assembler_header(const struct hw_eventlog *log, size_t *ret_size);
 
 void assembler_events(struct assembler *a, const struct hw_eventlog *log, const struct hw_event *events, size_t n);
 
-/* The run is over: nothing more comes. */
-void assembler_end(struct assembler *a);
+/* The run is over: nothing more comes. `marked`: it had an end marker, and so has what comes out. */
+void assembler_end(struct assembler *a, bool marked);
 
 /* Closes the blocks and hands them over; the caller frees what is in bytes. */
 struct whole_blocks assembler_take(struct assembler *a, struct whole_blocks *which);

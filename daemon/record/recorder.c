@@ -381,7 +381,7 @@ void recording_begin(struct recording *r, const struct hw_eventlog *log, uint64_
         uint8_t *header;
         struct shared_run *run;
 
-        recording_end(r, wall_ns);
+        recording_end(r, false, wall_ns);
         header = assembler_header(log, &size);
         run = header ? calloc(1, sizeof(*run)) : NULL;
         if (!run)
@@ -402,13 +402,13 @@ void recording_begin(struct recording *r, const struct hw_eventlog *log, uint64_
         assembler_begin(&r->assembler, log, r->recorder->keep_arguments);
 }
 
-void recording_end(struct recording *r, uint64_t wall_ns)
+void recording_end(struct recording *r, bool marked, uint64_t wall_ns)
 {
         const struct frame_head none = { 0 };
 
         if (!r->run)
                 return;
-        assembler_end(&r->assembler);
+        assembler_end(&r->assembler, marked);
         send_batch(r, wall_ns);
         assembler_done(&r->assembler);
         if (!enqueue(r, JOB_END, &none, NULL))
@@ -465,7 +465,7 @@ void recording_destroy(struct recording **rp)
         *rp = NULL;
         if (!r)
                 return;
-        recording_end(r, clock_wall_ns());
+        recording_end(r, false, clock_wall_ns());
         free(r);
 }
 

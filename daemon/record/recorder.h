@@ -54,8 +54,8 @@ void recording_events(struct recording *r, const struct hw_eventlog *log, const 
 /* Bytes were read, or a second has passed: what is old enough goes to the disk. */
 void recording_tick(struct recording *r, uint64_t wall_ns);
 
-/* The run is over. */
-void recording_end(struct recording *r, uint64_t wall_ns);
+/* The run is over; `marked`: with an end marker. */
+void recording_end(struct recording *r, bool marked, uint64_t wall_ns);
 
 /* All that came so far goes to the disk now. Returns the number to wait for: recorder_written. */
 uint64_t recording_seal(struct recording *r, uint64_t wall_ns);

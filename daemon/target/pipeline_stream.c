@@ -91,7 +91,7 @@ static void end_marked(struct pipeline *p)
 
         end_run(p, HW__TARGET__STATE__STATE_ENDED, "the log ended with its end marker");
         if (p->recording)
-                recording_end(p->recording, p->last_bytes_wall_ns);
+                recording_end(p->recording, true, p->last_bytes_wall_ns);
         if (ended.known)
                 pipeline_exited(p, &ended);
 }
@@ -273,6 +273,6 @@ void pipeline_finish_stream(struct pipeline *p, const char *why)
                 end_run(p, state, detail);
         }
         if (p->recording)
-                recording_end(p->recording, p->last_bytes_wall_ns);
+                recording_end(p->recording, false, p->last_bytes_wall_ns);
         hw_eventlog_reset(p->decoder);
 }

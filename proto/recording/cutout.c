@@ -28,6 +28,8 @@ struct cutout {
         int directory;      /* of the run */
         uint32_t *segments; /* those with a part in the range, oldest first */
         size_t n, next;
+        uint32_t last;  /* ordinal of the run's last frame; 0: it is not over, so none is */
+        bool has_end;   /* that frame is in it: what the run had for an end marker, too */
         uint32_t first; /* ordinal of the first frame with a part in the range; UINT32_MAX: there is none */
         struct frame_file file;
         enum stage stage;
@@ -68,6 +70,21 @@ static int add_segment(struct cutout *c, uint32_t number)
         return 0;
 }
 
+static uint32_t last_ordinal(const struct cutout *c, uint32_t segment)
+{
+        char name[SEGMENT_NAME_BYTES];
+        struct frame_file f;
+        uint32_t ordinal = 0;
+
+        segment_name_make(name, segment);
+        if (frame_file_open(&f, c->directory, name) != 0)
+                return 0;
+        while (frame_file_next(&f))
+                ordinal = f.head.ordinal;
+        frame_file_close(&f);
+        return ordinal;
+}
+
 static int open_all(struct cutout *c, const char *directory, const struct recorded_run *run)
 {
         char path[RECORDED_PATH_MAX];
@@ -77,6 +94,8 @@ static int open_all(struct cutout *c, const char *directory, const struct record
                 r = -errno;
         for (uint32_t n = run->first; r == 0 && n && n <= run->last; n++)
                 r = add_segment(c, n);
+        if (r == 0 && !run->live && run->last)
+                c->last = last_ordinal(c, run->last);
         return r == 0 ? frame_file_open(&c->file, c->directory, RUN_DEFINITIONS) : r;
 }
 
@@ -175,6 +194,7 @@ static bool take_frame(struct cutout *c)
         }
         c->piece = blocks;
         c->left = h->raw;
+        c->has_end |= h->ordinal == c->last;
         c->stats.lost_bytes += h->lost_bytes;
         if (c->stats.end_ns == 0 || h->begin_ns < c->stats.begin_ns)
                 c->stats.begin_ns = h->begin_ns;
@@ -211,7 +231,7 @@ static void next_piece(struct cutout *c)
                 return;
         case STAGE_END:
                 c->piece = end_marker;
-                c->left = sizeof(end_marker);
+                c->left = c->has_end ? 0 : sizeof(end_marker);
                 c->stage = STAGE_OVER;
                 return;
         case STAGE_OVER:

@@ -4,6 +4,9 @@
  *
  *     header | definitions from before the stretch | its blocks | end marker
  *
+ * Where the stretch goes on to the run's end, there is an end marker only if
+ * the run had one: a crash stays a crash.
+ *
  * It is cut between frames, which are a second long or 128 KiB: those are in it
  * that have a part in the stretch. Times stay what they were in the run. Read it as if it were a file.
  */

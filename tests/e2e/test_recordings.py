@@ -104,6 +104,23 @@ def test_a_dump_has_what_was_read_a_moment_ago(directory, record):
     assert client("dump", "nobody", "-o", "-", env=env).returncode == 2
 
 
+def test_how_it_ended_is_in_the_recording(directory, record):
+    """A crash stays a crash; a part of it is a whole log."""
+    logs = {n: LOGS / log / "run.eventlog" for n, log in (("bad", "crash-kill9-ghc9103"), ("good", "leaky-hT-ghc9103"))}
+    daemon = Daemon(directory, *(f"{n}={p}" for n, p in logs.items()), args=["--record", record]).start()
+    ended(daemon, logs)
+    daemon.process.terminate()
+    assert daemon.process.wait() == 0
+    for name, status, words in (("bad", 1, b"bad, run 1: ended badly: "), ("good", 0, b"good, run 1: ended: ")):
+        for what in (f"recording:{record}/{name}", logs[name]):
+            out = client("post-mortem", what)
+            assert out.returncode == status, out.stderr
+            assert out.stdout.split(b", run 1: ")[1].startswith(words.split(b", run 1: ")[1]), out.stdout
+    out = client("post-mortem", f"recording:{record}/bad?to=100ms", "--format", "json")
+    assert out.returncode == 0 and json.loads(out.stdout)["end"] == "ended"
+    assert json.loads(out.stdout)["memory"]["liveBytes"] > 0
+
+
 def test_nothing_is_recorded_unless_asked_for(directory, record):
     config = pathlib.Path(directory) / "c.yaml"
     logs = [LOGS / n / "run.eventlog" for n in ("leaky-hT-ghc902", "parallel-ghc902")]

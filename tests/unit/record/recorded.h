@@ -10,7 +10,7 @@
 /* Events of the stream in order, and definitions that are kept apart; block markers only by the end of each buffer. */
 struct content {
         uint64_t stream, apart;
-        uint64_t events, blocks, damages, environments, arguments;
+        uint64_t events, blocks, damages, ends, environments, arguments;
         uint64_t end_ns[64]; /* of the last block of each capability; [63]: of none */
 };
 
@@ -66,6 +66,7 @@ static inline struct content content_of(const uint8_t *p, size_t size, size_t st
                                 each(ctx, log, events, n);
                         if (each && s == HW_EVENTLOG_RUN)
                                 each(ctx, log, NULL, 0);
+                        c.ends += s == HW_EVENTLOG_END;
                         c.damages += s == HW_EVENTLOG_BAD || s == HW_EVENTLOG_LIMIT;
                 } while (s != HW_EVENTLOG_NEED_MORE);
         }

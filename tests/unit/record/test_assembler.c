@@ -77,7 +77,7 @@ static void check_log(const char *path, uint64_t random)
         }
         assembler_done(&t.assembler);
         struct content want = content_of(b.p, b.size, random ? 4097 : b.size, on_events, &t);
-        assembler_end(&t.assembler);
+        assembler_end(&t.assembler, want.ends > 0);
         take_all(&t);
         again.size = t.header.size + t.always.size + t.stream.size;
         again.p = malloc(again.size);
@@ -92,6 +92,7 @@ static void check_log(const char *path, uint64_t random)
                 print_message("%s: %llu of %llu events, %llu damages\n", path, (unsigned long long)got.events,
                               (unsigned long long)want.events, (unsigned long long)got.damages);
         assert_int_equal(got.damages, 0);
+        assert_int_equal(got.ends, want.ends > 0);
         assert_int_equal(got.events, want.events);
         assert_int_equal(got.stream, want.stream);
         assert_int_equal(got.apart, want.apart);

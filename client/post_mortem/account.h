@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* account.h - what there is to say of a run's end, as text of one screen or as JSON, written to a stream. */
+#ifndef HW_CLIENT_POST_MORTEM_ACCOUNT_H
+#define HW_CLIENT_POST_MORTEM_ACCOUNT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "client/state/world.h"
+
+/* How a run has come to its end. */
+enum end { END_RUNS, END_WELL, END_BADLY, END_UNKNOWN };
+
+enum end account_end(const struct world_target *t);
+
+/* `live`: a daemon follows it; false: a finished log. */
+void account_text(FILE *to, const struct world_target *t, bool live);
+void account_json(FILE *to, const struct world_target *t, bool live);
+
+#endif

@@ -1,0 +1,1 @@
+sources := account.c command.c
