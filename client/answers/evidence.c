@@ -116,6 +116,15 @@ void say_census_period(char text[ANSWER_TEXT], const struct world_target *t)
                 say(text, "its -i (use a longer one)");
 }
 
+void say_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label)
+{
+        const Hw__Run *run = e->t->target ? e->t->target->run_info : NULL;
+        bool address = run && run->has_breakdown && run->breakdown == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE &&
+                       label[0] == '0' && label[1] == 'x' && label[2 + strspn(label + 2, "0123456789abcdef")] == '\0';
+
+        say(text, "%.160s%s", label, address ? " (not named in the log; -finfo-table-map gives names)" : "");
+}
+
 /* ----------------------------------------------------------------- ending */
 
 static enum ending ending_of(const Hw__Target *state)

@@ -46,6 +46,19 @@ bool say_band_place(char text[ANSWER_TEXT], const Hw__Band *band);
 /* "-i0.05 (use -i1)": the period of the heap profile's censuses, and a longer one. */
 void say_census_period(char text[ANSWER_TEXT], const struct world_target *t);
 
+/*
+ * The step in which growth is judged and the run's length so far, in ns; 0: not known. long_enough: a verdict is only
+ * kept from it by steps without a collection. shorter_step: the longest below the one in use that gives a run of this
+ * length a verdict, as --resolution takes it; NULL: none does.
+ */
+uint64_t step_in_use(const struct evidence *e);
+uint64_t length_seen(const struct evidence *e);
+bool long_enough(const struct evidence *e);
+const char *shorter_step(const struct evidence *e);
+
+/* A label; of an info table that the log does not name what it is, and how it gets a name. */
+void say_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label);
+
 /* Where it is in the program's source; NULL: the log does not say. */
 const char *band_source(const Hw__Band *band);
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
+#include "proto/base/limits.h"
 #include "proto/eventlog/advice.h"
 
 #define OOM_LOOK "journalctl -k --grep \"out of memory\""
@@ -223,6 +224,12 @@ static bool damaged(const struct evidence *e)
 static bool too_short(const struct evidence *e)
 {
         return e->over && !e->verdict;
+}
+
+static bool too_few_collections(const struct evidence *e)
+{
+        return !e->verdict && e->trend && e->trend->verdict == HW__VERDICT__VERDICT_UNKNOWN &&
+               (e->over ? long_enough(e) : !e->trend->has_verdict_in_ns);
 }
 
 static bool verdict_comes(const struct evidence *e)
@@ -492,16 +499,34 @@ static void say_damaged(char *text, const struct evidence *e)
 
 static void say_too_short(char *text, const struct evidence *e)
 {
-        (void)e;
-        say(text,
-            "For a verdict judge in shorter steps, or let it run for longer: heapwatch trend LOG --resolution 1s");
+        const char *step = shorter_step(e);
+
+        if (step && !e->live) {
+                say(text, "For a verdict judge in shorter steps: heapwatch trend LOG --resolution %s", step);
+        } else if (step) {
+                say(text, "For a verdict judge the next run in shorter steps: heapwatch run --resolution %s", step);
+        } else {
+                say(text, "Let it run for longer: a verdict takes ");
+                say_duration(text, LIMIT_VERDICT_STEPS * LIMIT_RESOLUTION_LEAST_NS);
+                say(text, " at least, with collections in most of that time");
+        }
+}
+
+static void say_too_few_collections(char *text, const struct evidence *e)
+{
+        say(text, has_profile(e)
+                          ? "Let it run for longer, or take censuses more often: each is a major collection that "
+                            "shows what is live"
+                          : "Let it run for longer, or collect more often: a heap profile does at each census "
+                            "(+RTS -hT -i1), performMajorGC too");
 }
 
 static void say_verdict_comes(char *text, const struct evidence *e)
 {
         say(text, "Wait for the verdict, in ");
         say_duration(text, e->trend->verdict_in_ns);
-        say(text, "; shorter steps judge sooner: heapwatch run --resolution 1s");
+        if (step_in_use(e) > 1000000000)
+                say(text, "; shorter steps judge sooner: heapwatch run --resolution 1s");
 }
 
 static void say_no_live_yet(char *text, const struct evidence *e)
@@ -561,6 +586,7 @@ static const struct advice {
         { "restarts", restarts, say_restarts },
         { "alert", other_alert, say_other_alert },
         { "damaged", damaged, say_damaged },
+        { "few-collections", too_few_collections, say_too_few_collections },
         { "too-short", too_short, say_too_short },
         { "verdict-comes", verdict_comes, say_verdict_comes },
         { "no-live-yet", no_live_yet, say_no_live_yet },

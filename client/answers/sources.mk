@@ -1,1 +1,1 @@
-sources := evidence.c wrong.c where.c next.c answers.c belongs.c
+sources := evidence.c wrong.c where.c next.c step.c answers.c belongs.c

@@ -115,7 +115,7 @@ static void say_growing_band(struct target_answer *a, const struct evidence *e)
         const struct rate_unit unit = rate_unit(e->growing->slope);
         size_t before;
 
-        say(a->text, "%.200s", e->growing->label ? e->growing->label : "a band without a label");
+        say_label(a->text, e, e->growing->label ? e->growing->label : "a band without a label");
         before = strlen(a->text);
         say(a->text, " (");
         if (say_band_place(a->text, e->band))
@@ -144,14 +144,16 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
                 a->tone = e->grows ? ANSWER_WARN : ANSWER_DIM;
                 say(a->text, e->off_heap ? "Nothing on the Haskell heap" : "Not known: there is no heap profile");
         } else if (e->largest) {
-                say(a->text, "%s; the largest is %.160s with ",
+                say(a->text, "%s; the largest is ",
                     e->grows     ? "No band by itself"
                     : e->verdict ? "No band"
-                                 : "Not known yet",
-                    e->largest->def->label);
+                    : e->over    ? "Not known"
+                                 : "Not known yet");
+                say_label(a->text, e, e->largest->def->label);
+                say(a->text, " with ");
                 say_bytes(a->text, e->largest->bytes);
         } else {
-                say(a->text, "No census yet");
+                say(a->text, e->over ? "Not known: its log has no census" : "No census yet");
         }
 }
 

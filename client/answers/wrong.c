@@ -61,7 +61,10 @@ static void say_not_known(struct target_answer *a, const struct evidence *e)
                 say(a->text, e->over ? ": no collection has shown what is live"
                                      : ": no major collection has shown yet what is live");
         } else if (t->verdict == HW__VERDICT__VERDICT_UNKNOWN && e->over) {
-                say(a->text, ": the run was too short for a verdict at this step");
+                say(a->text, long_enough(e) ? ": too few steps of the run have a major collection"
+                                            : ": the run was too short for a verdict at this step");
+        } else if (t->verdict == HW__VERDICT__VERDICT_UNKNOWN) {
+                say(a->text, ": too few steps have a major collection");
         } else if (t->verdict == HW__VERDICT__VERDICT_STEADY) {
                 say(a->text, ": live data do not grow, but whether other memory does has not shown%s",
                     e->over ? "" : " yet");

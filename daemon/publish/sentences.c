@@ -87,9 +87,9 @@ static void say_provisional(struct words *w, const struct trend_result *r)
                 say(w, ") over ");
                 say_duration(w, (double)r->provisional.span_ns);
         }
-        if (r->over)
+        if (r->over && r->verdict_in_ns != UINT64_MAX)
                 say(w, "; the run was too short for a verdict at this step");
-        else if (r->verdict_in_ns && r->verdict_in_ns != UINT64_MAX) {
+        else if (!r->over && r->verdict_in_ns && r->verdict_in_ns != UINT64_MAX) {
                 say(w, "; verdict in ");
                 say_duration(w, (double)r->verdict_in_ns);
                 say(w, " at this step");

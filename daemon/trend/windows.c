@@ -28,6 +28,7 @@
 
 #include "daemon/trend/shape.h"
 #include "daemon/trend/theil_sen.h"
+#include "proto/base/limits.h"
 
 #define RECORD_LEVEL_FIRST 1u
 #define RECORD_LEVEL_LAST  4u
@@ -41,7 +42,7 @@
 static const struct {
         uint8_t points;
         uint8_t pair; /* buckets averaged to one point */
-} shapes[WINDOWS_PER_LEVEL] = { { 18, 1 }, { 24, 1 }, { 18, 2 }, { 24, 2 } };
+} shapes[WINDOWS_PER_LEVEL] = { { LIMIT_VERDICT_STEPS, 1 }, { 24, 1 }, { 18, 2 }, { 24, 2 } };
 
 void windows_init(struct windows *w, uint64_t leak_after_minutes)
 {

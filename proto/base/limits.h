@@ -8,6 +8,7 @@
 #define LIMIT_TICKY               50000u              /* counters: later ones are left out */
 #define LIMIT_RESOLUTION_LEAST_NS UINT64_C(100000000) /* step in which growth is judged: others are refused */
 #define LIMIT_RESOLUTION_MOST_NS  UINT64_C(3600000000000)
+#define LIMIT_VERDICT_STEPS       18u   /* no verdict rests on fewer: points of the shortest window of a trend */
 #define LIMIT_TARGETS             1000u /* of one daemon: `add` is refused, a reader takes no more */
 
 #endif

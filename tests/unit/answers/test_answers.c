@@ -20,6 +20,7 @@ struct made {
         Hw__Trend live, heap, off_heap;
         Hw__Note before;
         Hw__Trends trends;
+        Hw__TrendScale scale;
         Hw__Growth growth;
         Hw__GrowingBand growing, *growings[1];
         Hw__TimeToLimit limit;
@@ -59,6 +60,7 @@ static void begin(struct made *m)
                             .off_heap = HW__TREND__INIT,
                             .before = HW__NOTE__INIT,
                             .trends = HW__TRENDS__INIT,
+                            .scale = HW__TREND_SCALE__INIT,
                             .growth = HW__GROWTH__INIT,
                             .growing = HW__GROWING_BAND__INIT,
                             .limit = HW__TIME_TO_LIMIT__INIT,
@@ -244,13 +246,105 @@ static void before_a_verdict_there_is_a_provisional_growth_and_a_countdown(void 
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         m.live.has_verdict_in_ns = 0;
         a = asked(&m);
-        says(&a, QUESTION_WRONG, "too short for a verdict");
+        says(&a, QUESTION_WRONG, "Not known: the run was too short for a verdict");
         assert_string_equal(advice(&m), "too-short");
         m.state.state = HW__TARGET__STATE__STATE_RUNNING;
         m.t.trends[HW__SERIES__SERIES_LIVE] = NULL;
         a = asked(&m);
         says(&a, QUESTION_WRONG, "no major collection has shown yet what is live");
         assert_string_equal(advice(&m), "no-live-yet");
+}
+
+/* A run of `length_ns` that is over, judged in steps of `step_ns`, without a verdict. */
+static struct answers ended_early(struct made *m, uint64_t length_ns, uint64_t step_ns, bool live)
+{
+        struct answers a;
+
+        begin(m);
+        m->state.state = HW__TARGET__STATE__STATE_ENDED;
+        m->growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN;
+        m->live = (Hw__Trend)HW__TREND__INIT;
+        m->live.has_verdict = 1;
+        m->trends.scale = &m->scale;
+        m->scale.has_resolution_ns = 1;
+        m->scale.resolution_ns = step_ns;
+        m->run.has_first_time_ns = 1;
+        m->run.first_time_ns = 3 * SECOND;
+        m->t.event_time_ns = 3 * SECOND + length_ns;
+        answers_of(&a, &m->t, live);
+        for (int q = 0; q < QUESTIONS; q++) { /* nothing more will come */
+                assert_null(strstr(a.answer[q].text, " yet"));
+                assert_null(strstr(a.answer[q].text, "Wait"));
+        }
+        return a;
+}
+
+static void the_advised_step_gives_a_verdict(void **state)
+{
+        static const struct {
+                uint64_t length_ns, step_ns;
+                bool live;
+                const char *words;
+        } cases[] = {
+                { 5 * MINUTE, MINUTE, true, "judge the next run in shorter steps: heapwatch run --resolution 15s" },
+                { 5 * MINUTE, MINUTE, false, "heapwatch trend LOG --resolution 15s" },
+                { 17 * MINUTE, MINUTE, false, "heapwatch trend LOG --resolution 30s" },
+                { 10 * SECOND, SECOND, false, "heapwatch trend LOG --resolution 500ms" },
+                { 1800000000, SECOND, false, "heapwatch trend LOG --resolution 100ms" },
+                { 1799000000, SECOND, false, "Let it run for longer: a verdict takes 1.80 s at least" },
+                { SECOND, 100000000, false, "Let it run for longer: a verdict takes 1.80 s at least" },
+        };
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                a = ended_early(&m, cases[i].length_ns, cases[i].step_ns, cases[i].live);
+                says(&a, QUESTION_WRONG, "the run was too short");
+                says(&a, QUESTION_NEXT, cases[i].words);
+        }
+        a = ended_early(&m, 2 * SECOND, 100000000, false); /* as long as it takes, but steps are empty */
+        says(&a, QUESTION_WRONG, "Not known: too few steps of the run have a major collection");
+        says(&a, QUESTION_NEXT, "Let it run for longer, or take censuses more often");
+        assert_null(strstr(a.answer[QUESTION_NEXT].text, "--resolution"));
+        m.state.state = HW__TARGET__STATE__STATE_RUNNING; /* and while it runs there is more to say than "nothing" */
+        a = asked(&m);
+        says(&a, QUESTION_WRONG, "Not known yet: too few steps have a major collection");
+        assert_string_equal(advice(&m), "few-collections");
+}
+
+static void a_running_program_is_not_told_a_longer_step(void **state)
+{
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        (void)ended_early(&m, SECOND, SECOND, true);
+        m.state.state = HW__TARGET__STATE__STATE_RUNNING;
+        m.live.has_verdict_in_ns = 1;
+        m.live.verdict_in_ns = 17 * SECOND;
+        a = asked(&m);
+        assert_string_equal(a.answer[QUESTION_NEXT].text, "Wait for the verdict, in 17.0 s");
+        m.scale.resolution_ns = MINUTE;
+        a = asked(&m);
+        says(&a, QUESTION_NEXT, "shorter steps judge sooner: heapwatch run --resolution 1s");
+}
+
+static void an_address_is_called_one(void **state)
+{
+        struct made m;
+        struct answers a;
+
+        (void)state;
+        a = ended_early(&m, SECOND, 100000000, false);
+        says(&a, QUESTION_GROWS, "Not known; the largest is Main.CartItem with");
+        m.band.label = (char *)"0x4c20d8";
+        answers_of(&a, &m.t, false);
+        says(&a, QUESTION_GROWS,
+             "the largest is 0x4c20d8 (not named in the log; -finfo-table-map gives names) with 40.0 MiB");
+        m.run.breakdown = HW__BREAKDOWN__BREAKDOWN_CLOSURE_TYPE;
+        answers_of(&a, &m.t, false);
+        says(&a, QUESTION_GROWS, "the largest is 0x4c20d8 with 40.0 MiB");
 }
 
 static void where_decides_whose_verdict_is_shown(void **state)
@@ -650,6 +744,9 @@ int main(void)
                 cmocka_unit_test(a_steady_program_has_nothing_wrong),
                 cmocka_unit_test(a_leak_is_told_from_end_to_end),
                 cmocka_unit_test(before_a_verdict_there_is_a_provisional_growth_and_a_countdown),
+                cmocka_unit_test(the_advised_step_gives_a_verdict),
+                cmocka_unit_test(a_running_program_is_not_told_a_longer_step),
+                cmocka_unit_test(an_address_is_called_one),
                 cmocka_unit_test(where_decides_whose_verdict_is_shown),
                 cmocka_unit_test(how_it_ended_comes_first),
                 cmocka_unit_test(a_source_that_gives_nothing),

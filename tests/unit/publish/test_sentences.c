@@ -43,6 +43,8 @@ static void verdicts(void **state)
         r.provisional.known = false;
         says(sentence_verdict(out, sizeof(out), &r),
              "too little data for a verdict; the run was too short for a verdict at this step");
+        r.verdict_in_ns = UINT64_MAX; /* long enough, but too many of its steps are empty */
+        says(sentence_verdict(out, sizeof(out), &r), "too little data for a verdict");
         r = rising(TREND_STEADY, TREND_BASIS_RECENT, TEST_Z3);
         says(sentence_verdict(out, sizeof(out), &r), "no lasting growth: the rise is lost in the noise");
         r.has_slope = false;

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* step.c - what the step in which growth is judged means for a run of this length (docs/VERDICT.md, "The scale"). */
+#include "client/answers/evidence.h"
+
+#include <stddef.h>
+
+#include "proto/base/limits.h"
+
+#define MS  UINT64_C(1000000)
+#define SEC (1000 * MS)
+
+/* Steps that people type, in rising order. */
+static const struct {
+        uint64_t ns;
+        const char *text;
+} steps[] = {
+        { 100 * MS, "100ms" }, { 250 * MS, "250ms" }, { 500 * MS, "500ms" }, { 1 * SEC, "1s" },     { 2 * SEC, "2s" },
+        { 5 * SEC, "5s" },     { 10 * SEC, "10s" },   { 15 * SEC, "15s" },   { 30 * SEC, "30s" },   { 60 * SEC, "1m" },
+        { 120 * SEC, "2m" },   { 300 * SEC, "5m" },   { 600 * SEC, "10m" },  { 1800 * SEC, "30m" },
+};
+
+uint64_t step_in_use(const struct evidence *e)
+{
+        const Hw__TrendScale *scale = e->t->trend_state ? e->t->trend_state->scale : NULL;
+
+        return scale && scale->has_resolution_ns ? scale->resolution_ns : 0;
+}
+
+uint64_t length_seen(const struct evidence *e)
+{
+        const Hw__Run *run = e->t->target ? e->t->target->run_info : NULL;
+        uint64_t first = run && run->has_first_time_ns ? run->first_time_ns : 0;
+
+        return e->t->event_time_ns > first ? e->t->event_time_ns - first : 0;
+}
+
+bool long_enough(const struct evidence *e)
+{
+        uint64_t step = step_in_use(e);
+
+        return step && length_seen(e) / LIMIT_VERDICT_STEPS >= step;
+}
+
+const char *shorter_step(const struct evidence *e)
+{
+        uint64_t step = step_in_use(e), most = length_seen(e) / LIMIT_VERDICT_STEPS;
+        const char *found = NULL;
+
+        for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+                if (steps[i].ns <= most && steps[i].ns < step)
+                        found = steps[i].text;
+        return found;
+}
