@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The cookbook of leaks (docs/COOKBOOK.md): what `trend`, `top --once` and `alerts` say of each, while it runs.
+
+All run at once under one daemon; what is asked is waited for, so a slow machine is only slower.
+"""
+import contextlib
+import json
+import signal
+import subprocess
+
+import pytest
+
+from conftest import FLUSH, SOURCES
+from harness import ROOT, WATCHED, Daemon, client, pb, private_directory, running, wait_for
+
+GROWING = {"thunks": "THUNK", "map": "Data.Map", "pinned": ""}     # and what grows most; a large object has a census late
+STEADY = ("cache", "saw")
+RULES = """groups:
+  - name: quick
+    rules:
+      - alert: quick-leak
+        expr: leak(live)
+        for: 500ms
+      - alert: quick-band
+        expr: leak(band)
+        for: 500ms
+        labels: {severity: info, part_of: quick-leak}
+"""
+
+
+@pytest.fixture(scope="module")
+def cookbook(tmp_path_factory):
+    out = tmp_path_factory.mktemp("cookbook")
+    subprocess.run(["ghc", "-v0", "-O1", f"-i{FLUSH}", f"-i{SOURCES}", "-outputdir", out / "o", "-o", out / "cookbook", "-rtsopts",
+                    "-eventlog", f"{SOURCES}/Cookbook.hs", f"{FLUSH}/flush.c"], check=True, cwd=ROOT)
+    return out / "cookbook"
+
+
+def launch(cookbook, directory, recipe, log=None):
+    return running(cookbook, recipe, "+RTS", "-l", "-hT", "-i0.2", f"-ol{log or recipe}.eventlog", "-RTS", cwd=directory,
+                   stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+@pytest.fixture(scope="module")
+def kitchen(cookbook):
+    """All recipes, under way, and their daemon."""
+    recipes = (*GROWING, *STEADY)
+    with private_directory() as directory, contextlib.ExitStack() as stack:
+        (directory / "rules.yaml").write_text(RULES)
+        args = ["--resolution", "100ms", "--leak-after", "3s", "--rules", directory / "rules.yaml"]
+        daemon = stack.enter_context(Daemon(directory, *(f"{r}={directory}/{r}.eventlog" for r in recipes), args=args))
+        for recipe in recipes:
+            stack.enter_context(launch(cookbook, directory, recipe))
+        yield daemon
+
+
+def says(daemon, *args):
+    return client(*args, "--connect", daemon.publish).stdout.decode()
+
+
+def until(ask, *words):
+    """Asks until all words are in the answer, and gives it."""
+    last = ""
+
+    def there():
+        nonlocal last
+        last = ask()
+        return all(w in last for w in words)
+
+    try:
+        wait_for(there, f"{words}", poll_s=0.5)
+    except AssertionError as e:
+        raise AssertionError(f"{e}; the last answer:\n{last}") from None
+    return last
+
+
+@pytest.mark.parametrize("recipe", GROWING)
+def test_what_leaks_is_said_everywhere(kitchen, recipe):
+    until(lambda: says(kitchen, "trend", recipe), "the program holds more and more data", "a leak: grows and does not slow down",
+          GROWING[recipe])
+    until(lambda: says(kitchen, "top", "--once", recipe), "leak: +")
+    until(lambda: says(kitchen, "alerts", "--target", recipe), f"warning   firing    {recipe}", "quick-leak")
+
+
+def test_the_bands_of_a_leak_are_its_parts(kitchen):
+    text = until(lambda: says(kitchen, "alerts", "--target", "thunks"), "          firing  THUNK")
+    assert "quick-band" not in text, "not an alert beside it"
+
+
+@pytest.mark.parametrize("recipe", STEADY)
+def test_what_only_looks_like_a_leak_is_steady_in_the_end(kitchen, recipe):
+    until(lambda: says(kitchen, "trend", recipe), "no lasting growth")
+    until(lambda: says(kitchen, "alerts", "--target", recipe), "nothing fires")
+    assert "leak: +" not in says(kitchen, "top", "--once", recipe)
+
+
+def test_killed_and_started_again(cookbook, directory):
+    with Daemon(directory, f"api={directory}/api.eventlog") as d:
+        with launch(cookbook, directory, "saw", "api") as program:
+            wait_for(lambda: d.snapshot("api").get("heap") and d.target("api").run_info.local, "its process")
+            program.send_signal(signal.SIGKILL)
+            program.wait()
+        until(lambda: says(d, "alerts"), "crashed")
+        until(lambda: says(d, "top", "--once", "api"), "crashed", "run 1")
+        with launch(cookbook, directory, "saw", "api"):
+            until(lambda: says(d, "top", "--once", "api"), "run 2", "running")
+            until(lambda: says(d, "alerts"), "nothing fires")
+            assert "restart-loop" not in says(d, "alerts")

@@ -1,0 +1,89 @@
+-- SPDX-License-Identifier: BSD-3-Clause
+-- | What memory looks like that grows, and what only looks so: docs/COOKBOOK.md says how each is told and mended.
+-- usage: Cookbook thunks|map|pinned|malloc|cache|saw     (a tick every 20 ms until its stdin ends; flushes every 100 ms)
+module Main (main) where
+
+import Control.Concurrent (threadDelay)
+import Control.Monad (forM_, replicateM_, unless, when)
+import Data.IORef
+import Data.Word (Word8)
+import Debug.Trace (traceMarkerIO)
+import Foreign.ForeignPtr (ForeignPtr, mallocForeignPtrBytes, withForeignPtr)
+import Foreign.Marshal.Alloc (mallocBytes)
+import Foreign.Marshal.Utils (fillBytes)
+import Foreign.Ptr (Ptr)
+import Foreign.Storable (peek, poke)
+import System.Environment (getArgs)
+import System.Mem (performMajorGC)
+import qualified Data.Map.Strict as Map
+
+import Flush (flushEvery, flushNow)
+import Until
+
+-- | Makes what it needs, and gives the work of a tick, by number.
+type Recipe = IO (Int -> IO ())
+
+-- | A counter that nobody looks at: each step is a thunk on top of the one before.
+thunks :: Recipe
+thunks = do
+  counter <- newIORef (0 :: Int)
+  return (\_ -> replicateM_ 1000 (modifyIORef counter (+ 1)))
+
+-- | A map from which nothing is removed.
+unbounded :: Recipe
+unbounded = do
+  seen <- newIORef Map.empty
+  return (\t -> forM_ [1 .. 500] (\i -> modifyIORef' seen (Map.insert (t * 500 + i) i)))
+
+-- | Ten bytes are wanted of each buffer, and all of it is kept.
+pinned :: Recipe
+pinned = do
+  slices <- newIORef ([] :: [ForeignPtr Word8])
+  return (\_ -> do
+    buffer <- mallocForeignPtrBytes 32768
+    withForeignPtr buffer (`poke` 1)
+    modifyIORef' slices (buffer :))
+
+-- | C's memory, of which the runtime knows nothing.
+offHeap :: Recipe
+offHeap = return (\_ -> do
+  p <- mallocBytes size :: IO (Ptr Word8)
+  fillBytes p 1 size
+  _ <- peek p
+  return ())
+  where size = 64 * 1024
+
+-- | Fills for so many ticks and is full then.
+cache :: Recipe
+cache = do
+  entries <- newIORef Map.empty
+  return (\t -> do
+    when (t == full) (traceMarkerIO "cache full")
+    forM_ [1 .. 500] (\i -> modifyIORef' entries (Map.insert (min t full * 500 + i) t)))
+  where full = 60
+
+-- | A batch that grows and is thrown away, again and again.
+saw :: Recipe
+saw = do
+  batch <- newIORef []
+  return (\t -> modifyIORef' batch (\b -> if t `mod` 20 == 0 then [] else foldr seq () new `seq` (new ++ b)) >> keep batch)
+  where
+    new = [1 .. 2000 :: Int]
+    keep r = readIORef r >>= \b -> length b `seq` return ()
+
+recipes :: [(String, Recipe)]
+recipes =
+  [("thunks", thunks), ("map", unbounded), ("pinned", pinned), ("malloc", offHeap), ("cache", cache), ("saw", saw)]
+
+main :: IO ()
+main = do
+  [name] <- getArgs
+  _ <- flushEvery 100
+  step <- maybe (fail ("no recipe " ++ name)) id (lookup name recipes)
+  traceMarkerIO name
+  ended <- untilStdinEnds
+  let go t = ended >>= \over -> unless over (step t >> performMajorGC >> threadDelay 20000 >> go (t + 1))
+  go 1
+  step 0
+  _ <- flushNow
+  return ()
