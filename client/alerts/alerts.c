@@ -71,7 +71,7 @@ static void print_change(void *ctx, const struct known_alert *k)
 {
         struct alerts *a = ctx;
 
-        if (!a->started)
+        if (!a->started || (known_is_part(k->alert) && !a->json))
                 return;
         if (a->json)
                 alert_print_json(k);
@@ -82,6 +82,15 @@ static void print_change(void *ctx, const struct known_alert *k)
 static bool is_shown(const struct alerts *a, const struct known_alert *k)
 {
         return known_fires(k->alert) || k->alert->state == HW__ALERT__STATE__STATE_PENDING || (a->files.n && k->fired);
+}
+
+/* A part stands below its whole, whatever else is asked for. */
+static void print_whole(const struct alerts *a, const struct known_alert *k, uint64_t now)
+{
+        if (known_is_part(k->alert))
+                return;
+        alert_print_text(k, now);
+        alert_print_parts(&a->known, k);
 }
 
 static void print_all(struct alerts *a)
@@ -97,7 +106,7 @@ static void print_all(struct alerts *a)
                 if (a->json)
                         alert_print_json(a->known.alerts[i]);
                 else
-                        alert_print_text(a->known.alerts[i], now);
+                        print_whole(a, a->known.alerts[i], now);
         }
         if (!shown && !a->json)
                 (void)printf(a->files.n ? "nothing fired\n" : "nothing fires\n");

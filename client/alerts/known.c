@@ -157,6 +157,12 @@ bool known_fires(const Hw__Alert *alert)
         return alert->has_state && alert->state == HW__ALERT__STATE__STATE_FIRING;
 }
 
+bool known_is_part(const Hw__Alert *alert)
+{
+        return alert->part_of && alert->has_state &&
+               (alert->state == HW__ALERT__STATE__STATE_FIRING || alert->state == HW__ALERT__STATE__STATE_PENDING);
+}
+
 const char *known_state_name(const Hw__Alert *alert)
 {
         static const char *const names[] = { "inactive", "pending", "firing", "resolved" };

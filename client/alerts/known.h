@@ -43,6 +43,12 @@ void known_forget(struct known *k, size_t daemon, const char *target);
 /* Worst first: firing before pending before the rest, by severity, then by target, rule and band. */
 void known_sort(struct known *k);
 
+/*
+ * Parts of an alert of this target (the bands of a leak) belong to it: they are named below it, and counted with it.
+ * Whether this one is such a part, and fires or may.
+ */
+bool known_is_part(const Hw__Alert *alert);
+
 const char *known_state_name(const Hw__Alert *alert);
 bool known_fires(const Hw__Alert *alert);
 

@@ -103,6 +103,27 @@ void alert_print_text(const struct known_alert *k, uint64_t now_wall_ns)
         print_actions(a);
 }
 
+enum { PARTS_SHOWN = 5 };
+
+void alert_print_parts(const struct known *known, const struct known_alert *whole)
+{
+        char band[512], source[512], value[256];
+        size_t n = 0;
+
+        for (size_t i = 0; i < known->n; i++) {
+                const struct known_alert *k = known->alerts[i];
+                const Hw__Alert *a = k->alert;
+                if (k->daemon != whole->daemon || strcmp(k->target, whole->target) || !known_is_part(a) ||
+                    !whole->alert->rule || strcmp(a->part_of, whole->alert->rule) || n++ >= PARTS_SHOWN)
+                        continue;
+                (void)printf(INDENT "%s  %s%s%s%s  %s\n", known_state_name(a), safe(band, sizeof(band), a->band_label),
+                             a->band_source ? " (" : "", safe(source, sizeof(source), a->band_source),
+                             a->band_source ? ")" : "", safe(value, sizeof(value), a->value_text));
+        }
+        if (n > PARTS_SHOWN)
+                (void)printf(INDENT "and %zu bands more\n", n - PARTS_SHOWN);
+}
+
 void alert_print_json(const struct known_alert *k)
 {
         struct json_out j = { .to = stdout };

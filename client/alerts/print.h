@@ -15,6 +15,9 @@
 void alert_print_text(const struct known_alert *a, uint64_t now_wall_ns);
 
 /* One line: {"target": ..., "alert": {...}}, the alert as in all JSON of heapwatch. */
+/* The parts of `whole` among all alerts, a line each: behind its own text. */
+void alert_print_parts(const struct known *k, const struct known_alert *whole);
+
 void alert_print_json(const struct known_alert *a);
 
 /* One line that says what has changed. */

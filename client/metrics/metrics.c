@@ -284,7 +284,7 @@ static void put_alerts(struct sheet *s, const struct world_target *t)
                 (void)snprintf(band, sizeof(band), "%" PRIu32, a->band);
                 sample(s, t, "", 1, "alertname", a->rule ? a->rule : "", "severity", a->severity, "state",
                        known_state_name(a), "band", a->has_band ? a->band_label : NULL, "id", a->has_band ? band : NULL,
-                       NULL);
+                       "part_of", a->part_of, NULL);
         }
 }
 

@@ -119,6 +119,9 @@ static Hw__Alert *encode_alert(struct encoder *e, const struct alert_source *fro
         if (from->extra)
                 from->extra(from->extra_ctx, from->target, a, &more);
         hw__alert__init(out);
+        const struct alert *whole = alerts_whole(from->alerts, a);
+        if (whole)
+                out->part_of = encoder_text(e, whole->rule->name);
         return put_alert(e, out, a, &more) ? out : NULL;
 }
 

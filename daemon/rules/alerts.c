@@ -326,6 +326,22 @@ static void forget_bands(struct alerts *a)
         }
 }
 
+const struct alert *alerts_whole(const struct alerts *a, const struct alert *part)
+{
+        const char *name = NULL;
+
+        for (size_t i = 0; i < part->rule->text.n_labels; i++)
+                if (!strcmp(part->rule->text.labels[i].name, "part_of"))
+                        name = part->rule->text.labels[i].value;
+        for (size_t i = 0; name && i < a->list.n; i++) {
+                const struct alert *whole = a->list.items[i];
+                if (!whole->band && whole != part && !strcmp(whole->rule->name, name) &&
+                    (whole->state.now == ALERT_PENDING || whole->state.now == ALERT_FIRING))
+                        return whole;
+        }
+        return NULL;
+}
+
 /* An alert of the run that has ended stays as it was published; one of a rule that is not of bands may begin again. */
 void alerts_begin_run(struct alerts *a)
 {

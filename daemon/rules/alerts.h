@@ -68,6 +68,12 @@ struct alerts_sink {
 uint64_t alert_fingerprint(const char *group, const char *rule, const char *target, const char *band,
                            const char *band_name);
 
+/*
+ * The alert that this one is a part of: pending or firing, of the whole target, of the rule that the label part_of of
+ * this one's rule names. NULL: it is one of its own. One leak is one alert: its bands are parts of it.
+ */
+const struct alert *alerts_whole(const struct alerts *a, const struct alert *part);
+
 /* `target` is copied; the ruleset and what data points to are borrowed. NULL when out of memory. */
 struct alerts *alerts_new(const char *target, const struct ruleset *rules, const struct rule_data *data,
                           const struct alerts_sink *sink);

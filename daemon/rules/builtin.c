@@ -27,7 +27,7 @@ const char builtin_rules[] =
         RULE "leaking-band\n"
         LINE "expr: leak(band)\n"
         LINE "for: 1m\n"
-        LINE "labels: {severity: info}\n"
+        LINE "labels: {severity: info, part_of: leak}\n"
         NOTES "'{{band}} in {{target}} leaks {{slope}} and holds {{value}}'\n"
         LINE "  onset: 'growth began {{onset}}; nearest note: {{note}}'\n"
         LINE "  verdict: '{{verdict}}'\n"

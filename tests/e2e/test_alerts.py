@@ -84,6 +84,24 @@ def test_what_fires_is_listed_worst_first():
         assert only.returncode == 1
 
 
+def test_one_leak_is_one_alert():
+    """Bands of a leak are its parts: named below it, counted with it, on each face that counts."""
+    parts = [alert("leaking-band", ALERT.STATE_FIRING, "info", band=i, band_label=f"main:Main.Item{i}", band_source=f"Main.hs:{i}",
+                   value_text=f"{i} KiB/s", part_of="leak", labels=[pb.Label(name="part_of", value="leak")]) for i in range(1, 8)]
+    with daemon(api=says(*parts, alert("leak", ALERT.STATE_FIRING, "warning", sentence="api leaks."),
+                         alert("odd", ALERT.STATE_FIRING, "critical"))) as fake:
+        done = alerts(fake)
+        lines = done.stdout.decode().splitlines()
+        assert [line.split()[0] for line in lines if line[0] != " "] == ["critical", "warning"]
+        at = lines.index("          api leaks.")
+        assert lines[at + 1] == "          firing  main:Main.Item1 (Main.hs:1)  1 KiB/s" and lines[at + 6] == "          and 2 bands more"
+        assert len([json.loads(line) for line in alerts(fake, "--format", "json").stdout.splitlines()]) == 9, "scripts get all"
+        shown = json.loads(client("top", "--once", "--view", "targets", "--format", "json", "--connect", fake.endpoint).stdout)
+        assert [t["alerts_firing"] for t in shown["targets"]] == [2]
+        rows = json.loads(client("top", "--once", "--view", "alerts", "--format", "json", "--connect", fake.endpoint).stdout)
+        assert [r["rule"] for r in rows["alerts"]][:2] == ["odd", "leak"], "the gravest first, parts last"
+
+
 @pytest.mark.parametrize("severity, fail_on, status", [
     ("warning", "info", 1), ("warning", "warning", 1), ("warning", "critical", 0),
     ("critical", "critical", 1), ("info", "warning", 0), ("odd", "warning", 1)])

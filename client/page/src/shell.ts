@@ -219,7 +219,7 @@ export class Shell {
     private announce(): void {
         const now = new Set<string>();
         for (const t of this.app.view.targets.values()) {
-            for (const a of t.alerts?.alerts ?? []) if (a.state === "STATE_FIRING" && !a.silenced) now.add(`${a.rule ?? "an alert"} on ${t.key}`);
+            for (const a of t.alerts?.alerts ?? []) if (a.state === "STATE_FIRING" && !a.silenced && !a.partOf) now.add(`${a.rule ?? "an alert"} on ${t.key}`);
         }
         const fresh = this.fired ? [...now].filter((a) => !this.fired!.has(a)) : [];
         if (this.app.view.change) this.fired = now;

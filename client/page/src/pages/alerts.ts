@@ -21,7 +21,7 @@ const word = (s: string | undefined) => alertState(s);
 
 // What fires before what may, and of these the gravest first; silenced ones behind.
 const GRAVE: Record<string, number> = { critical: 0.3, warning: 0.2, info: 0.1 };
-const urgency = (a: Alert) => word(a.state).weight + (GRAVE[a.severity ?? ""] ?? 0.2) - (a.silenced ? 0.5 : 0);
+const urgency = (a: Alert) => word(a.state).weight + (GRAVE[a.severity ?? ""] ?? 0.2) - (a.silenced ? 0.5 : 0) - (a.partOf ? 0.05 : 0);
 const alertTone = (a: Alert) => (a.silenced ? "dim" : a.state === "STATE_FIRING" && a.severity !== "critical" ? (a.severity === "info" ? "dim" : "warn") : word(a.state).tone);
 
 export function alerts(app: App): Page {
@@ -31,7 +31,7 @@ export function alerts(app: App): Page {
         onopen: (r) => route.set({ alert: route.get("alert") === r.key ? undefined : r.key }), opened: () => route.get("alert"), columns: [
             { id: "state", title: "State", width: "132px", narrow: "92px", left: true, first: "desc", value: (r) => word(r.a.state).text + (r.a.silenced ? ", silenced" : ""), by: (r) => urgency(r.a),
                 draw: (c, r) => pill(c, word(r.a.state).text + (r.a.silenced ? ", silenced" : ""), alertTone(r.a)) },
-            { id: "rule", title: "Rule", width: "minmax(100px, 1.4fr)", left: true, value: (r) => r.a.rule, draw: (c, r) => twoLines(c, r.a.rule ?? UNKNOWN, [r.t.key, r.a.bandLabel].filter(Boolean).join(" · ")) },
+            { id: "rule", title: "Rule", width: "minmax(100px, 1.4fr)", left: true, value: (r) => r.a.rule, draw: (c, r) => twoLines(c, r.a.rule ?? UNKNOWN, [r.t.key, r.a.bandLabel, r.a.partOf && `part of ${r.a.partOf}`].filter(Boolean).join(" · ")) },
             { id: "target", title: "Target", width: "minmax(110px, 1fr)", left: true, wide: true, value: (r) => r.t.key, draw: (c, r) => setLabel(c, r.t.key) },
             { id: "band", title: "Band", width: "minmax(110px, 1.6fr)", left: true, wide: true, value: (r) => r.a.bandLabel, draw: (c, r) => setLabel(c, r.a.bandLabel ?? "") },
             { id: "severity", title: "Severity", width: "90px", left: true, wide: true, value: (r) => r.a.severity, draw: (c, r) => setLabel(c, r.a.severity ?? UNKNOWN) },
@@ -63,7 +63,7 @@ export function alerts(app: App): Page {
         filter.update();
         const keep = searching(app, "qa", filter.root), targets = app.view.sorted();
         const rows = targets.flatMap((t) => (t.alerts?.alerts ?? []).map((a) => ({ t, a, key: `${t.key}\n${alertKey(a)}` })));
-        table.show(rows.filter((r) => keep(`${r.a.rule ?? ""} ${r.t.key} ${r.a.bandLabel ?? ""}`)), count(rows.length));
+        table.show(rows.filter((r) => keep(`${r.a.rule ?? ""} ${r.t.key} ${r.a.bandLabel ?? ""}`)), count(rows.filter((r) => !r.a.partOf).length));
         current = rows.find((r) => r.key === route.get("alert"));
         opened.hidden = !current;
         if (current) show(current);

@@ -64,7 +64,7 @@ export function target(app: App): Page {
 // "Firing: leak, leaking-band (3)".
 function firingRules(t: Target): string {
     const rules = new Map<string, number>();
-    for (const a of t.alerts?.alerts ?? []) if (a.state === "STATE_FIRING") rules.set(a.rule ?? "an alert", (rules.get(a.rule ?? "an alert") ?? 0) + 1);
+    for (const a of t.alerts?.alerts ?? []) if (a.state === "STATE_FIRING" && !a.partOf) rules.set(a.rule ?? "an alert", (rules.get(a.rule ?? "an alert") ?? 0) + 1);
     return rules.size ? `Firing: ${[...rules].map(([r, n]) => visible(r) + (n > 1 ? ` (${n})` : "")).join(", ")}` : "";
 }
 

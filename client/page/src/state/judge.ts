@@ -74,7 +74,7 @@ export function where(g: Growth | undefined): string | undefined {
 }
 
 export function firing(a: Alerts | undefined): number | undefined {
-    return a && (a.alerts ?? []).filter((x) => x.state === "STATE_FIRING" && !x.silenced).length;
+    return a && (a.alerts ?? []).filter((x) => x.state === "STATE_FIRING" && !x.silenced && !x.partOf).length;
 }
 
 export const since = (a: Alert): number | undefined => num(a.firedNs ?? a.sinceNs);
