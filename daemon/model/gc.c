@@ -211,7 +211,12 @@ void gc_end(struct model *m, const struct hw_event *e)
 
 void gc_census(struct model *m, uint64_t time_ns)
 {
-        m->gc.census_pause_ns += gc_censuses_census(&m->gc_state.censuses, time_ns);
+        uint64_t pause_ns = gc_censuses_census(&m->gc_state.censuses, time_ns);
+
+        if (pause_ns == 0)
+                return;
+        m->gc.census_pause_ns += pause_ns;
+        m->changes |= MODEL_GC;
 }
 
 static double share_of(double part_ns, uint64_t from_ns, uint64_t to_ns)
