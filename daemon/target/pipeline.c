@@ -210,7 +210,6 @@ const char *pipeline_why_no_run(const struct pipeline *p)
 {
         if (p->detail[0])
                 return p->detail;
-        return hw_eventlog_stats(p->decoder)->bytes
-                       ? "not an eventlog, or only its beginning: it ends inside the header"
-                       : "not an eventlog: it is empty";
+        return hw_eventlog_stats(p->decoder)->bytes ? "not an eventlog, or only its beginning: no whole header is in it"
+                                                    : "not an eventlog: it is empty";
 }

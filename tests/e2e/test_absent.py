@@ -58,7 +58,7 @@ def test_a_file_that_is_not_there_is_one_line(directory, args):
                                   ["events"], ["convert", "--to", "hp"], ["alerts"], ["doctor"],
                                   ["web", "--listen", "127.0.0.1:0"]])
 @pytest.mark.parametrize("content, words", [
-    (b"# Some notes\n", "not an eventlog: it does not begin with hdrb"), (b"", "not an eventlog: it is empty"),
+    (b"# Some notes about what the service did at night\n", "not an eventlog: it does not begin with hdrb"), (b"", "not an eventlog: it is empty"),
     (b"\xfd7zXZ\x00" + bytes(50), "xz data"), (gzip.compress(bytes(1000)), "not an eventlog"),
     (gzip.compress(bytes(range(256)))[:15], "its gzip archive breaks off")], ids=["text", "empty", "xz", "gz", "torn"])
 def test_a_file_that_is_no_log_is_one_line(directory, args, content, words):
