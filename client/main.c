@@ -179,6 +179,6 @@ int main(int argc, char **argv)
 {
         command_standard_descriptors();
         (void)setlocale(LC_CTYPE, "");
-        (void)signal(SIGPIPE, SIG_IGN);
+        command_ignore_pipe();
         return command_exit("heapwatch", run(argc, argv));
 }

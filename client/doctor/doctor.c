@@ -11,6 +11,7 @@
 #include "client/cli/command.h"
 #include "client/cli/options.h"
 #include "client/doctor/features.h"
+#include "client/program/agent_fit.h"
 #include "client/doctor/stream.h"
 #include "client/feed/feed.h"
 #include "client/program/inquire.h"
@@ -26,10 +27,21 @@ struct patient {
         const char *what; /* "program", "log", "target" */
         const char *name;
         const struct rtsinfo *info;  /* PROGRAM */
+        const char *not_inside;      /* PROGRAM: why the agent cannot watch it; "": it can */
         const struct stream *stream; /* LOG, SOURCE */
 };
 
 /* ---------------------------------------------------------------- printing */
+
+static void print_inside(const char *not_inside)
+{
+        if (not_inside[0] == '\0')
+                puts("heapwatch run, heapwatch attach: watched from inside as it is, with no flag. By its own "
+                     "eventlog:");
+        else
+                printf("heapwatch run, heapwatch attach: not watched from inside: %s. By its own eventlog:\n",
+                       not_inside);
+}
 
 static void print_text(const struct patient *p, const struct features *f)
 {
@@ -37,6 +49,8 @@ static void print_text(const struct patient *p, const struct features *f)
 
         if (p->info != NULL)
                 printf("%s: GHC %s, runtime %s\n", p->name, p->info->version, p->info->way);
+        if (p->not_inside != NULL)
+                print_inside(p->not_inside);
         if (p->stream != NULL) {
                 (void)hw_terminal_text(line, sizeof(line), p->stream->program);
                 printf("%s: program %s, GHC %s, runtime %s", p->name, line[0] != '\0' ? line : "unknown",
@@ -74,6 +88,10 @@ static void print_json(const struct patient *p, const struct features *f)
                         json_text(&j, p->stream->advice[i]);
                 json_close(&j, ']');
         }
+        if (p->not_inside) {
+                json_key(&j, "inside");
+                json_bool(&j, p->not_inside[0] == '\0');
+        }
         json_key(&j, "complete");
         json_bool(&j, features_complete(f));
         json_key(&j, "features");
@@ -99,13 +117,18 @@ static int see_program(const char *path, bool json)
 {
         struct features f = { .n = 0 };
         struct rtsinfo info;
-        struct error error;
+        struct agent_fit fit;
+        struct error error, inside = { "" };
 
+        if (agent_fit_look(path, &fit, &inside) && fit.fits)
+                inside.text[0] = '\0';
         switch (inquire(path, &info, &error)) {
         case INQUIRY_OK:
                 break;
         case INQUIRY_NO_RTSOPTS:
         case INQUIRY_IGNORED:
+                if (!json)
+                        print_inside(inside.text);
                 printf("%s\n", error.text);
                 return EXIT_FINDING;
         default:
@@ -113,7 +136,8 @@ static int see_program(const char *path, bool json)
                 return EXIT_USAGE;
         }
         features_of_program(&f, path, &info);
-        return report(&(struct patient){ .what = "executable", .name = path, .info = &info }, &f, json);
+        return report(&(struct patient){ .what = "executable", .name = path, .info = &info, .not_inside = inside.text },
+                      &f, json);
 }
 
 static int see_log(const char *path, bool json)

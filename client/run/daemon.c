@@ -253,15 +253,21 @@ bool daemon_add(const struct daemon_link *link, const char *name, bool exact, co
                 char ret_name[DAEMON_NAME_MAX], struct error *error)
 {
         char candidate[DAEMON_NAME_MAX];
-        struct added a;
+        struct added a = { .done = false };
+        int r = 0;
 
         snprintf(candidate, sizeof(candidate), "%s", name);
-        for (int i = 2; !exact && i <= NAMES_MAX && is_taken(link, candidate); i++)
+        for (int i = 2; i <= NAMES_MAX; i++) {
+                if (exact || !is_taken(link, candidate)) {
+                        r = add_once(link, candidate, uri, resolution_ns, &a);
+                        if (r == 0 && a.done) {
+                                memcpy(ret_name, a.name, sizeof(a.name));
+                                return true;
+                        }
+                        if (exact || r < 0 || !is_taken(link, candidate))
+                                break; /* else somebody took the name since we asked */
+                }
                 snprintf(candidate, sizeof(candidate), "%.58s-%d", name, i);
-        int r = add_once(link, candidate, uri, resolution_ns, &a);
-        if (r == 0 && a.done) {
-                memcpy(ret_name, a.name, sizeof(a.name));
-                return true;
         }
         if (a.error.text[0])
                 return error_set(error, "the daemon does not take the target %s: %s", candidate, a.error.text);

@@ -2,7 +2,8 @@
 /*
  * heapwatch run - the command: options, then in order: ask the program, compose
  * its flags, find the daemon, open the relay, add the target, run, sum up.
- * Whatever makes the program unwatchable is said before it is started.
+ * A program that cannot be watched runs as if it had been started without us:
+ * one sentence says why, then it takes this process's place.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +34,7 @@
 
 struct options {
         const char *name, *heap_profile, *extra;
-        bool no_top, plain, close, no_flush, no_agent, force;
+        bool no_top, plain, close, no_flush, no_agent;
         uint64_t end_hung_ns;   /* UINT64_MAX: never */
         uint64_t resolution_ns; /* 0: not given */
         char **program;
@@ -47,6 +48,7 @@ struct run {
         struct flags flags;   /* by the relay */
         struct inside inside; /* from inside */
         bool from_inside;
+        struct error not_inside; /* why not; empty: it is, or was not asked for */
         struct daemon_link link;
         char directory[320]; /* private, of FIFO, socket and output */
         char fifo[340], socket[340], agent[340], output[340];
@@ -54,7 +56,8 @@ struct run {
         struct relay *relay;
         char target[DAEMON_NAME_MAX];
         bool watched;
-        bool ran; /* watched, to its end */
+        bool mistaken; /* it must not start */
+        bool ran;      /* watched, to its end */
 };
 
 /* ---------------------------------------------------------------- options */
@@ -93,7 +96,6 @@ static const struct option options[] = {
                         LIMIT_RESOLUTION_MOST_NS,
                         "step in which growth is judged, 100ms to 1h (default: the daemon's, 1m): a short run needs a "
                         "short one, and collections in most steps"),
-        OPTION_FLAG("force", 0, struct options, force, "run PROGRAM even if it cannot be watched"),
         OPTIONS_END,
 };
 
@@ -113,14 +115,24 @@ static int check(void *filled)
 
 /* ------------------------------------------------------------ preparation */
 
-/* Says why the program cannot be watched. With --force it runs all the same. */
-static bool refuse(const struct run *r, const char *sentence)
+/* Says why the program is not watched. Always false. */
+static bool give_up(const struct run *r, const char *reason)
 {
-        if (r->o.force)
-                command_error(&command_run, "%s; it runs unwatched", sentence);
+        if (r->not_inside.text[0] != '\0')
+                command_error(&command_run, "%s runs unwatched: %s; nor by GHCRTS: %s", r->o.program[0],
+                              r->not_inside.text, reason);
         else
-                command_error(&command_run, "%s (--force runs it unwatched)", sentence);
-        return r->o.force;
+                command_error(&command_run, "%s runs unwatched: %s", r->o.program[0], reason);
+        return false;
+}
+
+/* --rts or --heap-profile ask for what PROGRAM does not take: a mistake of the user's, so it does not run. False. */
+static bool mistaken(struct run *r, const char *reason)
+{
+        command_error(&command_run, "%s does not take what --rts or --heap-profile asks for: %s", r->o.program[0],
+                      reason);
+        r->mistaken = true;
+        return false;
 }
 
 static bool ask_program(void *ctx, const char *flags, char *reason, size_t size)
@@ -144,13 +156,14 @@ static void default_name(const struct run *r, char name[DAEMON_NAME_MAX])
 /* A private directory for this run; under /tmp when the usual one has a space, which GHCRTS cannot carry. */
 static bool make_directory(struct run *r)
 {
+        struct error error;
         bool spaced = strpbrk(r->link.directory, " \t\n") != NULL;
 
         snprintf(r->directory, sizeof(r->directory), "%s/run-XXXXXX", spaced ? "/tmp" : r->link.directory);
         if (mkdtemp(r->directory) == NULL) {
-                command_error(&command_run, "cannot make the directory %s: %s", r->directory, strerror(errno));
+                error_set(&error, "cannot make the directory %s: %s", r->directory, strerror(errno));
                 r->directory[0] = '\0';
-                return false;
+                return give_up(r, error.text);
         }
         snprintf(r->fifo, sizeof(r->fifo), "%s/log", r->directory);
         snprintf(r->socket, sizeof(r->socket), "%s/relay", r->directory);
@@ -179,18 +192,20 @@ static bool compose(struct run *r)
         case FLAGS_OK:
                 return true;
         case FLAGS_NO_EVENTLOG:
-                return refuse(r, hw_advice_text(HW_ADVICE_NO_EVENTLOG));
+                return give_up(r,
+                               "it was linked without an eventlog, which GHC before 9.4 leaves out: link it with "
+                               "-eventlog -rtsopts");
         case FLAGS_ELSEWHERE:
-                return refuse(r,
-                              "the flags given send the eventlog elsewhere with -ol; leave that out, or watch "
-                              "that file with heapwatchd");
+                return give_up(r,
+                               "the flags given send the eventlog elsewhere with -ol; leave that out, or watch "
+                               "that file with heapwatchd");
         case FLAGS_REFUSED:
-                snprintf(sentence, sizeof(sentence), "the program does not take the flags that are needed: %s",
-                         r->flags.reason);
-                return refuse(r, sentence);
+                if (r->o.extra[0] != '\0' || r->o.heap_profile)
+                        return mistaken(r, r->flags.reason);
+                snprintf(sentence, sizeof(sentence), "it does not take the flags that are needed: %s", r->flags.reason);
+                return give_up(r, sentence);
         default:
-                command_error(&command_run, "out of memory");
-                return false;
+                return give_up(r, "out of memory");
         }
 }
 
@@ -217,16 +232,16 @@ static bool connect_daemon(struct run *r)
         int e;
 
         if (!daemon_ensure(&r->link, &started, &error))
-                return refuse(r, error.text);
+                return give_up(r, error.text);
         if (!r->from_inside && (e = relay_open(&r->relay, r->fifo, r->socket)) < 0) {
                 error_set(&error, "cannot open the relay in %s: %s", r->directory, strerror(-e));
-                return refuse(r, error.text);
+                return give_up(r, error.text);
         }
         snprintf(uri, sizeof(uri), "unix:%s", r->from_inside ? r->agent : r->socket);
         default_name(r, name);
         r->watched = daemon_add(&r->link, r->o.name != NULL ? r->o.name : name, r->o.name != NULL, uri,
                                 r->o.resolution_ns, r->target, &error);
-        return r->watched || refuse(r, error.text);
+        return r->watched || give_up(r, error.text);
 }
 
 /* Haskell source, whether it may be executed or not. */
@@ -238,41 +253,47 @@ static bool is_source(const char *path)
         return dot && (!strcmp(dot, ".hs") || !strcmp(dot, ".lhs")) && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* All that comes before the program starts. False: it must not start. */
-static bool prepare(struct run *r)
+/* Whether there is a program to run. */
+static bool find_program(struct run *r)
 {
-        struct error error;
-
         if (is_source(r->o.program[0])) {
-                command_error(
-                        &command_run,
-                        "%s is a source file; compile it first, e.g. ghc -rtsopts -threaded -eventlog %s, and run "
-                        "the program",
-                        r->o.program[0], r->o.program[0]);
+                command_error(&command_run,
+                              "%s is a source file; compile it first, e.g. ghc -threaded %s, and run the program",
+                              r->o.program[0], r->o.program[0]);
                 return false;
         }
         if (!inquire_find(r->o.program[0], r->path, sizeof(r->path))) {
                 command_error(&command_run, "there is no executable program %s", r->o.program[0]);
                 return false;
         }
+        return true;
+}
+
+/* All that comes before the program starts. False: it runs unwatched, and why has been said. */
+static bool prepare(struct run *r)
+{
+        struct error error = { "" };
+
         if (!daemon_link_init(&r->link, &error))
-                return refuse(r, error.text);
+                return give_up(r, error.text);
         if (!make_directory(r))
                 return false;
         if (!r->o.no_agent) {
                 r->from_inside = inside_plan(&r->inside, r->path, r->agent, r->o.heap_profile, r->o.extra, &error);
                 if (r->from_inside)
                         return connect_daemon(r);
-                command_error(&command_run, "%s is not watched from inside: %s", r->o.program[0], error.text);
+                r->not_inside = error;
         }
         if (inquire(r->path, &r->info, &error) != INQUIRY_OK)
-                return refuse(r, error.text);
+                return give_up(r, error.text);
         if (!compose(r))
                 return false;
-        if (r->flags.ghcrts == NULL)
-                return true; /* forced */
+        if (!connect_daemon(r))
+                return false;
+        if (r->not_inside.text[0] != '\0')
+                command_error(&command_run, "%s is not watched from inside: %s", r->o.program[0], r->not_inside.text);
         warn(r);
-        return connect_daemon(r);
+        return true;
 }
 
 /* ---------------------------------------------------------------- the end */
@@ -425,18 +446,28 @@ static int start(struct run *r)
         return WIFSIGNALED(result.wait_status) ? 128 + WTERMSIG(result.wait_status) : WEXITSTATUS(result.wait_status);
 }
 
+/* In this process's place, as if it had been started without us. Returns only when it cannot be. */
+static int run_unwatched(const struct run *r)
+{
+        command_restore_pipe();
+        execv(r->path, r->o.program);
+        command_error(&command_run, "cannot start %s: %s", r->path, strerror(errno));
+        return EXIT_USAGE;
+}
+
 static int run(void *filled)
 {
         struct run r = { .o = *(const struct options *)filled, .output_fd = -1 };
-        bool go = prepare(&r);
-        int status = go && r.watched ? start(&r) : EXIT_USAGE;
+
+        if (!find_program(&r))
+                return EXIT_USAGE;
+        bool watched = prepare(&r);
+        int status = watched ? start(&r) : 0;
 
         release(&r);
-        if (go && !r.watched) {
-                execv(r.path, r.o.program); /* forced: it takes our place */
-                command_error(&command_run, "cannot start %s: %s", r.path, strerror(errno));
-        }
-        return status;
+        if (r.mistaken)
+                return EXIT_USAGE;
+        return watched ? status : run_unwatched(&r);
 }
 
 const struct command command_run = {
@@ -446,7 +477,8 @@ const struct command command_run = {
         .about = "Runs a GHC-compiled program, or a shell or script that runs one, and watches its heap from inside: "
                  "the agent (docs/AGENT.md) makes its eventlog, the daemon (started when none runs) reads it, and "
                  "`heapwatch top` shows it. PROGRAM needs no flag, its own RTS flags are kept, and what it starts is "
-                 "not touched. If the daemon dies, PROGRAM goes on unharmed.",
+                 "not touched. If the daemon dies, PROGRAM goes on unharmed. What cannot be watched runs as if started "
+                 "without heapwatch, after one sentence that says why.",
         .options = options,
         .notes = "Without --no-top, PROGRAM's output goes to a file, which is named at the end. When PROGRAM has "
                  "ended, its target "

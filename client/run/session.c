@@ -29,6 +29,7 @@
 #include "client/run/hung.h"
 #include "client/run/notices.h"
 #include "proto/base/clock.h"
+#include "client/cli/command.h"
 
 #define TICK_MS         500
 #define KILL_AFTER_MS   5000 /* from SIGTERM to SIGKILL for a hung program */
@@ -41,7 +42,6 @@ struct session {
         const struct session_options *o;
         int signals; /* signalfd */
         sigset_t old_mask;
-        struct sigaction old_pipe;    /* SIGPIPE is ignored here, not in what is started */
         pid_t program, screen, adder; /* 0: not running */
         bool lost_told, hung_told, termed;
         bool claimed; /* with `inside`: the agent is there */
@@ -68,11 +68,8 @@ static const int forwarded[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGU
 
 static int block_signals(struct session *s)
 {
-        struct sigaction ignore = { .sa_handler = SIG_IGN };
         sigset_t set;
 
-        if (sigaction(SIGPIPE, &ignore, &s->old_pipe) < 0)
-                return -errno;
         sigemptyset(&set);
         sigaddset(&set, SIGCHLD);
         for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
@@ -86,7 +83,7 @@ static int block_signals(struct session *s)
 /* In a child: signals as we found them. */
 static void restore_signals(const struct session *s)
 {
-        (void)sigaction(SIGPIPE, &s->old_pipe, NULL);
+        command_restore_pipe();
         (void)sigprocmask(SIG_SETMASK, &s->old_mask, NULL);
 }
 

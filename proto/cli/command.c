@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -102,4 +103,16 @@ void command_standard_descriptors(void)
                         (void)open("/dev/null",
                                    fd == STDERR_FILENO ? O_WRONLY : O_RDONLY); /* the lowest that is free */
         }
+}
+
+static struct sigaction pipe_before;
+
+void command_ignore_pipe(void)
+{
+        (void)sigaction(SIGPIPE, &(struct sigaction){ .sa_handler = SIG_IGN }, &pipe_before);
+}
+
+void command_restore_pipe(void)
+{
+        (void)sigaction(SIGPIPE, &pipe_before, NULL);
 }

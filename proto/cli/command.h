@@ -68,6 +68,10 @@ int command_main(const struct command *c, int argc, char **argv);
  */
 void command_standard_descriptors(void);
 
+/* From now on a reader that leaves is an error of writing, not our end. What we start gets SIGPIPE as it was before. */
+void command_ignore_pipe(void);
+void command_restore_pipe(void);
+
 /*
  * The exit status of a program that ends with `status`: what is still buffered for standard output is written first. A
  * program that could not write what it found has failed, and says so unless it failed before; that the reader of a pipe

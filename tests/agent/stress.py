@@ -3,14 +3,18 @@
 """Starts and ends programs with the agent in them, again and again, and counts what goes wrong.
 
     stress.py --agent LIB --heapwatch PROGRAM [--runs N] [--seed N] [--chroot DIR] PROGRAM...
+    stress.py --through-run --heapwatch PROGRAM [--runs N] [--jobs N] [--seed N] PROGRAM...
 
 PROGRAM is tests/programs/Exits.hs in any build. Each run takes one of them, a way to end, a length and settings by
 chance. Wrong are: a run that does not end in time, an exit status or a standard output that is not that of the same
 run without the agent, a log that is damaged or, where the runtime ends in order, not whole; anything left behind.
-Exit status 1 when anything is wrong.
+With --through-run each run is `heapwatch run --no-top`, with a daemon of this script's own; then standard error counts,
+too, but for heapwatch's own lines, and the daemon must know the end. Exit status 1 when anything is wrong.
 """
 import argparse
 import collections
+import concurrent.futures
+import contextlib
 import json
 import os
 import random
@@ -115,6 +119,57 @@ def decoded(heapwatch, log):
     return json.loads(seen.stdout.splitlines()[0])
 
 
+@contextlib.contextmanager
+def private_daemon(options):
+    """A daemon of our own at the default place of a directory of our own: the environment that leads there."""
+    with tempfile.TemporaryDirectory(prefix="hw") as folder:
+        env = {k: v for k, v in os.environ.items() if k not in ("LD_PRELOAD", "GHCRTS", "HEAPWATCH_AGENT")}
+        env |= {"HEAPWATCH_DIR": folder, "XDG_STATE_HOME": folder + "/state"}
+        with subprocess.Popen([options.heapwatch + "d", "--publish", f"ipc://{folder}/publish", "--request",
+                               f"ipc://{folder}/request"], env=env, stderr=subprocess.DEVNULL) as daemon:
+            try:
+                while not os.path.exists(folder + "/request"):
+                    time.sleep(0.01)
+                yield env
+            finally:
+                daemon.terminate()
+
+
+def whole(argv, env):
+    """One run to its end: (status or "hang", standard output, standard error)."""
+    with subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          start_new_session=True) as process:
+        try:
+            out, err = process.communicate(timeout=LIMIT_S)
+            return process.returncode, out, err
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return "hang", *process.communicate()
+
+
+def through_run(options, env, program, way, seconds, words):
+    """What is wrong with a run by `heapwatch run`, against the same program by itself."""
+    argv = [program, way, f"{seconds:.3f}", *words]
+    alone = whole(argv, env)
+    status, out, err = whole([options.heapwatch, "run", "--no-top", "--", *argv], env)
+    ours = [line for line in err.splitlines(True) if line.startswith(b"heapwatch run: ")]
+    expected = 128 - alone[0] if isinstance(alone[0], int) and alone[0] < 0 else alone[0]
+    wrong = []
+    if alone[0] != WAYS[way][0]:
+        wrong.append(f"alone: status {alone[0]}")
+    if status != expected:
+        wrong.append("hang" if status == "hang" else f"status {status}")
+    if out != alone[1]:
+        wrong.append("output")
+    if b"".join(line for line in err.splitlines(True) if line not in ours) != alone[2]:
+        wrong.append("standard error")
+    if status != "hang" and not (ours and b" after " in ours[0]):
+        wrong.append("no end")
+    if any(b"watched" in line for line in ours):
+        wrong.append("not watched")
+    return [f"{w}: {err.decode(errors='replace')}" if w in ("standard error", "not watched", "no end") else w for w in wrong]
+
+
 def judge(options, result, way):
     """What is wrong with it: a list of words."""
     status, out, log, left = result
@@ -137,31 +192,43 @@ def judge(options, result, way):
     return wrong
 
 
+def one_way(options, env, chance):
+    """One start and end by chance: (program, what was done, what is wrong)."""
+    program, way = chance.choice(options.program), chance.choice(options.way or list(WAYS))
+    seconds = chance.choice([0.005, 0.02, 0.05, 0.1, 0.2]) * chance.random()
+    if options.through_run:
+        words = ["+RTS", "-N2"] if "threaded" in program and chance.random() < 0.3 else []
+        return program, f"{way} {seconds:.3f} {' '.join(words)}", through_run(options, env, program, way, seconds, words)
+    settings = f"flush={chance.choice([0.01, 0.03, 1])};interval={chance.choice([0.02, 0.1])};budget=0;" \
+               f"classes={chance.choice(['gu', 'gus', 'g', 'gusp'])};heap={chance.choice(['T', 'T', 'none'])}"
+    return program, f"{way} {seconds:.3f} {settings}", judge(options, run_once(options, program, way, seconds, 1, settings), way)
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("--agent", required=True)
+    parser.add_argument("--agent")
+    parser.add_argument("--through-run", action="store_true")
     parser.add_argument("--heapwatch", required=True)
     parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--way", action="append")
     parser.add_argument("--chroot")
     parser.add_argument("--stop-at-hang", action="store_true")
     parser.add_argument("program", nargs="+")
     options = parser.parse_args()
-    chance = random.Random(options.seed)
-    ways, wrong, count = options.way or list(WAYS), collections.Counter(), collections.Counter()
+    if not options.agent and not options.through_run:
+        parser.error("--agent or --through-run is needed")
+    wrong, count = collections.Counter(), collections.Counter()
     began = time.monotonic()
-    for _ in range(options.runs):
-        program, way = chance.choice(options.program), chance.choice(ways)
-        seconds = chance.choice([0.005, 0.02, 0.05, 0.1, 0.2]) * chance.random()
-        settings = f"flush={chance.choice([0.01, 0.03, 1])};interval={chance.choice([0.02, 0.1])};budget=0;" \
-                   f"classes={chance.choice(['gu', 'gus', 'g', 'gusp'])};heap={chance.choice(['T', 'T', 'none'])}"
-        result = run_once(options, program, way, seconds, 1, settings)
-        what = judge(options, result, way)
-        count[os.path.basename(program)] += 1
-        for w in what:
-            wrong[w] += 1
-            print(f"{os.path.basename(program)} {way} {seconds:.3f} {settings}: {w}", flush=True)
+    with contextlib.ExitStack() as stack, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        env = stack.enter_context(private_daemon(options)) if options.through_run else None
+        chances = [random.Random(f"{options.seed} {i}") for i in range(options.runs)]
+        for program, done, what in pool.map(lambda chance: one_way(options, env, chance), chances):
+            count[os.path.basename(program)] += 1
+            for w in what:
+                wrong[w.partition(":")[0]] += 1
+                print(f"{os.path.basename(program)} {done}: {w}", flush=True)
     took = time.monotonic() - began
     print(f"{options.runs} starts and ends in {took:.0f} s ({', '.join(f'{p} {n}' for p, n in sorted(count.items()))}): "
           + (", ".join(f"{n} {w}" for w, n in sorted(wrong.items())) or "nothing wrong"))

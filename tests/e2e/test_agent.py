@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The agent in real programs of the system's GHC, built without any flag: what it shows, and what it leaves alone."""
+import concurrent.futures
 import contextlib
 import os
 import re
@@ -21,15 +22,23 @@ def bare(tmp_path_factory):
     """Programs that know nothing of heapwatch: no flag but what is in the name."""
     out = tmp_path_factory.mktemp("bare")
 
-    def build(source, name, *flags):
-        subprocess.run(["ghc", "-v0", "-O1", "-itests/programs", "-outputdir", out / f"{name}.o", "-o", out / name, *flags,
-                        f"tests/programs/{source}.hs"], check=True, cwd=ROOT)
+    def compile_once(source):
+        subprocess.run(["ghc", "-v0", "-O1", "-outputdir", out / source, "-c", f"tests/programs/{source}.hs"], check=True,
+                       cwd=ROOT)
+
+    def link(source, name, *flags):
+        """The builds differ by the runtime that is linked alone."""
+        packages = [f"-package={p}" for p in ("containers", "process", "unix")]
+        subprocess.run(["ghc", "-v0", "-o", out / name, *packages, *flags, out / source / "Main.o"], check=True, cwd=ROOT)
         return out / name
 
-    made = {name: build("Exits", name, *flags) for name, flags in BUILDS.items()}
-    made |= {f"serve-{name}": build("Serve", f"serve-{name}", *flags) for name, flags in BUILDS.items()}
-    made["linked"] = build("Serve", "linked", "-threaded", "-optl-Wl,-u,heapwatch_agent_attach",
-                           f"-optl{BUILD / 'libheapwatch-agent.a'}")
+    wanted = {name: ("Exits", name, *flags) for name, flags in BUILDS.items()}
+    wanted |= {f"serve-{name}": ("Serve", f"serve-{name}", *flags) for name, flags in BUILDS.items()}
+    wanted["linked"] = ("Serve", "linked", "-threaded", "-optl-Wl,-u,heapwatch_agent_attach",
+                        f"-optl{BUILD / 'libheapwatch-agent.a'}")
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        list(pool.map(compile_once, ("Exits", "Serve")))
+        made = dict(zip(wanted, pool.map(lambda w: link(*w), wanted.values())))
     made["stripped"] = out / "stripped"
     shutil.copy(made["threaded"], made["stripped"])
     subprocess.run(["strip", made["stripped"]], check=True)
@@ -225,5 +234,12 @@ def test_the_socket_is_the_users_own(directory, bare):
 def test_many_starts_and_ends(bare):
     """A few of what `make agent-stress` does by the hundred."""
     done = subprocess.run([sys.executable, ROOT / "tests/agent/stress.py", "--agent", AGENT, "--heapwatch", CLIENT, "--runs", "40",
-                           "--seed", str(os.getpid()), *(bare[b] for b in BUILDS)], capture_output=True, text=True)
+                           "--jobs", "8", "--seed", str(os.getpid()), *(bare[b] for b in BUILDS)], capture_output=True, text=True)
+    assert done.returncode == 0 and "nothing wrong" in done.stdout, done.stdout + done.stderr
+
+
+def test_many_starts_and_ends_through_run(bare):
+    """The same status, output and standard error as without, and every one is watched."""
+    done = subprocess.run([sys.executable, ROOT / "tests/agent/stress.py", "--through-run", "--heapwatch", CLIENT, "--runs", "40",
+                           "--jobs", "8", "--seed", str(os.getpid()), *(bare[b] for b in BUILDS)], capture_output=True, text=True)
     assert done.returncode == 0 and "nothing wrong" in done.stdout, done.stdout + done.stderr

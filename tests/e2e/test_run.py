@@ -2,6 +2,7 @@
 """`heapwatch run` and `doctor` with real programs of the system's GHC."""
 import json
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -152,6 +153,11 @@ def test_a_full_pipe_does_not_stop_the_program(daemon, programs):
     daemon.process.wait()
     with open(f"/proc/{run.pid}/task/{run.pid}/children") as children:
         [program] = map(int, children.read().split())
+
+    def turns():
+        return int(open(f"/proc/{run.pid}/status").read().split("voluntary_ctxt_switches:")[1].split()[0])
+    before = turns()
+    wait_for(lambda: turns() >= before + 4, "turns in which it sees that the daemon is gone: the program waits, too")
     run.stdin.close()
     run.stdin = None
 
@@ -170,11 +176,11 @@ def test_a_full_pipe_does_not_stop_the_program(daemon, programs):
 
 
 @pytest.mark.parametrize("name, words", [("nolog", "-eventlog"), ("none", "-rtsopts")])
-def test_refused_before_the_start(daemon, programs, name, words):
+def test_what_cannot_be_watched_runs_all_the_same(daemon, programs, name, words):
     status, out, err = finish(start(daemon, "--", programs[name], 3))
-    assert (status, out) == (2, "") and words in err
-    status, out, err = finish(start(daemon, "--force", "--", programs[name], 3))
-    assert (status, out) == (0, "3\n") and "unwatched" in err
+    assert (status, out) == (0, "3\n") and words in err
+    assert "runs unwatched: " in err and err.count("\n") == 1
+    assert not daemon.status().targets and not list(daemon.directory.glob("run-*"))
 
 
 def test_without_rtsopts_no_bands(daemon, programs):
@@ -183,19 +189,50 @@ def test_without_rtsopts_no_bands(daemon, programs):
 
 
 def test_users_flags_win(daemon, programs):
-    status, _, err = finish(start(daemon, "--", programs["stress"], 3, "+RTS", "-olmine.eventlog"))
-    assert status == 2 and "-ol" in err
+    status, out, err = finish(start(daemon, "--", programs["stress"], 3, "+RTS", "-olmine.eventlog"))
+    assert (status, out) == (0, "3\n") and "runs unwatched" in err and "-ol" in err
     status, out, _ = finish(start(daemon, "--", programs["stress"], 3, GHCRTS="-A2m"))
     assert (status, out) == (0, "3\n")
 
 
-def test_scripts_are_not_started(daemon, tmp_path):
+def test_scripts_are_started_once(daemon, tmp_path):
+    """Never to ask them anything."""
     script = tmp_path / "script"
-    script.write_text("#!/bin/sh\ntouch started\n")
+    script.write_text("#!/bin/sh\necho started >>started\nexit 5\n")
     script.chmod(0o755)
     status, _, err = finish(start(daemon, "--", script))
-    assert status == 2 and "not a GHC-compiled program" in err
-    assert not (daemon.directory / "started").exists()
+    assert status == 5 and "not a GHC-compiled program" in err
+    assert (daemon.directory / "started").read_text() == "started\n"
+
+
+def test_without_a_daemon_it_runs_all_the_same(programs, tmp_path):
+    """A directory in which none can be started."""
+    (tmp_path / "file").write_text("")
+    done = client("run", "--no-top", "--", programs["stress"], "3", env={"HEAPWATCH_DIR": str(tmp_path / "file")})
+    assert (done.returncode, done.stdout) == (0, b"3\n") and b"stress runs unwatched: " in done.stderr
+
+
+DEBIANS_OWN = {
+    "shellcheck": (["script"], 1), "hledger": (["-f", "journal", "balance"], 0), "pandoc": (["-t", "html", "text"], 0),
+}
+
+
+@pytest.mark.parametrize("name", DEBIANS_OWN)
+def test_a_stripped_program_of_debian_is_what_it_was(daemon, name):
+    """The same output and status, byte for byte, and one sentence that says why nothing is seen."""
+    if not shutil.which(name):
+        pytest.skip(f"{name} is not installed here (apt install {name})")
+    (daemon.directory / "script").write_text("#!/bin/sh\necho $1 `date`\n")
+    (daemon.directory / "journal").write_text("2026-01-01 lunch\n    expenses:food  $5\n    assets:cash\n")
+    (daemon.directory / "text").write_text("# Title\n\n* one\n* two\n")
+    arguments, expected = DEBIANS_OWN[name]
+    alone = subprocess.run([name, *arguments], cwd=daemon.directory, capture_output=True, text=True)
+    assert alone.returncode == expected and alone.stdout
+    status, out, err = finish(start(daemon, "--", name, *arguments, relay=False))
+    assert (status, out) == (alone.returncode, alone.stdout)
+    said = [line for line in err.splitlines() if line.startswith("heapwatch run: ")]
+    assert err.replace("".join(f"{line}\n" for line in said), "") == alone.stderr
+    assert len(said) == 1 and f"{name} runs unwatched: it is stripped" in said[0]
 
 
 @pytest.fixture(scope="module")
@@ -219,6 +256,18 @@ def test_from_inside_nothing_is_needed_of_the_program(daemon, bare):
         status, out, err = finish(start(daemon, "--", bare / "Exits", way, relay=False))
         assert status == expected, (way, err)
     assert not list(daemon.directory.glob("run-*")) and not list(daemon.directory.glob("*.hp"))
+
+
+def test_the_program_has_the_signals_that_were_there_before(daemon, bare):
+    """SIGPIPE above all, which heapwatch itself ignores: `heapwatch run -- program | head` ends as without."""
+    def ignored(*command):
+        with start(daemon, *command, relay=False) as run:
+            out, _ = run.communicate(timeout=DEADLINE_S)
+        return out
+
+    look = ["sh", "-c", "grep -E 'Sig(Ign|Blk|Cgt)' /proc/self/status"]
+    assert ignored("--", *look) == subprocess.run(look, capture_output=True, text=True).stdout
+    assert ignored("--no-agent", "--", *look) == subprocess.run(look, capture_output=True, text=True).stdout
 
 
 def test_from_inside_a_wrapper_is_passed(daemon, bare):
@@ -258,8 +307,8 @@ def test_from_inside_run_may_be_killed(daemon, bare):
 def test_from_inside_a_stripped_program_is_said_why(daemon, bare, tmp_path):
     stripped = tmp_path / "stripped"
     subprocess.run(["strip", "-o", stripped, bare / "Exits"], check=True)
-    status, _, err = finish(start(daemon, "--", stripped, "print", relay=False))
-    assert status == 2 and "not watched from inside: it is stripped" in err
+    status, out, err = finish(start(daemon, "--", stripped, "print", relay=False))
+    assert (status, out) == (0, "fine\n") and "runs unwatched: it is stripped" in err
 
 
 def test_doctor_of_programs(programs):
@@ -274,6 +323,15 @@ def test_doctor_of_programs(programs):
     assert seen["eventlog"] and not seen["heap by closure type"]
     status, seen = doctor("nolog")
     assert status == 1 and not any(seen.values())
+
+
+def test_doctor_says_what_the_agent_can_do(bare, tmp_path):
+    stripped = tmp_path / "stripped"
+    subprocess.run(["strip", "-o", stripped, bare / "Exits"], check=True)
+    assert b"watched from inside as it is" in client("doctor", str(bare / "Exits")).stdout
+    assert b"not watched from inside: it is stripped" in client("doctor", str(stripped)).stdout
+    inside = [json.loads(client("doctor", "--format", "json", str(p)).stdout)["inside"] for p in (bare / "Exits", stripped)]
+    assert inside == [True, False]
 
 
 def test_doctor_of_logs_and_targets(daemon):
