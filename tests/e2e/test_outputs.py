@@ -19,9 +19,9 @@ COMMANDS = {
     "notify": None,         # a service
     "recordings": None,     # asks daemons
     "dump": None,           # writes into a file that is named
-    "attach": None, "ps": None, "agent": None, "record": None, "export": None, "keys": None,
+    "attach": None, "detach": None, "ps": None,     # of programs that run
     "top": ["--once", LOG], "pipe": ["--format", "csv", LOG], "alerts": [LOG], "check": [LOG], "rules": ["list"],
-    "doctor": [LOG], "summary": [LOG], "trend": [LOG], "web": ["--listen", "127.0.0.1:0", LOG],
+    "doctor": [LOG], "summary": [LOG], "trend": [LOG], "post-mortem": [LOG], "web": ["--listen", "127.0.0.1:0", LOG],
     "report": ["--json", "-o", "-", LOG], "events": [LOG], "convert": [LOG, "--to", "hp"], "completion": ["bash"],
     "help": ["top"], "version": [],
 }
