@@ -26,10 +26,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/cli/command.h"
 #include "client/run/hung.h"
 #include "client/run/notices.h"
 #include "proto/base/clock.h"
-#include "client/cli/command.h"
 
 #define TICK_MS         500
 #define KILL_AFTER_MS   5000 /* from SIGTERM to SIGKILL for a hung program */

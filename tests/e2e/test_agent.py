@@ -92,54 +92,71 @@ class Asker:
         return m.group(1) == b"ok", m.group(2).decode()
 
 
-@pytest.mark.parametrize("build", BUILDS)
-def test_a_program_built_without_any_flag_is_watched_live(directory, bare, build):
+def of_every_build(directory, check):
+    """One check of every build, all at the same time, each in a directory of its own."""
+    def one(build):
+        (directory / build).mkdir(mode=0o700)
+        check(directory / build, build)
+
+    with concurrent.futures.ThreadPoolExecutor(len(BUILDS)) as pool:
+        done = {build: pool.submit(one, build) for build in BUILDS}
+    for build, future in done.items():
+        if future.exception():
+            raise AssertionError(f"of the build {build}") from future.exception()
+
+
+def test_a_program_built_without_any_flag_is_watched_live(directory, bare):
     """Bands by closure type and live data, in the daemon, while the program runs; no file is left."""
-    before = set(os.listdir(directory))
-    with Daemon(directory, f"p=unix:{directory}/agent") as daemon, \
-            watched(directory, bare[f"serve-{build}"], settings="interval=0.1;flush=0.1;budget=0") as program:
-        wait_for(lambda: "census" in daemon.snapshot("p"), "a census")
-        run = daemon.target("p").run_info
-        assert run.pid == program.pid and run.ghc_version.startswith("9.0.")
+    def check(directory, build):
+        before = set(os.listdir(directory))
+        with Daemon(directory, f"p=unix:{directory}/agent") as daemon, \
+                watched(directory, bare[f"serve-{build}"], settings="interval=0.1;flush=0.1;budget=0") as program:
+            wait_for(lambda: "census" in daemon.snapshot("p"), "a census")
+            run = daemon.target("p").run_info
+            assert run.pid == program.pid and run.ghc_version.startswith("9.0.")
 
-        def kept():
-            return max((u.census.total_bytes for u in daemon.snapshot("p").get("census", [])), default=0)
+            def kept():
+                return max((u.census.total_bytes for u in daemon.snapshot("p").get("census", [])), default=0)
 
-        first = wait_for(kept, "bands")
-        wait_for(lambda: kept() > first + (1 << 20), "bands that grow")
-        program.stdin.close()
-        assert program.wait(DEADLINE_S) == 0
-        ended = daemon.wait_state("p", "ENDED", "WAITING")
-        assert ended.runs == 1 and daemon.health("p").lost_bytes == 0
-        assert program.stderr.read() == ""
-    left = set(os.listdir(directory)) - before
-    assert not [f for f in left if f.endswith((".hp", ".eventlog", ".pid")) or f == "agent"], left
+            first = wait_for(kept, "bands")
+            wait_for(lambda: kept() > first + (1 << 20), "bands that grow")
+            program.stdin.close()
+            assert program.wait(DEADLINE_S) == 0
+            ended = daemon.wait_state("p", "ENDED", "WAITING")
+            assert ended.runs == 1 and daemon.health("p").lost_bytes == 0
+            assert program.stderr.read() == ""
+        left = set(os.listdir(directory)) - before
+        assert not [f for f in left if f.endswith((".hp", ".eventlog", ".pid")) or f == "agent"], left
+
+    of_every_build(directory, check)
 
 
-@pytest.mark.parametrize("build", BUILDS)
-def test_requests(directory, bare, build):
-    with watched(directory, bare[f"serve-{build}"], settings="interval=60;flush=0.1") as program:
-        a = Asker(directory)
-        a.read_until(rb"datb")
-        wait_for(lambda: "heap=T" in a.ask("status")[1], "the heap profile")
-        ok, status = a.ask("status")
-        assert ok and f"threaded={int('threaded' in build)}" in status and "ghc=9.0.2" in status
-        assert ("log=runtime" if "log" in build else "log=synthetic") in status
-        censuses = a.log.count(b"ARR_WORDS")
-        assert a.ask("census")[0]
-        wait_for(lambda: a.read_until(rb".") and a.ask("status") and a.log.count(b"ARR_WORDS") > censuses, "a census asked for")
-        assert a.ask("flush 0.05") == (True, "") and a.ask("budget 5") == (True, "")
-        assert a.ask("heap none")[0] and "heap=-" in a.ask("status")[1]
-        assert a.ask("census") == (False, "there is no heap profile")
-        assert a.ask("heap T")[0] and "heap=T" in a.ask("status")[1]
-        assert a.ask("stop")[0]
-        late = Asker(directory)
-        assert "log=off" in late.ask("status")[1]
-        assert late.ask("start")[0]
-        late.read_until(rb"datb.*datb")
-        assert "log=" in late.ask("status")[1] and "log=off" not in late.ask("status")[1]
-        program.stdin.close()
-        assert program.wait(DEADLINE_S) == 0
+def test_requests(directory, bare):
+    def check(directory, build):
+        with watched(directory, bare[f"serve-{build}"], settings="interval=60;flush=0.1") as program:
+            a = Asker(directory)
+            a.read_until(rb"datb")
+            wait_for(lambda: "heap=T" in a.ask("status")[1], "the heap profile")
+            ok, status = a.ask("status")
+            assert ok and f"threaded={int('threaded' in build)}" in status and "ghc=9.0.2" in status
+            assert ("log=runtime" if "log" in build else "log=synthetic") in status
+            censuses = a.log.count(b"ARR_WORDS")
+            assert a.ask("census")[0]
+            wait_for(lambda: a.read_until(rb".") and a.ask("status") and a.log.count(b"ARR_WORDS") > censuses, "a census asked for")
+            assert a.ask("flush 0.05") == (True, "") and a.ask("budget 5") == (True, "")
+            assert a.ask("heap none")[0] and "heap=-" in a.ask("status")[1]
+            assert a.ask("census") == (False, "there is no heap profile")
+            assert a.ask("heap T")[0] and "heap=T" in a.ask("status")[1]
+            assert a.ask("stop")[0]
+            late = Asker(directory)
+            assert "log=off" in late.ask("status")[1]
+            assert late.ask("start")[0]
+            late.read_until(rb"datb.*datb")
+            assert "log=" in late.ask("status")[1] and "log=off" not in late.ask("status")[1]
+            program.stdin.close()
+            assert program.wait(DEADLINE_S) == 0
+
+    of_every_build(directory, check)
 
 
 def test_a_late_reader_gets_all_definitions(directory, bare):

@@ -162,7 +162,7 @@ def test_a_full_disk_is_no_crash(directory, programs):
     try:
         with Daemon(directory, f"t={disk}/s.eventlog") as d, \
                 running(programs["steady"], "600", "+RTS", "-l", "-hT", "-i0.01", f"-ol{disk}/s.eventlog",
-                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as program:
+                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=directory) as program:
             wait_for(lambda: os.statvfs(disk).f_bavail == 0, "a full disk")
             d.wait_state("t", "RUNNING", "LOST")
             program.terminate()
