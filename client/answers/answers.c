@@ -139,7 +139,7 @@ static void find_profile(struct answers *a, const struct evidence *e)
         if (seen > IDLE_NS && e->t->census->number < seen / run->census_period_ns / 4 && (text = caveat(a))) {
                 say(text, "Idle: %s censuses in ", hw_count_text(number, sizeof(number), e->t->census->number));
                 say_duration(text, seen);
-                say(text, " though -i%.3g asks for more: the profile's clock stands while the program waits",
+                say(text, " though -i%.3g asks for more: the profile's clock stops while the program waits",
                     (double)run->census_period_ns / 1e9);
         }
 }
@@ -163,6 +163,12 @@ static void find_caveats(struct answers *a, const struct evidence *e)
 
 /* ------------------------------------------------------------------- whole */
 
+/* An onset is found to a few steps: a marker just after it may be what began it; a message then is a coincidence. */
+static bool may_be_cause(const Hw__Note *note, uint64_t onset_ns)
+{
+        return (note->has_what && note->what == HW__NOTE__WHAT__WHAT_MARKER) || note->time_ns <= onset_ns;
+}
+
 static void find_numbers(struct answers *a, const struct evidence *e)
 {
         const Hw__Note *note = note_near(e);
@@ -176,14 +182,14 @@ static void find_numbers(struct answers *a, const struct evidence *e)
                 a->has_onset = true;
                 a->onset_ns = e->trend->onset_ns;
         }
-        if (e->grows && e->limit && e->limit->has_mid_ns) {
+        if (e->grows && !e->over && e->limit && e->limit->has_mid_ns) {
                 a->has_limit = true;
                 a->limit_ns = e->limit->mid_ns;
         }
-        if (note)
+        if (note && may_be_cause(note, e->trend->onset_ns))
                 (void)hw_utf8_clean(a->note, sizeof(a->note), note->text, strlen(note->text));
         if (e->off_heap) {
-                (void)snprintf(a->culprit_text, sizeof(a->culprit_text), "off the heap");
+                (void)snprintf(a->culprit_text, sizeof(a->culprit_text), "off-heap");
         } else if (e->growing && e->growing->label) {
                 a->culprit = e->growing->band;
                 (void)hw_utf8_clean(a->culprit_text, sizeof(a->culprit_text), e->growing->label,

@@ -44,10 +44,10 @@ struct answers {
         bool has_slope, has_onset, has_limit;
         double slope;           /* bytes per s, of what the verdict is of */
         uint64_t onset_ns;      /* event time */
-        uint64_t limit_ns;      /* from now until the limit is met, in the middle of the interval */
+        uint64_t limit_ns;      /* from now until the limit is met, in the middle; never of a run that is over */
         uint32_t culprit;       /* id of the band that grows most; 0: none is known */
-        char culprit_text[160]; /* its label; what grows elsewhere ("off the heap"); "" */
-        char note[160];         /* what the program said near the onset; "" */
+        char culprit_text[160]; /* its label; what grows elsewhere ("off-heap"); "" */
+        char note[160];         /* what the program said near the onset and may be why; "" */
         size_t n_caveats;       /* what limits the trust in all this: loss, a late start, ... */
         char caveats[ANSWER_CAVEATS][ANSWER_TEXT];
 };

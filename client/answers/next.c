@@ -486,7 +486,10 @@ static void say_restarts(char *text, const struct evidence *e)
 
 static void say_other_alert(char *text, const struct evidence *e)
 {
-        say(text, "Read what the rule says: heapwatch alerts %s", e->t->name);
+        if (e->live)
+                say(text, "Read what the rule says: heapwatch alerts --target %s", e->t->name);
+        else
+                say(text, "Read what the rule says: heapwatch alerts LOG");
 }
 
 static void say_damaged(char *text, const struct evidence *e)

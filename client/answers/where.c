@@ -122,9 +122,10 @@ static void say_growing_band(struct target_answer *a, const struct evidence *e)
                 say(a->text, ")");
         else
                 a->text[before] = '\0';
-        say(a->text, ": ");
-        if (e->growing->has_bytes)
+        if (e->growing->has_bytes) {
+                say(a->text, " with "); /* not a colon: labels end with them, as that of the list's cell does */
                 say_bytes(a->text, e->growing->bytes);
+        }
         if (e->growing->has_slope) {
                 say(a->text, ", ");
                 say_rate_of(a, e->growing, unit);
@@ -145,7 +146,8 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
                 say(a->text, e->off_heap ? "Nothing on the Haskell heap" : "Not known: there is no heap profile");
         } else if (e->largest) {
                 say(a->text, "%s; the largest is ",
-                    e->grows     ? "No band by itself"
+                    e->off_heap  ? "Nothing on the Haskell heap"
+                    : e->grows   ? "No band by itself"
                     : e->verdict ? "No band"
                     : e->over    ? "Not known"
                                  : "Not known yet");

@@ -293,7 +293,7 @@ const char *window_test_failure(enum window_test test)
 {
         static const char *const texts[TEST_COUNT] = {
                 [TEST_RISES] = "it does not rise",
-                [TEST_FRESH] = "as much has been held before and was let go again",
+                [TEST_FRESH] = "as much has been held before",
                 [TEST_Z3] = "the rise is lost in the noise",
                 [TEST_Z5] = "the rise does not stand out clearly from the noise",
                 [TEST_SIZE_1] = "the rise is below 1 % or 64 KiB",

@@ -34,7 +34,7 @@ const OF_PAGE: Record<string, Words> = {
         "live data": "The sum over all targets; unknown ones left out.", "heap size": "The sum over all targets; unknown ones left out.",
         "growing or leaking": "Targets whose verdict is growing or leak; how they ended does not hide it.", "alerts firing": "Over all targets, silenced ones included.",
         "Target": "Its name; the program's own stands on Stream health.", "Wrong?": "How it ended, or its verdict. Sorted by how much is wrong, then by how fast it grows.",
-        "Since": "When the growth began.", "What grows": "The band that gained most, or “off the heap”.", "Live": "Live data now.",
+        "Since": "When the growth began.", "What grows": "The band that gained most, or “off-heap”.", "Live": "Live data now.",
         "Trend": "Robust slope of what the verdict is of; one unit for the column.", "Limit": "The least of -M, control group, --limit and the machine's memory.",
         "GC share": "Of elapsed time over the last 10 s; of a finished run over all of it.", "Alerts": "That fire now.", "State": "Of its stream: running, ended, killed, lost, waiting …",
         "program": "The name of argument 0.",

@@ -212,13 +212,43 @@ static void a_leak_is_told_from_end_to_end(void **state)
         says(&a, QUESTION_SINCE, "Growth began at <T>, 20.0 ms after the marker “cache on”");
         assert_int_equal(a.answer[QUESTION_SINCE].time_ns, 5 * MINUTE);
         says(&a, QUESTION_GROWS,
-             "Main.CartItem (type CartItem, module Main, src/Main.hs:12:3-20): 40.0 MiB, +880 KiB/s");
+             "Main.CartItem (type CartItem, module Main, src/Main.hs:12:3-20) with 40.0 MiB, +880 KiB/s");
         says(&a, QUESTION_WHERE, "in live data");
         says(&a, QUESTION_UNTIL, "In 42m 00s (35m 00s to 55m 00s): the heap limit -M (512 MiB)");
         says(&a, QUESTION_NEXT, "Look at src/Main.hs:12:3-20");
         assert_int_equal(a.culprit, 1);
         assert_string_equal(answers_headline(text, sizeof(text), &a, "5m 00s"),
                             "leak: +912 KiB/s since 5m 00s (cache on), Main.CartItem, limit in 42m 00s");
+}
+
+static void the_headline_of_a_run_that_is_over(void **state)
+{
+        struct made m;
+        struct answers a;
+        char text[ANSWER_TEXT];
+
+        (void)state;
+        leak_live(&m);
+        m.growing.label = (char *)"ghc-prim:GHC.Types.:";
+        m.live.note_after = &m.before;
+        m.before.has_time_ns = m.before.has_what = 1;
+        m.before.time_ns = 5 * MINUTE + SECOND;
+        m.before.what = HW__NOTE__WHAT__WHAT_MESSAGE;
+        m.before.text = (char *)"served 2400 requests";
+        m.trends.time_to_limit = &m.limit;
+        m.limit.has_low_ns = m.limit.has_mid_ns = 1;
+        m.limit.low_ns = m.limit.mid_ns = 42 * MINUTE;
+        a = asked(&m);
+        says(&a, QUESTION_GROWS, "ghc-prim:GHC.Types.: with 40.0 MiB");
+        says(&a, QUESTION_SINCE, "1.00 s before the message “served 2400 requests”"); /* which is not why */
+        assert_string_equal(answers_headline(text, sizeof(text), &a, "5m 00s"),
+                            "leak: +912 KiB/s since 5m 00s, ghc-prim:GHC.Types.:, limit in 42m 00s");
+        m.before.what = HW__NOTE__WHAT__WHAT_MARKER;
+        m.state.state = HW__TARGET__STATE__STATE_ENDED; /* no limit lies ahead */
+        a = asked(&m);
+        says(&a, QUESTION_UNTIL, "As it ended: in 42m 00s");
+        assert_string_equal(answers_headline(text, sizeof(text), &a, "5m 00s"),
+                            "leak: +912 KiB/s since 5m 00s (served 2400 requests), ghc-prim:GHC.Types.:");
 }
 
 static void before_a_verdict_there_is_a_provisional_growth_and_a_countdown(void **state)
@@ -374,8 +404,9 @@ static void where_decides_whose_verdict_is_shown(void **state)
         m.growth.where = HW__GROWTH__WHERE__WHERE_OFF_HEAP;
         a = asked(&m);
         assert_string_equal(a.word, "leak");
-        assert_string_equal(a.culprit_text, "off the heap");
+        assert_string_equal(a.culprit_text, "off-heap");
         says(&a, QUESTION_WRONG, "memory outside of the heap grows by 1.00 MiB/s");
+        says(&a, QUESTION_GROWS, "Nothing on the Haskell heap; the largest is Main.CartItem with 40.0 MiB");
         assert_string_equal(advice(&m), "off-heap");
 
         m.growth.where = HW__GROWTH__WHERE__WHERE_UNKNOWN; /* resident memory grows, where has not shown */
@@ -600,6 +631,7 @@ static void alerts_that_say_something_else(void **state)
                 says(&a, QUESTION_WRONG, ": as it is");
                 assert_null(strstr(a.answer[QUESTION_WRONG].text, "No:"));
         }
+        says(&a, QUESTION_NEXT, "heapwatch alerts --target api"); /* of the last one, "mine" */
         leak_live(&m);
         m.alert_list[0] = &m.alert;
         m.alerts.alerts = m.alert_list;
@@ -743,6 +775,7 @@ int main(void)
         static const struct CMUnitTest tests[] = {
                 cmocka_unit_test(a_steady_program_has_nothing_wrong),
                 cmocka_unit_test(a_leak_is_told_from_end_to_end),
+                cmocka_unit_test(the_headline_of_a_run_that_is_over),
                 cmocka_unit_test(before_a_verdict_there_is_a_provisional_growth_and_a_countdown),
                 cmocka_unit_test(the_advised_step_gives_a_verdict),
                 cmocka_unit_test(a_running_program_is_not_told_a_longer_step),
