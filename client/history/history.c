@@ -125,12 +125,13 @@ static int take_samples(struct history *h, const Hw__Samples *s)
 
         if (!s->has_series || s->series <= 0 || s->series >= HISTORY_SERIES)
                 return 0;
-        if (!h->sampled[s->series]) { /* what was derived gives way */
-                past_done(&h->series[s->series]);
-                set_bounds(h);
+        if (!h->sampled[s->series]) { /* what was derived gives way, not what the daemon remembers of the time before */
+                if (h->recalled[s->series])
+                        past_end(&h->series[s->series], h->own_ns[s->series]);
+                else
+                        h->series[s->series].n = 0;
                 h->own_ns[s->series] = UINT64_MAX;
                 h->samples[s->series] = 0;
-                h->recalled[s->series] = false;
                 h->sampled[s->series] = true;
         }
         for (size_t i = 0; i < s->n_times_ns && i < s->n_values && r == 0; i++)

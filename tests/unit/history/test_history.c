@@ -180,6 +180,27 @@ static void late_samples_are_not_taken_twice(void **state)
         history_destroy(&h);
 }
 
+/* The answer may come before the first sample by itself does: live data has one at a major collection only. */
+static void a_first_sample_keeps_what_is_remembered(void **state)
+{
+        struct history *h = history_new(&wanted);
+        const struct past *p = history_series(h, LIVE);
+        struct past remembered = answer(1, 101, 10, rising);
+
+        (void)state;
+        assert_int_equal(history_recall_series(h, LIVE, &remembered), 0);
+        size_t n = p->n;
+        assert_true(n >= 10);
+        sample(h, LIVE, 105 * S, 1105);
+        assert_int_equal(p->n, n + 1);
+        assert_int_equal(p->points[0].time_ns, remembered.points[0].time_ns);
+        sample(h, LIVE, 106 * S, 1106);
+        assert_int_equal(p->n, n + 2);
+        check_rising(p);
+        past_done(&remembered);
+        history_destroy(&h);
+}
+
 static double one(uint64_t s)
 {
         return (double)(10 * s);
@@ -289,6 +310,7 @@ int main(void)
                 cmocka_unit_test(the_seam_is_not_seen),
                 cmocka_unit_test(long_run_stays_bounded),
                 cmocka_unit_test(late_samples_are_not_taken_twice),
+                cmocka_unit_test(a_first_sample_keeps_what_is_remembered),
                 cmocka_unit_test(bands_add_up),
                 cmocka_unit_test(change_is_over_the_window),
                 cmocka_unit_test(copies_are_apart),
