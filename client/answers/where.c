@@ -221,7 +221,7 @@ void answer_where(struct target_answer *a, const struct evidence *e)
 {
         switch (e->where) {
         case HW__GROWTH__WHERE__WHERE_LIVE:
-                say(a->text, "On the heap, in live data: the program holds it");
+                say(a->text, "In live data: the program holds it");
                 break;
         case HW__GROWTH__WHERE__WHERE_RETENTION:
                 say(a->text, "On the heap, beyond live data: the runtime holds it");

@@ -78,7 +78,7 @@ WORDS = {
     "leak": {"wrong": "A leak: live data grows by 1.25 MiB/s (1.00 MiB/s to 1.50 MiB/s) and does not slow down",
              "since": ", 20.0 ms after the marker “cache on”",
              "grows": "Main.CartItem (type CartItem, module Main, src/Shop/Cart/Items.hs:112:13-48) with 8.00 MiB, +1.20 MiB/s",
-             "where": "On the heap, in live data: the program holds it: live ",
+             "where": "In live data: the program holds it: live ",
              "until": "In 42m 00s (35m 00s to 55m 00s): the heap limit -M (512 MiB)",
              "next": "Look at src/Shop/Cart/Items.hs:112:13-48, where Main.CartItem are made"},
     "killed": {"wrong": "It was killed by signal 9 (SIGKILL). Before: a leak: live data grew by 1.25 MiB/s",

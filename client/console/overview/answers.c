@@ -88,21 +88,29 @@ int answers_rows(const struct scene *s, const struct world_target *t, int width)
         return rows;
 }
 
-/* Each part has a row; what is left goes to the last ones first: what to do next is what one acts on. */
+static int more_rows(const struct part *p, int rows, int left, int width)
+{
+        int more = part_rows(p, width) - rows;
+
+        return more < 0 ? 0 : more < left ? more : left;
+}
+
+/* Each part has a row; what is left goes first to what to do next, which is acted on, then up, at last to caveats. */
 static void share_rows(int rows[], const struct part *parts, size_t n, struct area area)
 {
+        const size_t next = QUESTION_NEXT - QUESTION_SINCE;
         int left = area.height;
 
         for (size_t i = 0; i < n; i++) {
                 rows[i] = left > 0;
                 left -= rows[i];
         }
-        for (size_t i = n; i > 0 && left > 0; i--) {
-                int more = part_rows(&parts[i - 1], area.width) - rows[i - 1];
+        for (size_t i = 0; i < n && left > 0; i++) {
+                size_t at = i <= next ? next - i : i;
+                int more = more_rows(&parts[at], rows[at], left, area.width);
 
-                more = more < left ? more : left;
-                rows[i - 1] += more > 0 ? more : 0;
-                left -= more > 0 ? more : 0;
+                rows[at] += more;
+                left -= more;
         }
 }
 

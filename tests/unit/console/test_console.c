@@ -418,6 +418,23 @@ static void the_worst_target_stands_first(void **state)
 }
 
 /* Each question has its answer on one screen, and none of them is cut off by the size of the others. */
+static void send_damage(struct world *w, const char *name, const char *reason)
+{
+        Hw__Update u = update_of(name, 1, 10 * SECOND);
+        Hw__Health health = HW__HEALTH__INIT;
+        Hw__Damage damage = HW__DAMAGE__INIT, *damages[] = { &damage };
+
+        damage.reason = (char *)reason;
+        health.has_lost_bytes = health.has_resyncs = 1;
+        health.lost_bytes = 2048;
+        health.resyncs = 3;
+        health.damages = damages;
+        health.n_damages = 1;
+        u.body_case = HW__UPDATE__BODY_HEALTH;
+        u.health = &health;
+        assert_int_equal(apply_made(w->world, 0, &u), 0);
+}
+
 static void the_overview_answers(void **state)
 {
         static const int sizes[][2] = { { 20, 60 }, { 24, 80 }, { 40, 120 }, { 60, 200 } };
@@ -442,6 +459,13 @@ static void the_overview_answers(void **state)
                 c, "Is anything wrong? Not known yet: verdict in 5m 50s at this step; provisional growth 2.00 KiB/s"));
         send_trend(w, "api-1", HW__VERDICT__VERDICT_STEADY, 0);
         assert_true(shows(c, "Is anything wrong? No: memory shows no lasting growth"));
+        send_damage(w, "api-1", "a block of the stream whose length is more than its capability's buffer can hold");
+        char *all = drawn(c, 24, 80, false); /* what to do is whole, the caveat behind it has what is left */
+        char *next = strstr(all, "\n next "), *but = strstr(all, "\n but ");
+        if (!next || !but || memmem(next, (size_t)(but - next), "…", 3) ||
+            !memmem(next, (size_t)(but - next), "change", 6))
+                fail_msg("%s", all);
+        free(all);
         world_set_stale(w->world, 0, true);
         assert_true(row_shows(c, " next ", "See why heapwatchd is gone"));
         press(c, '?'); /* its numbers are explained */
