@@ -545,7 +545,7 @@ static void say_advice(char *text, const struct evidence *e)
 
 static void say_kept(char *text, const struct evidence *e)
 {
-        say(text, "Nothing. It is kept as it ended until it is removed: heapwatch ctl remove %s", e->t->name);
+        say(text, "Nothing. It stays as it ended; to remove it: heapwatch ctl remove %s", e->t->name);
 }
 
 static void say_nothing(char *text, const struct evidence *e)

@@ -307,7 +307,7 @@ void answer_until(struct target_answer *a, const struct evidence *e)
                 say_limit(a, e);
         } else if (s && s->has_limit_bytes) {
                 say(a->text,
-                    e->over    ? "It was not met: %s is "
+                    e->over    ? "No limit was met: %s is "
                     : e->grows ? "No time is known: %s is "
                                : "No end in sight: %s is ",
                     limit_words(s->has_limit_source, s->limit_source));

@@ -82,7 +82,7 @@ WORDS = {
              "until": "In 42m 00s (35m 00s to 55m 00s): the heap limit -M (512 MiB)",
              "next": "Look at src/Shop/Cart/Items.hs:112:13-48, where Main.CartItem are made"},
     "killed": {"wrong": "It was killed by signal 9 (SIGKILL). Before: a leak: live data grew by 1.25 MiB/s",
-               "since": "Growth began at ", "grows": "Main.CartItem", "where": "in live data",
+               "since": "Growth began at ", "grows": "Main.CartItem", "where": "In live data: the program holds it",
                "until": "As it ended: in 42m 00s", "next": "Before it runs again: look at src/Shop/Cart/Items.hs"},
     "unprofiled": {"wrong": "Not known yet: verdict in 6m 00s at this step; provisional growth 10.0 KiB/s (5.00 KiB/s to 20.0 KiB/s) over 2m 00s",
                    "since": "–", "grows": "Not known: there is no heap profile", "where": "live ", "until": "No limit is known",

@@ -213,7 +213,7 @@ static void a_leak_is_told_from_end_to_end(void **state)
         assert_int_equal(a.answer[QUESTION_SINCE].time_ns, 5 * MINUTE);
         says(&a, QUESTION_GROWS,
              "Main.CartItem (type CartItem, module Main, src/Main.hs:12:3-20) with 40.0 MiB, +880 KiB/s");
-        says(&a, QUESTION_WHERE, "in live data");
+        says(&a, QUESTION_WHERE, "In live data: the program holds it");
         says(&a, QUESTION_UNTIL, "In 42m 00s (35m 00s to 55m 00s): the heap limit -M (512 MiB)");
         says(&a, QUESTION_NEXT, "Look at src/Main.hs:12:3-20");
         assert_int_equal(a.culprit, 1);
@@ -485,7 +485,12 @@ static void how_it_ended_comes_first(void **state)
         a = asked(&m);
         assert_string_equal(a.word, "steady");
         says(&a, QUESTION_WRONG, "memory showed no lasting growth");
-        says(&a, QUESTION_NEXT, "heapwatch ctl remove api");
+        says(&a, QUESTION_NEXT, "Nothing. It stays as it ended; to remove it: heapwatch ctl remove api");
+        m.trends.has_limit_bytes = m.trends.has_limit_source = 1;
+        m.trends.limit_bytes = 512 * MIB;
+        m.trends.limit_source = HW__TIME_TO_LIMIT__SOURCE__SOURCE_MEMORY;
+        a = asked(&m);
+        says(&a, QUESTION_UNTIL, "No limit was met: the machine's memory is 512 MiB");
 }
 
 static void a_source_that_gives_nothing(void **state)

@@ -591,6 +591,24 @@ static void numbers_fit_their_columns(void **state)
         }
 }
 
+static void a_slope_has_its_sign(void **state)
+{
+        static const struct {
+                double bytes_per_s;
+                const char *text;
+        } cases[] = {
+                { 2.0 * MIB, "+2.00 MiB/s" }, { -2.0 * MIB, "-2.00 MiB/s" }, { 0, "0 MiB/s" }, { 1, "~0 MiB/s" }
+        };
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                char text[SHORT_TEXT];
+
+                (void)rate_in_unit(text, sizeof(text), UNIT_SLOPE, rate_unit(1.0 * MIB), cases[i].bytes_per_s);
+                assert_string_equal(text, cases[i].text);
+        }
+}
+
 /* --------------------------------------------------------------- behaviour */
 
 static void frozen_picture_stands_still(void **state)
@@ -892,6 +910,7 @@ int main(void)
                 cmocka_unit_test_setup_teardown(the_overview_answers, setup, teardown),
                 cmocka_unit_test_setup_teardown(one_leak_is_one_alert, setup, teardown),
                 cmocka_unit_test(moments_of_other_days),
+                cmocka_unit_test(a_slope_has_its_sign),
                 cmocka_unit_test(numbers_fit_their_columns),
                 cmocka_unit_test_setup_teardown(frozen_picture_stands_still, setup, teardown),
                 cmocka_unit_test_setup_teardown(stale_says_its_age, setup, teardown),
