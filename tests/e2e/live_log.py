@@ -17,13 +17,16 @@ SIZES = {PROGRAM_ARGS: VARIABLE, PROGRAM_ENV: VARIABLE, PROFILE_BEGIN: VARIABLE,
 
 
 class LiveLog:
-    def __init__(self, path, start_wall_ns=None):
-        """`start_wall_ns`: Unix time of event time 0; now, if not given."""
+    def __init__(self, path, start_wall_ns=None, known_length=True):
+        """
+        `start_wall_ns`: Unix time of event time 0; now, if not given. `known_length` False: an event outside of blocks
+        keeps readers from walking the file to its end first, so a finished log is judged in steps of a minute.
+        """
         self.path = path
         self.began = time.monotonic_ns()
         wall = start_wall_ns or time.time_ns()
         clock = self._event(WALL_CLOCK_TIME, struct.pack(">IQI", 0, wall // 10**9, wall % 10**9), at_ns=1)
-        self._append(self._header() + self._block(clock, 1))
+        self._append(self._header() + (self._block(clock, 1) if known_length else clock))
         self.profiled = False
 
     def _append(self, data):
