@@ -265,11 +265,12 @@ def of_answers(state, target):
     f.say("verdict", "live", a["word"])
     f.say("slope", "live", a["slope"])
     f.say("onset", "live", float(a["onsetNs"]))
-    f.say("until", "mid", float(a["limitInNs"]))
+    if "limitInNs" in a:     # not of a run that is over
+        f.say("until", "mid", float(a["limitInNs"]))
     assert a["culprit"] == "Main.cache" and "eak" in text["wrong"]["text"]
     interval(g, "live", re.search(r"(?:grows|grew) by (.*)\)", text["wrong"]["text"])[1])
     g.say("onset", "live", float(text["since"]["timeNs"]))
-    now, slope = re.fullmatch(r"Main\.cache: (.*), (.*)", text["grows"]["text"]).groups()
+    now, slope = re.fullmatch(r"Main\.cache with (.*), (.*)", text["grows"]["text"]).groups()
     g.say("now", "Main.cache", *read(now))
     g.say("slope", "Main.cache", *read(slope))
     until = re.search(r"n ([0-9dhms ]+) \(([0-9dhms ]+) to ([0-9dhms ]+)\): .*\((.*)\)", text["until"]["text"]).groups()

@@ -191,10 +191,10 @@ static void a_first_sample_keeps_what_is_remembered(void **state)
         assert_int_equal(history_recall_series(h, LIVE, &remembered), 0);
         size_t n = p->n;
         assert_true(n >= 10);
-        sample(h, LIVE, 105 * S, 1105);
+        sample(h, LIVE, 115 * S, 1115);
         assert_int_equal(p->n, n + 1);
         assert_int_equal(p->points[0].time_ns, remembered.points[0].time_ns);
-        sample(h, LIVE, 106 * S, 1106);
+        sample(h, LIVE, 116 * S, 1116);
         assert_int_equal(p->n, n + 2);
         check_rising(p);
         past_done(&remembered);
