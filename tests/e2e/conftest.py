@@ -10,9 +10,8 @@ import subprocess
 
 import pytest
 
-from harness import ROOT, private_directory
+from harness import FLUSH, ROOT, SOURCES, private_directory
 
-SOURCES, FLUSH = "tests/programs", "scripts/demo"
 THIN = int(os.environ.get("HEAPWATCH_THIN", "1"))
 thinned = set()
 

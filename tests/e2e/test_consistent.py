@@ -61,7 +61,8 @@ class Facts(dict):
             self.say("until", key[:-2], float(until[key]) if key in until else None)
 
     def alerts(self, all_):
-        firing = [a for a in all_ if a["state"] in ("STATE_FIRING", "firing")]
+        """One leak is one alert: what is a part of another is not counted beside it."""
+        firing = [a for a in all_ if a["state"] in ("STATE_FIRING", "firing") and not (a.get("partOf") or a.get("part_of"))]
         self.say("alerts", "firing", len(firing))
         self.say("alerts", "which", sorted((a["rule"], a.get("bandLabel") or a.get("band") or "") for a in firing))
 
@@ -335,7 +336,7 @@ def of_metrics(web, target):
         elif name == "heapwatch_limit_bytes":
             f.say("limit", "", float(value))
         elif name == "heapwatch_alert":
-            alerts.append({"state": of["state"], "rule": of["alertname"], "band": of.get("band")})
+            alerts.append({"state": of["state"], "rule": of["alertname"], "band": of.get("band"), "partOf": of.get("part_of")})
     f.alerts(alerts)
     return f
 

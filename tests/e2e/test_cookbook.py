@@ -10,8 +10,7 @@ import subprocess
 
 import pytest
 
-from conftest import FLUSH, SOURCES
-from harness import ROOT, WATCHED, Daemon, client, pb, private_directory, running, wait_for
+from harness import FLUSH, ROOT, SOURCES, WATCHED, Daemon, client, pb, private_directory, running, wait_for
 
 GROWING = {"thunks": "THUNK", "map": "Data.Map", "pinned": ""}     # and what grows most; a large object has a census late
 STEADY = ("cache", "saw")

@@ -125,6 +125,12 @@ static struct value band(const struct scene *s, const void *row)
         return value_text(alert(row)->band_label);
 }
 
+static struct value part_of(const struct scene *s, const void *row)
+{
+        (void)s;
+        return value_text(alert(row)->part_of);
+}
+
 /* Alerts of bands in the same state that belong to it. */
 static struct value below(const struct scene *s, const void *row)
 {
@@ -185,6 +191,8 @@ static const struct column columns[] = {
           .help = "when it fired" },
         { .title = "band", .name = "band", .width = -16, .rank = 7, .value = band,
           .help = "of rules over bands: which one" },
+        { .title = "part of", .name = "part_of", .width = -8, .rank = 9, .value = part_of,
+          .help = "the alert that this one belongs to and is not counted beside" },
         { .title = "evidence", .name = "evidence", .width = -20, .rank = 8, .value = evidence,
           .help = "why, in words" },
 };
