@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "client/cli/absent.h"
 #include "heapwatch/requester.h"
@@ -83,14 +84,21 @@ bool locate_directory(const struct locate *l, char directory[RECORDED_PATH_MAX],
         return true;
 }
 
-bool locate_seal(const struct locate *l, const char *target, struct error *error)
+bool locate_is_log(const char *what)
+{
+        struct stat st;
+
+        return strchr(what, '/') || stretch_is(what) || stat(what, &st) == 0;
+}
+
+bool locate_seal(const struct locate *l, const char *which, struct error *error)
 {
         uint64_t until_ms = clock_mono_ms() + WAIT_MS;
         struct answer a, now;
 
-        if (l->directory)
+        if (l->directory || strchr(which, '@'))
                 return true;
-        if (!ask(l, target, true, &a, error))
+        if (!ask(l, which, true, &a, error))
                 return false;
         for (now = a; now.written < a.sealed;) {
                 if (clock_mono_ms() >= until_ms)
@@ -107,7 +115,7 @@ bool locate_seal(const struct locate *l, const char *target, struct error *error
 char *locate_log(const char *path, struct error *error)
 {
         const struct locate own = { .endpoint = NULL };
-        char directory[RECORDED_PATH_MAX], target[RUN_TARGET_MAX + 1], *text = NULL;
+        char directory[RECORDED_PATH_MAX], *text = NULL;
         struct stretch s;
 
         if (!stretch_is(path))
@@ -116,8 +124,7 @@ char *locate_log(const char *path, struct error *error)
                 return NULL;
         if (s.directory[0])
                 return strdup(path);
-        snprintf(target, sizeof(target), "%.*s", (int)strcspn(s.which, "@"), s.which);
-        if (!locate_directory(&own, directory, error) || (!strchr(s.which, '@') && !locate_seal(&own, target, error)))
+        if (!locate_directory(&own, directory, error) || !locate_seal(&own, s.which, error))
                 return NULL;
         if (asprintf(&text, RECORDING_PREFIX "%s/%s", directory, path + strlen(RECORDING_PREFIX)) < 0) {
                 error_set(error, "out of memory");

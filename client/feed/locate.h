@@ -23,10 +23,13 @@ bool locate_directory(const struct locate *l, char directory[RECORDED_PATH_MAX],
  */
 char *locate_log(const char *path, struct error *error);
 
+/* Whether an argument that may be a target or a log is a log: a path, or a recording. */
+bool locate_is_log(const char *what);
+
 /*
- * Has the daemon write all that it has of a target, and waits for that. Nothing is done where a directory was given.
- * False with a sentence.
+ * Has the daemon write all that it has of the newest run of TARGET, and waits for that. Nothing is done for TARGET@RUN,
+ * or where a directory was given. False with a sentence.
  */
-bool locate_seal(const struct locate *l, const char *target, struct error *error);
+bool locate_seal(const struct locate *l, const char *which, struct error *error);
 
 #endif

@@ -3,20 +3,14 @@
  * command.c - `heapwatch post-mortem`: how a program ended and what its memory
  * did before, on one screen; from a daemon that kept it, a log or a recording.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-
 #include "client/cli/absent.h"
 #include "client/cli/command.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
-#include "client/feed/feed.h"
+#include "client/feed/gather.h"
+#include "client/feed/locate.h"
 #include "client/post_mortem/account.h"
 #include "proto/base/error.h"
-#include "proto/recording/stretch.h"
-
-#define WAIT_MS 5000 /* for a daemon's snapshot */
 
 struct request {
         const char *what;
@@ -32,13 +26,6 @@ static const struct option options[] = {
         OPTIONS_END,
 };
 
-static bool is_file(const char *what)
-{
-        struct stat st;
-
-        return strchr(what, '/') || stretch_is(what) || stat(what, &st) == 0;
-}
-
 static struct feed *open_feed(const struct request *r, struct error *error)
 {
         struct hw_subscriber_options o = {
@@ -48,42 +35,17 @@ static struct feed *open_feed(const struct request *r, struct error *error)
                 .n_targets = 1,
         };
 
-        return is_file(r->what) ? feed_files(&r->what, 1, r->daemon_args.items, error) : feed_connect(&o, error);
+        return locate_is_log(r->what) ? feed_files(&r->what, 1, r->daemon_args.items, error) : feed_connect(&o, error);
 }
 
-/* Until all is there. False after reporting what went wrong. */
-static bool read_all(struct world *world, struct feed *feed)
+static int take(void *world, size_t daemon, const Hw__Update *update)
 {
-        const Hw__Update *update = NULL;
-        char text[ABSENT_TEXT];
+        return world_apply(world, daemon, update);
+}
 
-        while (!signals_stop()) {
-                switch (feed_next(feed, feed_is_live(feed) ? WAIT_MS : 500, &update)) {
-                case FEED_UPDATE:
-                        if (world_apply(world, feed_daemon(feed), update) == 0)
-                                break;
-                        command_error(&command_post_mortem, "out of memory");
-                        return false;
-                case FEED_RESET:
-                        world_reset(world, feed_daemon(feed));
-                        break;
-                case FEED_READY:
-                case FEED_END:
-                        return true;
-                case FEED_NOTHING:
-                        if (!feed_is_live(feed))
-                                break;
-                        command_error(&command_post_mortem, "%s",
-                                      absent_daemon(text, sizeof(text), feed_endpoint(feed, 0)));
-                        return false;
-                case FEED_FAILED:
-                        command_error(&command_post_mortem, "%s", feed_error(feed));
-                        return false;
-                default:
-                        break;
-                }
-        }
-        return false;
+static void reset(void *world, size_t daemon)
+{
+        world_reset(world, daemon);
 }
 
 static int print(const struct request *r, const struct world_target *t, bool live)
@@ -107,7 +69,7 @@ static int show(const struct request *r)
                 world_destroy(&world);
                 return EXIT_USAGE;
         }
-        bool good = read_all(world, feed);
+        bool good = gather(feed, &(struct gatherer){ &command_post_mortem, take, reset, world });
         const struct world_target *t = feed_is_live(feed)     ? world_find(world, r->what)
                                        : world_targets(world) ? world_target(world, 0)
                                                               : NULL;

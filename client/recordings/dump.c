@@ -82,11 +82,7 @@ static int copy(struct cutout *c, int fd, uint64_t *ret_bytes)
 
 static bool find(const struct dump *d, const char *directory, struct recorded_run *run, struct error *error)
 {
-        char target[RUN_TARGET_MAX + 1];
-
-        snprintf(target, sizeof(target), "%.*s", (int)strcspn(d->which, "@"), d->which);
-        return (strchr(d->which, '@') || locate_seal(&d->where, target, error)) &&
-               recorded_run_find(directory, d->which, run, error) == 0;
+        return locate_seal(&d->where, d->which, error) && recorded_run_find(directory, d->which, run, error) == 0;
 }
 
 static void draw_wait(const struct recorded_run *run, uint64_t to_ns)

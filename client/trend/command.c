@@ -7,18 +7,15 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "client/cli/command.h"
 #include "client/cli/absent.h"
-#include "client/feed/feed.h"
+#include "client/feed/gather.h"
+#include "client/feed/locate.h"
 #include "client/cli/options.h"
 #include "client/cli/signals.h"
 #include "client/trend/trend.h"
 #include "proto/base/error.h"
-#include "proto/recording/stretch.h"
-
-#define WAIT_MS 5000 /* for a daemon's snapshot */
 
 struct request {
         struct text_list operands, endpoints, targets, files; /* operands: targets or files */
@@ -60,16 +57,14 @@ static const struct option options[] = {
 static int check(void *filled)
 {
         struct request *r = filled;
-        struct stat st;
 
         r->show.order = (enum trend_order)r->order;
         r->fail_on = r->fails < 0 ? HW__VERDICT__VERDICT_UNKNOWN
                      : r->fails   ? HW__VERDICT__VERDICT_LEAK
                                   : HW__VERDICT__VERDICT_GROWING;
         for (size_t i = 0; i < r->operands.n; i++) {
-                bool is_file = strchr(r->operands.items[i], '/') || stretch_is(r->operands.items[i]) ||
-                               stat(r->operands.items[i], &st) == 0;
-                (void)text_list_add(&command_trend, is_file ? &r->files : &r->targets, r->operands.items[i]);
+                const char *what = r->operands.items[i];
+                (void)text_list_add(&command_trend, locate_is_log(what) ? &r->files : &r->targets, what);
         }
         if (r->files.n && (r->targets.n || r->endpoints.n))
                 return command_usage_error(&command_trend, "%s is not a file; files and targets exclude each other",
@@ -115,14 +110,21 @@ static void print_all(struct reading *r)
 
 /* ------------------------------------------------------------- messages */
 
-static int take(struct reading *r, size_t daemon, const Hw__Update *u)
+static int take(void *ctx, size_t daemon, const Hw__Update *u)
 {
+        struct reading *r = ctx;
+
         if (r->request->files.n && u->has_run && u->target) {
                 const struct world_target *t = world_find(r->world, u->target);
                 if (t && t->run && u->run > t->run)
                         print(r, t);
         }
         return world_apply(r->world, daemon, u);
+}
+
+static void reset(void *ctx, size_t daemon)
+{
+        world_reset(((struct reading *)ctx)->world, daemon);
 }
 
 static struct feed *open_feed(const struct request *r, struct error *error)
@@ -141,40 +143,6 @@ static struct feed *open_feed(const struct request *r, struct error *error)
         if (r->files.n)
                 return feed_files(r->files.items, r->files.n, r->daemon_args.items, error);
         return feed_connect(&o, error);
-}
-
-/* Until all is there. False after reporting what went wrong. */
-static bool read_all(struct reading *r, struct feed *feed)
-{
-        const Hw__Update *update = NULL;
-        char text[ABSENT_TEXT];
-
-        while (!signals_stop()) {
-                switch (feed_next(feed, feed_is_live(feed) ? WAIT_MS : 500, &update)) {
-                case FEED_UPDATE:
-                        if (take(r, feed_daemon(feed), update) == 0)
-                                break;
-                        command_error(&command_trend, "out of memory");
-                        return false;
-                case FEED_RESET:
-                        world_reset(r->world, feed_daemon(feed));
-                        break;
-                case FEED_READY:
-                case FEED_END:
-                        return true;
-                case FEED_NOTHING:
-                        if (!feed_is_live(feed))
-                                break;
-                        command_error(&command_trend, "%s", absent_daemon(text, sizeof(text), feed_endpoint(feed, 0)));
-                        return false;
-                case FEED_FAILED:
-                        command_error(&command_trend, "%s", feed_error(feed));
-                        return false;
-                default:
-                        break;
-                }
-        }
-        return false;
 }
 
 /* The first target asked for that no daemon has; NULL: none. */
@@ -198,7 +166,7 @@ static int show(const struct request *request)
                 world_destroy(&r.world);
                 return EXIT_USAGE;
         }
-        bool good = read_all(&r, feed);
+        bool good = gather(feed, &(struct gatherer){ &command_trend, take, reset, &r });
         print_all(&r);
         if (good && !r.printed && absent_of(request, r.world))
                 (void)absent_target(&command_trend, feed_endpoint(feed, 0), absent_of(request, r.world));
