@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/eventlog/bytes.h"
 #include "proto/eventlog/writer.h"
 
 #define HEAD_FIXED         10u
@@ -130,19 +131,10 @@ static void make_marker(uint8_t marker[BLOCK_MARKER_BYTES], uint64_t begin_ns, u
         put(marker + CAP_AT, cap, 2);
 }
 
-static uint64_t get64(const uint8_t *p)
-{
-        uint64_t value = 0;
-
-        for (unsigned i = 0; i < 8; i++)
-                value = value << 8 | p[i];
-        return value;
-}
-
 /* The end of the block in force: as announced, unless nobody announced it. */
 static uint64_t block_end_ns(const struct assembler *a)
 {
-        return a->has_marker ? get64(a->marker + END_AT) : a->newest_ns;
+        return a->has_marker ? be64(a->marker + END_AT) : a->newest_ns;
 }
 
 /* ------------------------------------------------------------------ events */
@@ -166,7 +158,7 @@ static bool need_block(struct assembler *a, const struct hw_event *first)
                 a->oldest_ns = a->newest_ns = first->time_ns;
         }
         a->resume = false;
-        return open_block(a, &a->stream, a->marker, get64(a->marker + 2));
+        return open_block(a, &a->stream, a->marker, be64(a->marker + 2));
 }
 
 /* A stretch of events of one block. */
@@ -192,7 +184,7 @@ static void copy_stretch(struct assembler *a, const struct hw_event *first, cons
 static void end_block(struct assembler *a)
 {
         if (a->resume && a->has_marker)
-                (void)open_block(a, &a->stream, a->marker, get64(a->marker + 2));
+                (void)open_block(a, &a->stream, a->marker, be64(a->marker + 2));
         a->resume = false;
         close_block(&a->stream, block_end_ns(a));
 }

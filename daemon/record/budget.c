@@ -150,12 +150,12 @@ static int by_age(const void *a, const void *b)
 
 /* ---------------------------------------------------------------- removing */
 
-/* Bytes that are free for this user; UINT64_MAX: not known. */
-static uint64_t free_room(const char *directory)
+/* Whether less is free for this user than must be; false when it is not known. */
+static bool lacks_room(const char *directory, const struct budget *b)
 {
         struct statvfs v;
 
-        return statvfs(directory, &v) == 0 ? (uint64_t)v.f_bavail * v.f_frsize : UINT64_MAX;
+        return b->free_bytes && statvfs(directory, &v) == 0 && (uint64_t)v.f_bavail * v.f_frsize < b->free_bytes;
 }
 
 static bool must_go(const struct survey *s, const struct file *f, const struct budget *b, uint64_t wall_ns,
@@ -197,10 +197,10 @@ int budget_enforce(const char *directory, const struct budget *budget, uint64_t 
         *ret_use = (struct budget_use){ .bytes = s.total };
         if (s.n_files > 1)
                 qsort(s.files, s.n_files, sizeof(*s.files), by_age);
+        bool needs_room = lacks_room(directory, budget);
         for (size_t i = 0; i < s.n_files; i++) {
                 const struct file *f = &s.files[i];
                 struct run *run = &s.runs[f->run];
-                bool needs_room = budget->free_bytes && free_room(directory) < budget->free_bytes;
                 if (f->segment == 0 || (run->live && f->segment == run->newest) ||
                     !must_go(&s, f, budget, wall_ns, needs_room))
                         continue;
@@ -208,9 +208,10 @@ int budget_enforce(const char *directory, const struct budget *budget, uint64_t 
                 ret_use->removed++;
                 if (run->segments == 0 && !run->live)
                         remove_empty_run(&s, f->run);
+                needs_room = lacks_room(directory, budget);
         }
         ret_use->bytes = s.total;
-        ret_use->no_room = budget->free_bytes && free_room(directory) < budget->free_bytes;
+        ret_use->no_room = needs_room;
         survey_done(&s);
         return r;
 }

@@ -35,8 +35,7 @@ struct shared_run {
         struct run_writer *writer; /* the writing thread's */
         uint64_t lost_bytes, lost_frames;
         bool paused;
-        char detail[256], path[256];
-        char target[RUN_TARGET_MAX + 1];
+        char detail[256];
 };
 
 struct job {
@@ -149,8 +148,6 @@ static void report(struct recorder *r, const struct job *job, bool good, const c
                 run->lost_bytes += job->head.raw;
                 run->lost_frames++;
         }
-        if (good && strlen(run_writer_path(run->writer)) < sizeof(run->path))
-                snprintf(run->path, sizeof(run->path), "%s", run_writer_path(run->writer));
         pthread_mutex_unlock(&r->lock);
 }
 
@@ -442,7 +439,6 @@ void recording_state(struct recording *r, struct recording_state *ret)
                 ret->lost_bytes += r->run->lost_bytes;
                 ret->lost_frames += r->run->lost_frames;
                 memcpy(ret->detail, r->run->detail, sizeof(ret->detail));
-                memcpy(ret->path, r->run->path, sizeof(ret->path));
         }
         pthread_mutex_unlock(&recorder->lock);
 }

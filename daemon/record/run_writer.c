@@ -268,8 +268,3 @@ void run_writer_destroy(struct run_writer **wp)
         free(w->header);
         free(w);
 }
-
-const char *run_writer_path(const struct run_writer *w)
-{
-        return w->path;
-}

@@ -41,7 +41,4 @@ bool run_writer_definitions(struct run_writer *w, struct frame_packer *packer, c
 /* Neither is tried: the disk is left alone for a while. Blocks are lost, definitions wait. */
 void run_writer_skip(struct run_writer *w, const struct frame_head *head, const uint8_t *blocks, bool definitions);
 
-/* The directory of the run once there is one; "" before. */
-const char *run_writer_path(const struct run_writer *w);
-
 #endif

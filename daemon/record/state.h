@@ -10,11 +10,10 @@ struct recording_state {
         bool recording;      /* a run is being recorded */
         bool paused;         /* the disk did not take the last frame */
         char detail[256];    /* why; "" */
-        char path[256];      /* directory of the run; "" before its first frame was written, or longer than that */
         uint64_t bytes;      /* of eventlog that this run had so far */
         uint64_t lost_bytes; /* of these, left out */
         uint64_t lost_frames;
-        uint64_t disk_bytes; /* of all recordings of the daemon, when last looked at; with the newest frames added */
+        uint64_t disk_bytes; /* of all recordings of the daemon, when last looked at */
 };
 
 #endif

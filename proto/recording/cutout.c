@@ -70,21 +70,6 @@ static int add_segment(struct cutout *c, uint32_t number)
         return 0;
 }
 
-static uint32_t last_ordinal(const struct cutout *c, uint32_t segment)
-{
-        char name[SEGMENT_NAME_BYTES];
-        struct frame_file f;
-        uint32_t ordinal = 0;
-
-        segment_name_make(name, segment);
-        if (frame_file_open(&f, c->directory, name) != 0)
-                return 0;
-        while (frame_file_next(&f))
-                ordinal = f.head.ordinal;
-        frame_file_close(&f);
-        return ordinal;
-}
-
 static int open_all(struct cutout *c, const char *directory, const struct recorded_run *run)
 {
         char path[RECORDED_PATH_MAX];
@@ -94,8 +79,7 @@ static int open_all(struct cutout *c, const char *directory, const struct record
                 r = -errno;
         for (uint32_t n = run->first; r == 0 && n && n <= run->last; n++)
                 r = add_segment(c, n);
-        if (r == 0 && !run->live && run->last)
-                c->last = last_ordinal(c, run->last);
+        c->last = run->live ? 0 : run->last_frame;
         return r == 0 ? frame_file_open(&c->file, c->directory, RUN_DEFINITIONS) : r;
 }
 
