@@ -81,6 +81,7 @@ class Daemon:
         self.context = zmq.Context.instance()
 
     def start(self):
+        assert self.process is None or self.process.poll() is not None, "the daemon is running already"
         env = {"XDG_STATE_HOME": str(self.directory / "state"), **os.environ}   # nothing is kept outside
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(

@@ -405,7 +405,7 @@ def test_the_change_of_a_band_is_the_same_on_every_face():
                           **{f"b{i}": 4096 * chance.randrange(1, 50) for i in range(6)}})
             log.census(sizes[-1], at_ns=(n + 1) * step)
         newest_s = count * step / 1e9
-        with Daemon(directory, f"grows={path}").start() as daemon:
+        with Daemon(directory, f"grows={path}") as daemon:
             wait_for(lambda: (lambda c: c and c[0].census.number == count)(daemon.snapshot("grows")["census"]), "all censuses")
             ids = {b.label: b.id for u in daemon.snapshot("grows")["bands"] for b in u.bands.bands}
 

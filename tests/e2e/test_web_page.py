@@ -731,7 +731,7 @@ def test_a_stack_of_a_live_target_is_its_censuses(browser, tmp_path, life_s):
         path = directory / "grows.eventlog"
         log = LiveLog(path, start_wall_ns=time.time_ns() - life_s * 10**9)
         write_censuses(log, range(count - 50), step_ns, chance)
-        with Daemon(directory, f"grows={path}").start() as daemon:
+        with Daemon(directory, f"grows={path}") as daemon:
             wait_for(lambda: daemon.snapshot("grows")["census"], "a census")
             with Web("--connect", daemon.publish) as web, browser.tab() as tab:
                 tab.go(view(web, "heap", target="grows", range="15m"))
