@@ -2,6 +2,7 @@
 #include "daemon/control/recording_requests.h"
 
 #include "daemon/record/recorder.h"
+#include "daemon/record/recording.h"
 #include "daemon/target/pipeline.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"

@@ -3,9 +3,6 @@
  * DESIGN: one queue under one lock. The reading thread appends jobs and never
  * waits for more than that lock, which is held for a few instructions; the
  * writing thread takes them, one at a time.
- *
- * A run as both threads see it (struct shared_run) belongs to the one that lets
- * go of it last.
  */
 #include "daemon/record/recorder.h"
 
@@ -19,15 +16,11 @@
 #include <unistd.h>
 
 #include "daemon/log.h"
-#include "daemon/record/assembler.h"
+#include "daemon/record/handover.h"
 #include "daemon/record/limits.h"
 #include "daemon/record/run_writer.h"
-#include "proto/base/ckd.h"
 #include "proto/base/clock.h"
-#include "proto/base/limits.h"
 #include "proto/recording/run_dir.h"
-
-enum job_kind { JOB_BLOCKS, JOB_DEFINITIONS, JOB_END };
 
 /* What both threads know of a run; guarded by the recorder's lock, but for the writer. */
 struct shared_run {
@@ -75,21 +68,6 @@ struct recorder {
 #define RETRY_NS (10 * UINT64_C(1000000000)) /* after a failure */
 #define LOOK_NS  (10 * UINT64_C(1000000000)) /* between two looks at the budget */
 #define STOP_S   5
-
-struct recording {
-        struct recorder *recorder;
-        char target[RUN_TARGET_MAX + 1];
-        struct assembler assembler;
-        struct shared_run *run; /* NULL: between runs */
-        uint32_t ordinal;       /* of the next frame */
-        uint32_t segment;
-        uint64_t segment_bytes, segment_begin_ns;
-        uint64_t batch_since_ns; /* Unix time of the first event that waits; 0: none does */
-        uint64_t bytes, definition_bytes;
-        uint64_t lost_bytes; /* refused by the queue since the last frame that it took */
-        uint32_t lost_frames;
-        uint64_t all_lost_bytes, all_lost_frames; /* and since the run began */
-};
 
 static void run_release(struct recorder *r, struct shared_run *run)
 {
@@ -234,10 +212,9 @@ static void *write_all(void *ctx)
 
 /* ----------------------------------------------------------- reading thread */
 
-/* Takes over the blocks. False: the queue is full; they are freed. */
-static bool enqueue(struct recording *recording, enum job_kind kind, const struct frame_head *head, uint8_t *blocks)
+bool recorder_enqueue(struct recorder *r, struct shared_run *run, enum job_kind kind, uint32_t segment,
+                      const struct frame_head *head, uint8_t *blocks)
 {
-        struct recorder *r = recording->recorder;
         struct job *job = malloc(sizeof(*job));
         bool taken;
 
@@ -245,9 +222,7 @@ static bool enqueue(struct recording *recording, enum job_kind kind, const struc
                 free(blocks);
                 return false;
         }
-        *job = (struct job){
-                .kind = kind, .run = recording->run, .segment = recording->segment, .head = *head, .blocks = blocks
-        };
+        *job = (struct job){ .kind = kind, .run = run, .segment = segment, .head = *head, .blocks = blocks };
         pthread_mutex_lock(&r->lock);
         taken = kind == JOB_END || (r->bytes + head->raw <= QUEUE_BYTES && r->jobs < QUEUE_JOBS);
         if (taken) {
@@ -266,203 +241,62 @@ static bool enqueue(struct recording *recording, enum job_kind kind, const struc
         return taken;
 }
 
-static void lose(struct recording *r, uint64_t bytes)
+struct shared_run *recorder_run_begin(struct recorder *r, const char *target, uint64_t wall_ns, uint8_t *header,
+                                      size_t size)
 {
-        r->lost_bytes += bytes;
-        r->lost_frames++;
-        r->all_lost_bytes += bytes;
-        r->all_lost_frames++;
-}
+        struct shared_run *run = calloc(1, sizeof(*run));
 
-static void send_definitions(struct recording *r, struct whole_blocks *which, uint32_t ordinal, uint64_t wall_ns)
-{
-        struct whole_blocks b = assembler_take(&r->assembler, which);
-        struct frame_head head = {
-                .raw = (uint32_t)b.n, .ordinal = ordinal, .begin_ns = b.begin_ns, .end_ns = b.end_ns, .wall_ns = wall_ns
-        };
-
-        if (b.n == 0)
-                return;
-        r->definition_bytes += b.n;
-        if (r->definition_bytes > DEFINITIONS_BYTES) {
-                lose(r, b.n);
-                free(b.bytes);
-        } else if (!enqueue(r, JOB_DEFINITIONS, &head, b.bytes)) {
-                lose(r, b.n);
-        }
-}
-
-/* A segment that is long enough is followed by another. */
-static void turn_segment(struct recording *r, const struct frame_head *head)
-{
-        if (r->segment_bytes == 0)
-                r->segment_begin_ns = head->begin_ns;
-        r->segment_bytes += head->raw;
-        if (r->segment_bytes < r->recorder->segment_bytes &&
-            sub_sat(head->end_ns, r->segment_begin_ns) < SEGMENT_AGE_NS)
-                return;
-        r->segment_bytes = 0;
-        if (r->segment < SEGMENTS_MAX)
-                r->segment++;
-}
-
-/* All that waits. What belongs to every cut-out goes first: it must not be missing in what comes behind it. */
-static void send_batch(struct recording *r, uint64_t wall_ns)
-{
-        send_definitions(r, &r->assembler.always, 0, wall_ns);
-        send_definitions(r, &r->assembler.before, r->ordinal, wall_ns);
-        struct whole_blocks b = assembler_take(&r->assembler, &r->assembler.stream);
-        struct frame_head head = { .raw = (uint32_t)b.n,
-                                   .ordinal = r->ordinal,
-                                   .begin_ns = b.begin_ns,
-                                   .end_ns = b.end_ns,
-                                   .wall_ns = wall_ns,
-                                   .lost_bytes = r->lost_bytes,
-                                   .lost_frames = r->lost_frames };
-
-        r->batch_since_ns = 0;
-        if (b.n == 0)
-                return;
-        r->bytes += b.n;
-        r->ordinal++;
-        if (enqueue(r, JOB_BLOCKS, &head, b.bytes)) {
-                r->lost_bytes = 0;
-                r->lost_frames = 0;
-        } else {
-                lose(r, b.n);
-        }
-        turn_segment(r, &head);
-}
-
-static size_t waiting(const struct assembler *a)
-{
-        size_t most = a->stream.n;
-
-        if (a->always.n > most)
-                most = a->always.n;
-        return a->before.n > most ? a->before.n : most;
-}
-
-/* At most so many that a frame can hold them with what waits already. */
-static void take_some(struct recording *r, const struct hw_eventlog *log, const struct hw_event *events, size_t n,
-                      uint64_t wall_ns)
-{
-        if (n > 1 && events[n - 1].offset - events[0].offset > FRAME_RAW_MAX / 4) {
-                take_some(r, log, events, n / 2, wall_ns);
-                take_some(r, log, events + n / 2, n - n / 2, wall_ns);
-                return;
-        }
-        assembler_events(&r->assembler, log, events, n);
-        if (r->batch_since_ns == 0)
-                r->batch_since_ns = wall_ns;
-        if (waiting(&r->assembler) >= BATCH_BYTES)
-                send_batch(r, wall_ns);
-}
-
-void recording_events(struct recording *r, const struct hw_eventlog *log, const struct hw_event *events, size_t n,
-                      uint64_t wall_ns)
-{
-        if (r->run && n > 0)
-                take_some(r, log, events, n, wall_ns);
-}
-
-void recording_tick(struct recording *r, uint64_t wall_ns)
-{
-        if (r->run && r->batch_since_ns && sub_sat(wall_ns, r->batch_since_ns) >= BATCH_AGE_NS)
-                send_batch(r, wall_ns);
-}
-
-void recording_begin(struct recording *r, const struct hw_eventlog *log, uint64_t wall_ns)
-{
-        size_t size = 0;
-        uint8_t *header;
-        struct shared_run *run;
-
-        recording_end(r, false, wall_ns);
-        header = assembler_header(log, &size);
-        run = header ? calloc(1, sizeof(*run)) : NULL;
-        if (!run)
+        if (!run) {
                 free(header);
-        else
-                run->writer = run_writer_new(r->recorder->directory, r->target, wall_ns, header, size);
-        if (!run || !run->writer) {
+                return NULL;
+        }
+        run->writer = run_writer_new(r->directory, target, wall_ns, header, size);
+        if (!run->writer) {
                 free(run);
-                log_warning("target=%s is not recorded: out of memory", r->target);
-                return;
+                return NULL;
         }
         run->holders = 2;
-        r->run = run;
-        r->ordinal = r->segment = 1;
-        r->segment_bytes = r->batch_since_ns = r->bytes = r->definition_bytes = 0;
-        r->lost_bytes = r->all_lost_bytes = r->all_lost_frames = 0;
-        r->lost_frames = 0;
-        assembler_begin(&r->assembler, log, r->recorder->keep_arguments);
+        return run;
 }
 
-void recording_end(struct recording *r, bool marked, uint64_t wall_ns)
+void recorder_run_end(struct recorder *r, struct shared_run *run)
 {
         const struct frame_head none = { 0 };
 
-        if (!r->run)
-                return;
-        assembler_end(&r->assembler, marked);
-        send_batch(r, wall_ns);
-        assembler_done(&r->assembler);
-        if (!enqueue(r, JOB_END, &none, NULL))
-                run_release(r->recorder, r->run); /* out of memory: its files stay open until the daemon ends */
-        run_release(r->recorder, r->run);
-        r->run = NULL;
+        if (!recorder_enqueue(r, run, JOB_END, 0, &none, NULL))
+                run_release(r, run); /* out of memory: its files stay open until the daemon ends */
+        run_release(r, run);
 }
 
-uint64_t recording_seal(struct recording *r, uint64_t wall_ns)
+void recorder_state(struct recorder *r, const struct shared_run *run, struct recording_state *ret)
 {
-        if (r->run)
-                send_batch(r, wall_ns);
-        pthread_mutex_lock(&r->recorder->lock);
-        uint64_t added = r->recorder->added;
-        pthread_mutex_unlock(&r->recorder->lock);
+        pthread_mutex_lock(&r->lock);
+        ret->disk_bytes = r->disk_bytes;
+        if (run) {
+                ret->paused = run->paused;
+                ret->lost_bytes += run->lost_bytes;
+                ret->lost_frames += run->lost_frames;
+                memcpy(ret->detail, run->detail, sizeof(ret->detail));
+        }
+        pthread_mutex_unlock(&r->lock);
+}
+
+uint64_t recorder_added(struct recorder *r)
+{
+        pthread_mutex_lock(&r->lock);
+        uint64_t added = r->added;
+        pthread_mutex_unlock(&r->lock);
         return added;
 }
 
-void recording_state(struct recording *r, struct recording_state *ret)
+uint64_t recorder_segment_bytes(const struct recorder *r)
 {
-        struct recorder *recorder = r->recorder;
-
-        *ret = (struct recording_state){ .recording = r->run != NULL,
-                                         .bytes = r->bytes,
-                                         .lost_bytes = r->all_lost_bytes,
-                                         .lost_frames = r->all_lost_frames };
-        pthread_mutex_lock(&recorder->lock);
-        ret->disk_bytes = recorder->disk_bytes;
-        if (r->run) {
-                ret->paused = r->run->paused;
-                ret->lost_bytes += r->run->lost_bytes;
-                ret->lost_frames += r->run->lost_frames;
-                memcpy(ret->detail, r->run->detail, sizeof(ret->detail));
-        }
-        pthread_mutex_unlock(&recorder->lock);
+        return r->segment_bytes;
 }
 
-struct recording *recording_new(struct recorder *recorder, const char *target)
+bool recorder_keeps_arguments(const struct recorder *r)
 {
-        struct recording *r = calloc(1, sizeof(*r));
-
-        if (!r)
-                return NULL;
-        r->recorder = recorder;
-        snprintf(r->target, sizeof(r->target), "%s", target);
-        return r;
-}
-
-void recording_destroy(struct recording **rp)
-{
-        struct recording *r = *rp;
-
-        *rp = NULL;
-        if (!r)
-                return;
-        recording_end(r, false, clock_wall_ns());
-        free(r);
+        return r->keep_arguments;
 }
 
 /* ------------------------------------------------------------------- whole */

@@ -1,1 +1,1 @@
-sources := assembler.c budget.c run_writer.c recorder.c
+sources := assembler.c recording.c recorder.c run_writer.c budget.c

@@ -21,7 +21,7 @@
 #include "daemon/target/pace.h"
 #include "daemon/target/same_run.h"
 #include "daemon/target/pipeline.h"
-#include "daemon/record/recorder.h"
+#include "daemon/record/recording.h"
 #include "daemon/source/process_watch.h"
 #include "daemon/publish/health.h"
 #include "daemon/publish/publisher.h"

@@ -4,6 +4,7 @@
  * cut anywhere; and what a disk does not take is counted.
  */
 #include "daemon/record/recorder.h"
+#include "daemon/record/recording.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * recording.h - the recording of one target: the blocks of its stream are
+ * gathered in memory and handed over to the recorder a frame at a time.
+ *
+ * A recording belongs to the reading thread. What the writing one says about it
+ * is in recording_state.
+ */
+#ifndef HW_DAEMON_RECORD_RECORDING_H
+#define HW_DAEMON_RECORD_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/record/state.h"
+#include "heapwatch/eventlog.h"
+
+struct recorder;
+struct recording;
+
+/* Of one target: one run after the other. NULL when out of memory. */
+struct recording *recording_new(struct recorder *r, const char *target);
+void recording_destroy(struct recording **r);
+
+/* A run begins, as the decoder has just said. */
+void recording_begin(struct recording *r, const struct hw_eventlog *log, uint64_t wall_ns);
+
+void recording_events(struct recording *r, const struct hw_eventlog *log, const struct hw_event *events, size_t n,
+                      uint64_t wall_ns);
+
+/* Bytes were read, or a second has passed: what is old enough goes to the disk. */
+void recording_tick(struct recording *r, uint64_t wall_ns);
+
+/* The run is over; `marked`: with an end marker. */
+void recording_end(struct recording *r, bool marked, uint64_t wall_ns);
+
+/* All that came so far goes to the disk now. Returns the number to wait for: recorder_written. */
+uint64_t recording_seal(struct recording *r, uint64_t wall_ns);
+
+void recording_state(struct recording *r, struct recording_state *ret);
+
+#endif
