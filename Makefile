@@ -303,6 +303,7 @@ style:
 	$(Q)scripts/check-style
 	$(Q)scripts/check-docs
 	$(Q)scripts/draw-house --check
+	$(Q)scripts/metrics --check
 .PHONY: style
 
 #: abi         whether programs built with the last release still run with this libheapwatch.so
@@ -324,6 +325,11 @@ layers:
 house:
 	$(Q)scripts/draw-house > docs/house.svg.new && mv docs/house.svg.new docs/house.svg
 .PHONY: house
+
+#: metrics     writes docs/METRICS.md again, from the tables of metrics
+metrics:
+	$(Q)scripts/metrics
+.PHONY: metrics
 
 #: format      clang-format over all sources
 format:

@@ -20,12 +20,13 @@
 #include "client/page/assets.h"
 #include "client/web/control.h"
 #include "client/web/limits.h"
-#include "client/metrics/metrics.h"
+#include "client/metrics/text.h"
 #include "proto/base/error.h"
 
 struct server {
         struct server_options options;
         struct server_parts parts;
+        struct metrics *metrics;
         struct evhttp *http;
         bool listening;
         char url[PLACE_TEXT_MOST];
@@ -53,14 +54,26 @@ static void get_targets(struct server *s, struct evhttp_request *req)
         answer_document(req, &d);
 }
 
+static const char *daemon_name(const void *ctx, size_t daemon)
+{
+        return feed_endpoint(ctx, daemon);
+}
+
 static void get_metrics(struct server *s, struct evhttp_request *req)
 {
+        const struct state_source *state = s->parts.state;
+        bool open = metrics_wants_open(evhttp_find_header(evhttp_request_get_input_headers(req), "Accept"));
+        struct metrics_source source = { .world = state->world,
+                                         .n_daemons = state->n_daemons,
+                                         .daemon_name = daemon_name,
+                                         .ctx = state->feed,
+                                         .live = state->live };
         struct document d;
 
         document_open(&d);
         if (d.to)
-                metrics_print(d.to, s->parts.state);
-        answer_text(req, METRICS_TYPE, &d);
+                metrics_print(d.to, s->metrics, &source, open);
+        answer_text(req, open ? METRICS_OPEN_TYPE : METRICS_TYPE, &d);
 }
 
 /* A stream that is only asked for its headers would never end. */
@@ -246,8 +259,9 @@ struct server *server_new(struct event_base *base, const struct server_options *
                 return NULL;
         s->options = *options;
         s->parts = *parts;
+        s->metrics = metrics_new(&(struct metrics_options){ .sets = NULL });
         s->http = evhttp_new(base);
-        if (!s->http) {
+        if (!s->http || !s->metrics) {
                 server_destroy(&s);
                 return NULL;
         }
@@ -270,6 +284,7 @@ void server_destroy(struct server **s)
                 evhttp_free((*s)->http);
         if ((*s)->listening)
                 place_leave(&(*s)->options.place);
+        metrics_destroy(&(*s)->metrics);
         free(*s);
         *s = NULL;
 }

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/metrics/collect.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/metrics/bands.h"
+#include "client/metrics/tables.h"
+#include "proto/base/decimal.h"
+
+/* Of one target: by its name and daemon, since others come and go. */
+struct shown {
+        char name[WORLD_NAME_MAX + 1];
+        size_t daemon;
+        uint32_t run;
+        size_t samples; /* in this walk */
+        uint64_t left_out;
+        uint32_t *bands;
+};
+
+struct metrics {
+        struct metrics_options options;
+        struct shown *targets; /* in the world's order */
+        size_t n;
+};
+
+/* What `put` of a row writes to. */
+struct metric_out {
+        struct metrics *m;
+        const struct metrics_source *source;
+        const struct metric_set *set;
+        const struct metric *metric;
+        struct shown *shown; /* of the target; NULL: no target */
+        struct metric_scope scope;
+        size_t daemon;
+        metric_taker *take;
+        void *ctx;
+        char name[METRIC_NAME_MAX];
+};
+
+static const struct metric_set *const own_names[] = { &metric_sets[0], NULL };
+static const struct metric left_out = NUMBER("heapwatch_series_left_out", GAUGE, NONE, NULL,
+                                             "Samples of this target beyond the limit.", "this client");
+
+struct metrics *metrics_new(const struct metrics_options *options)
+{
+        struct metrics *m = calloc(1, sizeof(*m));
+
+        if (!m)
+                return NULL;
+        m->options = *options;
+        if (!m->options.sets)
+                m->options.sets = own_names;
+        if (!m->options.bands)
+                m->options.bands = METRICS_BANDS;
+        if (m->options.bands > BANDS_MOST)
+                m->options.bands = BANDS_MOST;
+        if (!m->options.series)
+                m->options.series = METRICS_SERIES;
+        return m;
+}
+
+static void shown_done(struct shown *list, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                free(list[i].bands);
+        free(list);
+}
+
+void metrics_destroy(struct metrics **m)
+{
+        if (!*m)
+                return;
+        shown_done((*m)->targets, (*m)->n);
+        free(*m);
+        *m = NULL;
+}
+
+/* ------------------------------------------------- what was shown, by target */
+
+static int compare(const struct shown *s, const struct world_target *t)
+{
+        int order = strcmp(s->name, t->name);
+
+        return order ? order : s->daemon < t->daemon ? -1 : s->daemon > t->daemon;
+}
+
+/*
+ * Makes the list that of the world's targets; both are in order of name and daemon. Those that are there stay, of a
+ * new run without its bands, whose ids are new. Out of memory: the old list is gone, and all bands are chosen anew.
+ */
+static void follow(struct metrics *m, const struct world *w)
+{
+        size_t n = world_targets(w), old = 0;
+        struct shown *list = calloc(n ? n : 1, sizeof(*list));
+
+        for (size_t i = 0; list && i < n; i++) {
+                const struct world_target *t = world_target(w, i);
+
+                while (old < m->n && compare(&m->targets[old], t) < 0)
+                        old++;
+                if (old < m->n && compare(&m->targets[old], t) == 0) {
+                        list[i] = m->targets[old];
+                        m->targets[old++].bands = NULL;
+                }
+                memcpy(list[i].name, t->name, sizeof(list[i].name));
+                list[i].daemon = t->daemon;
+                list[i].samples = 0;
+                list[i].left_out = 0;
+                if (!list[i].bands)
+                        list[i].bands = calloc(m->options.bands, sizeof(*list[i].bands));
+                else if (list[i].run != t->run)
+                        memset(list[i].bands, 0, m->options.bands * sizeof(*list[i].bands));
+                list[i].run = t->run;
+        }
+        shown_done(m->targets, m->n);
+        m->targets = list;
+        m->n = list ? n : 0;
+}
+
+/* ---------------------------------------------------------------- one sample */
+
+static bool room_left(struct metric_out *o, size_t needed)
+{
+        struct shown *s = o->shown;
+
+        if (!s)
+                return true;
+        if (s->samples + needed > o->m->options.series) {
+                s->left_out += needed;
+                return false;
+        }
+        s->samples += needed;
+        return true;
+}
+
+static void emit(struct metric_out *o, double value, const struct metric_points *points,
+                 const struct metric_label *labels)
+{
+        struct metric_label all[METRIC_LABELS_MAX + 2];
+        const struct world_target *t = o->scope.target;
+        const Hw__Run *run = t && t->target ? t->target->run_info : NULL;
+        const Hw__DaemonState *d = o->scope.daemon ? o->scope.daemon->state : NULL;
+        struct metric_sample s = { .set = o->set,
+                                   .metric = o->metric,
+                                   .name = o->name,
+                                   .target = t,
+                                   .labels = all,
+                                   .value = value,
+                                   .points = points };
+
+        if (t)
+                all[s.n_labels++] = (struct metric_label){ "target", t->name };
+        if (o->scope.sink)
+                all[s.n_labels++] = (struct metric_label){ "sink", o->scope.sink->name };
+        else if (!t || o->source->n_daemons > 1)
+                all[s.n_labels++] =
+                        (struct metric_label){ "daemon", o->source->daemon_name(o->source->ctx, o->daemon) };
+        for (; labels && labels->name && s.n_labels < METRIC_LABELS_MAX + 2; labels++)
+                if (labels->value)
+                        all[s.n_labels++] = *labels;
+        if (run && run->has_start_wall_ns)
+                s.start_wall_ns = run->start_wall_ns;
+        else if (!t && d && d->has_started_wall_ns)
+                s.start_wall_ns = d->started_wall_ns;
+        o->take(o->ctx, &s);
+}
+
+void metric_put(struct metric_out *out, double value, const struct metric_label *labels)
+{
+        if (!isnan(value) && room_left(out, 1))
+                emit(out, value, NULL, labels);
+}
+
+void metric_put_points(struct metric_out *out, const struct metric_points *points, const struct metric_label *labels)
+{
+        if (!isnan(points->count) && room_left(out, points->n + 3))
+                emit(out, NAN, points, labels);
+}
+
+/* ---------------------------------------------------------------- the walk */
+
+static void put(struct metric_out *o)
+{
+        if (o->metric->put)
+                o->metric->put(o, &o->scope);
+        else
+                metric_put(o, o->metric->value(&o->scope) * o->metric->scale, NULL);
+}
+
+static bool is_silent(const struct metrics_source *source, size_t daemon)
+{
+        const struct world_daemon *d = world_daemon(source->world, daemon);
+
+        return source->live && (!d || d->stale);
+}
+
+static void of_targets(struct metric_out *o)
+{
+        for (size_t i = 0; i < o->m->n; i++) {
+                const struct world_target *t = world_target(o->source->world, i);
+
+                if (is_silent(o->source, t->daemon))
+                        continue;
+                o->shown = &o->m->targets[i];
+                o->daemon = t->daemon;
+                o->scope = (struct metric_scope){ .target = t,
+                                                  .daemon = world_daemon(o->source->world, t->daemon),
+                                                  .bands = o->m->options.bands,
+                                                  .chosen_bands = o->shown->bands };
+                put(o);
+        }
+        o->shown = NULL;
+}
+
+/* Of one that is silent only the first row, which says so. */
+static void of_daemons(struct metric_out *o)
+{
+        for (size_t i = 0; o->source->live && i < o->source->n_daemons; i++) {
+                if (o->metric != o->set->of_daemon && is_silent(o->source, i))
+                        continue;
+                o->daemon = i;
+                o->scope = (struct metric_scope){ .daemon = world_daemon(o->source->world, i) };
+                put(o);
+        }
+}
+
+static void of_sinks(struct metric_out *o)
+{
+        for (size_t i = 0; i < o->source->n_sinks; i++) {
+                o->scope = (struct metric_scope){ .sink = &o->source->sinks[i] };
+                put(o);
+        }
+}
+
+static void each_row(struct metric_out *o, const struct metric *rows, void (*of)(struct metric_out *))
+{
+        for (; rows && rows->name; rows++) {
+                if (rows->absent)
+                        continue;
+                o->metric = rows;
+                metric_prometheus_name(o->name, o->set, rows);
+                of(o);
+        }
+}
+
+/* After all others, and beyond any limit. */
+static void put_left_out(struct metric_out *o)
+{
+        o->set = &metric_sets[0];
+        o->metric = &left_out;
+        metric_prometheus_name(o->name, o->set, o->metric);
+        for (size_t i = 0; i < o->m->n; i++) {
+                const struct world_target *t = world_target(o->source->world, i);
+
+                o->daemon = t->daemon;
+                o->scope = (struct metric_scope){ .target = t };
+                if (o->m->targets[i].left_out && !is_silent(o->source, t->daemon))
+                        emit(o, (double)o->m->targets[i].left_out, NULL, NULL);
+        }
+}
+
+void metrics_collect(struct metrics *m, const struct metrics_source *source, metric_taker *take, void *ctx)
+{
+        struct metric_out o = { .m = m, .source = source, .take = take, .ctx = ctx };
+
+        follow(m, source->world);
+        for (const struct metric_set *const *set = m->options.sets; *set; set++) {
+                o.set = *set;
+                each_row(&o, o.set->of_daemon, of_daemons);
+                each_row(&o, o.set->of_target, of_targets);
+        }
+        o.set = &metric_sets[0]; /* what is lost is said under any names */
+        each_row(&o, o.set->of_sink, of_sinks);
+        put_left_out(&o);
+}
+
+/* ------------------------------------------------------------------ its parts */
+
+static void take_part(const struct metric_sample *s, metric_part_taker *take, void *ctx, const char *suffix,
+                      const char *label, const char *at, double value)
+{
+        struct metric_part part = { .suffix = suffix, .label = { label, at }, .value = value };
+
+        if (!isnan(value))
+                take(ctx, s, &part);
+}
+
+void metric_flatten(const struct metric_sample *s, metric_part_taker *take, void *ctx)
+{
+        const struct metric_points *p = s->points;
+        bool histogram = s->metric->type == METRIC_HISTOGRAM;
+        char at[DECIMAL_MAX];
+
+        if (!p) {
+                take_part(s, take, ctx, "", NULL, NULL, s->value);
+                return;
+        }
+        for (size_t i = 0; i < p->n; i++)
+                take_part(s, take, ctx, histogram ? "_bucket" : "", histogram ? "le" : "quantile",
+                          decimal_shortest(at, p->at[i]), p->values[i]);
+        if (histogram)
+                take_part(s, take, ctx, "_bucket", "le", "+Inf", p->count);
+        take_part(s, take, ctx, "_sum", NULL, NULL, p->sum);
+        take_part(s, take, ctx, "_count", NULL, NULL, p->count);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * collect.h - walks the tables over a world: each sample of each metric, once, metric by metric.
+ *
+ * Targets of a daemon that is silent are left out, so that whoever reads sees them end; only heapwatch_daemon_up still
+ * names it. A target has at most so many samples as it may; what is beyond is left out and counted. With several
+ * daemons each sample has the label `daemon`: their targets may have the same names.
+ */
+#ifndef HW_CLIENT_METRICS_COLLECT_H
+#define HW_CLIENT_METRICS_COLLECT_H
+
+#include "client/metrics/metric.h"
+
+struct metrics_options {
+        const struct metric_set *const *sets; /* ended by NULL; NULL: heapwatch's own */
+        size_t bands;                         /* of a target; 0: METRICS_BANDS. At most BANDS_MOST */
+        size_t series;                        /* samples of a target; 0: METRICS_SERIES */
+};
+
+#define METRICS_BANDS  20
+#define METRICS_SERIES 1000
+
+/* What is remembered from one walk to the next: which bands were shown. */
+struct metrics;
+
+/* What `options` points to outlives it. NULL: out of memory. */
+struct metrics *metrics_new(const struct metrics_options *options);
+void metrics_destroy(struct metrics **m);
+
+/* What is walked over. */
+struct metrics_source {
+        const struct world *world;
+        size_t n_daemons;
+        const char *(*daemon_name)(const void *ctx, size_t daemon);
+        const void *ctx;
+        bool live; /* of daemons, not of files */
+        const struct sink_health *sinks;
+        size_t n_sinks;
+};
+
+/* One sample. Borrowed for the call. */
+struct metric_sample {
+        const struct metric_set *set;
+        const struct metric *metric;
+        const char *name;                  /* in Prometheus' characters */
+        const struct world_target *target; /* NULL: of none */
+        const struct metric_label *labels; /* with target and daemon; only those that are there */
+        size_t n_labels;
+        uint64_t start_wall_ns; /* of what a counter counts; 0: not known */
+        double value;
+        const struct metric_points *points; /* of a summary or histogram, instead */
+};
+
+/* A part of it as Prometheus flattens histograms and summaries: "_bucket" with le="0.1", "_sum" ... */
+struct metric_part {
+        const char *suffix;
+        struct metric_label label; /* name NULL: none */
+        double value;
+};
+
+typedef void metric_taker(void *ctx, const struct metric_sample *sample);
+typedef void metric_part_taker(void *ctx, const struct metric_sample *sample, const struct metric_part *part);
+
+/* Calls `take` for each; samples of one metric follow each other. */
+void metrics_collect(struct metrics *m, const struct metrics_source *source, metric_taker *take, void *ctx);
+
+/* A sample as its parts: one, unless it has points. */
+void metric_flatten(const struct metric_sample *sample, metric_part_taker *take, void *ctx);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* set_otel.c - the names of hs-opentelemetry's instrumentation of the runtime. */
+#include "client/metrics/tables.h"
+#include "client/metrics/values.h"
+
+const struct metric otel_of_target[] = {
+        NUMBER("process.runtime.ghc.allocated_bytes", COUNTER, BYTES, of_allocated, "Bytes allocated.",
+               "HEAP_ALLOCATED"),
+        NUMBER("process.runtime.ghc.capability.count", GAUGE, NONE, of_capabilities, "Most capabilities seen.",
+               "CAP_CREATE"),
+        NUMBER("process.runtime.ghc.memory.live_bytes", GAUGE, BYTES, of_live,
+               "Live data after the last major collection.", "HEAP_LIVE"),
+        NUMBER("process.runtime.ghc.memory.heap_size", GAUGE, BYTES, of_heap_size, "Memory held in megablocks.",
+               "HEAP_SIZE"),
+        NUMBER("process.runtime.ghc.memory.max_live_bytes", GAUGE, BYTES, of_live_most, "Maximum residency.",
+               "HEAP_LIVE"),
+        NUMBER("process.runtime.ghc.memory.max_slop_bytes", GAUGE, BYTES, of_slop_most,
+               "Most slop of a major collection.", "GC_STATS_GHC"),
+        NUMBER("process.runtime.ghc.memory.max_mem_in_use_bytes", GAUGE, BYTES, of_heap_size_most,
+               "Most memory held in megablocks.", "HEAP_SIZE"),
+        NUMBER("process.runtime.ghc.gc.count", COUNTER, NONE, of_gc_count, "Collections.", "GC_START, GC_END"),
+        NUMBER("process.runtime.ghc.gc.major_count", COUNTER, NONE, of_gc_major_count,
+               "Collections of the oldest generation.", "GC_START, GC_END"),
+        NUMBER("process.runtime.ghc.gc.copied_bytes", COUNTER, BYTES, of_copied, "Bytes copied by collections.",
+               "GC_STATS_GHC"),
+        NUMBER("process.runtime.ghc.gc.elapsed_time", COUNTER, SECONDS, of_gc_pauses, "Elapsed time in pauses.",
+               "GC_START, GC_END"),
+        NUMBER("process.runtime.ghc.mutator.elapsed_time", COUNTER, SECONDS, of_mutator,
+               "Elapsed time outside of pauses.", "event time, GC_START, GC_END"),
+        NUMBER("process.runtime.ghc.nonmoving_gc.sync_elapsed_time", COUNTER, SECONDS, of_nm_sync,
+               "Second pause of the nonmoving collector.", "CONC_SYNC_BEGIN, CONC_SYNC_END"),
+        NUMBER("process.runtime.ghc.nonmoving_gc.sync_max_elapsed_time", GAUGE, SECONDS, of_nm_sync_most,
+               "The longest of these.", "CONC_SYNC_BEGIN, CONC_SYNC_END"),
+        ABSENT("process.runtime.ghc.memory.max_large_objects_bytes", "large objects are not in the eventlog"),
+        ABSENT("process.runtime.ghc.memory.max_compact_bytes", "compact regions are not in the eventlog"),
+        ABSENT("process.runtime.ghc.gc.cpu_time", "the eventlog does not split processor time"),
+        ABSENT("process.runtime.ghc.mutator.cpu_time", "the eventlog does not split processor time"),
+        ABSENT("process.runtime.ghc.nonmoving_gc.cpu_time", "the eventlog does not split processor time"),
+        ABSENT("process.runtime.ghc.gc.last.*", "of one collection: use heapwatch_gc_pause_duration_seconds"),
+        METRICS_END,
+};

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a family's header is written with its first sample, so a family that nobody knows anything of is absent, as
+ * a value that is not known is absent: never 0.
+ */
+#include "client/metrics/text.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "heapwatch/text.h"
+#include "proto/base/decimal.h"
+
+#define LABEL_BYTES 1024 /* a longer value is cut */
+
+struct sheet {
+        FILE *to;
+        bool open;
+        const struct metric *begun; /* whose header was written last */
+};
+
+bool metrics_wants_open(const char *accept)
+{
+        const char *at = accept ? strstr(accept, "application/openmetrics-text") : NULL;
+        const char *end = at ? at + strcspn(at, ",") : NULL;
+        const char *version = at ? strstr(at, "version=") : NULL;
+
+        return at && (!version || version > end || !strncmp(version, "version=1.0", 11) ||
+                      !strncmp(version, "version=\"1.0", 12));
+}
+
+static void put_label(FILE *to, const char **separator, const char *name, const char *value)
+{
+        char clean[LABEL_BYTES];
+
+        (void)hw_utf8_clean(clean, sizeof(clean), value, strlen(value));
+        (void)fprintf(to, "%s%s=\"", *separator, name);
+        for (const char *c = clean; *c; c++) {
+                if (*c == '\n')
+                        (void)fputs("\\n", to);
+                else if (*c == '"' || *c == '\\')
+                        (void)fprintf(to, "\\%c", *c);
+                else
+                        (void)putc(*c, to);
+        }
+        (void)putc('"', to);
+        *separator = ",";
+}
+
+void metrics_print_value(FILE *to, double value)
+{
+        char number[DECIMAL_MAX];
+
+        if (isinf(value))
+                (void)fputs(value > 0 ? "+Inf" : "-Inf", to);
+        else
+                (void)fputs(decimal_short(number, value), to);
+}
+
+/* OpenMetrics names the family of a counter or an info without its suffix. */
+static int family_length(const struct sheet *s, const struct metric_sample *m)
+{
+        size_t n = strlen(m->name);
+        const char *end = m->metric->type == METRIC_COUNTER ? "_total" : m->metric->type == METRIC_INFO ? "_info" : "";
+        size_t cut = strlen(end);
+
+        return (int)(s->open && n > cut && !strcmp(m->name + n - cut, end) ? n - cut : n);
+}
+
+/* A counter without _total, as some name sets have them, is no counter in OpenMetrics. */
+static const char *type_name(const struct sheet *s, const struct metric_sample *m, int family)
+{
+        static const char *const names[] = { "gauge", "counter", "gauge", "summary", "histogram" };
+
+        if (s->open && m->metric->type == METRIC_INFO)
+                return "info";
+        if (s->open && m->metric->type == METRIC_COUNTER && (size_t)family == strlen(m->name))
+                return "unknown";
+        return names[m->metric->type];
+}
+
+static void put_header(struct sheet *s, const struct metric_sample *m)
+{
+        int n = family_length(s, m);
+        const char *unit = metric_unit_name(m->metric->unit);
+        size_t length = strlen(unit);
+
+        (void)fprintf(s->to, "# HELP %.*s %s\n# TYPE %.*s %s\n", n, m->name, m->metric->help, n, m->name,
+                      type_name(s, m, n));
+        if (s->open && length && (size_t)n > length && !strncmp(m->name + n - length, unit, length))
+                (void)fprintf(s->to, "# UNIT %.*s %s\n", n, m->name, unit);
+        s->begun = m->metric;
+}
+
+static void put_part(void *ctx, const struct metric_sample *m, const struct metric_part *part)
+{
+        struct sheet *s = ctx;
+        const char *separator = "{";
+
+        if (s->begun != m->metric)
+                put_header(s, m);
+        (void)fprintf(s->to, "%s%s", m->name, part->suffix);
+        for (size_t i = 0; i < m->n_labels; i++)
+                put_label(s->to, &separator, m->labels[i].name, m->labels[i].value);
+        if (part->label.name) {
+                char at[DECIMAL_MAX + 2];
+                bool whole = s->open && !strpbrk(part->label.value, ".eI");
+
+                (void)snprintf(at, sizeof(at), "%s%s", part->label.value, whole ? ".0" : "");
+                put_label(s->to, &separator, part->label.name, at);
+        }
+        (void)fputs(*separator == ',' ? "} " : " ", s->to);
+        metrics_print_value(s->to, part->value);
+        (void)putc('\n', s->to);
+}
+
+static void put_sample(void *ctx, const struct metric_sample *m)
+{
+        metric_flatten(m, put_part, ctx);
+}
+
+void metrics_print(FILE *to, struct metrics *m, const struct metrics_source *source, bool open_metrics)
+{
+        struct sheet s = { .to = to, .open = open_metrics };
+
+        metrics_collect(m, source, put_sample, &s);
+        if (open_metrics)
+                (void)fputs("# EOF\n", to);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * text.h - samples as text for scrapers: Prometheus' format 0.0.4, which every scraper reads, or OpenMetrics 1.0.
+ *
+ * In OpenMetrics a metric's unit is said, a counter's family has no _total, numbers in labels have a point, and the end
+ * is marked, so that half an answer is noticed.
+ */
+#ifndef HW_CLIENT_METRICS_TEXT_H
+#define HW_CLIENT_METRICS_TEXT_H
+
+#include <stdio.h>
+
+#include "client/metrics/collect.h"
+
+#define METRICS_TYPE      "text/plain; version=0.0.4; charset=utf-8"
+#define METRICS_OPEN_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+/* Whether an Accept header (NULL: none) asks for OpenMetrics 1.0. */
+bool metrics_wants_open(const char *accept);
+
+/* A failure of the stream stays in it (ferror). */
+void metrics_print(FILE *to, struct metrics *m, const struct metrics_source *source, bool open_metrics);
+
+/* A value as these formats have it: +Inf, 0.25, 12345678. */
+void metrics_print_value(FILE *to, double value);
+
+#endif

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_metrics.c - bands that keep their places, histograms, limits, names. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "client/metrics/bands.h"
+#include "client/metrics/histogram.h"
+#include "client/metrics/text.h"
+#include "proto/base/document.h"
+#include "proto/base/sketch.h"
+#include "tests/unit/console/made_up.h"
+
+static const char *daemon_name(const void *ctx, size_t daemon)
+{
+        (void)ctx;
+        (void)daemon;
+        return "ipc:///d";
+}
+
+/* What a scraper gets; to free(). */
+static char *sheet(struct metrics *m, const struct world *v, bool open)
+{
+        struct metrics_source source = { .world = v, .n_daemons = 1, .daemon_name = daemon_name };
+        struct document d;
+
+        document_open(&d);
+        metrics_print(d.to, m, &source, open);
+        assert_true(document_close(&d));
+        return document_take(&d);
+}
+
+static void has(const char *text, const char *line, bool wanted)
+{
+        if (!strstr(text, line) == wanted)
+                fail_msg("%s '%s' in:\n%s", wanted ? "no" : "there is", line, text);
+}
+
+/* ------------------------------------------------------------------ bands */
+
+static void census(struct world *v, uint64_t number, uint64_t a, uint64_t b, uint64_t c)
+{
+        uint32_t ids[] = { 1, 2, 3 };
+        uint64_t bytes[] = { a, b, c };
+
+        assert_int_equal(send_census(v, "t", 1, number, ids, bytes, 3), 0);
+}
+
+/* With room for one, b takes a's place when it is more than a quarter larger, not before. */
+static void a_band_keeps_its_place(void **state)
+{
+        struct metrics *m = metrics_new(&(struct metrics_options){ .bands = 1 });
+        struct world *v = world_new(NULL);
+        static const struct {
+                uint64_t a, b;
+                bool b_shown;
+        } steps[] = { { 100, 90, false }, { 100, 120, false }, { 100, 125, false },
+                      { 100, 126, true }, { 125, 101, true },  { 127, 101, false } };
+
+        (void)state;
+        assert_int_equal(send_band(v, "t", 1, 1, "a"), 0);
+        assert_int_equal(send_band(v, "t", 1, 2, "b"), 0);
+        assert_int_equal(send_band(v, "t", 1, 3, "c"), 0);
+        for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+                char line[96];
+
+                census(v, i + 1, steps[i].a, steps[i].b, 7);
+                char *text = sheet(m, v, false);
+                has(text, "band=\"a\"", !steps[i].b_shown);
+                has(text, "band=\"b\"", steps[i].b_shown);
+                (void)snprintf(line, sizeof(line), "{target=\"t\",band=\"other\",id=\"other\"} %d\n",
+                               (int)(7 + (steps[i].b_shown ? steps[i].a : steps[i].b)));
+                has(text, line, true);
+                free(text);
+        }
+        world_destroy(&v);
+        metrics_destroy(&m);
+}
+
+/* Ids are a run's own: what was chosen in the run before gives nobody a place. */
+static void a_new_run_chooses_anew(void **state)
+{
+        struct metrics *m = metrics_new(&(struct metrics_options){ .bands = 1 });
+        struct world *v = world_new(NULL);
+        uint32_t ids[] = { 1, 2 };
+        uint64_t first[] = { 100, 10 }, second[] = { 100, 101 };
+
+        (void)state;
+        assert_int_equal(send_census(v, "t", 1, 1, ids, first, 2), 0);
+        free(sheet(m, v, false));
+        assert_int_equal(send_census(v, "t", 2, 1, ids, second, 2), 0);
+        char *text = sheet(m, v, false);
+        has(text, "id=\"2\"} 101\n", true);
+        has(text, "id=\"1\"", false);
+        free(text);
+        world_destroy(&v);
+        metrics_destroy(&m);
+}
+
+/* As many as there is room for, the largest, whatever the order that they are in. */
+static void the_largest_are_chosen(void **state)
+{
+        enum { N = 400, ROOM = 50 };
+        struct metric_scope s = { .bands = ROOM };
+        struct world *v = world_new(NULL);
+        uint32_t ids[N];
+        uint64_t bytes[N], sum = 0;
+        struct bands_shown shown;
+
+        (void)state;
+        for (uint32_t i = 0; i < N; i++) {
+                ids[i] = i + 1;
+                bytes[i] = 1 + (uint64_t)i * 7919 % N; /* 1 to N, mixed */
+                sum += bytes[i];
+        }
+        assert_int_equal(send_census(v, "t", 1, 1, ids, bytes, N), 0);
+        s.target = world_find(v, "t");
+        assert_true(bands_choose(&shown, &s));
+        assert_int_equal(shown.n, ROOM);
+        for (size_t i = 0; i < ROOM; i++) {
+                assert_int_equal(shown.bands[i]->bytes, N - i);
+                sum -= shown.bands[i]->bytes;
+        }
+        assert_int_equal(shown.other_bytes, sum);
+        world_destroy(&v);
+}
+
+/* -------------------------------------------------------------- histograms */
+
+/* Against a count of the values themselves: too small by those within 1/32 of the bound at most, never too large. */
+static void a_histogram_counts_pauses(void **state)
+{
+        enum { CELLS = SKETCH_CELLS(5, 42) };
+        static uint64_t counts[CELLS], values[20000];
+        static uint32_t cells[CELLS];
+        static uint64_t filled[CELLS];
+        Hw__Generation g = HW__GENERATION__INIT;
+        double got[HISTOGRAM_BOUNDS];
+        uint64_t x = 1;
+
+        (void)state;
+        for (size_t i = 0; i < 20000; i++) {
+                x = x * 6364136223846793005u + 1442695040888963407u;
+                values[i] = (x >> 33) >> (x >> 59); /* of all sizes up to 2 s */
+                counts[sketch_cell(5, values[i])]++;
+        }
+        for (uint32_t c = 0; c < CELLS; c++) {
+                if (!counts[c])
+                        continue;
+                cells[g.n_bucket] = c;
+                filled[g.n_bucket++] = counts[c];
+        }
+        g.bucket = cells;
+        g.bucket_count = filled;
+        g.n_bucket_count = g.n_bucket;
+        assert_true(histogram_of_pauses(got, &g) == 20000);
+        for (size_t b = 0; b < HISTOGRAM_BOUNDS; b++) {
+                double most = 0, least = 0;
+
+                for (size_t i = 0; i < 20000; i++) {
+                        most += (double)values[i] <= histogram_bounds[b] * 1e9;
+                        least += (double)values[i] <= histogram_bounds[b] * 1e9 * 31 / 32;
+                }
+                assert_true(got[b] <= most && got[b] >= least);
+        }
+}
+
+/* A cell that no value has: what a broken message may say. */
+static void cells_beyond_the_last_are_the_last(void **state)
+{
+        Hw__Generation g = HW__GENERATION__INIT;
+        double got[HISTOGRAM_BOUNDS];
+        uint32_t cells[] = { UINT32_MAX };
+        uint64_t counts[] = { 3, 4 };
+
+        (void)state;
+        g.bucket = cells;
+        g.bucket_count = counts;
+        g.n_bucket = 1;
+        g.n_bucket_count = 2;
+        assert_true(histogram_of_pauses(got, &g) == 3);
+        assert_true(got[HISTOGRAM_BOUNDS - 1] == 0);
+}
+
+/* ------------------------------------------------------------------ limits */
+
+static void samples_of_a_target_are_bounded(void **state)
+{
+        struct metrics *m = metrics_new(&(struct metrics_options){ .series = 20 });
+        struct world *v = world_new(NULL);
+        uint32_t ids[30];
+        uint64_t bytes[30];
+
+        (void)state;
+        for (uint32_t i = 0; i < 30; i++) {
+                ids[i] = i + 1;
+                bytes[i] = 100 - i;
+        }
+        assert_int_equal(send_state(v, 0, "t", 1, HW__TARGET__STATE__STATE_RUNNING), 0);
+        assert_int_equal(send_live(v, 0, "t", 1, SECOND, 5), 0);
+        assert_int_equal(send_census(v, "t", 1, 1, ids, bytes, 30), 0);
+        char *text = sheet(m, v, false);
+        size_t samples = 0;
+        for (const char *at = text; (at = strstr(at, "\nheapwatch_")); at++)
+                samples++;
+        assert_int_equal(samples, 21); /* and the one that says how many are left out */
+        has(text, "heapwatch_live_bytes{target=\"t\"} 5\n", true);
+        has(text, "heapwatch_series_left_out{target=\"t\"} ", true);
+        free(text);
+        world_destroy(&v);
+        metrics_destroy(&m);
+}
+
+/* ------------------------------------------------------------------- names */
+
+static void names_as_prometheus_has_them(void **state)
+{
+        static const struct {
+                const char *set;
+                struct metric m;
+                const char *name;
+        } rows[] = {
+                { "ekg", { .name = "rts.gc.num_gcs", .type = METRIC_COUNTER }, "rts_gc_num_gcs" },
+                { "otel",
+                  { .name = "process.runtime.ghc.gc.elapsed_time", .type = METRIC_COUNTER, .unit = UNIT_SECONDS },
+                  "process_runtime_ghc_gc_elapsed_time_seconds_total" },
+                { "otel",
+                  { .name = "process.runtime.ghc.memory.live_bytes", .unit = UNIT_BYTES },
+                  "process_runtime_ghc_memory_live_bytes" },
+                { "eventlog-live",
+                  { .name = "ghc_eventlog_HeapLive", .unit = UNIT_BYTES },
+                  "ghc_eventlog_HeapLive_bytes" },
+                { "eventlog-live",
+                  { .name = "ghc_eventlog_MemCurrent", .unit = UNIT_MEGABLOCKS },
+                  "ghc_eventlog_MemCurrent" },
+        };
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+                char name[METRIC_NAME_MAX];
+
+                metric_prometheus_name(name, metric_set_find(rows[i].set), &rows[i].m);
+                assert_string_equal(name, rows[i].name);
+        }
+        assert_null(metric_set_find("nobody"));
+        assert_string_equal(metric_set_nth(0), "heapwatch");
+}
+
+/* Every row of every set has a value or a reason. */
+static void rows_are_whole(void **state)
+{
+        (void)state;
+        for (const struct metric_set *s = metric_sets; s->name; s++) {
+                const struct metric *const lists[] = { s->of_target, s->of_daemon, s->of_sink };
+
+                for (size_t l = 0; l < 3; l++) {
+                        for (const struct metric *m = lists[l]; m && m->name; m++) {
+                                if (m->absent)
+                                        continue;
+                                assert_true(!m->value != !m->put);
+                                assert_true(m->put || m->scale > 0);
+                                assert_non_null(m->labels);
+                        }
+                }
+        }
+}
+
+static void openmetrics_is_asked_for(void **state)
+{
+        (void)state;
+        assert_false(metrics_wants_open(NULL));
+        assert_false(metrics_wants_open("text/plain;version=0.0.4"));
+        assert_true(metrics_wants_open("application/openmetrics-text"));
+        assert_true(metrics_wants_open("application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5"));
+        assert_true(metrics_wants_open("text/plain, application/openmetrics-text; version=\"1.0.0\""));
+        assert_false(metrics_wants_open("application/openmetrics-text; version=0.0.1,text/plain"));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_band_keeps_its_place),
+                cmocka_unit_test(a_new_run_chooses_anew),
+                cmocka_unit_test(the_largest_are_chosen),
+                cmocka_unit_test(a_histogram_counts_pauses),
+                cmocka_unit_test(cells_beyond_the_last_are_the_last),
+                cmocka_unit_test(samples_of_a_target_are_bounded),
+                cmocka_unit_test(names_as_prometheus_has_them),
+                cmocka_unit_test(rows_are_whole),
+                cmocka_unit_test(openmetrics_is_asked_for),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
