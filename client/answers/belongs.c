@@ -5,29 +5,12 @@
 
 #include "proto/base/severity.h"
 
-/* The rule that its own says it is a part of: a label of the rule. NULL: none. */
-static const char *part_of(const Hw__Alert *a)
-{
-        for (size_t i = 0; i < a->n_labels; i++)
-                if (a->labels[i]->name && !strcmp(a->labels[i]->name, "part_of"))
-                        return a->labels[i]->value;
-        return NULL;
-}
-
-static bool is_active(const Hw__Alert *a)
-{
-        return a->state == HW__ALERT__STATE__STATE_FIRING || a->state == HW__ALERT__STATE__STATE_PENDING;
-}
-
 const Hw__Alert *alert_head(const Hw__Alerts *all, const Hw__Alert *a)
 {
-        const char *rule = part_of(a);
-
-        for (size_t i = 0; rule && all && i < all->n_alerts; i++) {
+        for (size_t i = 0; a->part_of && all && i < all->n_alerts; i++) {
                 const Hw__Alert *head = all->alerts[i];
 
-                if (head != a && !head->has_band && head->rule && !strcmp(head->rule, rule) &&
-                    (is_active(head) || head->state == a->state))
+                if (head != a && !head->has_band && head->rule && !strcmp(head->rule, a->part_of))
                         return head;
         }
         return NULL;

@@ -326,6 +326,11 @@ static void forget_bands(struct alerts *a)
         }
 }
 
+static bool holds(const struct alert *a)
+{
+        return a->state.now == ALERT_PENDING || a->state.now == ALERT_FIRING;
+}
+
 const struct alert *alerts_whole(const struct alerts *a, const struct alert *part)
 {
         const char *name = NULL;
@@ -336,7 +341,7 @@ const struct alert *alerts_whole(const struct alerts *a, const struct alert *par
         for (size_t i = 0; name && i < a->list.n; i++) {
                 const struct alert *whole = a->list.items[i];
                 if (!whole->band && whole != part && !strcmp(whole->rule->name, name) &&
-                    (whole->state.now == ALERT_PENDING || whole->state.now == ALERT_FIRING))
+                    (holds(whole) || whole->state.now == part->state.now))
                         return whole;
         }
         return NULL;

@@ -69,8 +69,9 @@ uint64_t alert_fingerprint(const char *group, const char *rule, const char *targ
                            const char *band_name);
 
 /*
- * The alert that this one is a part of: pending or firing, of the whole target, of the rule that the label part_of of
- * this one's rule names. NULL: it is one of its own. One leak is one alert: its bands are parts of it.
+ * The alert that this one is a part of: of the whole target, of the rule that the label part_of of this one's rule
+ * names, and pending or firing, or in the same state (both resolved). NULL: it is one of its own. One leak is one
+ * alert: its bands are parts of it.
  */
 const struct alert *alerts_whole(const struct alerts *a, const struct alert *part);
 

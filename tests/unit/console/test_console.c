@@ -500,12 +500,8 @@ static void one_leak_is_one_alert(void **state)
         enum { N = sizeof(made) / sizeof(made[0]) };
         struct world *w = *state;
         struct console *c = w->console;
-        Hw__Label part = HW__LABEL__INIT, *labels[] = { &part };
         Hw__Alert alerts[N], *list[N];
         struct canvas *canvas;
-
-        part.name = (char *)"part_of";
-        part.value = (char *)"leak";
 
         for (size_t i = 0; i < N; i++) {
                 hw__alert__init(&alerts[i]);
@@ -514,8 +510,7 @@ static void one_leak_is_one_alert(void **state)
                 alerts[i].band_label = (char *)made[i].band;
                 alerts[i].has_state = 1;
                 alerts[i].state = HW__ALERT__STATE__STATE_FIRING;
-                alerts[i].labels = labels;
-                alerts[i].n_labels = made[i].band != NULL;
+                alerts[i].part_of = made[i].band ? (char *)"leak" : NULL;
                 list[i] = &alerts[i];
         }
         send_alerts(w, list, N);

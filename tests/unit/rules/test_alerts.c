@@ -135,6 +135,49 @@ static void each_band_has_its_own(void **state)
         end(w);
 }
 
+/* What belongs together stays together: while the whole holds, and when both are over. */
+static void a_part_names_its_whole(void **state)
+{
+        struct world *w =
+                begin("builtin: false\n"
+                      "groups:\n"
+                      "- name: g\n"
+                      "  rules:\n"
+                      "  - {alert: whole, expr: live > 100MiB}\n"
+                      "  - {alert: part, expr: band > 10MiB, labels: {part_of: whole}}\n");
+
+        (void)state;
+        w->data->labels[1] = "Main.a";
+        w->data->n_bands = 1;
+        for (uint64_t t = 1; t <= 4; t++) {
+                static const struct {
+                        double live, band;
+                        bool named;
+                } moments[] = {
+                        { 50 * MIB, 20 * MIB, false }, /* the part alone */
+                        { 200 * MIB, 20 * MIB, true }, /* both */
+                        { 200 * MIB, 5 * MIB, true },  /* the part is over */
+                        { 50 * MIB, 5 * MIB, true },   /* both are */
+                };
+                made_push(w->data, SERIES_LIVE, (t - 1) * S, moments[t - 1].live);
+                w->data->bands[1] = moments[t - 1].band;
+                judge(w, t);
+                for (size_t i = 0; i < alerts_count(w->alerts); i++) {
+                        const struct alert *a = alerts_get(w->alerts, i), *whole = alerts_whole(w->alerts, a);
+
+                        assert_true((whole != NULL) == (a->band && moments[t - 1].named));
+                        assert_true(!whole || !strcmp(whole->rule->name, "whole"));
+                }
+        }
+        assert_int_equal(alerts_count(w->alerts), 2);
+        made_push(w->data, SERIES_LIVE, 4 * S, 50 * MIB);
+        w->data->bands[1] = 20 * MIB;
+        judge(w, 5);
+        for (size_t i = 0; i < alerts_count(w->alerts); i++)
+                assert_null(alerts_whole(w->alerts, alerts_get(w->alerts, i))); /* it fires, the whole does not */
+        end(w);
+}
+
 static void a_run_ends_its_alerts(void **state)
 {
         struct world *w =
@@ -327,6 +370,7 @@ int main(void)
                 cmocka_unit_test(one_life),
                 cmocka_unit_test(unknown_keeps_the_state),
                 cmocka_unit_test(each_band_has_its_own),
+                cmocka_unit_test(a_part_names_its_whole),
                 cmocka_unit_test(a_run_ends_its_alerts),
                 cmocka_unit_test(reload_keeps_what_is_the_same),
                 cmocka_unit_test(targets_are_matched),
