@@ -111,6 +111,14 @@ static bool on_tick(void *ctx, const struct tracker_tick *tick)
 
 /* ------------------------------------------------------------------------- runs */
 
+void alerting_watch(struct alerting *a, const struct model *model, struct tracker *tracker)
+{
+        tracker_on_tick(a->tracker, NULL, NULL);
+        a->model = model;
+        a->tracker = tracker;
+        tracker_on_tick(tracker, on_tick, a);
+}
+
 void alerting_begin_run(struct alerting *a, uint32_t ordinal)
 {
         for (unsigned i = RULE_ALLOCATION_RATE; i < RULE_STREAM_LAG; i++)

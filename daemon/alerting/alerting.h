@@ -48,6 +48,9 @@ void alerting_destroy(struct alerting **a);
 /* What it wants to hear from the model. */
 struct model_sink alerting_sink(struct alerting *a);
 
+/* Between runs: what comes is judged on these (borrowed as those before). The old tracker no longer calls. */
+void alerting_watch(struct alerting *a, const struct model *model, struct tracker *tracker);
+
 void alerting_begin_run(struct alerting *a, uint32_t ordinal);
 
 /* After tracker_end_run. `crashed`: there was no end marker, and the connection did not just break. `why` in words. */

@@ -326,9 +326,11 @@ static const struct option options[] = {
         OPTION_CALLBACK("memory", 0, "BYTES", take_memory, COMPLETE_NOTHING,
                         "the daemon's own memory, such as 256MiB (default: what its control group allows): above 80 % "
                         "of it no new bands are followed, above 95 % no target is added"),
-        OPTION_CALLBACK("keep-ended", 0, "NUMBER", take_keep, COMPLETE_NOTHING,
-                        "so many targets of `heapwatch run` are kept after the end of their program, with all that was "
-                        "seen of it, from 0 to 500; the oldest go first (default 16)"),
+        OPTION_CALLBACK(
+                "keep-ended", 0, "NUMBER", take_keep, COMPLETE_NOTHING,
+                "so many runs that are over are kept, with all that was seen of them, from 0 to 500: targets of "
+                "`heapwatch run`, and of any target the run before the one at hand, as NAME~1; the oldest go "
+                "first, and of one name at most 4 stay (default 16)"),
         OPTION_CALLBACK("keep-ended-for", 0, "TIME", take_keep, COMPLETE_NOTHING, "and for so long (default 48h)"),
         OPTION_CALLBACK("allow-source", 0, "PATTERN", take_allow, COMPLETE_NOTHING,
                         "sources that requests may add, such as /srv/*/log/*.eventlog or unix-listen:/run/heapwatch/*, "

@@ -210,6 +210,11 @@ struct model *model_new(const struct model_sink *sink)
         return m;
 }
 
+void model_set_sink(struct model *m, const struct model_sink *sink)
+{
+        m->sink = *sink;
+}
+
 void model_destroy(struct model **m)
 {
         struct model *gone = *m;

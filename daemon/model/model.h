@@ -63,6 +63,9 @@ enum model_change {
 struct model *model_new(const struct model_sink *sink);
 void model_destroy(struct model **m);
 
+/* Another one listens from now on. The sink is copied. */
+void model_set_sink(struct model *m, const struct model_sink *sink);
+
 /* A header was read: forgets everything of the run before. */
 void model_begin_run(struct model *m, uint32_t ordinal);
 

@@ -232,6 +232,20 @@ void publisher_destroy(struct publisher **p)
         *p = NULL;
 }
 
+struct publisher *publisher_new_of_run(const struct publisher *p, const char *target)
+{
+        struct publisher *other = publisher_new(target, p->epoch, &p->sink);
+
+        if (!other)
+                return NULL;
+        memcpy(other->sequences, p->sequences, sizeof(other->sequences));
+        other->sent = p->sent;
+        other->run = p->run;
+        other->profile_seen = p->profile_seen;
+        other->ticky_seen = p->ticky_seen;
+        return other;
+}
+
 int publisher_rename(struct publisher *p, const char *target)
 {
         char *name = strdup(target);

@@ -54,6 +54,12 @@ struct target_facts {
 struct publisher *publisher_new(const char *target, uint64_t epoch, const struct update_sink *sink);
 void publisher_destroy(struct publisher **p);
 
+/*
+ * One that goes on under another name with the run that `p` has published so far: whoever hears of it asks for a
+ * snapshot, for its topics are as far as those of `p`. It has no model, tracker or alerts yet. NULL: out of memory.
+ */
+struct publisher *publisher_new_of_run(const struct publisher *p, const char *target);
+
 /* Goes on under another name; what subscribers know by the old one is the caller's. -ENOMEM: nothing has changed. */
 int publisher_rename(struct publisher *p, const char *target);
 

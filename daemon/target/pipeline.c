@@ -16,6 +16,25 @@
 #include "daemon/target/pipeline_internal.h"
 #include "proto/base/error.h"
 
+void pipeline_wire(struct pipeline *p)
+{
+        struct model_sink sink = publisher_sink(p->publisher);
+
+        p->fanout.n = 0;
+        fanout_add(&p->fanout, &sink); /* the publisher first, so that a verdict comes behind the samples it rests on */
+        sink = tracker_sink(p->tracker);
+        fanout_add(&p->fanout, &sink);
+        if (p->alerting) {
+                sink = alerting_sink(p->alerting);
+                fanout_add(&p->fanout, &sink);
+        }
+        sink = fanout_sink(&p->fanout);
+        model_set_sink(p->model, &sink);
+        tracker_set_model(p->tracker, p->model);
+        publisher_set_model(p->publisher, p->model);
+        publisher_set_tracker(p->publisher, p->tracker);
+}
+
 static int make_alerting(struct pipeline *p, const struct pipeline_options *given)
 {
         struct alerting_options options = {
@@ -27,36 +46,22 @@ static int make_alerting(struct pipeline *p, const struct pipeline_options *give
                 .hooks = given->alert_hooks,
                 .live = p->live,
         };
-        struct model_sink sink;
 
         p->alerting = alerting_new(&options);
-        if (!p->alerting)
-                return -ENOMEM;
-        sink = alerting_sink(p->alerting);
-        fanout_add(&p->fanout, &sink);
-        return 0;
+        return p->alerting ? 0 : -ENOMEM;
 }
 
-/* The model, and who listens to it: the publisher first, so that a verdict comes behind the samples it rests on. */
 static int make_model(struct pipeline *p, const struct pipeline_options *given)
 {
         struct tracker_config config = given->trend ? *given->trend : tracker_config_scaled(TREND_MINUTE_NS);
-        struct model_sink sink = publisher_sink(p->publisher), tracker;
+        struct model_sink nobody = { .ctx = NULL };
 
         p->tracker = tracker_new(&config);
-        if (!p->tracker)
+        p->model = model_new(&nobody);
+        if (!p->tracker || !p->model || (given->rules && make_alerting(p, given) != 0))
                 return -ENOMEM;
-        tracker = tracker_sink(p->tracker);
-        fanout_add(&p->fanout, &sink);
-        fanout_add(&p->fanout, &tracker);
-        sink = fanout_sink(&p->fanout);
-        p->model = model_new(&sink);
-        if (!p->model)
-                return -ENOMEM;
-        tracker_set_model(p->tracker, p->model);
-        publisher_set_model(p->publisher, p->model);
-        publisher_set_tracker(p->publisher, p->tracker);
-        return given->rules ? make_alerting(p, given) : 0;
+        pipeline_wire(p);
+        return 0;
 }
 
 struct pipeline *pipeline_new(const struct pipeline_options *options, struct error *error)
@@ -70,6 +75,8 @@ struct pipeline *pipeline_new(const struct pipeline_options *options, struct err
         p->live = options->base != NULL;
         p->show_arguments = options->show_arguments;
         p->one_run = options->one_run;
+        p->next_run = options->next_run;
+        p->next_run_ctx = options->next_run_ctx;
         p->tell_events = options->events == EVENTS_FULL;
         p->last_bytes_wall_ns = UNKNOWN_U64;
         p->process.root = "";

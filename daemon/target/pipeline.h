@@ -45,6 +45,9 @@ struct pipeline_options {
         const struct alert_hooks *alert_hooks; /* copied; NULL: nobody */
         struct recorder *recorder;             /* borrowed; NULL: its stream is not kept */
         bool one_run; /* the source is of one run: when it is gone, the target is kept as it ended */
+        /* A further run is about to begin in the source: the time for pipeline_leave_run. NULL: nobody. */
+        void (*next_run)(void *ctx, struct pipeline *p);
+        void *next_run_ctx;
 };
 
 /* Starts to read. NULL with a sentence in `error`. */
@@ -82,6 +85,12 @@ uint64_t pipeline_ended_wall_ns(const struct pipeline *p);
  * one is there; its alerts are resolved. -ENOMEM: nothing has changed.
  */
 int pipeline_set_aside(struct pipeline *p, const char *name);
+
+/*
+ * The run that is over becomes a kept target of that name, with all that was seen of it; `p` goes on as if it had never
+ * had it. NULL: out of memory, or nothing was seen of it; nothing has changed. (run_before.c)
+ */
+struct pipeline *pipeline_leave_run(struct pipeline *p, const char *name);
 
 /* Goes on with other rules, if it was made with some. */
 void pipeline_reload(struct pipeline *p, const struct ruleset *rules);

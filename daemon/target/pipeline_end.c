@@ -192,8 +192,8 @@ int pipeline_set_aside(struct pipeline *p, const char *name)
 {
         if (p->alerting) {
                 alerting_know_end(p->alerting, false, ""); /* what was said of the end is over */
-                p->fanout.n--;                             /* alerting is the last that listens */
                 alerting_destroy(&p->alerting);
+                pipeline_wire(p);
         }
         say_removed(p, "another run of this name begins");
 

@@ -29,13 +29,21 @@
 #include "daemon/trend/tracker.h"
 #include "proto/base/error.h"
 
+/* How a target is, and since when. */
+struct pipeline_state {
+        Hw__Target__State state;
+        char detail[512];
+        uint64_t since_wall_ns;
+};
+
 struct pipeline {
         char name[TARGET_NAME_MAX + 1];
         struct source_uri uri;
         bool live, show_arguments, tell_events, one_run;
 
-        struct source *source; /* NULL for finished logs */
-        struct hw_eventlog *decoder;
+        struct source *source;               /* NULL for finished logs */
+        struct hw_eventlog *decoder;         /* NULL: of a run that was left nothing is read any more */
+        struct hw_eventlog_stats left_stats; /* what the decoder had counted then */
         struct model *model;
         struct tracker *tracker;
         struct alerting *alerting;   /* NULL: no rules */
@@ -54,7 +62,10 @@ struct pipeline {
         bool open, was_open;   /* live: the source; it was so once */
         uint64_t shut_mono_ns; /* when it was open last */
         bool kept;
-        struct run_exit ended; /* of the run at hand */
+        struct run_exit ended;     /* of the run at hand */
+        struct pipeline_state end; /* how the last run ended, also when its source has been opened again since */
+        void (*next_run)(void *ctx, struct pipeline *p); /* NULL: nobody wants to know */
+        void *next_run_ctx;
 
         struct same_run
                 *same_run;     /* the run was lost: does the stream that comes now go on with it? NULL: no question */
@@ -69,6 +80,11 @@ struct pipeline {
         struct process_watch process; /* live */
         struct damages damages;
 };
+
+/* ------------------------------------------------------------ pipeline.c */
+
+/* Who listens to the model: in order, publisher, tracker and alerting; again after one of them has changed. */
+void pipeline_wire(struct pipeline *p);
 
 /* ------------------------------------------------------ pipeline_state.c */
 

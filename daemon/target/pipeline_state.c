@@ -41,7 +41,8 @@ uint64_t pipeline_lag_ns(const struct pipeline *p)
 
 void pipeline_measure_damage(struct pipeline *p)
 {
-        damages_measure(&p->damages, hw_eventlog_damage(p->decoder));
+        if (p->decoder)
+                damages_measure(&p->damages, hw_eventlog_damage(p->decoder));
 }
 
 struct health pipeline_health(struct pipeline *p)
@@ -50,7 +51,7 @@ struct health pipeline_health(struct pipeline *p)
 
         const struct bands *bands = model_bands(p->model);
         struct health h = {
-                .decoder = *hw_eventlog_stats(p->decoder),
+                .decoder = p->decoder ? *hw_eventlog_stats(p->decoder) : p->left_stats,
                 .n_damages = p->damages.n,
                 .late_samples = model_late_samples(p->model),
                 .time_anomalies = model_time_anomalies(p->model),
@@ -103,6 +104,12 @@ void pipeline_set_state(struct pipeline *p, Hw__Target__State state, const char 
                 p->state_since_wall_ns = pipeline_now_ns(p);
         p->state = state;
         snprintf(p->detail, sizeof(p->detail), "%s", detail);
+        if (state == HW__TARGET__STATE__STATE_ENDED || state == HW__TARGET__STATE__STATE_CRASHED ||
+            state == HW__TARGET__STATE__STATE_LOST) {
+                p->end.state = state;
+                p->end.since_wall_ns = p->state_since_wall_ns;
+                memcpy(p->end.detail, p->detail, sizeof(p->end.detail));
+        }
         if (p->live)
                 log_info("target=%s state=%s detail=\"%s\"", p->name, state_name(state), detail);
         pipeline_publish_state(p);

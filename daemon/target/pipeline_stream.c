@@ -44,6 +44,8 @@ static void begin_run(struct pipeline *p)
 {
         end_run(p, HW__TARGET__STATE__STATE_CRASHED, "a new header came before the end marker of the run before");
         pipeline_give_up_lost(p);
+        if (p->runs > 0 && p->next_run)
+                p->next_run(p->next_run_ctx, p);
         p->runs++;
         p->gaps = p->gap_ns = 0;
         p->in_run = true;

@@ -125,19 +125,43 @@ static void look_after_ended(struct targets *t, uint64_t wall_ns)
                 remove_at(t, oldest);
 }
 
-/* NAME~1 or the first number above those there are; of a long name the beginning. */
+#define ASIDE_MOST 9999u /* and then from 1 again */
+
+/* NAME~1, or the number behind that of the newest run before; of a long name the beginning. */
 static void name_aside(const struct targets *t, const char *name, char out[TARGET_NAME_MAX + 1])
 {
-        unsigned number = 1;
+        unsigned number = 0;
         int base = (int)strnlen(name, TARGET_NAME_MAX - 5);
 
         for (size_t i = 0; i < t->n; i++) {
                 const char *other = pipeline_name(t->pipelines[i]);
-                unsigned n;
-                if (!strncmp(other, name, (size_t)base) && sscanf(other + base, "~%4u", &n) == 1 && n >= number)
-                        number = n + 1;
+                if (!strncmp(other, name, (size_t)base))
+                        (void)sscanf(other + base, "~%4u", &number);
         }
-        snprintf(out, TARGET_NAME_MAX + 1, "%.*s~%u", base, name, number % 10000);
+        do {
+                number = number % ASIDE_MOST + 1;
+                snprintf(out, TARGET_NAME_MAX + 1, "%.*s~%u", base, name, number);
+        } while (targets_find(t, out));
+}
+
+#define KEEP_OF_ONE 4u /* runs before of one name: a program that restarts in a loop pushes nobody else's out */
+
+static bool is_run_before(const struct pipeline *p, const char *name)
+{
+        size_t n = strlen(name);
+        const char *other = pipeline_name(p);
+
+        return pipeline_is_kept(p) && !strncmp(other, name, n) && other[n] == '~';
+}
+
+/* The oldest runs before of that name go, until there is room for one more. They stand in the order of their runs. */
+static void forget_oldest_of(struct targets *t, const char *name)
+{
+        size_t kept = 0;
+
+        for (size_t i = t->n; i-- > 0;)
+                if (is_run_before(t->pipelines[i], name) && ++kept >= KEEP_OF_ONE)
+                        remove_at(t, i);
 }
 
 /* 0 when the name is free now. */
@@ -154,11 +178,32 @@ static int make_room(struct targets *t, const char *name)
                 return targets_remove(t, name);
         if (!pipeline_is_kept(p))
                 pipeline_keep(p);
+        forget_oldest_of(t, name);
         name_aside(t, name, aside);
         if (pipeline_set_aside(p, aside) != 0)
                 return -EEXIST;
         log_info("target=%s kept as %s", name, aside);
         return 0;
+}
+
+/* A source has another run: the one before gets a name of its own, as that of `heapwatch run` does in make_room. */
+static void keep_run_before(void *ctx, struct pipeline *p)
+{
+        struct targets *t = ctx;
+        char aside[TARGET_NAME_MAX + 1];
+        const char *name = pipeline_name(p);
+
+        if (t->options.keep.most == 0 || memory_now() != MEMORY_PLENTY || strlen(name) > TARGET_NAME_MAX - 5)
+                return;
+        forget_oldest_of(t, name);
+        if (t->n == LIMIT_TARGETS)
+                return;
+        name_aside(t, name, aside);
+        struct pipeline *before = pipeline_leave_run(p, aside);
+        if (!before)
+                return;
+        t->pipelines[t->n++] = before;
+        log_info("target=%s run before kept as %s", name, aside);
 }
 
 static void on_heartbeat(evutil_socket_t fd, short what, void *ctx)
@@ -251,6 +296,8 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 .rules = t->options.rules,
                 .alert_hooks = &t->options.alert_hooks,
                 .one_run = wish->one_run,
+                .next_run = keep_run_before,
+                .next_run_ctx = t,
                 .recorder = wish->no_record ? NULL : t->options.recorder,
         };
         struct pipeline *p = pipeline_new(&options, error);

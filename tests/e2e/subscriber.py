@@ -191,7 +191,9 @@ class Follower:
     def run_until_quiet(self, name, condition):
         """Until the condition holds and nothing is missed: what was lost is told by the heads of heartbeats."""
         def whole(f):
-            return f.ready and not f.behind and f.asked is None and name in f.targets and condition(f.targets[name])
+            named = f.daemon and {"", *f.daemon.targets}
+            return (f.ready and not f.behind and f.asked is None and named and set(f.targets) <= named and
+                    name in f.targets and condition(f.targets[name]))
 
         self.run_until(whole)
         heard = self.heard_live(name)
@@ -316,10 +318,18 @@ class Follower:
 
     # -------------------------------------------------------------- state
 
+    def _forget_removed(self, daemon):
+        """Whom two heartbeats in a row do not name has been removed, and its last message was lost."""
+        before = set(self.daemon.targets) if self.daemon else set(self.targets)
+        for name in [n for n in self.targets if n and n not in before and n not in daemon.targets]:
+            del self.targets[name]
+            self.behind.discard(name)
+
     def _apply(self, t, u):
         self.updates += 1
         body = u.WhichOneof("body")
         if body == "daemon":
+            self._forget_removed(u.daemon)
             self.daemon = u.daemon
             return
         if body == "target_state" and u.target_state.state == self.pb.Target.STATE_REMOVED:

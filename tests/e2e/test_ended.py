@@ -11,6 +11,7 @@ import threading
 import pytest
 
 from harness import CLIENT, LOGS, Daemon, client, pb, running, wait_for
+from live_log import LiveLog
 from test_run import daemon, finish, start     # noqa: F401: a fixture
 
 
@@ -170,3 +171,81 @@ def test_a_full_disk_is_no_crash(directory, programs):
             assert not any(a.rule == "crashed" for u in d.snapshot("t").get("alerts", []) for a in u.alerts.alerts)
     finally:
         subprocess.run(["umount", "-l", disk], check=True)
+
+
+@pytest.mark.parametrize("kind", ["file", "fifo", "unix", "unix-listen"])
+def test_the_run_before_in_the_same_source_stays(directory, kind):
+    """A target whose source goes on: what its last run was is there as NAME~1, on every face, and no part of the next."""
+    path = directory / "s"
+    runs = []
+    for number, mib in enumerate((100, 20, 30)):
+        log = LiveLog(directory / f"run{number}", known_length=False)
+        log.live(mib << 20)
+        log.census({"Main.only" + str(number): mib << 20})
+        if number == 1:
+            log.end()     # the others stop without an end marker
+        runs.append((directory / f"run{number}").read_bytes())
+    if kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "file":
+        path.write_bytes(runs[0])
+    server = socket.socket(socket.AF_UNIX)
+    if kind == "unix":
+        server.bind(str(path))
+        server.listen()
+
+    def send(data):
+        """A program's stream, from its begin to its end."""
+        if kind == "file":
+            path.unlink()
+            path.write_bytes(data)
+        elif kind == "fifo":
+            path.write_bytes(data)
+        elif kind == "unix":
+            peer, _ = server.accept()
+            peer.sendall(data)
+            peer.close()
+        else:
+            with socket.socket(socket.AF_UNIX) as s:
+                wait_for(lambda: s.connect_ex(str(path)) == 0, "the daemon to listen")
+                s.sendall(data)
+
+    with server, Daemon(directory, f"api={kind}:{path}") as d:
+        if kind != "file":
+            send(runs[0])
+        wait_for(lambda: d.snapshot("api").get("census"), "the first run")
+        send(runs[1])
+        d.wait_state("api", "ENDED", run=2)
+        first = d.target("api~1")
+        assert (first.kept, first.runs, first.state in (pb.Target.STATE_CRASHED, pb.Target.STATE_LOST)) == (True, 1, True), first
+        said = d.snapshot("api~1")
+        assert said["heap"][0].heap.live_bytes == 100 << 20 and said["census"][0].census.bytes[0] == 100 << 20
+        assert not said.get("alerts") or not said["alerts"][0].alerts.alerts
+        assert d.snapshot("api")["heap"][0].heap.max_live_bytes == 20 << 20, "nothing of the first is left in the second"
+
+        env = {"HEAPWATCH_DIR": str(d.directory)}
+        assert "100 MiB" in client("top", "--once", "api~1", env=env).stdout.decode()
+        assert client("trend", "api~1", env=env).stdout.decode().startswith("api~1, run 1")
+        assert client("ctl", "history", "api~1", "live", env=env).stdout.decode().split()[-1] == str(100 << 20)
+        labels = [b.label for u in said["bands"] for b in u.bands.bands]
+        assert "Main.only0" in labels and "Main.only1" not in labels
+        send(runs[2])
+        wait_for(lambda: d.target("api").runs == 3, "the third run")
+        assert d.target("api~2").state == pb.Target.STATE_ENDED and d.target("api~1").runs == 1
+        assert client("ctl", "remove", "api~1", env=env).returncode == 0
+        assert sorted(d.status().daemon.targets) == ["api", "api~2"]
+
+
+def test_a_restart_loop_pushes_no_other_run_out(directory, programs):
+    """Of one name the four runs before are kept, also of thousands in one gulp; those of others stay."""
+    one = LiveLog(directory / "one", known_length=False)
+    one.live(1 << 20, at_ns=10**9)
+    one.end()
+    with Daemon(directory, f"loop={directory}/loop") as d:
+        assert finish(start(d, "--name", "mine", "--", programs["leaky"], 1))[0] == 0
+        kept(d, "mine")
+        (directory / "loop").write_bytes((directory / "one").read_bytes() * 3000)
+        d.wait_state("loop", "ENDED", run=3000)
+        targets = sorted(d.status().daemon.targets)
+        assert targets == ["loop", "loop~2996", "loop~2997", "loop~2998", "loop~2999", "mine"]
+        assert d.target("loop~2999").runs == 2999

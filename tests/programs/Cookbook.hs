@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-3-Clause
 -- | What memory looks like that grows, and what only looks so: docs/COOKBOOK.md says how each is told and mended.
--- usage: Cookbook thunks|map|pinned|malloc|cache|saw     (a tick every 20 ms until its stdin ends; flushes every 100 ms)
+-- usage: Cookbook thunks|map|pinned|malloc|cache|saw [MS]     (a tick every MS, 20, until its stdin ends; flushes every 100 ms)
 module Main (main) where
 
 import Control.Concurrent (threadDelay)
@@ -51,7 +51,7 @@ offHeap = return (\_ -> do
   fillBytes p 1 size
   _ <- peek p
   return ())
-  where size = 64 * 1024
+  where size = 256 * 1024 -- the C library maps each by itself
 
 -- | Fills for so many ticks and is full then.
 cache :: Recipe
@@ -77,12 +77,13 @@ recipes =
 
 main :: IO ()
 main = do
-  [name] <- getArgs
+  name : rest <- getArgs
   _ <- flushEvery 100
   step <- maybe (fail ("no recipe " ++ name)) id (lookup name recipes)
   traceMarkerIO name
   ended <- untilStdinEnds
-  let go t = ended >>= \over -> unless over (step t >> performMajorGC >> threadDelay 20000 >> go (t + 1))
+  let pause = case rest of { [ms] -> read ms; _ -> 20 }
+      go t = ended >>= \over -> unless over (step t >> performMajorGC >> threadDelay (pause * 1000) >> go (t + 1))
   go 1
   step 0
   _ <- flushNow

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * run_before.c - the run that is over when another one begins in its source: it stays, as a kept target of its own.
+ *
+ * DESIGN: nothing is copied. Model and tracker of the run move to a new pipeline, which has neither source nor decoder;
+ * the one that goes on gets empty ones. Its alerts stay with it: rules of the target look beyond one run.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "daemon/target/pipeline_internal.h"
+
+static bool has_seen_any(const struct pipeline *p)
+{
+        return p->runs > 0 && !p->in_run && model_first_time_ns(p->model) != UNKNOWN_U64;
+}
+
+/* What is known of the run beyond its model. */
+static struct pipeline *beside(const struct pipeline *p, const char *name)
+{
+        struct pipeline *left = calloc(1, sizeof(*left));
+
+        if (!left)
+                return NULL;
+        (void)snprintf(left->name, sizeof(left->name), "%s", name);
+        (void)snprintf(left->detail, sizeof(left->detail), "%s", p->end.detail);
+        left->uri = p->uri;
+        left->live = left->kept = true;
+        left->show_arguments = p->show_arguments;
+        left->state = p->end.state;
+        left->state_since_wall_ns = p->end.since_wall_ns;
+        left->runs = p->runs;
+        left->ended = p->ended;
+        left->gaps = p->gaps;
+        left->gap_ns = p->gap_ns;
+        left->last_bytes_wall_ns = p->last_bytes_wall_ns;
+        left->process = p->process;
+        left->damages = p->damages;
+        left->left_stats = *hw_eventlog_stats(p->decoder);
+        left->publisher = publisher_new_of_run(p->publisher, name);
+        if (!left->publisher)
+                pipeline_destroy(&left);
+        return left;
+}
+
+struct pipeline *pipeline_leave_run(struct pipeline *p, const char *name)
+{
+        static const struct model_sink nobody = { .ctx = NULL };
+        struct pipeline *left = has_seen_any(p) ? beside(p, name) : NULL;
+        struct tracker *tracker = tracker_new(tracker_config_of(p->tracker));
+        struct model *model = model_new(&nobody);
+
+        if (!left || !tracker || !model) {
+                pipeline_destroy(&left);
+                tracker_destroy(&tracker);
+                model_destroy(&model);
+                return NULL;
+        }
+        if (p->alerting)
+                alerting_watch(p->alerting, model, tracker);
+        left->model = p->model;
+        left->tracker = p->tracker;
+        p->model = model;
+        p->tracker = tracker;
+        pipeline_wire(left);
+        pipeline_wire(p);
+        pipeline_publish_state(left);
+        return left;
+}
