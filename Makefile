@@ -31,12 +31,12 @@ GEN := $(O)/gen
 # Rooms in the order of the flow; each lists its own sources, in that order too, in its sources.mk.
 # Some are in both programs and not in the library, which needs no options, no PCRE2 and no zlib.
 PROTO_ROOMS  := $(addprefix proto/, base eventlog wire follow)
-BOTH_ROOMS   := $(addprefix proto/, cli pattern recording archive)
+BOTH_ROOMS   := $(addprefix proto/, cli pattern yaml recording archive)
 DAEMON_ROOMS := $(addprefix daemon/, loop source model trend rules record publish transport alerting config rules/file rules/test \
                 target control)
 CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \
                 console/draw console/table console/scene console/overview console/views console \
-                metrics page api web report pipe trend ctl rules run attach doctor replay events convert summary notify \
+                metrics page api serve web report pipe trend ctl rules run attach doctor replay events convert summary post notify \
                 completion recordings post_mortem)
 
 define read_room
@@ -59,7 +59,7 @@ UNIT_SRC    := $(sort $(shell find tests/unit -name 'test_*.c'))
 
 PKGS_LIB    := libzmq libprotobuf-c
 PKGS_DAEMON := libevent yaml-0.1 jansson libpcre2-8 zlib libzstd
-PKGS_CLIENT := libevent ncursesw libpcre2-8 jansson libcurl zlib libzstd
+PKGS_CLIENT := libevent yaml-0.1 ncursesw libpcre2-8 jansson libcurl zlib libzstd
 PKG_CFLAGS  := $(shell pkg-config --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
 LIBS_LIB     = $(shell pkg-config --libs $(PKGS_LIB))
 LIBS_DAEMON  = $(shell pkg-config --libs $(PKGS_DAEMON))

@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "client/notify/exec.h"
-#include "client/notify/http.h"
+#include "client/post/http.h"
 #include "client/notify/alert_json.h"
 #include "client/notify/resend.h"
 #include "proto/base/clock.h"
@@ -231,6 +231,8 @@ static void do_post(struct job *j, const char *url, char *body)
         const struct action_step *s = step_of(j);
         struct http_post post = { .url = url,
                                   .body = body,
+                                  .size = body ? strlen(body) : 0,
+                                  .type = HTTP_JSON,
                                   .bearer_file = s->bearer_file,
                                   .ca_file = s->ca_file,
                                   .timeout_ns = s->timeout_ns };

@@ -102,6 +102,8 @@ static void send_batch(struct peer *p)
         char *body = json_alertmanager(batch, n, now, now + RESEND_LIVES * p->resend_ns);
         struct http_post post = { .url = resend_url(url, sizeof(url), p->url),
                                   .body = body,
+                                  .size = body ? strlen(body) : 0,
+                                  .type = HTTP_JSON,
                                   .bearer_file = p->bearer_file,
                                   .ca_file = p->ca_file,
                                   .timeout_ns = p->timeout_ns };

@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "client/notify/http.h"
+#include "client/post/http.h"
 #include "client/notify/alert_event.h"
 #include "proto/wire/action_plan.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "client/api/answers_json.h"
-#include "client/web/answer.h"
+#include "client/serve/answer.h"
 #include "proto/base/hash.h"
 
 struct answered_target {

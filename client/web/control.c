@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "proto/wire/json.h"
-#include "client/web/answer.h"
+#include "client/serve/answer.h"
 #include "client/web/limits.h"
 #include "heapwatch/text.h"
 

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "client/history/item.h"
-#include "client/web/answer.h"
+#include "client/serve/answer.h"
 #include "client/web/limits.h"
 #include "client/web/question.h"
 #include "proto/base/clock.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/web/answer.h"
+#include "client/serve/answer.h"
 
 /* One printed update. */
 struct piece {

@@ -16,10 +16,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "client/web/answer.h"
+#include "client/serve/answer.h"
 #include "client/page/assets.h"
 #include "client/web/control.h"
-#include "client/web/limits.h"
+#include "client/serve/limits.h"
 #include "client/metrics/text.h"
 #include "proto/base/error.h"
 

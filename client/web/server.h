@@ -9,10 +9,10 @@
 #include <event2/event.h>
 
 #include "heapwatch/requester.h"
-#include "client/web/connections.h"
-#include "client/web/guard.h"
+#include "client/serve/connections.h"
+#include "client/serve/guard.h"
 #include "client/web/pasts.h"
-#include "client/web/place.h"
+#include "client/serve/place.h"
 #include "client/api/state_json.h"
 #include "client/web/stream.h"
 

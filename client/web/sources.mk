@@ -1,1 +1,1 @@
-sources := answer.c guard.c place.c connections.c question.c pasts.c pieces.c answered.c stream.c control.c server.c web.c
+sources := question.c pasts.c pieces.c answered.c stream.c control.c server.c web.c

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/web/answer.h"
+#include "client/serve/answer.h"
 #include "client/web/answered.h"
 #include "client/web/pieces.h"
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/config/yaml_file.h"
+#include "proto/yaml/yaml_file.h"
 #include "proto/base/limits.h"
 #include "proto/base/error.h"
 

@@ -1,1 +1,1 @@
-sources := yaml_file.c config_trend.c config_record.c config_file.c config.c
+sources := config_trend.c config_record.c config_file.c config.c

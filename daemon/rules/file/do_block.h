@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "daemon/config/yaml_file.h"
+#include "proto/yaml/yaml_file.h"
 
 struct action_plan;
 

@@ -13,7 +13,7 @@
 #include <stddef.h>
 
 #include "daemon/rules/rule.h"
-#include "daemon/config/yaml_file.h"
+#include "proto/yaml/yaml_file.h"
 
 /* NULL after reporting an error. Free with ruleset_destroy. n may be 0: the pack alone. */
 struct ruleset *rules_load(const char *const *paths, size_t n, const struct error_sink *says);

@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "daemon/rules/rule.h"
-#include "daemon/config/yaml_file.h"
+#include "proto/yaml/yaml_file.h"
 
 struct rulebook {
         char *const *paths; /* borrowed */

@@ -11,7 +11,7 @@
 #include "daemon/rules/rule.h"
 #include "daemon/rules/state.h"
 #include "daemon/trend/tracker.h"
-#include "daemon/config/yaml_file.h"
+#include "proto/yaml/yaml_file.h"
 #include "proto/base/error.h"
 
 #define TEST_SERIES_MAX 16

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Orders become steps in order; failing, retried, hanging and too many ones are all reported, and nothing overtakes. */
-#include "tests/unit/notify/http_server.h"
+#include "tests/unit/post/http_server.h"
 
 #include <fcntl.h>
 #include <signal.h>

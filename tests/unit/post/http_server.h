@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* http_server.h - a bad HTTP server in the test's own loop: says what the test wants, in bytes, or nothing at all. */
-#ifndef HW_TESTS_UNIT_NOTIFY_HTTP_SERVER_H
-#define HW_TESTS_UNIT_NOTIFY_HTTP_SERVER_H
+#ifndef HW_TESTS_UNIT_POST_HTTP_SERVER_H
+#define HW_TESTS_UNIT_POST_HTTP_SERVER_H
 
 #include <arpa/inet.h>
 #include <event2/buffer.h>
@@ -41,7 +41,7 @@ static inline void server_read(struct bufferevent *b, void *ctx)
         evbuffer_copyout(in, s->seen, n);
         s->seen[n] = '\0';
         char *body = strstr(s->seen, "\r\n\r\n"), *length = strstr(s->seen, "Content-Length: ");
-        if (!body || !length || strlen(body + 4) < strtoul(length + 16, NULL, 10))
+        if (!body || !length || (size_t)(s->seen + n - (body + 4)) < strtoul(length + 16, NULL, 10))
                 return;
         s->requests++;
         evbuffer_drain(in, n);

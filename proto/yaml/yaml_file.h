@@ -7,8 +7,8 @@
  * is hostile: its size, nesting, anchors and directives are limited before
  * libyaml builds anything. One document in a file.
  */
-#ifndef HW_DAEMON_CONFIG_YAML_FILE_H
-#define HW_DAEMON_CONFIG_YAML_FILE_H
+#ifndef HW_PROTO_YAML_YAML_FILE_H
+#define HW_PROTO_YAML_YAML_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* place.c - addresses as texts, and listening on them. */
-#include "client/web/place.h"
+#include "client/serve/place.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

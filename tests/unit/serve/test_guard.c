@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "client/web/guard.h"
+#include "client/serve/guard.h"
 #include "proto/base/error.h"
 
 static void hosts(void **state)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* guard.c - Host, Origin and token. */
-#include "client/web/guard.h"
+#include "client/serve/guard.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* answer.h - replies of the web server: headers that all have, JSON documents, errors in words. */
-#ifndef HW_CLIENT_WEB_ANSWER_H
-#define HW_CLIENT_WEB_ANSWER_H
+#ifndef HW_CLIENT_SERVE_ANSWER_H
+#define HW_CLIENT_SERVE_ANSWER_H
 
 #include <event2/http.h>
 #include <stddef.h>

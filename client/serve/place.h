@@ -6,8 +6,8 @@
  * the owner and the socket's group may connect. One that nobody listens on any
  * more is replaced, and removed at the end.
  */
-#ifndef HW_CLIENT_WEB_PLACE_H
-#define HW_CLIENT_WEB_PLACE_H
+#ifndef HW_CLIENT_SERVE_PLACE_H
+#define HW_CLIENT_SERVE_PLACE_H
 
 #include <event2/listener.h>
 #include <netinet/in.h>

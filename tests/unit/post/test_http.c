@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* HTTP out against servers that are right, slow, gone, wrong, or never stop talking. */
-#include "tests/unit/notify/http_server.h"
+#include "tests/unit/post/http_server.h"
 
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "client/notify/http.h"
+#include "client/post/http.h"
 #include "proto/base/error.h"
 
 static struct event_base *base;
@@ -43,9 +43,12 @@ static int tear_down(void **state)
 
 static struct http_result post_to(const char *url, uint64_t timeout_ns, const char *bearer_file)
 {
-        struct http_post post = {
-                .url = url, .body = "{\"a\":1}", .timeout_ns = timeout_ns, .bearer_file = bearer_file
-        };
+        struct http_post post = { .url = url,
+                                  .body = "{\"a\":1}",
+                                  .size = 7,
+                                  .type = HTTP_JSON,
+                                  .timeout_ns = timeout_ns,
+                                  .bearer_file = bearer_file };
         struct seen seen = { .done = 0 };
         struct error error = { "" };
 
@@ -111,6 +114,37 @@ static void errors_are_told_and_sorted(void **state)
         assert_int_equal(r.status, 302);
         assert_int_equal(s.requests, 1);
         server_stop(&s);
+}
+
+/* Any bytes, further headers, and what the server says of when to come again. */
+static void bytes_headers_and_patience(void **state)
+{
+        static const char *const more[] = { "X-One: 1", "Content-Encoding: snappy", NULL };
+        struct http_post p = { .body = "a\0b", .size = 3, .type = "application/x-protobuf", .headers = more };
+        char url[64], file[] = "/tmp/hw-basic-XXXXXX";
+        struct seen seen = { .done = 0 };
+        struct error error;
+        struct server s;
+        int fd = mkstemp(file);
+
+        (void)state;
+        assert_int_equal(write(fd, "me:a word\n", 10), 10);
+        server_start(&s, base, "HTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n");
+        snprintf(url, sizeof(url), "http://127.0.0.1:%d/", s.port);
+        p.url = url;
+        p.basic_file = file;
+        p.timeout_ns = LONG;
+        assert_non_null(http_start(http, &p, on_done, &seen, &error));
+        run_until(base, &seen.done, 1);
+        assert_true(seen.result.again);
+        assert_int_equal(seen.result.retry_after_ns, 7000000000u);
+        assert_non_null(strstr(s.seen, "X-One: 1\r\nContent-Encoding: snappy\r\n"));
+        assert_non_null(strstr(s.seen, "Authorization: Basic bWU6YSB3b3Jk\r\n"));
+        assert_non_null(strstr(s.seen, "Content-Length: 3\r\n"));
+        assert_memory_equal(strstr(s.seen, "\r\n\r\n") + 4, "a\0b", 3);
+        server_stop(&s);
+        close(fd);
+        unlink(file);
 }
 
 static void slow_and_gone_servers(void **state)
@@ -216,7 +250,7 @@ static void tokens_come_from_files(void **state)
 static void requests_are_bounded_and_cancelled(void **state)
 {
         struct http_request *all[HTTP_REQUESTS_MAX];
-        struct http_post p = { .body = "{}", .timeout_ns = LONG };
+        struct http_post p = { .body = "{}", .size = 2, .type = HTTP_JSON, .timeout_ns = LONG };
         struct seen seen = { .done = 0 };
         struct server s;
         struct error error;
@@ -242,6 +276,7 @@ int main(void)
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(posts_json, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(errors_are_told_and_sorted, set_up, tear_down),
+                cmocka_unit_test_setup_teardown(bytes_headers_and_patience, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(slow_and_gone_servers, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(garbage_and_floods, set_up, tear_down),
                 cmocka_unit_test_setup_teardown(names_that_do_not_resolve, set_up, tear_down),

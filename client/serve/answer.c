@@ -5,7 +5,7 @@
  * DESIGN: a HEAD request is answered like its GET, its body measured and then
  * left out (libevent would send it).
  */
-#include "client/web/answer.h"
+#include "client/serve/answer.h"
 
 #include <event2/buffer.h>
 #include <stdarg.h>

@@ -11,7 +11,7 @@
  * there are some more than connections; when these are used up too, the
  * listener is off for LOOK_AGAIN_MS and new connections wait in the kernel.
  */
-#include "client/web/connections.h"
+#include "client/serve/connections.h"
 
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
@@ -19,8 +19,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "client/web/limits.h"
-#include "client/web/place.h"
+#include "client/serve/limits.h"
+#include "client/serve/place.h"
 #include "proto/base/clock.h"
 
 #define PLACES        (CONNECTIONS_MOST + 64)

@@ -8,8 +8,8 @@
  * address that the connection came to (any loopback address and localhost are
  * one), or a name or address that was given.
  */
-#ifndef HW_CLIENT_WEB_GUARD_H
-#define HW_CLIENT_WEB_GUARD_H
+#ifndef HW_CLIENT_SERVE_GUARD_H
+#define HW_CLIENT_SERVE_GUARD_H
 
 #include <stdbool.h>
 #include <stddef.h>

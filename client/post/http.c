@@ -8,7 +8,7 @@
  * CURLOPT_QUICK_EXIT: without it libcurl waits for the thread that looks up a
  * name when the request's time is over, as long as that takes.
  */
-#include "client/notify/http.h"
+#include "client/post/http.h"
 
 #include <curl/curl.h>
 #include <event2/event.h>
@@ -16,13 +16,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/notify/token.h"
+#include "client/post/token.h"
 #include "proto/base/error.h"
 
 #define CONNECTIONS_MAX      32L
 #define HOST_CONNECTIONS_MAX 4L
 #define CONNECT_MS           5000L /* of the time-out, for the connection */
-#define TEXT_MAX             96u   /* of an answer, shown when it is an error */
+#define RETRY_AFTER_MAX_S    86400
+#define TEXT_MAX             96u /* of an answer, shown when it is an error */
 
 struct http {
         struct event_base *base;
@@ -81,6 +82,16 @@ static bool may_help_to_try_again(CURLcode code, long status)
                code != CURLE_UNSUPPORTED_PROTOCOL && code != CURLE_URL_MALFORMAT && code != CURLE_WRITE_ERROR;
 }
 
+/* Retry-After, in seconds or as a date. */
+static uint64_t asked_to_wait(CURL *easy)
+{
+        curl_off_t seconds = 0;
+
+        if (curl_easy_getinfo(easy, CURLINFO_RETRY_AFTER, &seconds) != CURLE_OK || seconds <= 0)
+                return 0;
+        return (uint64_t)(seconds < RETRY_AFTER_MAX_S ? seconds : RETRY_AFTER_MAX_S) * 1000000000u;
+}
+
 /* libcurl's sentence names hosts and ports, never a path or a token. */
 static void tell(struct http_result *result, CURLcode code, const struct http_request *r)
 {
@@ -124,6 +135,7 @@ static void finish(struct http_request *r, CURLcode code)
         (void)curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &result.status);
         result.ok = code == CURLE_OK && result.status >= 200 && result.status < 300;
         result.again = !result.ok && may_help_to_try_again(code, result.status);
+        result.retry_after_ns = asked_to_wait(r->easy);
         tell(&result, code, r);
         release(r);
         done(ctx, &result);
@@ -198,7 +210,7 @@ static int want_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void *
 
 /* ------------------------------------------------------------------ start */
 
-static bool set_options(struct http_request *r, const struct http_post *post)
+static bool set_options(struct http_request *r, const struct http_post *post, const char *user)
 {
         CURL *e = r->easy;
         long timeout_ms = (long)(post->timeout_ns / 1000000u);
@@ -214,6 +226,7 @@ static bool set_options(struct http_request *r, const struct http_post *post)
         SET(CURLOPT_QUICK_EXIT, 1L);
         SET(CURLOPT_TIMEOUT_MS, timeout_ms > 0 ? timeout_ms : 1L);
         SET(CURLOPT_CONNECTTIMEOUT_MS, timeout_ms < CONNECT_MS ? timeout_ms : CONNECT_MS);
+        SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->size);
         SET(CURLOPT_COPYPOSTFIELDS, post->body);
         SET(CURLOPT_HTTPHEADER, r->headers);
         SET(CURLOPT_USERAGENT, "heapwatch/" HEAPWATCH_VERSION);
@@ -223,6 +236,10 @@ static bool set_options(struct http_request *r, const struct http_post *post)
         SET(CURLOPT_HEADERDATA, r);
         SET(CURLOPT_ERRORBUFFER, r->curl_error);
         SET(CURLOPT_PRIVATE, r);
+        if (post->unix_path)
+                SET(CURLOPT_UNIX_SOCKET_PATH, post->unix_path);
+        if (user[0])
+                SET(CURLOPT_USERPWD, user);
         if (post->ca_file)
                 SET(CURLOPT_CAINFO, post->ca_file);
 #undef SET
@@ -238,19 +255,25 @@ static bool add_header(struct http_request *r, const char *line)
         return longer;
 }
 
-static bool add_headers(struct http_request *r, const char *token)
+static bool add_headers(struct http_request *r, const struct http_post *post, const char *token)
 {
         char line[HTTP_TOKEN_MAX + 32];
 
-        if (!add_header(r, "Content-Type: application/json") || !add_header(r, "Expect:"))
+        snprintf(line, sizeof(line), "Content-Type: %s", post->type);
+        if (!add_header(r, line) || !add_header(r, "Expect:"))
                 return false;
+        for (const char *const *h = post->headers; h && *h; h++)
+                if (!add_header(r, *h))
+                        return false;
         if (!token[0])
                 return true;
         snprintf(line, sizeof(line), "Authorization: Bearer %s", token);
-        return add_header(r, line);
+        bool added = add_header(r, line);
+        explicit_bzero(line, sizeof(line));
+        return added;
 }
 
-static struct http_request *make(struct http *h, const struct http_post *post, const char *token)
+static struct http_request *make(struct http *h, const struct http_post *post, const char *token, const char *user)
 {
         struct http_request *r = calloc(1, sizeof(*r));
 
@@ -264,7 +287,7 @@ static struct http_request *make(struct http *h, const struct http_post *post, c
         h->requests = r;
         h->n++;
         r->easy = curl_easy_init();
-        if (r->easy && add_headers(r, token) && set_options(r, post) &&
+        if (r->easy && add_headers(r, post, token) && set_options(r, post, user) &&
             curl_multi_add_handle(h->multi, r->easy) == CURLM_OK)
                 return r;
         release(r);
@@ -301,7 +324,7 @@ static bool begin(struct http *h)
 struct http_request *http_start(struct http *h, const struct http_post *post, http_done_fn *done, void *ctx,
                                 struct error *error)
 {
-        char token[HTTP_TOKEN_MAX] = "";
+        char token[HTTP_TOKEN_MAX] = "", user[HTTP_TOKEN_MAX] = "";
         struct http_request *r;
 
         if (h->n >= HTTP_REQUESTS_MAX) {
@@ -310,8 +333,11 @@ struct http_request *http_start(struct http *h, const struct http_post *post, ht
         }
         if (post->bearer_file && !token_read(post->bearer_file, token, sizeof(token), error))
                 return NULL;
-        r = begin(h) ? make(h, post, token) : NULL;
+        if (post->basic_file && !user_read(post->basic_file, user, sizeof(user), error))
+                return NULL;
+        r = begin(h) ? make(h, post, token, user) : NULL;
         explicit_bzero(token, sizeof(token));
+        explicit_bzero(user, sizeof(user));
         if (!r) {
                 error_set(error, "out of memory");
                 return NULL;

@@ -6,7 +6,7 @@
  * events are read once without a tree, within limits, before it is built;
  * lookahead of the scanner is bounded by libyaml itself (1024 characters).
  */
-#include "daemon/config/yaml_file.h"
+#include "proto/yaml/yaml_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

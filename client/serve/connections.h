@@ -12,8 +12,8 @@
  *
  * Whoever is closed sees its connection end; a browser connects again.
  */
-#ifndef HW_CLIENT_WEB_CONNECTIONS_H
-#define HW_CLIENT_WEB_CONNECTIONS_H
+#ifndef HW_CLIENT_SERVE_CONNECTIONS_H
+#define HW_CLIENT_SERVE_CONNECTIONS_H
 
 #include <event2/event.h>
 #include <event2/http.h>

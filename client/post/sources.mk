@@ -1,0 +1,1 @@
+sources := token.c http.c

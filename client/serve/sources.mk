@@ -1,0 +1,1 @@
+sources := answer.c guard.c place.c connections.c

@@ -1,0 +1,1 @@
+sources := yaml_file.c
