@@ -88,25 +88,54 @@ static void judge_target(struct alerting *a, uint64_t time_ns)
         alerts_judge_target(a->alerts, &at);
 }
 
-static void judge(struct alerting *a, uint64_t time_ns, struct rule_gap gap)
+static bool turn_is_over(const struct alerting *a)
+{
+        return a->turn_ends_ns < UINT64_MAX && clock_mono_ns() >= a->turn_ends_ns;
+}
+
+static bool on_time_is_up(void *ctx)
+{
+        const struct alerting *a = ctx;
+
+        return !a->hurry && turn_is_over(a);
+}
+
+/* False: the turn is over before all rules have; the same again goes on. */
+static bool judge(struct alerting *a, uint64_t time_ns, struct rule_gap gap)
 {
         struct rule_moment at = moment(a, time_ns);
 
-        alerting_sample_run(a, time_ns);
-        alerts_judge_run(a->alerts, &at, gap);
+        if (!a->judging)
+                alerting_sample_run(a, time_ns);
+        watchdog_begin(WATCHDOG_RULES);
+        a->judging = !alerts_judge_run(a->alerts, &at, gap);
+        watchdog_end();
+        if (a->judging)
+                return false;
         if (!a->live)
                 judge_target(a, time_ns);
         if (a->changed)
                 tell(a);
+        return true;
 }
 
-static bool on_tick(void *ctx, const struct tracker_tick *tick)
+static enum tick_answer on_tick(void *ctx, const struct tracker_tick *tick)
 {
         struct alerting *a = ctx;
 
-        if (a->in_run)
-                judge(a, tick->watermark_ns, (struct rule_gap){ tick->follows, tick->goes_on });
-        return alerts_gap_is_dear(a->alerts);
+        if (!a->in_run)
+                return TICK_TAKEN;
+        if (a->hurry && tick->goes_on && !a->judging && turn_is_over(a))
+                return TICK_DEAR;
+        if (!judge(a, tick->watermark_ns, (struct rule_gap){ tick->follows, tick->goes_on }))
+                return TICK_WAIT;
+        return alerts_gap_is_dear(a->alerts) ? TICK_DEAR : TICK_TAKEN;
+}
+
+void alerting_turn(struct alerting *a, uint64_t until_mono_ns, bool hurry)
+{
+        a->turn_ends_ns = until_mono_ns;
+        a->hurry = hurry;
 }
 
 /* ------------------------------------------------------------------------- runs */
@@ -127,7 +156,7 @@ void alerting_begin_run(struct alerting *a, uint32_t ordinal)
         look_at_clock(a);
         a->run = ordinal;
         a->in_run = true;
-        a->crashed = false;
+        a->crashed = a->judging = false;
         a->gap_ns = 0;
         a->cpu_at_bytes_ns = UNKNOWN_U64;
         if (ordinal > 1)
@@ -153,19 +182,21 @@ void alerting_know_end(struct alerting *a, bool crashed, const char *why)
                 tell(a);
 }
 
-void alerting_end_run(struct alerting *a, bool crashed, const char *why)
+bool alerting_end_run(struct alerting *a, bool crashed, const char *why)
 {
         struct rule_moment at = moment(a, end_of_second(model_time_ns(a->model)));
 
         if (!a->in_run)
-                return;
-        judge(a, at.time_ns, (struct rule_gap){ .follows = false });
+                return true;
+        if (!judge(a, at.time_ns, (struct rule_gap){ .follows = false }))
+                return false;
         alerts_end_run(a->alerts, &at);
         a->in_run = false;
         set_end(a, crashed, why);
         judge_target(a, at.time_ns);
         if (a->changed)
                 tell(a);
+        return true;
 }
 
 void alerting_resume_run(struct alerting *a)
@@ -236,7 +267,7 @@ struct model_sink alerting_sink(struct alerting *a)
 struct alerting *alerting_new(const struct alerting_options *options)
 {
         struct alerting *a = calloc(1, sizeof(*a));
-        struct alerts_sink sink = { .ctx = a, .changed = on_changed };
+        struct alerts_sink sink = { .ctx = a, .changed = on_changed, .time_is_up = on_time_is_up };
 
         if (!a)
                 return NULL;
@@ -244,6 +275,7 @@ struct alerting *alerting_new(const struct alerting_options *options)
         a->tracker = options->tracker;
         a->publisher = options->publisher;
         a->live = options->live;
+        a->turn_ends_ns = UINT64_MAX;
         a->published_any = a->live; /* that there are none is published, too */
         if (options->hooks)
                 a->hooks = *options->hooks;

@@ -9,6 +9,9 @@
  * Rules of runs are judged at each second of event time that the tracker's
  * watermark passes, so they depend on the log alone. Rules of the target are judged by
  * the daemon's clock (live: in the heartbeat) or by the log's (finished logs).
+ *
+ * Judging after a silence may take longer than a turn of the loop: alerting_turn says
+ * until when it may. What is left waits in the tracker (tracker_waits).
  */
 #ifndef HW_DAEMON_ALERTING_ALERTING_H
 #define HW_DAEMON_ALERTING_ALERTING_H
@@ -53,8 +56,17 @@ void alerting_watch(struct alerting *a, const struct model *model, struct tracke
 
 void alerting_begin_run(struct alerting *a, uint32_t ordinal);
 
-/* After tracker_end_run. `crashed`: there was no end marker, and the connection did not just break. `why` in words. */
-void alerting_end_run(struct alerting *a, bool crashed, const char *why);
+/*
+ * Rules of the run may be judged until then, by the monotonic clock; UINT64_MAX, as at first: all that there are. In a
+ * hurry nothing waits: what is left of a silence then is judged at its end only.
+ */
+void alerting_turn(struct alerting *a, uint64_t until_mono_ns, bool hurry);
+
+/*
+ * After tracker_end_run, when nothing waits. `crashed`: there was no end marker, and the connection did not just break.
+ * `why` in words. False: the turn is over before all was judged; again in the next one.
+ */
+bool alerting_end_run(struct alerting *a, bool crashed, const char *why);
 
 /* The run that ended, or was lost before anybody said so, goes on. */
 void alerting_resume_run(struct alerting *a);

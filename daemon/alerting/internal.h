@@ -15,8 +15,11 @@ struct alerting {
         struct alert_hooks hooks;
         struct alerts *alerts;
         bool live, in_run;
-        bool published_any; /* the last list that was published had alerts: an empty one is still to be published */
-        bool changed;       /* an alert has changed since they were published */
+        uint64_t turn_ends_ns; /* monotonic; UINT64_MAX: never */
+        bool hurry;            /* then the rest is left out, instead of waiting */
+        bool judging;          /* the newest moment of the run has not been judged by all rules */
+        bool published_any;    /* the last list that was published had alerts: an empty one is still to be published */
+        bool changed;          /* an alert has changed since they were published */
         uint32_t run;
 
         /* The target's clock: Unix time where it is known, else time of all runs together. */

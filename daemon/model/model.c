@@ -127,7 +127,13 @@ static void refresh(struct model *m)
                 m->changes |= MODEL_GC;
 }
 
-static void take(struct model *m, const struct hw_event *events, size_t n)
+static bool stops(const struct model *m)
+{
+        return m->sink.stop && *m->sink.stop;
+}
+
+/* Returns how many it took. */
+static size_t take(struct model *m, const struct hw_event *events, size_t n)
 {
         struct hw_event corrected;
 
@@ -135,26 +141,35 @@ static void take(struct model *m, const struct hw_event *events, size_t n)
                 const struct hw_event *e = &events[i];
                 if (e->id == HW_BLOCK_MARKER) { /* its time may be from before the run */
                         clock_block(m, e);
+                        if (stops(m))
+                                return i + 1;
                         continue;
                 }
                 if (!clock_sure(&m->clock, e->time_ns))
                         e = look(m, e, &corrected);
-                if (!sched_hot(m, e))
-                        one_event(m, e);
+                if (sched_hot(m, e))
+                        continue; /* nobody hears of these */
+                one_event(m, e);
+                if (stops(m))
+                        return i + 1;
         }
+        return n;
 }
 
-void model_events(struct model *m, const struct hw_event *events, size_t n)
+size_t model_events(struct model *m, const struct hw_event *events, size_t n)
 {
-        while (n > 0 && census_grows(m)) {
-                size_t part = n < CENSUS_AHEAD ? n : CENSUS_AHEAD;
+        size_t taken = 0;
 
-                census_prefetch(m, events, part);
-                take(m, events, part);
-                events += part;
-                n -= part;
+        while (taken < n && census_grows(m)) {
+                size_t part = n - taken < CENSUS_AHEAD ? n - taken : CENSUS_AHEAD, took;
+
+                census_prefetch(m, events + taken, part);
+                took = take(m, events + taken, part);
+                taken += took;
+                if (took < part)
+                        return taken;
         }
-        take(m, events, n);
+        return taken + take(m, events + taken, n - taken);
 }
 
 void model_sample(struct model *m, enum series_id id, uint64_t time_ns, uint64_t value)

@@ -47,6 +47,7 @@ struct model_sink {
         void (*collection)(void *ctx, const struct collection *collection);
         void (*sample)(void *ctx, enum series_id series, uint64_t time_ns, uint64_t value);
         void (*watermark)(void *ctx, uint64_t time_ns); /* see below; at most once a block */
+        const bool *stop; /* while it is true, model_events returns behind the event at hand; NULL: never */
 };
 
 /* What changed since model_take_changes. */
@@ -69,8 +70,8 @@ void model_set_sink(struct model *m, const struct model_sink *sink);
 /* A header was read: forgets everything of the run before. */
 void model_begin_run(struct model *m, uint32_t ordinal);
 
-/* Events of the run in stream order. */
-void model_events(struct model *m, const struct hw_event *events, size_t n);
+/* Events of the run in stream order. Returns how many it took: all, unless a sink made it stop. */
+size_t model_events(struct model *m, const struct hw_event *events, size_t n);
 
 /* More events of a run that was ended by mistake follow: what was closed stays closed. */
 void model_resume_run(struct model *m);

@@ -11,6 +11,10 @@
  * before: a gap costs what changes in it, not its moments times rules times
  * bands. An alert whose answer stays goes on with that answer.
  *
+ * A moment of hundreds of rules and thousands of bands may take longer than the
+ * daemon can be away. When time is up, the rule and the band are kept where the same
+ * moment goes on; what others did to the list meanwhile does not matter.
+ *
  * Texts are written when a state changes and when somebody asks for news
  * (alerts_refresh), never at each judging.
  */
@@ -39,6 +43,15 @@ struct rule_use {
         uint64_t first_due_ns; /* least of them */
 };
 
+#define BANDS_AT_ONCE 256u /* between two looks whether time is up */
+
+/* Where a moment goes on. */
+struct place {
+        bool open;
+        size_t rule;
+        uint32_t band; /* of it, when it is over bands; 1: from the beginning */
+};
+
 struct alerts {
         char *target;
         const struct ruleset *rules;
@@ -49,6 +62,7 @@ struct alerts {
         uint64_t left_out[2]; /* instances at the newest judging: of rules of runs, of the target */
         uint32_t run;
         uint32_t evaluations; /* over bands, in this gap */
+        struct place stopped; /* the newest moment of the run, unless all of it was judged */
 };
 
 /* -------------------------------------------------------------------- judging */
@@ -224,8 +238,35 @@ static void judge_band(struct alerts *a, size_t index, const struct rule_moment 
                 use->first_due_ns = *due_ns;
 }
 
-static void judge_bands(struct alerts *a, size_t index, const struct rule_moment *at, struct rule_gap gap,
-                        size_t *at_list)
+static bool time_is_up(const struct alerts *a)
+{
+        return a->sink.time_is_up && a->sink.time_is_up(a->sink.ctx);
+}
+
+/* From a band on. False: not to the end, and it is kept where that was. */
+static bool judge_bands_from(struct alerts *a, size_t index, const struct rule_moment *at, uint32_t first,
+                             uint32_t bands, size_t *at_list)
+{
+        const struct rule *rule = a->rules->rules[index];
+        uint32_t look = first + BANDS_AT_ONCE;
+
+        while (alert_list_is_of(&a->list, *at_list, rule) && a->list.items[*at_list]->band < first)
+                (*at_list)++;
+        for (uint32_t band = first; band <= bands; band++) {
+                if (band == look && !rule->of_target && time_is_up(a)) {
+                        a->stopped = (struct place){ true, index, band };
+                        return false;
+                }
+                if (band == look)
+                        look += BANDS_AT_ONCE;
+                judge_band(a, index, at, band, at_list);
+        }
+        return true;
+}
+
+/* A rule over bands at a moment, `first` being 1; or the rest of them. */
+static bool judge_bands(struct alerts *a, size_t index, const struct rule_moment *at, struct rule_gap gap,
+                        uint32_t first, size_t *at_list)
 {
         const struct rule *rule = a->rules->rules[index];
         struct rule_use *use = &a->uses[index];
@@ -233,20 +274,23 @@ static void judge_bands(struct alerts *a, size_t index, const struct rule_moment
 
         while (alert_list_is_of(&a->list, *at_list, rule) && a->list.items[*at_list]->run != a->run)
                 (*at_list)++; /* of runs before: ended */
-        if (!gap.follows)
-                forget_due(use);
-        if (gap.goes_on && bands > 0)
-                expect(use, bands);
-        if (use->due_ns && at->time_ns < use->first_due_ns) {
-                *at_list = all_go_on(a, rule, at, *at_list);
-                if (!alert_list_is_of(&a->list, *at_list, rule))
-                        return;
+        if (first == 1) {
+                if (!gap.follows)
+                        forget_due(use);
+                if (gap.goes_on && bands > 0)
+                        expect(use, bands);
+                if (use->due_ns && at->time_ns < use->first_due_ns) {
+                        *at_list = all_go_on(a, rule, at, *at_list);
+                        if (!alert_list_is_of(&a->list, *at_list, rule))
+                                return true;
+                }
+                use->first_due_ns = UINT64_MAX;
         }
-        use->first_due_ns = UINT64_MAX;
-        for (uint32_t band = 1; band <= bands; band++)
-                judge_band(a, index, at, band, at_list);
+        if (!judge_bands_from(a, index, at, first, bands, at_list))
+                return false;
         if (!gap.goes_on)
                 forget_due(use);
+        return true;
 }
 
 static void forget_old(struct alerts *a, const struct rule_moment *at)
@@ -261,43 +305,72 @@ static void forget_old(struct alerts *a, const struct rule_moment *at)
         }
 }
 
-static void judge(struct alerts *a, const struct rule_moment *at, struct rule_gap gap, bool of_target)
+/* One rule, from a band on if it is over bands; *at_list is behind its alerts afterwards. */
+static bool judge_rule(struct alerts *a, size_t index, const struct rule_moment *at, struct rule_gap gap,
+                       uint32_t first_band, size_t *at_list)
+{
+        const struct rule *rule = a->rules->rules[index];
+
+        if (rule->of_bands && !judge_bands(a, index, at, gap, first_band, at_list))
+                return false;
+        if (!rule->of_bands)
+                judge_one(a, rule, at, 0, at_list, alert_list_is_of(&a->list, *at_list, rule), NULL);
+        return true;
+}
+
+static void pass_by(const struct alerts *a, const struct rule *rule, size_t *at_list)
+{
+        while (alert_list_is_of(&a->list, *at_list, rule))
+                (*at_list)++;
+}
+
+bool alerts_judge_run(struct alerts *a, const struct rule_moment *at, struct rule_gap gap)
+{
+        const struct place from = a->stopped;
+        size_t at_list = 0, n = a->rules->n;
+        bool any = false;
+
+        if (at->time_ns == UNKNOWN_U64)
+                return true;
+        a->stopped.open = false;
+        a->run = at->run;
+        if (!from.open)
+                a->left_out[false] = 0;
+        if (!from.open && !gap.follows)
+                a->evaluations = 0;
+        for (size_t i = 0; i < n; i++) {
+                if (a->uses[i].wanted && !a->rules->rules[i]->of_target && (!from.open || i >= from.rule)) {
+                        if (any && time_is_up(a)) {
+                                a->stopped = (struct place){ true, i, 1 };
+                                return false;
+                        }
+                        any = true;
+                        if (!judge_rule(a, i, at, gap, from.open && i == from.rule ? from.band : 1, &at_list))
+                                return false;
+                }
+                pass_by(a, a->rules->rules[i], &at_list);
+        }
+        forget_old(a, at);
+        return true;
+}
+
+void alerts_judge_target(struct alerts *a, const struct rule_moment *at)
 {
         size_t at_list = 0;
 
         a->run = at->run;
-        a->left_out[of_target] = 0;
-        if (!gap.follows && !of_target)
-                a->evaluations = 0;
+        a->left_out[true] = 0;
         for (size_t i = 0; i < a->rules->n; i++) {
-                const struct rule *rule = a->rules->rules[i];
-
-                if (a->uses[i].wanted && rule->of_target == of_target) {
-                        if (rule->of_bands)
-                                judge_bands(a, i, at, gap, &at_list);
-                        else
-                                judge_one(a, rule, at, 0, &at_list, alert_list_is_of(&a->list, at_list, rule), NULL);
-                }
-                while (alert_list_is_of(&a->list, at_list, rule))
-                        at_list++;
+                if (a->uses[i].wanted && a->rules->rules[i]->of_target)
+                        (void)judge_rule(a, i, at, (struct rule_gap){ .follows = false }, 1, &at_list);
+                pass_by(a, a->rules->rules[i], &at_list);
         }
         forget_old(a, at);
-}
-
-void alerts_judge_run(struct alerts *a, const struct rule_moment *at, struct rule_gap gap)
-{
-        if (at->time_ns != UNKNOWN_U64)
-                judge(a, at, gap, false);
 }
 
 bool alerts_gap_is_dear(const struct alerts *a)
 {
         return a->evaluations >= GAP_EVALUATIONS;
-}
-
-void alerts_judge_target(struct alerts *a, const struct rule_moment *at)
-{
-        judge(a, at, (struct rule_gap){ .follows = false }, true);
 }
 
 /* ------------------------------------------------------------------------ ends */
@@ -351,6 +424,7 @@ const struct alert *alerts_whole(const struct alerts *a, const struct alert *par
 void alerts_begin_run(struct alerts *a)
 {
         forget_bands(a);
+        a->stopped.open = false;
         for (size_t i = a->list.n; i-- > 0;) {
                 struct alert *alert = a->list.items[i];
 
@@ -382,6 +456,7 @@ static const struct rule *same_rule(const struct ruleset *rules, const struct ru
 static void use_rules(struct alerts *a, const struct ruleset *rules)
 {
         forget_bands(a);
+        a->stopped.rule = rules->n; /* the moment at hand is over: judged twice, it might undo what it did */
         a->rules = rules;
         for (size_t i = 0; i < rules->n; i++)
                 a->uses[i].wanted = rule_wants(rules->rules[i], a->target);

@@ -59,6 +59,7 @@ struct alerts_sink {
         void *ctx;
         void (*changed)(void *ctx, const struct alert *alert,
                         const struct rule_moment *at); /* a change of state; borrowed */
+        bool (*time_is_up)(void *ctx);                 /* asked while rules of runs are judged; NULL: it never is */
 };
 
 /*
@@ -86,8 +87,11 @@ struct rule_gap {
         bool goes_on; /* nothing comes before the next one */
 };
 
-/* Judges the rules of runs (at->time_ns known) or those of the target. Moments must not go back. */
-void alerts_judge_run(struct alerts *a, const struct rule_moment *at, struct rule_gap gap);
+/*
+ * Judges the rules of runs (at->time_ns known) or those of the target. Moments must not go back. False: time is up
+ * before all were; the same moment again goes on where it was, and each call judges something.
+ */
+bool alerts_judge_run(struct alerts *a, const struct rule_moment *at, struct rule_gap gap);
 void alerts_judge_target(struct alerts *a, const struct rule_moment *at);
 
 /* Whether a gap has cost so many evaluations (GAP_EVALUATIONS) that its other moments should be few. */

@@ -38,6 +38,8 @@ struct source {
         struct source_stats stats;
         enum source_state state;
         bool flowing;        /* bytes came since the last cut */
+        uint8_t *held;       /* the piece that its sink has not taken all of: nothing is read; NULL: none */
+        struct event *again; /* goes on with it in the next round; NULL until needed */
         char why[WHY_BYTES]; /* the last sentence reported; "" = none yet */
 };
 
@@ -63,10 +65,16 @@ void source_cut(struct source *s, const char *format, ...) __attribute__((format
 
 /* ----------------------------------------------------------------- reading */
 
+/* Whether the sink still has to take a piece: nothing may be read or cut before. */
+static inline bool source_is_busy(const struct source *s)
+{
+        return s->held != NULL;
+}
+
 /*
  * One read(2) of at most `max` bytes into the daemon's one buffer, handed to
  * the sink. Returns their number, 0 at the end, or -Exxx (-EAGAIN: nothing
- * now). *ret_data is valid until the next call.
+ * now). *ret_data is valid until the next call. Not to be called while it is busy.
  */
 ssize_t source_read_some(struct source *s, int fd, size_t max, const uint8_t **ret_data);
 
@@ -77,7 +85,7 @@ struct turn {
 };
 
 struct turn turn_begin(void);
-bool turn_goes_on(struct turn *turn, size_t n); /* after n bytes more */
+bool turn_goes_on(struct turn *turn, const struct source *s, size_t n); /* after n bytes more */
 
 enum turn_end {
         TURN_DRAINED, /* nothing left now */
@@ -85,6 +93,9 @@ enum turn_end {
         TURN_EOF,
         TURN_ERROR
 };
+
+/* Forgets what the sink has not taken: the source is closed. */
+void source_drop_held(struct source *s);
 
 /* Reads until one of these is met; *ret_error is the errno of TURN_ERROR, else untouched. */
 enum turn_end source_read_turn(struct source *s, int fd, int *ret_error);

@@ -2,7 +2,9 @@
 /*
  * DESIGN: all sources of the daemon share one read buffer. The loop has one
  * thread, the sink only borrows the bytes for its call, and a decoder keeps
- * what it still needs itself; so a thousand targets cost one buffer.
+ * what it still needs itself; so a thousand targets cost one buffer. A piece
+ * that the sink could not take in its turn is the source's own until it has, and
+ * the daemon gets another buffer: nothing is copied.
  *
  * A turn is bounded by bytes and by time: what bytes cost depends on what is in
  * them. Descriptors that epoll watches level-triggered
@@ -10,6 +12,8 @@
  * all others. Files, which epoll refuses, re-arm a zero-delay timer (tail.c).
  */
 #include <errno.h>
+#include <event2/event.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "daemon/loop/watchdog.h"
@@ -17,17 +21,65 @@
 #include "proto/base/clock.h"
 #include "daemon/source/medium.h"
 
-static uint8_t buffer[READ_PIECE_BYTES];
+static const struct timeval at_once = { 0, 0 };
+static uint8_t first[READ_PIECE_BYTES], *buffer = first;
 
 struct turn turn_begin(void)
 {
         return (struct turn){ .left = READ_TURN_BYTES, .end_ns = clock_mono_ns() + READ_TURN_NS };
 }
 
-bool turn_goes_on(struct turn *turn, size_t n)
+bool turn_goes_on(struct turn *turn, const struct source *s, size_t n)
 {
         turn->left -= n;
-        return turn->left > 0 && clock_mono_ns() < turn->end_ns;
+        return turn->left > 0 && !source_is_busy(s) && clock_mono_ns() < turn->end_ns;
+}
+
+/* ------------------------------------------------- what the sink has not taken */
+
+void source_drop_held(struct source *s)
+{
+        if (s->held == first) { /* at rest it is the daemon's */
+                free(buffer);
+                buffer = first;
+        } else {
+                free(s->held);
+        }
+        s->held = NULL;
+        if (s->again)
+                event_free(s->again);
+        s->again = NULL;
+}
+
+static void on_again(evutil_socket_t fd, short what, void *ctx)
+{
+        struct source *s = ctx;
+
+        (void)fd;
+        (void)what;
+        watchdog_begin(WATCHDOG_SOURCE);
+        if (s->sink.more(s->sink.ctx))
+                source_drop_held(s);
+        else
+                (void)event_add(s->again, &at_once); /* its slot among the timers was made when it was armed first */
+        watchdog_end();
+}
+
+/* The buffer is the source's now. Without memory for another all is taken at once, however long it takes. */
+static void hold(struct source *s)
+{
+        uint8_t *other = malloc(READ_PIECE_BYTES);
+
+        s->again = evtimer_new(s->base, on_again, s);
+        if (!other || !s->again || event_add(s->again, &at_once) != 0) {
+                while (!s->sink.more(s->sink.ctx))
+                        ;
+                free(other);
+                source_drop_held(s); /* the timer */
+                return;
+        }
+        s->held = buffer;
+        buffer = other;
 }
 
 ssize_t source_read_some(struct source *s, int fd, size_t max, const uint8_t **ret_data)
@@ -35,16 +87,17 @@ ssize_t source_read_some(struct source *s, int fd, size_t max, const uint8_t **r
         ssize_t n;
 
         do
-                n = read(fd, buffer, max < sizeof(buffer) ? max : sizeof(buffer));
+                n = read(fd, buffer, max < READ_PIECE_BYTES ? max : READ_PIECE_BYTES);
         while (n < 0 && errno == EINTR);
         if (n < 0)
                 return -errno;
         if (n > 0) {
                 s->stats.bytes += (uint64_t)n;
                 s->flowing = true;
-                s->sink.bytes(s->sink.ctx, buffer, (size_t)n);
+                *ret_data = buffer;
+                if (!s->sink.bytes(s->sink.ctx, buffer, (size_t)n))
+                        hold(s);
         }
-        *ret_data = buffer;
         return n;
 }
 
@@ -54,6 +107,8 @@ static enum turn_end read_turn(struct source *s, int fd, int *ret_error)
         const uint8_t *data;
         ssize_t n;
 
+        if (source_is_busy(s))
+                return TURN_BUDGET;
         do {
                 n = source_read_some(s, fd, turn.left, &data);
                 if (n == 0)
@@ -64,7 +119,7 @@ static enum turn_end read_turn(struct source *s, int fd, int *ret_error)
                         *ret_error = (int)-n;
                         return TURN_ERROR;
                 }
-        } while (turn_goes_on(&turn, (size_t)n));
+        } while (turn_goes_on(&turn, s, (size_t)n));
         return TURN_BUDGET;
 }
 

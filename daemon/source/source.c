@@ -54,6 +54,7 @@ void source_close(struct source **source)
         if (!s)
                 return;
         s->medium->stop(s);
+        source_drop_held(s);
         free(s);
 }
 

@@ -31,8 +31,12 @@ enum source_state {
 
 struct source_sink {
         void *ctx;
-        /* Bytes as they came; borrowed for the call. */
-        void (*bytes)(void *ctx, const uint8_t *data, size_t size);
+        /*
+         * Bytes as they came; borrowed for the call. False: they are not all taken, and stay where they are while
+         * `more` is called once a round of the loop, until that is true; meanwhile nothing is read or reported.
+         */
+        bool (*bytes)(void *ctx, const uint8_t *data, size_t size);
+        bool (*more)(void *ctx);
         /* What came so far is over: the next bytes begin a new stream (reconnected, file replaced or truncated). */
         void (*cut)(void *ctx, const char *why);
         /* The state changed, or `why` (one plain sentence, borrowed) did. */

@@ -183,7 +183,7 @@ static enum turn_end drain(struct tail *t, int *ret_error)
                 remember(t, data, (size_t)n);
                 t->offset += (uint64_t)n;
                 t->idle_ticks = 0;
-        } while (turn_goes_on(&turn, (size_t)n));
+        } while (turn_goes_on(&turn, &t->source, (size_t)n));
         return TURN_BUDGET;
 }
 
@@ -282,6 +282,10 @@ static void look_and_read(struct tail *t)
 {
         int error = 0;
 
+        if (source_is_busy(&t->source)) {
+                arm_turn(t);
+                return;
+        }
         if (t->fd >= 0)
                 check_rewritten(t);
         if (t->fd < 0 && !attach(t))

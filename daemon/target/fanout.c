@@ -45,6 +45,8 @@ void fanout_add(struct fanout *f, const struct model_sink *sink)
 {
         assert(f->n < FANOUT_MAX);
         f->sinks[f->n++] = *sink;
+        if (sink->stop)
+                f->stop = sink->stop;
 }
 
 struct model_sink fanout_sink(struct fanout *f)
@@ -57,5 +59,6 @@ struct model_sink fanout_sink(struct fanout *f)
                 .collection = on_collection,
                 .sample = on_sample,
                 .watermark = on_watermark,
+                .stop = f->stop,
         };
 }

@@ -118,6 +118,7 @@ void pipeline_destroy(struct pipeline **pp)
         event_stream_destroy(&p->event_stream);
         alerting_destroy(&p->alerting);
         same_run_destroy(&p->same_run);
+        free(p->left.events);
         publisher_destroy(&p->publisher);
         tracker_destroy(&p->tracker);
         model_destroy(&p->model);
@@ -188,7 +189,7 @@ static int first_error(const struct pipeline *p)
 
 int pipeline_bytes(struct pipeline *p, const uint8_t *data, size_t size)
 {
-        pipeline_decode(p, data, size);
+        (void)pipeline_decode(p, data, size); /* all, unless live */
         return first_error(p);
 }
 

@@ -107,7 +107,8 @@ static void change_end(struct pipeline *p, Hw__Target__State state, const char *
 void pipeline_give_up_lost(struct pipeline *p)
 {
         if (p->alerts_wait)
-                alerting_end_run(p->alerting, false, p->detail);
+                while (!alerting_end_run(p->alerting, false, p->detail))
+                        ; /* one moment: each time some of it */
         p->alerts_wait = false;
 }
 
@@ -157,7 +158,7 @@ bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns)
 void pipeline_keep(struct pipeline *p)
 {
         p->kept = true;
-        source_close(&p->source);
+        source_close(&p->source); /* not busy: its run is over */
         pipeline_publish_state(p);
 }
 

@@ -73,6 +73,17 @@ struct pipeline {
         bool alerts_wait;      /* the run was lost, and its alerts are as they were then */
         uint64_t gaps, gap_ns; /* in the run at hand: times that it was lost and found, event time not seen */
 
+        /* Live: of the piece at hand, what a turn had no time for. */
+        struct {
+                bool open;
+                struct hw_event *events;        /* of the batch; owned */
+                size_t from, n;                 /* the first that is not taken, and behind the last */
+                enum hw_eventlog_status status; /* what comes behind them */
+                const uint8_t *data;            /* then this, after what same_run held back; NULL: nothing */
+                size_t size;
+        } left;
+        bool ending; /* the run at hand is: its last rules are not judged yet */
+
         struct pace pace;      /* live */
         uint64_t next_tick_ns; /* finished logs */
         bool finished;         /* finished logs: all bytes were given */
@@ -108,7 +119,17 @@ void pipeline_flush(struct pipeline *p);
 
 /* ----------------------------------------------------- pipeline_stream.c */
 
-void pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size);
+/*
+ * Takes bytes; live only for a while. False: some are left, `data` has to stay, and pipeline_go_on is called until that
+ * is true. Nothing else that changes the run may be done meanwhile.
+ */
+bool pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size);
+bool pipeline_go_on(struct pipeline *p);
+
+static inline bool pipeline_is_busy(const struct pipeline *p)
+{
+        return p->left.open;
+}
 
 /* The stream is over: closes decoder and run, ready for another stream. */
 void pipeline_finish_stream(struct pipeline *p, const char *why);

@@ -34,7 +34,17 @@ static void schedule_flush(struct pipeline *p)
                 pipeline_flush(p);
 }
 
-static void on_bytes(void *ctx, const uint8_t *data, size_t size)
+/* Behind each turn. */
+static void took(struct pipeline *p)
+{
+        if (p->recording)
+                recording_tick(p->recording, p->last_bytes_wall_ns);
+        if (p->alerting)
+                alerting_bytes(p->alerting, p->last_bytes_wall_ns);
+        schedule_flush(p);
+}
+
+static bool on_bytes(void *ctx, const uint8_t *data, size_t size)
 {
         struct pipeline *p = ctx;
 
@@ -42,12 +52,19 @@ static void on_bytes(void *ctx, const uint8_t *data, size_t size)
         p->last_bytes_wall_ns = clock_wall_ns();
         p->last_bytes_mono_ns = clock_mono_ns();
         publisher_set_clock(p->publisher, p->last_bytes_wall_ns);
-        pipeline_decode(p, data, size);
-        if (p->recording)
-                recording_tick(p->recording, p->last_bytes_wall_ns);
-        if (p->alerting)
-                alerting_bytes(p->alerting, p->last_bytes_wall_ns);
-        schedule_flush(p);
+        const bool all = pipeline_decode(p, data, size);
+        took(p);
+        return all;
+}
+
+static bool on_more(void *ctx)
+{
+        struct pipeline *p = ctx;
+
+        watchdog_of(p->name);
+        const bool all = pipeline_go_on(p);
+        took(p);
+        return all;
 }
 
 static void on_cut(void *ctx, const char *why)
@@ -86,7 +103,9 @@ static void on_source_state(void *ctx, enum source_state state, const char *why)
 
 int pipeline_start_source(struct pipeline *p, struct event_base *base, struct error *error)
 {
-        struct source_sink sink = { .ctx = p, .bytes = on_bytes, .cut = on_cut, .state = on_source_state };
+        struct source_sink sink = {
+                .ctx = p, .bytes = on_bytes, .more = on_more, .cut = on_cut, .state = on_source_state
+        };
 
         p->flush_timer = evtimer_new(base, on_flush_timer, p);
         if (!p->flush_timer) {
@@ -102,7 +121,7 @@ static void process_gone(struct pipeline *p, uint32_t pid)
 {
         char why[96];
 
-        if (clock_mono_ns() - p->last_bytes_mono_ns < GONE_AFTER_NS)
+        if (pipeline_is_busy(p) || clock_mono_ns() - p->last_bytes_mono_ns < GONE_AFTER_NS)
                 return;
         snprintf(why, sizeof(why), "process %" PRIu32 " is gone and its log stopped", pid);
         pipeline_finish_stream(p, why);

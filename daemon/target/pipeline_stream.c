@@ -9,40 +9,56 @@
  * Finished logs are published whenever event time has passed the next tick of
  * ONCE_TICK_NS, decided event by event, so that the size of the pieces changes
  * nothing.
+ *
+ * A few bytes may say that days have passed, and rules are judged all along. Live they
+ * are judged for TURN_NS at a time: then the model stops, and events that are left wait
+ * for the next round of the loop, and the source with them. What comes of them is the same.
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "proto/base/ckd.h"
+#include "proto/base/clock.h"
 #include "daemon/log.h"
 #include "proto/base/probes.h"
 #include "daemon/target/pipeline_internal.h"
 #include "heapwatch/text.h"
 
 #define EVENTS_PER_READ 256
+#define TURN_NS         10000000u  /* live: rules that take longer are judged in several turns */
 #define ONCE_TICK_NS    100000000u /* 100 ms of event time */
 
-static void end_run(struct pipeline *p, Hw__Target__State state, const char *detail)
+/* False: the turn is over before all that the end brings was judged. */
+static bool end_run(struct pipeline *p, Hw__Target__State state, const char *detail)
 {
         if (!p->in_run)
-                return;
-        log_debug("target=%s run=%" PRIu32 " ends at event_time=%" PRIu64 ": %s", p->name, p->runs,
-                  model_time_ns(p->model), detail);
-        model_end_run(p->model);
-        tracker_end_run(p->tracker);
+                return true;
+        if (!p->ending) {
+                log_debug("target=%s run=%" PRIu32 " ends at event_time=%" PRIu64 ": %s", p->name, p->runs,
+                          model_time_ns(p->model), detail);
+                model_end_run(p->model);
+                tracker_end_run(p->tracker);
+                p->ending = true;
+        }
+        if (!tracker_go_on(p->tracker))
+                return false;
         pipeline_flush(p);
         if (state == HW__TARGET__STATE__STATE_LOST) {
                 p->alerts_wait = p->alerting != NULL;
                 p->same_run = same_run_new(p->model);
-        } else if (p->alerting)
-                alerting_end_run(p->alerting, state == HW__TARGET__STATE__STATE_CRASHED, detail);
-        p->in_run = false;
+        } else if (p->alerting && !alerting_end_run(p->alerting, state == HW__TARGET__STATE__STATE_CRASHED, detail))
+                return false;
+        p->in_run = p->ending = false;
         pipeline_set_state(p, state, detail);
+        return true;
 }
 
-static void begin_run(struct pipeline *p)
+static bool begin_run(struct pipeline *p)
 {
-        end_run(p, HW__TARGET__STATE__STATE_CRASHED, "a new header came before the end marker of the run before");
+        if (!end_run(p, HW__TARGET__STATE__STATE_CRASHED, "a new header came before the end marker of the run before"))
+                return false;
         pipeline_give_up_lost(p);
         if (p->runs > 0 && p->next_run)
                 p->next_run(p->next_run_ctx, p);
@@ -62,6 +78,7 @@ static void begin_run(struct pipeline *p)
         pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, "");
         if (p->alerting)
                 alerting_begin_run(p->alerting, p->runs);
+        return true;
 }
 
 /* Another stream of the run that was lost: what is known of it stays, and what was missed is counted. */
@@ -87,15 +104,17 @@ static void go_on(struct pipeline *p)
 }
 
 /* With the status that its parent has reported, or will. */
-static void end_marked(struct pipeline *p)
+static bool end_marked(struct pipeline *p)
 {
         struct run_exit ended = p->ended;
 
-        end_run(p, HW__TARGET__STATE__STATE_ENDED, "the log ended with its end marker");
+        if (!end_run(p, HW__TARGET__STATE__STATE_ENDED, "the log ended with its end marker"))
+                return false;
         if (p->recording)
                 recording_end(p->recording, true, p->last_bytes_wall_ns);
         if (ended.known)
                 pipeline_exited(p, &ended);
+        return true;
 }
 
 static void note_damage(struct pipeline *p, const struct hw_eventlog_damage *damage)
@@ -153,35 +172,42 @@ static void resume_run(struct pipeline *p)
         pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, "");
 }
 
-static void take_events(struct pipeline *p, const struct hw_event *events, size_t n)
+/* Returns how many are taken: live, the model stops where rules have no time to be judged. */
+static size_t give_events(struct pipeline *p, const struct hw_event *events, size_t n)
+{
+        if (p->live && !p->tell_events)
+                return model_events(p->model, events, n);
+        if (p->tell_events)
+                take_told(p, events, n);
+        else
+                take_ticked(p, events, n);
+        return n;
+}
+
+/* Returns how many are taken. */
+static size_t take_events(struct pipeline *p, const struct hw_event *events, size_t n)
 {
         if (n == 0 || p->runs == 0)
-                return;
+                return n;
         if (!p->in_run)
                 resume_run(p);
         if (p->recording)
                 recording_events(p->recording, p->decoder, events, n, p->last_bytes_wall_ns);
-        if (p->tell_events)
-                take_told(p, events, n);
-        else if (p->live)
-                model_events(p->model, events, n);
-        else
-                take_ticked(p, events, n);
+        return give_events(p, events, n);
 }
 
-static void take_status(struct pipeline *p, enum hw_eventlog_status status)
+/* False: the turn is over before all that it brings was done; again in the next one. */
+static bool take_status(struct pipeline *p, enum hw_eventlog_status status)
 {
         switch (status) {
         case HW_EVENTLOG_RUN:
                 pipeline_measure_damage(p);
-                if (p->goes_on)
-                        go_on(p);
-                else
-                        begin_run(p);
+                if (!p->goes_on)
+                        return begin_run(p);
+                go_on(p);
                 break;
         case HW_EVENTLOG_END:
-                end_marked(p);
-                break;
+                return end_marked(p);
         case HW_EVENTLOG_BAD:
         case HW_EVENTLOG_LIMIT:
                 note_damage(p, hw_eventlog_damage(p->decoder));
@@ -190,38 +216,86 @@ static void take_status(struct pipeline *p, enum hw_eventlog_status status)
         case HW_EVENTLOG_NEED_MORE:
                 break;
         }
+        return true;
 }
 
-/* Takes all that the decoder can deliver by now. */
-static void drain(struct pipeline *p)
+/* -------------------------------------------------------------------- turns */
+
+static void begin_turn(struct pipeline *p, bool hurry)
+{
+        if (p->alerting && p->live)
+                alerting_turn(p->alerting, clock_mono_ns() + TURN_NS, hurry);
+}
+
+/* Takes what the turn before has left of its batch; false: not all of it. */
+static bool take_left(struct pipeline *p)
+{
+        if (!p->left.open)
+                return true;
+        do {
+                if (!tracker_go_on(p->tracker))
+                        return false;
+                if (p->left.from < p->left.n)
+                        p->left.from += give_events(p, p->left.events + p->left.from, p->left.n - p->left.from);
+        } while (p->left.from < p->left.n || tracker_waits(p->tracker));
+        if (!take_status(p, p->left.status))
+                return false;
+        p->left.open = false;
+        free(p->left.events);
+        p->left.events = NULL;
+        return true;
+}
+
+/* What a turn has no time for waits for the next one. Without memory for the events, they are taken now. */
+static bool leave(struct pipeline *p, const struct hw_event *events, size_t n, enum hw_eventlog_status status)
+{
+        struct hw_event *copy = n > 0 ? malloc(n * sizeof(*events)) : NULL;
+
+        if (n > 0 && !copy) {
+                begin_turn(p, true);
+                (void)tracker_go_on(p->tracker);
+                (void)give_events(p, events, n);
+                return !take_status(p, status);
+        }
+        if (n > 0)
+                memcpy(copy, events, n * sizeof(*events));
+        p->left.open = true;
+        p->left.events = copy;
+        p->left.from = 0;
+        p->left.n = n;
+        p->left.status = status;
+        return true;
+}
+
+/* Takes all that the decoder can deliver by now, or until the turn is over. True: all. */
+static bool drain(struct pipeline *p)
 {
         struct hw_event events[EVENTS_PER_READ];
         enum hw_eventlog_status status;
         size_t n;
 
+        if (!take_left(p))
+                return false;
         do {
                 status = hw_eventlog_read(p->decoder, events, EVENTS_PER_READ, &n);
                 PROBE_EVENTS_DECODED(p->name, n);
-                take_events(p, events, n);
-                take_status(p, status);
+                const size_t taken = take_events(p, events, n);
+                const bool all = taken == n && !tracker_waits(p->tracker) && take_status(p, status);
+                if (!all && leave(p, events + taken, n - taken, status))
+                        return false;
         } while (status != HW_EVENTLOG_NEED_MORE);
-}
-
-static void decode(struct pipeline *p, const uint8_t *data, size_t size)
-{
-        hw_eventlog_input(p->decoder, data, size);
-        drain(p);
+        return true;
 }
 
 /* It is known whether the run goes on: what was held back is taken. */
-static void decode_held(struct pipeline *p, bool goes_on)
+static void input_held(struct pipeline *p, bool goes_on)
 {
         size_t size;
         const uint8_t *held = same_run_held(p->same_run, &size);
 
         p->goes_on = goes_on;
         if (size > 0)
-                decode(p, held, size);
+                hw_eventlog_input(p->decoder, held, size);
 }
 
 static void forget_same_run(struct pipeline *p)
@@ -230,19 +304,34 @@ static void forget_same_run(struct pipeline *p)
         same_run_destroy(&p->same_run);
 }
 
-void pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size)
+bool pipeline_go_on(struct pipeline *p)
+{
+        begin_turn(p, false);
+        if (!drain(p))
+                return false;
+        if (!p->left.data)
+                return true;
+        hw_eventlog_input(p->decoder, p->left.data, p->left.size); /* behind what was held back */
+        p->left.data = NULL;
+        const bool all = drain(p);
+        forget_same_run(p);
+        return all;
+}
+
+bool pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size)
 {
         PROBE_BYTES_IN(p->name, size);
         if (!p->same_run) {
-                decode(p, data, size);
-                return;
+                hw_eventlog_input(p->decoder, data, size);
+                return pipeline_go_on(p);
         }
         enum same_run_answer answer = same_run_take(p->same_run, data, size);
         if (answer == SAME_RUN_UNKNOWN)
-                return;
-        decode_held(p, answer == SAME_RUN_YES);
-        decode(p, data, size);
-        forget_same_run(p);
+                return true;
+        input_held(p, answer == SAME_RUN_YES);
+        p->left.data = data;
+        p->left.size = size;
+        return pipeline_go_on(p);
 }
 
 void pipeline_finish_stream(struct pipeline *p, const char *why)
@@ -250,16 +339,18 @@ void pipeline_finish_stream(struct pipeline *p, const char *why)
         char detail[sizeof(p->detail)], cause[sizeof(p->detail)];
         uint64_t left;
 
+        begin_turn(p, true); /* a stream that is over waits for nothing */
         if (p->same_run) {
                 size_t held;
                 (void)same_run_held(p->same_run, &held);
                 if (held == 0)
                         return; /* nobody has said anything since the run was lost */
-                decode_held(p, false);
+                input_held(p, false);
+                (void)drain(p);
                 forget_same_run(p);
         }
         hw_eventlog_input_end(p->decoder);
-        drain(p);
+        (void)drain(p);
         bool clean = hw_eventlog_finish(p->decoder, &left);
         pipeline_measure_damage(p);
         if (hw_eventlog_stats(p->decoder)->resyncs > p->damages.all) /* the stream ends inside it */
@@ -272,7 +363,7 @@ void pipeline_finish_stream(struct pipeline *p, const char *why)
                 snprintf(cause, sizeof(cause), "%s, without an end marker", why);
         if (p->in_run) {
                 Hw__Target__State state = pipeline_state_at_end(p, cause, detail, sizeof(detail));
-                end_run(p, state, detail);
+                (void)end_run(p, state, detail);
         }
         if (p->recording)
                 recording_end(p->recording, false, p->last_bytes_wall_ns);

@@ -79,7 +79,11 @@ static void forget_run(struct tracker *t)
         }
         tracker_bands_clear(t);
         t->watermark_ns = t->blocks_ns = t->newest_ns = t->next_tick_ns = 0;
-        t->started = t->ended = t->scan = t->local = false;
+        t->started = t->ended = t->scan = t->local = t->waits = false;
+        t->gap = (struct gap){ .from_ns = 0 };
+        free(t->held);
+        t->held = NULL;
+        t->held_from = t->n_held = 0;
 }
 
 void tracker_destroy(struct tracker **t)
@@ -157,21 +161,27 @@ static uint64_t next_tick(const struct tracker *t, uint64_t from_ns, uint64_t ti
 /*
  * While the stream is silent, windows slide over what was and times run out, so rules are judged all along: at every
  * tick at first, then at distances that grow with the silence: when something began is known to within 1/64 of it.
+ * False: they wait.
  */
-static void emit_ticks(struct tracker *t, uint64_t to_ns)
+static bool emit_ticks(struct tracker *t)
 {
-        uint64_t from_ns = t->watermark_ns, last_ns = to_ns - to_ns % t->config.tick_ns;
-        struct tracker_tick tick = { .follows = false };
-        bool dear = false;
+        struct gap *g = &t->gap;
 
-        while (t->next_tick_ns <= to_ns && t->next_tick_ns < UINT64_MAX) {
-                tick.watermark_ns = t->next_tick_ns;
-                move_to(t, tick.watermark_ns);
-                t->next_tick_ns = next_tick(t, from_ns, tick.watermark_ns, last_ns, dear);
-                tick.goes_on = t->next_tick_ns <= to_ns;
-                dear = t->tick(t->tick_ctx, &tick);
-                tick.follows = true;
+        while (t->tick && (g->again || (t->next_tick_ns <= g->to_ns && t->next_tick_ns < UINT64_MAX))) {
+                if (!g->again) {
+                        g->tick.watermark_ns = t->next_tick_ns;
+                        move_to(t, g->tick.watermark_ns);
+                        t->next_tick_ns = next_tick(t, g->from_ns, g->tick.watermark_ns, g->last_ns, g->dear);
+                        g->tick.goes_on = t->next_tick_ns <= g->to_ns;
+                }
+                enum tick_answer answer = t->tick(t->tick_ctx, &g->tick);
+                g->again = answer == TICK_WAIT;
+                if (g->again)
+                        return false;
+                g->dear = answer == TICK_DEAR;
+                g->tick.follows = true;
         }
+        return true;
 }
 
 static void advance_watermark(struct tracker *t, uint64_t time_ns)
@@ -184,8 +194,13 @@ static void advance_watermark(struct tracker *t, uint64_t time_ns)
                 t->next_tick_ns = t->config.tick_ns ? tick_after(t, time_ns) : UINT64_MAX;
                 return;
         }
-        if (t->tick && t->next_tick_ns <= time_ns)
-                emit_ticks(t, time_ns);
+        if (t->tick && t->next_tick_ns <= time_ns) {
+                t->gap = (struct gap){ .from_ns = t->watermark_ns, .to_ns = time_ns };
+                t->gap.last_ns = time_ns - time_ns % t->config.tick_ns;
+                t->waits = !emit_ticks(t);
+                if (t->waits)
+                        return;
+        }
         move_to(t, time_ns);
 }
 
@@ -236,22 +251,20 @@ static bool is_of_log(enum series_id series)
         return (series < SERIES_RSS || series > SERIES_CGROUP) && series != SERIES_OFF_HEAP;
 }
 
-static void saw(struct tracker *t, uint64_t time_ns)
+/* Moves W. */
+static void see(struct tracker *t, const struct held *h)
 {
-        if (time_ns > t->newest_ns)
-                t->newest_ns = time_ns;
+        if (h->what == HELD_WATERMARK)
+                t->blocks_ns = h->time_ns;
+        else if (h->time_ns > t->newest_ns)
+                t->newest_ns = h->time_ns;
         look_at_time(t);
 }
 
-static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64_t value)
+static void take_sample(struct tracker *t, enum series_id series, uint64_t time_ns, uint64_t value)
 {
-        struct tracker *t = ctx;
-        struct series_state *s = t->series[series];
+        struct series_state *s = t->series[series] ? t->series[series] : series_born(t, series);
 
-        if (is_of_log(series))
-                saw(t, time_ns);
-        if (!s)
-                s = series_born(t, series);
         if (!s)
                 return; /* the model's own series has the sample; the next one tries again */
         if (s->trend)
@@ -260,25 +273,86 @@ static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64
         s->published.fresh = true;
 }
 
+static void take_in(struct tracker *t, const struct held *h)
+{
+        if (h->what == HELD_SAMPLE)
+                take_sample(t, h->series, h->time_ns, h->value);
+        else if (h->what == HELD_CENSUS)
+                tracker_bands_census(t, &h->census);
+}
+
+/* Room for one more; false: without memory, or of a model that did not stop. */
+static bool has_room(struct tracker *t)
+{
+        if (!t->held)
+                t->held = malloc(HELD_MAX * sizeof(*t->held));
+        return t->held && t->n_held < HELD_MAX;
+}
+
+/* What ticks wait for comes behind them. */
+static void hear(struct tracker *t, struct held h)
+{
+        if (!t->waits) {
+                see(t, &h);
+                h.seen = true;
+        }
+        while (t->waits && !has_room(t))
+                (void)tracker_go_on(t); /* each time it is asked, some of a tick is done */
+        if (!t->waits)
+                take_in(t, &h);
+        else
+                t->held[t->n_held++] = h;
+}
+
+bool tracker_waits(const struct tracker *t)
+{
+        return t->waits;
+}
+
+bool tracker_go_on(struct tracker *t)
+{
+        if (t->waits && !emit_ticks(t))
+                return false;
+        if (t->waits)
+                move_to(t, t->gap.to_ns);
+        t->waits = false;
+        while (t->held_from < t->n_held) {
+                struct held *h = &t->held[t->held_from];
+                if (!h->seen)
+                        see(t, h);
+                h->seen = true;
+                if (t->waits)
+                        return false;
+                take_in(t, h);
+                t->held_from++;
+        }
+        t->held_from = t->n_held = 0;
+        return true;
+}
+
+static void on_sample(void *ctx, enum series_id series, uint64_t time_ns, uint64_t value)
+{
+        if (is_of_log(series))
+                hear(ctx, (struct held){ .what = HELD_SAMPLE, .series = series, .time_ns = time_ns, .value = value });
+        else
+                take_sample(ctx, series, time_ns, value);
+}
+
 static void on_census(void *ctx, const struct census *census)
 {
-        struct tracker *t = ctx;
-
-        saw(t, census->time_ns);
-        tracker_bands_census(t, census);
+        hear(ctx, (struct held){ .what = HELD_CENSUS, .time_ns = census->time_ns, .census = *census });
 }
 
 static void on_watermark(void *ctx, uint64_t time_ns)
 {
-        struct tracker *t = ctx;
-
-        t->blocks_ns = time_ns;
-        look_at_time(t);
+        hear(ctx, (struct held){ .what = HELD_WATERMARK, .time_ns = time_ns });
 }
 
 struct model_sink tracker_sink(struct tracker *t)
 {
-        return (struct model_sink){ .ctx = t, .census = on_census, .sample = on_sample, .watermark = on_watermark };
+        return (struct model_sink){
+                .ctx = t, .census = on_census, .sample = on_sample, .watermark = on_watermark, .stop = &t->waits
+        };
 }
 
 /* --------------------------------------------------------------------- due */

@@ -73,12 +73,22 @@ struct tracker_tick {
         bool goes_on; /* nothing comes before the next one */
 };
 
+enum tick_answer {
+        TICK_TAKEN,
+        TICK_DEAR, /* and the ticks of this gap have cost enough: those that are left lie farther apart */
+        TICK_WAIT  /* not now, or not all: the same one again by tracker_go_on() */
+};
+
 /*
- * Who wants to know. Called from inside the sink and tracker_end_run. Answers whether the ticks of this gap have cost
- * enough: those that are left lie farther apart then.
+ * Who wants to know. Called from inside the sink, tracker_end_run and tracker_go_on. After TICK_WAIT W stays where it
+ * is, the model stops behind the event at hand (its sink's `stop`), and what the tracker is given meanwhile is held.
  */
-typedef bool tracker_tick_fn(void *ctx, const struct tracker_tick *tick);
+typedef enum tick_answer tracker_tick_fn(void *ctx, const struct tracker_tick *tick);
 void tracker_on_tick(struct tracker *t, tracker_tick_fn *tick, void *ctx);
+
+/* Whether ticks wait; and goes on with them. True: none waits now, and what was held is taken in. */
+bool tracker_waits(const struct tracker *t);
+bool tracker_go_on(struct tracker *t);
 
 void tracker_begin_run(struct tracker *t);
 

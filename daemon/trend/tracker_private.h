@@ -45,6 +45,24 @@ struct recent_time {
         uint64_t time_ns, until_ns; /* of that census, and of the next one; until_ns 0: none */
 };
 
+/* What the model gave while ticks waited, or what made them. */
+struct held {
+        enum { HELD_SAMPLE, HELD_CENSUS, HELD_WATERMARK } what;
+        bool seen; /* W has been moved by it */
+        enum series_id series;
+        uint64_t time_ns, value;
+        struct census census; /* its rows are the model's until its next census */
+};
+
+#define HELD_MAX 64u /* of one event: no event has so many */
+
+/* The ticks after a silence. */
+struct gap {
+        uint64_t from_ns, to_ns, last_ns; /* W before and behind it; its last tick */
+        struct tracker_tick tick;         /* the newest */
+        bool dear, again;                 /* the newest has to be asked again */
+};
+
 _Static_assert(sizeof(struct band_state) <= 8192, "at most 8 kB of state per band");
 
 struct tracker {
@@ -57,7 +75,11 @@ struct tracker {
         uint64_t newest_ns;    /* of the samples that the log gave */
         uint64_t next_tick_ns;
         bool started, ended, local;
-        bool scan; /* something may be due */
+        bool scan;  /* something may be due */
+        bool waits; /* ticks of the gap do */
+        struct gap gap;
+        struct held *held; /* HELD_MAX; NULL until needed */
+        uint32_t held_from, n_held;
 
         struct series_state *series[SERIES_COUNT]; /* NULL until their first sample */
         uint32_t *places;           /* by id - 1: where the band's ladder is in `full`, from 1; 0: no ladder */

@@ -80,10 +80,28 @@ static void on_changed(void *ctx, const struct alert *alert, const struct rule_m
                  (unsigned long long)at->time_ns, alert->value_text ? alert->value_text : "?");
 }
 
-static void judge(struct judge *j, const struct rule_moment *at, struct rule_gap gap)
+static uint64_t draw(uint64_t below);
+
+/* As if turns of the loop ended now and then: in the middle of a moment, and between two. */
+static bool in_turns;
+static uint64_t waits, turns_state;
+
+static bool now_and_then(void)
+{
+        turns_state = turns_state * 6364136223846793005u + 1442695040888963407u;
+        return in_turns && turns_state >> 62 == 0;
+}
+
+static bool on_time_is_up(void *ctx)
+{
+        (void)ctx;
+        return now_and_then();
+}
+
+static bool judge(struct judge *j, const struct rule_moment *at, struct rule_gap gap)
 {
         judging = j;
-        alerts_judge_run(j->alerts, at, gap);
+        return alerts_judge_run(j->alerts, at, gap);
 }
 
 static void same_states(uint64_t time_ns)
@@ -101,16 +119,19 @@ static void same_states(uint64_t time_ns)
         }
 }
 
-static bool on_tick(void *ctx, const struct tracker_tick *tick)
+static enum tick_answer on_tick(void *ctx, const struct tracker_tick *tick)
 {
         const struct rule_moment at = { .time_ns = tick->watermark_ns, .wall_ns = UNKNOWN_U64, .run = 1 };
 
         (void)ctx;
+        if (now_and_then() || !judge(&in_gaps, &at, (struct rule_gap){ tick->follows, tick->goes_on })) {
+                waits++;
+                return TICK_WAIT;
+        }
         ticks++;
-        judge(&in_gaps, &at, (struct rule_gap){ tick->follows, tick->goes_on });
-        judge(&in_full, &at, (struct rule_gap){ .follows = false });
+        assert_true(judge(&in_full, &at, (struct rule_gap){ .follows = false }));
         same_states(tick->watermark_ns);
-        return false;
+        return TICK_TAKEN;
 }
 
 /* ------------------------------------------------------------------ a program */
@@ -122,6 +143,14 @@ static uint64_t draw(uint64_t below)
         random_state = random_state * 6364136223846793005u + 1442695040888963407u;
         return (random_state >> 33) % below;
 }
+
+/* An event, and all the turns that it takes. */
+#define ev(...)                                                                                                        \
+        do {                                                                                                           \
+                ev(__VA_ARGS__);                                                                                       \
+                while (!tracker_go_on(tracker))                                                                        \
+                        ;                                                                                              \
+        } while (0)
 
 static void one_census(uint64_t time_ns)
 {
@@ -159,7 +188,9 @@ static void say(void *ctx, const char *line)
 
 static void open_judge(struct judge *j)
 {
-        const struct alerts_sink sink = { .ctx = j, .changed = on_changed };
+        const struct alerts_sink sink = { .ctx = j,
+                                          .changed = on_changed,
+                                          .time_is_up = j == &in_gaps ? on_time_is_up : NULL };
 
         j->data = real;
         j->data.span = count_span;
@@ -235,6 +266,16 @@ static void the_same_as_in_full(void **state)
         assert_true(ticks > 3000);
 }
 
+/* In turns everything is the same, and nothing is taken while ticks wait. */
+static void the_same_in_turns(void **state)
+{
+        in_turns = true;
+        turns_state = waits = 0;
+        the_same_as_in_full(state);
+        in_turns = false;
+        assert_true(waits > 1000);
+}
+
 /* An hour of silence: asked about when slices leave windows, not at each of its moments. */
 static void an_hour_costs_little(void **state)
 {
@@ -253,18 +294,15 @@ static void an_hour_costs_little(void **state)
 
 static uint64_t seeds[] = { 1, 2, 3, 4, 5, 7 };
 
-#define SAME(i) cmocka_unit_test_prestate_setup_teardown(the_same_as_in_full, set_up, tear_down, &seeds[i])
+#define TURNS(i) cmocka_unit_test_prestate_setup_teardown(the_same_in_turns, set_up, tear_down, &seeds[i])
+#define SAME(i)  cmocka_unit_test_prestate_setup_teardown(the_same_as_in_full, set_up, tear_down, &seeds[i])
 
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                SAME(0),
-                SAME(1),
-                SAME(2),
-                SAME(3),
-                SAME(4),
-                SAME(5),
-                cmocka_unit_test_setup_teardown(an_hour_costs_little, set_up, tear_down),
+                TURNS(0), TURNS(1), SAME(0),
+                SAME(1),  SAME(2),  SAME(3),
+                SAME(4),  SAME(5),  cmocka_unit_test_setup_teardown(an_hour_costs_little, set_up, tear_down),
         };
 
         return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,7 +89,7 @@ static inline void feed_open(struct feed *f)
 {
         memset(f, 0, sizeof(*f));
         struct model_sink sink = {
-                f, told_band, told_census, told_note, told_collection, told_sample, NULL,
+                f, told_band, told_census, told_note, told_collection, told_sample, NULL, NULL,
         };
         f->m = model_new(&sink);
         assert_non_null(f->m);

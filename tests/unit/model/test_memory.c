@@ -13,7 +13,7 @@ static struct feed f;
 /* Makes a model and tells it the log; the number of allocations. */
 static unsigned long tell(unsigned long fail, bool after)
 {
-        struct model_sink sink = { &f, told_band, told_census, told_note, told_collection, told_sample, NULL };
+        struct model_sink sink = { &f, told_band, told_census, told_note, told_collection, told_sample, NULL, NULL };
 
         memset(&f, 0, sizeof(f));
         calls = 0;

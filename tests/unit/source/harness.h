@@ -38,12 +38,13 @@ struct heard {
         size_t size;           /* all bytes since the last cut */
         uint64_t total;
         unsigned cuts, states;
+        unsigned turns, turns_left; /* that a piece takes longer */
         enum source_state state;
         char why[2048], cut_why[2048];
         struct source *source;
 };
 
-static void on_bytes(void *ctx, const uint8_t *data, size_t size)
+static bool on_bytes(void *ctx, const uint8_t *data, size_t size)
 {
         struct heard *h = ctx;
 
@@ -52,6 +53,15 @@ static void on_bytes(void *ctx, const uint8_t *data, size_t size)
         h->size += size;
         h->total += size;
         h->text[h->size < KEEP_BYTES ? h->size : KEEP_BYTES - 1] = '\0';
+        h->turns_left = h->turns;
+        return h->turns == 0;
+}
+
+static bool on_more(void *ctx)
+{
+        struct heard *h = ctx;
+
+        return --h->turns_left == 0;
 }
 
 static void on_cut(void *ctx, const char *why)
@@ -76,7 +86,7 @@ static void on_state(void *ctx, enum source_state state, const char *why)
 /* "%s" in the URI stands for the private directory. */
 __attribute__((unused, format(printf, 2, 3))) static void hear(struct heard *h, const char *format, ...)
 {
-        struct source_sink sink = { h, on_bytes, on_cut, on_state };
+        struct source_sink sink = { h, on_bytes, on_more, on_cut, on_state };
         struct source_uri uri;
         char text[2048];
         struct error error = { "" };

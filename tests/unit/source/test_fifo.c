@@ -154,7 +154,7 @@ static void stdin_may_be_a_file(void **state)
 
 static void stdin_has_one_reader(void **state)
 {
-        struct source_sink sink = { &a, on_bytes, on_cut, on_state };
+        struct source_sink sink = { &a, on_bytes, on_more, on_cut, on_state };
         struct source_uri uri;
         struct error error = { "" };
         int ends[2];
@@ -174,12 +174,35 @@ static void stdin_has_one_reader(void **state)
         restore_stdin(old);
 }
 
+/* The end comes behind what its sink has not taken yet. */
+static void taken_in_several_turns(void **state)
+{
+        (void)state;
+        assert_int_equal(mkfifo(in_dir("f"), 0600), 0);
+        hear(&a, "fifo:%s/f", dir);
+        run_until(a.state == SOURCE_OPEN);
+        a.turns = 50;
+        int w = open(in_dir("f"), O_WRONLY | O_NONBLOCK);
+        assert_true(w >= 0);
+        for (int i = 0; i < 3; i++) {
+                assert_int_equal(write(w, "abc", 3), 3);
+                run_until(a.size == 3u * (unsigned)(i + 1));
+        }
+        assert_string_equal(a.text, "abcabcabc");
+        close(w);
+        source_close(&a.source);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
-                test_in_dir(writers_come_and_go),           test_in_dir(refuses_what_is_no_fifo),
-                test_in_dir(removed_path_keeps_the_stream), test_in_dir(replaced_waits_for_the_last_writer),
-                test_in_dir(stdin_pipe_to_its_end),         test_in_dir(stdin_may_be_a_file),
+                test_in_dir(taken_in_several_turns),
+                test_in_dir(writers_come_and_go),
+                test_in_dir(refuses_what_is_no_fifo),
+                test_in_dir(removed_path_keeps_the_stream),
+                test_in_dir(replaced_waits_for_the_last_writer),
+                test_in_dir(stdin_pipe_to_its_end),
+                test_in_dir(stdin_may_be_a_file),
                 test_in_dir(stdin_has_one_reader),
         };
 

@@ -80,6 +80,39 @@ static void truncated(void **state)
         source_close(&a.source);
 }
 
+/* What a sink has no time for stays where it is, others go on, and nothing is read or cut before it is taken. */
+static void taken_in_several_turns(void **state)
+{
+        (void)state;
+        put(in_dir("x"), 0, "a first log");
+        put(in_dir("y"), 0, "another");
+        hear(&a, "%s/x", dir);
+        a.turns = 1000000;
+        run_until(a.size == 11);
+        put(in_dir("x"), O_TRUNC, "new");
+        hear(&b, "%s/y", dir);
+        b.turns = 3;
+        run_until(b.size == 7);
+        put(in_dir("y"), O_APPEND, " and more");
+        run_until(b.size == 16);
+        assert_string_equal(b.text, "another and more");
+        assert_int_equal(a.cuts, 0);
+        assert_string_equal(a.text, "a first log");
+        a.turns = 0;
+        a.turns_left = 1;
+        run_until(a.cuts == 1 && a.size == 3);
+        a.turns = a.turns_left = 1000000; /* closed in the middle of a piece, while another has one too */
+        put(in_dir("x"), O_APPEND, "!");
+        run_until(a.size == 4);
+        b.turns = 2;
+        put(in_dir("y"), O_APPEND, "!");
+        run_until(b.size == 17);
+        source_close(&a.source);
+        put(in_dir("y"), O_APPEND, "?");
+        run_until(b.size == 18);
+        source_close(&b.source);
+}
+
 /* Truncated and written past our position between two looks: the size alone would not tell. */
 static void written_anew_and_longer(void **state)
 {
@@ -188,16 +221,17 @@ static void two_targets_on_one_file(void **state)
 static unsigned other_turns;
 static bool big_done;
 
-static void other_bytes(void *ctx, const uint8_t *data, size_t size)
+static bool other_bytes(void *ctx, const uint8_t *data, size_t size)
 {
         on_bytes(ctx, data, size);
         if (!big_done && a.total > 0 && a.total < BURST_BYTES)
                 other_turns++;
+        return true;
 }
 
 static void budget_lets_others_go_on(void **state)
 {
-        struct source_sink sink = { &b, other_bytes, on_cut, on_state };
+        struct source_sink sink = { &b, other_bytes, on_more, on_cut, on_state };
         struct source_uri uri;
         struct error error;
 
@@ -234,6 +268,7 @@ int main(void)
                 test_in_dir(directory_comes_later),
                 test_in_dir(growth_is_seen_at_once),
                 test_in_dir(truncated),
+                test_in_dir(taken_in_several_turns),
                 test_in_dir(written_anew_and_longer),
                 test_in_dir(replaced_loses_nothing_of_the_old),
                 test_in_dir(removed_and_back),

@@ -17,7 +17,7 @@ struct rig {
         unsigned n_ticks;
 };
 
-static bool on_tick(void *ctx, const struct tracker_tick *tick)
+static enum tick_answer on_tick(void *ctx, const struct tracker_tick *tick)
 {
         struct rig *r = ctx;
         uint64_t watermark_ns = tick->watermark_ns;
@@ -29,7 +29,7 @@ static bool on_tick(void *ctx, const struct tracker_tick *tick)
         assert_true(!known || result.verdict == TREND_UNKNOWN || result.as_of_ns <= watermark_ns);
         r->ticks[r->n_ticks] = watermark_ns;
         r->verdicts[r->n_ticks++] = known ? result.verdict : TREND_UNKNOWN;
-        return false;
+        return TICK_TAKEN;
 }
 
 static void rig_open(struct rig *r, const struct tracker_config *config)
@@ -257,7 +257,7 @@ static struct {
         bool even; /* distances are 1 s up to 10 min, then at most a 64th of the gap */
 } ticks;
 
-static bool count_tick(void *ctx, const struct tracker_tick *tick)
+static enum tick_answer count_tick(void *ctx, const struct tracker_tick *tick)
 {
         uint64_t watermark_ns = tick->watermark_ns;
         uint64_t gap_ns = watermark_ns - ticks.from_ns, distance = watermark_ns - ticks.last_ns;
@@ -266,7 +266,7 @@ static bool count_tick(void *ctx, const struct tracker_tick *tick)
         ticks.told++;
         ticks.even &= distance == SECOND || (gap_ns > 600 * SECOND && distance <= gap_ns / 64 + SECOND);
         ticks.last_ns = watermark_ns;
-        return false;
+        return TICK_TAKEN;
 }
 
 static void test_a_gap_is_bounded(void **state)
