@@ -7,19 +7,16 @@
  */
 #include "client/cli/absent.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "heapwatch/requester.h"
 #include "heapwatch/wire.h"
-#include "proto/base/nearest.h"
 #include "proto/base/error.h"
+#include "proto/base/nearest.h"
+#include "proto/base/private_directory.h"
+#include "proto/base/unix_socket.h"
 
 #define ASK_MS    1000
 #define NAMES_MAX 1000
@@ -31,33 +28,6 @@ char *absent_daemon(char *out, size_t size, const char *endpoint)
                        "watches, `heapwatchd FILE` one that watches a growing eventlog",
                        endpoint);
         return out;
-}
-
-static bool nobody_listens(const char *path)
-{
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
-        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
-        if (fd < 0 || strlen(path) >= sizeof(address.sun_path)) {
-                if (fd >= 0)
-                        (void)close(fd);
-                return false;
-        }
-        memcpy(address.sun_path, path, strlen(path) + 1);
-        bool refused = connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0 &&
-                       (errno == ECONNREFUSED || errno == ENOENT);
-        (void)close(fd);
-        return refused;
-}
-
-/* Why no daemon starts in this directory; NULL: one could. */
-static const char *objection(const struct stat *st)
-{
-        if (!S_ISDIR(st->st_mode))
-                return "is not a directory";
-        if (st->st_mode & 077)
-                return "can be entered by others, so no daemon starts in it; chmod 700 it";
-        return st->st_uid != geteuid() ? "belongs to another user, and no daemon runs in it" : NULL;
 }
 
 bool absent_for_good(const char *endpoint, struct error *error)
@@ -75,7 +45,7 @@ bool absent_for_good(const char *endpoint, struct error *error)
             (size_t)(slash - path) >= sizeof(directory))
                 return false;
         (void)snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path), path);
-        reason = lstat(directory, &st) == 0 && nobody_listens(path) ? objection(&st) : NULL;
+        reason = lstat(directory, &st) == 0 && unix_nobody_listens(path) ? private_directory_objection(&st) : NULL;
         if (!reason)
                 return false;
         error_set(error, "%s: %s, or set HEAPWATCH_DIR to a directory that only you can enter", directory, reason);

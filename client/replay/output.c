@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "proto/base/unix_socket.h"
+
 #define FIFO_LOOK_S 0.05 /* how often a FIFO without reader is tried: there is nothing to poll */
 
 static volatile sig_atomic_t stopped;
@@ -112,22 +114,6 @@ static int begin_file(struct output *o, const struct stat *log)
         return o->fd < 0 ? -errno : 0;
 }
 
-/* Whether a socket file stands at the path and nobody answers there. */
-static bool is_stale(const struct sockaddr_un *un)
-{
-        struct stat st;
-        int fd;
-
-        if (lstat(un->sun_path, &st) < 0 || !S_ISSOCK(st.st_mode))
-                return false;
-        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-        if (fd < 0)
-                return false;
-        bool refused = connect(fd, (const struct sockaddr *)un, sizeof(*un)) < 0 && errno == ECONNREFUSED;
-        (void)close(fd); /* nothing was sent */
-        return refused;
-}
-
 static int bind_listener(struct output *o)
 {
         struct sockaddr_un un = { .sun_family = AF_UNIX };
@@ -138,7 +124,7 @@ static int bind_listener(struct output *o)
         o->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         if (o->listener < 0)
                 return -errno;
-        if (is_stale(&un))
+        if (unix_is_left_over(o->path))
                 (void)unlink(o->path); /* if it stays, bind says why */
         if (fchmod(o->listener, 0600) < 0 || bind(o->listener, (struct sockaddr *)&un, sizeof(un)) < 0)
                 return -errno;

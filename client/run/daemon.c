@@ -16,9 +16,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,7 +26,9 @@
 #include "client/program/inquire.h"
 #include "heapwatch/text.h"
 #include "proto/base/error.h"
+#include "proto/base/private_directory.h"
 #include "proto/base/sibling.h"
+#include "proto/base/unix_socket.h"
 
 #define REQUEST_MS    2000
 #define START_MS      8000 /* for a new daemon to answer */
@@ -40,15 +39,12 @@
 
 static bool own_directory(const char *path, struct error *error)
 {
-        struct stat st;
+        struct error reason;
+        int fd = private_directory_open(path, false, &reason);
 
-        if (mkdir(path, 0700) < 0 && errno != EEXIST)
-                return error_set(error, "cannot make the directory %s: %s", path, strerror(errno));
-        if (lstat(path, &st) < 0 || !S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022) != 0)
-                return error_set(error,
-                                 "%s must be a directory that belongs to you and that nobody else can "
-                                 "write to; set HEAPWATCH_DIR to another",
-                                 path);
+        if (fd < 0)
+                return error_set(error, "%s, or set HEAPWATCH_DIR to a directory that only you can enter", reason.text);
+        (void)close(fd);
         return true;
 }
 
@@ -68,18 +64,14 @@ bool daemon_link_init(struct daemon_link *link, struct error *error)
 bool daemon_reachable(const struct daemon_link *link)
 {
         static const char scheme[] = "ipc://";
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
-        const char *path = link->request + sizeof(scheme) - 1;
+        int fd;
 
-        if (strncmp(link->request, scheme, sizeof(scheme) - 1) != 0 || strlen(path) >= sizeof(address.sun_path))
+        if (strncmp(link->request, scheme, sizeof(scheme) - 1) != 0)
                 return false;
-        memcpy(address.sun_path, path, strlen(path) + 1);
-        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (fd < 0)
-                return false;
-        bool yes = connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
-        (void)close(fd);
-        return yes;
+        fd = unix_connect(link->request + sizeof(scheme) - 1);
+        if (fd >= 0)
+                (void)close(fd);
+        return fd >= 0;
 }
 
 /* Sends a request, if it could be made, and takes it. Returns what hw_request does. */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "proto/base/error.h"
+#include "proto/base/unix_socket.h"
 
 #define BACKLOG 128
 
@@ -103,23 +104,6 @@ bool place_is_local(const struct place *p)
 
 /* ---------------------------------------------------------------- listening */
 
-/* Whether a socket's file is left over from a server that has gone. */
-static bool is_left_over(const struct place *p)
-{
-        struct stat st;
-        int fd;
-        bool refused;
-
-        if (lstat(unix_path(p), &st) < 0 || !S_ISSOCK(st.st_mode))
-                return false;
-        fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-        if (fd < 0)
-                return false;
-        refused = connect(fd, (const struct sockaddr *)&p->address, p->length) < 0 && errno == ECONNREFUSED;
-        (void)close(fd);
-        return refused;
-}
-
 static struct evconnlistener *bind_to(struct place *p, struct event_base *base)
 {
         unsigned flags = LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC | (place_is_unix(p) ? 0 : LEV_OPT_REUSEABLE);
@@ -138,7 +122,7 @@ struct evconnlistener *place_listen(struct place *p, struct event_base *base, st
         struct evconnlistener *l;
         char name[PLACE_TEXT_MOST];
 
-        if (place_is_unix(p) && is_left_over(p))
+        if (place_is_unix(p) && unix_is_left_over(unix_path(p)))
                 (void)unlink(unix_path(p));
         l = bind_to(p, base);
         if (!l) {

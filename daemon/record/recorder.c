@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/log.h"
@@ -20,6 +19,7 @@
 #include "daemon/record/limits.h"
 #include "daemon/record/run_writer.h"
 #include "proto/base/clock.h"
+#include "proto/base/private_directory.h"
 #include "proto/recording/run_dir.h"
 
 /* What both threads know of a run; guarded by the recorder's lock, but for the writer. */
@@ -313,23 +313,13 @@ static uint64_t segment_size(const struct budget *b)
         return least;
 }
 
-/* Exists, is a directory of this user, and closed to others. */
 static bool check_directory(const char *path, struct error *error)
 {
-        struct stat st;
+        int fd = private_directory_open(path, true, error);
 
-        if (mkdir(path, 0700) != 0 && errno != EEXIST)
-                return error_set(error, "%s: %s", path, strerror(errno));
-        if (stat(path, &st) != 0)
-                return error_set(error, "%s: %s", path, strerror(errno));
-        if (!S_ISDIR(st.st_mode))
-                return error_set(error, "%s is not a directory", path);
-        if (st.st_uid != geteuid())
-                return error_set(error, "%s belongs to another user; recordings go into a directory of one's own",
-                                 path);
-        if (st.st_mode & 077)
-                return error_set(error, "others may enter %s (mode %03o), and recordings are private; chmod 700 it",
-                                 path, st.st_mode & 0777u);
+        if (fd < 0)
+                return false;
+        (void)close(fd);
         return access(path, R_OK | W_OK | X_OK) == 0 || error_set(error, "%s: %s", path, strerror(errno));
 }
 

@@ -12,6 +12,8 @@
  */
 #include "daemon/transport/endpoint.h"
 #include "proto/base/error.h"
+#include "proto/base/private_directory.h"
+#include "proto/base/unix_socket.h"
 #include "proto/wire/trust.h"
 
 #include <arpa/inet.h>
@@ -78,25 +80,12 @@ static int prepare_tcp(struct endpoint *e, const char *text, struct error *error
 /* Opens the directory of the socket, made when it is missing, and checks it. A descriptor or -errno. */
 static int open_directory(const char *directory, struct error *error)
 {
-        struct stat st;
+        int fd = private_directory_open(directory, false, error);
 
-        if (mkdir(directory, 0700) && errno != EEXIST)
-                return error_code(error, -errno, "%s: cannot make this directory: %s", directory, strerror(errno));
-        int fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        if (fd < 0)
-                return error_code(error, errno == ELOOP || errno == ENOTDIR ? -EACCES : -errno,
-                                  "%s: must be a directory of your own, not a link or a file: %s", directory,
-                                  strerror(errno));
-        const char *reason = fstat(fd, &st)           ? "cannot be examined"
-                             : st.st_uid != geteuid() ? "belongs to another user"
-                             : st.st_mode & 077       ? "can be entered by others; chmod 700 it"
-                                                      : NULL;
-        if (!reason && trust_parents(directory, geteuid(), error))
+        if (fd < 0 || trust_parents(directory, geteuid(), error))
                 return fd;
-        close(fd);
-        if (!reason)
-                return -EACCES;
-        return error_code(error, -EACCES, "%s: %s, or choose a directory that only you can enter", directory, reason);
+        (void)close(fd);
+        return -EACCES;
 }
 
 static int lock_directory(int fd, const char *directory, struct error *error)
@@ -114,21 +103,6 @@ static int lock_directory(int fd, const char *directory, struct error *error)
                           "%s: another daemon that starts there does not get ready: %s", directory, strerror(errno));
 }
 
-/* Whether somebody accepts connections at this path. */
-static bool is_alive(const char *path)
-{
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
-        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-
-        if (fd < 0)
-                return true; /* not known: never take it away */
-        (void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-        int r = connect(fd, (const struct sockaddr *)&address, sizeof(address));
-        bool dead = r && (errno == ECONNREFUSED || errno == ENOENT);
-        close(fd);
-        return !dead;
-}
-
 static int clear_stale(const char *path, struct error *error)
 {
         struct stat st;
@@ -137,7 +111,7 @@ static int clear_stale(const char *path, struct error *error)
                 return errno == ENOENT ? 0 : error_code(error, -errno, "%s: %s", path, strerror(errno));
         if (!S_ISSOCK(st.st_mode))
                 return error_code(error, -EACCES, "%s: exists and is not a socket; it is left alone", path);
-        if (is_alive(path))
+        if (!unix_nobody_listens(path))
                 return error_code(
                         error, -EADDRINUSE,
                         "%s: another daemon listens there; `heapwatch ctl add NAME=URI` has it watch one more", path);

@@ -22,11 +22,11 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "heapwatch/wire.h"
 #include "proto/base/error.h"
+#include "proto/base/unix_socket.h"
 #include "proto/wire/endpoints.h"
 
 #define IPC "ipc://"
@@ -142,17 +142,14 @@ static int check_directory(const char *directory, bool ours, uid_t *ret_owner, s
 /* The user of the process that listens there. False when nobody does, or it is not known. */
 static bool peer_of(const char *path, uid_t *ret_uid)
 {
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
         struct ucred peer = { .uid = 0 };
         socklen_t size = sizeof(peer);
-        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+        int fd = unix_connect(path);
         bool known;
 
         if (fd < 0)
                 return false;
-        (void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-        known = connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0 &&
-                getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
+        known = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0;
         (void)close(fd);
         *ret_uid = peer.uid;
         return known;

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* private_directory.h - a directory that nobody but this user may enter: one rule for all that is kept in one. */
+#ifndef HW_PROTO_BASE_PRIVATE_DIRECTORY_H
+#define HW_PROTO_BASE_PRIVATE_DIRECTORY_H
+
+#include <stdbool.h>
+
+struct error;
+struct stat;
+
+/* What is wrong with it, to be said behind its path and a colon; NULL: it is private. */
+const char *private_directory_objection(const struct stat *st);
+
+/*
+ * Opens it, made (0700) when it is missing. A descriptor, closed on exec; or -errno with a sentence that begins with
+ * the path. `links`: the path itself may be a symbolic link.
+ */
+int private_directory_open(const char *path, bool links, struct error *error);
+
+#endif

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Private directories, and sockets whose listener has gone. */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "proto/base/error.h"
+#include "proto/base/private_directory.h"
+#include "proto/base/unix_socket.h"
+
+static char root[64], path[128];
+
+static int setup(void **state)
+{
+        (void)state;
+        snprintf(root, sizeof(root), "/tmp/own-places-XXXXXX");
+        if (!mkdtemp(root))
+                return -1;
+        snprintf(path, sizeof(path), "%s/it", root);
+        return 0;
+}
+
+static int teardown(void **state)
+{
+        (void)state;
+        if (unlink(path) != 0)
+                rmdir(path);
+        return rmdir(root);
+}
+
+static void opens(bool links)
+{
+        struct error error = { "" };
+        int fd = private_directory_open(path, links, &error);
+
+        assert_string_equal(error.text, "");
+        assert_true(fd >= 0);
+        close(fd);
+}
+
+static void refused(bool links, int code, const char *words)
+{
+        struct error error = { "" };
+
+        assert_int_equal(private_directory_open(path, links, &error), code);
+        assert_ptr_equal(strstr(error.text, path), error.text);
+        assert_non_null(strstr(error.text, words));
+}
+
+static void a_missing_directory_is_made_private(void **state)
+{
+        struct stat st;
+
+        (void)state;
+        opens(false);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0700);
+        opens(true);
+}
+
+static void what_others_may_enter_is_refused(void **state)
+{
+        (void)state;
+        assert_int_equal(mkdir(path, 0700), 0);
+        for (mode_t bit = 1; bit <= 040; bit <<= 1) {
+                assert_int_equal(chmod(path, 0700 | bit), 0);
+                refused(true, -EACCES, "chmod 700");
+        }
+}
+
+static void what_is_no_directory_is_refused(void **state)
+{
+        int fd = creat(path, 0600);
+
+        (void)state;
+        assert_true(fd >= 0);
+        close(fd);
+        refused(true, -EACCES, "must be a directory");
+}
+
+static void a_link_only_where_links_may_be(void **state)
+{
+        (void)state;
+        assert_int_equal(symlink("/", path), 0);
+        refused(false, -EACCES, "not a link");
+        assert_int_equal(unlink(path), 0);
+        assert_int_equal(symlink(root, path), 0);
+        opens(true);
+}
+
+static void a_directory_of_another_user_is_refused(void **state)
+{
+        (void)state;
+        if (geteuid() != 0)
+                skip();
+        assert_int_equal(mkdir(path, 0700), 0);
+        assert_int_equal(chown(path, 1, 1), 0);
+        refused(true, -EACCES, "another user");
+}
+
+static int listening(void)
+{
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+        snprintf(address.sun_path, sizeof(address.sun_path), "%.100s", path);
+        assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+        assert_int_equal(listen(fd, 4), 0);
+        return fd;
+}
+
+static void a_listener_is_found_and_missed(void **state)
+{
+        int fd, client;
+
+        (void)state;
+        assert_true(unix_nobody_listens(path));
+        assert_false(unix_is_left_over(path)); /* there is nothing to replace */
+        fd = listening();
+        assert_false(unix_nobody_listens(path));
+        assert_false(unix_is_left_over(path));
+        client = unix_connect(path);
+        assert_true(client >= 0);
+        assert_true(fcntl(client, F_GETFL) & O_NONBLOCK);
+        assert_true(fcntl(client, F_GETFD) & FD_CLOEXEC);
+        close(client);
+        close(fd);
+        assert_true(unix_nobody_listens(path));
+        assert_true(unix_is_left_over(path));
+}
+
+static void a_file_is_not_a_socket_left_over(void **state)
+{
+        char longest[300];
+        int fd = creat(path, 0600);
+
+        (void)state;
+        assert_true(fd >= 0);
+        close(fd);
+        assert_false(unix_is_left_over(path));
+        memset(longest, 'x', sizeof(longest) - 1);
+        longest[sizeof(longest) - 1] = '\0';
+        assert_int_equal(unix_connect(longest), -ENAMETOOLONG);
+        assert_false(unix_nobody_listens(longest));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test_setup_teardown(a_missing_directory_is_made_private, setup, teardown),
+                cmocka_unit_test_setup_teardown(what_others_may_enter_is_refused, setup, teardown),
+                cmocka_unit_test_setup_teardown(what_is_no_directory_is_refused, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_link_only_where_links_may_be, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_directory_of_another_user_is_refused, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_listener_is_found_and_missed, setup, teardown),
+                cmocka_unit_test_setup_teardown(a_file_is_not_a_socket_left_over, setup, teardown),
+        };
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
