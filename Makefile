@@ -95,7 +95,8 @@ endif
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_OBJ    := $(call objects,$(LIB_SRC)) $(OBJ)/heapwatch.pb-c.o
 DAEMON_OBJ := $(call objects,$(DAEMON_SRC))
-CLIENT_OBJ := $(call objects,$(CLIENT_SRC) agent/symbols.c) $(OBJ)/client/page/assets_page.o
+CLIENT_OBJ := $(call objects,$(CLIENT_SRC) agent/symbols.c) $(OBJ)/client/page/assets_page.o \
+              $(patsubst %.proto,$(OBJ)/%.pb-c.o,$(wildcard client/*/*.proto))
 AGENT_OBJ  := $(patsubst %.c,$(OBJ)/inside/%.o,proto/base/error.c $(AGENT_SRC) $(AGENT_ACTS))
 UNIT_BIN   := $(patsubst tests/unit/%.c,$(O)/unit/%,$(UNIT_SRC))
 
@@ -129,8 +130,24 @@ $(OBJ)/heapwatch.pb-c.o: $(GEN)/heapwatch/heapwatch.pb-c.c $(OBJ)/flags
 	$(call SAY,CC,$<)
 	$(Q)$(CC) $(HW_CFLAGS) $(CFLAGS) -Wno-conversion -Wno-pedantic -MMD -MP -c -o $@ $<
 
-# The generated header must exist before anything that may include it.
-$(LIB_OBJ) $(DAEMON_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)): | $(GEN)/heapwatch/heapwatch.pb-c.h
+# Formats of other tools that are protobuf: the code stands where its .proto stands, below $(GEN).
+PB := $(patsubst %.proto,%,$(wildcard client/*/*.proto))
+
+$(PB:%=$(GEN)/%.pb-c.c): $(GEN)/%.pb-c.c: %.proto
+	@mkdir -p $(@D)
+	$(call SAY,GEN,$<)
+	$(Q)protoc-c -I$(<D) --c_out=$(@D) $(<F)
+
+$(PB:%=$(GEN)/%.pb-c.h): $(GEN)/%.pb-c.h: $(GEN)/%.pb-c.c
+
+$(PB:%=$(OBJ)/%.pb-c.o): $(OBJ)/%.pb-c.o: $(GEN)/%.pb-c.c $(OBJ)/flags
+	@mkdir -p $(@D)
+	$(call SAY,CC,$<)
+	$(Q)$(CC) $(HW_CFLAGS) $(CFLAGS) -Wno-conversion -Wno-pedantic -MMD -MP -c -o $@ $<
+
+# Generated headers must exist before anything that may include them.
+$(LIB_OBJ) $(DAEMON_OBJ) $(CLIENT_OBJ) $(call objects,daemon/main.c client/main.c $(UNIT_SRC)): | \
+  $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h)
 
 # The browser page, bundled by npm in $(BUILD)/page and embedded into heapwatch. Without npm its files are empty.
 WEB ?= 1

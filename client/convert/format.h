@@ -1,35 +1,65 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * format.h - what `heapwatch convert` can write: a format takes the updates of
- * one run in, in order, and writes to a stream. Another format is another line
- * of the table in convert.c.
+ * one run in, in order, and writes to a stream. What was said before (names of
+ * bands, stacks, the run itself) is in the world, so most formats keep little.
+ * Another format is another line of the table in convert.c.
  */
 #ifndef HW_CLIENT_CONVERT_FORMAT_H
 #define HW_CLIENT_CONVERT_FORMAT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
+#include "client/state/world.h"
 #include "heapwatch/wire.h"
 
+#define AT_PEAK UINT64_MAX       /* the census with the most bytes */
+#define AT_ALL  (UINT64_MAX - 1) /* every census, each as a profile of its own */
+
+enum profile_of { OF_ANY, OF_TIME, OF_HEAP };
+
 struct format_options {
-        bool names; /* names of info tables instead of their addresses */
+        bool names;       /* names of info tables instead of their addresses */
+        uint64_t at_ns;   /* event time of the census, AT_PEAK or AT_ALL */
+        bool at_given;    /* the user chose it */
+        int of;           /* enum profile_of */
+        uint32_t n_bands; /* columns of bands at most; 0: all */
+};
+
+/* The run as it is known so far, the newest update taken in. */
+struct format_run {
+        const struct world *world;
+        const struct world_target *t;
 };
 
 struct format {
         const char *name; /* of --to */
-        const char *summary;
+        bool events;      /* single events are wanted, too: updates of KIND_EVENT */
+        bool any_moment;  /* takes AT_ALL */
 
-        /* State of one conversion, writing to `out` (borrowed). NULL when out of memory. */
+        /* State of one conversion, writing to `out` (borrowed, as the options). NULL when out of memory. */
         void *(*begin)(FILE *out, const struct format_options *options);
         /* Takes an update of the run in. 0 or -errno. */
-        int (*update)(void *state, const Hw__Update *update);
-        /* The run is over: writes what is left. 0, -errno, or -ENODATA when the log holds nothing to convert. */
-        int (*finish)(void *state);
+        int (*update)(void *state, const struct format_run *run, const Hw__Update *update);
+        /*
+         * The run is over: writes what is left. 0, -errno, or -ENODATA when the log holds nothing to convert. Not
+         * called when no update came.
+         */
+        int (*finish)(void *state, const struct format_run *run);
         const char *no_data; /* a sentence for -ENODATA: what is missing, what gives it */
         void (*destroy)(void *state);
 };
 
 extern const struct format format_hp;
+extern const struct format format_csv;
+extern const struct format format_csv_wide;
+extern const struct format format_json;
+extern const struct format format_collapsed;
+extern const struct format format_speedscope;
+extern const struct format format_pprof;
+extern const struct format format_perfetto;
+extern const struct format format_resid;
 
 #endif

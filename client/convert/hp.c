@@ -292,11 +292,12 @@ static int take_run(struct hp *h, const Hw__Run *run)
         return run->program ? head(h) : 0;
 }
 
-static int hp_update(void *state, const Hw__Update *u)
+static int hp_update(void *state, const struct format_run *run, const Hw__Update *u)
 {
         struct hp *h = state;
         int r = 0;
 
+        (void)run;
         if (u->event_time_ns > h->end_ns)
                 h->end_ns = u->event_time_ns;
         if (u->body_case == HW__UPDATE__BODY_TARGET_STATE && u->target_state->run_info)
@@ -341,10 +342,11 @@ static void *hp_begin(FILE *out, const struct format_options *options)
         return NULL;
 }
 
-static int hp_finish(void *state)
+static int hp_finish(void *state, const struct format_run *run)
 {
         struct hp *h = state;
 
+        (void)run;
         if (h->samples == 0)
                 return -ENODATA;
         int r = head(h);
@@ -358,7 +360,6 @@ static int hp_finish(void *state)
 
 const struct format format_hp = {
         .name = "hp",
-        .summary = "the runtime's .hp text: heap profile for hp2ps, hp2pretty",
         .begin = hp_begin,
         .update = hp_update,
         .finish = hp_finish,

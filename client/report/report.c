@@ -20,9 +20,9 @@
 #include "client/report/embed.h"
 #include "client/report/notes.h"
 #include "client/report/ours.h"
+#include "client/cli/progress.h"
 #include "client/cli/signals.h"
 #include "client/page/assets.h"
-#include "proto/base/clock.h"
 #include "heapwatch/text.h"
 #include "proto/base/error.h"
 
@@ -39,9 +39,7 @@ struct reporter {
         struct feed *feed;
         struct world *world;
         struct report_notes *notes;
-        uint64_t total_bytes; /* of all files */
-        bool terminal;        /* progress is shown */
-        uint64_t shown_ms;    /* when it was drawn last */
+        struct progress progress;
 };
 
 /* ------------------------------------------------------------------- options */
@@ -91,36 +89,13 @@ static int check(void *filled)
 
 /* ------------------------------------------------------------------ progress */
 
-static void size_up(struct reporter *r)
-{
-        struct stat st;
-
-        for (size_t i = 0; i < r->files.n; i++) {
-                if (stat(r->files.items[i], &st) == 0)
-                        r->total_bytes += (uint64_t)st.st_size;
-        }
-}
-
 static void show_progress(struct reporter *r)
 {
-        char done_text[HW_NUMBER_MAX], total_text[HW_NUMBER_MAX];
-        uint64_t now = clock_mono_ms(), done = 0;
+        uint64_t done = 0;
 
-        if (!r->terminal || now - r->shown_ms < 100)
-                return;
-        r->shown_ms = now;
-        for (size_t i = 0; i < world_targets(r->world); i++)
+        for (size_t i = 0; r->progress.terminal && i < world_targets(r->world); i++)
                 done += world_target(r->world, i)->health ? world_target(r->world, i)->health->bytes : 0;
-        (void)fprintf(stderr, "\rheapwatch report: read %s of %s (%u %%)\x1b[K",
-                      hw_bytes_text(done_text, sizeof(done_text), (double)done),
-                      hw_bytes_text(total_text, sizeof(total_text), (double)r->total_bytes),
-                      r->total_bytes ? (unsigned)(done >= r->total_bytes ? 100 : done * 100 / r->total_bytes) : 100);
-}
-
-static void end_progress(const struct reporter *r)
-{
-        if (r->terminal)
-                (void)fputs("\r\x1b[K", stderr);
+        progress_show(&r->progress, done);
 }
 
 /* ------------------------------------------------------------------- reading */
@@ -149,17 +124,17 @@ static bool read_logs(struct reporter *r)
                                 return false;
                         break;
                 case FEED_END:
-                        end_progress(r);
+                        progress_end(&r->progress);
                         return true;
                 case FEED_FAILED:
-                        end_progress(r);
+                        progress_end(&r->progress);
                         command_error(&command_report, "%s", feed_error(r->feed));
                         return false;
                 default:
                         break;
                 }
         }
-        end_progress(r);
+        progress_end(&r->progress);
         return false;
 }
 
@@ -289,8 +264,7 @@ static int report(struct reporter *r)
                 return EXIT_USAGE;
         r->world = world_new(&past);
         r->notes = report_notes_new();
-        r->terminal = isatty(STDERR_FILENO);
-        size_up(r);
+        progress_begin(&r->progress, command_report.name, r->files.items, r->files.n);
         r->feed = feed_files(r->files.items, r->files.n, r->daemon_args.items, &error);
         if (!r->feed)
                 command_error(&command_report, "%s", error.text);

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/cli/out_file.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_device(const char *path)
+{
+        struct stat st;
+
+        return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+int out_file_open(struct out_file *o, const char *name)
+{
+        *o = (struct out_file){ .to = stdout, .name = name };
+        if (!name)
+                return 0;
+        if (is_device(name)) {
+                o->to = fopen(name, "we");
+                return o->to ? 0 : -errno;
+        }
+        if (asprintf(&o->temporary, "%s.XXXXXX", name) < 0) {
+                o->temporary = NULL;
+                return -ENOMEM;
+        }
+        int fd = mkstemp(o->temporary);
+        mode_t mask = umask(0);
+        (void)umask(mask);
+        if (fd >= 0 && fchmod(fd, 0666 & ~mask) == 0)
+                o->to = fdopen(fd, "w");
+        if (fd >= 0 && o->to && o->to != stdout)
+                return 0;
+        int r = -errno;
+        if (fd >= 0) {
+                (void)unlink(o->temporary);
+                (void)close(fd);
+        }
+        free(o->temporary);
+        o->temporary = NULL;
+        o->to = NULL;
+        return r;
+}
+
+int out_file_close(struct out_file *o, int status)
+{
+        errno = 0;
+        bool bad = fflush(o->to) != 0 || ferror(o->to);
+
+        if (status == 0 && bad)
+                status = errno ? -errno : -EIO;
+        if (o->to != stdout && fclose(o->to) != 0 && status == 0)
+                status = -errno;
+        if (o->temporary && status == 0 && rename(o->temporary, o->name) != 0)
+                status = -errno;
+        if (o->temporary && status != 0)
+                (void)unlink(o->temporary);
+        free(o->temporary);
+        return status;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * out_file.h - where a command writes: standard output, a device, or a new file that gets its name when it is whole,
+ * so that a failure leaves an old one as it was.
+ */
+#ifndef HW_CLIENT_CLI_OUT_FILE_H
+#define HW_CLIENT_CLI_OUT_FILE_H
+
+#include <stdio.h>
+
+struct out_file {
+        FILE *to;
+        const char *name; /* borrowed; NULL: standard output */
+        char *temporary;  /* NULL: written in place */
+};
+
+/* 0 or -errno. */
+int out_file_open(struct out_file *o, const char *name);
+
+/* Closes; with status 0 the file gets its name, otherwise it is removed. Returns `status`, or the first error. */
+int out_file_close(struct out_file *o, int status);
+
+#endif

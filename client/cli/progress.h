@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * progress.h - how far a command is with its logs, in one line on standard error that is drawn again and again. Where
+ * standard error is no terminal, nothing is.
+ */
+#ifndef HW_CLIENT_CLI_PROGRESS_H
+#define HW_CLIENT_CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct progress {
+        const char *command;  /* name, borrowed */
+        uint64_t total_bytes; /* of the files; 0: not known */
+        uint64_t shown_ms;    /* when it was drawn last */
+        bool terminal;
+};
+
+void progress_begin(struct progress *p, const char *command, const char *const *files, size_t n);
+
+/* At most ten times a second. A compressed log has more bytes than its file: then only `done_bytes` are shown. */
+void progress_show(struct progress *p, uint64_t done_bytes);
+
+/* Takes the line away. */
+void progress_end(const struct progress *p);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * json.c - the run as facts, each once, an object a line: what was measured, in plain numbers, without the messages
+ * that it travelled in (`pipe` has those) and without what is derived from it (`summary` and `trend` have that).
+ *
+ *     {"kind":"band","band":3,"label":"ARR_WORDS"}                                      before its first census
+ *     {"kind":"census","timeNs":31000000,"totalBytes":90,"bands":[[3,90]]}               pairs of band and bytes
+ *     {"kind":"sample","series":"live","unit":"B","timeNs":30000000,"value":100}
+ *     {"kind":"collection","timeNs":..., ...}  {"kind":"note", ...}
+ *     {"kind":"stack", ...}  {"kind":"counter", ...}  {"kind":"run", ...}                at the end, in this order
+ */
+#include "client/convert/format.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/convert/frames.h"
+#include "proto/base/json_out.h"
+
+struct lines {
+        struct json_out j;
+};
+
+static void open_line(struct lines *l, const char *kind)
+{
+        json_open(&l->j, '{');
+        json_key(&l->j, "kind");
+        json_text(&l->j, kind);
+}
+
+static void close_line(struct lines *l)
+{
+        json_close(&l->j, '}');
+        (void)putc('\n', l->j.to);
+        l->j.comma = false;
+}
+
+static void put_u64(struct lines *l, const char *key, bool known, uint64_t value)
+{
+        if (!known)
+                return;
+        json_key(&l->j, key);
+        json_u64(&l->j, value);
+}
+
+static void put_text(struct lines *l, const char *key, const char *text)
+{
+        if (!text)
+                return;
+        json_key(&l->j, key);
+        json_text(&l->j, text);
+}
+
+static void put_centres(struct lines *l, Hw__CostCentre *const *centres, size_t n)
+{
+        char name[1024];
+
+        json_key(&l->j, "stack");
+        json_open(&l->j, '[');
+        for (size_t i = 0; i < n; i++) {
+                const Hw__CostCentre *c = centres[i];
+                json_open(&l->j, '{');
+                put_text(l, "name", frame_name(name, sizeof(name), c->id, c->label, c->module));
+                put_text(l, "source", c->source);
+                json_close(&l->j, '}');
+        }
+        json_close(&l->j, ']');
+}
+
+/* ------------------------------------------------------------------- facts */
+
+static void put_band(struct lines *l, const Hw__Band *b)
+{
+        open_line(l, "band");
+        put_u64(l, "band", true, b->id);
+        put_text(l, "label", b->label);
+        if (b->n_stack)
+                put_centres(l, b->stack, b->n_stack);
+        if (b->info_table) {
+                put_text(l, "type", b->info_table->type);
+                put_text(l, "closureType", b->info_table->closure_type);
+                put_text(l, "module", b->info_table->module);
+                put_text(l, "source", b->info_table->source);
+        }
+        close_line(l);
+}
+
+static void put_census(struct lines *l, const Hw__Census *c)
+{
+        open_line(l, "census");
+        put_u64(l, "timeNs", c->has_time_ns, c->time_ns);
+        put_u64(l, "totalBytes", c->has_total_bytes, c->total_bytes);
+        put_u64(l, "leftOutBytes", c->bytes_left_out > 0, c->bytes_left_out);
+        if (c->unfinished) {
+                json_key(&l->j, "unfinished");
+                json_bool(&l->j, true);
+        }
+        json_key(&l->j, "bands");
+        json_open(&l->j, '[');
+        for (size_t i = 0; i < c->n_band && i < c->n_bytes; i++) {
+                json_open(&l->j, '[');
+                json_u64(&l->j, c->band[i]);
+                json_u64(&l->j, c->bytes[i]);
+                json_close(&l->j, ']');
+        }
+        json_close(&l->j, ']');
+        close_line(l);
+}
+
+static void put_samples(struct lines *l, const Hw__Samples *s)
+{
+        const char *name = hw_series_name(s->series);
+
+        for (size_t i = 0; name && i < s->n_times_ns && i < s->n_values; i++) {
+                open_line(l, "sample");
+                put_text(l, "series", name);
+                put_text(l, "unit", hw_series_unit(s->series));
+                put_u64(l, "timeNs", true, s->times_ns[i]);
+                put_u64(l, "value", true, s->values[i]);
+                close_line(l);
+        }
+}
+
+static void put_collection(struct lines *l, const Hw__Collection *c)
+{
+        open_line(l, "collection");
+        put_u64(l, "timeNs", c->has_end_time_ns, c->end_time_ns);
+        put_u64(l, "pauseNs", c->has_pause_ns, c->pause_ns);
+        put_u64(l, "generation", c->has_generation, c->generation);
+        if (c->has_major) {
+                json_key(&l->j, "major");
+                json_bool(&l->j, c->major);
+        }
+        put_u64(l, "copiedBytes", c->has_copied_bytes, c->copied_bytes);
+        put_u64(l, "slopBytes", c->has_slop_bytes, c->slop_bytes);
+        put_u64(l, "fragmentationBytes", c->has_fragmentation_bytes, c->fragmentation_bytes);
+        put_u64(l, "threads", c->has_parallel_threads, c->parallel_threads);
+        close_line(l);
+}
+
+static void put_note(struct lines *l, const Hw__Note *n)
+{
+        static const char *const what[] = { "unknown", "message", "marker", "threadLabel", "binary", "log" };
+
+        open_line(l, "note");
+        put_u64(l, "timeNs", n->has_time_ns, n->time_ns);
+        put_text(l, "what", (unsigned)n->what < sizeof(what) / sizeof(what[0]) ? what[n->what] : what[0]);
+        put_u64(l, "thread", n->has_thread, n->thread);
+        put_text(l, "text", n->text);
+        put_u64(l, "sizeBytes", n->has_size_bytes, n->size_bytes);
+        close_line(l);
+}
+
+static void put_stacks(struct lines *l, const struct world_target *t)
+{
+        for (uint32_t i = 0; i < t->n_stacks; i++) {
+                if (!t->stacks[i])
+                        continue;
+                open_line(l, "stack");
+                put_u64(l, "ticks", true, t->stacks[i]->ticks);
+                put_centres(l, t->stacks[i]->centres, t->stacks[i]->n_centres);
+                close_line(l);
+        }
+}
+
+static void put_counters(struct lines *l, const struct world_target *t)
+{
+        for (uint32_t i = 0; i < t->n_ticky; i++) {
+                const Hw__TickyCounter *c = t->ticky[i];
+                open_line(l, "counter");
+                put_text(l, "name", c->name);
+                put_u64(l, "entries", c->has_entries, c->entries);
+                put_u64(l, "allocs", c->has_allocs, c->allocs);
+                put_u64(l, "allocd", c->has_allocd, c->allocd);
+                close_line(l);
+        }
+}
+
+static void put_run(struct lines *l, const struct world_target *t)
+{
+        const Hw__Run *r = t->target ? t->target->run_info : NULL;
+
+        open_line(l, "run");
+        put_u64(l, "run", true, t->run);
+        put_u64(l, "endNs", true, t->event_time_ns);
+        if (r) {
+                put_text(l, "program", r->program);
+                put_text(l, "rts", r->rts_identifier);
+                put_u64(l, "startWallNs", r->has_start_wall_ns, r->start_wall_ns);
+                put_u64(l, "capabilities", r->has_capabilities, r->capabilities);
+                put_u64(l, "tickIntervalNs", r->has_tick_interval_ns, r->tick_interval_ns);
+                put_u64(l, "censusPeriodNs", r->has_census_period_ns, r->census_period_ns);
+        }
+        if (t->target && t->target->detail)
+                put_text(l, "end", t->target->detail);
+        if (t->health)
+                put_u64(l, "lostBytes", t->health->has_lost_bytes, t->health->lost_bytes);
+        close_line(l);
+}
+
+/* ----------------------------------------------------------------- updates */
+
+static void *json_begin(FILE *out, const struct format_options *options)
+{
+        struct lines *l = calloc(1, sizeof(*l));
+
+        (void)options;
+        if (l)
+                l->j.to = out;
+        return l;
+}
+
+static int json_update(void *state, const struct format_run *run, const Hw__Update *u)
+{
+        struct lines *l = state;
+
+        (void)run;
+        if (u->body_case == HW__UPDATE__BODY_CENSUS)
+                put_census(l, u->census);
+        for (size_t i = 0; u->body_case == HW__UPDATE__BODY_BANDS && i < u->bands->n_bands; i++)
+                put_band(l, u->bands->bands[i]);
+        for (size_t i = 0; u->body_case == HW__UPDATE__BODY_HEAP && i < u->heap->n_samples; i++)
+                put_samples(l, u->heap->samples[i]);
+        for (size_t i = 0; u->body_case == HW__UPDATE__BODY_GC && i < u->gc->n_collections; i++)
+                put_collection(l, u->gc->collections[i]);
+        for (size_t i = 0; u->body_case == HW__UPDATE__BODY_NOTES && i < u->notes->n_notes; i++)
+                put_note(l, u->notes->notes[i]);
+        return 0;
+}
+
+static int json_finish(void *state, const struct format_run *run)
+{
+        put_stacks(state, run->t);
+        put_counters(state, run->t);
+        put_run(state, run->t);
+        return 0;
+}
+
+const struct format format_json = {
+        .name = "json",
+        .begin = json_begin,
+        .update = json_update,
+        .finish = json_finish,
+        .no_data = "holds nothing",
+        .destroy = free,
+};
