@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "proto/base/rts_options.h"
+
 static bool starts(const char *word, size_t n, const char *prefix)
 {
         size_t m = strlen(prefix);
@@ -42,22 +44,15 @@ void options_of_words(struct own_options *o, const char *words)
 
 void options_of_arguments(struct own_options *o, const char *arguments, size_t size)
 {
-        bool rts = false, first = true;
+        struct rts_options state = { .inside = false };
 
-        for (size_t at = 0; at < size; first = false) {
+        for (size_t at = strnlen(arguments, size) + 1; at < size;) { /* behind its name */
                 const char *a = arguments + at;
                 size_t n = strnlen(a, size - at);
-                at += n + 1;
-                if (first)
-                        continue; /* its name */
-                if (is(a, n, "--RTS") || is(a, n, "--"))
-                        return;
-                if (is(a, n, "+RTS"))
-                        rts = true;
-                else if (is(a, n, "-RTS"))
-                        rts = false;
-                else if (rts)
+
+                if (rts_argument(&state, a, n) == RTS_OPTION)
                         of_word(o, a, n);
+                at += n + 1;
         }
 }
 

@@ -22,6 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/rts_options.h"
+
 #define FLUSH_FLAG "--eventlog-flush-interval"
 
 /* What the user's own flags already decide. */
@@ -59,22 +61,13 @@ static void take_words(struct said *s, const char *text)
         }
 }
 
-/* Between +RTS and -RTS, up to -- or --RTS: as the RTS splits them. */
 static void take_arguments(struct said *s, char *const *arguments)
 {
-        bool rts = false;
+        struct rts_options state = { .inside = false };
 
-        for (; *arguments != NULL; arguments++) {
-                const char *a = *arguments;
-                if (!strcmp(a, "--RTS") || !strcmp(a, "--"))
-                        return;
-                if (!strcmp(a, "+RTS"))
-                        rts = true;
-                else if (!strcmp(a, "-RTS"))
-                        rts = false;
-                else if (rts)
-                        take_word(s, a, strlen(a));
-        }
+        for (; *arguments != NULL; arguments++)
+                if (rts_argument(&state, *arguments, strlen(*arguments)) == RTS_OPTION)
+                        take_word(s, *arguments, strlen(*arguments));
 }
 
 /* Appends a word to *flags, which is replaced. False when out of memory; *flags is then unchanged. */

@@ -3,15 +3,13 @@
  * DESIGN: identity events come at the start, at every restart of the log, and
  * in no reliable order, so each is taken for itself and what depends on two of
  * them (the breakdown of a bare -h) is worked out again after each.
- *
- * RTS options are found as the runtime finds them (rts/RtsFlags.c): between
- * +RTS and -RTS or the end; --RTS and -- end the search.
  */
 #include "daemon/model/run.h"
 
 #include <string.h>
 
 #include "daemon/model/state.h"
+#include "proto/base/rts_options.h"
 
 void run_clear(struct run *run, uint32_t ordinal)
 {
@@ -27,31 +25,13 @@ void run_clear(struct run *run, uint32_t ordinal)
         };
 }
 
-/* Index of the next argument that is an RTS option, from *at on; NULL at the end. */
-static const char *next_option(const struct run *run, uint32_t *at, bool *inside)
-{
-        while (*at < run->n_args) {
-                const char *arg = run->args[(*at)++];
-                if (!strcmp(arg, "--RTS") || !strcmp(arg, "--"))
-                        return NULL;
-                if (!strcmp(arg, "+RTS"))
-                        *inside = true;
-                else if (!strcmp(arg, "-RTS"))
-                        *inside = false;
-                else if (*inside)
-                        return arg;
-        }
-        return NULL;
-}
-
 void run_each_rts_option(const struct run *run, void (*each)(void *ctx, const char *option), void *ctx)
 {
-        uint32_t at = 1;
-        bool inside = false;
-        const char *option;
+        struct rts_options state = { .inside = false };
 
-        while ((option = next_option(run, &at, &inside)))
-                each(ctx, option);
+        for (uint32_t i = 1; i < run->n_args; i++)
+                if (rts_argument(&state, run->args[i], strlen(run->args[i])) == RTS_OPTION)
+                        each(ctx, run->args[i]);
 }
 
 struct prefix_search {
@@ -88,21 +68,20 @@ static enum breakdown breakdown_of(const struct run *run, const char *option)
         return letter && !option[3] ? (enum breakdown)(1 + (letter - letters)) : BREAKDOWN_NONE;
 }
 
+static void guess_from_option(void *ctx, const char *option)
+{
+        struct run *run = ctx;
+        enum breakdown b = breakdown_of(run, option);
+
+        if (b != BREAKDOWN_NONE)
+                run->breakdown = b;
+}
+
 /* Before 10.0 a restarted log has no HEAP_PROF_BEGIN: then the arguments say it. */
 static void guess_breakdown(struct model *m)
 {
-        struct run *run = &m->run;
-        uint32_t at = 1;
-        bool inside = false;
-        const char *option;
-
-        if (run->census_period_ns != UNKNOWN_U64) /* HEAP_PROF_BEGIN was seen */
-                return;
-        while ((option = next_option(run, &at, &inside))) {
-                enum breakdown b = breakdown_of(run, option);
-                if (b != BREAKDOWN_NONE)
-                        run->breakdown = b;
-        }
+        if (m->run.census_period_ns == UNKNOWN_U64) /* no HEAP_PROF_BEGIN was seen */
+                run_each_rts_option(&m->run, guess_from_option, &m->run);
 }
 
 static bool has_part(const char *way, const char *part)

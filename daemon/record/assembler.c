@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "proto/base/rts_options.h"
 #include "proto/eventlog/bytes.h"
 #include "proto/eventlog/writer.h"
 
@@ -213,24 +214,12 @@ static void define(struct assembler *a, struct whole_blocks *b, const struct hw_
         (void)append(a, b, e->payload - head, head + e->size);
 }
 
-/* Whether an argument is the RTS's, found as in daemon/model/run.c. *inside: behind +RTS; *over: no other one is. */
-static bool is_rts_option(const char *argument, bool *inside, bool *over)
-{
-        bool begin = !*over && !strcmp(argument, "+RTS"), end = *inside && !strcmp(argument, "-RTS");
-
-        *over |= !strcmp(argument, "--RTS") || !strcmp(argument, "--");
-        if (*over)
-                return false;
-        *inside = (*inside || begin) && !end;
-        return *inside || end;
-}
-
 /* The event that names the program and its arguments, without those that are not known to be harmless. */
 static void keep_some_arguments(struct assembler *a, const struct hw_event *e)
 {
         uint8_t *copy = malloc(HW_EVENT_MAX_BYTES);
         size_t n = HEAD_VARIABLE + 4;
-        bool inside = false, over = false;
+        struct rts_options state = { .inside = false };
 
         if (!copy || e->size < 4) {
                 a->out_of_memory |= !copy;
@@ -243,7 +232,7 @@ static void keep_some_arguments(struct assembler *a, const struct hw_event *e)
                 size_t length = strnlen(argument, e->size - at);
                 if (length == e->size - at)
                         break; /* not terminated: cut off */
-                if (at == 4 || is_rts_option(argument, &inside, &over)) {
+                if (at == 4 || rts_argument(&state, argument, length) != RTS_NONE) {
                         memcpy(copy + n, argument, length + 1);
                         n += length + 1;
                 }

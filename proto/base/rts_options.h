@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * rts_options.h - which of a program's arguments are for its runtime system, found as that finds them
+ * (rts/RtsFlags.c): between +RTS and -RTS or the end; --RTS and -- end the search. Pure.
+ */
+#ifndef HW_PROTO_BASE_RTS_OPTIONS_H
+#define HW_PROTO_BASE_RTS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct rts_options {
+        bool inside, over;
+};
+
+enum rts_argument {
+        RTS_NONE, /* the program's own */
+        RTS_MARK, /* +RTS, or the -RTS that ends it */
+        RTS_OPTION
+};
+
+/* Of one argument after the other, from that behind the program's name on; `state` is zeroed before the first. */
+enum rts_argument rts_argument(struct rts_options *state, const char *argument, size_t size);
+
+#endif
