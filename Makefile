@@ -95,7 +95,7 @@ endif
 objects = $(patsubst %.c,$(OBJ)/%.o,$(1))
 LIB_OBJ    := $(call objects,$(LIB_SRC)) $(OBJ)/heapwatch.pb-c.o
 DAEMON_OBJ := $(call objects,$(DAEMON_SRC))
-CLIENT_OBJ := $(call objects,$(CLIENT_SRC) agent/symbols.c) $(OBJ)/client/page/assets_page.o \
+CLIENT_OBJ := $(call objects,$(CLIENT_SRC) agent/symbols.c agent/settings.c) $(OBJ)/client/page/assets_page.o \
               $(patsubst %.proto,$(OBJ)/%.pb-c.o,$(wildcard client/*/*.proto))
 AGENT_OBJ  := $(patsubst %.c,$(OBJ)/inside/%.o,proto/base/error.c proto/base/rts_options.c $(AGENT_SRC) $(AGENT_ACTS))
 UNIT_BIN   := $(patsubst tests/unit/%.c,$(O)/unit/%,$(UNIT_SRC))
@@ -184,7 +184,7 @@ $(O)/libheapwatch.so: $(LIB_OBJ) scripts/libheapwatch.map
 	$(call SAY,LD,$@)
 	$(Q)$(CC) -shared -Wl,-soname,libheapwatch.so.$(SOVERSION) -Wl,--version-script=scripts/libheapwatch.map -o $@ $(LIB_OBJ) $(CFLAGS) $(LDFLAGS) $(HW_LDFLAGS) $(LIBS_LIB)
 
-# The agent lives in other people's programs: libc alone, no sanitizer, and no name to be seen but two.
+# The agent lives in other people's programs: libc alone, no sanitizer, and no name to be seen but three.
 AGENT_CFLAGS := -std=c11 -D_GNU_SOURCE -fPIC -fvisibility=hidden $(WARNINGS) $(HARDEN) -I.
 
 $(OBJ)/inside/%.o: %.c $(OBJ)/flags

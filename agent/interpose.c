@@ -3,16 +3,24 @@
  * interpose.c - select(2), in which a runtime that is not threaded waits while
  * none of its threads can run: the last point before it sleeps, and a point
  * again each time a flush is due. A sleep is cut into pieces; the caller sees
- * the whole of it. Anybody else's select is passed on.
+ * the whole of it. Anybody else's select is passed on, and one of larger sets.
+ *
+ * Also getenv(3), for programs that are not watched from inside: the runtime
+ * asks once for GHCRTS, before main, and is answered; the environment that the
+ * program sees, and hands on, is as it was.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/select.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#include "agent/interpose.h"
 
 #include "agent/agent.h"
 #include "agent/pace.h"
@@ -54,7 +62,7 @@ AGENT_EXPORT int select(int n, fd_set *reads, fd_set *writes, fd_set *errors, st
 {
         int64_t end = end_of(timeout), until;
 
-        if (syscall(SYS_gettid) != getpid() || pace_until_due() == INT64_MAX)
+        if (n > FD_SETSIZE || syscall(SYS_gettid) != getpid() || pace_until_due() == INT64_MAX)
                 return real_select()(n, reads, writes, errors, timeout);
         for (;;) {
                 int before = errno;
@@ -87,4 +95,29 @@ AGENT_EXPORT int select(int n, fd_set *reads, fd_set *writes, fd_set *errors, st
         }
         leave_rest(timeout, end);
         return real_select()(n, reads, writes, errors, timeout);
+}
+
+/* -------------------------------------------------------------------- GHCRTS */
+
+static char *options;
+
+void interpose_options(char *words)
+{
+        options = words;
+}
+
+/* As the C library's, which it hides: no allocation, no lock. */
+AGENT_EXPORT char *getenv(const char *name)
+{
+        size_t n = strlen(name);
+        char *words = options;
+
+        if (words && !strcmp(name, "GHCRTS")) {
+                options = NULL;
+                return words;
+        }
+        for (char **at = environ; n > 0 && at && *at; at++)
+                if (!strncmp(*at, name, n) && (*at)[n] == '=')
+                        return *at + n + 1;
+        return NULL;
 }

@@ -96,7 +96,7 @@ bool layout_flags(const uint8_t *flags, size_t size, bool defaults, struct flags
                 }
         if (!known && !(defaults && search(flags, size, &at)))
                 return false;
-        *ret = (struct flags_layout){ .heap_profile = at, .interval = at + 8 };
+        *ret = (struct flags_layout){ .heap_profile = at, .interval = at + 8, .ticks = at + 16 };
         return true;
 }
 

@@ -45,6 +45,7 @@ bool layout_config_known(const struct rts_symbols *symbols);
 struct flags_layout {
         size_t heap_profile; /* u32: 0 none, 8 closure type, 9 info table */
         size_t interval;     /* i64 ns */
+        size_t ticks;        /* u32: the interval in ticks of the runtime's timer; 0: it asks for no census */
 };
 
 /* `flags`: `size` bytes as they are now. `defaults`: nobody has set a flag yet, so that the values may be searched. */

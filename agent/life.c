@@ -32,6 +32,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/interpose.h"
 #include "agent/layout.h"
 #include "agent/options.h"
 #include "agent/pace.h"
@@ -216,12 +217,14 @@ static bool put_hooks(struct rts_config *config, bool early)
 
 static void fork_prepare(void)
 {
+        server_fork_prepare();
         queue_fork_prepare();
 }
 
 static void fork_parent(void)
 {
         queue_fork_parent();
+        server_fork_parent();
 }
 
 static void fork_child(void)
@@ -269,17 +272,16 @@ static void leave_preload(void)
 
 static void clean_environment(void)
 {
+        if (a.setup.settings.follow)
+                return;
         leave_preload();
         (void)unsetenv(AGENT_VARIABLE);
 }
 
 /* ------------------------------------------------------------------------- start */
 
-static bool understand(const char *text, struct error *error)
+static bool understand(struct error *error)
 {
-        settings_default(&a.setup.settings);
-        if (text && !settings_parse(&a.setup.settings, text, error))
-                return false;
         if (!runtime_classify(&rts, &runtime_kind, error))
                 return false;
         if (!layout_config_known(&rts)) {
@@ -301,10 +303,10 @@ static bool ready(struct error *error)
         return true;
 }
 
-/* Says it where the user looks, but only when the agent was asked for by name. */
+/* Says it where the user looks, but only when the agent was asked for by name, and there is something to say. */
 static void complain(bool asked, const char *error)
 {
-        if (asked)
+        if (asked && *error)
                 fprintf(stderr, "heapwatch-agent: %s; the program runs unwatched\n", error);
 }
 
@@ -314,11 +316,20 @@ __attribute__((constructor)) static void agent_begin(void)
         struct error error = { .text = "" };
         bool asked = text != NULL;
 
+        settings_default(&a.setup.settings);
+        bool good = !text || settings_parse(&a.setup.settings, text, &error);
+        if (a.setup.settings.ghcrts[0]) {
+                interpose_options(a.setup.settings.ghcrts);
+                clean_environment();
+                return;
+        }
+        if (settings_skip(&a.setup.settings, program_invocation_short_name))
+                return; /* a wrapper: what it starts may be one */
         if (!symbols_find(a.setup.version, sizeof(a.setup.version)))
                 return; /* not a GHC program: what it starts may be one */
         if (runtime_up())
                 return; /* attached: it begins with heapwatch_agent_attach */
-        bool good = understand(text, &error);
+        good = good && understand(&error);
         if (good && a.setup.settings.off) {
                 clean_environment();
                 return;
@@ -352,7 +363,8 @@ AGENT_EXPORT int heapwatch_agent_attach(const char *settings, char *said, size_t
                 return AGENT_REFUSED;
         }
         a.setup.attached = true;
-        if (!understand(settings, &error) || !ready(&error)) {
+        settings_default(&a.setup.settings);
+        if (!settings_parse(&a.setup.settings, settings, &error) || !understand(&error) || !ready(&error)) {
                 snprintf(said, said_size, "%s", error.text);
                 return AGENT_REFUSED;
         }

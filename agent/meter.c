@@ -38,6 +38,7 @@ void meter_gc_end(struct meter *m, unsigned capability, uint64_t at_ns)
 
 void meter_census(struct meter *m, uint64_t at_ns)
 {
+        m->taken++;
         for (unsigned i = 0; i < METER_KEPT; i++)
                 if (match(m, at_ns, m->collections[i].begin, m->collections[i].end))
                         return;

@@ -24,6 +24,7 @@ struct meter {
         unsigned next_collection, next_census;
         uint64_t pause_ns; /* of the newest census that is known; 0: none is */
         uint64_t known;    /* censuses whose pause is known */
+        uint64_t taken;    /* censuses seen */
 };
 
 void meter_gc_begin(struct meter *m, unsigned capability, uint64_t at_ns);

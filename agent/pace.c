@@ -187,18 +187,19 @@ static void say_status(void)
 {
         struct server_facts f = server_facts();
 
-        error_set(&p.said,
-                  "ghc=%s threaded=%d log=%s classes=%s heap=%c interval=%.3f census_every=%.3f pause_ms=%.3f "
-                  "budget=%.3f flush=%.3f censuses=%llu readers=%llu left_out=%llu definitions_left_out=%llu",
-                  p.setup.version[0] ? p.setup.version : "?", runtime_kind.threaded,
-                  !logs()            ? "off"
-                  : runtime_kind.log ? "runtime"
-                                     : "synthetic",
-                  p.setup.settings.classes, p.profile ? p.letter : '-', (double)p.setup.settings.interval_ns / 1e9,
-                  (double)census_interval() / 1e9, (double)f.census_pause_ns / 1e6, p.setup.settings.budget * 100,
-                  (double)p.setup.settings.flush_ns / 1e9, (unsigned long long)p.censuses,
-                  (unsigned long long)f.readers, (unsigned long long)f.left_out_bytes,
-                  (unsigned long long)f.definitions_left_out);
+        error_set(
+                &p.said,
+                "ghc=%s threaded=%d log=%s classes=%s heap=%c interval=%.3f census_every=%.3f pause_ms=%.3f "
+                "budget=%.3f flush=%.3f censuses=%llu taken=%llu readers=%llu left_out=%llu definitions_left_out=%llu",
+                p.setup.version[0] ? p.setup.version : "?", runtime_kind.threaded,
+                !logs()            ? "off"
+                : runtime_kind.log ? "runtime"
+                                   : "synthetic",
+                p.setup.settings.classes, p.profile ? p.letter : '-', (double)p.setup.settings.interval_ns / 1e9,
+                (double)census_interval() / 1e9, (double)f.census_pause_ns / 1e6, p.setup.settings.budget * 100,
+                (double)p.setup.settings.flush_ns / 1e9, (unsigned long long)p.censuses,
+                (unsigned long long)f.censuses_taken, (unsigned long long)f.readers,
+                (unsigned long long)f.left_out_bytes, (unsigned long long)f.definitions_left_out);
 }
 
 static void ask_census(void)

@@ -297,6 +297,16 @@ static bool profile_flags(uint8_t **ret_flags, struct flags_layout *ret, struct 
 }
 
 static bool profile_file_ours; /* the runtime's open profile is one that we began */
+static uint32_t ticks_before;
+
+/* Censuses come from us, by the clock on the wall. The scheduler starts this timer again and again, unless it is 0. */
+static void silence_timer(uint8_t *ticks)
+{
+        uint32_t none = 0;
+
+        memcpy(&ticks_before, ticks, sizeof(ticks_before));
+        memcpy(ticks, &none, sizeof(none));
+}
 
 bool runtime_start_profile(char letter, int64_t interval_ns, struct error *error)
 {
@@ -317,13 +327,14 @@ bool runtime_start_profile(char letter, int64_t interval_ns, struct error *error
                 return false;
         memcpy(flags + layout.heap_profile, &kind, sizeof(kind));
         memcpy(flags + layout.interval, &interval_ns, sizeof(interval_ns));
+        silence_timer(flags + layout.ticks);
         FILE **file = rts.hp_file.address, *before = profile_file_ours ? *file : NULL;
         CALL(void (*)(void), initHeapProfiling)();
         profile_file_ours = true;
         if (before && before != *file)
                 (void)fclose(before); /* of a profile of ours that was stopped */
         profile_file_restore();
-        if (rts.stopHeapProfTimer.address) /* censuses come from us, by the wall's clock */
+        if (rts.stopHeapProfTimer.address) /* it may have been started when the profile was */
                 CALL(void (*)(void), stopHeapProfTimer)();
         memcpy(&now, flags + layout.heap_profile, sizeof(now));
         if (now != kind)
@@ -340,6 +351,7 @@ void runtime_stop_profile(void)
         if (!profile_flags(&flags, &layout, NULL))
                 return;
         memcpy(flags + layout.heap_profile, &none, sizeof(none));
+        memcpy(flags + layout.ticks, &ticks_before, sizeof(ticks_before));
         if (rts.performHeapProfile.address)
                 *(volatile uint8_t *)rts.performHeapProfile.address = 0;
 }

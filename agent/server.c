@@ -59,14 +59,15 @@ static struct {
         struct agent_settings settings;
         char path[AGENT_PATH_MAX], claim[AGENT_PATH_MAX + sizeof(CLAIM_TAIL)];
         struct descriptor listener;
+        pthread_mutex_t descriptors; /* held while some are opened or closed: fork waits for that */
         ino_t path_inode;
         pthread_t thread;
         bool running;
         struct reader readers[AGENT_READERS];
         struct preamble preamble;
         bool came; /* a reader, ever */
-        _Atomic uint64_t pause_ns, known, reader_count, left_out, definitions_left_out, not_understood;
-} s = { .listener = { .fd = -1 } };
+        _Atomic uint64_t pause_ns, known, taken, reader_count, left_out, definitions_left_out, not_understood;
+} s = { .listener = { .fd = -1 }, .descriptors = PTHREAD_MUTEX_INITIALIZER };
 
 /* --------------------------------------------------------------- descriptors */
 
@@ -145,10 +146,12 @@ static bool claim(struct error *error)
         int n = snprintf(pid, sizeof(pid), "%ld\n", (long)getpid());
         int fd;
 
+        error->text[0] = '\0';
         snprintf(s.claim, sizeof(s.claim), "%s" CLAIM_TAIL, s.path);
         fd = open(s.claim, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
         if (fd < 0) {
-                error_set(error, "another program has %s", s.path);
+                if (errno != EEXIST) /* else another program has it: there is nothing to say */
+                        error_set(error, "cannot make %s: %s", s.claim, strerror(errno));
                 s.claim[0] = '\0';
                 return false;
         }
@@ -157,6 +160,22 @@ static bool claim(struct error *error)
         if (!written)
                 error_set(error, "cannot write %s", s.claim);
         return written;
+}
+
+/* The path is another program's: one of our own, beside it. */
+static bool path_beside(struct error *error)
+{
+        size_t n = strlen(s.path);
+
+        return (size_t)snprintf(s.path + n, sizeof(s.path) - n, "-%ld", (long)getpid()) < sizeof(s.path) - n ||
+               error_set(error, "the path of the socket's directory is too long");
+}
+
+static bool take_path(struct error *error)
+{
+        if (!s.settings.once || claim(error))
+                return true;
+        return s.settings.follow && !error->text[0] && path_beside(error);
 }
 
 static bool somebody_listens(const struct sockaddr_un *address)
@@ -202,10 +221,10 @@ bool server_open(const struct agent_settings *settings, struct error *error)
         memcpy(s.path, settings->socket, sizeof(s.path));
         if (s.path[0] == '\0' && !default_path(s.path, sizeof(s.path), error))
                 return false;
-        if (!own_directory(s.path, error) || (settings->once && !claim(error)))
+        if (!own_directory(s.path, error) || !take_path(error))
                 return false;
         if (!open_socket(error)) {
-                if (settings->once)
+                if (s.claim[0])
                         (void)unlink(s.claim);
                 return false;
         }
@@ -248,7 +267,7 @@ static void ring_drop_first(struct reader *r)
         r->sent = 0;
 }
 
-static void reader_gone(struct reader *r)
+static void reader_drop(struct reader *r)
 {
         while (r->count > 0)
                 ring_drop_first(r);
@@ -256,6 +275,13 @@ static void reader_gone(struct reader *r)
         if (r->here)
                 s.reader_count--;
         *r = (struct reader){ .socket = { .fd = -1 } };
+}
+
+static void reader_gone(struct reader *r)
+{
+        pthread_mutex_lock(&s.descriptors);
+        reader_drop(r);
+        pthread_mutex_unlock(&s.descriptors);
 }
 
 static bool has_room(const struct reader *r, size_t size)
@@ -337,6 +363,7 @@ static void publish_facts(void)
 {
         s.pause_ns = s.preamble.meter.pause_ns;
         s.known = s.preamble.meter.known;
+        s.taken = s.preamble.meter.taken;
         s.definitions_left_out = s.preamble.left_out;
         s.not_understood = s.preamble.not_understood;
 }
@@ -399,7 +426,7 @@ static void accept_reader(int fd)
                 chunk_release(c);
         }
         if (!descriptor_take(&r->socket, fd)) {
-                reader_gone(r);
+                reader_drop(r);
                 return;
         }
         s.came = r->here = true;
@@ -410,9 +437,11 @@ static void accept_readers(void)
 {
         int fd;
 
+        pthread_mutex_lock(&s.descriptors);
         while (descriptor_ours(&s.listener) &&
                (fd = accept4(s.listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0)
                 accept_reader(fd);
+        pthread_mutex_unlock(&s.descriptors);
 }
 
 /* Lines of a request; false when the connection ends. */
@@ -505,7 +534,9 @@ static void *run(void *unused)
         remove_path();
         for (unsigned i = 0; i < AGENT_READERS; i++)
                 reader_gone(&s.readers[i]);
+        pthread_mutex_lock(&s.descriptors);
         descriptor_close(&s.listener);
+        pthread_mutex_unlock(&s.descriptors);
         return NULL;
 }
 
@@ -541,8 +572,19 @@ void server_say(const char *format, ...)
         (void)queue_push(CHUNK_MESSAGE, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1, true);
 }
 
+void server_fork_prepare(void)
+{
+        pthread_mutex_lock(&s.descriptors);
+}
+
+void server_fork_parent(void)
+{
+        pthread_mutex_unlock(&s.descriptors);
+}
+
 void server_fork_child(void)
 {
+        pthread_mutex_init(&s.descriptors, NULL);
         s.running = false;
         descriptor_close(&s.listener);
         for (unsigned i = 0; i < AGENT_READERS; i++)
@@ -555,6 +597,7 @@ struct server_facts server_facts(void)
         return (struct server_facts){
                 .census_pause_ns = s.pause_ns,
                 .censuses_known = s.known,
+                .censuses_taken = s.taken,
                 .readers = s.reader_count,
                 .left_out_bytes = s.left_out,
                 .definitions_left_out = s.definitions_left_out,

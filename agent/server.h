@@ -24,7 +24,8 @@
 
 /*
  * Takes the socket's path; a socket that nobody listens on any more is
- * replaced. False with one plain sentence: then nothing is left behind.
+ * replaced. False with one plain sentence, or none where another program was
+ * first (the setting `once`): then nothing is left behind.
  */
 bool server_open(const struct agent_settings *s, struct error *error);
 
@@ -43,13 +44,15 @@ void server_finish(void);
 /* A notice or an answer, into the stream of every reader. From any thread. Cut at AGENT_MESSAGE_BYTES. */
 void server_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* In the child of a fork: nothing of this is the child's. */
+/* Around fork(2): the child has closed what is ours, all of it. */
+void server_fork_prepare(void);
+void server_fork_parent(void);
 void server_fork_child(void);
 
 /* What the thread knows, for the others. */
 struct server_facts {
         uint64_t census_pause_ns; /* of the newest census; 0: not known */
-        uint64_t censuses_known;
+        uint64_t censuses_known, censuses_taken;
         uint64_t readers;        /* now */
         uint64_t left_out_bytes; /* for slow readers */
         uint64_t definitions_left_out, not_understood;

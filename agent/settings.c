@@ -71,6 +71,12 @@ static bool take(struct agent_settings *s, const char *key, const char *value)
                 return value[0] == '/' && take_text(value, s->socket, sizeof(s->socket));
         if (!strcmp(key, "once"))
                 return take_bool(value, &s->once);
+        if (!strcmp(key, "follow"))
+                return take_bool(value, &s->follow);
+        if (!strcmp(key, "skip"))
+                return take_text(value, s->skip, sizeof(s->skip));
+        if (!strcmp(key, "ghcrts"))
+                return take_text(value, s->ghcrts, sizeof(s->ghcrts));
         if (!strcmp(key, "off"))
                 return take_bool(value, &s->off);
         if (!strcmp(key, "classes"))
@@ -94,6 +100,18 @@ static bool take(struct agent_settings *s, const char *key, const char *value)
         if (!strcmp(key, "queue") && take_number(value, 0.0625, 4096, &number)) {
                 s->queue_bytes = (size_t)(number * (1 << 20));
                 return true;
+        }
+        return false;
+}
+
+/* "ghc" skips ghc, ghc-9.6.6, ghc-pkg. */
+bool settings_skip(const struct agent_settings *s, const char *program)
+{
+        for (const char *at = s->skip; *at != '\0';) {
+                size_t n = strcspn(at, ":");
+                if (n > 0 && !strncmp(at, program, n) && (program[n] == '\0' || program[n] == '-'))
+                        return true;
+                at += n + (at[n] == ':');
         }
         return false;
 }

@@ -23,6 +23,9 @@ struct agent_settings {
         bool off;                    /* do nothing */
         char socket[AGENT_PATH_MAX]; /* "": agent-PID.sock in the user's private directory */
         bool once;                   /* only the first program that finds this socket's claim free */
+        bool follow;                 /* further ones at "SOCKET-PID"; the environment stays, for what they start */
+        char skip[128];              /* names, each before a colon or the end: such programs are passed over */
+        char ghcrts[1024];           /* not "": no watching from inside; only the runtime gets these as its GHCRTS */
         char classes[16];            /* of events, as after -l */
         char heap;                   /* 'T' by closure type, 'i' by info table, 0 none */
         int64_t interval_ns;         /* between censuses, by the wall's clock */
@@ -38,5 +41,8 @@ void settings_default(struct agent_settings *s);
 
 /* Takes "key=value;key=value". False with one plain sentence in `error`; *s may be changed then. */
 bool settings_parse(struct agent_settings *s, const char *text, struct error *error);
+
+/* Whether a program of this name is passed over: it is a wrapper, which hands the agent on. */
+bool settings_skip(const struct agent_settings *s, const char *program);
 
 #endif

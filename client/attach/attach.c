@@ -8,15 +8,19 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
-#include "client/attach/ask.h"
 #include "client/attach/inject.h"
 #include "client/attach/processes.h"
 #include "client/cli/command.h"
 #include "client/cli/options.h"
+#include "client/program/ask_agent.h"
 #include "client/run/daemon.h"
+#include "proto/base/limits.h"
 
 struct request {
         const char *program, *name, *heap_profile, *classes;
+        uint64_t interval_ns;
+        unsigned budget;        /* percent */
+        uint64_t resolution_ns; /* 0: not given */
 };
 
 static const struct option attach_options[] = {
@@ -28,6 +32,14 @@ static const struct option attach_options[] = {
                     "T by closure type, i by info table, or none (default: T)"),
         OPTION_TEXT("classes", 0, "CLASSES", struct request, classes, COMPLETE_NOTHING,
                     "of events, as after +RTS -l (default: gu, collections and user events)"),
+        OPTION_DURATION("interval", 0, struct request, interval_ns, 10000000, UINT64_C(86400000000000),
+                        "from census to census, by the wall's clock (default: 1s)"),
+        OPTION_NUMBER("budget", 0, unsigned, struct request, budget, 0, 100,
+                      "largest share of the time in censuses, in percent: dear ones are taken more rarely; 0: no limit "
+                      "(default: 1)"),
+        OPTION_DURATION("resolution", 0, struct request, resolution_ns, LIMIT_RESOLUTION_LEAST_NS,
+                        LIMIT_RESOLUTION_MOST_NS,
+                        "step in which growth is judged, 100ms to 1h (default: the daemon's, 1m)"),
         OPTIONS_END,
 };
 
@@ -88,13 +100,14 @@ static bool bring_in(const struct request *q, const struct ghc_process *p, const
         process_socket(link->directory, p->pid, own, sizeof(own));
         if (same_user(p->pid)) /* else in its user's directory, which the agent knows */
                 n = snprintf(settings, sizeof(settings), "socket=%s;", own);
-        snprintf(settings + n, sizeof(settings) - (size_t)n, "heap=%s;classes=%s",
-                 q->heap_profile ? q->heap_profile : "T", q->classes ? q->classes : "gu");
+        snprintf(settings + n, sizeof(settings) - (size_t)n, "heap=%s;classes=%s;interval=%.3f;budget=%u",
+                 q->heap_profile ? q->heap_profile : "T", q->classes ? q->classes : "gu", (double)q->interval_ns / 1e9,
+                 q->budget);
         if (!inject_whole(p, library, settings, &outcome, socket, size, error))
                 return false;
         if (outcome == AGENT_REFUSED)
                 return error_set(error, "%s", socket);
-        return outcome == AGENT_BEGUN || ask_agent(socket, "start", error);
+        return outcome == AGENT_BEGUN || ask_agent(socket, "start", NULL, 0, error);
 }
 
 static int fail(const struct command *command, const char *program, const struct error *error)
@@ -117,7 +130,7 @@ static int attach(void *filled)
                 return fail(&command_attach, q->program, &error);
         snprintf(uri, sizeof(uri), "unix:%s", socket);
         snprintf(name, sizeof(name), "%.64s", q->name ? q->name : p.name);
-        if (!daemon_add(&link, name, q->name != NULL, uri, 0, target, &error))
+        if (!daemon_add(&link, name, q->name != NULL, uri, q->resolution_ns, target, &error))
                 return fail(&command_attach, q->program, &error);
         printf("attached to %s, process %d, GHC %s%s: heapwatch top %s\n", p.name, (int)p.pid, p.fit.version,
                p.fit.eventlog ? "" : " without eventlog, so no threads and no user events", target);
@@ -140,7 +153,7 @@ static int detach(void *filled)
                 return fail(&command_detach, q->program, &error);
         }
         process_socket(link.directory, p.pid, socket, sizeof(socket));
-        if (!ask_agent(socket, "stop", &error))
+        if (!ask_agent(socket, "stop", NULL, 0, &error))
                 return fail(&command_detach, q->program, &error);
         daemon_remove(&link, q->name ? q->name : p.name);
         printf("detached from %s, process %d: no log, no censuses; the library stays mapped, its two threads sleep\n",
@@ -165,7 +178,7 @@ const struct command command_attach = {
         .status = "0, or 2 when it could not be attached: the program is as before then.",
         .examples = (const char *const[]){ "heapwatch attach Server", "heapwatch attach 1234 --name api-1", NULL },
         .size = sizeof(struct request),
-        .defaults = &(const struct request){ .program = NULL },
+        .defaults = &(const struct request){ .interval_ns = UINT64_C(1000000000), .budget = 1 },
         .run = attach,
 };
 

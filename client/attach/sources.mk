@@ -1,1 +1,1 @@
-sources := processes.c inject.c ask.c ps.c attach.c
+sources := processes.c inject.c ps.c attach.c

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "client/cli/absent.h"
+#include "client/ctl/agent.h"
 #include "client/ctl/print.h"
 #include "client/ctl/silence.h"
 #include "proto/base/nearest.h"
@@ -53,8 +54,9 @@ static int refuse_timeout(const char *endpoint, int r)
         return EXIT_USAGE;
 }
 
-/* Sends it, if it could be made, and takes it. */
-static int send_request(struct ctl *c, Hw__Request *request)
+/* Sends it, if it could be made, and takes it: EXIT_OK when there were replies. */
+static int exchange(const struct ctl *c, Hw__Request *request, void (*each)(void *ctx, const Hw__Reply *reply),
+                    void *ctx)
 {
         struct error error;
         char publish[256], ask[256];
@@ -74,10 +76,18 @@ static int send_request(struct ctl *c, Hw__Request *request)
                 return EXIT_USAGE;
         }
         if (r == 0)
-                r = hw_request(endpoint, request, TIMEOUT_MS, print_reply, &c->print);
+                r = hw_request(endpoint, request, TIMEOUT_MS, each, ctx);
         hw_request_destroy(&request);
-        if (r < 0)
-                return refuse_timeout(endpoint, r);
+        return r < 0 ? refuse_timeout(endpoint, r) : EXIT_OK;
+}
+
+/* Its replies are printed. */
+static int send_request(struct ctl *c, Hw__Request *request)
+{
+        int r = exchange(c, request, print_reply, &c->print);
+
+        if (r != EXIT_OK)
+                return r;
         if (c->print.refused)
                 command_error(&command_ctl, "%s", c->print.refusal);
         return c->print.refused ? EXIT_FINDING : EXIT_OK;
@@ -220,10 +230,37 @@ static int ask_silence(struct ctl *c, const struct verb *v)
         return send_request(c, r);
 }
 
+/* Finds where the target is read from, then asks what is there. */
+static int ask_agent_of(struct ctl *c, const struct verb *v)
+{
+        struct agent_place place = { .target = c->words[1] };
+        char request[128], said[700] = "";
+        struct error error;
+        bool census = !strcmp(v->name, "census"), good;
+        int r = exchange(c, hw_request_new(HW__REQUEST__WHAT_STATUS), agent_find, &place);
+
+        if (r != EXIT_OK)
+                return r;
+        if (census) {
+                good = agent_census(&place, said, sizeof(said), &error);
+        } else {
+                snprintf(request, sizeof(request), "%s%s%s", c->words[2], c->n_words > 3 ? " " : "",
+                         c->n_words > 3 ? c->words[3] : "");
+                good = agent_ask(&place, request, said, sizeof(said), &error);
+        }
+        if (!good) {
+                command_error(&command_ctl, "%s", error.text);
+                return EXIT_FINDING;
+        }
+        print_agent(said, c->json);
+        return EXIT_OK;
+}
+
 static const struct verb verbs[] = {
         { "status", 0, 0, ask_status },   { "targets", 0, 0, ask_status },    { "add", 1, 0, ask_add },
         { "remove", 1, 0, ask_remove },   { "reload", 0, 0, ask_reload },     { "history", 2, 0, ask_history },
         { "silence", 2, 1, ask_silence }, { "unsilence", 1, 1, ask_silence }, { "silences", 0, 0, ask_silence },
+        { "census", 1, 0, ask_agent_of }, { "agent", 2, 1, ask_agent_of },
 };
 
 enum { VERBS = sizeof(verbs) / sizeof(verbs[0]) };
@@ -244,6 +281,11 @@ static const struct term terms[] = {
           "--why" },
         { "silences", NULL, "those there are" },
         { "unsilence", "ID|RULE [TARGET]", "ends one" },
+        { "census", "TARGET",
+          "has the agent in the target's program take a heap census now, and waits until it was taken" },
+        { "agent", "TARGET REQUEST [VALUE]",
+          "asks the agent in the target's program: status; start or stop its log; heap T, i or none; classes gus; "
+          "interval, flush SECONDS; budget PERCENT" },
         { NULL, NULL, NULL },
 };
 
@@ -289,7 +331,7 @@ static int run(void *filled)
         if (!c->given.n)
                 return command_usage_error(&command_ctl,
                                            "what? expected status, targets, add, remove, reload, "
-                                           "history, silence, unsilence or silences");
+                                           "history, silence, unsilence, silences, census or agent");
         for (size_t i = 0; i < c->given.n; i++)
                 c->words[c->n_words++] = (char *)c->given.items[i];
         for (size_t i = 0; i < VERBS; i++) {
@@ -307,9 +349,9 @@ static int run(void *filled)
 
 const struct command command_ctl = {
         .name = "ctl",
-        .summary = "ask a daemon: status, targets, add, remove, history, silence",
+        .summary = "ask a daemon or an agent: status, targets, add, history, silence, census",
         .usage = (const char *const[]){ "[OPTION]... VERB [ARGUMENT]...", NULL },
-        .about = "Asks a daemon, or has it do something.",
+        .about = "Asks a daemon, or the agent in a program that it watches, or has them do something.",
         .sections = (const struct help_section[]){ { "Verbs", terms }, { NULL, NULL } },
         .options = options,
         .verbs = terms,
@@ -319,6 +361,7 @@ const struct command command_ctl = {
                         "heapwatch ctl add api-1=/var/tmp/api.eventlog",
                         "heapwatch ctl history api-1 live --from 5m --step 10s",
                         "heapwatch ctl silence leak api-1 2h --why 'known, fix is on its way'",
+                        "heapwatch ctl census api-1",
                         NULL,
                 },
         .size = sizeof(struct ctl),

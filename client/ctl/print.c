@@ -10,6 +10,7 @@
 #include "client/ctl/silence.h"
 #include "heapwatch/text.h"
 #include "proto/base/decimal.h"
+#include "proto/base/json_out.h"
 #include "proto/wire/json.h"
 
 #define UNKNOWN "-"
@@ -212,4 +213,21 @@ void print_reply(void *ctx, const Hw__Reply *reply)
                 (void)printf("%u rules are in force\n", reply->reloaded->rules);
         else if (reply->what_case == HW__REPLY__WHAT_DONE)
                 print_done(reply->done);
+}
+
+void print_agent(const char *said, bool json)
+{
+        char safe[1400];
+        struct json_out j = { .to = stdout };
+
+        if (!json) {
+                (void)hw_terminal_text(safe, sizeof(safe), *said ? said : "done");
+                (void)puts(safe);
+                return;
+        }
+        json_open(&j, '{');
+        json_key(&j, "agent");
+        json_text(&j, said);
+        json_close(&j, '}');
+        (void)putchar('\n');
 }

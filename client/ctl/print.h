@@ -18,4 +18,7 @@ struct print_state {
 /* For hw_request; `ctx` is a struct print_state. */
 void print_reply(void *ctx, const Hw__Reply *reply);
 
+/* What an agent answered; nothing: it is done. */
+void print_agent(const char *said, bool json);
+
 #endif

@@ -1,1 +1,1 @@
-sources := ctl.c print.c silence.c
+sources := agent.c ctl.c print.c silence.c

@@ -27,6 +27,7 @@ struct patient {
         const char *what; /* "program", "log", "target" */
         const char *name;
         const struct rtsinfo *info;  /* PROGRAM */
+        bool deaf;                   /* PROGRAM: it hears GHCRTS, and not +RTS */
         const char *not_inside;      /* PROGRAM: why the agent cannot watch it; "": it can */
         const struct stream *stream; /* LOG, SOURCE */
 };
@@ -47,8 +48,11 @@ static void print_text(const struct patient *p, const struct features *f)
 {
         char line[512];
 
-        if (p->info != NULL)
-                printf("%s: GHC %s, runtime %s\n", p->name, p->info->version, p->info->way);
+        if (p->info != NULL) {
+                (void)hw_terminal_text(line, sizeof(line), p->info->with_rtsopts);
+                printf("%s: GHC %s, runtime %s%s%s\n", p->name, p->info->version, p->info->way,
+                       line[0] ? ", linked with the options " : "", line);
+        }
         if (p->not_inside != NULL)
                 print_inside(p->not_inside);
         if (p->stream != NULL) {
@@ -60,6 +64,9 @@ static void print_text(const struct patient *p, const struct features *f)
                 printf("%s%s\n", line[0] != '\0' ? "; " : "", line);
         }
         features_print(f);
+        if (p->deaf)
+                puts("\n- It was linked with -rtsopts=ignore, so +RTS is no option to it: give these by the variable "
+                     "GHCRTS, or link it with -rtsopts.");
         for (size_t i = 0; p->stream != NULL && i < p->stream->n_advice; i++) {
                 (void)hw_terminal_text(line, sizeof(line), p->stream->advice[i]);
                 printf("%s- %s\n", i == 0 ? "\n" : "", line);
@@ -87,6 +94,12 @@ static void print_json(const struct patient *p, const struct features *f)
                 for (size_t i = 0; i < p->stream->n_advice; i++)
                         json_text(&j, p->stream->advice[i]);
                 json_close(&j, ']');
+        }
+        if (p->info) {
+                json_key(&j, "withRtsopts");
+                json_text(&j, p->info->with_rtsopts);
+                json_key(&j, "hearsRtsArguments");
+                json_bool(&j, !p->deaf);
         }
         if (p->not_inside) {
                 json_key(&j, "inside");
@@ -135,8 +148,12 @@ static int see_program(const char *path, bool json)
                 command_error(&command_doctor, "%s", error.text);
                 return EXIT_USAGE;
         }
-        features_of_program(&f, path, &info);
-        return report(&(struct patient){ .what = "executable", .name = path, .info = &info, .not_inside = inside.text },
+        features_of_program(&f, path, &info, &fit);
+        return report(&(struct patient){ .what = "executable",
+                                         .name = path,
+                                         .info = &info,
+                                         .deaf = !inquire_hears_arguments(path),
+                                         .not_inside = inside.text },
                       &f, json);
 }
 

@@ -73,7 +73,7 @@ static void add_time_profile(struct features *f, const char *path, const struct 
                                       : hw_advice_text(HW_ADVICE_PROFILE_NOT_THREADED));
 }
 
-void features_of_program(struct features *f, const char *path, const struct rtsinfo *info)
+void features_of_program(struct features *f, const char *path, const struct rtsinfo *info, const struct agent_fit *fit)
 {
         char add[768], reason[256];
 
@@ -81,6 +81,9 @@ void features_of_program(struct features *f, const char *path, const struct rtsi
         for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
                 const struct wanted *w = &table[i];
                 bool seen = info->eventlog && inquire_accepts(path, w->try, reason, sizeof(reason));
+                /* Any runtime takes -hi, and then finds nothing; in a stripped file the tables have no names. */
+                if (!strncmp(w->try, "-hi", 3) && rtsinfo_at_least(info, 9, 4) && !fit->stripped)
+                        seen = seen && fit->tables;
                 if (seen)
                         snprintf(add, sizeof(add), "%s", w->use);
                 else if (info->eventlog && strstr(reason, "-rtsopts") != NULL)

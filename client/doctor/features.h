@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "proto/base/json_out.h"
+#include "client/program/agent_fit.h"
 #include "client/program/rtsinfo.h"
 
 #define FEATURES_MAX 32
@@ -33,7 +34,7 @@ void features_add(struct features *f, const char *name, bool seen, bool needed, 
 bool features_complete(const struct features *f);
 
 /* The rows of a program, judged by its own parser of flags (inquire.h). */
-void features_of_program(struct features *f, const char *path, const struct rtsinfo *info);
+void features_of_program(struct features *f, const char *path, const struct rtsinfo *info, const struct agent_fit *fit);
 
 /* Prints a table. */
 void features_print(const struct features *f);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,6 +23,27 @@ static bool has(const void *image, size_t size, const char *head, const char *ta
         return memmem(image, size, text, strlen(text)) != NULL;
 }
 
+static bool has_loader(const uint8_t *image, size_t size)
+{
+        ElfW(Ehdr) header;
+        ElfW(Phdr) part;
+
+        if (size < sizeof(header))
+                return false;
+        memcpy(&header, image, sizeof(header));
+        if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(part))
+                return false;
+        for (size_t i = 0; i < header.e_phnum; i++) {
+                uint64_t at = header.e_phoff + i * sizeof(part);
+                if (at > size || size - at < sizeof(part))
+                        return false;
+                memcpy(&part, image + at, sizeof(part));
+                if (part.p_type == PT_INTERP)
+                        return true;
+        }
+        return false;
+}
+
 static void look(const void *image, size_t size, struct agent_fit *f, struct error *error)
 {
         memset(&rts, 0, sizeof(rts));
@@ -31,6 +53,8 @@ static void look(const void *image, size_t size, struct agent_fit *f, struct err
         f->stripped = !rts.end_init_elapsed.address || !rts.rts_shutdown.address || !rts.setupRtsFlags.address;
         f->ghc = rts.defaultRtsConfig.address || has(image, size, "GHC ", "RTS") || has(image, size, "libHS", "rts");
         f->threaded = f->stripped ? has(image, size, "rts", "_thr") : rts.pending_sync.address != NULL;
+        f->tables = has(image, size, "_ipe", "_buf");
+        f->loader = has_loader(image, size);
         f->eventlog = rts.startEventLogging.address && rts.TRACE_gc.address;
         if (!f->ghc)
                 (void)error_set(error, "it is not a GHC-compiled program");

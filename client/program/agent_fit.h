@@ -17,7 +17,9 @@ struct agent_fit {
         bool threaded;
         bool eventlog; /* the runtime can write one */
         bool stripped;
-        bool fits; /* the agent can do its work */
+        bool tables; /* info tables with source places are in it (-finfo-table-map, GHC 9.4 and later) */
+        bool loader; /* the dynamic linker starts it, which knows LD_PRELOAD */
+        bool fits;   /* the agent can do its work */
 };
 
 /* Looks into the program's file. False when it cannot be read. With `error` why it does not fit, one plain sentence. */

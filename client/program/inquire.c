@@ -9,10 +9,11 @@
  *      -rtsopts=none               neither; refuses +RTS with a message and ends
  *      -rtsopts=ignoreAll          neither; the program itself would run
  *
- * The last case cannot be known beforehand: what it prints is not a list of
- * pairs, and it is killed at the first byte that shows so, or after
- * INQUIRE_MS. To start nothing else by mistake, the file must be an ELF
- * program that holds the RTS's own text or names the RTS as a library.
+ * The last case cannot be known beforehand; the fence (fence.h) ends such a
+ * program where its runtime would go on to main. Should it print something
+ * before, that is not a list of pairs, and it is killed at the first byte that
+ * shows so, or after INQUIRE_MS. To start nothing else by mistake, the file must
+ * be an ELF program that holds the RTS's own text or names the RTS as a library.
  *
  * `accepts` uses the same trick to try flags: the RTS reads them in order and
  * --info comes last, so it reports about the ones it does not know on stderr,
@@ -32,6 +33,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "client/program/fence.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 
@@ -39,7 +41,7 @@
 #define INQUIRE_BYTES 16384 /* of each stream: then it is killed */
 
 struct answer {
-        char out[INQUIRE_BYTES], err[INQUIRE_BYTES];
+        char out[INQUIRE_BYTES + 1], err[INQUIRE_BYTES + 1]; /* and a NUL */
         size_t out_size, err_size;
         int status; /* of waitpid */
         bool killed;
@@ -108,10 +110,12 @@ static _Noreturn void become(const char *path, const char *ghcrts, int out, int 
         sigemptyset(&none);
         (void)sigprocmask(SIG_SETMASK, &none, NULL);
         (void)setpgid(0, 0);
-        if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 || setenv("GHCRTS", ghcrts, 1) < 0)
+        if (null < 0 || dup2(null, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0 || setenv("GHCRTS", ghcrts, 1) < 0 ||
+            unsetenv("LD_PRELOAD") < 0 || !fence_put_up())
                 _exit(126);
         char *argv[] = { (char *)(size_t)path, plus, info, NULL };
         execv(path, argv);
+        dprintf(2, "%s%s\n", strerror(errno), errno == ENOENT ? " (its dynamic loader)" : "");
         _exit(127);
 }
 
@@ -186,6 +190,28 @@ done:
         return r;
 }
 
+/* Its runtime had nothing to print: it went on, and was ended there. */
+static bool fenced(const struct answer *a)
+{
+        return WIFSIGNALED(a->status) && WTERMSIG(a->status) == SIGSYS;
+}
+
+/* It ended by itself, and not as asked: its own first line says best why. */
+static void say_failure(const char *path, const struct answer *a, struct error *error)
+{
+        char line[256];
+
+        snprintf(line, sizeof(line), "%.*s", (int)strcspn(a->err, "\n"), a->err);
+        if (line[0])
+                error_set(error, "%s does not start: %s", path, line);
+        else if (WIFEXITED(a->status) && WEXITSTATUS(a->status) == 126)
+                error_set(error, "%s is not asked: this kernel does not let it be kept from its own work", path);
+        else if (WIFEXITED(a->status))
+                error_set(error, "%s ended with status %d when asked for +RTS --info", path, WEXITSTATUS(a->status));
+        else
+                error_set(error, "%s was ended by signal %d when asked for +RTS --info", path, WTERMSIG(a->status));
+}
+
 enum inquiry inquire(const char *path, struct rtsinfo *ret_info, struct error *error)
 {
         struct answer a;
@@ -216,15 +242,27 @@ enum inquiry inquire(const char *path, struct rtsinfo *ret_info, struct error *e
                           path);
                 return INQUIRY_NO_RTSOPTS;
         }
-        if (!plausible(&a) || (!a.killed && WIFEXITED(a.status) && WEXITSTATUS(a.status) == 0)) {
+        if (fenced(&a) || !plausible(&a) || (!a.killed && WIFEXITED(a.status) && WEXITSTATUS(a.status) == 0)) {
                 error_set(error,
                           "%s does not answer to +RTS --info, so it was linked with "
                           "-rtsopts=ignoreAll; link it with -rtsopts",
                           path);
                 return INQUIRY_IGNORED;
         }
-        error_set(error, "%s did not answer to +RTS --info within %d s", path, INQUIRE_MS / 1000);
+        if (a.killed)
+                error_set(error, "%s did not answer to +RTS --info within %d s", path, INQUIRE_MS / 1000);
+        else
+                say_failure(path, &a, error);
         return INQUIRY_FAILED;
+}
+
+bool inquire_hears_arguments(const char *path)
+{
+        struct answer a;
+        struct rtsinfo info;
+
+        return ask(path, "", &a) == 0 && !a.killed && WIFEXITED(a.status) && WEXITSTATUS(a.status) == 0 &&
+               rtsinfo_parse(a.out, a.out_size, &info);
 }
 
 /* The first line of its diagnostic, without the "PROGRAM: " in front. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * inquire.h - asks a program about its runtime system by starting it with
- * `--info`, which makes the RTS print and exit before the program's main.
+ * `--info`, which makes the RTS print and exit before the program's main. Where
+ * it does not, the program is ended before that: main never runs.
  *
  * No shell; standard input is /dev/null; bounded in time and output. A file
  * that does not look like a GHC-compiled program is never started.
@@ -30,6 +31,9 @@ bool inquire_find(const char *command, char *ret_path, size_t size);
 
 /* Asks the program at `path`. `error` gets one plain sentence unless INQUIRY_OK. */
 enum inquiry inquire(const char *path, struct rtsinfo *ret_info, struct error *error);
+
+/* Whether it takes RTS flags among its arguments; else by GHCRTS only (-rtsopts=ignore). Of one with INQUIRY_OK. */
+bool inquire_hears_arguments(const char *path);
 
 /*
  * Whether the program takes these RTS flags, given as GHCRTS. When not, `reason`

@@ -170,6 +170,19 @@ bool daemon_ensure(const struct daemon_link *link, bool *ret_started, struct err
 
 /* ----------------------------------------------------------------- targets */
 
+void daemon_name_of(const char *path, char name[DAEMON_NAME_MAX])
+{
+        const char *slash = strrchr(path, '/');
+
+        snprintf(name, DAEMON_NAME_MAX, "%.60s", slash != NULL ? slash + 1 : path);
+        for (char *p = name; *p != '\0'; p++)
+                if (!(((*p | 32) >= 'a' && (*p | 32) <= 'z') || (*p >= '0' && *p <= '9') || *p == '_' || *p == '-' ||
+                      *p == '.'))
+                        *p = '-';
+        if (name[0] == '.' || name[0] == '-')
+                name[0] = '_';
+}
+
 struct added {
         bool done;
         char name[DAEMON_NAME_MAX];

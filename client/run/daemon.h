@@ -32,6 +32,9 @@ bool daemon_reachable(const struct daemon_link *link);
 /* Finds the daemon or starts one, detached, its messages going to daemon.log in the directory. */
 bool daemon_ensure(const struct daemon_link *link, bool *ret_started, struct error *error);
 
+/* A target's name for the program at `path`: its file's, as far as its letters may be in one. */
+void daemon_name_of(const char *path, char ret_name[DAEMON_NAME_MAX]);
+
 /*
  * Adds a target whose growth is judged in steps of resolution_ns (0: as the
  * daemon does). With `exact` a taken name is an error, else -2, -3 ... is put

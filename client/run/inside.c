@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/settings.h"
 #include "client/program/agent_fit.h"
 
 #define CLASSES "gusp" /* what -l alone gives */
@@ -29,7 +30,21 @@ static bool agents_own(const char *kind)
         return !kind || !strcmp(kind, "T") || !strcmp(kind, "i") || !strcmp(kind, "none");
 }
 
-static bool plan_settings(struct inside *in, const char *socket, const char *kind, const char *rts, struct error *error)
+/* They start the program that is meant. What they build with is passed over as well, with names that begin so. */
+#define LAUNCHERS "stack:cabal"
+#define TOOLS     "ghc:runghc:hsc2hs:alex:happy:hpack"
+
+static bool named(const char *path, const char *names)
+{
+        struct agent_settings s;
+        const char *slash = strrchr(path, '/');
+
+        snprintf(s.skip, sizeof(s.skip), "%s", names);
+        return settings_skip(&s, slash ? slash + 1 : path);
+}
+
+static bool plan_settings(struct inside *in, const char *path, const char *socket, const char *kind, const char *rts,
+                          bool follow, struct error *error)
 {
         char interval[32], own[64] = "";
         int n;
@@ -39,34 +54,50 @@ static bool plan_settings(struct inside *in, const char *socket, const char *kin
                 snprintf(own, sizeof(own), "-h%s -i%s ", kind, interval);
         if (strchr(rts, ';') || strlen(own) + strlen(rts) > 250)
                 return error_set(error, "the flags of --rts are too long, or have a semicolon");
-        n = snprintf(in->settings, sizeof(in->settings),
-                     "socket=%s;once=1;await=3;linger=2;classes=" CLASSES ";interval=%s;heap=%s;rts=%s%s", socket,
-                     interval,
-                     !agents_own(kind) ? "none"
-                     : kind            ? kind
-                                       : "T",
-                     own, rts);
+        n = snprintf(
+                in->settings, sizeof(in->settings),
+                "socket=%s;once=1;follow=%d;skip=%s;await=%d;linger=2;classes=" CLASSES ";interval=%s;heap=%s;rts=%s%s",
+                socket, follow, in->wrapper && !named(path, TOOLS) ? LAUNCHERS ":" TOOLS : "", follow ? 1 : 3, interval,
+                !agents_own(kind) ? "none"
+                : kind            ? kind
+                                  : "T",
+                own, rts);
         return (size_t)n < sizeof(in->settings) || error_set(error, "the path of the socket is too long");
 }
 
-bool inside_plan(struct inside *ret, const char *path, const char *socket, const char *heap_profile, const char *rts,
-                 struct error *error)
+static bool plan_preload(struct inside *in, struct error *error)
 {
         char library[4096];
         const char *others = getenv("LD_PRELOAD");
-        struct agent_fit fit;
 
         if (!agent_fit_library(library, sizeof(library)))
                 return error_set(error, "libheapwatch-agent.so is not beside this program nor in ../lib");
         if (strpbrk(library, " :"))
                 return error_set(error, "the path %s has a space or a colon, which LD_PRELOAD cannot carry", library);
-        if (!agent_fit_look(path, &fit, error) || (fit.ghc && !fit.fits))
+        return (size_t)snprintf(in->preload, sizeof(in->preload), "%s%s%s", library, others && *others ? ":" : "",
+                                others ? others : "") < sizeof(in->preload) ||
+               error_set(error, "LD_PRELOAD is too long");
+}
+
+bool inside_plan(struct inside *ret, const char *path, const char *socket, const char *heap_profile, const char *rts,
+                 bool follow, struct error *error)
+{
+        struct agent_fit fit;
+
+        if (!plan_preload(ret, error) || !agent_fit_look(path, &fit, error))
                 return false;
-        ret->wrapper = !fit.ghc;
-        if ((size_t)snprintf(ret->preload, sizeof(ret->preload), "%s%s%s", library, others && *others ? ":" : "",
-                             others ? others : "") >= sizeof(ret->preload))
-                return error_set(error, "LD_PRELOAD is too long");
-        return plan_settings(ret, socket, heap_profile, rts, error);
+        ret->wrapper = !fit.ghc || named(path, LAUNCHERS);
+        if (!ret->wrapper && !fit.fits)
+                return false;
+        return plan_settings(ret, path, socket, heap_profile, rts, follow, error);
+}
+
+bool inside_plan_options(struct inside *ret, const char *path, const char *options)
+{
+        struct agent_fit fit;
+
+        return plan_preload(ret, NULL) && agent_fit_look(path, &fit, NULL) && fit.loader && !strchr(options, ';') &&
+               (size_t)snprintf(ret->settings, sizeof(ret->settings), "ghcrts=%s", options) < sizeof(ret->settings);
 }
 
 bool inside_enter(const struct inside *inside)

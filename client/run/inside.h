@@ -4,7 +4,8 @@
  * whether that can be done, and the environment that does it.
  *
  * A program without GHC's runtime, such as a shell or a wrapper script, hands
- * the agent on: the first GHC-compiled program below it is watched.
+ * the agent on: the first GHC-compiled program below it is watched. So do the
+ * tools that build before they run (cabal, stack), and compilers below them.
  */
 #ifndef HW_CLIENT_RUN_INSIDE_H
 #define HW_CLIENT_RUN_INSIDE_H
@@ -22,10 +23,16 @@ struct inside {
 
 /*
  * The agent for the program at `path`, with its socket at `socket`. `heap_profile` and `rts` are the user's; NULL and
- * "": none given. False with one plain sentence: it cannot be used.
+ * "": none given. With `follow` also for what the program starts. False with one plain sentence: it cannot be used.
  */
 bool inside_plan(struct inside *ret, const char *path, const char *socket, const char *heap_profile, const char *rts,
-                 struct error *error);
+                 bool follow, struct error *error);
+
+/*
+ * The agent only as the one who gives these options to the program's runtime, so that neither the program nor what it
+ * starts sees them. False: it must be done by GHCRTS (a static program, or options that do not fit).
+ */
+bool inside_plan_options(struct inside *ret, const char *path, const char *options);
 
 /* In the child, before exec. False: no memory. */
 bool inside_enter(const struct inside *inside);

@@ -23,6 +23,7 @@
 #include "client/program/inquire.h"
 #include "client/run/daemon.h"
 #include "client/run/flags.h"
+#include "client/run/follow.h"
 #include "client/run/inside.h"
 #include "client/run/relay.h"
 #include "client/run/session.h"
@@ -34,7 +35,7 @@
 
 struct options {
         const char *name, *heap_profile, *extra;
-        bool no_top, plain, close, no_flush, no_agent;
+        bool no_top, plain, close, no_flush, no_agent, follow;
         uint64_t end_hung_ns;   /* UINT64_MAX: never */
         uint64_t resolution_ns; /* 0: not given */
         char **program;
@@ -48,6 +49,7 @@ struct run {
         struct flags flags;   /* by the relay */
         struct inside inside; /* from inside */
         bool from_inside;
+        bool by_preload;         /* by the relay, and the agent gives the flags to the program's runtime alone */
         struct error not_inside; /* why not; empty: it is, or was not asked for */
         struct daemon_link link;
         char directory[320]; /* private, of FIFO, socket and output */
@@ -86,9 +88,12 @@ static const struct option options[] = {
                     "more RTS flags; they win over ours"),
         OPTION_FLAG("no-flush", 0, struct options, no_flush,
                     "PROGRAM flushes its eventlog itself: do not warn that it comes late"),
-        OPTION_FLAG(
-                "no-agent", 0, struct options, no_agent,
-                "do not watch PROGRAM from inside: lead its eventlog here by GHCRTS, which what it starts inherits"),
+        OPTION_FLAG("no-agent", 0, struct options, no_agent,
+                    "do not watch PROGRAM from inside: lead its eventlog here by options of its runtime"),
+        OPTION_FLAG("follow", 0, struct options, follow,
+                    "watch the GHC-compiled programs that PROGRAM starts, too, each as a target named as its file; one "
+                    "may end "
+                    "up to a second later for it"),
         OPTION_SECONDS("end-hung", 0, "SECONDS", struct options, end_hung_ns, 0, UINT64_C(86400000000000),
                        "end PROGRAM when it hangs for so long: each thread waits for another one, as the flush "
                        "interval can cause at exit"),
@@ -138,19 +143,6 @@ static bool mistaken(struct run *r, const char *reason)
 static bool ask_program(void *ctx, const char *flags, char *reason, size_t size)
 {
         return inquire_accepts(ctx, flags, reason, size);
-}
-
-static void default_name(const struct run *r, char name[DAEMON_NAME_MAX])
-{
-        const char *slash = strrchr(r->path, '/');
-
-        snprintf(name, DAEMON_NAME_MAX, "%.60s", slash != NULL ? slash + 1 : r->path);
-        for (char *p = name; *p != '\0'; p++)
-                if (!(((*p | 32) >= 'a' && (*p | 32) <= 'z') || (*p >= '0' && *p <= '9') || *p == '_' || *p == '-' ||
-                      *p == '.'))
-                        *p = '-';
-        if (name[0] == '.' || name[0] == '-')
-                name[0] = '_';
 }
 
 /* A private directory for this run; under /tmp when the usual one has a space, which GHCRTS cannot carry. */
@@ -238,7 +230,7 @@ static bool connect_daemon(struct run *r)
                 return give_up(r, error.text);
         }
         snprintf(uri, sizeof(uri), "unix:%s", r->from_inside ? r->agent : r->socket);
-        default_name(r, name);
+        daemon_name_of(r->path, name);
         r->watched = daemon_add(&r->link, r->o.name != NULL ? r->o.name : name, r->o.name != NULL, uri,
                                 r->o.resolution_ns, r->target, &error);
         return r->watched || give_up(r, error.text);
@@ -279,7 +271,8 @@ static bool prepare(struct run *r)
         if (!make_directory(r))
                 return false;
         if (!r->o.no_agent) {
-                r->from_inside = inside_plan(&r->inside, r->path, r->agent, r->o.heap_profile, r->o.extra, &error);
+                r->from_inside =
+                        inside_plan(&r->inside, r->path, r->agent, r->o.heap_profile, r->o.extra, r->o.follow, &error);
                 if (r->from_inside)
                         return connect_daemon(r);
                 r->not_inside = error;
@@ -290,6 +283,7 @@ static bool prepare(struct run *r)
                 return false;
         if (!connect_daemon(r))
                 return false;
+        r->by_preload = inside_plan_options(&r->inside, r->path, r->flags.ghcrts);
         if (r->not_inside.text[0] != '\0')
                 command_error(&command_run, "%s is not watched from inside: %s", r->o.program[0], r->not_inside.text);
         warn(r);
@@ -395,8 +389,10 @@ static void release(struct run *r)
         relay_close(&r->relay);
         if (r->output_fd >= 0)
                 (void)close(r->output_fd);
-        if (r->from_inside)
+        if (r->from_inside) {
                 inside_clean(r->agent);
+                follow_clean(r->agent);
+        }
         if (r->directory[0] != '\0')
                 (void)rmdir(r->directory); /* stays when the program's output is in it */
         flags_done(&r->flags);
@@ -421,6 +417,8 @@ static int start(struct run *r)
                 .argv = r->o.program,
                 .ghcrts = r->flags.ghcrts,
                 .inside = r->from_inside ? &r->inside : NULL,
+                .preload = r->by_preload ? &r->inside : NULL,
+                .follow = r->from_inside && r->o.follow,
                 .socket = r->agent,
                 .target = r->target,
                 .uri = uri,

@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "client/cli/command.h"
+#include "client/run/follow.h"
 #include "client/run/hung.h"
 #include "client/run/notices.h"
 #include "proto/base/clock.h"
@@ -49,6 +50,7 @@ struct session {
         uint64_t started_ms, readd_ms, term_ms;
         struct hung hung;
         bool moved; /* bytes since the last tick */
+        struct follow follow;
         struct session_result result;
         struct notices notices;
 };
@@ -99,7 +101,9 @@ static _Noreturn void become_program(const struct session *s, int report)
         }
         if ((!o->screen ||
              (null >= 0 && dup2(null, 0) >= 0 && dup2(o->output_fd, 1) >= 0 && dup2(o->output_fd, 2) >= 0)) &&
-            (o->inside ? inside_enter(o->inside) : setenv("GHCRTS", o->ghcrts, 1) == 0))
+            (o->inside    ? inside_enter(o->inside)
+             : o->preload ? inside_enter(o->preload)
+                          : setenv("GHCRTS", o->ghcrts, 1) == 0))
                 execv(o->path, o->argv);
         int error = errno;
         ssize_t n = write(report, &error, sizeof(error));
@@ -160,6 +164,17 @@ static void start_adder(struct session *s)
         }
         if (s->adder < 0)
                 s->adder = 0; /* tried again at the next turn */
+}
+
+/* In a child, because requests wait: a program that the watched one has started. */
+static void follow(struct session *s)
+{
+        pid_t pid = follow_next(&s->follow, s->o->socket);
+
+        if (pid == 0 || fork() != 0)
+                return;
+        restore_signals(s);
+        _exit(follow_add(s->o->link, s->o->socket, pid, s->o->resolution_ns) ? 0 : 1);
 }
 
 static void reap(struct session *s)
@@ -318,8 +333,10 @@ static void turn(struct session *s)
                         fds[i] = (struct pollfd){ .fd = -1 };
         fds[RELAY_POLLFDS] = (struct pollfd){ s->signals, POLLIN, 0 };
         fds[RELAY_POLLFDS + 1] = notices_pollfd(&s->notices);
-        if (poll(fds, RELAY_POLLFDS + 2, TICK_MS) < 0)
+        if (poll(fds, RELAY_POLLFDS + 2, s->o->follow ? FOLLOW_MS : TICK_MS) < 0)
                 return; /* EINTR */
+        if (s->o->follow)
+                follow(s);
         if (fds[RELAY_POLLFDS + 1].revents)
                 notices_write(&s->notices);
         if (ran && s->o->relay)

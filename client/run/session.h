@@ -15,12 +15,14 @@
 #include "client/run/relay.h"
 
 struct session_options {
-        const char *path;            /* of the program */
-        char *const *argv;           /* its arguments, argv[0] included */
-        const char *ghcrts;          /* its RTS flags; NULL with `inside` */
-        const struct inside *inside; /* how it is watched from inside; NULL: by the relay */
-        const char *socket;          /* with `inside`: the agent's */
-        const char *target;          /* name at the daemon */
+        const char *path;             /* of the program */
+        char *const *argv;            /* its arguments, argv[0] included */
+        const char *ghcrts;           /* its RTS flags; NULL with `inside` */
+        const struct inside *inside;  /* how it is watched from inside; NULL: by the relay */
+        const struct inside *preload; /* with ghcrts: how only the program's runtime gets them; NULL: by GHCRTS */
+        bool follow;                  /* with `inside`: what the program starts is watched, too */
+        const char *socket;           /* with `inside`: the agent's */
+        const char *target;           /* name at the daemon */
         const char *uri;
         uint64_t resolution_ns; /* of its verdicts; 0: the daemon's */
         const struct daemon_link *link;

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Starts and ends programs with the agent in them, again and again, and counts what goes wrong.
 
-    stress.py --agent LIB --heapwatch PROGRAM [--runs N] [--seed N] [--chroot DIR] PROGRAM...
+    stress.py --agent LIB --heapwatch PROGRAM [--runs N] [--seed N] [--chroot DIR] [--unwatched] PROGRAM...
     stress.py --through-run --heapwatch PROGRAM [--runs N] [--jobs N] [--seed N] PROGRAM...
 
 PROGRAM is tests/programs/Exits.hs in any build. Each run takes one of them, a way to end, a length and settings by
 chance. Wrong are: a run that does not end in time, an exit status or a standard output that is not that of the same
 run without the agent, a log that is damaged or, where the runtime ends in order, not whole; anything left behind.
-With --through-run each run is `heapwatch run --no-top`, with a daemon of this script's own; then standard error counts,
+--unwatched: the program is one that the agent cannot watch. With --through-run each run is `heapwatch run --no-top`, with a daemon of this script's own; then standard error counts,
 too, but for heapwatch's own lines, and the daemon must know the end. Exit status 1 when anything is wrong.
 """
 import argparse
@@ -181,7 +181,9 @@ def judge(options, result, way):
         wrong.append("output")
     if orderly and left:
         wrong.append("left behind")
-    if orderly and not log:
+    if options.unwatched and log:
+        wrong.append("a log")
+    if orderly and not log and not options.unwatched:
         wrong.append("no log")
     if log:
         run = decoded(options.heapwatch, log)
@@ -214,6 +216,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--way", action="append")
     parser.add_argument("--chroot")
+    parser.add_argument("--unwatched", action="store_true")
     parser.add_argument("--stop-at-hang", action="store_true")
     parser.add_argument("program", nargs="+")
     options = parser.parse_args()

@@ -239,7 +239,7 @@ def test_a_stripped_program_of_debian_is_what_it_was(daemon, name):
 def bare(tmp_path_factory):
     """Programs without any flag."""
     out = tmp_path_factory.mktemp("bare")
-    for name in ("Serve", "Exits"):
+    for name in ("Serve", "Exits", "Launch"):
         subprocess.run(["ghc", "-v0", "-O1", "-threaded", "-outputdir", out / f"{name}.o", "-o", out / name,
                         f"tests/programs/{name}.hs"], check=True, cwd=ROOT)
     return out
@@ -277,6 +277,70 @@ def test_from_inside_a_wrapper_is_passed(daemon, bare):
     assert finish(run)[0] == 0
     status, out, err = finish(start(daemon, "--", "echo", "hello", relay=False))
     assert (status, out) == (0, "hello\n") and "no GHC-compiled program was found" in err
+
+
+@pytest.mark.parametrize("way", ["fork", "exec"])
+@pytest.mark.parametrize("tool", ["cabal", "stack", "script", "nix"])
+def test_tools_that_start_the_program(daemon, bare, tmp_path, tool, way):
+    """The program is the target: below build tools, themselves compiled by GHC, that run a compiler first; below wrappers."""
+    shutil.copy(bare / "Launch", tmp_path / "stack")
+    shutil.copy(bare / "Launch", tmp_path / "cabal")
+    shutil.copy(bare / "Exits", tmp_path / "ghc-9.0.2")
+    command = [bare / "Exits", "print", "0.3"]
+    words = " ".join(map(str, command))
+    build = f"{tmp_path}/ghc-9.0.2 print 0.01 >/dev/null && "
+    script = f"#!/bin/sh\nexport SOME=1\n{build}{'exec ' if way == 'exec' else ''}{words}\n"
+    (tmp_path / "script").write_text(script)
+    (tmp_path / "nix").write_text(f"#!/bin/bash -e\nexport PATH='{tmp_path}:'\"$PATH\"\nexec -a \"$0\" {tmp_path}/script\n")
+    for name in ("script", "nix"):
+        (tmp_path / name).chmod(0o755)
+    whole = [tmp_path / tool, *([way, "/bin/sh", "-c", f"{build}{words}"] if tool in ("cabal", "stack") else [])]
+    status, out, err = finish(start(daemon, "--name", "mine", "--", *whole, relay=False))
+    assert (status, out) == (0, "fine\n") and "mine ended with status 0" in err, err
+    assert os.path.basename(daemon.target("mine").run_info.program) == "Exits"
+
+
+def test_children_are_targets_with_follow(daemon, bare):
+    """Each GHC-compiled program below, named as its file; without it none but the first."""
+    for options, expected in (([], {"mine"}), (["--follow"], {"mine", "Exits"})):
+        status, out, err = finish(start(daemon, "--name", "mine", *options, "--", bare / "Launch", "fork", bare / "Exits", "print",
+                                        "0.5", relay=False))
+        assert (status, out) == (0, "fine\n"), err
+        targets = {u.target for r in daemon.ask(pb.Request(status=pb.StatusRequest())) for u in r.status.targets}
+        assert targets == expected, err
+        for name in targets:
+            assert daemon.wait_state(name, "ENDED").run_info.ghc_version == "9.0.2"
+        daemon.ask(pb.Request(remove_target=pb.RemoveTargetRequest(name="mine")))
+
+
+def test_by_the_relay_what_it_starts_sees_nothing_of_it(daemon, bare):
+    for way in ("exec", "exec-self"):
+        status, _, err = finish(start(daemon, "--name", "mine", "--", programs_log(bare), way))
+        assert status == 0 and "mine ended with status 0" in err and "eventlog 0 B" not in err, err
+
+
+def programs_log(bare):
+    """Exits with an eventlog, which the relay needs."""
+    path = bare / "exits-log"
+    if not path.exists():
+        subprocess.run(["ghc", "-v0", "-O1", "-eventlog", "-outputdir", bare / "exits-log.o", "-o", path, "tests/programs/Exits.hs"],
+                       check=True, cwd=ROOT)
+    return path
+
+
+@pytest.mark.parametrize("relay", [False, True])
+def test_the_name_of_a_run_that_was_killed_is_free(daemon, bare, relay):
+    run = start(daemon, "--name", "mine", "--", programs_log(bare), "idle", 600, relay=relay)
+    wait_for(lambda: daemon.target("mine"), "the target")
+    wait_for(lambda: pid_of(daemon, "mine") or relay, "the running program")
+    children = subprocess.run(["pgrep", "-P", str(run.pid)], capture_output=True, text=True).stdout.split()
+    run.kill()
+    run.wait()
+    for pid in children:
+        os.kill(int(pid), signal.SIGKILL)
+    status, _, err = wait_for(lambda: (r := finish(start(daemon, "--name", "mine", "--", bare / "Exits", "print", relay=False)))
+                              and "already" not in r[2] and "does not take" not in r[2] and r, "the name to be free")
+    assert status == 0 and "mine ended with status 0" in err, err
 
 
 def test_from_inside_the_daemon_may_go_and_come_back(daemon, bare):
@@ -332,6 +396,34 @@ def test_doctor_says_what_the_agent_can_do(bare, tmp_path):
     assert b"not watched from inside: it is stripped" in client("doctor", str(stripped)).stdout
     inside = [json.loads(client("doctor", "--format", "json", str(p)).stdout)["inside"] for p in (bare / "Exits", stripped)]
     assert inside == [True, False]
+
+
+@pytest.mark.parametrize("flags", [["-rtsopts=ignoreAll"], ["-rtsopts=ignoreAll", "-threaded"],
+                                   ["-rtsopts=ignoreAll", "-with-rtsopts=-V0"]])
+def test_doctor_never_runs_main(tmp_path, flags):
+    (tmp_path / "Main.hs").write_text(f'main :: IO ()\nmain = writeFile "{tmp_path}/ran" "" >> putStrLn " [(\\"GHC RTS\\", \\"YES\\")"\n')
+    subprocess.run(["ghc", "-v0", *flags, "-o", tmp_path / "main", tmp_path / "Main.hs"], check=True, cwd=tmp_path)
+    done = client("doctor", str(tmp_path / "main"))
+    assert done.returncode == 1 and b"-rtsopts=ignoreAll" in done.stdout and not (tmp_path / "ran").exists()
+
+
+def test_doctor_reads_what_was_linked_in(tmp_path):
+    (tmp_path / "Main.hs").write_text("main :: IO ()\nmain = return ()\n")
+    subprocess.run(["ghc", "-v0", "-eventlog", "-rtsopts=ignore", "-with-rtsopts=-A8m -hT", "-o", tmp_path / "main", tmp_path / "Main.hs"],
+                   check=True, cwd=tmp_path)
+    done = client("doctor", str(tmp_path / "main")).stdout
+    assert b"linked with the options -A8m -hT" in done and b"by the variable GHCRTS" in done
+    seen = json.loads(client("doctor", "--format", "json", str(tmp_path / "main")).stdout)
+    assert seen["withRtsopts"] == "-A8m -hT" and seen["hearsRtsArguments"] is False
+
+
+def test_doctor_says_why_a_program_does_not_start(tmp_path, bare):
+    broken = tmp_path / "broken"
+    image = (bare / "Exits").read_bytes()
+    broken.write_bytes(image.replace(b"/lib64/ld-linux-x86-64.so.2", b"/lib64/nothing-x86-64.so.2\0", 1))
+    broken.chmod(0o755)
+    done = client("doctor", str(broken))
+    assert done.returncode == 2 and b"No such file or directory (its dynamic loader)" in done.stderr
 
 
 def test_doctor_of_logs_and_targets(daemon):

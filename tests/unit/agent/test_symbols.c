@@ -171,7 +171,7 @@ static void test_flags_of_measured_releases(void **state)
 static void test_other_flags_only_by_their_defaults(void **state)
 {
         uint8_t flags[504] = { 0 };
-        struct flags_layout l = { 0, 0 };
+        struct flags_layout l = { 0 };
 
         (void)state;
         put_profile(flags + 296, 0, 100000000, 10);

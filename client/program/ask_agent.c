@@ -3,7 +3,7 @@
  * DESIGN - the answer comes within the log, behind definitions of any size:
  * only as much is kept as an answer can have.
  */
-#include "client/attach/ask.h"
+#include "client/program/ask_agent.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -62,7 +62,7 @@ static const char *read_answer(int fd, struct reading *r)
         return NULL;
 }
 
-bool ask_agent(const char *path, const char *request, struct error *error)
+bool ask_agent(const char *path, const char *request, char *ret_said, size_t size, struct error *error)
 {
         struct sockaddr_un address = { .sun_family = AF_UNIX };
         static struct reading r;
@@ -85,5 +85,11 @@ bool ask_agent(const char *path, const char *request, struct error *error)
                 return error_set(error,
                                  "the agent did not answer in time; a program without -threaded does so at its next "
                                  "collection");
-        return !strncmp(answer, "ok", 2) || error_set(error, "the agent says: %s", answer + strcspn(answer, " "));
+        const char *said = answer + strcspn(answer, " ");
+        said += *said == ' ';
+        if (strncmp(answer, "ok", 2) != 0)
+                return error_set(error, "the agent says: %s", said);
+        if (ret_said)
+                snprintf(ret_said, size, "%s", said);
+        return true;
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * agent.h - `heapwatch ctl census` and `ctl agent`: requests to the agent in a target's program (docs/AGENT.md).
+ *
+ * The daemon only says where the target is read from. Where that is an agent's socket it is asked itself, on a
+ * connection of its own; it answers the same user and root.
+ */
+#ifndef HW_CLIENT_CTL_AGENT_H
+#define HW_CLIENT_CTL_AGENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "heapwatch/wire.h"
+#include "proto/base/error.h"
+
+/* Where a target is read from; for hw_request, with a status request. */
+struct agent_place {
+        const char *target;
+        bool known;
+        char uri[512];
+};
+
+void agent_find(void *ctx, const Hw__Reply *reply);
+
+/* One request; what was answered in `ret`. False with one plain sentence, also where there is no agent. */
+bool agent_ask(const struct agent_place *place, const char *request, char *ret, size_t size, struct error *error);
+
+/* Has a census taken, and waits until it was. The sentence that says so in `ret`. */
+bool agent_census(const struct agent_place *place, char *ret, size_t size, struct error *error);
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* ask_agent.h - one request to an agent, on its socket (docs/AGENT.md). */
+#ifndef HW_CLIENT_PROGRAM_ASK_AGENT_H
+#define HW_CLIENT_PROGRAM_ASK_AGENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "proto/base/error.h"
+
+#define ASK_MS 10000 /* for the answer: a program that is not threaded gives it at its next collection */
+
+/*
+ * What it answered after "ok" in ret_said (NULL: of no interest). False with
+ * one plain sentence: nobody there, no answer in time, or what it said against.
+ */
+bool ask_agent(const char *path, const char *request, char *ret_said, size_t size, struct error *error);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/program/fence.h"
+
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#if defined(__x86_64__)
+#define ARCHITECTURE AUDIT_ARCH_X86_64
+#elif defined(__aarch64__)
+#define ARCHITECTURE AUDIT_ARCH_AARCH64
+#endif
+
+#ifdef ARCHITECTURE
+
+/* Low words of arguments: the machines above are little-endian. */
+#define WORD(field)     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define ARGUMENT(n)     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8 * (n))
+#define IF(value, n)    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), 0, n) /* else over the next n */
+#define IF_SOME(bit, n) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (uint32_t)(bit), 0, n)
+#define ALLOW           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define KILL            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+#define FORBID(number)  IF(number, 1), KILL
+
+/* The runtime's own handlers come before main: of these two signals the loader and the C library set none. */
+#define SIGNALS IF(SYS_rt_sigaction, 6), ARGUMENT(0), IF(SIGINT, 1), KILL, IF(SIGPIPE, 1), KILL, WORD(nr)
+#define FILES   IF(SYS_openat, 4), ARGUMENT(2), IF_SOME(O_WRONLY | O_RDWR | O_CREAT, 1), KILL, WORD(nr)
+
+bool fence_put_up(void)
+{
+        struct sock_filter filter[] = {
+                WORD(arch),
+                BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0),
+                KILL,
+                WORD(nr),
+                FORBID(SYS_clone),
+                FORBID(SYS_clone3),
+                FORBID(SYS_timerfd_create),
+                FORBID(SYS_timer_create),
+                FORBID(SYS_setitimer),
+                FORBID(SYS_socket),
+                FORBID(SYS_unlinkat),
+                FORBID(SYS_mkdirat),
+                FORBID(SYS_renameat2),
+                FORBID(SYS_kill),
+#ifdef SYS_fork
+                FORBID(SYS_fork),
+                FORBID(SYS_vfork),
+                FORBID(SYS_unlink),
+                FORBID(SYS_mkdir),
+                FORBID(SYS_rename),
+#endif
+                FILES,
+                SIGNALS,
+                ALLOW,
+        };
+        struct sock_fprog program = { .len = sizeof(filter) / sizeof(filter[0]), .filter = filter };
+
+        return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+#else
+
+bool fence_put_up(void)
+{
+        return false;
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * follow.h - the GHC-compiled programs that a watched one starts, with `run --follow`: the agent in each takes a socket
+ * of its own beside the first one's, "SOCKET-PID". Each becomes a target, named as its file.
+ */
+#ifndef HW_CLIENT_RUN_FOLLOW_H
+#define HW_CLIENT_RUN_FOLLOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "client/run/daemon.h"
+
+#define FOLLOW_AT_ONCE 256 /* sockets at a time: further ones wait until some are gone */
+#define FOLLOW_MS      100 /* from one look to the next */
+
+struct follow {
+        pid_t seen[FOLLOW_AT_ONCE]; /* those that are there and known */
+        unsigned count;
+};
+
+/* The process of a socket beside `socket` that was not there at the last look; 0: none. */
+pid_t follow_next(struct follow *f, const char *socket);
+
+/* Gives it to the daemon, which may take some seconds. False: it is not watched. */
+bool follow_add(const struct daemon_link *link, const char *socket, pid_t pid, uint64_t resolution_ns);
+
+/* At the end: removes the sockets of programs that were killed. */
+void follow_clean(const char *socket);
+
+#endif
