@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from harness import FLUSH, ROOT, SOURCES, private_directory
+from harness import ROOT, SOURCES, private_directory
 
 THIN = int(os.environ.get("HEAPWATCH_THIN", "1"))
 thinned = set()
@@ -52,8 +52,8 @@ def programs(tmp_path_factory):
 
     def compile_one(source, name, *flags):
         # Relative names: GHC puts the object of a C file with an absolute name beside it, into the tree.
-        subprocess.run(["ghc", "-v0", "-O1", f"-i{FLUSH}", f"-i{SOURCES}", "-outputdir", out / f"{name}.o", "-o",
-                        out / name, *flags, f"{SOURCES}/{source}.hs", f"{FLUSH}/flush.c",
+        subprocess.run(["ghc", "-v0", "-O1", f"-i{SOURCES}", "-outputdir", out / f"{name}.o", "-o",
+                        out / name, *flags, f"{SOURCES}/{source}.hs", f"{SOURCES}/flush.c",
                         f"{SOURCES}/stubs.c"], check=True, cwd=ROOT)
         return out / name
 

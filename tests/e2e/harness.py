@@ -28,7 +28,7 @@ VALGRIND = BUILD.name == "valgrind"
 DAEMON = BUILD / "heapwatchd"
 CLIENT = BUILD / "heapwatch"
 LOGS = ROOT / "tests" / "data" / "logs"
-SOURCES, FLUSH = "tests/programs", "scripts/demo"     # of Haskell programs, below ROOT
+SOURCES = "tests/programs"     # of Haskell programs, below ROOT
 # What one turn of a daemon's loop may take of the processor; by the clock it may be longer, on a busy machine.
 LONGEST_TURN_S = 0.25
 DEADLINE_S = float(os.environ.get("HEAPWATCH_DEADLINE", "180"))

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from harness import FLUSH, ROOT, SOURCES, WATCHED, Daemon, client, pb, private_directory, running, wait_for
+from harness import ROOT, SOURCES, WATCHED, Daemon, client, pb, private_directory, running, wait_for
 
 GROWING = {"thunks": "THUNK", "map": "Data.Map", "pinned": ""}     # and what grows most; a large object has a census late
 STEADY = ("cache", "saw")
@@ -30,8 +30,8 @@ RULES = """groups:
 @pytest.fixture(scope="module")
 def cookbook(tmp_path_factory):
     out = tmp_path_factory.mktemp("cookbook")
-    subprocess.run(["ghc", "-v0", "-O1", f"-i{FLUSH}", f"-i{SOURCES}", "-outputdir", out / "o", "-o", out / "cookbook", "-rtsopts",
-                    "-eventlog", f"{SOURCES}/Cookbook.hs", f"{FLUSH}/flush.c"], check=True, cwd=ROOT)
+    subprocess.run(["ghc", "-v0", "-O1", f"-i{SOURCES}", "-outputdir", out / "o", "-o", out / "cookbook", "-rtsopts",
+                    "-eventlog", f"{SOURCES}/Cookbook.hs", f"{SOURCES}/flush.c"], check=True, cwd=ROOT)
     return out / "cookbook"
 
 

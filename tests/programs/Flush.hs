@@ -18,7 +18,7 @@ import System.IO (hPutStrLn, stderr)
 flushNow :: IO Int
 flushNow = flushEventLog >> return 0
 #else
-foreign import ccall unsafe "demo_flush_eventlog" cFlush :: IO CInt
+foreign import ccall unsafe "flush_eventlog" cFlush :: IO CInt
 
 -- | 0, or a negative number when this runtime system cannot be flushed.
 flushNow :: IO Int

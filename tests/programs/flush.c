@@ -40,7 +40,7 @@ extern struct events_buffer *capEventBuf;
 extern struct events_buffer eventBuf;
 extern Time stat_getElapsedTime(void);
 
-int demo_flush_eventlog(void);
+int flush_eventlog(void);
 
 static void put(StgInt8 *at, uint64_t value, int bytes)
 {
@@ -95,7 +95,7 @@ static void flush_buffer(struct events_buffer *b)
 }
 
 /* 0; -1: this is not the RTS this was written for; -2: more than one capability. */
-int demo_flush_eventlog(void)
+int flush_eventlog(void)
 {
         static bool strange = false;
 
