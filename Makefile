@@ -36,7 +36,7 @@ DAEMON_ROOMS := $(addprefix daemon/, loop source model trend rules record publis
                 target control)
 CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \
                 console/draw console/table console/scene console/overview console/views console \
-                metrics page api serve web report pipe trend ctl rules run attach doctor replay events convert summary post notify \
+                metrics page api serve web report pipe trend diff ctl rules run attach doctor replay events convert summary post notify \
                 completion recordings post_mortem)
 
 define read_room

@@ -23,6 +23,7 @@ extern const struct command command_report;
 extern const struct command command_events;
 extern const struct command command_convert;
 extern const struct command command_trend;
+extern const struct command command_diff;
 extern const struct command command_notify;
 extern const struct command command_recordings;
 extern const struct command command_dump;

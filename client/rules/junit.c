@@ -4,8 +4,7 @@
  * and merge cases that share them. So a case is a rule of a log, however often
  * it fired; all its alerts are in the text. A log in which nothing fired has one
  * case that says so. Rules that do not count are cases that passed, with their
- * alerts as output. Text is made printable first: XML 1.0 has no way to write
- * control characters.
+ * alerts as output.
  */
 #include "client/rules/junit.h"
 
@@ -13,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "heapwatch/text.h"
+#include "client/cli/xml.h"
 
 #define TEXT_MAX 4096u
 
@@ -26,41 +25,6 @@ struct writer {
         const struct findings *findings;
         enum severity least;
 };
-
-/* --------------------------------------------------------------------- text */
-
-static void put(FILE *out, const char *text)
-{
-        char safe[TEXT_MAX];
-
-        hw_terminal_text(safe, sizeof(safe), text);
-        for (const char *p = safe; *p; p++) {
-                switch (*p) {
-                case '<':
-                        (void)fputs("&lt;", out);
-                        break;
-                case '>':
-                        (void)fputs("&gt;", out);
-                        break;
-                case '&':
-                        (void)fputs("&amp;", out);
-                        break;
-                case '"':
-                        (void)fputs("&quot;", out);
-                        break;
-                default:
-                        (void)fputc(*p, out);
-                        break;
-                }
-        }
-}
-
-static void put_attribute(FILE *out, const char *name, const char *text)
-{
-        (void)fprintf(out, " %s=\"", name);
-        put(out, text);
-        (void)fputc('"', out);
-}
 
 /* -------------------------------------------------------------------- cases */
 
@@ -104,22 +68,22 @@ static void put_alert(FILE *out, const struct finding *item)
 {
         char when[FINDING_TIMES_MAX];
 
-        put(out, item->rule);
+        xml_text(out, item->rule);
         if (item->band) {
                 (void)fputs(" of ", out);
-                put(out, item->band);
+                xml_text(out, item->band);
         }
         if (item->band_source) {
                 (void)fputs(" (", out);
-                put(out, item->band_source);
+                xml_text(out, item->band_source);
                 (void)fputc(')', out);
         }
-        put(out, finding_times(item, when));
+        xml_text(out, finding_times(item, when));
         (void)fputs(": ", out);
-        put(out, item->sentence);
+        xml_text(out, item->sentence);
         for (size_t i = 0; i < item->n_evidence; i++) {
                 (void)fputs("\n    ", out);
-                put(out, item->evidence[i]);
+                xml_text(out, item->evidence[i]);
         }
         (void)fputc('\n', out);
 }
@@ -132,7 +96,7 @@ static void put_message(FILE *out, const struct finding *item, size_t n)
                 (void)snprintf(more, sizeof(more), " (and %zu more)", n - 1);
         (void)snprintf(message, sizeof(message), "%.*s%s", (int)(sizeof(message) - sizeof(more) - 1), item->sentence,
                        more);
-        put_attribute(out, "message", message);
+        xml_attribute(out, "message", message);
 }
 
 /* The case of a rule, which fired first as finding number `first`. */
@@ -144,11 +108,11 @@ static void put_rule(const struct writer *w, size_t first, const char *file)
 
         (void)snprintf(name, sizeof(name), "%s (%s)", item->rule, item->group);
         (void)fputs("    <testcase", w->out);
-        put_attribute(w->out, "classname", file);
-        put_attribute(w->out, "name", name);
+        xml_attribute(w->out, "classname", file);
+        xml_attribute(w->out, "name", name);
         (void)fprintf(w->out, ">\n      <%s", element);
         if (item->severity >= w->least) {
-                put_attribute(w->out, "type", severity_name(item->severity));
+                xml_attribute(w->out, "type", severity_name(item->severity));
                 put_message(w->out, item, times_fired(w->findings, first));
         }
         (void)fputs(">", w->out);
@@ -166,7 +130,7 @@ static void put_log(const struct writer *w, size_t target, const char *file)
         bool quiet = true;
 
         (void)fputs("  <testsuite", w->out);
-        put_attribute(w->out, "name", file);
+        xml_attribute(w->out, "name", file);
         (void)fprintf(w->out, " tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"0\">\n", c.tests, c.failures);
         for (size_t i = 0; i < w->findings->n; i++) {
                 if (w->findings->items[i].target != target || !is_first_of_its_rule(w->findings, i))
@@ -176,7 +140,7 @@ static void put_log(const struct writer *w, size_t target, const char *file)
         }
         if (quiet) {
                 (void)fputs("    <testcase", w->out);
-                put_attribute(w->out, "classname", file);
+                xml_attribute(w->out, "classname", file);
                 (void)fputs(" name=\"nothing fired\"/>\n", w->out);
         }
         (void)fputs("  </testsuite>\n", w->out);
@@ -232,7 +196,7 @@ int junit_write_error(const char *path, const char *message)
                 "  <testsuite name=\"heapwatch check\" tests=\"1\" failures=\"0\" errors=\"1\" skipped=\"0\">\n"
                 "    <testcase classname=\"heapwatch check\" name=\"input\">\n      <error type=\"input\"",
                 out);
-        put_attribute(out, "message", message);
+        xml_attribute(out, "message", message);
         (void)fputs("/>\n    </testcase>\n  </testsuite>\n</testsuites>\n", out);
         return finish(out);
 }

@@ -21,7 +21,7 @@ COMMANDS = {
     "dump": None,           # writes into a file that is named
     "attach": None, "detach": None, "ps": None,     # of programs that run
     "top": ["--once", LOG], "pipe": ["--format", "csv", LOG], "alerts": [LOG], "check": [LOG], "rules": ["list"],
-    "doctor": [LOG], "summary": [LOG], "trend": [LOG], "post-mortem": [LOG], "web": ["--listen", "127.0.0.1:0", LOG],
+    "doctor": [LOG], "summary": [LOG], "trend": [LOG], "diff": [LOG, LOG], "post-mortem": [LOG], "web": ["--listen", "127.0.0.1:0", LOG],
     "report": ["--json", "-o", "-", LOG], "events": [LOG], "convert": [LOG, "--to", "hp"], "completion": ["bash"],
     "help": ["top"], "version": [],
 }

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * bins.h - a value over the time of a run, in at most BINS stretches of one width, which doubles as the run goes on:
+ * its mean, its peak, and how much both vary within the run. Pure; of constant size, however long the run.
+ *
+ * The noise of a number is read from 8 to 16 consecutive stretches of the run, after the straight line through them has
+ * been taken away (growth is no noise):
+ *
+ *   mean    standard error s / sqrt(n) * sqrt((1 + r) / (1 - r)), s the standard deviation of what is left and r its
+ *           correlation with its neighbour where that is positive (the usual correction of batch means: Law, Kelton,
+ *           Simulation Modeling and Analysis, chapter 9)
+ *   peak    s of the stretches' own peaks: another run's peak is one more draw of these
+ */
+#ifndef HW_CLIENT_DIFF_BINS_H
+#define HW_CLIENT_DIFF_BINS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "client/diff/shift.h"
+
+#define BINS 64u
+
+struct bin {
+        double area; /* of the value over time, in its unit times ns */
+        double most; /* greatest value */
+        uint64_t covered_ns;
+};
+
+/* All bytes 0: empty. */
+struct bins {
+        struct bin bin[BINS];
+        uint64_t first_ns, width_ns;
+        unsigned n; /* used, from the first on */
+};
+
+/* The value went in a straight line from `v0` to `v1`. Stretches come in order; one before the first is left out. */
+void bins_add(struct bins *b, uint64_t from_ns, uint64_t to_ns, double v0, double v1);
+
+/* NaN: nothing was added. */
+double bins_mean(const struct bins *b);
+double bins_peak(const struct bins *b);
+uint64_t bins_covered(const struct bins *b);
+
+struct noise bins_noise_of_mean(const struct bins *b);
+struct noise bins_noise_of_peak(const struct bins *b);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * command.c - `heapwatch diff`: is a run, or are several, worse than others, and in what.
+ *
+ * DESIGN: logs are read one after the other, each run reduced to its numbers (side.h), so memory grows with their
+ * number and not with their length. Then both sides are compared (compare.h), the bounds judged, and all of it printed.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/cli/command.h"
+#include "client/cli/options.h"
+#include "client/cli/signals.h"
+#include "client/diff/print.h"
+#include "proto/base/error.h"
+
+enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_MARKDOWN };
+
+struct request {
+        struct text_list logs, bounds;
+        size_t against; /* logs from this one on are of the baseline; 0: not said */
+        const char *range, *a_range, *b_range, *junit;
+        int format;
+        size_t rows;
+        bool strict;
+        struct part a_part, b_part;
+        struct result result;
+};
+
+/* -------------------------------------------------------------------- options */
+
+static int take_against(const struct command *c, const struct option *o, void *filled, char *value)
+{
+        struct request *r = filled;
+
+        (void)value;
+        if (r->against)
+                return option_error(c, o, "may be given once; all logs after it are of the baseline");
+        if (!r->logs.n)
+                return option_error(c, o, "expected the new logs before it, those of the baseline after it");
+        r->against = r->logs.n;
+        return 0;
+}
+
+static const char *const formats[] = { "text", "json", "markdown", NULL };
+
+static const struct option options[] = {
+        OPERAND_LIST("LOG...", 1, struct request, logs, COMPLETE_FILE, NULL),
+        OPTION_CALLBACK(
+                "against", 0, NULL, take_against, COMPLETE_NOTHING,
+                "the logs before it are new, those after it are the baseline; without it, of two logs the first is "
+                "the baseline, as with diff(1)"),
+        OPTION_TEXT(
+                "range", 'r', "FROM..TO", struct request, range, COMPLETE_NOTHING,
+                "only this part of each run: a time (90s), a share of the run (25%), note:TEXT (the first note with "
+                "TEXT), or nothing (start, end)"),
+        OPTION_TEXT("a-range", 0, "FROM..TO", struct request, a_range, COMPLETE_NOTHING, "the same, of the new runs"),
+        OPTION_TEXT("b-range", 0, "FROM..TO", struct request, b_range, COMPLETE_NOTHING, "the same, of the baseline's"),
+        OPTION_LIST(
+                "no-worse-than", 'n', "BOUNDS", struct request, bounds, COMPLETE_NOTHING,
+                "by how much quantities may lie above the baseline's: \"peak(live) 5%, p99(gc_pause) 10%, allocated "
+                "20MiB\"; may be repeated"),
+        OPTION_FLAG("strict", 0, struct request, strict, "a bound that cannot be told is a finding, too"),
+        OPTION_CHOICE("format", 'f', "text|json|markdown", int, struct request, format, formats,
+                      "for people (default), all numbers as one object, or tables for a comment on a pull request"),
+        OPTION_TEXT("junit", 0, "FILE", struct request, junit, COMPLETE_FILE,
+                    "also write the bounds as JUnit's XML to FILE"),
+        OPTION_NUMBER("rows", 0, size_t, struct request, rows, 0, 100000,
+                      "bands, ticky counters, cost centres shown, those that changed most (default 10)"),
+        OPTIONS_END,
+};
+
+static int parse_part(struct part *s, const char *own, const char *both)
+{
+        struct error error;
+        const char *text = own ? own : both;
+
+        if (!text || part_parse(s, text, &error))
+                return 0;
+        return command_usage_error(&command_diff, "%s", error.text);
+}
+
+static int check_logs(struct request *r)
+{
+        bool ranges = r->a_range || r->b_range;
+
+        if (r->against && r->against == r->logs.n)
+                return command_usage_error(&command_diff, "--against: expected the baseline's logs after it");
+        if (!r->against && r->logs.n > 2)
+                return command_usage_error(&command_diff,
+                                           "which of %zu logs are the baseline? put --against before them", r->logs.n);
+        if (!r->against && r->logs.n == 1 && !ranges)
+                return command_usage_error(&command_diff,
+                                           "one log: against which? add another, or --a-range and --b-range");
+        return 0;
+}
+
+static int check(void *filled)
+{
+        struct request *r = filled;
+        struct error error;
+        int status = check_logs(r);
+
+        if (status == 0)
+                status = parse_part(&r->a_part, r->a_range, r->range);
+        if (status == 0)
+                status = parse_part(&r->b_part, r->b_range, r->range);
+        for (size_t i = 0; i < r->bounds.n && status == 0; i++)
+                if (!bounds_parse(&r->result.bounds, r->bounds.items[i], &error))
+                        status = command_usage_error(&command_diff, "--no-worse-than: %s", error.text);
+        r->result.shown = r->rows;
+        r->result.strict = r->strict;
+        return status;
+}
+
+/* -------------------------------------------------------------------- reading */
+
+/* Logs from `first` up to `end` into a side. */
+static bool read_logs(const struct request *r, struct side *s, size_t first, size_t end, const struct part *part)
+{
+        for (size_t i = first; i < end; i++)
+                if (!side_read(s, &command_diff, r->logs.items[i], part))
+                        return false;
+        return true;
+}
+
+static bool read_sides(const struct request *r, struct side *a, struct side *b)
+{
+        size_t n = r->logs.n;
+
+        if (r->against)
+                return read_logs(r, a, 0, r->against, &r->a_part) && read_logs(r, b, r->against, n, &r->b_part);
+        return read_logs(r, b, 0, 1, &r->b_part) && read_logs(r, a, n - 1, n, &r->a_part);
+}
+
+/* -------------------------------------------------------------------- results */
+
+static int write_junit(const struct request *r)
+{
+        FILE *out = fopen(r->junit, "we");
+        bool good = out;
+
+        if (out) {
+                errno = 0;
+                print_junit(out, &r->result);
+                good = !ferror(out);
+                good = fclose(out) == 0 && good;
+        }
+        if (!good)
+                command_error(&command_diff, "cannot write %s: %s", r->junit, strerror(errno ? errno : EIO));
+        return good ? EXIT_OK : EXIT_USAGE;
+}
+
+static int show(struct request *r)
+{
+        static void (*const print[])(FILE *, const struct result *) = {
+                [FORMAT_TEXT] = print_text,
+                [FORMAT_JSON] = print_json,
+                [FORMAT_MARKDOWN] = print_markdown,
+        };
+        const struct result *result = &r->result;
+
+        print[r->format](stdout, result);
+        if (r->junit && write_junit(r))
+                return EXIT_USAGE;
+        if (result_count(result, BOUND_BROKEN) || (r->strict && result_count(result, BOUND_UNDECIDED)))
+                return EXIT_FINDING;
+        return EXIT_OK;
+}
+
+static int diff(struct request *r)
+{
+        struct side a = { .n = 0 }, b = { .n = 0 };
+        int status = EXIT_USAGE;
+
+        if (read_sides(r, &a, &b)) {
+                if (compare(&a, &b, &r->result.comparison) == 0)
+                        status = show(r);
+                else
+                        command_error(&command_diff, "out of memory");
+        }
+        comparison_done(&r->result.comparison);
+        side_done(&a);
+        side_done(&b);
+        return status;
+}
+
+static int run(void *filled)
+{
+        struct request *r = filled;
+
+        signals_catch();
+        int status = diff(r);
+        bounds_done(&r->result.bounds);
+        part_done(&r->a_part);
+        part_done(&r->b_part);
+        signals_die();
+        return status;
+}
+
+static const struct term terms[] = {
+        { "duration", NULL, "of the run, or of the part" },
+        { "peak(S), mean(S)", NULL, "S: live, heap_size, census_total; the mean is over time" },
+        { "slope(live)", NULL, "of the verdict, bytes per second; whole runs only" },
+        { "allocated, allocation_rate", NULL, "bytes; bytes per second" },
+        { "collections, copied", NULL, "how many, of all generations; bytes" },
+        { "gc_time, gc_share", NULL, "pauses, added up; as a share of the duration" },
+        { "p50(gc_pause), p99(gc_pause), max(gc_pause)", NULL, "of all generations; within 0.2 %" },
+        { "mean(band:NAME), peak(band:NAME)", NULL,
+          "a band of the heap profile, with the name that the output gives it" },
+        { NULL, NULL, NULL },
+};
+
+static const struct help_section sections[] = {
+        { "Quantities", terms },
+        { NULL, NULL },
+};
+
+const struct command command_diff = {
+        .name = "diff",
+        .summary = "two runs, or several against several, compared with intervals",
+        .usage = (const char *const[]){ "[OPTION]... BASELINE NEW", "[OPTION]... NEW... --against BASELINE...",
+                                        "[OPTION]... LOG --a-range FROM..TO --b-range FROM..TO", NULL },
+        .about =
+                "Says by how much runs of a program differ in memory and collections from those of a baseline, with a "
+                "95 % "
+                "interval of each difference, and whether it is beyond what is allowed.\n\n"
+                "With several runs of each side the numbers are medians, the change is that of Hodges and Lehmann, and "
+                "its interval that of the rank-sum test (from 4 against 4 on) or Student's (fewer). With one run of "
+                "each "
+                "the interval is of the noise within the runs, as far as it can be seen there: what differs from run "
+                "to "
+                "run is not in it. Bands are matched by their label, module and source place, since addresses differ "
+                "between builds.",
+        .options = options,
+        .sections = sections,
+        .notes = "A bound is broken when all of the interval is beyond it, kept when all of it is within, and else it "
+                 "cannot "
+                 "be told: then more runs would tell. 19 times in 20, a change of 5 % is found beyond a bound of 2 % "
+                 "with 5 "
+                 "runs a side that vary by 0.75 % (standard deviation), 10 that vary by 1.25 % or 20 by 2 %; a change "
+                 "that is "
+                 "not there is found less than once in 20.",
+        .status = "0 no bound is broken, 1 one is (with --strict also when one cannot be told), 2 bad input.",
+        .examples =
+                (const char *const[]){
+                        "heapwatch diff old.eventlog new.eventlog",
+                        "heapwatch diff new-*.eventlog --against old-*.eventlog -n 'peak(live) 5%, allocated 1%'",
+                        "heapwatch diff run.eventlog --b-range ..note:warm --a-range note:warm..",
+                        NULL,
+                },
+        .size = sizeof(struct request),
+        .defaults = &(const struct request){ .rows = 10 },
+        .check = check,
+        .run = run,
+};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * compare.h - two sides put against each other: every quantity, and every row that either side has (a full outer join
+ * by name). What a side does not have is unknown, but a band without a row in a heap profile holds 0 bytes of it.
+ */
+#ifndef HW_CLIENT_DIFF_COMPARE_H
+#define HW_CLIENT_DIFF_COMPARE_H
+
+#include "client/diff/shift.h"
+#include "client/diff/side.h"
+
+struct change {
+        double a, b;        /* medians over the runs of a side; NaN: not known */
+        struct shift shift; /* a - b */
+};
+
+struct row_change {
+        enum row_kind kind;
+        const char *name; /* of a run's row; borrowed from a side */
+        bool unnamed;
+        struct change value, peak; /* peak: of bands */
+};
+
+struct comparison {
+        const struct side *a, *b;  /* borrowed */
+        struct change *quantities; /* by quantity */
+        struct row_change *rows;   /* by kind, then by how much they changed */
+        size_t n_rows;
+        bool bands_differ; /* in kind of heap profile: no band is matched */
+};
+
+/* 0 or -ENOMEM. comparison_done() either way. */
+int compare(const struct side *a, const struct side *b, struct comparison *ret);
+void comparison_done(struct comparison *c);
+
+/* The change as a share of b: 0.05 is 5 % more; NaN when b is 0 or not known. */
+double change_share(const struct change *c, double by);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/diff/meter.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define CELLS SKETCH_CELLS(PAUSE_BITS, 64u)
+
+int meter_begin(struct run_meter *m, uint64_t from_ns, uint64_t to_ns)
+{
+        *m = (struct run_meter){ .from_ns = from_ns, .to_ns = to_ns, .first_ns = UINT64_MAX };
+        m->pauses = calloc(CELLS, sizeof(*m->pauses));
+        m->world = world_new(NULL);
+        return m->pauses && m->world ? 0 : -ENOMEM;
+}
+
+void meter_done(struct run_meter *m)
+{
+        free(m->pauses);
+        rows_done(&m->rows);
+        world_destroy(&m->world);
+        *m = (struct run_meter){ .pauses = NULL };
+}
+
+static bool within(const struct run_meter *m, uint64_t time_ns)
+{
+        return time_ns >= m->from_ns && time_ns <= m->to_ns;
+}
+
+/* -------------------------------------------------------------- gauges, flows */
+
+static void sample(struct gauge *g, uint64_t time_ns, double value)
+{
+        if (g->n)
+                bins_add(&g->bins, g->last_ns, time_ns, g->last, value);
+        g->most = g->n ? fmax(g->most, value) : value;
+        g->last = value;
+        g->last_ns = time_ns;
+        g->n++;
+}
+
+/* `amount` was added evenly over (from, to]: its rate there, as far as that is in the part. */
+static double spread(const struct run_meter *m, struct flow *f, uint64_t from_ns, uint64_t to_ns, double amount)
+{
+        uint64_t a = from_ns > m->from_ns ? from_ns : m->from_ns, b = to_ns < m->to_ns ? to_ns : m->to_ns;
+        double per_ns = to_ns > from_ns ? amount / (double)(to_ns - from_ns) : 0;
+
+        if (b <= a)
+                return to_ns == from_ns && within(m, to_ns) ? amount : 0;
+        bins_add(&f->rate, a, b, per_ns, per_ns);
+        return per_ns * (double)(b - a);
+}
+
+/* A collection counts where it ended. */
+static void count(struct run_meter *m, struct flow *f, uint64_t end_ns, double amount)
+{
+        f->known = true;
+        f->total += within(m, end_ns) ? amount : 0;
+}
+
+/*
+ * The counter runs from the program's start, so its first sample is what came since then. It is the sum over all
+ * capabilities, whose blocks come out of order: what an earlier time adds is added to the newest one.
+ */
+static void allocated(struct run_meter *m, uint64_t time_ns, double total)
+{
+        if (total < m->allocated)
+                return;
+        if (time_ns < m->allocated_ns)
+                time_ns = m->allocated_ns;
+        struct flow *f = &m->flows[FLOW_ALLOCATED];
+        f->known = true;
+        f->total += spread(m, f, m->allocated_ns, time_ns, total - m->allocated);
+        m->allocated_ns = time_ns;
+        m->allocated = total;
+}
+
+static void samples(struct run_meter *m, const Hw__Samples *s)
+{
+        struct gauge *gauge = s->series == HW__SERIES__SERIES_LIVE        ? &m->gauges[GAUGE_LIVE]
+                              : s->series == HW__SERIES__SERIES_HEAP_SIZE ? &m->gauges[GAUGE_HEAP]
+                                                                          : NULL;
+
+        m->left_out += s->dropped;
+        for (size_t i = 0; i < s->n_times_ns; i++) {
+                if (s->series == HW__SERIES__SERIES_ALLOCATED)
+                        allocated(m, s->times_ns[i], (double)s->values[i]);
+                else if (gauge && within(m, s->times_ns[i]))
+                        sample(gauge, s->times_ns[i], (double)s->values[i]);
+        }
+}
+
+/* ---------------------------------------------------------------- collections */
+
+/* What a collection did belongs to the time since the one before; its pause, to the pause. */
+static void collection(struct run_meter *m, const Hw__Collection *c)
+{
+        uint64_t end = c->end_time_ns, pause = c->pause_ns < end ? c->pause_ns : end, start = end - pause;
+        uint64_t before = m->collected_ns && m->collected_ns < start ? m->collected_ns : start;
+
+        count(m, &m->flows[FLOW_COLLECTIONS], end, 1);
+        (void)spread(m, &m->flows[FLOW_COLLECTIONS], before, end, 1);
+        if (c->has_copied_bytes) {
+                count(m, &m->flows[FLOW_COPIED], end, (double)c->copied_bytes);
+                (void)spread(m, &m->flows[FLOW_COPIED], before, end, (double)c->copied_bytes);
+        }
+        if (c->has_pause_ns) {
+                count(m, &m->flows[FLOW_GC], end, (double)pause);
+                (void)spread(m, &m->flows[FLOW_GC], before, start, 0);
+                (void)spread(m, &m->flows[FLOW_GC], start, end, (double)pause);
+        }
+        m->collected_ns = end > m->collected_ns ? end : m->collected_ns;
+        if (!c->has_pause_ns || !within(m, end))
+                return;
+        sample(&m->gauges[GAUGE_PAUSE], end, (double)c->pause_ns);
+        m->pauses[sketch_cell(PAUSE_BITS, c->pause_ns)]++;
+        m->n_pauses++;
+}
+
+double meter_pause(const struct run_meter *m, double q)
+{
+        uint64_t rank = (uint64_t)ceil(q * (double)m->n_pauses), seen = 0;
+
+        for (unsigned cell = 0; m->n_pauses && cell < CELLS; cell++) {
+                seen += m->pauses[cell];
+                if (seen >= rank && seen)
+                        return sketch_middle(PAUSE_BITS, cell);
+        }
+        return NAN;
+}
+
+/* ------------------------------------------------------------------- messages */
+
+static int census(struct run_meter *m, const Hw__Census *c)
+{
+        if (!within(m, c->time_ns) || (c->has_unfinished && c->unfinished))
+                return 0;
+        sample(&m->gauges[GAUGE_CENSUS], c->time_ns, (double)c->total_bytes);
+        return rows_census(&m->rows, c);
+}
+
+static void seen(struct run_meter *m, uint64_t time_ns)
+{
+        m->first_ns = time_ns < m->first_ns ? time_ns : m->first_ns;
+        m->last_ns = time_ns > m->last_ns ? time_ns : m->last_ns;
+        m->any = true;
+}
+
+int meter_take(struct run_meter *m, const Hw__Update *u)
+{
+        int r = world_apply(m->world, 0, u);
+
+        if (u->has_event_time_ns)
+                seen(m, u->event_time_ns);
+        switch (u->body_case) {
+        case HW__UPDATE__BODY_HEAP:
+                for (size_t i = 0; i < u->heap->n_samples; i++)
+                        samples(m, u->heap->samples[i]);
+                break;
+        case HW__UPDATE__BODY_GC:
+                m->left_out += u->gc->collections_dropped;
+                for (size_t i = 0; i < u->gc->n_collections; i++)
+                        collection(m, u->gc->collections[i]);
+                break;
+        case HW__UPDATE__BODY_BANDS:
+                return r ? r : rows_define(&m->rows, u->bands);
+        case HW__UPDATE__BODY_CENSUS:
+                return r ? r : census(m, u->census);
+        default:
+                break;
+        }
+        return r;
+}
+
+int meter_end(struct run_meter *m)
+{
+        const struct world_target *t = world_targets(m->world) ? world_target(m->world, 0) : NULL;
+        const Hw__Run *run = t && t->target ? t->target->run_info : NULL;
+        int r = 0;
+
+        m->target = t;
+        if (t && t->heap && t->heap->has_allocated_bytes) /* what came after the last collection has no sample */
+                allocated(m, m->last_ns, (double)t->heap->allocated_bytes);
+        if (run && run->has_first_time_ns)
+                m->first_ns = run->first_time_ns;
+        m->first_ns = m->first_ns > m->from_ns ? m->first_ns : m->from_ns;
+        m->last_ns = m->last_ns < m->to_ns ? m->last_ns : m->to_ns;
+        if (!t || !meter_is_whole(m))
+                return 0;
+        for (uint32_t i = 0; i < t->n_ticky && r == 0; i++)
+                r = rows_ticky(&m->rows, t->ticky[i]);
+        for (uint32_t i = 0; i < t->n_stacks && r == 0; i++)
+                if (t->stacks[i])
+                        r = rows_stack(&m->rows, t->stacks[i]);
+        return r;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * meter.h - measures one run, or a part of it, from its messages: what quantities.h reads its numbers from.
+ *
+ * Memory does not depend on the run's length: gauges and rates in bins, pauses in cells of 1/256 of their
+ * value.
+ */
+#ifndef HW_CLIENT_DIFF_METER_H
+#define HW_CLIENT_DIFF_METER_H
+
+#include "client/diff/bins.h"
+#include "client/diff/rows.h"
+#include "client/state/world.h"
+#include "proto/base/sketch.h"
+
+#define PAUSE_BITS 8u
+
+/* A value that has a level: live data, heap size. */
+struct gauge {
+        struct bins bins; /* in straight lines between samples */
+        uint64_t n, last_ns;
+        double last, most;
+};
+
+/* What adds up: bytes allocated, time in collections. */
+struct flow {
+        struct bins rate; /* per ns; for its noise */
+        double total;
+        bool known;
+};
+
+enum { GAUGE_LIVE, GAUGE_HEAP, GAUGE_CENSUS, GAUGE_PAUSE, GAUGES };
+enum { FLOW_ALLOCATED, FLOW_COLLECTIONS, FLOW_COPIED, FLOW_GC, FLOWS };
+
+struct run_meter {
+        uint64_t from_ns, to_ns;    /* the part, both ends included; 0 to UINT64_MAX: the whole run */
+        uint64_t first_ns, last_ns; /* of its events within it */
+        bool any;
+        struct gauge gauges[GAUGES];
+        struct flow flows[FLOWS];
+        uint64_t allocated_ns; /* newest sample of the total, which is in allocated */
+        double allocated;
+        uint64_t collected_ns; /* end of the newest collection */
+        uint64_t *pauses;      /* counts by cell */
+        uint64_t n_pauses;
+        uint64_t left_out; /* samples that the daemon dropped: the numbers are without them */
+        struct rows rows;
+        struct world *world;               /* the whole run's state */
+        const struct world_target *target; /* in it; NULL before the first message */
+};
+
+/* 0 or -ENOMEM. */
+int meter_begin(struct run_meter *m, uint64_t from_ns, uint64_t to_ns);
+void meter_done(struct run_meter *m);
+int meter_take(struct run_meter *m, const Hw__Update *update);
+
+/* No more messages follow. 0 or -ENOMEM. */
+int meter_end(struct run_meter *m);
+
+static inline bool meter_is_whole(const struct run_meter *m)
+{
+        return m->from_ns == 0 && m->to_ns == UINT64_MAX;
+}
+
+/* NaN without a pause. */
+double meter_pause(const struct run_meter *m, double q);
+
+#endif

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/diff/quantities.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "heapwatch/text.h"
+
+#define TAIL_LEAST 5 /* pauses beyond a quantile, for its noise to be read from ranks */
+
+static double span_of(const struct run_meter *m)
+{
+        return m->any && m->last_ns > m->first_ns ? (double)(m->last_ns - m->first_ns) : NAN;
+}
+
+static double duration(const struct run_meter *m, const struct quantity *q, struct noise *noise)
+{
+        (void)q;
+        (void)noise;
+        return span_of(m);
+}
+
+static double peak(const struct run_meter *m, const struct quantity *q, struct noise *noise)
+{
+        const struct gauge *g = &m->gauges[q->which];
+
+        *noise = bins_noise_of_peak(&g->bins);
+        return g->n ? g->most : NAN;
+}
+
+static double mean(const struct run_meter *m, const struct quantity *q, struct noise *noise)
+{
+        const struct gauge *g = &m->gauges[q->which];
+
+        *noise = bins_noise_of_mean(&g->bins);
+        return g->n == 1 ? g->last : bins_mean(&g->bins);
+}
+
+/* The noise of a rate, in another unit. */
+static struct noise scaled(struct noise n, double by)
+{
+        n.error *= by;
+        return n;
+}
+
+static double total(const struct run_meter *m, const struct quantity *q, struct noise *noise)
+{
+        const struct flow *f = &m->flows[q->which];
+
+        *noise = scaled(bins_noise_of_mean(&f->rate), (double)bins_covered(&f->rate));
+        return f->known ? f->total : NAN;
+}
+
+static double rate(const struct run_meter *m, const struct quantity *q, struct noise *noise)
+{
+        const struct flow *f = &m->flows[q->which];
+        double per = q->unit == UNIT_SHARE ? 1 : 1e9;
+
+        *noise = scaled(bins_noise_of_mean(&f->rate), per);
+        return f->known ? f->total / span_of(m) * per : NAN;
+}
+
+/*
+ * The noise is that of ranks: about 95 % of the time the quantile lies between those at n q -+ 1.96 sqrt(n q (1 - q)),
+ * if pauses do not depend on each other.
+ */
+static double pause(const struct run_meter *m, const struct quantity *q, struct noise *noise)
+{
+        double n = (double)m->n_pauses, half = 1.96 * sqrt(q->quantile * (1 - q->quantile) / n);
+
+        if (n * (1 - q->quantile) >= TAIL_LEAST) {
+                double low = meter_pause(m, fmax(q->quantile - half, 0)),
+                       high = meter_pause(m, fmin(q->quantile + half, 1));
+                *noise = (struct noise){ true, (high - low) / (2 * 1.96),
+                                         m->n_pauses > 1000 ? 1000 : (unsigned)m->n_pauses - 1 };
+        }
+        return meter_pause(m, q->quantile);
+}
+
+/* Only of whole runs: the verdict is about all of one. */
+static double slope(const struct run_meter *m, const struct quantity *q, struct noise *noise)
+{
+        const Hw__Trend *t = m->target && meter_is_whole(m) ? m->target->trends[HW__SERIES__SERIES_LIVE] : NULL;
+
+        (void)q;
+        if (!t || !t->has_slope)
+                return NAN;
+        if (t->has_slope_low && t->has_slope_high)
+                *noise = (struct noise){ true, (t->slope_high - t->slope_low) / (2 * 1.96), 1000 };
+        return t->slope;
+}
+
+const struct quantity quantities[] = {
+        { "duration", "duration", UNIT_NS, duration, 0, 0 },
+        { "peak(live)", "live data, peak", UNIT_BYTES, peak, GAUGE_LIVE, 0 },
+        { "mean(live)", "live data, mean", UNIT_BYTES, mean, GAUGE_LIVE, 0 },
+        { "slope(live)", "live data, slope", UNIT_RATE, slope, 0, 0 },
+        { "peak(heap_size)", "heap size, peak", UNIT_BYTES, peak, GAUGE_HEAP, 0 },
+        { "mean(heap_size)", "heap size, mean", UNIT_BYTES, mean, GAUGE_HEAP, 0 },
+        { "peak(census_total)", "heap profile, peak", UNIT_BYTES, peak, GAUGE_CENSUS, 0 },
+        { "mean(census_total)", "heap profile, mean", UNIT_BYTES, mean, GAUGE_CENSUS, 0 },
+        { "allocated", "allocated", UNIT_BYTES, total, FLOW_ALLOCATED, 0 },
+        { "allocation_rate", "allocation rate", UNIT_RATE, rate, FLOW_ALLOCATED, 0 },
+        { "collections", "collections", UNIT_COUNT, total, FLOW_COLLECTIONS, 0 },
+        { "copied", "copied", UNIT_BYTES, total, FLOW_COPIED, 0 },
+        { "gc_time", "time in collections", UNIT_NS, total, FLOW_GC, 0 },
+        { "gc_share", "share of time in collections", UNIT_SHARE, rate, FLOW_GC, 0 },
+        { "p50(gc_pause)", "pause, median", UNIT_NS, pause, 0, 0.5 },
+        { "p99(gc_pause)", "pause, p99", UNIT_NS, pause, 0, 0.99 },
+        { "max(gc_pause)", "pause, longest", UNIT_NS, peak, GAUGE_PAUSE, 0 },
+};
+
+const size_t n_quantities = sizeof(quantities) / sizeof(quantities[0]);
+
+const struct quantity *quantity_find(const char *name, size_t n)
+{
+        for (size_t i = 0; i < n_quantities; i++)
+                if (strlen(quantities[i].name) == n && !strncmp(quantities[i].name, name, n))
+                        return &quantities[i];
+        return NULL;
+}
+
+const char *quantity_nth(size_t n)
+{
+        return n < n_quantities ? quantities[n].name : NULL;
+}
+
+static void unsigned_text(char *out, size_t size, enum quantity_unit unit, double value)
+{
+        switch (unit) {
+        case UNIT_BYTES:
+                hw_bytes_text(out, size, value);
+                break;
+        case UNIT_RATE:
+                hw_rate_text(out, size, value);
+                break;
+        case UNIT_NS:
+                hw_duration_text(out, size, value);
+                break;
+        case UNIT_SHARE:
+                hw_share_text(out, size, value);
+                break;
+        case UNIT_COUNT:
+                (void)snprintf(out, size, value < 100 && value != floor(value) ? "%.1f" : "%.0f", value);
+                break;
+        }
+}
+
+char *quantity_text(char *out, size_t size, enum quantity_unit unit, double value, bool change)
+{
+        char number[HW_NUMBER_MAX];
+
+        if (!isfinite(value)) {
+                (void)snprintf(out, size, "?");
+                return out;
+        }
+        unsigned_text(number, sizeof(number), unit, fabs(value));
+        (void)snprintf(out, size, "%s%s", value < 0 ? "-" : change ? "+" : "", number);
+        return out;
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * side.c - DESIGN: messages of a run go into a meter; when the next run begins, what is wanted of the meter is kept and
+ * the meter forgotten. A part that depends on the run's length or notes takes a first reading, for its extent.
+ */
+#include "client/diff/side.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/cli/command.h"
+#include "client/feed/gather.h"
+#include "proto/base/error.h"
+
+#define RUNS_MAX 1024u /* of one log */
+
+struct reading {
+        const struct part *part;
+        struct side *side;
+        const char *log;
+        struct extent *extents; /* of the first reading, by run - 1 */
+        uint32_t n_extents;
+        bool first;   /* this is it */
+        uint32_t run; /* being read; 0: none yet */
+        struct run_meter meter;
+};
+
+/* ---------------------------------------------------------- the first reading */
+
+static void look_for_notes(const struct part *s, struct extent *e, const Hw__Notes *notes)
+{
+        for (size_t i = 0; i < notes->n_notes; i++) {
+                const Hw__Note *n = notes->notes[i];
+                if (!n->text)
+                        continue;
+                if (s->from.kind == EDGE_NOTE && !e->has_from && strstr(n->text, s->from.note)) {
+                        e->has_from = true;
+                        e->from_ns = n->time_ns;
+                } else if (s->to.kind == EDGE_NOTE && !e->has_to && (s->from.kind != EDGE_NOTE || e->has_from) &&
+                           strstr(n->text, s->to.note)) {
+                        e->has_to = true;
+                        e->to_ns = n->time_ns;
+                }
+        }
+}
+
+static int take_extent(struct reading *r, const Hw__Update *u)
+{
+        if (u->run > r->n_extents) {
+                struct extent *grown = realloc(r->extents, u->run * sizeof(*grown));
+                if (!grown)
+                        return -ENOMEM;
+                for (uint32_t i = r->n_extents; i < u->run; i++)
+                        grown[i] = (struct extent){ .first_ns = UINT64_MAX };
+                r->extents = grown;
+                r->n_extents = u->run;
+        }
+        struct extent *e = &r->extents[u->run - 1];
+        if (u->has_event_time_ns) {
+                e->first_ns = u->event_time_ns < e->first_ns ? u->event_time_ns : e->first_ns;
+                e->last_ns = u->event_time_ns > e->last_ns ? u->event_time_ns : e->last_ns;
+        }
+        if (u->body_case == HW__UPDATE__BODY_TARGET_STATE && u->target_state->run_info &&
+            u->target_state->run_info->has_first_time_ns)
+                e->first_ns = u->target_state->run_info->first_time_ns;
+        if (u->body_case == HW__UPDATE__BODY_NOTES)
+                look_for_notes(r->part, e, u->notes);
+        return 0;
+}
+
+/* ------------------------------------------------------------ what is kept of a run */
+
+static char *copy(const char *text)
+{
+        return text ? strdup(text) : NULL;
+}
+
+static void describe(struct side_run *run, const struct run_meter *m)
+{
+        const struct world_target *t = m->target;
+        const Hw__Target *state = t ? t->target : NULL;
+        const Hw__Run *info = state ? state->run_info : NULL;
+
+        run->left_out = m->left_out;
+        run->truncated = state && state->state != HW__TARGET__STATE__STATE_ENDED;
+        if (info) {
+                run->program = copy(info->program);
+                run->ghc = copy(info->ghc_version);
+                run->breakdown = info->breakdown;
+                run->census_period_ns = info->census_period_ns;
+        }
+        if (!t || !meter_is_whole(m))
+                return;
+        if (t->trends[HW__SERIES__SERIES_LIVE])
+                run->verdict = t->trends[HW__SERIES__SERIES_LIVE]->verdict;
+        if (t->trend_state && t->trend_state->growth)
+                run->growth = copy(t->trend_state->growth->sentence);
+}
+
+static void run_done(struct side_run *run)
+{
+        free(run->log);
+        free(run->values);
+        free(run->noise);
+        free(run->program);
+        free(run->ghc);
+        free(run->growth);
+        rows_done(&run->rows);
+}
+
+static int keep(struct reading *r)
+{
+        struct side_run run = { .log = strdup(r->log), .number = r->run };
+        struct side_run *grown = realloc(r->side->runs, (r->side->n + 1) * sizeof(*grown));
+        int status = meter_end(&r->meter);
+
+        if (grown)
+                r->side->runs = grown;
+        run.values = calloc(n_quantities, sizeof(*run.values));
+        run.noise = calloc(n_quantities, sizeof(*run.noise));
+        if (status || !grown || !run.log || !run.values || !run.noise) {
+                run_done(&run);
+                return -ENOMEM;
+        }
+        for (size_t i = 0; i < n_quantities; i++)
+                run.values[i] = quantities[i].of(&r->meter, &quantities[i], &run.noise[i]);
+        describe(&run, &r->meter);
+        run.rows = r->meter.rows;
+        r->meter.rows = (struct rows){ .n = 0 };
+        r->side->runs[r->side->n++] = run;
+        return 0;
+}
+
+static int end_run(struct reading *r)
+{
+        int status = r->run ? keep(r) : 0;
+
+        meter_done(&r->meter);
+        r->run = 0;
+        return status;
+}
+
+static int begin_run(struct reading *r, uint32_t run)
+{
+        static const struct extent none;
+        uint64_t from = 0, to = UINT64_MAX;
+        const struct extent *e = run <= r->n_extents ? &r->extents[run - 1] : &none;
+
+        (void)part_resolve(r->part, e, &from, &to, NULL); /* looked at by check_extents and part_parse */
+        r->run = run;
+        return meter_begin(&r->meter, from, to);
+}
+
+/* --------------------------------------------------------------------- reading */
+
+static int take(void *ctx, size_t daemon, const Hw__Update *u)
+{
+        struct reading *r = ctx;
+        int status = 0;
+
+        (void)daemon;
+        if (!u->has_run || u->run == 0 || u->run > RUNS_MAX)
+                return 0;
+        if (r->first)
+                return take_extent(r, u);
+        if (u->run > r->run) {
+                status = end_run(r);
+                if (status == 0)
+                        status = begin_run(r, u->run);
+        }
+        return status == 0 && u->run == r->run ? meter_take(&r->meter, u) : status;
+}
+
+static void forget(void *ctx, size_t daemon) /* files are never reset */
+{
+        (void)ctx;
+        (void)daemon;
+}
+
+static bool read_through(struct reading *r, const struct command *command)
+{
+        struct error error;
+        struct gatherer g = { .command = command, .take = take, .reset = forget, .ctx = r };
+        struct feed *feed = feed_files(&r->log, 1, NULL, &error);
+
+        if (!feed) {
+                command_error(command, "%s", error.text);
+                return false;
+        }
+        bool good = gather(feed, &g);
+        feed_close(&feed);
+        return good;
+}
+
+/* Whether each run of the log has the part. */
+static bool check_extents(const struct reading *r, const struct command *command)
+{
+        uint64_t from, to;
+        struct error error;
+
+        for (uint32_t i = 0; i < r->n_extents; i++) {
+                if (part_resolve(r->part, &r->extents[i], &from, &to, &error))
+                        continue;
+                command_error(command, "%s, run %u: %s", r->log, i + 1, error.text);
+                return false;
+        }
+        return true;
+}
+
+static bool read_runs(struct reading *r, const struct command *command)
+{
+        size_t before = r->side->n;
+
+        if (part_needs_run(r->part)) {
+                r->first = true;
+                if (!read_through(r, command) || !check_extents(r, command))
+                        return false;
+                r->first = false;
+        }
+        if (!read_through(r, command))
+                return false;
+        if (end_run(r)) {
+                command_error(command, "out of memory");
+                return false;
+        }
+        if (r->side->n == before)
+                command_error(command, "%s holds no run of a program", r->log);
+        return r->side->n > before;
+}
+
+bool side_read(struct side *s, const struct command *command, const char *log, const struct part *part)
+{
+        struct reading r = { .part = part, .side = s, .log = log };
+        bool good = read_runs(&r, command);
+
+        meter_done(&r.meter);
+        free(r.extents);
+        return good;
+}
+
+void side_done(struct side *s)
+{
+        for (size_t i = 0; i < s->n; i++)
+                run_done(&s->runs[i]);
+        free(s->runs);
+        *s = (struct side){ .n = 0 };
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* side.h - one side of a comparison: the runs of some logs, each reduced to its numbers. */
+#ifndef HW_CLIENT_DIFF_SIDE_H
+#define HW_CLIENT_DIFF_SIDE_H
+
+#include "client/diff/quantities.h"
+#include "client/diff/rows.h"
+#include "client/diff/part.h"
+
+struct command;
+
+struct side_run {
+        char *log;           /* as it was given */
+        uint32_t number;     /* within its log, from 1 */
+        double *values;      /* by quantity; NaN: not known */
+        struct noise *noise; /* also */
+        struct rows rows;
+        char *program, *ghc;       /* NULL: not known */
+        Hw__Breakdown breakdown;   /* NONE: no heap profile */
+        uint64_t census_period_ns; /* 0: not known */
+        Hw__Verdict verdict;       /* of live data, over the whole run */
+        char *growth;              /* the sentence that says where memory grows; NULL: none, or a part was measured */
+        uint64_t left_out;         /* samples that are not in the numbers */
+        bool truncated;            /* the log ends without its end marker */
+};
+
+struct side {
+        struct side_run *runs;
+        size_t n;
+};
+
+/*
+ * Adds all runs of a finished log, or the part of each. False after a report in the name of `command`, also when the
+ * log has no run.
+ */
+bool side_read(struct side *s, const struct command *command, const char *log, const struct part *part);
+void side_done(struct side *s);
+
+#endif

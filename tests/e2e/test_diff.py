@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`heapwatch diff`: the numbers are those of summary, decisions follow the intervals, mistakes are named."""
+import json
+import random
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from harness import LOGS, client
+from live_log import LiveLog
+
+SECOND = 10**9
+
+
+def log(name):
+    return LOGS / name / "run.eventlog"
+
+
+def diff(*args, status=0):
+    out = client("diff", *map(str, args))
+    assert out.returncode == status, (out.returncode, out.stdout, out.stderr)
+    return out.stdout.decode() if isinstance(out.stdout, bytes) else out.stdout
+
+
+def numbers(*args, status=0):
+    said = json.loads(diff("--format", "json", *args, status=status))
+    return said, {q["name"]: q for q in said["quantities"]}
+
+
+def made(path, live, bands=(), start_s=0):
+    """A run: live data each second, a heap profile with it."""
+    run = LiveLog(path, start_wall_ns=1_700_000_000 * SECOND)
+    for n, size in enumerate(live):
+        at = (start_s + n + 1) * SECOND
+        run.live(size, at_ns=at)
+        if bands:
+            run.census({name: size * share // 100 for name, share in bands}, at_ns=at + 1000)
+    run.end()
+    return path
+
+
+def about(level, chance, n=40, noise=0.01):
+    return [int(level * (1 + noise * chance.gauss(0, 1))) for _ in range(n)]
+
+
+@pytest.mark.parametrize("name", ["leaky-hT-ghc9103", "leaky-hi-ghc966", "parallel-full-ghc9103", "steady-gc-ghc902",
+                                  "leaky-nonmoving-ghc902", "crash-kill9-ghc9103"])
+def test_the_numbers_are_those_of_summary(name):
+    summary = json.loads(client("summary", "--format", "json", str(log(name))).stdout)
+    said, q = numbers(log(name), log(name))
+    memory, generations = summary["memory"], summary["collections"]["generations"]
+    assert q["peak(live)"]["new"] == memory["maxResidencyBytes"]
+    assert q["allocated"]["new"] == memory["allocatedBytes"]
+    assert q["copied"]["new"] == memory["copiedBytes"]
+    assert q["collections"]["new"] == sum(g["collections"] for g in generations)
+    assert q["gc_time"]["new"] == sum(g["pauseTotalNs"] for g in generations)
+    assert q["max(gc_pause)"]["new"] == max(g["pauseMaxNs"] for g in generations)
+    assert q["duration"]["new"] == summary["time"]["totalNs"]
+    if "heapProfile" in summary:
+        largest = max(b["maxBytes"] for b in summary["heapProfile"]["bands"])
+        assert max(r["peak"]["new"] for r in said["rows"] if r["kind"] == "band") >= largest
+
+
+def test_a_log_against_itself_differs_in_nothing():
+    said, q = numbers(log("leaky-hT-ghc9103"), log("leaky-hT-ghc9103"), "-n", "peak(live) 100%, allocated 20%")
+    assert all(x["change"] == 0 for x in q.values())
+    assert all(r["change"] == 0 for r in said["rows"])
+    assert [b["decision"] for b in said["bounds"]] == ["kept", "kept"]
+
+
+def test_several_runs_against_several(tmp_path):
+    chance = random.Random(5)
+    bands = [("ARR_WORDS", 60), ("THUNK", 40)]
+    old = [made(tmp_path / f"old{i}", about(10 << 20, chance), bands) for i in range(5)]
+    new = [made(tmp_path / f"new{i}", about(11 << 20, chance), [("ARR_WORDS", 70), ("FUN", 30)]) for i in range(5)]
+    junit = tmp_path / "junit.xml"
+    bounds = "mean(live) 5%, mean(live) 2MiB, mean(band:ARR_WORDS) 5%, peak(census_total) 1B, p99(gc_pause) 1ms"
+    said, q = numbers(*new, "--against", *old, "-n", bounds, "--junit", junit, status=1)
+    mean = q["mean(live)"]
+    assert mean["interval"] == "rank-sum" and mean["level"] >= 0.95
+    assert mean["low"] < mean["change"] < mean["high"] and abs(mean["changeShare"] - 0.1) < 0.01
+    assert [b["decision"] for b in said["bounds"]] == ["broken", "kept", "broken", "broken", "undecided"]
+    rows = {r["name"]: r for r in said["rows"]}
+    assert rows["FUN"]["baseline"] == 0 and rows["THUNK"]["new"] == 0       # a full outer join
+    assert rows["FUN"]["low"] > 0 and rows["THUNK"]["high"] < 0
+    suite = ElementTree.parse(junit).getroot().find("testsuite")
+    assert [len(suite.findall(f"testcase/{e}")) for e in ("failure", "skipped", "system-out")] == [3, 1, 1]
+    # the other way round nothing is worse
+    assert "broken" not in diff(*old, "--against", *new, "-n", "mean(live) 0%, mean(band:ARR_WORDS) 0%")
+    text = diff(*new, "--against", *old, "--format", "markdown", "-n", bounds, status=1)
+    assert "| live data, mean | " in text and "❌ mean\\(live\\) 5%: broken" in text
+
+
+def test_what_cannot_be_told_is_a_finding_when_strict(tmp_path):
+    chance = random.Random(6)
+    old, new = (made(tmp_path / n, about(10 << 20, chance, noise=0.2)) for n in ("old", "new"))
+    said = diff(old, new, "-n", "mean(live) 1%")
+    assert "mean(live) 1%: cannot tell" in said and "one run of each" in said
+    diff(old, new, "-n", "mean(live) 1%", "--strict", status=1)
+
+
+def test_parts_of_a_run(tmp_path):
+    steps = made(tmp_path / "steps", [1 << 20] * 20 + [3 << 20] * 20)
+    _, q = numbers(steps, "--b-range", "..20500ms", "--a-range", "52%..")
+    assert q["peak(live)"]["baseline"] == 1 << 20 and q["mean(live)"]["new"] == 3 << 20
+    _, q = numbers(steps, "--b-range", "..20500ms", "--a-range", "20500ms..")
+    assert q["peak(live)"]["baseline"] == 1 << 20 and q["mean(live)"]["new"] == 3 << 20
+    notes = log("leaky-hi-ghc9103")
+    listed = [json.loads(line) for line in client("pipe", "--format", "json", "--kinds", "note", "--numbers", str(notes)).stdout.splitlines()]
+    marker = next(n for u in listed for n in u["notes"]["notes"] if n["what"] == "WHAT_MARKER")
+    said, q = numbers(notes, "--a-range", f"note:{marker['text']}..", "--b-range", f"..note:{marker['text']}")
+    whole, _ = numbers(notes, notes)
+    total = whole["new"][0]["values"]
+    assert abs(q["duration"]["new"] + q["duration"]["baseline"] - total["duration"]) < 1
+    assert q["collections"]["new"] + q["collections"]["baseline"] == total["collections"]
+    assert abs(q["allocated"]["new"] + q["allocated"]["baseline"] - total["allocated"]) < 2
+    assert "slope(live)" not in q          # the verdict is about whole runs
+
+
+def test_info_tables_without_a_name_are_not_matched():
+    said, _ = numbers(log("leaky-hi-ghc966"), log("leaky-hi-ghc9103"))
+    unnamed = [r for r in said["rows"] if not r["matched"]]
+    assert len(unnamed) == 1 and unnamed[0]["new"] > 0 and unnamed[0]["baseline"] > 0
+    assert any("cannot be matched" in n for n in said["notes"])
+    assert any("GHC's version" in n for n in said["notes"])
+    names = {r["name"] for r in said["rows"] if r["matched"] and r["new"] > 0 and r["baseline"] > 0}
+    assert "serve Work ./Work.hs:27:19-54 Integer" in names and not any("sat_" in n for n in names)
+
+
+@pytest.mark.parametrize("args, words", [
+    (["a", "b", "c"], "which of 3 logs are the baseline? put --against before them"),
+    (["a"], "one log: against which?"),
+    (["a", "--against"], "expected the baseline's logs after it"),
+    (["--against", "a"], "expected the new logs before it"),
+    (["a", "b", "--range", "soon"], "'soon' is no part of a run; expected FROM..TO"),
+    (["a", "b", "--range", "5m..1m"], "the part 5m..1m is empty"),
+    (["a", "b", "-n", "peak(life) 5%"], "'peak(life)' is no quantity"),
+    (["a", "b", "-n", "peak(live) much"], "'much' is no bound"),
+    (["a", "b", "-n", "gc_share 20MiB"], "'20MiB' is no bound"),
+    ([log("leaky-hT-ghc902"), log("leaky-hT-ghc902"), "--range", "note:no such note.."], "no note holds 'no such note'"),
+    ([log("leaky-hT-ghc902"), "/dev/null"], "/dev/null"),
+])
+def test_mistakes_are_named(args, words):
+    out = client("diff", *map(str, args))
+    assert out.returncode == 2 and words in out.stderr.decode() and not out.stdout, out.stderr
