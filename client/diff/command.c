@@ -5,12 +5,12 @@
  * DESIGN: logs are read one after the other, each run reduced to its numbers (side.h), so memory grows with their
  * number and not with their length. Then both sides are compared (compare.h), the bounds judged, and all of it printed.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "client/cli/command.h"
 #include "client/cli/options.h"
+#include "client/cli/out_file.h"
 #include "client/cli/signals.h"
 #include "client/diff/print.h"
 #include "proto/base/error.h"
@@ -138,18 +138,16 @@ static bool read_sides(const struct request *r, struct side *a, struct side *b)
 
 static int write_junit(const struct request *r)
 {
-        FILE *out = fopen(r->junit, "we");
-        bool good = out;
+        struct out_file out;
+        int status = out_file_open(&out, r->junit);
 
-        if (out) {
-                errno = 0;
-                print_junit(out, &r->result);
-                good = !ferror(out);
-                good = fclose(out) == 0 && good;
+        if (status == 0) {
+                print_junit(out.to, &r->result);
+                status = out_file_close(&out, 0);
         }
-        if (!good)
-                command_error(&command_diff, "cannot write %s: %s", r->junit, strerror(errno ? errno : EIO));
-        return good ? EXIT_OK : EXIT_USAGE;
+        if (status)
+                command_error(&command_diff, "cannot write %s: %s", r->junit, strerror(-status));
+        return status ? EXIT_USAGE : EXIT_OK;
 }
 
 static int show(struct request *r)
