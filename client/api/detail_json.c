@@ -44,7 +44,7 @@ static bool is_large(Hw__Kind kind)
         }
 }
 
-bool detail_wants(const struct detail *d, const struct world *v, size_t daemon, const char *target, Hw__Kind kind)
+bool detail_wants(const struct detail *d, const struct world *world, size_t daemon, const char *target, Hw__Kind kind)
 {
         if (d->series_trends && kind == HW__KIND__KIND_TREND)
                 return false;
@@ -57,7 +57,7 @@ bool detail_wants(const struct detail *d, const struct world *v, size_t daemon, 
                         continue;
                 if (!d->targets[i].any_daemon && d->targets[i].daemon == daemon)
                         return true;
-                first = d->targets[i].any_daemon ? world_find(v, target) : NULL;
+                first = d->targets[i].any_daemon ? world_find(world, target) : NULL;
                 if (first && first->daemon == daemon)
                         return true;
         }

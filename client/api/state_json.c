@@ -247,10 +247,10 @@ static void print_target(struct printer *p, const struct world_target *t)
 
 static void print_updates(struct printer *p)
 {
-        const struct world *v = p->source->world;
+        const struct world *world = p->source->world;
 
         for (size_t i = 0; i < p->source->n_daemons; i++) {
-                const struct world_daemon *d = world_daemon(v, i);
+                const struct world_daemon *d = world_daemon(world, i);
                 Hw__Update u = HW__UPDATE__INIT;
 
                 if (!d || !d->state)
@@ -261,8 +261,8 @@ static void print_updates(struct printer *p)
                 u.daemon = (Hw__DaemonState *)d->state;
                 state_print_update(p->to, i, &u);
         }
-        for (size_t i = 0; i < world_targets(v); i++)
-                print_target(p, world_target(v, i));
+        for (size_t i = 0; i < world_targets(world); i++)
+                print_target(p, world_target(world, i));
 }
 
 static void print_answers(struct printer *p)

@@ -31,7 +31,7 @@ bool detail_add(struct detail *d, const char *text);
 bool detail_parse(struct detail *ret, const char *query);
 
 /* Whether an update of this kind and target belongs to what is wanted. */
-bool detail_wants(const struct detail *d, const struct world *v, size_t daemon, const char *target, Hw__Kind kind);
+bool detail_wants(const struct detail *d, const struct world *world, size_t daemon, const char *target, Hw__Kind kind);
 
 /* The trends of `update` that are no bands', in a copy that borrows from it; `list` has room for all of them. */
 Hw__Trends trends_of_series(const Hw__Trends *trends, Hw__Trend **list);

@@ -183,14 +183,14 @@ struct alert_event *alert_event_resolve_on_silence(const struct alert_event *fir
 
 uint64_t alert_event_fired_wall_ns(const struct alert_event *e)
 {
-        return e->alert->has_fired_wall_ns ? e->alert->fired_wall_ns : EVENT_NO_TIME;
+        return e->alert->has_fired_wall_ns ? e->alert->fired_wall_ns : UNKNOWN_U64;
 }
 
 uint64_t alert_event_wall_ns(const struct alert_event *e)
 {
         if (!e->resolved)
                 return alert_event_fired_wall_ns(e);
-        return e->alert->has_resolved_wall_ns ? e->alert->resolved_wall_ns : EVENT_NO_TIME;
+        return e->alert->has_resolved_wall_ns ? e->alert->resolved_wall_ns : UNKNOWN_U64;
 }
 
 const char *alert_event_state_name(const struct alert_event *e)

@@ -4,7 +4,7 @@
  *
  * An own copy of the daemon's message, its texts cut at ALERT_EVENT_TEXT_BYTES;
  * never changed, shared by reference. Pure. What is not known is absent in the
- * message; a time that is not known is EVENT_NO_TIME here.
+ * message; a time that is not known is UNKNOWN_U64 here.
  */
 #ifndef HW_CLIENT_NOTIFY_ALERT_EVENT_H
 #define HW_CLIENT_NOTIFY_ALERT_EVENT_H
@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 #include "heapwatch/wire.h"
+#include "proto/base/process.h"
 
-#define EVENT_NO_TIME          UINT64_MAX
 #define ALERT_EVENT_TEXT_BYTES 4096u /* one text, its NUL included: longer ones are cut */
 #define ALERT_EVENT_PAIRS      64u   /* labels, and annotations: later ones are left out */
 
@@ -46,7 +46,7 @@ struct alert_event *alert_event_resolve_on_silence(const struct alert_event *fir
 struct alert_event *alert_event_ref(const struct alert_event *event);
 void alert_event_unref(struct alert_event **event); /* clears the pointer; NULL allowed */
 
-/* Unix time of what happened: when it began to fire, or ended. EVENT_NO_TIME */
+/* Unix time of what happened: when it began to fire, or ended. UNKNOWN_U64 */
 uint64_t alert_event_wall_ns(const struct alert_event *event);
 uint64_t alert_event_fired_wall_ns(const struct alert_event *event);
 

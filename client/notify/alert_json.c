@@ -55,7 +55,7 @@ static void put_wall(struct json_out *j, const char *name, bool known, uint64_t 
 {
         char text[HW_NUMBER_MAX];
 
-        if (known && wall_ns != EVENT_NO_TIME)
+        if (known && wall_ns != UNKNOWN_U64)
                 put_text(j, name, hw_time_text(text, sizeof(text), wall_ns));
 }
 
@@ -212,7 +212,7 @@ static uint64_t starts_at(const struct alert_event *e)
 {
         uint64_t fired = alert_event_fired_wall_ns(e);
 
-        return fired != EVENT_NO_TIME ? fired : alert_event_wall_ns(e);
+        return fired != UNKNOWN_U64 ? fired : alert_event_wall_ns(e);
 }
 
 static void put_labels(struct json_out *j, const char *labels_name, const char *annotations_name,
@@ -280,7 +280,7 @@ static uint64_t ended_at(const struct alert_event *e, uint64_t now_wall_ns)
 {
         uint64_t end = alert_event_wall_ns(e) < now_wall_ns ? alert_event_wall_ns(e) : now_wall_ns;
 
-        return starts_at(e) == EVENT_NO_TIME || end > starts_at(e) ? end : starts_at(e);
+        return starts_at(e) == UNKNOWN_U64 || end > starts_at(e) ? end : starts_at(e);
 }
 
 char *json_alertmanager(const struct alert_event *const *events, size_t n, uint64_t now_wall_ns, uint64_t ends_wall_ns)

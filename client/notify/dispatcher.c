@@ -103,7 +103,7 @@ static void resolve_on_silence(struct dispatcher *d, struct open_alert *a)
 {
         Hw__Silence silence = HW__SILENCE__INIT;
 
-        silence.has_until_wall_ns = a->silenced_until_wall_ns != EVENT_NO_TIME;
+        silence.has_until_wall_ns = a->silenced_until_wall_ns != UNKNOWN_U64;
         silence.until_wall_ns = a->silenced_until_wall_ns;
         silence.why = a->silenced_why;
         struct alert_event *end = alert_event_resolve_on_silence(a->event, &silence, d->now_wall_ns);
@@ -163,7 +163,7 @@ static void try_to_act(struct dispatcher *d, struct open_alert *a)
 
 static bool is_old(uint64_t wall_ns, uint64_t now)
 {
-        return wall_ns != EVENT_NO_TIME && wall_ns < now && now - wall_ns > DISPATCHER_OLD_NS;
+        return wall_ns != UNKNOWN_U64 && wall_ns < now && now - wall_ns > DISPATCHER_OLD_NS;
 }
 
 /* What the daemon knows of an alert's actions from before a restart. */
@@ -297,13 +297,13 @@ static void take_silence(struct open_alert *a, const Hw__Alert *m)
         const Hw__Silence *s = m->silence;
 
         a->silenced = m->has_silenced && m->silenced;
-        a->silenced_until_wall_ns = s && s->has_until_wall_ns ? s->until_wall_ns : EVENT_NO_TIME;
+        a->silenced_until_wall_ns = s && s->has_until_wall_ns ? s->until_wall_ns : UNKNOWN_U64;
         (void)snprintf(a->silenced_why, sizeof(a->silenced_why), "%s", s && s->why ? s->why : "");
 }
 
 static uint64_t fired_of(const Hw__Alert *m)
 {
-        return m->has_fired_wall_ns ? m->fired_wall_ns : EVENT_NO_TIME;
+        return m->has_fired_wall_ns ? m->fired_wall_ns : UNKNOWN_U64;
 }
 
 /* It begins to fire: a new one, or one that had ended. NULL when there is no room for it. */

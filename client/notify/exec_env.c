@@ -53,7 +53,7 @@ static void add_wall(struct lines *l, const char *name, bool known, uint64_t wal
 {
         char text[HW_NUMBER_MAX];
 
-        if (known && wall_ns != EVENT_NO_TIME)
+        if (known && wall_ns != UNKNOWN_U64)
                 add_text(l, name, hw_time_text(text, sizeof(text), wall_ns));
 }
 

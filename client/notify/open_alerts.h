@@ -26,7 +26,7 @@ struct open_alert {
         bool silenced; /* now, as the daemon says */
         bool counted_silenced, counted_limited;
         bool changed;                    /* results that the daemon does not have yet */
-        uint64_t silenced_until_wall_ns; /* EVENT_NO_TIME */
+        uint64_t silenced_until_wall_ns; /* UNKNOWN_U64 */
         char silenced_why[513];
         uint64_t since_wall_ns;        /* heard of; STATE_DONE: since then */
         uint64_t list;                 /* number of the newest list that it was in */

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "proto/base/document.h"
-#include "client/history/item.h"
+#include "client/history/past_json.h"
 #include "proto/base/clock.h"
 #include "heapwatch/text.h"
 
@@ -81,10 +81,12 @@ struct writer {
 /* No label: it is in the band's definition. */
 static void open_item(struct writer *w, const struct world_target *t, Hw__Series series, uint32_t band)
 {
-        struct item item = { .daemon = t->daemon, .target = t->name, .run = t->run, .series = series, .band = band };
+        struct past_owner item = {
+                .daemon = t->daemon, .target = t->name, .run = t->run, .series = series, .band = band
+        };
 
         json_line(w->to);
-        item_open(w->to, &item);
+        past_json_open(w->to, &item);
 }
 
 static void put_series(struct writer *w, const struct world_target *t, struct history *h, struct tally *tally)
@@ -101,7 +103,7 @@ static void put_series(struct writer *w, const struct world_target *t, struct hi
                 tally->points += p->n;
                 tally->thinned |= h->samples[i] > p->n;
                 open_item(w, t, (Hw__Series)i, 0);
-                item_columns(w->to, p);
+                past_json_columns(w->to, p);
                 json_close(w->to, '}');
         }
 }
@@ -112,16 +114,16 @@ static size_t put_grid(struct writer *w, const struct grid *g)
         if (!w->grid_list.to || !w->end_list.to)
                 return 0;
         json_line(&w->grids_to);
-        item_grid_times(&w->grids_to, g, false);
+        past_json_grid_times(&w->grids_to, g, false);
         json_line(&w->ends_to);
-        item_grid_times(&w->ends_to, g, true);
+        past_json_grid_times(&w->ends_to, g, true);
         return w->grids++;
 }
 
 static void put_total(struct writer *w, const struct world_target *t, const struct grid *g, size_t grid)
 {
         open_item(w, t, HW__SERIES__SERIES_NONE, 0);
-        item_grid_columns(w->to, g, &g->total, grid);
+        past_json_grid_columns(w->to, g, &g->total, grid);
         json_close(w->to, '}');
 }
 
@@ -137,14 +139,14 @@ static void put_band(struct writer *w, const struct world_target *t, const struc
         if (cost <= *ration) {
                 *ration -= cost;
                 tally->points += b->n;
-                item_grid_columns(w->to, g, b, grid);
+                past_json_grid_columns(w->to, g, b, grid);
         } else {
                 *ration = 0;
                 tally->bands_left_out++;
                 json_key(w->to, "thinned");
                 json_bool(w->to, true);
         }
-        item_stats(w->to, g, b);
+        past_json_stats(w->to, g, b);
         json_close(w->to, '}');
 }
 
@@ -184,7 +186,7 @@ static void put_bands(struct writer *w, const struct world_target *t, struct gri
 
 static void put_history(struct writer *w)
 {
-        const struct world *v = w->report->state->world;
+        const struct world *world = w->report->state->world;
 
         document_open(&w->grid_list);
         document_open(&w->end_list);
@@ -193,8 +195,8 @@ static void put_history(struct writer *w)
         json_open(w->to, '{');
         json_key(w->to, "items");
         json_open(w->to, '[');
-        for (size_t i = 0; i < world_targets(v); i++) {
-                const struct world_target *t = world_target(v, i);
+        for (size_t i = 0; i < world_targets(world); i++) {
+                const struct world_target *t = world_target(world, i);
                 struct history *h = t->history ? history_copy(t->history) : NULL; /* thinned further below */
 
                 if (!h)
@@ -303,7 +305,7 @@ static void put_log(struct json_out *j, const struct world_target *t, const stru
 
 static void put_meta(const struct writer *w)
 {
-        const struct world *v = w->report->state->world;
+        const struct world *world = w->report->state->world;
         struct json_out *j = w->to;
 
         json_open(j, '{');
@@ -317,8 +319,8 @@ static void put_meta(const struct writer *w)
         json_line(j);
         json_key(j, "logs");
         json_open(j, '[');
-        for (size_t i = 0; i < world_targets(v); i++)
-                put_log(j, world_target(v, i), &w->tallies[i]);
+        for (size_t i = 0; i < world_targets(world); i++)
+                put_log(j, world_target(world, i), &w->tallies[i]);
         json_close(j, ']');
         json_close(j, '}');
 }

@@ -38,9 +38,9 @@ struct world *world_new(const struct history_options *past)
         return w;
 }
 
-void world_destroy(struct world **v)
+void world_destroy(struct world **wp)
 {
-        struct world *w = *v;
+        struct world *w = *wp;
 
         if (!w)
                 return;
@@ -54,37 +54,37 @@ void world_destroy(struct world **v)
         free(w->targets);
         free(w->daemons);
         free(w);
-        *v = NULL;
+        *wp = NULL;
 }
 
 /* ----------------------------------------------------------------- daemons */
 
 /* The daemon's entry, made when it is new; NULL when out of memory. */
-static struct world_daemon *daemon_entry(struct world *v, size_t daemon)
+static struct world_daemon *daemon_entry(struct world *w, size_t daemon)
 {
         struct world_daemon **grown;
 
-        if (daemon >= v->n_daemons) {
-                grown = array_grow(v->daemons, &v->cap_daemons, (uint32_t)daemon + 1, sizeof(*grown));
+        if (daemon >= w->n_daemons) {
+                grown = array_grow(w->daemons, &w->cap_daemons, (uint32_t)daemon + 1, sizeof(*grown));
                 if (!grown)
                         return NULL;
-                v->daemons = grown;
-                v->n_daemons = (uint32_t)daemon + 1;
+                w->daemons = grown;
+                w->n_daemons = (uint32_t)daemon + 1;
         }
-        if (!v->daemons[daemon])
-                v->daemons[daemon] = calloc(1, sizeof(struct world_daemon));
-        return v->daemons[daemon];
+        if (!w->daemons[daemon])
+                w->daemons[daemon] = calloc(1, sizeof(struct world_daemon));
+        return w->daemons[daemon];
 }
 
-const struct world_daemon *world_daemon(const struct world *v, size_t daemon)
+const struct world_daemon *world_daemon(const struct world *w, size_t daemon)
 {
-        return daemon < v->n_daemons ? v->daemons[daemon] : NULL;
+        return daemon < w->n_daemons ? w->daemons[daemon] : NULL;
 }
 
-void world_set_stale(struct world *v, size_t daemon, bool stale)
+void world_set_stale(struct world *w, size_t daemon, bool stale)
 {
-        if (daemon < v->n_daemons && v->daemons[daemon])
-                v->daemons[daemon]->stale = stale;
+        if (daemon < w->n_daemons && w->daemons[daemon])
+                w->daemons[daemon]->stale = stale;
 }
 
 /* ----------------------------------------------------------------- targets */
@@ -99,14 +99,14 @@ static int compare(const struct world_target *t, const char *name, size_t daemon
 }
 
 /* Where the target stands or would have to stand. */
-static uint32_t position(const struct world *v, const char *name, size_t daemon, bool *ret_found)
+static uint32_t position(const struct world *w, const char *name, size_t daemon, bool *ret_found)
 {
-        uint32_t low = 0, high = v->n_targets;
+        uint32_t low = 0, high = w->n_targets;
 
         *ret_found = false;
         while (low < high) {
                 uint32_t middle = low + (high - low) / 2;
-                int order = compare(&v->targets[middle]->t, name, daemon);
+                int order = compare(&w->targets[middle]->t, name, daemon);
 
                 if (!order) {
                         *ret_found = true;
@@ -120,11 +120,11 @@ static uint32_t position(const struct world *v, const char *name, size_t daemon,
         return low;
 }
 
-static void remove_at(struct world *v, uint32_t at)
+static void remove_at(struct world *w, uint32_t at)
 {
-        target_leave(&v->targets[at]);
-        v->n_targets--;
-        memmove(&v->targets[at], &v->targets[at + 1], (v->n_targets - at) * sizeof(*v->targets));
+        target_leave(&w->targets[at]);
+        w->n_targets--;
+        memmove(&w->targets[at], &w->targets[at + 1], (w->n_targets - at) * sizeof(*w->targets));
 }
 
 static size_t share(size_t all, size_t n, size_t least)
@@ -133,10 +133,10 @@ static size_t share(size_t all, size_t n, size_t least)
 }
 
 /* What one target may keep: a thousand targets have coarse pasts and one has a fine one. */
-static struct history_options share_of_past(const struct world *v)
+static struct history_options share_of_past(const struct world *w)
 {
-        struct history_options o = v->past;
-        size_t n = v->n_targets ? v->n_targets : 1,
+        struct history_options o = w->past;
+        size_t n = w->n_targets ? w->n_targets : 1,
                points = share(WORLD_PAST_POINTS, n * WORLD_SERIES, WORLD_PAST_LEAST);
 
         o.points = o.points < points ? o.points : points;
@@ -144,60 +144,60 @@ static struct history_options share_of_past(const struct world *v)
         return o;
 }
 
-static struct target_state *insert_at(struct world *v, uint32_t at, size_t daemon, const char *name)
+static struct target_state *insert_at(struct world *w, uint32_t at, size_t daemon, const char *name)
 {
-        struct target_state **grown = array_grow(v->targets, &v->cap_targets, v->n_targets + 1, sizeof(*grown));
+        struct target_state **grown = array_grow(w->targets, &w->cap_targets, w->n_targets + 1, sizeof(*grown));
         struct target_state *ts;
 
         if (!grown)
                 return NULL;
-        v->targets = grown;
-        struct history_options past = share_of_past(v);
-        ts = target_new(daemon, name, v->keeps_past ? &past : NULL);
+        w->targets = grown;
+        struct history_options past = share_of_past(w);
+        ts = target_new(daemon, name, w->keeps_past ? &past : NULL);
         if (!ts)
                 return NULL;
-        memmove(&grown[at + 1], &grown[at], (v->n_targets - at) * sizeof(*grown));
+        memmove(&grown[at + 1], &grown[at], (w->n_targets - at) * sizeof(*grown));
         grown[at] = ts;
-        v->n_targets++;
+        w->n_targets++;
         return ts;
 }
 
-void world_reset(struct world *v, size_t daemon)
+void world_reset(struct world *w, size_t daemon)
 {
-        for (uint32_t i = v->n_targets; i > 0; i--) {
-                if (v->targets[i - 1]->t.daemon == daemon)
-                        remove_at(v, i - 1);
+        for (uint32_t i = w->n_targets; i > 0; i--) {
+                if (w->targets[i - 1]->t.daemon == daemon)
+                        remove_at(w, i - 1);
         }
-        if (daemon < v->n_daemons && v->daemons[daemon])
-                FORGET(v->daemons[daemon]->state);
+        if (daemon < w->n_daemons && w->daemons[daemon])
+                FORGET(w->daemons[daemon]->state);
 }
 
-size_t world_targets(const struct world *v)
+size_t world_targets(const struct world *w)
 {
-        return v->n_targets;
+        return w->n_targets;
 }
 
-const struct world_target *world_target(const struct world *v, size_t index)
+const struct world_target *world_target(const struct world *w, size_t index)
 {
-        return index < v->n_targets ? &v->targets[index]->t : NULL;
+        return index < w->n_targets ? &w->targets[index]->t : NULL;
 }
 
-const struct world_target *world_find(const struct world *v, const char *name)
+const struct world_target *world_find(const struct world *w, const char *name)
 {
         bool found;
-        uint32_t at = position(v, name, 0, &found);
+        uint32_t at = position(w, name, 0, &found);
 
-        if (at < v->n_targets && !strcmp(v->targets[at]->t.name, name))
-                return &v->targets[at]->t;
+        if (at < w->n_targets && !strcmp(w->targets[at]->t.name, name))
+                return &w->targets[at]->t;
         return NULL;
 }
 
-const struct world_target *world_find_of(const struct world *v, size_t daemon, const char *name)
+const struct world_target *world_find_of(const struct world *w, size_t daemon, const char *name)
 {
         bool found;
-        uint32_t at = position(v, name, daemon, &found);
+        uint32_t at = position(w, name, daemon, &found);
 
-        return found ? &v->targets[at]->t : NULL;
+        return found ? &w->targets[at]->t : NULL;
 }
 
 /* ------------------------------------------------------------------ freeze */
@@ -220,36 +220,36 @@ static bool copy_daemons(struct world *to, const struct world *from)
         return true;
 }
 
-struct world *world_freeze(const struct world *v)
+struct world *world_freeze(const struct world *w)
 {
-        struct world *to = world_new(v->keeps_past ? &v->past : NULL);
+        struct world *to = world_new(w->keeps_past ? &w->past : NULL);
 
         if (!to)
                 return NULL;
-        if (v->n_targets)
-                to->targets = array_grow(NULL, &to->cap_targets, v->n_targets, sizeof(*to->targets));
-        if (!copy_daemons(to, v) || (v->n_targets && !to->targets)) {
+        if (w->n_targets)
+                to->targets = array_grow(NULL, &to->cap_targets, w->n_targets, sizeof(*to->targets));
+        if (!copy_daemons(to, w) || (w->n_targets && !to->targets)) {
                 world_destroy(&to);
                 return NULL;
         }
-        for (; to->n_targets < v->n_targets; to->n_targets++) {
-                to->targets[to->n_targets] = v->targets[to->n_targets];
+        for (; to->n_targets < w->n_targets; to->n_targets++) {
+                to->targets[to->n_targets] = w->targets[to->n_targets];
                 to->targets[to->n_targets]->n_worlds++;
         }
         return to;
 }
 
 /* The target at this place, this world's own. NULL when out of memory. */
-static struct target_state *own_target(struct world *v, uint32_t at)
+static struct target_state *own_target(struct world *w, uint32_t at)
 {
         struct target_state *own;
 
-        if (v->targets[at]->n_worlds == 1)
-                return v->targets[at];
-        own = target_clone(v->targets[at]);
+        if (w->targets[at]->n_worlds == 1)
+                return w->targets[at];
+        own = target_clone(w->targets[at]);
         if (own) {
-                target_leave(&v->targets[at]);
-                v->targets[at] = own;
+                target_leave(&w->targets[at]);
+                w->targets[at] = own;
         }
         return own;
 }
@@ -266,21 +266,21 @@ static bool lists(const Hw__DaemonState *state, const char *name)
 }
 
 /* Targets that are older than the daemon's list and not in it are gone. */
-static void prune(struct world *v, size_t daemon, const Hw__Update *u)
+static void prune(struct world *w, size_t daemon, const Hw__Update *u)
 {
-        for (uint32_t i = v->n_targets; i > 0; i--) {
-                const struct world_target *t = &v->targets[i - 1]->t;
+        for (uint32_t i = w->n_targets; i > 0; i--) {
+                const struct world_target *t = &w->targets[i - 1]->t;
 
                 if (t->daemon == daemon && t->published_wall_ns < u->published_wall_ns && !lists(u->daemon, t->name))
-                        remove_at(v, i - 1);
+                        remove_at(w, i - 1);
         }
 }
 
-static void apply_daemon(struct world *v, struct world_daemon *d, size_t daemon, const Hw__Update *u)
+static void apply_daemon(struct world *w, struct world_daemon *d, size_t daemon, const Hw__Update *u)
 {
         KEEP(d->state, u->daemon);
         if (!d->state->finished && d->state->n_targets > 0)
-                prune(v, daemon, u);
+                prune(w, daemon, u);
 }
 
 static bool is_removal(const Hw__Update *u)
@@ -289,40 +289,40 @@ static bool is_removal(const Hw__Update *u)
                u->target_state->state == HW__TARGET__STATE__STATE_REMOVED;
 }
 
-static int apply_target(struct world *v, struct world_daemon *d, size_t daemon, const Hw__Update *u)
+static int apply_target(struct world *w, struct world_daemon *d, size_t daemon, const Hw__Update *u)
 {
         struct target_state *ts;
         bool found;
-        uint32_t at = position(v, u->target, daemon, &found);
+        uint32_t at = position(w, u->target, daemon, &found);
 
         if (is_removal(u)) {
                 if (found)
-                        remove_at(v, at);
+                        remove_at(w, at);
                 return 0;
         }
-        if (!found && v->n_targets >= WORLD_TARGETS) {
+        if (!found && w->n_targets >= WORLD_TARGETS) {
                 d->left_out++;
                 return 0;
         }
-        ts = found ? own_target(v, at) : insert_at(v, at, daemon, u->target);
+        ts = found ? own_target(w, at) : insert_at(w, at, daemon, u->target);
         if (ts && ts->history) {
-                struct history_options past = share_of_past(v);
+                struct history_options past = share_of_past(w);
 
                 history_bound(ts->history, past.points, past.cells);
         }
         return ts ? target_apply(ts, u) : -ENOMEM;
 }
 
-int world_recall(struct world *v, size_t daemon, const char *target, uint32_t run, Hw__Series series, uint32_t band,
+int world_recall(struct world *w, size_t daemon, const char *target, uint32_t run, Hw__Series series, uint32_t band,
                  struct past *points)
 {
         struct target_state *ts;
         bool found;
-        uint32_t at = position(v, target, daemon, &found);
+        uint32_t at = position(w, target, daemon, &found);
         int r = 0;
 
-        if (found && v->targets[at]->t.run == run && v->targets[at]->history) {
-                ts = own_target(v, at);
+        if (found && w->targets[at]->t.run == run && w->targets[at]->history) {
+                ts = own_target(w, at);
                 r = !ts                                 ? -ENOMEM
                     : series != HW__SERIES__SERIES_NONE ? history_recall_series(ts->history, series, points)
                                                         : history_recall_band(ts->history, band, points);
@@ -331,22 +331,22 @@ int world_recall(struct world *v, size_t daemon, const char *target, uint32_t ru
         return r;
 }
 
-int world_apply(struct world *v, size_t daemon, const Hw__Update *update)
+int world_apply(struct world *w, size_t daemon, const Hw__Update *update)
 {
         struct world_daemon *d;
 
         if (daemon >= WORLD_DAEMONS)
                 return 0;
-        d = daemon_entry(v, daemon);
+        d = daemon_entry(w, daemon);
         if (!d)
                 return -ENOMEM;
         if (update->has_published_wall_ns && update->published_wall_ns > d->heard_wall_ns)
                 d->heard_wall_ns = update->published_wall_ns;
         if (update->body_case == HW__UPDATE__BODY_DAEMON) {
-                apply_daemon(v, d, daemon, update);
+                apply_daemon(w, d, daemon, update);
                 return 0;
         }
         if (!update->target || !update->target[0] || strlen(update->target) > WORLD_NAME_MAX)
                 return 0;
-        return apply_target(v, d, daemon, update);
+        return apply_target(w, d, daemon, update);
 }

@@ -83,37 +83,37 @@ struct world;
  * them evenly, as they do WORLD_PAST_POINTS. NULL when out of memory.
  */
 struct world *world_new(const struct history_options *past);
-void world_destroy(struct world **v);
+void world_destroy(struct world **w);
 
 /*
  * A second world that is as this one is now and stays so, for a picture that is frozen. It costs a pointer a target:
  * what changes in either afterwards is made its own first, and messages are never copied. NULL when out of memory.
  */
-struct world *world_freeze(const struct world *v);
+struct world *world_freeze(const struct world *world);
 
 /*
  * Takes one update of daemon `daemon` in, a message of the library (wire.h): what is kept of it is kept by reference.
  * Returns 0 or -ENOMEM. Pointers into the world are valid until the next call that changes it.
  */
-int world_apply(struct world *v, size_t daemon, const Hw__Update *update);
+int world_apply(struct world *world, size_t daemon, const Hw__Update *update);
 
 /*
  * What a daemon remembers of a series or, with SERIES_NONE, of a band (0: the total of all), of the target's current
  * run. `points` are taken. 0, also when there is no such target or run any more, or -ENOMEM.
  */
-int world_recall(struct world *v, size_t daemon, const char *target, uint32_t run, Hw__Series series, uint32_t band,
+int world_recall(struct world *world, size_t daemon, const char *target, uint32_t run, Hw__Series series, uint32_t band,
                  struct past *points);
 
 /* Forgets a daemon's targets (new epoch). */
-void world_reset(struct world *v, size_t daemon);
-void world_set_stale(struct world *v, size_t daemon, bool stale);
+void world_reset(struct world *world, size_t daemon);
+void world_set_stale(struct world *world, size_t daemon, bool stale);
 
 /* Targets in order of name, then daemon. */
-size_t world_targets(const struct world *v);
-const struct world_target *world_target(const struct world *v, size_t index);
-const struct world_target *world_find(const struct world *v, const char *name); /* first of that name, or NULL */
-const struct world_target *world_find_of(const struct world *v, size_t daemon, const char *name); /* or NULL */
-const struct world_daemon *world_daemon(const struct world *v, size_t daemon); /* NULL when never heard */
+size_t world_targets(const struct world *world);
+const struct world_target *world_target(const struct world *world, size_t index);
+const struct world_target *world_find(const struct world *world, const char *name); /* first of that name, or NULL */
+const struct world_target *world_find_of(const struct world *world, size_t daemon, const char *name); /* or NULL */
+const struct world_daemon *world_daemon(const struct world *world, size_t daemon); /* NULL when never heard */
 
 /* Note by number, or NULL. */
 const Hw__Note *world_note(const struct world_target *t, uint64_t number);

@@ -33,7 +33,7 @@ static bool same_state(const struct answered_target *a, const struct world_targe
 }
 
 /* One of the two texts, if it is another than `hash` is of. */
-static bool gather(struct pieces *p, const struct world_target *t, bool live, bool whole, uint64_t *hash)
+static bool gather(struct update_batch *p, const struct world_target *t, bool live, bool whole, uint64_t *hash)
 {
         struct document d;
         bool good = true;
@@ -45,13 +45,13 @@ static bool gather(struct pieces *p, const struct world_target *t, bool live, bo
                 good = false;
         } else if (*hash != hash_bytes(d.text, d.size, 0)) {
                 *hash = hash_bytes(d.text, d.size, 0);
-                good = pieces_add_text(p, t->daemon, t->name, d.text, d.size, !whole);
+                good = update_batch_add_text(p, t->daemon, t->name, d.text, d.size, !whole);
         }
         document_done(&d);
         return good;
 }
 
-static bool gather_target(struct pieces *p, const struct world_target *t, bool live, struct answered_target *now)
+static bool gather_target(struct update_batch *p, const struct world_target *t, bool live, struct answered_target *now)
 {
         (void)snprintf(now->name, sizeof(now->name), "%s", t->name);
         now->daemon = t->daemon;
@@ -62,7 +62,7 @@ static bool gather_target(struct pieces *p, const struct world_target *t, bool l
         return gather(p, t, live, false, &now->brief) && good;
 }
 
-bool answered_gather(struct answered *a, const struct world *w, bool live, struct pieces *p)
+bool answered_gather(struct answered *a, const struct world *w, bool live, struct update_batch *p)
 {
         size_t n = world_targets(w), old = 0;
         struct answered_target *targets = calloc(n + 1, sizeof(*targets));

@@ -6,7 +6,7 @@
 #ifndef HW_CLIENT_WEB_ANSWERED_H
 #define HW_CLIENT_WEB_ANSWERED_H
 
-#include "client/web/pieces.h"
+#include "client/web/update_batch.h"
 
 struct answered_target;
 
@@ -17,7 +17,7 @@ struct answered {
 };
 
 /* Adds to `p` the answers that are others than at the call before. False: out of memory, some may be missing. */
-bool answered_gather(struct answered *a, const struct world *w, bool live, struct pieces *p);
+bool answered_gather(struct answered *a, const struct world *w, bool live, struct update_batch *p);
 
 void answered_done(struct answered *a);
 

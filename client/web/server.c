@@ -129,7 +129,7 @@ static void dispatch(struct server *s, struct evhttp_request *req, const char *p
         else if (!strcmp(path, "/api/stream"))
                 with_detail(s, req, query, get_stream);
         else if (!strcmp(path, "/api/history"))
-                pasts_answer(s->parts.pasts, req, query);
+                api_history_answer(s->parts.api_history, req, query);
         else if (!strcmp(path, "/api/targets"))
                 get_targets(s, req);
         else if (!strcmp(path, "/metrics"))

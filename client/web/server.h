@@ -11,7 +11,7 @@
 #include "heapwatch/requester.h"
 #include "client/serve/connections.h"
 #include "client/serve/guard.h"
-#include "client/web/pasts.h"
+#include "client/web/api_history.h"
 #include "client/serve/place.h"
 #include "client/api/state_json.h"
 #include "client/web/stream.h"
@@ -26,7 +26,7 @@ struct server_options {
 struct server_parts {
         const struct state_source *state;
         struct streams *streams;
-        struct pasts *pasts;
+        struct api_history *api_history;
         struct connections *connections; /* outlives it */
         struct hw_requester *requester;  /* NULL: files */
         size_t n_daemons;

@@ -1,1 +1,1 @@
-sources := question.c pasts.c pieces.c answered.c stream.c control.c server.c web.c
+sources := history_query.c api_history.c update_batch.c answered.c stream.c control.c server.c web.c

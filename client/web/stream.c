@@ -19,7 +19,7 @@
 
 #include "client/serve/answer.h"
 #include "client/web/answered.h"
-#include "client/web/pieces.h"
+#include "client/web/update_batch.h"
 
 struct stream {
         struct stream *next;
@@ -35,11 +35,11 @@ struct streams {
         struct event *tick, *second, *alive;
         struct stream *first;
         size_t n;
-        struct pieces pieces; /* gathered since the last tick */
+        struct update_batch batch; /* gathered since the last tick */
         struct answered answered;
-        struct pieces answers; /* those that have changed */
-        uint64_t id;           /* of the newest event */
-        bool said;             /* something was sent since the last "alive" */
+        struct update_batch answers; /* those that have changed */
+        uint64_t id;                 /* of the newest event */
+        bool said;                   /* something was sent since the last "alive" */
         bool ended;
         const char *end_reason;
 };
@@ -117,35 +117,35 @@ static bool ready(struct streams *all, struct stream *s)
 
 /* ------------------------------------------------------------------- gathering */
 
-static void put_pieces(struct streams *all, struct stream *s, const char *name, const struct pieces *pieces)
+static void put_batch(struct streams *all, struct stream *s, const char *name, const struct update_batch *batch)
 {
         struct document d;
         bool any = false;
 
         document_open(&d);
         if (d.to)
-                any = pieces_print(pieces, &(struct json_out){ .to = d.to }, &s->detail, all->source->world);
+                any = update_batch_print(batch, &(struct json_out){ .to = d.to }, &s->detail, all->source->world);
         if (document_close(&d) && any)
                 put_event(all, s, name, d.text, d.size);
         document_done(&d);
 }
 
-static void flush_pieces(struct streams *all, const char *name, struct pieces *pieces)
+static void flush_batch(struct streams *all, const char *name, struct update_batch *batch)
 {
-        if (!pieces->first)
+        if (!batch->first)
                 return;
         all->id++;
         for (struct stream *s = all->first; s; s = s->next) {
                 if (ready(all, s))
-                        put_pieces(all, s, name, pieces);
+                        put_batch(all, s, name, batch);
         }
-        pieces_clear(pieces);
+        update_batch_clear(batch);
 }
 
 /* What was gathered goes out, in order before whatever comes next. */
 static void flush(struct streams *all)
 {
-        flush_pieces(all, "updates", &all->pieces);
+        flush_batch(all, "updates", &all->batch);
 }
 
 /* -------------------------------------------------------------- their lives */
@@ -195,7 +195,7 @@ static void flush_answers(struct streams *all)
         flush(all);
         if (all->first && !answered_gather(&all->answered, all->source->world, all->source->live, &all->answers))
                 all_behind(all);
-        flush_pieces(all, "answers", &all->answers);
+        flush_batch(all, "answers", &all->answers);
 }
 
 static void on_second(evutil_socket_t fd, short what, void *arg)
@@ -283,7 +283,7 @@ void streams_update(struct streams *all, size_t daemon, const Hw__Update *u)
                 return;
         if (!event_pending(all->tick, EV_TIMEOUT, NULL))
                 (void)event_add(all->tick, &tenth);
-        if (all->pieces.bytes > STREAM_BATCH_BYTES || !pieces_add(&all->pieces, daemon, u))
+        if (all->batch.bytes > STREAM_BATCH_BYTES || !update_batch_add(&all->batch, daemon, u))
                 all_behind(all);
 }
 
@@ -341,8 +341,8 @@ struct streams *streams_new(struct event_base *base, const struct state_source *
                 return NULL;
         all->source = source;
         all->connections = connections;
-        pieces_init(&all->pieces);
-        pieces_init(&all->answers);
+        update_batch_init(&all->batch);
+        update_batch_init(&all->answers);
         all->tick = evtimer_new(base, on_tick, all);
         all->alive = event_new(base, -1, EV_PERSIST, on_alive, all);
         all->second = event_new(base, -1, EV_PERSIST, on_second, all);
@@ -365,8 +365,8 @@ void streams_destroy(struct streams **all)
                 free(s);
                 s = next;
         }
-        pieces_clear(&(*all)->pieces);
-        pieces_clear(&(*all)->answers);
+        update_batch_clear(&(*all)->batch);
+        update_batch_clear(&(*all)->answers);
         answered_done(&(*all)->answered);
         if ((*all)->tick)
                 event_free((*all)->tick);

@@ -45,7 +45,7 @@ struct web {
         struct state_source state;
         struct connections *connections;
         struct streams *streams;
-        struct pasts *pasts;
+        struct api_history *api_history;
         struct server *server;
         int status;
         bool announced; /* its address is printed */
@@ -301,12 +301,12 @@ static bool open_memory(struct web *w)
         };
         w->connections = connections_new(w->base);
         w->streams = w->connections ? streams_new(w->base, &w->state, w->connections) : NULL;
-        struct pasts_source p = {
+        struct api_history_source p = {
                 .world = w->world,
                 .requester = w->requester,
         };
-        w->pasts = pasts_new(&p);
-        return w->world && w->streams && w->pasts;
+        w->api_history = api_history_new(&p);
+        return w->world && w->streams && w->api_history;
 }
 
 static bool open_events(struct web *w)
@@ -333,7 +333,7 @@ static bool open_server(struct web *w)
         struct server_parts parts = {
                 .state = &w->state,
                 .streams = w->streams,
-                .pasts = w->pasts,
+                .api_history = w->api_history,
                 .connections = w->connections,
                 .requester = w->requester,
                 .n_daemons = feed_daemons(w->feed),
@@ -367,7 +367,7 @@ static void close_all(struct web *w)
                 streams_destroy(&w->streams);
         server_destroy(&w->server);
         connections_destroy(&w->connections);
-        pasts_destroy(&w->pasts);
+        api_history_destroy(&w->api_history);
         free_event(w->readable);
         free_event(w->again);
         free_event(w->beat);

@@ -67,7 +67,7 @@ static void send_list(unsigned parity, uint64_t now)
                 m->sentence = "it grows";
                 m->state = alerts[id].state;
                 m->fired_wall_ns = alerts[id].fired;
-                m->has_fired_wall_ns = alerts[id].fired != EVENT_NO_TIME;
+                m->has_fired_wall_ns = alerts[id].fired != UNKNOWN_U64;
                 m->has_resolved_wall_ns = m->state == HW__ALERT__STATE__STATE_RESOLVED;
                 m->resolved_wall_ns = now;
                 m->has_silenced = true;
@@ -202,7 +202,7 @@ static void over(unsigned id, bool resolved)
 static void an_alert_is_acted_on_once(void **state)
 {
         (void)state;
-        set(1, HW__ALERT__STATE__STATE_PENDING, EVENT_NO_TIME, NOW);
+        set(1, HW__ALERT__STATE__STATE_PENDING, UNKNOWN_U64, NOW);
         assert_int_equal(seen.acted, 0);
         fire(1, NOW, NOW);
         second(NOW + S);
@@ -253,7 +253,7 @@ static void what_was_missed_is_made_good(void **state)
         assert_true(seen.resolved);
         assert_string_equal(seen.sentence, "it grows");
         fire(6, NOW + 30 * S, NOW + 30 * S);
-        set(6, HW__ALERT__STATE__STATE_PENDING, EVENT_NO_TIME, NOW + 31 * S);
+        set(6, HW__ALERT__STATE__STATE_PENDING, UNKNOWN_U64, NOW + 31 * S);
         assert_int_equal(seen.acted, 10);
         assert_true(seen.resolved);
 }
@@ -484,7 +484,7 @@ static void a_restart_under_a_silence_tells_nobody(void **state)
 static void times_that_no_file_holds_are_not_remembered(void **state)
 {
         (void)state;
-        fire(1, EVENT_NO_TIME, NOW);
+        fire(1, UNKNOWN_U64, NOW);
         second(NOW + S);
         fire(2, (uint64_t)INT64_MAX + 1, NOW);
         assert_int_equal(seen.acted, 2);

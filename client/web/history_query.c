@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* question.c - parameters of /api/history: every one is checked, an unknown one is refused by name. */
-#include "client/web/question.h"
+/* history_query.c - parameters of /api/history: every one is checked, an unknown one is refused by name. */
+#include "client/web/history_query.h"
 
 #include <errno.h>
 #include <math.h>
@@ -22,12 +22,12 @@ static bool number(const char *text, unsigned long max, unsigned long *ret)
         return text[0] >= '0' && text[0] <= '9' && !*end && !errno && *ret <= max;
 }
 
-static bool add_target(struct question *q, const char *text)
+static bool add_target(struct history_query *q, const char *text)
 {
         return detail_add(&q->targets, text);
 }
 
-static bool add_series(struct question *q, const char *name)
+static bool add_series(struct history_query *q, const char *name)
 {
         Hw__Series s = hw_series_parse(name);
 
@@ -37,21 +37,21 @@ static bool add_series(struct question *q, const char *name)
         return true;
 }
 
-static bool add_band(struct question *q, const char *text)
+static bool add_band(struct history_query *q, const char *text)
 {
         unsigned long id;
 
-        if (!number(text, LIMIT_BANDS, &id) || q->n_bands == QUESTION_BANDS)
+        if (!number(text, LIMIT_BANDS, &id) || q->n_bands == QUERY_BANDS)
                 return false;
         q->bands[q->n_bands++] = (uint32_t)id;
         return true;
 }
 
-static bool set_top(struct question *q, const char *text)
+static bool set_top(struct history_query *q, const char *text)
 {
         unsigned long n;
 
-        if (strncmp(text, "top", 3) || !number(text + 3, QUESTION_TOP, &n) || !n)
+        if (strncmp(text, "top", 3) || !number(text + 3, QUERY_TOP, &n) || !n)
                 return false;
         q->top = n;
         return true;
@@ -65,30 +65,30 @@ static bool seconds(const char *text, double *ret)
         return *text && !*end && isfinite(*ret) && fabs(*ret) <= SECONDS_MOST;
 }
 
-static bool set_from(struct question *q, const char *text)
+static bool set_from(struct history_query *q, const char *text)
 {
         return q->has_from = seconds(text, &q->from_s);
 }
 
-static bool set_to(struct question *q, const char *text)
+static bool set_to(struct history_query *q, const char *text)
 {
         return q->has_to = seconds(text, &q->to_s) && q->to_s >= 0;
 }
 
-static bool set_step(struct question *q, const char *text)
+static bool set_step(struct history_query *q, const char *text)
 {
         return seconds(text, &q->step_s) && q->step_s >= 0;
 }
 
-static bool set_points(struct question *q, const char *text)
+static bool set_points(struct history_query *q, const char *text)
 {
-        return number(text, QUESTION_POINTS, &q->points) && q->points > 0;
+        return number(text, QUERY_POINTS, &q->points) && q->points > 0;
 }
 
 static const struct parameter {
         const char *name, *expected;
         bool list;
-        bool (*take)(struct question *q, const char *text);
+        bool (*take)(struct history_query *q, const char *text);
 } parameters[] = {
         { "target", "NAME or DAEMON:NAME, at most 32", false, add_target },
         { "series", "a series, e.g. live, rss, gc_pause", true, add_series },
@@ -101,7 +101,7 @@ static const struct parameter {
 };
 
 /* Each part of "a,b,c". The text is overwritten. */
-static bool take_list(struct question *q, const struct parameter *p, char *text)
+static bool take_list(struct history_query *q, const struct parameter *p, char *text)
 {
         char *part;
 
@@ -112,7 +112,7 @@ static bool take_list(struct question *q, const struct parameter *p, char *text)
         return true;
 }
 
-static bool take(struct question *q, const struct evkeyval *kv, struct error *error)
+static bool take(struct history_query *q, const struct evkeyval *kv, struct error *error)
 {
         for (size_t i = 0; i < sizeof(parameters) / sizeof(parameters[0]); i++) {
                 const struct parameter *p = &parameters[i];
@@ -129,7 +129,7 @@ static bool take(struct question *q, const struct evkeyval *kv, struct error *er
                          kv->key);
 }
 
-bool question_parse(struct question *q, const struct evkeyvalq *all, struct error *error)
+bool history_query_parse(struct history_query *q, const struct evkeyvalq *all, struct error *error)
 {
         memset(q, 0, sizeof(*q));
         for (const struct evkeyval *kv = all->tqh_first; kv; kv = kv->next.tqe_next) {
@@ -143,12 +143,12 @@ bool question_parse(struct question *q, const struct evkeyvalq *all, struct erro
 
 /* ---------------------------------------------------------------- resolving */
 
-static const struct world_target *find(const struct world *v, const struct detail *d, size_t i)
+static const struct world_target *find(const struct world *world, const struct detail *d, size_t i)
 {
         if (d->targets[i].any_daemon)
-                return world_find(v, d->targets[i].name);
-        for (size_t t = 0; t < world_targets(v); t++) {
-                const struct world_target *target = world_target(v, t);
+                return world_find(world, d->targets[i].name);
+        for (size_t t = 0; t < world_targets(world); t++) {
+                const struct world_target *target = world_target(world, t);
 
                 if (target->daemon == d->targets[i].daemon && !strcmp(target->name, d->targets[i].name))
                         return target;
@@ -162,7 +162,7 @@ static uint64_t ns(double s)
 }
 
 /* What the pasts of one target have in common. */
-static struct wanted frame(const struct question *q, size_t i, const struct world_target *t)
+static struct wanted frame(const struct history_query *q, size_t i, const struct world_target *t)
 {
         struct wanted w = { .daemon = t ? t->daemon : q->targets.targets[i].daemon,
                             .known = t != NULL,
@@ -194,7 +194,7 @@ static void put(struct resolved *r, const struct wanted *frame_, Hw__Series seri
 {
         struct wanted *w = &r->list[r->n];
 
-        if (r->n == QUESTION_ITEMS) {
+        if (r->n == QUERY_ITEMS) {
                 r->full = true;
                 return;
         }
@@ -211,9 +211,9 @@ static const char *label_of(const struct world_target *t, uint32_t id)
         return t && id && id <= t->n_bands && t->bands[id - 1] ? t->bands[id - 1]->def->label : NULL;
 }
 
-static void put_target(struct resolved *r, const struct question *q, size_t i, const struct world_target *t)
+static void put_target(struct resolved *r, const struct history_query *q, size_t i, const struct world_target *t)
 {
-        const struct world_band *top[QUESTION_TOP];
+        const struct world_band *top[QUERY_TOP];
         struct wanted w = frame(q, i, t);
         size_t n_top = t && q->top ? world_top_bands(t, top, q->top) : 0;
 
@@ -225,17 +225,17 @@ static void put_target(struct resolved *r, const struct question *q, size_t i, c
                 put(r, &w, HW__SERIES__SERIES_NONE, top[b]->id, top[b]->def->label);
 }
 
-bool question_resolve(const struct question *q, const struct world *v, struct wanted *list, size_t *ret_n,
-                      struct error *error)
+bool history_query_resolve(const struct history_query *q, const struct world *world, struct wanted *list, size_t *ret_n,
+                           struct error *error)
 {
         struct resolved r = { .list = list };
 
         for (size_t i = 0; i < q->targets.n; i++)
-                put_target(&r, q, i, find(v, &q->targets, i));
+                put_target(&r, q, i, find(world, &q->targets, i));
         *ret_n = r.n;
         if (!r.full && !r.out_of_memory)
                 return true;
-        error_set(error, r.full ? "that is more than %d histories in one request" : "out of memory", QUESTION_ITEMS);
+        error_set(error, r.full ? "that is more than %d histories in one request" : "out of memory", QUERY_ITEMS);
         wanted_done(list, r.n);
         return false;
 }

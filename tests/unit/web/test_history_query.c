@@ -9,25 +9,25 @@
 #include <event2/http.h>
 #include <cmocka.h>
 
-#include "client/web/question.h"
+#include "client/web/history_query.h"
 #include "tests/unit/state/apply.h"
 #include "proto/base/error.h"
 
-static bool parse(const char *query, struct question *q, struct error *error)
+static bool parse(const char *query, struct history_query *q, struct error *error)
 {
         struct evkeyvalq parameters;
         bool good;
 
         error->text[0] = '\0';
         assert_int_equal(evhttp_parse_query_str(query, &parameters), 0);
-        good = question_parse(q, &parameters, error);
+        good = history_query_parse(q, &parameters, error);
         evhttp_clear_headers(&parameters);
         return good;
 }
 
 static void understood(void **state)
 {
-        struct question q;
+        struct history_query q;
         struct error error;
 
         (void)state;
@@ -76,7 +76,7 @@ static void refused(void **state)
                 "target=x&series=live&from=",
                 "target=x&series=live&form=3",
         };
-        struct question q;
+        struct history_query q;
         struct error error;
 
         (void)state;
@@ -93,7 +93,7 @@ static void lists_are_bounded(void **state)
 {
         struct error error;
         char query[8192] = "target=x";
-        struct question q;
+        struct history_query q;
 
         (void)state;
         for (int i = 1; i <= 400; i++)
@@ -105,11 +105,11 @@ static void lists_are_bounded(void **state)
 
 static void resolving(void **state)
 {
-        static struct wanted list[QUESTION_ITEMS];
+        static struct wanted list[QUERY_ITEMS];
         struct world *v = world_new(NULL);
         Hw__Update u = HW__UPDATE__INIT;
         Hw__Heap heap = HW__HEAP__INIT;
-        struct question q;
+        struct history_query q;
         struct error error;
         size_t n;
 
@@ -122,7 +122,7 @@ static void resolving(void **state)
         u.heap = &heap;
         assert_int_equal(apply_made(v, 1, &u), 0);
         assert_true(parse("target=api&target=gone&series=live&band=7&from=-60", &q, &error));
-        assert_true(question_resolve(&q, v, list, &n, &error));
+        assert_true(history_query_resolve(&q, v, list, &n, &error));
         assert_int_equal(n, 4);
         assert_true(list[0].known && list[0].daemon == 1 && list[0].run == 3);
         assert_int_equal(list[0].range.from_ns, UINT64_C(40000000000));

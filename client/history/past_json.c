@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * item.c - columns of numbers.
+ * past_json.c - columns of numbers.
  *
  * DESIGN: a column that would repeat `last` is left out, so an unthinned past
  * is two columns. Means are rounded: they are drawn, not counted with.
  */
-#include "client/history/item.h"
+#include "client/history/past_json.h"
 
-void item_open(struct json_out *j, const struct item *item)
+void past_json_open(struct json_out *j, const struct past_owner *owner)
 {
         json_open(j, '{');
         json_key(j, "daemon");
-        json_u64(j, item->daemon);
+        json_u64(j, owner->daemon);
         json_key(j, "target");
-        json_text(j, item->target);
-        if (item->run) {
+        json_text(j, owner->target);
+        if (owner->run) {
                 json_key(j, "run");
-                json_u64(j, item->run);
+                json_u64(j, owner->run);
         }
-        if (item->series != HW__SERIES__SERIES_NONE) {
+        if (owner->series != HW__SERIES__SERIES_NONE) {
                 json_key(j, "series");
-                json_text(j, hw_series_name(item->series));
+                json_text(j, hw_series_name(owner->series));
                 json_key(j, "unit");
-                json_text(j, hw_series_unit(item->series));
+                json_text(j, hw_series_unit(owner->series));
                 return;
         }
         json_key(j, "band");
-        json_u64(j, item->band);
-        if (!item->band || item->label) {
+        json_u64(j, owner->band);
+        if (!owner->band || owner->label) {
                 json_key(j, "label");
-                json_text(j, item->band ? item->label : "total");
+                json_text(j, owner->band ? owner->label : "total");
         }
         json_key(j, "unit");
         json_text(j, "B");
@@ -97,7 +97,7 @@ static void put_ends(struct json_out *j, const struct past *p)
         json_close(j, ']');
 }
 
-void item_columns(struct json_out *j, const struct past *p)
+void past_json_columns(struct json_out *j, const struct past *p)
 {
         put_width(j, p);
         json_key(j, "times");
@@ -109,7 +109,7 @@ void item_columns(struct json_out *j, const struct past *p)
         put_values(j, p);
 }
 
-void item_grid_columns(struct json_out *j, const struct grid *g, const struct grid_band *b, size_t number)
+void past_json_grid_columns(struct json_out *j, const struct grid *g, const struct grid_band *b, size_t number)
 {
         struct past p = { 0 };
 
@@ -126,7 +126,7 @@ void item_grid_columns(struct json_out *j, const struct grid *g, const struct gr
         past_done(&p);
 }
 
-void item_grid_times(struct json_out *j, const struct grid *g, bool ends)
+void past_json_grid_times(struct json_out *j, const struct grid *g, bool ends)
 {
         json_open(j, '[');
         for (size_t i = 0; i < g->n; i++)
@@ -140,7 +140,7 @@ static void member(struct json_out *j, const char *name, double value)
         json_short(j, value);
 }
 
-void item_stats(struct json_out *j, const struct grid *g, const struct grid_band *b)
+void past_json_stats(struct json_out *j, const struct grid *g, const struct grid_band *b)
 {
         struct band_stats s = grid_stats(g, b);
         struct stats_line line;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * question.h - what /api/history is asked for: the parameters of docs/WEB.md
+ * history_query.h - what /api/history is asked for: the parameters of docs/WEB.md
  * read and checked, then resolved against a world into single pasts.
  */
-#ifndef HW_CLIENT_WEB_QUESTION_H
-#define HW_CLIENT_WEB_QUESTION_H
+#ifndef HW_CLIENT_WEB_HISTORY_QUERY_H
+#define HW_CLIENT_WEB_HISTORY_QUERY_H
 
 #include <event2/keyvalq_struct.h>
 
@@ -13,17 +13,17 @@
 
 struct error;
 
-#define QUESTION_TARGETS 32
-#define QUESTION_BANDS   400
-#define QUESTION_TOP     200
-#define QUESTION_ITEMS   400
-#define QUESTION_POINTS  100000
+#define QUERY_TARGETS 32
+#define QUERY_BANDS   400
+#define QUERY_TOP     200
+#define QUERY_ITEMS   400
+#define QUERY_POINTS  100000
 
-struct question {
+struct history_query {
         struct detail targets; /* the names; `all` is not used */
         Hw__Series series[WORLD_SERIES];
         size_t n_series;
-        uint32_t bands[QUESTION_BANDS];
+        uint32_t bands[QUERY_BANDS];
         size_t n_bands;
         size_t top; /* N of bands=topN; 0: not asked for */
         bool has_from, has_to;
@@ -33,7 +33,7 @@ struct question {
 };
 
 /* Reads all parameters. False with a sentence in `error`. */
-bool question_parse(struct question *q, const struct evkeyvalq *parameters, struct error *error);
+bool history_query_parse(struct history_query *q, const struct evkeyvalq *parameters, struct error *error);
 
 /* One past that is wanted. Strings are its own. */
 struct wanted {
@@ -48,9 +48,9 @@ struct wanted {
         uint64_t step_ns;
 };
 
-/* Fills `list` (QUESTION_ITEMS). False with a sentence when there would be more, or out of memory. */
-bool question_resolve(const struct question *q, const struct world *v, struct wanted *list, size_t *ret_n,
-                      struct error *error);
+/* Fills `list` (QUERY_ITEMS). False with a sentence when there would be more, or out of memory. */
+bool history_query_resolve(const struct history_query *q, const struct world *world, struct wanted *list, size_t *ret_n,
+                           struct error *error);
 
 void wanted_done(struct wanted *list, size_t n);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pasts.c - histories of many series in one answer.
+ * api_history.c - histories of many series in one answer.
  *
  * DESIGN: one job per request. All its questions go to the daemons at once;
  * each reply fills its place; the last one sends the answer. A browser that
@@ -12,16 +12,16 @@
  * the whole run. From its own first census on this server's are finer; a
  * daemon's point that reaches into those is left out.
  */
-#include "client/web/pasts.h"
+#include "client/web/api_history.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/history/item.h"
+#include "client/history/past_json.h"
 #include "client/serve/answer.h"
 #include "client/web/limits.h"
-#include "client/web/question.h"
+#include "client/web/history_query.h"
 #include "proto/base/clock.h"
 #include "proto/base/error.h"
 
@@ -32,7 +32,7 @@
 #define REQUESTS_PER_S 60.0
 #define ITEMS_PER_S    2000.0 /* questions to daemons: a daemon takes some 20 us for one */
 
-enum { ITEMS_MOST = QUESTION_ITEMS + QUESTION_TARGETS }; /* those asked for, and totals beside them */
+enum { ITEMS_MOST = QUERY_ITEMS + QUERY_TARGETS }; /* those asked for, and totals beside them */
 
 struct bucket {
         double tokens;
@@ -46,8 +46,8 @@ struct cached {
         uint64_t at_ms;
 };
 
-struct pasts {
-        struct pasts_source source;
+struct api_history {
+        struct api_history_source source;
         struct bucket requests, items;
         struct cached cache[CACHE_ENTRIES];
         size_t next;
@@ -63,7 +63,7 @@ struct place {
 };
 
 struct job {
-        struct pasts *pasts;
+        struct api_history *api_history;
         struct evhttp_request *req;
         char *query;
         struct wanted wanted[ITEMS_MOST];
@@ -88,7 +88,7 @@ static bool afford(struct bucket *b, double per_s, double cost)
 
 /* -------------------------------------------------------------------- cache */
 
-static const struct cached *remembered(const struct pasts *p, const char *query)
+static const struct cached *remembered(const struct api_history *p, const char *query)
 {
         uint64_t now = clock_mono_ms();
 
@@ -101,7 +101,7 @@ static const struct cached *remembered(const struct pasts *p, const char *query)
         return NULL;
 }
 
-static void remember(struct pasts *p, const char *query, const struct document *d)
+static void remember(struct api_history *p, const char *query, const struct document *d)
 {
         struct cached *c = &p->cache[p->next];
         char *copy;
@@ -123,7 +123,7 @@ static void remember(struct pasts *p, const char *query, const struct document *
 /* ------------------------------------------------------------- one grid for all */
 
 /* What came here by itself of the run that is asked for; NULL: nothing. */
-static const struct history *history_of(const struct pasts *p, const struct wanted *w)
+static const struct history *history_of(const struct api_history *p, const struct wanted *w)
 {
         const struct world_target *t = world_find_of(p->source.world, w->daemon, w->target);
 
@@ -154,7 +154,7 @@ static void align_band(struct place *place, const struct past *total)
 {
         const struct history_recalled daemon = { .band = &place->past, .total = total };
         struct past joined = { 0 };
-        int r = history_band(history_of(place->job->pasts, place->wanted), place->wanted->band, &daemon, &joined);
+        int r = history_band(history_of(place->job->api_history, place->wanted), place->wanted->band, &daemon, &joined);
 
         if (r == -EAGAIN)
                 place->error = "the history changed while it was read; ask again";
@@ -169,7 +169,7 @@ static void align_band(struct place *place, const struct past *total)
 /* Totals last, for the bands of their targets are put onto their points. */
 static void align(struct job *job)
 {
-        if (!job->pasts->source.requester)
+        if (!job->api_history->source.requester)
                 return;
         for (int totals = 0; totals <= 1; totals++) {
                 for (size_t i = 0; i < job->n; i++) {
@@ -206,20 +206,20 @@ static void add_totals(struct job *job)
 static void print_place(struct json_out *j, const struct place *place)
 {
         const struct wanted *w = place->wanted;
-        struct item item = { .daemon = w->daemon,
-                             .target = w->target,
-                             .run = w->run,
-                             .series = w->series,
-                             .band = w->band,
-                             .label = w->label };
+        struct past_owner item = { .daemon = w->daemon,
+                                   .target = w->target,
+                                   .run = w->run,
+                                   .series = w->series,
+                                   .band = w->band,
+                                   .label = w->label };
 
         json_line(j);
-        item_open(j, &item);
+        past_json_open(j, &item);
         if (place->error) {
                 json_key(j, "error");
                 json_text(j, place->error);
         } else {
-                item_columns(j, &place->past);
+                past_json_columns(j, &place->past);
         }
 }
 
@@ -230,14 +230,14 @@ static void print_answer(struct json_out *j, const struct job *job)
         json_open(j, '[');
         for (size_t i = 0; i < job->n; i++) {
                 const struct wanted *w = &job->wanted[i];
-                const struct history *h = job->pasts->source.requester ? NULL : history_of(job->pasts, w);
+                const struct history *h = job->api_history->source.requester ? NULL : history_of(job->api_history, w);
                 const struct grid_band *b = h && is_band(w) && w->band ? grid_band(&h->bands, w->band) : NULL;
 
                 if (job->places[i].hidden)
                         continue;
                 print_place(j, &job->places[i]);
                 if (b)
-                        item_stats(j, &h->bands, b);
+                        past_json_stats(j, &h->bands, b);
                 json_close(j, '}');
         }
         json_close(j, ']');
@@ -254,7 +254,7 @@ static void finish(struct job *job)
         if (d.to)
                 print_answer(&(struct json_out){ .to = d.to }, job);
         if (document_close(&d)) {
-                remember(job->pasts, job->query, &d);
+                remember(job->api_history, job->query, &d);
                 answer_json(job->req, d.text, d.size);
         } else {
                 answer_error(job->req, 500, "out of memory");
@@ -272,7 +272,7 @@ static void finish(struct job *job)
 static void fill_from_history(struct place *place)
 {
         const struct wanted *w = place->wanted;
-        const struct history *h = history_of(place->job->pasts, w);
+        const struct history *h = history_of(place->job->api_history, w);
         int r = 0;
 
         if (h && !is_band(w))
@@ -343,7 +343,7 @@ static Hw__Request *history_request(const struct wanted *w)
 
 static void ask(struct place *place)
 {
-        struct hw_requester *requester = place->job->pasts->source.requester;
+        struct hw_requester *requester = place->job->api_history->source.requester;
         const struct wanted *w = place->wanted;
         Hw__Request *request = history_request(w);
         int r = request ? hw_requester_send(requester, w->daemon, request, WEB_REQUEST_MS, on_reply, place, NULL)
@@ -358,7 +358,7 @@ static void fill(struct place *place)
 {
         if (!place->wanted->known)
                 refuse(place, "there is no target of that name");
-        else if (place->job->pasts->source.requester)
+        else if (place->job->api_history->source.requester)
                 ask(place);
         else {
                 fill_from_history(place);
@@ -369,7 +369,7 @@ static void fill(struct place *place)
 /* Totals after the bands: the daemon answers in order, so a total is never of an older time than they are. */
 static void start(struct job *job)
 {
-        if (job->pasts->source.requester)
+        if (job->api_history->source.requester)
                 add_totals(job);
         job->open = job->n + 1; /* one for ourselves: the job must outlive this loop */
         for (size_t i = 0; i < job->n; i++) {
@@ -390,14 +390,14 @@ static void start(struct job *job)
 
 /* ------------------------------------------------------------------ requests */
 
-static bool parse(struct question *q, const char *query, struct error *error)
+static bool parse(struct history_query *q, const char *query, struct error *error)
 {
         struct evkeyvalq parameters;
         bool good;
 
         if (evhttp_parse_query_str(query, &parameters) < 0)
                 return error_set(error, "the address cannot be read");
-        good = question_parse(q, &parameters, error);
+        good = history_query_parse(q, &parameters, error);
         evhttp_clear_headers(&parameters);
         return good;
 }
@@ -408,10 +408,10 @@ static void too_fast(struct evhttp_request *req)
         answer_error(req, 429, "too many requests for history; ask again in a second");
 }
 
-void pasts_answer(struct pasts *p, struct evhttp_request *req, const char *query)
+void api_history_answer(struct api_history *p, struct evhttp_request *req, const char *query)
 {
         const struct cached *known;
-        struct question *q = calloc(1, sizeof(*q));
+        struct history_query *q = calloc(1, sizeof(*q));
         struct job *job = calloc(1, sizeof(*job));
         struct error error = { "out of memory" };
 
@@ -425,13 +425,13 @@ void pasts_answer(struct pasts *p, struct evhttp_request *req, const char *query
                 answer_json(req, known->text, known->size);
         else if (!q || !job || !job->query)
                 answer_error(req, 500, "%s", error.text);
-        else if (!parse(q, query, &error) || !question_resolve(q, p->source.world, job->wanted, &job->n, &error))
+        else if (!parse(q, query, &error) || !history_query_resolve(q, p->source.world, job->wanted, &job->n, &error))
                 answer_error(req, 400, "%s", error.text);
         else if (!afford(&p->items, ITEMS_PER_S, (double)job->n)) {
                 wanted_done(job->wanted, job->n);
                 too_fast(req);
         } else {
-                job->pasts = p;
+                job->api_history = p;
                 job->req = req;
                 start(job);
                 job = NULL;
@@ -442,9 +442,9 @@ void pasts_answer(struct pasts *p, struct evhttp_request *req, const char *query
         free(q);
 }
 
-struct pasts *pasts_new(const struct pasts_source *source)
+struct api_history *api_history_new(const struct api_history_source *source)
 {
-        struct pasts *p = calloc(1, sizeof(*p));
+        struct api_history *p = calloc(1, sizeof(*p));
 
         if (!p)
                 return NULL;
@@ -454,7 +454,7 @@ struct pasts *pasts_new(const struct pasts_source *source)
         return p;
 }
 
-void pasts_destroy(struct pasts **p)
+void api_history_destroy(struct api_history **p)
 {
         for (size_t i = 0; *p && i < CACHE_ENTRIES; i++)
                 free((*p)->cache[i].text);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pasts.h - answers /api/history: from daemons, asked in one go, or from what
+ * api_history.h - answers /api/history: from daemons, asked in one go, or from what
  * was gathered (files). The same question within a second gets the same answer.
  */
-#ifndef HW_CLIENT_WEB_PASTS_H
-#define HW_CLIENT_WEB_PASTS_H
+#ifndef HW_CLIENT_WEB_API_HISTORY_H
+#define HW_CLIENT_WEB_API_HISTORY_H
 
 #include <event2/http.h>
 
@@ -13,20 +13,20 @@
 
 #include "heapwatch/requester.h"
 
-struct pasts;
+struct api_history;
 
-struct pasts_source {
+struct api_history_source {
         const struct world *world;
         struct hw_requester *requester; /* NULL: files, the world has all */
 };
 
 /* What `source` points to outlives it. NULL: out of memory. */
-struct pasts *pasts_new(const struct pasts_source *source);
+struct api_history *api_history_new(const struct api_history_source *source);
 
 /* The requester must be gone: so all questions are answered. */
-void pasts_destroy(struct pasts **p);
+void api_history_destroy(struct api_history **p);
 
 /* Answers now or later. */
-void pasts_answer(struct pasts *p, struct evhttp_request *req, const char *query);
+void api_history_answer(struct api_history *p, struct evhttp_request *req, const char *query);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * pieces.c - a list of printed updates.
+ * update_batch.c - a list of printed updates.
  *
  * DESIGN: what is printed for one browser is printed for all: a piece holds
  * the text and what decides who gets it. A message of trends is two pieces,
  * whole and without the bands; each browser gets one of them.
  */
-#include "client/web/pieces.h"
+#include "client/web/update_batch.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 #include "client/serve/answer.h"
 
 /* One printed update. */
-struct piece {
-        struct piece *next;
+struct batched_update {
+        struct batched_update *next;
         size_t daemon;
         Hw__Kind kind;
         bool instead; /* for those who do not want this target's large messages */
@@ -24,27 +24,27 @@ struct piece {
         char text[];
 };
 
-void pieces_init(struct pieces *p)
+void update_batch_init(struct update_batch *p)
 {
         p->first = NULL;
         p->last = &p->first;
         p->bytes = 0;
 }
 
-void pieces_clear(struct pieces *p)
+void update_batch_clear(struct update_batch *p)
 {
         while (p->first) {
-                struct piece *next = p->first->next;
+                struct batched_update *next = p->first->next;
 
                 free(p->first);
                 p->first = next;
         }
-        pieces_init(p);
+        update_batch_init(p);
 }
 
-static bool add_text(struct pieces *all, const struct piece *of, const char *text, size_t size)
+static bool add_text(struct update_batch *all, const struct batched_update *of, const char *text, size_t size)
 {
-        struct piece *p = calloc(1, sizeof(*p) + size);
+        struct batched_update *p = calloc(1, sizeof(*p) + size);
 
         if (!p)
                 return false;
@@ -57,9 +57,9 @@ static bool add_text(struct pieces *all, const struct piece *of, const char *tex
         return true;
 }
 
-static bool add(struct pieces *all, size_t daemon, const Hw__Update *u, bool instead)
+static bool add(struct update_batch *all, size_t daemon, const Hw__Update *u, bool instead)
 {
-        struct piece of = { .daemon = daemon, .kind = hw_update_kind(u), .instead = instead };
+        struct batched_update of = { .daemon = daemon, .kind = hw_update_kind(u), .instead = instead };
         struct document d;
         bool good = false;
 
@@ -74,16 +74,17 @@ static bool add(struct pieces *all, size_t daemon, const Hw__Update *u, bool ins
 }
 
 /* Bands are the large message that a browser either wants or does not, whatever else it says. */
-bool pieces_add_text(struct pieces *p, size_t daemon, const char *target, const char *text, size_t size, bool instead)
+bool update_batch_add_text(struct update_batch *p, size_t daemon, const char *target, const char *text, size_t size,
+                           bool instead)
 {
-        struct piece of = { .daemon = daemon, .kind = HW__KIND__KIND_BAND, .instead = instead };
+        struct batched_update of = { .daemon = daemon, .kind = HW__KIND__KIND_BAND, .instead = instead };
 
         (void)snprintf(of.target, sizeof(of.target), "%s", target);
         return add_text(p, &of, text, size);
 }
 
 /* The part of a message of trends that all get. */
-static bool add_small_trends(struct pieces *all, size_t daemon, const Hw__Update *u)
+static bool add_small_trends(struct update_batch *all, size_t daemon, const Hw__Update *u)
 {
         Hw__Trend **list = calloc(u->trends->n_trends + 1, sizeof(*list));
         Hw__Update small = *u;
@@ -99,7 +100,7 @@ static bool add_small_trends(struct pieces *all, size_t daemon, const Hw__Update
         return good;
 }
 
-bool pieces_add(struct pieces *p, size_t daemon, const Hw__Update *update)
+bool update_batch_add(struct update_batch *p, size_t daemon, const Hw__Update *update)
 {
         bool good = add(p, daemon, update, false);
 
@@ -108,12 +109,13 @@ bool pieces_add(struct pieces *p, size_t daemon, const Hw__Update *update)
         return good;
 }
 
-bool pieces_print(const struct pieces *all, struct json_out *j, const struct detail *detail, const struct world *v)
+bool update_batch_print(const struct update_batch *all, struct json_out *j, const struct detail *detail,
+                        const struct world *world)
 {
         bool any = false;
 
-        for (const struct piece *p = all->first; p; p = p->next) {
-                if (detail_wants(detail, v, p->daemon, p->target, p->kind) == p->instead)
+        for (const struct batched_update *p = all->first; p; p = p->next) {
+                if (detail_wants(detail, world, p->daemon, p->target, p->kind) == p->instead)
                         continue;
                 if (!any)
                         json_open(j, '[');
