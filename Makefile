@@ -31,7 +31,7 @@ GEN := $(O)/gen
 # Rooms in the order of the flow; each lists its own sources, in that order too, in its sources.mk.
 # Some are in both programs and not in the library, which needs no options, no PCRE2 and no zlib.
 PROTO_ROOMS  := $(addprefix proto/, base eventlog wire follow)
-BOTH_ROOMS   := $(addprefix proto/, cli pattern yaml recording archive)
+BOTH_ROOMS   := $(addprefix proto/, cli pattern yaml recording texts archive)
 DAEMON_ROOMS := $(addprefix daemon/, loop source model trend rules record publish transport alerting config rules/file rules/test \
                 target control)
 CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \

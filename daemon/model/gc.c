@@ -81,7 +81,8 @@ static void count_bytes(struct model *m, struct generation *g, const struct coll
         struct gc *gc = &m->gc;
 
         gc->copied_bytes += c->copied_bytes;
-        if (c->major && (gc->max_slop_bytes == UNKNOWN_U64 || c->slop_bytes > gc->max_slop_bytes))
+        if (c->major && c->slop_bytes != UNKNOWN_U64 &&
+            (gc->max_slop_bytes == UNKNOWN_U64 || c->slop_bytes > gc->max_slop_bytes))
                 gc->max_slop_bytes = c->slop_bytes;
         if (c->parallel_threads > 1) {
                 g->parallel_count++;
@@ -96,8 +97,10 @@ static void count_bytes(struct model *m, struct generation *g, const struct coll
                 m->gc_state.newest_end_ns = c->end_time_ns;
         }
         model_sample(m, SERIES_COPIED, c->end_time_ns, c->copied_bytes);
-        model_sample(m, SERIES_SLOP, c->end_time_ns, c->slop_bytes);
-        model_sample(m, SERIES_FRAGMENTATION, c->end_time_ns, c->fragmentation_bytes);
+        if (c->slop_bytes != UNKNOWN_U64)
+                model_sample(m, SERIES_SLOP, c->end_time_ns, c->slop_bytes);
+        if (c->fragmentation_bytes != UNKNOWN_U64)
+                model_sample(m, SERIES_FRAGMENTATION, c->end_time_ns, c->fragmentation_bytes);
 }
 
 /* The collection that this capability leads is over. */

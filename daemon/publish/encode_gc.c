@@ -133,8 +133,8 @@ Hw__Collection *encode_collection(struct encoder *e, const struct collection *c)
         PUT_U64(out, pause_ns, c->pause_ns);
         PUT(out, generation, c->generation);
         PUT(out, copied_bytes, c->copied_bytes);
-        PUT(out, slop_bytes, c->slop_bytes);
-        PUT(out, fragmentation_bytes, c->fragmentation_bytes);
+        PUT_U64(out, slop_bytes, c->slop_bytes);
+        PUT_U64(out, fragmentation_bytes, c->fragmentation_bytes);
         PUT(out, parallel_threads, c->parallel_threads);
         PUT(out, parallel_max_copied_bytes, c->parallel_max_copied_bytes);
         PUT_U64(out, parallel_balanced_copied_bytes, c->parallel_balanced_copied_bytes);

@@ -6,6 +6,9 @@
  * written are read(2) into the caller's buffer; only their first bytes, read to
  * tell what they are, come from ours.
  *
+ * Whether the unpacked bytes are text is known with the first piece of them; then they go through text_log, and what
+ * comes out of it is the log.
+ *
  * Several archives one behind the other are one log, as `cat a.gz b.gz` means.
  */
 #include "proto/archive/log_file.h"
@@ -21,6 +24,7 @@
 #include <zstd_errors.h>
 
 #include "proto/recording/stretch.h"
+#include "proto/texts/texts.h"
 
 #define INPUT_BYTES 65536u
 #define MAGIC_BYTES 4u /* the longest beginning that identifies a method */
@@ -40,6 +44,12 @@ struct log_file {
         bool (*unpack)(struct log_file *f, void *buffer, size_t size, size_t *ret_n); /* NULL: not packed */
         z_stream zlib;
         ZSTD_DStream *zstd;
+
+        bool looked; /* whether it is text */
+        bool text_over;
+        struct text_log *text;
+        size_t text_at, text_n; /* of the piece: taken, there */
+        char piece[INPUT_BYTES];
 };
 
 /* -------------------------------------------------------------------- reading */
@@ -214,6 +224,7 @@ void log_file_close(struct log_file **fp)
         if (f->unpack == unpack_gzip)
                 (void)inflateEnd(&f->zlib);
         cutout_close(&f->cutout);
+        text_log_destroy(&f->text);
         (void)ZSTD_freeDStream(f->zstd); /* NULL is allowed */
         if (f->fd >= 0)
                 (void)close(f->fd); /* opened for reading only */
@@ -234,12 +245,10 @@ static ssize_t read_plain(struct log_file *f, void *buffer, size_t size)
         return (ssize_t)n;
 }
 
-ssize_t log_file_read(struct log_file *f, void *buffer, size_t size)
+static ssize_t read_unpacked(struct log_file *f, void *buffer, size_t size)
 {
         size_t n = 0;
 
-        if (f->cutout)
-                return (ssize_t)cutout_read(f->cutout, buffer, size);
         if (!f->unpack)
                 return read_plain(f, buffer, size);
         while (n == 0 && !f->over) {
@@ -260,12 +269,86 @@ ssize_t log_file_read(struct log_file *f, void *buffer, size_t size)
         return (ssize_t)n;
 }
 
+/* ------------------------------------------------------------------------ text */
+
+/* Looks at the first piece. 0 or -errno. */
+static int look(struct log_file *f)
+{
+        f->looked = true;
+        if (!f->unpack) { /* its beginning is there already */
+                enum text_kind kind = text_kind_of(f->input, f->n);
+                f->text = kind ? text_log_new(kind) : NULL;
+                return kind && !f->text ? -ENOMEM : 0;
+        }
+        ssize_t n = read_unpacked(f, f->piece, sizeof(f->piece));
+        if (n < 0)
+                return (int)n;
+        f->text_n = (size_t)n;
+        enum text_kind kind = text_kind_of(f->piece, f->text_n);
+        f->text = kind ? text_log_new(kind) : NULL;
+        return kind && !f->text ? -ENOMEM : 0;
+}
+
+static void say_text_damage(struct log_file *f)
+{
+        const struct text_damage *d = text_log_damage(f->text);
+
+        if (!d->lines || f->damage)
+                return;
+        (void)snprintf(f->damage_text, sizeof(f->damage_text),
+                       "%llu line%s of its text could not be read, the first is line %llu: expected %s",
+                       (unsigned long long)d->lines, d->lines > 1 ? "s" : "", (unsigned long long)d->first,
+                       d->expected);
+        f->damage = f->damage_text;
+}
+
+static ssize_t read_text(struct log_file *f, void *buffer, size_t size)
+{
+        size_t n;
+
+        while ((n = text_log_fetch(f->text, buffer, size)) == 0 && !f->text_over) {
+                if (f->text_at == f->text_n) {
+                        ssize_t got = read_unpacked(f, f->piece, sizeof(f->piece));
+                        if (got < 0)
+                                return got;
+                        f->text_at = 0;
+                        f->text_n = (size_t)got;
+                        f->text_over = got == 0;
+                }
+                f->text_at += text_log_take(f->text, f->piece + f->text_at, f->text_n - f->text_at);
+                if (f->text_over)
+                        text_log_end(f->text);
+        }
+        if (n == 0)
+                say_text_damage(f);
+        return (ssize_t)n;
+}
+
+ssize_t log_file_read(struct log_file *f, void *buffer, size_t size)
+{
+        int r;
+
+        if (f->cutout)
+                return (ssize_t)cutout_read(f->cutout, buffer, size);
+        if (!f->looked && (r = look(f)) < 0)
+                return r;
+        if (f->text)
+                return read_text(f, buffer, size);
+        if (f->text_at == f->text_n)
+                return read_unpacked(f, buffer, size);
+        size_t n = f->text_n - f->text_at < size ? f->text_n - f->text_at : size;
+        memcpy(buffer, f->piece + f->text_at, n);
+        f->text_at += n;
+        return (ssize_t)n;
+}
+
 bool log_file_skip(struct log_file *f, uint64_t n)
 {
         static uint8_t waste[INPUT_BYTES];
-        uint64_t here = f->unpack ? 0 : f->n - f->at;
+        bool plain = !f->unpack && f->looked && !f->text;
+        uint64_t here = plain ? f->n - f->at : 0;
 
-        if (!f->unpack && n > here && S_ISREG(f->stat.st_mode) && n - here <= INT64_MAX) {
+        if (plain && n > here && S_ISREG(f->stat.st_mode) && n - here <= INT64_MAX) {
                 f->at = f->n;
                 return lseek(f->fd, (off_t)(n - here), SEEK_CUR) >= 0;
         }
@@ -285,7 +368,7 @@ const char *log_file_damage(const struct log_file *f)
 
 bool log_file_is_packed(const struct log_file *f)
 {
-        return f->unpack || f->cutout;
+        return f->unpack || f->cutout || f->text || text_kind_of(f->input, f->looked ? 0 : f->n);
 }
 
 const struct stat *log_file_stat(const struct log_file *f)

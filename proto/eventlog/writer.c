@@ -93,6 +93,11 @@ void writer_block_end(struct eventlog_writer *w)
         mend(w, w->block + 10, w->n - w->block, 4);
 }
 
+void writer_block_until(struct eventlog_writer *w, uint64_t end_ns)
+{
+        mend(w, w->block + 14, end_ns, 8);
+}
+
 void writer_end(struct eventlog_writer *w)
 {
         writer_number(w, 0xffff, 2);

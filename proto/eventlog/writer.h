@@ -41,6 +41,9 @@ void writer_header_end(struct eventlog_writer *w);
 void writer_block_begin(struct eventlog_writer *w, uint64_t begin_ns, uint64_t end_ns, uint16_t cap);
 void writer_block_end(struct eventlog_writer *w);
 
+/* The open block ends at another time than was said when it began. */
+void writer_block_until(struct eventlog_writer *w, uint64_t end_ns);
+
 /* Id and time; the payload follows. */
 void writer_event(struct eventlog_writer *w, uint16_t id, uint64_t time_ns);
 

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* internal.h - what the texts share: a reader takes a line, and writes events into the open block. */
+#ifndef HW_PROTO_TEXTS_INTERNAL_H
+#define HW_PROTO_TEXTS_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/eventlog/writer.h"
+#include "proto/texts/texts.h"
+
+#define TEXT_LINE_BYTES 65536u /* longer lines cannot be read */
+#define TEXT_LABEL_MAX  4000u  /* a longer label is cut */
+#define TEXT_BLOCK      65536u /* bytes of events after which a block ends */
+#define TEXT_NO_CAP     0xffffu
+
+struct text_log {
+        const struct text_reader *reader;
+        struct eventlog_writer writer;
+        size_t fetched; /* of the writer's bytes */
+        bool block_open;
+        uint16_t cap;     /* of the blocks */
+        uint64_t time_ns; /* of the newest event; never goes back */
+
+        char line[TEXT_LINE_BYTES + 1];
+        size_t n_line;
+        bool line_too_long;
+        uint64_t line_number; /* of the line that is read, from 1 */
+        struct text_damage damage;
+
+        bool sample_open, sample_empty; /* .hp */
+        bool any_sample, over;          /* .hp: its last sample was the empty one with which the runtime ends */
+        uint64_t era;
+        uint64_t allocated_bytes; /* -S */
+        uint32_t generations;
+        bool begun;
+};
+
+struct text_reader {
+        void (*header)(struct text_log *t);                  /* the types of events */
+        const char *(*line)(struct text_log *t, char *line); /* NULL, or what was expected there */
+        bool (*whole)(const struct text_log *t);             /* at the end: whether the program ended as it should */
+};
+
+extern const struct text_reader text_hp, text_gc;
+
+/* Declares a type of the eventlog's header by its number. */
+void text_type(struct text_log *t, uint16_t id, uint16_t size);
+
+/* An event at the time, which is that of the newest event if it is earlier; its payload follows. */
+void text_event(struct text_log *t, uint16_t id, uint64_t time_ns);
+
+/* The program and its arguments, NUL-terminated words behind each other: PROGRAM_ARGS. */
+void text_arguments(struct text_log *t, const char *words, size_t n);
+
+/* Seconds "12.345678" as ns at *text, moving on. False: no number, or not below 10^9. */
+bool text_seconds(const char **text, uint64_t *ret_ns);
+
+/* A whole number at *text, moving on. */
+bool text_number(const char **text, uint64_t *ret);
+
+#endif

@@ -1,0 +1,1 @@
+sources := hp.c gc.c texts.c

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: lines are gathered whole, each becomes events of the block that is open. A block ends when it is large
+ * enough, and then its bytes are fetched before more text is taken: so memory is one line and one block.
+ */
+#include "proto/texts/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapwatch/eventlog.h"
+#include "proto/base/ckd.h"
+
+#define NS_PER_S  1000000000u
+#define MOST_S    1000000000u
+#define GC_COLUMN "\n    Alloc    Copied     Live"
+
+enum text_kind text_kind_of(const void *beginning, size_t n)
+{
+        static const char job[] = "JOB \"";
+
+        if (n >= sizeof(job) - 1 && !memcmp(beginning, job, sizeof(job) - 1))
+                return TEXT_HP;
+        if (n > strlen(GC_COLUMN) && (!memcmp(beginning, GC_COLUMN + 1, strlen(GC_COLUMN) - 1) ||
+                                      memmem(beginning, n, GC_COLUMN, strlen(GC_COLUMN))))
+                return memchr(beginning, '\0', n) ? TEXT_NONE : TEXT_GC;
+        return TEXT_NONE;
+}
+
+struct text_log *text_log_new(enum text_kind kind)
+{
+        struct text_log *t = calloc(1, sizeof(*t));
+
+        if (!t)
+                return NULL;
+        t->reader = kind == TEXT_HP ? &text_hp : &text_gc;
+        t->generations = 2; /* the runtime's default */
+        writer_header_begin(&t->writer);
+        text_type(t, HW_BLOCK_MARKER, 14);
+        t->reader->header(t);
+        writer_header_end(&t->writer);
+        return t;
+}
+
+void text_log_destroy(struct text_log **t)
+{
+        free(*t);
+        *t = NULL;
+}
+
+const struct text_damage *text_log_damage(const struct text_log *t)
+{
+        return &t->damage;
+}
+
+/* ------------------------------------------------------------------ writing */
+
+void text_type(struct text_log *t, uint16_t id, uint16_t size)
+{
+        writer_type(&t->writer, id, size, hw_event_info(id)->name);
+}
+
+void text_event(struct text_log *t, uint16_t id, uint64_t time_ns)
+{
+        t->time_ns = time_ns > t->time_ns ? time_ns : t->time_ns;
+        if (!t->block_open)
+                writer_block_begin(&t->writer, t->time_ns, t->time_ns, t->cap);
+        t->block_open = true;
+        writer_event(&t->writer, id, t->time_ns);
+}
+
+static void end_block(struct text_log *t)
+{
+        if (!t->block_open)
+                return;
+        writer_block_until(&t->writer, t->time_ns);
+        writer_block_end(&t->writer);
+        t->block_open = false;
+}
+
+void text_arguments(struct text_log *t, const char *words, size_t n)
+{
+        text_event(t, HW_PROGRAM_ARGS, t->time_ns);
+        size_t length = writer_length_begin(&t->writer);
+        writer_number(&t->writer, 0, 4);
+        writer_bytes(&t->writer, words, n);
+        writer_length_end(&t->writer, length, 0);
+}
+
+/* ------------------------------------------------------------------ reading */
+
+bool text_number(const char **text, uint64_t *ret)
+{
+        uint64_t n = 0;
+        const char *p = *text;
+
+        for (; *p >= '0' && *p <= '9'; p++)
+                if (ckd_mul(&n, n, 10u) || ckd_add(&n, n, (uint64_t)(*p - '0')))
+                        return false;
+        if (p == *text)
+                return false;
+        *text = p;
+        *ret = n;
+        return true;
+}
+
+bool text_seconds(const char **text, uint64_t *ret_ns)
+{
+        const char *p = *text;
+        uint64_t whole, unit = NS_PER_S, ns = 0;
+
+        if (!text_number(&p, &whole) || whole >= MOST_S)
+                return false;
+        if (*p == '.')
+                for (p++; *p >= '0' && *p <= '9'; p++)
+                        ns += (uint64_t)(*p - '0') * (unit /= 10);
+        *text = p;
+        *ret_ns = whole * NS_PER_S + ns;
+        return true;
+}
+
+static void damaged(struct text_log *t, const char *expected)
+{
+        if (t->damage.lines++)
+                return;
+        t->damage.first = t->line_number;
+        t->damage.expected = expected;
+}
+
+static void take_line(struct text_log *t)
+{
+        const char *expected = NULL;
+
+        t->line_number++;
+        if (t->n_line > 0 && t->line[t->n_line - 1] == '\r')
+                t->n_line--;
+        t->line[t->n_line] = '\0';
+        if (t->line_too_long)
+                expected = "a line of at most 64 KiB";
+        else if (strlen(t->line) != t->n_line)
+                expected = "text";
+        else if (t->n_line > 0)
+                expected = t->reader->line(t, t->line);
+        if (expected)
+                damaged(t, expected);
+        t->n_line = 0;
+        t->line_too_long = false;
+        if (t->block_open && t->writer.n - t->writer.block > TEXT_BLOCK)
+                end_block(t);
+}
+
+size_t text_log_take(struct text_log *t, const char *text, size_t n)
+{
+        size_t taken = 0;
+
+        while (taken < n && (t->block_open || t->writer.n == 0)) {
+                const char *end = memchr(text + taken, '\n', n - taken);
+                size_t piece = (end ? (size_t)(end - text) : n) - taken, room = TEXT_LINE_BYTES - t->n_line;
+                t->line_too_long |= piece > room;
+                memcpy(t->line + t->n_line, text + taken, piece < room ? piece : room);
+                t->n_line += piece < room ? piece : room;
+                taken += piece + (end != NULL);
+                if (end)
+                        take_line(t);
+        }
+        return taken;
+}
+
+void text_log_end(struct text_log *t)
+{
+        if (t->n_line > 0 || t->line_too_long)
+                take_line(t);
+        end_block(t);
+        if (t->reader->whole(t))
+                writer_end(&t->writer);
+}
+
+size_t text_log_fetch(struct text_log *t, void *out, size_t size)
+{
+        size_t n = t->block_open ? 0 : t->writer.n - t->fetched;
+
+        n = n < size ? n : size;
+        memcpy(out, t->writer.data + t->fetched, n);
+        t->fetched += n;
+        if (t->fetched == t->writer.n && !t->block_open)
+                t->fetched = t->writer.n = 0;
+        return n;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Heap profiles and the lines of -S as eventlogs: which events come out, which lines are left out and counted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "heapwatch/eventlog.h"
+#include "proto/texts/texts.h"
+
+#define BYTES (1u << 20)
+
+static uint8_t made[BYTES];
+static size_t n_made;
+static char events[65536]; /* "NAME@time_ns;" each */
+static struct text_damage damage;
+static bool ended;
+
+static void fetch(struct text_log *t)
+{
+        size_t n;
+
+        while ((n = text_log_fetch(t, made + n_made, BYTES - n_made)) > 0)
+                n_made += n;
+}
+
+/* The log of a text, as names and times; its damage. */
+static const char *events_of(enum text_kind kind, const char *text, size_t n)
+{
+        struct text_log *t = text_log_new(kind);
+        struct hw_eventlog *log = hw_eventlog_new();
+        struct hw_event e[16];
+        enum hw_eventlog_status s;
+        size_t got, used = 0;
+
+        assert_non_null(t);
+        assert_non_null(log);
+        n_made = 0;
+        ended = false;
+        for (size_t at = 0; at < n;) {
+                at += text_log_take(t, text + at, n - at);
+                fetch(t);
+        }
+        text_log_end(t);
+        fetch(t);
+        damage = *text_log_damage(t);
+        text_log_destroy(&t);
+        assert_null(t);
+        events[0] = '\0';
+        hw_eventlog_input(log, made, n_made);
+        do {
+                s = hw_eventlog_read(log, e, 16, &got);
+                assert_true(s != HW_EVENTLOG_BAD && s != HW_EVENTLOG_LIMIT);
+                ended |= s == HW_EVENTLOG_END;
+                for (size_t i = 0; i < got; i++)
+                        if (e[i].id != HW_BLOCK_MARKER && used < sizeof(events) - 64)
+                                used += (size_t)snprintf(events + used, sizeof(events) - used, "%s@%llu;",
+                                                         hw_event_info(e[i].id)->name,
+                                                         (unsigned long long)e[i].time_ns);
+        } while (s != HW_EVENTLOG_NEED_MORE || got > 0);
+        hw_eventlog_destroy(&log);
+        return events;
+}
+
+static const char *hp(const char *text)
+{
+        return events_of(TEXT_HP, text, strlen(text));
+}
+
+static void test_kinds(void **state)
+{
+        static const char gc[] = "'x' +RTS '-S' \n    Alloc    Copied     Live     GC\n";
+
+        (void)state;
+        assert_int_equal(text_kind_of("JOB \"x\"", 7), TEXT_HP);
+        assert_int_equal(text_kind_of(gc, strlen(gc)), TEXT_GC);
+        assert_int_equal(text_kind_of(strchr(gc, '\n') + 1, strlen(strchr(gc, '\n') + 1)), TEXT_GC);
+        assert_int_equal(text_kind_of("hdrbhetb", 8), TEXT_NONE);
+        assert_int_equal(text_kind_of("JOB", 3), TEXT_NONE);
+        assert_int_equal(text_kind_of("", 0), TEXT_NONE);
+}
+
+static void test_hp(void **state)
+{
+        (void)state;
+        assert_string_equal(hp("JOB \"p a \"\"b\"\" +RTS -hT -i0.5\"\nDATE \"x\"\nSAMPLE_UNIT \"seconds\"\n"
+                               "BEGIN_SAMPLE 0.000000\nEND_SAMPLE 0.000000\n"
+                               "BEGIN_SAMPLE 0.5\nA B\t10\nC\t20\nEND_SAMPLE 0.5\nMARK 0.75\n"
+                               "BEGIN_SAMPLE 1.000001\nA B\t11\r\nEND_SAMPLE 1.000001\n"
+                               "BEGIN_SAMPLE 1.2\nEND_SAMPLE 1.2\n"),
+                            "PROGRAM_ARGS@0;HEAP_PROF_BEGIN@0;"
+                            "HEAP_PROF_SAMPLE_BEGIN@500000000;HEAP_PROF_SAMPLE_STRING@500000000;"
+                            "HEAP_PROF_SAMPLE_STRING@500000000;HEAP_PROF_SAMPLE_END@500000000;USER_MARKER@750000000;"
+                            "HEAP_PROF_SAMPLE_BEGIN@1000001000;HEAP_PROF_SAMPLE_STRING@1000001000;"
+                            "HEAP_PROF_SAMPLE_END@1000001000;");
+        assert_true(ended);
+        assert_int_equal(damage.lines, 0);
+        assert_non_null(memmem(made, n_made, "p\0a\0\"b\"\0+RTS\0-hT\0-i0.5\0", 22));
+        assert_non_null(memmem(made, n_made, "\x1d\xcd\x65\0\0\0\0\x07", 8)); /* 500 ms, by closure type */
+}
+
+static void test_hp_cut_off(void **state)
+{
+        (void)state;
+        assert_string_equal(hp("JOB \"p\"\nBEGIN_SAMPLE 1.0\nA\t10\nEND_SAMPLE 1.0\nBEGIN_SAMPLE 2.0\nA\t1"),
+                            "PROGRAM_ARGS@0;HEAP_PROF_SAMPLE_BEGIN@1000000000;HEAP_PROF_SAMPLE_STRING@1000000000;"
+                            "HEAP_PROF_SAMPLE_END@1000000000;HEAP_PROF_SAMPLE_BEGIN@2000000000;"
+                            "HEAP_PROF_SAMPLE_STRING@2000000000;");
+        assert_false(ended);
+        (void)hp("JOB \"p\"\nBEGIN_SAMPLE 1.0\nA\t10\nEND_SAMPLE 1.0\n");
+        assert_false(ended); /* the runtime's last sample is empty */
+}
+
+static void test_damaged_lines_are_counted(void **state)
+{
+        static const struct {
+                const char *text;
+                uint64_t lines, first;
+        } cases[] = {
+                { "JOB \"p\nBEGIN_SAMPLE 1\n", 1, 1 },
+                { "JOB \"p\"\nBEGIN_SAMPLE one\nA\t1\n", 2, 2 },
+                { "JOB \"p\"\nBEGIN_SAMPLE 1\nA\nA\t99999999999999999999\nA\t7\nEND_SAMPLE 1\n", 2, 3 },
+                { "JOB \"p\"\nnonsense\nEND_SAMPLE 1\n", 2, 2 },
+                { "JOB \"p\"\nBEGIN_SAMPLE 1\nA\t1x\nEND_SAMPLE 1x\n", 2, 3 },
+                { "JOB \"p\"\nBEGIN_SAMPLE 9999999999\n", 1, 2 },
+        };
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+                (void)hp(cases[i].text);
+                assert_int_equal(damage.lines, cases[i].lines);
+                assert_int_equal(damage.first, cases[i].first);
+                assert_non_null(damage.expected);
+        }
+}
+
+static void test_a_line_without_end_and_a_zero_byte(void **state)
+{
+        size_t n = 300000;
+        char *text = malloc(n);
+
+        (void)state;
+        assert_non_null(text);
+        memset(text, 'x', n);
+        memcpy(text, "JOB \"p\"\n", 8);
+        (void)events_of(TEXT_HP, text, n);
+        assert_int_equal(damage.lines, 1);
+        assert_int_equal(damage.first, 2);
+        free(text);
+        (void)events_of(TEXT_HP, "JOB \"p\"\nBEGIN_SAMPLE 1\nA\0\t5\nEND_SAMPLE 1\n", 41);
+        assert_int_equal(damage.lines, 1);
+}
+
+/* Many bands: more than one block holds. */
+static void test_a_large_census(void **state)
+{
+        size_t n = 0, room = 600000, rows = 0;
+        char *text = malloc(room);
+
+        (void)state;
+        assert_non_null(text);
+        n += (size_t)snprintf(text, room, "JOB \"p\"\nBEGIN_SAMPLE 1\n");
+        for (int i = 0; i < 20000; i++)
+                n += (size_t)snprintf(text + n, room - n, "band%d\t%d\n", i, i + 1);
+        n += (size_t)snprintf(text + n, room - n, "END_SAMPLE 1\n");
+        (void)events_of(TEXT_HP, text, n);
+        for (const uint8_t *p = made; (p = memmem(p, n_made - (size_t)(p - made), "band", 4)); p++)
+                rows++;
+        assert_int_equal(rows, 20000);
+        assert_int_equal(damage.lines, 0);
+        free(text);
+}
+
+static void test_gc(void **state)
+{
+        static const char text[] =
+                "'/x/p' 'a b' +RTS '-S' '-G3' \n"
+                "    Alloc    Copied     Live     GC     GC      TOT      TOT  Page Flts\n"
+                "    bytes     bytes     bytes   user   elap     user     elap\n"
+                "  1808048     40528    106032  0.000  0.001    0.003    0.002    0    1  (Gen:  0)\n"
+                "garbage\n"
+                "  1692248     38488    102944  0.000  0.000    0.004    0.004    0    0  (Gen:  1)\n"
+                "      100     38488    102945  0.000  0.002    0.004    0.010    0    0  (Gen:  2)\n"
+                "       55                      0.000  0.000\n\n"
+                "  3 bytes allocated in the heap\n";
+
+        (void)state;
+        assert_string_equal(
+                events_of(TEXT_GC, text, strlen(text)),
+                "PROGRAM_ARGS@0;GC_START@1000000;GC_STATS_GHC@2000000;GC_END@2000000;HEAP_ALLOCATED@2000000;"
+                "GC_START@4000000;GC_STATS_GHC@4000000;GC_END@4000000;HEAP_ALLOCATED@4000000;"
+                "GC_START@8000000;GC_STATS_GHC@10000000;GC_END@10000000;HEAP_ALLOCATED@10000000;"
+                "HEAP_LIVE@10000000;HEAP_ALLOCATED@10000000;");
+        assert_int_equal(damage.lines, 1);
+        assert_int_equal(damage.first, 5);
+        assert_true(ended);
+        assert_non_null(memmem(made, n_made, "/x/p\0a b\0+RTS\0-S\0-G3\0", 21));
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_kinds),
+                cmocka_unit_test(test_hp),
+                cmocka_unit_test(test_hp_cut_off),
+                cmocka_unit_test(test_damaged_lines_are_counted),
+                cmocka_unit_test(test_a_line_without_end_and_a_zero_byte),
+                cmocka_unit_test(test_a_large_census),
+                cmocka_unit_test(test_gc),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
