@@ -118,7 +118,14 @@ static void find_damage(struct answers *a, const Hw__Health *h)
                     hw_count_text(number, sizeof(number), h->bands_left_out));
 }
 
-/* What the profile itself does to the program, or does not get from it. */
+static uint64_t step_in_use_or(const struct evidence *e, uint64_t otherwise)
+{
+        uint64_t step = step_in_use(e);
+
+        return step ? step : otherwise;
+}
+
+/* What the profile itself does to the program, or does not get from it: less than one census in four steps. */
 static void find_profile(struct answers *a, const struct evidence *e)
 {
         const Hw__Run *run = e->t->target ? e->t->target->run_info : NULL;
@@ -136,7 +143,8 @@ static void find_profile(struct answers *a, const struct evidence *e)
         if (!run || !run->has_census_period_ns || !run->census_period_ns || !e->t->census || e->over)
                 return;
         uint64_t seen = e->t->event_time_ns - (run->has_first_time_ns ? run->first_time_ns : 0);
-        if (seen > IDLE_NS && e->t->census->number < seen / run->census_period_ns / 4 && (text = caveat(a))) {
+        if (seen > IDLE_NS && e->t->census->number < seen / run->census_period_ns / 4 &&
+            e->t->census->number * 4 < seen / step_in_use_or(e, IDLE_NS) && (text = caveat(a))) {
                 say(text, "Idle: %s censuses in ", hw_count_text(number, sizeof(number), e->t->census->number));
                 say_duration(text, seen);
                 say(text, " though -i%.3g asks for more: the profile's clock stops while the program waits",
@@ -192,8 +200,9 @@ static void find_numbers(struct answers *a, const struct evidence *e)
                 (void)snprintf(a->culprit_text, sizeof(a->culprit_text), "off-heap");
         } else if (e->growing && e->growing->label) {
                 a->culprit = e->growing->band;
-                (void)hw_utf8_clean(a->culprit_text, sizeof(a->culprit_text), e->growing->label,
-                                    strlen(e->growing->label));
+                const char *label = label_without_package(e->growing->label);
+
+                (void)hw_utf8_clean(a->culprit_text, sizeof(a->culprit_text), label, strlen(label));
         }
 }
 
@@ -228,7 +237,7 @@ char *answers_headline(char *out, size_t size, const struct answers *a, const ch
 
 #define MORE(...) (n += (size_t)n < size ? snprintf(out + n, size - (size_t)n, __VA_ARGS__) : 0)
         if (a->verdict >= HW__VERDICT__VERDICT_GROWING && strcmp(a->word, verdicts[a->verdict]) != 0)
-                MORE(", %s", verdicts[a->verdict]);
+                MORE(", was %s", a->verdict == HW__VERDICT__VERDICT_LEAK ? "a leak" : "growing");
         if (a->has_slope && a->verdict >= HW__VERDICT__VERDICT_GROWING)
                 MORE(": %s%s", a->slope >= 0 ? "+" : "", hw_rate_text(number, sizeof(number), a->slope));
         if (a->has_onset)

@@ -32,8 +32,11 @@ void say_rate(char text[ANSWER_TEXT], double rate, bool has_interval, double low
         say(text, "%s", rate_text(number, sizeof(number), unit, rate));
         if (!has_interval)
                 return;
-        say(text, " (%s", rate_text(number, sizeof(number), unit, low));
-        say(text, " to %s)", rate_text(number, sizeof(number), unit, high));
+        char to[HW_NUMBER_MAX];
+        (void)rate_text(number, sizeof(number), unit, low);
+        (void)rate_text(to, sizeof(to), unit, high);
+        if (strcmp(number, to) != 0)
+                say(text, " (%s to %s)", number, to);
 }
 
 void say_bytes(char text[ANSWER_TEXT], uint64_t bytes)
@@ -116,13 +119,22 @@ void say_census_period(char text[ANSWER_TEXT], const struct world_target *t)
                 say(text, "its -i (use a longer one)");
 }
 
+const char *label_without_package(const char *label)
+{
+        const char *colon = strchr(label, ':');
+        size_t n = strspn(label, "abcdefghijklmnopqrstuvwxyz0123456789-.");
+
+        return colon == label + n && n > 0 && colon[1] >= 'A' && colon[1] <= 'Z' ? colon + 1 : label;
+}
+
 void say_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label)
 {
         const Hw__Run *run = e->t->target ? e->t->target->run_info : NULL;
         bool address = run && run->has_breakdown && run->breakdown == HW__BREAKDOWN__BREAKDOWN_INFO_TABLE &&
                        label[0] == '0' && label[1] == 'x' && label[2 + strspn(label + 2, "0123456789abcdef")] == '\0';
 
-        say(text, "%.160s%s", label, address ? " (not named in the log; -finfo-table-map gives names)" : "");
+        say(text, "%.160s%s", label_without_package(label),
+            address ? " (not named in the log; -finfo-table-map gives names)" : "");
 }
 
 /* ----------------------------------------------------------------- ending */
@@ -222,9 +234,22 @@ static void find_growth(struct evidence *e)
                 e->band = id > 0 && id <= t->n_bands && t->bands[id - 1] ? t->bands[id - 1]->def : NULL;
         }
         e->limit = t->trend_state ? t->trend_state->time_to_limit : NULL;
-        for (uint32_t i = 0; i < t->n_bands; i++)
-                if (t->bands[i] && t->bands[i]->bytes > (e->largest ? e->largest->bytes : 0))
+        for (uint32_t i = 0; i < t->n_bands; i++) {
+                if (!t->bands[i])
+                        continue;
+                const Hw__Trend *trend = t->bands[i]->trend;
+
+                if (t->bands[i]->bytes > (e->largest ? e->largest->bytes : 0))
                         e->largest = t->bands[i];
+                e->bands_judged |= trend && trend->has_verdict && trend->verdict;
+        }
+}
+
+bool awaits_census(const struct evidence *e)
+{
+        const Hw__Run *run = e->t->target ? e->t->target->run_info : NULL;
+
+        return !e->t->census && run && run->has_breakdown && run->breakdown != HW__BREAKDOWN__BREAKDOWN_NONE;
 }
 
 /* ------------------------------------------------------------------ alerts */

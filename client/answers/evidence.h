@@ -4,6 +4,7 @@
 #define HW_CLIENT_ANSWERS_EVIDENCE_H
 
 #include "client/answers/answers.h"
+#include "proto/base/limits.h"
 
 enum ending { STILL_RUNS, ENDED, ENDED_BADLY, KILLED, CRASHED, LOST, FAILED, AWAITED };
 
@@ -22,6 +23,7 @@ struct evidence {
         const Hw__GrowingBand *growing;   /* the band that grows most; NULL */
         const Hw__Band *band;             /* what it is; NULL */
         const struct world_band *largest; /* of the newest census; NULL */
+        bool bands_judged;                /* some band has a verdict: that none grows is known */
         const Hw__Alert *alert;           /* the gravest that fires and says something else than the verdict; NULL */
         size_t n_alerts;                  /* of those */
         const Hw__TimeToLimit *limit;     /* NULL: nothing grows towards a limit */
@@ -32,7 +34,7 @@ void evidence_of(struct evidence *ret, const struct world_target *t, bool live);
 /* Text that is put together, cut at a character. */
 __attribute__((format(printf, 2, 3))) void say(char text[ANSWER_TEXT], const char *format, ...);
 
-/* "912 KiB/s (850 KiB/s to 970 KiB/s)"; without the interval when it is not known. */
+/* "912 KiB/s (850 KiB/s to 970 KiB/s)"; without the interval when it is not known, or its ends cannot be told apart. */
 void say_rate(char text[ANSWER_TEXT], double rate, bool has_interval, double low, double high);
 void say_bytes(char text[ANSWER_TEXT], uint64_t bytes);
 void say_duration(char text[ANSWER_TEXT], uint64_t ns);
@@ -51,13 +53,20 @@ void say_census_period(char text[ANSWER_TEXT], const struct world_target *t);
  * kept from it by steps without a collection. shorter_step: the longest below the one in use that gives a run of this
  * length a verdict, as --resolution takes it; NULL: none does.
  */
+#define SURE_STEPS (LIMIT_VERDICT_STEPS + 5) /* growth that shows from the start is called so a few steps later */
 uint64_t step_in_use(const struct evidence *e);
 uint64_t length_seen(const struct evidence *e);
 bool long_enough(const struct evidence *e);
+
+/* A heap profile is on, and no census has come yet: its clock is the program's own. */
+bool awaits_census(const struct evidence *e);
 const char *shorter_step(const struct evidence *e);
 
 /* A label; of an info table that the log does not name what it is, and how it gets a name. */
 void say_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label);
+
+/* "Data.Map.Internal.Bin" of "containers-0.6.4.1:Data.Map.Internal.Bin": sentences are short. */
+const char *label_without_package(const char *label);
 
 /* Where it is in the program's source; NULL: the log does not say. */
 const char *band_source(const Hw__Band *band);

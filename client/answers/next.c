@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "heapwatch/text.h"
-#include "proto/base/limits.h"
 #include "proto/eventlog/advice.h"
 
 #define OOM_LOOK "journalctl -k --grep \"out of memory\""
@@ -162,6 +161,16 @@ static bool addresses_only(const struct evidence *e)
 static bool closures_known(const struct evidence *e)
 {
         return live_grows(e) && e->growing;
+}
+
+static bool first_census(const struct evidence *e)
+{
+        return live_grows(e) && !has_profile(e) && awaits_census(e) && !e->over;
+}
+
+static bool few_censuses(const struct evidence *e)
+{
+        return live_grows(e) && has_profile(e) && !e->bands_judged;
 }
 
 static bool spread(const struct evidence *e)
@@ -361,7 +370,7 @@ static void say_byte_arrays(char *text, const struct evidence *e)
 static void say_place(char *text, const struct evidence *e)
 {
         say(text, "Look at %.200s, where %.120s are made: who keeps them, and what should let them go?",
-            band_source(e->band), e->growing->label ? e->growing->label : "they");
+            band_source(e->band), e->growing->label ? label_without_package(e->growing->label) : "they");
 }
 
 static void say_stack(char *text, const struct evidence *e)
@@ -401,8 +410,22 @@ static void say_addresses(char *text, const struct evidence *e)
 
 static void say_closures(char *text, const struct evidence *e)
 {
-        say(text, "Find where %.100s are made: ", e->growing->label);
+        say(text, "Find where %.100s are made: ", label_without_package(e->growing->label));
         say_place_flags(text, e);
+}
+
+static void say_first_census(char *text, const struct evidence *e)
+{
+        (void)e;
+        say(text,
+            "Wait for the heap profile's first census, it names what grows: its clock stops while the program waits, a "
+            "shorter -i brings it sooner");
+}
+
+static void say_few_censuses(char *text, const struct evidence *e)
+{
+        say(text, e->over ? "For what grows take censuses more often (a shorter -i), or let it run for longer"
+                          : "Wait for more censuses, they show which band grows; a shorter -i brings them sooner");
 }
 
 static void say_spread(char *text, const struct evidence *e)
@@ -510,7 +533,7 @@ static void say_too_short(char *text, const struct evidence *e)
                 say(text, "For a verdict judge the next run in shorter steps: heapwatch run --resolution %s", step);
         } else {
                 say(text, "Let it run for longer: a verdict takes ");
-                say_duration(text, LIMIT_VERDICT_STEPS * LIMIT_RESOLUTION_LEAST_NS);
+                say_duration(text, SURE_STEPS * LIMIT_RESOLUTION_LEAST_NS);
                 say(text, " at least, with collections in most of that time");
         }
 }
@@ -567,6 +590,7 @@ static const struct advice {
         { "out-of-memory", out_of_memory, say_out_of_memory },
         { "killed", killed_steady, say_killed },
         { "failed", failed_steady, say_failed },
+        { "first-census", first_census, say_first_census },
         { "no-profile", live_without_profile, say_without_profile },
         { "thunks", thunks, say_thunks },
         { "byte-arrays", byte_arrays, say_byte_arrays },
@@ -577,6 +601,7 @@ static const struct advice {
         { "retainer", retainer_known, say_retainer },
         { "addresses", addresses_only, say_addresses },
         { "closures", closures_known, say_closures },
+        { "few-censuses", few_censuses, say_few_censuses },
         { "spread", spread, say_spread },
         { "retention", retained, say_retained },
         { "off-heap", off_heap, say_off_heap },

@@ -4,8 +4,6 @@
 
 #include <stddef.h>
 
-#include "proto/base/limits.h"
-
 #define MS  UINT64_C(1000000)
 #define SEC (1000 * MS)
 
@@ -38,12 +36,12 @@ bool long_enough(const struct evidence *e)
 {
         uint64_t step = step_in_use(e);
 
-        return step && length_seen(e) / LIMIT_VERDICT_STEPS >= step;
+        return step && length_seen(e) / SURE_STEPS >= step;
 }
 
 const char *shorter_step(const struct evidence *e)
 {
-        uint64_t step = step_in_use(e), most = length_seen(e) / LIMIT_VERDICT_STEPS;
+        uint64_t step = step_in_use(e), most = length_seen(e) / SURE_STEPS;
         const char *found = NULL;
 
         for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)

@@ -101,7 +101,8 @@ static void say_others(struct target_answer *a, const struct evidence *e, struct
         const Hw__Growth *g = e->t->trend_state->growth;
 
         for (size_t i = 1; i < g->n_bands && i < 3; i++) {
-                say(a->text, "%s%.80s", i == 1 ? "; then " : ", ", g->bands[i]->label ? g->bands[i]->label : "?");
+                say(a->text, "%s%.80s", i == 1 ? "; then " : ", ",
+                    g->bands[i]->label ? label_without_package(g->bands[i]->label) : "?");
                 if (!g->bands[i]->has_slope)
                         continue;
                 say(a->text, " (");
@@ -141,13 +142,18 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
         if (e->growing && !e->off_heap) {
                 a->tone = e->growing->verdict == HW__VERDICT__VERDICT_LEAK ? ANSWER_BAD : ANSWER_WARN;
                 say_growing_band(a, e);
+        } else if (!profiled && awaits_census(e)) {
+                say(a->text, e->off_heap ? "Nothing on the Haskell heap"
+                             : e->over   ? "Not known: its heap profile has no census"
+                                         : "Not known yet: the heap profile is on, its first census is still to come");
         } else if (!profiled) {
                 a->tone = e->grows ? ANSWER_WARN : ANSWER_DIM;
                 say(a->text, e->off_heap ? "Nothing on the Haskell heap" : "Not known: there is no heap profile");
         } else if (e->largest) {
                 say(a->text, "%s; the largest is ",
-                    e->off_heap  ? "Nothing on the Haskell heap"
-                    : e->grows   ? "No band by itself"
+                    e->off_heap                   ? "Nothing on the Haskell heap"
+                    : e->grows && e->bands_judged ? "No band by itself"
+                    : e->grows   ? e->over ? "Not known: too few censuses" : "Not known yet: too few censuses"
                     : e->verdict ? "No band"
                     : e->over    ? "Not known"
                                  : "Not known yet");
@@ -221,20 +227,20 @@ void answer_where(struct target_answer *a, const struct evidence *e)
 {
         switch (e->where) {
         case HW__GROWTH__WHERE__WHERE_LIVE:
-                say(a->text, "In live data: the program holds it");
+                say(a->text, "In live data");
                 break;
         case HW__GROWTH__WHERE__WHERE_RETENTION:
-                say(a->text, "On the heap, beyond live data: the runtime holds it");
+                say(a->text, "On the heap, beyond live data, held by the runtime");
                 break;
         case HW__GROWTH__WHERE__WHERE_OFF_HEAP:
-                say(a->text, "Off the heap: C code, FFI, malloc");
+                say(a->text, "Off the heap (C code, FFI, malloc)");
                 break;
         case HW__GROWTH__WHERE__WHERE_NOWHERE:
                 say(a->text, "Nowhere");
                 break;
         default:
                 if (e->off_heap)
-                        say(a->text, "Off the heap: C code, FFI, malloc; whether live data grow too is not known");
+                        say(a->text, "Off the heap (C code, FFI, malloc); whether live data grow too is not known");
                 else if (e->grows)
                         say(a->text, e->over ? "Not known" : "Not known yet");
                 break;
@@ -264,6 +270,17 @@ static const char *limit_words(bool known, Hw__TimeToLimit__Source source)
         }
 }
 
+/* " (1h 10m to 2h)", where its ends can be told apart. */
+static void say_interval(char text[ANSWER_TEXT], uint64_t low_ns, uint64_t high_ns)
+{
+        char low[HW_NUMBER_MAX], high[HW_NUMBER_MAX];
+
+        (void)hw_duration_text(low, sizeof(low), (double)low_ns);
+        (void)hw_duration_text(high, sizeof(high), (double)high_ns);
+        if (strcmp(low, high) != 0)
+                say(text, " (%s to %s)", low, high);
+}
+
 static void say_limit(struct target_answer *a, const struct evidence *e)
 {
         const Hw__TimeToLimit *l = e->limit;
@@ -272,9 +289,9 @@ static void say_limit(struct target_answer *a, const struct evidence *e)
 
         a->tone = at_once < SOON_NS ? ANSWER_BAD : at_once < SOME_NS ? ANSWER_WARN : ANSWER_DIM;
         if (e->over)
-                say(a->text, "As it ended: ");
+                say(a->text, "Had it gone on: ");
         if (!l->has_mid_ns && l->low_ns == 0) {
-                say(a->text, "At any time, if it goes on: ");
+                say(a->text, e->over ? "at any time: " : "At any time, if it goes on: ");
         } else {
                 say(a->text, e->over ? "in " : "In ");
                 say_duration(a->text, at_once);
@@ -282,13 +299,8 @@ static void say_limit(struct target_answer *a, const struct evidence *e)
                         say(a->text, " at the earliest, perhaps never");
                 else if (!l->has_high_ns)
                         say(a->text, " or later");
-                if (l->has_high_ns && l->has_mid_ns) {
-                        say(a->text, " (");
-                        say_duration(a->text, l->low_ns);
-                        say(a->text, " to ");
-                        say_duration(a->text, l->high_ns);
-                        say(a->text, ")");
-                }
+                if (l->has_high_ns && l->has_mid_ns)
+                        say_interval(a->text, l->low_ns, l->high_ns);
                 say(a->text, ": ");
         }
         say(a->text, "%s", words);

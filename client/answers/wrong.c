@@ -2,7 +2,6 @@
 /* wrong.c - is anything wrong, and what: how it ended first, then the verdict, then what else fires. */
 #include "client/answers/evidence.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "proto/base/severity.h"
@@ -32,12 +31,13 @@ static void say_ending(struct target_answer *a, const struct evidence *e)
         a->tone = e->ending == LOST ? ANSWER_WARN : ANSWER_BAD;
 }
 
+/* "live data grows by ..." */
 static void say_growth(struct target_answer *a, const struct evidence *e)
 {
         const Hw__Trend *t = e->trend;
         bool leak = e->verdict == HW__VERDICT__VERDICT_LEAK;
 
-        say(a->text, "%s%s %s", leak ? "A leak: " : "It grows: ", series_words(e->series), e->over ? "grew" : "grows");
+        say(a->text, "%s %s", series_words(e->series), e->over ? "grew" : "grows");
         if (t->has_slope) {
                 say(a->text, " by ");
                 say_rate(a->text, t->slope, t->has_slope_low && t->has_slope_high, t->slope_low, t->slope_high);
@@ -80,15 +80,41 @@ static void say_not_known(struct target_answer *a, const struct evidence *e)
         }
 }
 
+/* It was steady, and the newest minutes rise: the next few say whether that is growth. */
+static bool in_doubt(const struct evidence *e)
+{
+        return !e->over && e->trend && e->trend->verdict == HW__VERDICT__VERDICT_STEADY &&
+               e->trend->has_verdict_in_ns && e->trend->has_provisional_slope && e->trend->provisional_slope > 0;
+}
+
+static void say_doubt(struct target_answer *a, const struct evidence *e)
+{
+        const Hw__Trend *t = e->trend;
+
+        say(a->text, "No lasting growth so far, but %s rises by ", series_words(e->series));
+        say_rate(a->text, t->provisional_slope, t->has_provisional_low && t->has_provisional_high, t->provisional_low,
+                 t->provisional_high);
+        say(a->text, "; called growing in ");
+        say_duration(a->text, t->verdict_in_ns);
+        say(a->text, " if it goes on");
+}
+
 static void say_verdict(struct target_answer *a, const struct evidence *e)
 {
         switch (e->verdict) {
         case HW__VERDICT__VERDICT_LEAK:
         case HW__VERDICT__VERDICT_GROWING:
                 a->tone = e->verdict == HW__VERDICT__VERDICT_LEAK ? ANSWER_BAD : ANSWER_WARN;
+                say(a->text, e->verdict == HW__VERDICT__VERDICT_LEAK ? "A leak: "
+                             : e->over                               ? "It grew: "
+                                                                     : "It grows: ");
                 say_growth(a, e);
                 break;
         case HW__VERDICT__VERDICT_STEADY:
+                if (in_doubt(e)) {
+                        say_doubt(a, e);
+                        break;
+                }
                 a->tone = ANSWER_GOOD;
                 say(a->text, e->over ? "No: memory showed no lasting growth" : "No: memory shows no lasting growth");
                 break;
@@ -131,10 +157,9 @@ void answer_wrong(struct target_answer *a, const struct evidence *e)
         if (e->ending >= ENDED_BADLY && e->ending <= FAILED) {
                 say_ending(a, e);
                 if (e->grows) {
-                        struct target_answer before = { .tone = ANSWER_DIM };
-
-                        say_growth(&before, e);
-                        say(a->text, ". Before: %c%s", tolower((unsigned char)before.text[0]), before.text + 1);
+                        say(a->text,
+                            e->verdict == HW__VERDICT__VERDICT_LEAK ? ". Before that, a leak: " : ". Before that ");
+                        say_growth(a, e);
                 }
         } else if (e->ending == AWAITED && !e->t->run) {
                 say(a->text, "Nothing to see yet: %s", e->detail[0] ? e->detail : "its log is awaited");

@@ -130,7 +130,7 @@ static void reset(void *ctx, size_t daemon)
 static struct feed *open_feed(const struct request *r, struct error *error)
 {
         static const Hw__Kind kinds[] = { HW__KIND__KIND_TARGET, HW__KIND__KIND_BAND, HW__KIND__KIND_CENSUS,
-                                          HW__KIND__KIND_TREND };
+                                          HW__KIND__KIND_HEAP, HW__KIND__KIND_TREND };
         struct hw_subscriber_options o = {
                 .endpoints = r->endpoints.n ? r->endpoints.items : NULL,
                 .n_endpoints = r->endpoints.n,

@@ -196,7 +196,22 @@ static void print_note(FILE *to, const char *label, const Hw__Note *note)
         if (!note || !note->text)
                 return;
         (void)hw_terminal_text(safe, sizeof(safe), note->text);
-        fprintf(to, "  %-6s %s at %s\n", label, safe, duration(text, note->has_time_ns, note->time_ns));
+        fprintf(to, "  %-6s %s “%s” at %s\n", label,
+                note->has_what && note->what == HW__NOTE__WHAT__WHAT_MARKER ? "marker" : "message", safe,
+                duration(text, note->has_time_ns, note->time_ns));
+}
+
+/* A group that the program shares is not judged: its memory is not the program's. */
+static void print_cgroup(FILE *to, const struct world_target *t)
+{
+        const Hw__Process *p = t->heap ? t->heap->process : NULL;
+        char safe[256], text[HW_NUMBER_MAX];
+
+        if (!p || !p->has_cgroup_shared || !p->cgroup_shared)
+                return;
+        (void)hw_terminal_text(safe, sizeof(safe), p->cgroup && p->cgroup[0] ? p->cgroup : "its control group");
+        fprintf(to, "  cgroup %s is shared with other processes: its %s are not judged\n", safe,
+                amount(text, p->has_cgroup_current_bytes, (double)p->cgroup_current_bytes));
 }
 
 /* One for all rows, so that they can be compared. */
@@ -205,7 +220,7 @@ static struct rate_unit unit_of_rows(const struct world_target *t)
         double greatest = 0;
 
         for (size_t i = 0; i < WORLD_SERIES; i++)
-                if (t->trends[i] && t->trends[i]->has_slope)
+                if (t->trends[i] && t->trends[i]->has_slope && i != HW__SERIES__SERIES_CGROUP) /* it may hold others */
                         greatest = rate_greater(greatest, t->trends[i]->slope);
         for (uint32_t i = 0; i < t->n_bands; i++)
                 if (t->bands[i] && t->bands[i]->trend && t->bands[i]->trend->has_slope)
@@ -234,6 +249,7 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
                 "at least", "at most", "gained >=", "over", "since");
         print_series(to, unit, t, show);
         print_bands(to, unit, t, show);
+        print_cgroup(to, t);
         if (s->has_bands_left_out && s->bands_left_out)
                 fprintf(to, "  %llu bands are not judged: beyond the daemon's limit\n",
                         (unsigned long long)s->bands_left_out);

@@ -25,6 +25,10 @@ static Hw__Process *encode_process(struct encoder *e, const struct process_sampl
         PUT_U32(out, threads, p->threads);
         PUT_U64(out, cgroup_current_bytes, p->cgroup_current_bytes);
         PUT_U64(out, cgroup_max_bytes, p->cgroup_max_bytes);
+        if (p->cgroup_shared != UNKNOWN_U64)
+                PUT(out, cgroup_shared, p->cgroup_shared != 0);
+        if (p->cgroup_shared != UNKNOWN_U64)
+                out->cgroup = encoder_text(e, p->cgroup);
         PUT_U64(out, sampled_wall_ns, p->wall_ns);
         return out;
 }

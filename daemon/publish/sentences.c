@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "daemon/model/sizing.h"
 #include "heapwatch/text.h"
@@ -19,7 +20,10 @@ struct words {
         char *out;
         size_t size, used;
         struct rate_unit rate; /* of this sentence; without a name until the first */
+        bool over;             /* of a run that is over: in the past tense */
 };
+
+#define TENSE(w, now, then) ((w)->over ? (then) : (now))
 
 __attribute__((format(printf, 2, 3))) static void say(struct words *w, const char *format, ...)
 {
@@ -61,16 +65,24 @@ static void say_rate(struct words *w, double rate)
         say(w, "%s", rate_text(text, sizeof(text), w->rate, rate));
 }
 
+/* With the interval, where its ends can be told apart. */
+static void say_rate_within(struct words *w, double rate, double low, double high)
+{
+        char from[HW_NUMBER_MAX], to[HW_NUMBER_MAX];
+
+        say_rate(w, rate);
+        (void)rate_text(from, sizeof(from), w->rate, low);
+        (void)rate_text(to, sizeof(to), w->rate, high);
+        if (strcmp(from, to) != 0)
+                say(w, " (%s to %s)", from, to);
+}
+
 /* -------------------------------------------------------------- verdict */
 
 static void say_slope(struct words *w, const struct trend_result *r)
 {
-        say_rate(w, r->slope);
-        say(w, " (");
-        say_rate(w, r->slope_low);
-        say(w, " to ");
-        say_rate(w, r->slope_high);
-        say(w, ") over the last ");
+        say_rate_within(w, r->slope, r->slope_low, r->slope_high);
+        say(w, TENSE(w, " over the last ", " over its last "));
         say_duration(w, (double)r->evidence.span_ns);
 }
 
@@ -79,12 +91,8 @@ static void say_provisional(struct words *w, const struct trend_result *r)
 {
         if (r->provisional.known) {
                 say(w, "; provisional growth ");
-                say_rate(w, r->provisional.slope);
-                say(w, " (");
-                say_rate(w, r->provisional.slope_low);
-                say(w, " to ");
-                say_rate(w, r->provisional.slope_high);
-                say(w, ") over ");
+                say_rate_within(w, r->provisional.slope, r->provisional.slope_low, r->provisional.slope_high);
+                say(w, " over ");
                 say_duration(w, (double)r->provisional.span_ns);
         }
         if (r->over && r->verdict_in_ns != UINT64_MAX)
@@ -101,6 +109,7 @@ char *sentence_verdict(char *out, size_t size, const struct trend_result *r)
         struct words w = begin(out, size);
         const struct trend_evidence *e = &r->evidence;
 
+        w.over = r->over;
         switch (r->verdict) {
         case TREND_UNKNOWN:
                 say(&w, "too little data for a verdict");
@@ -112,10 +121,10 @@ char *sentence_verdict(char *out, size_t size, const struct trend_result *r)
                         say(&w, ": %s", window_test_failure(e->missing));
                 return out;
         case TREND_GROWING:
-                say(&w, "grows to new highs");
+                say(&w, TENSE(&w, "grows to new highs", "grew to new highs"));
                 break;
         case TREND_LEAK:
-                say(&w, "a leak: grows and does not slow down");
+                say(&w, TENSE(&w, "a leak: grows and does not slow down", "a leak: grew and did not slow down"));
                 break;
         }
         if (!r->has_slope)
@@ -123,9 +132,10 @@ char *sentence_verdict(char *out, size_t size, const struct trend_result *r)
         say(&w, ", by ");
         say_slope(&w, r);
         if (e->basis == TREND_BASIS_HOLDS)
-                say(&w, "; confirmed earlier and still rising");
+                say(&w,
+                    TENSE(&w, "; confirmed earlier and still rising", "; confirmed earlier, and it rose to the end"));
         else if (e->basis == TREND_BASIS_RECENT)
-                say(&w, "; no window shows the growth just now");
+                say(&w, TENSE(&w, "; no window shows the growth just now", "; no window showed the growth at its end"));
         else if (r->verdict == TREND_GROWING && e->missing < TEST_COUNT)
                 say(&w, "; not called a leak: %s", window_test_failure(e->missing));
         return out;
@@ -150,7 +160,7 @@ static void say_bands(struct words *w, const struct growth *g, const struct band
 {
         for (uint32_t i = 0; i < g->n_bands && i < 3; i++) {
                 const struct band *band = bands_get(bands, g->bands[i].band);
-                say(w, i ? ", " : "; what grows most: ");
+                say(w, i ? ", " : TENSE(w, "; what grows most: ", "; what grew most: "));
                 say(w, "%.120s (", band && band->label ? band->label : "?");
                 say_rate(w, g->bands[i].slope);
                 say(w, ")");
@@ -169,10 +179,10 @@ static void say_retention(struct words *w, const struct growth *g)
 {
         const struct growth_series *s = g->heap.trend.verdict >= TREND_GROWING ? &g->heap : &g->blocks;
 
-        say(w,
-            "the runtime holds more and more memory while live data does not grow (fragmentation, or data that is "
-            "kept for later):");
-        say(w, " the heap grows");
+        say(w, TENSE(w, "the runtime holds more and more memory while live data does not grow",
+                     "the runtime held more and more memory while live data did not grow"));
+        say(w, " (fragmentation, or data that is kept for later): ");
+        say(w, TENSE(w, "the heap grows", "the heap grew"));
         say_growing(w, s);
         if (g->megablocks_held != UNKNOWN_U64 && g->megablocks_needed != UNKNOWN_U64)
                 say(w, "; %llu megablocks held, %llu needed", (unsigned long long)g->megablocks_held,
@@ -196,11 +206,12 @@ static void say_unknown(struct words *w, const struct growth *g)
                 say(w, "too few steps with major collections");
                 say_provisional(w, &g->live.trend);
         } else if (g->live_in_doubt) {
-                say(w, "the heap grows");
+                say(w, TENSE(w, "the heap grows", "the heap grew"));
                 say_growing(w, g->heap.trend.verdict >= TREND_GROWING ? &g->heap : &g->blocks);
                 say(w, ", and live data have not been flat over that time");
         } else if (g->heap_in_doubt) {
-                say(w, "resident memory grows, and the heap has not been flat over that time");
+                say(w, TENSE(w, "resident memory grows, and the heap has not been flat over that time",
+                             "resident memory grew, and the heap was not flat over that time"));
         } else {
                 say(w, "too little data");
         }
@@ -210,15 +221,17 @@ char *sentence_growth(char *out, size_t size, const struct growth *g, const stru
 {
         struct words w = begin(out, size);
 
+        w.over = g->over;
         switch (g->where) {
         case GROWTH_UNKNOWN:
                 say_unknown(&w, g);
                 break;
         case GROWTH_NOWHERE:
-                say(&w, "memory shows no lasting growth");
+                say(&w, TENSE(&w, "memory shows no lasting growth", "memory showed no lasting growth"));
                 break;
         case GROWTH_LIVE:
-                say(&w, "the program holds more and more data: live data grows");
+                say(&w, TENSE(&w, "the program holds more and more data: live data grows",
+                              "the program held more and more data: live data grew"));
                 say_growing(&w, &g->live);
                 say_bands(&w, g, bands);
                 break;
@@ -226,9 +239,11 @@ char *sentence_growth(char *out, size_t size, const struct growth *g, const stru
                 say_retention(&w, g);
                 break;
         case GROWTH_OFF_HEAP:
-                say(&w,
-                    "memory outside of the Haskell heap grows (C code, FFI, malloc) while the heap does not:"
-                    " it grows");
+                say(&w, TENSE(&w,
+                              "memory outside of the Haskell heap grows (C code, FFI, malloc) while the heap does not: "
+                              "it grows",
+                              "memory outside of the Haskell heap grew (C code, FFI, malloc) while the heap did not: "
+                              "it grew"));
                 say_growing(&w,
                             g->off_heap.known && g->off_heap.trend.verdict >= TREND_GROWING ? &g->off_heap : &g->rss);
                 say_number(&w, "resident memory outside of the heap", g->off_heap_bytes);
@@ -253,26 +268,35 @@ static const char *series_words(enum series_id series)
         }
 }
 
+static bool same_duration(double low_s, double high_s)
+{
+        char low[HW_NUMBER_MAX], high[HW_NUMBER_MAX];
+
+        return !strcmp(hw_duration_text(low, sizeof(low), low_s * 1e9),
+                       hw_duration_text(high, sizeof(high), high_s * 1e9));
+}
+
 char *sentence_limit(char *out, size_t size, const struct limit_time *l)
 {
         struct words w = begin(out, size);
 
+        w.over = l->ended;
         if (l->ended)
-                say(&w, "as the run ended: ");
+                say(&w, "had it gone on: ");
         if (l->low_s <= 0 && (isnan(l->high_s) || l->high_s <= 0))
-                say(&w, "%s may be at ", series_words(l->series));
+                say(&w, TENSE(&w, "%s may be at ", "%s might have been at "), series_words(l->series));
         else if (l->low_s <= 0) {
                 say(&w, "within ");
                 say_duration(&w, l->high_s * 1e9);
-                say(&w, " %s meets ", series_words(l->series));
+                say(&w, TENSE(&w, " %s meets ", " %s would have met "), series_words(l->series));
         } else {
                 say(&w, isnan(l->high_s) ? "at the earliest in " : "in ");
                 say_duration(&w, l->low_s * 1e9);
-                if (!isnan(l->high_s)) {
+                if (!isnan(l->high_s) && !same_duration(l->low_s, l->high_s)) {
                         say(&w, " to ");
                         say_duration(&w, l->high_s * 1e9);
                 }
-                say(&w, " %s meets ", series_words(l->series));
+                say(&w, TENSE(&w, " %s meets ", " %s would have met "), series_words(l->series));
         }
         say(&w, "%s (", limit_source_words(l->limit.source));
         say_bytes(&w, (double)l->limit.bytes);

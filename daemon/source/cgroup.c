@@ -151,6 +151,32 @@ uint64_t cgroup_oom_kills(const char *path)
         return UNKNOWN_U64;
 }
 
+/* Two lines are enough to know. */
+static uint64_t has_others(const char *root, const struct generation *g, const char *group)
+{
+        char text[64];
+        int n = kernel_file_read(text, sizeof(text), "%s%s%s/cgroup.procs", root, g->mount, group);
+
+        if (n <= 0)
+                return UNKNOWN_U64;
+        const char *end = strchr(text, '\n');
+        return end && end[1];
+}
+
+void cgroup_company(const char *root, uint32_t pid, char *ret_group, size_t size, uint64_t *ret_shared)
+{
+        char group[KERNEL_PATH_MAX];
+        const struct generation *g = group_of(root, pid, group);
+        size_t n = g ? strlen(group) : 0;
+
+        *ret_group = '\0';
+        *ret_shared = UNKNOWN_U64;
+        if (!g)
+                return;
+        (void)snprintf(ret_group, size, "%s", n == 0 ? "/" : n < size ? group : group + n - size + 1);
+        *ret_shared = has_others(root, g, group);
+}
+
 void cgroup_memory(const char *root, uint32_t pid, uint64_t *ret_current, uint64_t *ret_max)
 {
         char group[KERNEL_PATH_MAX];

@@ -10,6 +10,12 @@
 /* The usage and limit of the group that binds (procfs.h); each UNKNOWN_U64 when not known or unlimited. */
 void cgroup_memory(const char *root, uint32_t pid, uint64_t *ret_current, uint64_t *ret_max);
 
+/*
+ * The group that the process is in, "" when not known (of a path that is too long its end), and whether it is alone
+ * there: 1 there are others, 0 none, UNKNOWN_U64.
+ */
+void cgroup_company(const char *root, uint32_t pid, char *ret_group, size_t size, uint64_t *ret_shared);
+
 /* The file that counts kills for want of memory in the process's own group, while it lives. False: there is none. */
 bool cgroup_oom_file(const char *root, uint32_t pid, char *ret_path, size_t size);
 

@@ -127,6 +127,7 @@ int procfs_sample(const char *root, uint32_t pid, struct process_sample *ret_sam
                 return r;
         sample_status(root, pid, &s);
         cgroup_memory(root, pid, &s.cgroup_current_bytes, &s.cgroup_max_bytes);
+        cgroup_company(root, pid, s.cgroup, sizeof(s.cgroup), &s.cgroup_shared);
         *ret_sample = s;
         return 0;
 }

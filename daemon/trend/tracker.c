@@ -261,13 +261,19 @@ static void see(struct tracker *t, const struct held *h)
         look_at_time(t);
 }
 
+/* The memory of a control group that holds other processes, too, says nothing of this program. */
+static bool is_its_own(const struct tracker *t, enum series_id series)
+{
+        return series != SERIES_CGROUP || model_heap(t->model)->process.cgroup_shared != 1;
+}
+
 static void take_sample(struct tracker *t, enum series_id series, uint64_t time_ns, uint64_t value)
 {
         struct series_state *s = t->series[series] ? t->series[series] : series_born(t, series);
 
         if (!s)
                 return; /* the model's own series has the sample; the next one tries again */
-        if (s->trend)
+        if (s->trend && is_its_own(t, series))
                 (void)trend_push(s->trend, time_ns, (double)value); /* late ones are counted there */
         series_sketch_push(&s->sketch, time_ns, value);
         s->published.fresh = true;

@@ -127,8 +127,8 @@ const struct tracker_config *tracker_config_of(const struct tracker *t);
 uint64_t tracker_newest_ns(const struct tracker *t, struct subject s);
 
 /*
- * The verdict as of W. False: nothing is known of the subject (no sample yet,
- * a series that is not judged, a band without a ladder of its own).
+ * The verdict as of W; unknown while the first one is in doubt between steady and growing. False: nothing is known of
+ * the subject (no sample yet, a series that is not judged, a band without a ladder of its own).
  */
 bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_result *ret);
 

@@ -64,6 +64,8 @@ bool tracker_verdict(const struct tracker *t, struct subject s, struct trend_res
         ret->over = t->ended;
         if (ret->over)
                 ret->verdict_in_ns = UINT64_MAX;
+        if (ret->undecided)
+                ret->verdict = TREND_UNKNOWN; /* it may never have been steady: the next minutes decide */
         return true;
 }
 

@@ -222,9 +222,13 @@ void trend_result(const struct trend *t, struct trend_result *ret)
                               .life_ratio = NAN },
         };
         ret->verdict_in_ns = UINT64_MAX;
+        uint64_t growing_in = verdict_growing_in(&t->verdict, t->ladder.minutes, &ret->undecided);
         if (t->verdict.now == TREND_UNKNOWN && t->started) {
                 ret->provisional = provisional(t);
                 ret->verdict_in_ns = verdict_in(t);
+        } else if (growing_in > 0) {
+                ret->provisional = provisional(t);
+                ret->verdict_in_ns = growing_in * t->config.resolution_ns;
         }
         if (i < 0)
                 return;

@@ -152,9 +152,10 @@ struct trend_result {
         double slope, slope_low, slope_high; /* bytes per second */
         uint64_t onset_ns;                   /* when growth began; UINT64_MAX unless growing or leak */
         struct trend_evidence evidence;
-        struct trend_provisional provisional; /* while the verdict is unknown */
-        uint64_t verdict_in_ns; /* event time until a first verdict can be reached; UINT64_MAX: not known */
-        bool over;              /* the run has ended: nothing will be added (tracker.h) */
+        struct trend_provisional provisional; /* while the verdict is unknown, or growth is in doubt */
+        uint64_t verdict_in_ns; /* event time until another verdict can be reached; UINT64_MAX: not known */
+        bool undecided; /* steady, but for the growth that has shown since its first minute: not to be said yet */
+        bool over;      /* the run has ended: nothing will be added (tracker.h) */
 };
 
 /* The answer as of the newest closed minute. */

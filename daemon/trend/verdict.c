@@ -110,6 +110,14 @@ bool verdict_step(struct verdict *v, const struct verdict_signs *signs, const st
         return true;
 }
 
+uint64_t verdict_growing_in(const struct verdict *v, uint64_t minute, bool *ret_first)
+{
+        *ret_first = v->now == TREND_STEADY && v->grows_since != VERDICT_NEVER && v->grows_since <= v->since;
+        if (v->now >= TREND_GROWING || v->grows_since == VERDICT_NEVER)
+                return 0;
+        return v->grows_since + GROWING_FOR > minute ? v->grows_since + GROWING_FOR - minute : 1;
+}
+
 const char *trend_verdict_name(enum trend_verdict verdict)
 {
         static const char *const names[] = { "unknown", "steady", "growing", "leak" };

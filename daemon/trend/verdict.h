@@ -48,6 +48,13 @@ struct verdict_signs verdict_signs(const struct windows *w);
 /* Takes in the signs after minute number `minute` (from 1). True when the verdict changed. */
 bool verdict_step(struct verdict *v, const struct verdict_signs *signs, const struct ladder *l, uint64_t minute);
 
+/*
+ * Minutes until `growing` is said if the growth that some window shows goes on; 0: none shows any, or it is said
+ * already.
+ * ret_first: there was no verdict before that growth: it is the first that comes.
+ */
+uint64_t verdict_growing_in(const struct verdict *v, uint64_t minute, bool *ret_first);
+
 /* Whether steps with these signs change nothing, however many. */
 bool verdict_rests(const struct verdict *v, const struct verdict_signs *signs);
 

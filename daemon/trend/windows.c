@@ -292,21 +292,21 @@ void windows_judge(struct windows *w, const struct ladder *ladder, const struct 
 const char *window_test_failure(enum window_test test)
 {
         static const char *const texts[TEST_COUNT] = {
-                [TEST_RISES] = "it does not rise",
-                [TEST_FRESH] = "as much has been held before",
-                [TEST_Z3] = "the rise is lost in the noise",
-                [TEST_Z5] = "the rise does not stand out clearly from the noise",
-                [TEST_SIZE_1] = "the rise is below 1 % or 64 KiB",
-                [TEST_NEW_25] = "the newer half has nearly stopped rising",
-                [TEST_NEW_40] = "the newer half rises much more slowly",
-                [TEST_LAST] = "the last third does not rise",
-                [TEST_SPAN] = "it has not lasted long enough to be called a leak",
-                [TEST_Z7] = "it is too noisy to be sure of a leak",
-                [TEST_SIZE_2] = "the rise is below 2 %",
-                [TEST_NEW_OLD] = "the newer half has slowed down",
-                [TEST_CLIP] = "its steps become smaller",
-                [TEST_LAST_HALF] = "the last third has slowed down",
-                [TEST_LIFE] = "over its whole life the program grows more and more slowly",
+                [TEST_RISES] = "no rise",
+                [TEST_FRESH] = "as much was held before",
+                [TEST_Z3] = "a rise lost in the noise",
+                [TEST_Z5] = "a rise not clearly above the noise",
+                [TEST_SIZE_1] = "a rise below 1 % or 64 KiB",
+                [TEST_NEW_25] = "hardly a rise in its newer half",
+                [TEST_NEW_40] = "a much slower rise in its newer half",
+                [TEST_LAST] = "no rise in its last third",
+                [TEST_SPAN] = "too short a time for that",
+                [TEST_Z7] = "too noisy to be sure",
+                [TEST_SIZE_2] = "a rise below 2 %",
+                [TEST_NEW_OLD] = "slower in its newer half",
+                [TEST_CLIP] = "smaller and smaller steps",
+                [TEST_LAST_HALF] = "slower in its last third",
+                [TEST_LIFE] = "slower and slower over the whole life of the program",
         };
 
         return (unsigned)test < TEST_COUNT ? texts[test] : "unknown";

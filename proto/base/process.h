@@ -16,6 +16,8 @@ struct process_sample {
         uint64_t cgroup_current_bytes;
         uint64_t cgroup_max_bytes; /* smallest limit on the way to the root; UNKNOWN when unlimited */
         uint64_t wall_ns;          /* when it was read, Unix time */
+        uint64_t cgroup_shared;    /* 1: these are of other processes, too; 0: of this one alone */
+        char cgroup[120];          /* the group that they are of; of a longer path the end; "" when not known */
 };
 
 #endif

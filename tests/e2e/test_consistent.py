@@ -120,7 +120,7 @@ def of_trend(env, *args):
         f.say("until", "low", seconds(m[1]), WHOLE)
         f.say("until", "high", seconds(m[2]), WHOLE)
         f.say("limit", "", amount(m[3]), SHORT)
-    sentence = re.search(r"live  .*?(a leak|grows|no lasting growth)[^,]*, by (.*?) \((.*?) to (.*?)\)", text)
+    sentence = re.search(r"live  .*?(a leak|grows|grew|no lasting growth)[^,]*, by (.*?) \((.*?) to (.*?)\)", text)
     assert bool(sentence) == (f["verdict", "live"][0] in ("growing", "leak"))
     rates = sentence.groups()[1:] if sentence else ()
     one_unit(rates)

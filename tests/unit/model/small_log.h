@@ -73,7 +73,7 @@ static inline void tell_small_log(struct feed *f)
         }
         ev(f, HW_TICKY_COUNTER_DEF, NONE, 3, "82zz", U(1), U(2), "MM", "Main.go");
         ev(f, HW_CONC_MARK_BEGIN, NONE, 600, "");
-        struct process_sample process = { 1, 2, 3, 4, 5, 6, 7, 8 };
+        struct process_sample process = { 1, 2, 3, 4, 5, 6, 7, 8, 0, "/a" };
         model_process(f->m, 41 * SECOND, &process);
         model_end_run(f->m);
 }

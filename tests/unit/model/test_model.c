@@ -340,7 +340,7 @@ static void test_heap(void **unused)
 
 static void test_process(void **unused)
 {
-        struct process_sample s = { 100, UNKNOWN_U64, 0, 5, 3, UNKNOWN_U64, UNKNOWN_U64, 9 };
+        struct process_sample s = { 100, UNKNOWN_U64, 0, 5, 3, UNKNOWN_U64, UNKNOWN_U64, 9, UNKNOWN_U64, "" };
 
         (void)unused;
         model_take_changes(f.m);

@@ -3,6 +3,7 @@
 
 #include <sys/wait.h>
 
+#include "daemon/source/cgroup.h"
 #include "daemon/source/process_watch.h"
 #include "daemon/source/procfs.h"
 
@@ -111,6 +112,26 @@ static void cgroup_second_generation(void **state)
         limits(300, 1000);
         tree("sys/fs/cgroup/a/b/c/memory.max", "0\n");
         limits(100, 0);
+}
+
+/* Whether its group is its own, and which one that is. */
+static void cgroup_company_is_seen(void **state)
+{
+        char group[8];
+        uint64_t shared;
+
+        (void)state;
+        process(STAT("S"));
+        tree("proc/42/cgroup", "0::/user.slice/d\n");
+        cgroup_company(dir, 42, group, sizeof(group), &shared);
+        assert_string_equal(group, "slice/d"); /* its end */
+        assert_true(shared == UNKNOWN_U64);
+        tree("sys/fs/cgroup/user.slice/d/cgroup.procs", "42\n");
+        cgroup_company(dir, 42, group, sizeof(group), &shared);
+        assert_int_equal(shared, 0);
+        tree("sys/fs/cgroup/user.slice/d/cgroup.procs", "42\n43\n");
+        cgroup_company(dir, 42, group, sizeof(group), &shared);
+        assert_int_equal(shared, 1);
 }
 
 static void cgroup_in_a_container(void **state)
@@ -225,6 +246,7 @@ int main(void)
                 test_in_dir(one_sample),
                 test_in_dir(gone),
                 test_in_dir(cgroup_second_generation),
+                test_in_dir(cgroup_company_is_seen),
                 test_in_dir(cgroup_in_a_container),
                 test_in_dir(killed_for_want_of_memory),
                 test_in_dir(cgroup_first_generation),

@@ -653,9 +653,75 @@ static void test_provisional_growth(void **state)
         rig_close(&r);
 }
 
+/* Growth from the first minute on is never called steady; a verdict that was reached stays while growth is in doubt. */
+static void test_growth_in_doubt(void **state)
+{
+        static struct rig r;
+        struct trend_result result = { .verdict = TREND_LEAK };
+        bool in_doubt = false;
+
+        (void)state;
+        open_scaled(&r, SECOND);
+        for (uint64_t s = 0; s < 60; s++) {
+                live(&r, s * SECOND, 100 * MIB + s * MIB);
+                block(&r, 0, s * SECOND, s * SECOND);
+                if (!tracker_verdict(r.t, subject_series(SERIES_LIVE), &result))
+                        continue;
+                assert_int_not_equal(result.verdict, TREND_STEADY);
+                if (result.verdict == TREND_UNKNOWN)
+                        assert_true(result.verdict_in_ns > 0 && result.verdict_in_ns <= 18 * SECOND);
+                in_doubt |= result.undecided;
+        }
+        assert_true(in_doubt);
+        assert_int_equal(result.verdict, TREND_GROWING);
+        rig_close(&r);
+
+        open_scaled(&r, SECOND);
+        in_doubt = false;
+        for (uint64_t s = 0; s < 80; s++) {
+                live(&r, s * SECOND, (100 + (s > 40 ? 4 * (s - 40) : 0)) * MIB);
+                block(&r, 0, s * SECOND, s * SECOND);
+                assert_true(s < 20 || tracker_verdict(r.t, subject_series(SERIES_LIVE), &result));
+                if (s > 40 && result.verdict == TREND_STEADY && result.verdict_in_ns != UINT64_MAX) {
+                        in_doubt = true;
+                        assert_true(result.provisional.known && result.verdict_in_ns <= 4 * SECOND);
+                }
+        }
+        assert_true(in_doubt);
+        assert_true(result.verdict >= TREND_GROWING && result.verdict_in_ns == UINT64_MAX);
+        rig_close(&r);
+}
+
+/* What other processes of its control group hold is not this program's growth. */
+static void test_a_shared_group_is_not_judged(void **state)
+{
+        static struct rig r;
+        struct trend_result result;
+        struct process_sample p;
+
+        (void)state;
+        for (uint64_t shared = 0; shared < 2; shared++) {
+                open_scaled(&r, SECOND);
+                memset(&p, 0xff, sizeof(p));
+                p.cgroup_shared = shared;
+                for (uint64_t s = 0; s < 60; s++) {
+                        live(&r, s * SECOND, 100 * MIB);
+                        block(&r, 0, s * SECOND, s * SECOND);
+                        p.cgroup_current_bytes = (1000 + s) * MIB;
+                        model_process(r.f.m, s * SECOND, &p);
+                }
+                assert_int_equal(tracker_verdict(r.t, subject_series(SERIES_CGROUP), &result), !shared);
+                assert_true(shared || result.verdict == TREND_GROWING);
+                assert_int_equal(model_series(r.f.m, SERIES_CGROUP)->total.moments.n, 60);
+                rig_close(&r);
+        }
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_growth_in_doubt),
+                cmocka_unit_test(test_a_shared_group_is_not_judged),
                 cmocka_unit_test(test_leak_as_the_trend_alone_says),
                 cmocka_unit_test(test_minutes_close_when_blocks_are_whole),
                 cmocka_unit_test(test_a_capability_that_is_known_is_waited_for),
