@@ -371,6 +371,12 @@ agent-stress: all
 	$(Q)BUILD='$(O)' scripts/agent-stress $(STRESS_RUNS)
 .PHONY: agent-stress
 
+# GHC_CHROOTS: made by scripts/ghc-chroots DIR.
+#: check-ghc   the agent with the GHCs in the chroots GHC_CHROOTS='DIR...' (scripts/ghc-chroots makes them)
+check-ghc: all
+	$(Q)BUILD='$(O)' scripts/check-ghc $(GHC_CHROOTS)
+.PHONY: check-ghc
+
 # Everything that takes bytes from outside, FUZZ_S seconds each; what is found is kept in tests/data/fuzz.
 FUZZ_S  ?= 60
 FUZZERS ?= $(patsubst tests/fuzz/fuzz_%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))

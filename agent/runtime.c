@@ -297,22 +297,12 @@ static bool profile_flags(uint8_t **ret_flags, struct flags_layout *ret, struct 
 }
 
 static bool profile_file_ours; /* the runtime's open profile is one that we began */
-static uint32_t ticks_before;
-
-/* Censuses come from us, by the clock on the wall. The scheduler starts this timer again and again, unless it is 0. */
-static void silence_timer(uint8_t *ticks)
-{
-        uint32_t none = 0;
-
-        memcpy(&ticks_before, ticks, sizeof(ticks_before));
-        memcpy(ticks, &none, sizeof(none));
-}
 
 bool runtime_start_profile(char letter, int64_t interval_ns, struct error *error)
 {
         struct flags_layout layout;
         uint8_t *flags;
-        uint32_t kind = letter == 'i' ? PROFILE_BY_INFO_TABLE : PROFILE_BY_CLOSURE_TYPE, now;
+        uint32_t kind = letter == 'i' ? PROFILE_BY_INFO_TABLE : PROFILE_BY_CLOSURE_TYPE, none = 0, now;
 
         if (!rts.initHeapProfiling.address || !rts.performHeapProfile.address || !rts.hp_file.address) {
                 return error_set(error, "this runtime's heap profiler cannot be found");
@@ -320,14 +310,15 @@ bool runtime_start_profile(char letter, int64_t interval_ns, struct error *error
         if (!profile_flags(&flags, &layout, error))
                 return false;
         memcpy(&now, flags + layout.heap_profile, sizeof(now));
-        if (now != 0) {
+        if (now != 0 && !profile_file_ours) {
                 return error_set(error, "a heap profile is being made already");
         }
         if (!profile_file_divert(error))
                 return false;
         memcpy(flags + layout.heap_profile, &kind, sizeof(kind));
         memcpy(flags + layout.interval, &interval_ns, sizeof(interval_ns));
-        silence_timer(flags + layout.ticks);
+        /* Censuses come from us. The scheduler starts the timer for them again and again, unless that is 0. */
+        memcpy(flags + layout.ticks, &none, sizeof(none));
         FILE **file = rts.hp_file.address, *before = profile_file_ours ? *file : NULL;
         CALL(void (*)(void), initHeapProfiling)();
         profile_file_ours = true;
@@ -342,16 +333,13 @@ bool runtime_start_profile(char letter, int64_t interval_ns, struct error *error
         return now == kind;
 }
 
+/*
+ * The kind of profile stays: a collection that was decided on before everything
+ * stopped may still take its census, and the runtime ends the program when there
+ * is no kind then. Nothing asks for another one.
+ */
 void runtime_stop_profile(void)
 {
-        struct flags_layout layout;
-        uint8_t *flags;
-        uint32_t none = 0;
-
-        if (!profile_flags(&flags, &layout, NULL))
-                return;
-        memcpy(flags + layout.heap_profile, &none, sizeof(none));
-        memcpy(flags + layout.ticks, &ticks_before, sizeof(ticks_before));
         if (rts.performHeapProfile.address)
                 *(volatile uint8_t *)rts.performHeapProfile.address = 0;
 }

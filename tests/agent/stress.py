@@ -8,7 +8,8 @@
 PROGRAM is tests/programs/Exits.hs in any build. Each run takes one of them, a way to end, a length and settings by
 chance. Wrong are: a run that does not end in time, an exit status or a standard output that is not that of the same
 run without the agent, a log that is damaged or, where the runtime ends in order, not whole; anything left behind.
---unwatched: the program is one that the agent cannot watch. With --through-run each run is `heapwatch run --no-top`, with a daemon of this script's own; then standard error counts,
+--way W: these only; --without W: not this one; --unwatched: the program is one that the agent cannot watch.
+With --through-run each run is `heapwatch run --no-top`, with a daemon of this script's own; then standard error counts,
 too, but for heapwatch's own lines, and the daemon must know the end. Exit status 1 when anything is wrong.
 """
 import argparse
@@ -196,7 +197,7 @@ def judge(options, result, way):
 
 def one_way(options, env, chance):
     """One start and end by chance: (program, what was done, what is wrong)."""
-    program, way = chance.choice(options.program), chance.choice(options.way or list(WAYS))
+    program, way = chance.choice(options.program), chance.choice([w for w in options.way or WAYS if w not in options.without])
     seconds = chance.choice([0.005, 0.02, 0.05, 0.1, 0.2]) * chance.random()
     if options.through_run:
         words = ["+RTS", "-N2"] if "threaded" in program and chance.random() < 0.3 else []
@@ -215,6 +216,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--way", action="append")
+    parser.add_argument("--without", action="append", default=[], choices=WAYS)
     parser.add_argument("--chroot")
     parser.add_argument("--unwatched", action="store_true")
     parser.add_argument("--stop-at-hang", action="store_true")

@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The whole agent in a program with a stand-in for GHC's runtime: the symbols it
+ * looks for, threads that write events, collect and take censuses, flushes and
+ * pauses, an end. Under TSan and valgrind: the stand-in itself is left out of the
+ * former, as the real one is not built with it, so what is reported is the
+ * agent's own.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/bytes.h"
+#include "agent/control.h"
+#include "agent/life.c" /* it acts by being linked */
+
+/* What follows is declared by GHC, and keeps functions as words. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wpedantic"
+
+#define UNWATCHED __attribute__((no_sanitize("thread")))
+
+void interpose_options(char *words)
+{
+        (void)words;
+}
+
+/* ------------------------------------------------------------- the stand-in */
+
+/* As GHC 9.6 has them: the agent knows its flags by their size. */
+void FlagDefaultsHook(void)
+{
+}
+void OnExitHook(void)
+{
+}
+void MallocFailHook(void)
+{
+}
+struct event_log_writer FileEventLogWriter;
+struct rts_config defaultRtsConfig = {
+        .word = { (void *)RTS_OPTIONS_SAFE_ONLY, NULL, NULL, NULL, NULL, &FileEventLogWriter, (void *)FlagDefaultsHook,
+                  (void *)OnExitHook, NULL, NULL, (void *)MallocFailHook },
+};
+struct rts_config rtsConfig;
+uint8_t RtsFlags[472];
+int64_t end_init_elapsed;
+bool rts_shutdown, eventlog_enabled;
+uint8_t TRACE_sched, TRACE_gc, TRACE_user, TRACE_cap;
+uint8_t performHeapProfile;
+char *prog_name;
+FILE *hp_file;
+uint32_t n_capabilities = 1;
+const struct event_log_writer *event_log_writer;
+struct event_buffer eventBuf, *capEventBuf;
+
+static int threaded = 1;
+static pthread_mutex_t capability_lock = PTHREAD_MUTEX_INITIALIZER; /* the only one */
+static struct timespec began;
+
+int rts_isThreaded(void)
+{
+        return threaded;
+}
+
+UNWATCHED int64_t stat_getElapsedTime(void)
+{
+        struct timespec t;
+
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (t.tv_sec - began.tv_sec) * INT64_C(1000000000) + t.tv_nsec - began.tv_nsec;
+}
+
+UNWATCHED static void put(struct event_buffer *b, uint64_t v, size_t n)
+{
+        put_be(b->position, v, n);
+        b->position += n;
+}
+
+UNWATCHED static void open_block(struct event_buffer *b)
+{
+        b->position = b->marker = b->begin;
+        put(b, 18, 2);
+        put(b, (uint64_t)stat_getElapsedTime(), 8);
+        put(b, 0, 4);
+        put(b, 0, 8);
+        put(b, b->capability, 2);
+}
+
+UNWATCHED static void write_block(struct event_buffer *b)
+{
+        put_be(b->marker + 10, (uint64_t)(b->position - b->marker), 4);
+        put_be(b->marker + 14, (uint64_t)stat_getElapsedTime(), 8);
+        if (event_log_writer)
+                event_log_writer->write(b->begin, (size_t)(b->position - b->begin));
+        open_block(b);
+}
+
+/* With the capability. */
+UNWATCHED static void post(unsigned type, const void *payload, size_t n, bool variable)
+{
+        if (!eventlog_enabled)
+                return;
+        if (capEventBuf->position + 12 + n > capEventBuf->begin + 65536)
+                write_block(capEventBuf);
+        put(capEventBuf, type, 2);
+        put(capEventBuf, (uint64_t)stat_getElapsedTime(), 8);
+        if (variable)
+                put(capEventBuf, n, 2);
+        memcpy(capEventBuf->position, payload, n);
+        capEventBuf->position += n;
+}
+
+UNWATCHED bool startEventLogging(const struct event_log_writer *w)
+{
+        static uint8_t log_header[] =
+                "hdrbhetb"
+                "etb\0\0\x09\0\0\0\0\0\0\0\0\0\0ete\0"
+                "etb\0\0\x0a\0\0\0\0\0\0\0\0\0\0ete\0"
+                "etb\0\0\x10\xff\xff\0\0\0\0\0\0\0\0ete\0"
+                "etb\0\0\x12\0\x0e\0\0\0\0\0\0\0\0ete\0"
+                "etb\0\0\x13\xff\xff\0\0\0\0\0\0\0\0ete\0"
+                "etb\0\0\x2d\0\x02\0\0\0\0\0\0\0\0ete\0"
+                "etb\0\0\xa2\0\x08\0\0\0\0\0\0\0\0ete\0"
+                "hetehdredatb";
+
+        event_log_writer = w;
+        w->init();
+        w->write(log_header, sizeof(log_header) - 1);
+        open_block(capEventBuf);
+        eventlog_enabled = true;
+        return true;
+}
+
+UNWATCHED void flushEventLog(void **capability)
+{
+        (void)capability;
+        if (eventlog_enabled)
+                write_block(capEventBuf);
+}
+
+void *rts_lock(void)
+{
+        pthread_mutex_lock(&capability_lock);
+        return &capability_lock;
+}
+
+void rts_unlock(void *capability)
+{
+        pthread_mutex_unlock(capability);
+}
+
+void *rts_pause(void)
+{
+        return rts_lock();
+}
+
+void rts_resume(void *token)
+{
+        rts_unlock(token);
+}
+
+void initHeapProfiling(void)
+{
+        hp_file = fopen("/dev/null", "w");
+}
+
+void stopHeapProfTimer(void)
+{
+}
+
+UNWATCHED void setupRtsFlags(int *argc, char **argv, struct rts_config config)
+{
+        (void)argc, (void)argv;
+        TRACE_gc = strstr(config.word[CONFIG_OPTIONS], "g") != NULL;
+}
+
+/* With the capability: a collection, and a census if one is asked for. */
+UNWATCHED static void collect(void)
+{
+        static uint64_t number;
+        struct gc_details details = { .generation = 1 };
+        uint8_t be[8];
+
+        post(9, NULL, 0, false);
+        if (performHeapProfile) {
+                performHeapProfile = 0;
+                put_be(be, number++, 8);
+                post(162, be, 8, false);
+        }
+        post(10, NULL, 0, false);
+        ((void (*)(const void *))rtsConfig.word[CONFIG_GC_DONE_HOOK])(&details);
+}
+
+static volatile bool stop_working;
+
+UNWATCHED static void *work(void *unused)
+{
+        (void)unused;
+        for (unsigned i = 0; !stop_working; i++) {
+                pthread_mutex_lock(&capability_lock);
+                post(19, "working", 7, true);
+                if (i % 16 == 0)
+                        collect();
+                pthread_mutex_unlock(&capability_lock);
+                usleep(200);
+        }
+        return NULL;
+}
+
+/* hs_main: the runtime's start, a program of some threads, the runtime's end. */
+UNWATCHED static void run_program(void (*program)(void))
+{
+        pthread_t workers[3];
+        const unsigned n = threaded ? 3 : 1;
+
+        clock_gettime(CLOCK_MONOTONIC, &began);
+        capEventBuf = calloc(1, sizeof(*capEventBuf));
+        *capEventBuf = (struct event_buffer){ .begin = calloc(1, EVENT_BUFFER_BYTES), .size = EVENT_BUFFER_BYTES };
+        capEventBuf->position = capEventBuf->begin;
+        rtsConfig = defaultRtsConfig;
+        ((void (*)(void))rtsConfig.word[CONFIG_DEFAULTS_HOOK])();
+        startEventLogging(rtsConfig.word[CONFIG_WRITER]);
+        end_init_elapsed = stat_getElapsedTime() + 1;
+        if (threaded) {
+                for (unsigned i = 0; i < n; i++)
+                        pthread_create(&workers[i], NULL, work, NULL);
+                program();
+        } else { /* the asking is another thread's, the working the main one's */
+                pthread_create(&workers[0], NULL, (void *(*)(void *))program, NULL);
+                work(NULL);
+        }
+        stop_working = true;
+        for (unsigned i = 0; i < n; i++)
+                pthread_join(workers[i], NULL);
+        ((void (*)(void))rtsConfig.word[CONFIG_ON_EXIT_HOOK])();
+        eventlog_enabled = false;
+        write_block(capEventBuf);
+        event_log_writer->write((uint8_t[]){ 0xff, 0xff }, 2);
+        event_log_writer->stop();
+        rts_shutdown = true;
+        if (hp_file)
+                fclose(hp_file);
+        free(capEventBuf->begin);
+        free(capEventBuf);
+}
+
+/* --------------------------------------------------------------- the reader */
+
+#define MUST(what)                                                                                                     \
+        do {                                                                                                           \
+                if (!(what)) {                                                                                         \
+                        fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #what);                                     \
+                        _exit(1);                                                                                      \
+                }                                                                                                      \
+        } while (0)
+
+static char directory[64], path[96];
+
+struct reading {
+        int fd;
+        uint8_t *bytes;
+        size_t size;
+};
+
+static struct reading join(void)
+{
+        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        struct reading r = { .fd = socket(AF_UNIX, SOCK_STREAM, 0) };
+
+        snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+        MUST(connect(r.fd, (struct sockaddr *)&address, sizeof(address)) == 0);
+        return r;
+}
+
+/* Reads until it has this text; false at the end. */
+static bool read_until(struct reading *r, const char *text)
+{
+        for (;;) {
+                if (text && r->size > 0 && memmem(r->bytes, r->size, text, strlen(text)))
+                        return true;
+                r->bytes = realloc(r->bytes, r->size + 65536);
+                ssize_t n = recv(r->fd, r->bytes + r->size, 65536, 0);
+                if (n <= 0)
+                        return false;
+                r->size += (size_t)n;
+        }
+}
+
+static void ask(struct reading *r, unsigned id, const char *request, const char *answer)
+{
+        char text[128];
+        int n = snprintf(text, sizeof(text), "%u %s\n", id, request);
+
+        MUST(send(r->fd, text, (size_t)n, MSG_NOSIGNAL) == n);
+        snprintf(text, sizeof(text), AGENT_SAYS "answer %u %s", id, answer);
+        MUST(read_until(r, text));
+}
+
+static void leave(struct reading *r)
+{
+        close(r->fd);
+        free(r->bytes);
+}
+
+static void until_the_profile(struct reading *r)
+{
+        unsigned id = 100;
+
+        for (bool on = false; !on; id++) {
+                ask(r, id, "status", "ok");
+                on = memmem(r->bytes, r->size, "heap=T", 6) != NULL;
+        }
+}
+
+static struct reading first;
+
+/* Requests of every kind, while others come and go, do not read, and children are forked. */
+static void program(void)
+{
+        struct reading stuck, other;
+
+        first = join();
+        MUST(read_until(&first, "datb"));
+        stuck = join();
+        until_the_profile(&first);
+        ask(&first, 1, "census", "ok");
+        ask(&first, 2, "interval 0.05", "ok");
+        ask(&first, 3, "flush 0.01", "ok");
+        ask(&first, 4, "budget 50", "ok");
+        ask(&first, 5, "classes gus", "ok");
+        ask(&first, 6, "heap none", "ok");
+        ask(&first, 7, "census", "no there is no heap profile");
+        ask(&first, 8, "heap T", "ok");
+        for (unsigned i = 0; i < 5; i++) {
+                other = join();
+                MUST(read_until(&other, "datb"));
+                leave(&other);
+                pid_t child = threaded ? fork() : 0; /* only a program's own thread forks */
+                if (child == 0 && threaded)
+                        _exit(a.child ? 0 : 1);
+                int status = 0;
+                MUST(!threaded || (waitpid(child, &status, 0) == child && status == 0));
+        }
+        ask(&first, 9, "stop", "ok");
+        ask(&first, 10, "status", "ok");
+        ask(&first, 11, "start", "ok");
+        ask(&first, 12, "nonsense", "no");
+        leave(&stuck);
+        stop_working = true;
+}
+
+static void *drain(void *unused)
+{
+        (void)unused;
+        while (read_until(&first, NULL))
+                ;
+        return NULL;
+}
+
+static void whole_life(void)
+{
+        char settings[256];
+
+        snprintf(settings, sizeof(settings), "socket=%s;flush=0.02;interval=0.05;queue=0.0625", path);
+        setenv(AGENT_VARIABLE, settings, 1);
+        agent_begin();
+        MUST(a.on && !getenv(AGENT_VARIABLE));
+        run_program(program);
+        drain(NULL);
+        MUST(first.size > 2 && first.bytes[first.size - 1] == 0xff && memmem(first.bytes, first.size, "\0\xa2", 2));
+        leave(&first);
+        MUST(access(path, F_OK) != 0); /* nothing is left */
+        exit(0);
+}
+
+static int in_child(void (*act)(void))
+{
+        int status = 0;
+        pid_t pid = fork();
+
+        if (pid == 0) {
+                alarm(300);
+                act();
+        }
+        waitpid(pid, &status, 0);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+
+static void test_a_threaded_runtime(void **state)
+{
+        (void)state;
+        threaded = 1;
+        assert_int_equal(in_child(whole_life), 0);
+}
+
+static void test_one_that_is_not(void **state)
+{
+        (void)state;
+        threaded = 0;
+        assert_int_equal(in_child(whole_life), 0);
+}
+
+static int make_directory(void **state)
+{
+        (void)state;
+        snprintf(directory, sizeof(directory), "/tmp/hw-agent-XXXXXX");
+        if (!mkdtemp(directory))
+                return -1;
+        snprintf(path, sizeof(path), "%s/agent", directory);
+        return 0;
+}
+
+static int remove_directory(void **state)
+{
+        (void)state;
+        return rmdir(directory);
+}
+
+/* Before the agent's own constructor: in the tests' process it does nothing. */
+__attribute__((constructor(101))) static void stay_out(void)
+{
+        setenv(AGENT_VARIABLE, "off=1", 1);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(test_a_threaded_runtime),
+                cmocka_unit_test(test_one_that_is_not),
+        };
+
+        return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
