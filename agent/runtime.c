@@ -220,7 +220,7 @@ static bool buffers_for_all(struct error *error)
         if (!rts.moreCapEventBufs.address) {
                 return error_set(error,
                                  "the program has set its number of capabilities since it began, and this "
-                                 "runtime cannot be told to log them");
+                                 "runtime cannot be made to log them");
         }
         CALL(void (*)(uint32_t, uint32_t), moreCapEventBufs)((uint32_t)have, n);
         return true;
@@ -249,7 +249,7 @@ static void empty_buffer(struct event_buffer *b)
         b->marker = NULL;
 }
 
-/* What was flushed has left a block's beginning in each buffer; a log that is started anew begins with its header. */
+/* What was flushed has left a block's beginning in each buffer; a log that is started again begins with its header. */
 static void empty_buffers(void)
 {
         struct event_buffer *buffers = capability_buffers();

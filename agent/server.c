@@ -331,18 +331,18 @@ static void give_all(struct chunk *c)
 }
 
 /* What the queue dropped before it could come here, for all. */
-static void tell_queue_losses(void)
+static void report_queue_losses(void)
 {
-        static uint64_t told;
+        static uint64_t reported;
         struct queue_losses l = queue_losses();
         char text[AGENT_MESSAGE_BYTES];
 
-        if (l.blocks == told || !s.preamble.header)
+        if (l.blocks == reported || !s.preamble.header)
                 return;
         int n = snprintf(text, sizeof(text), AGENT_SAYS "left out %llu blocks so far, %llu bytes: too much at once",
                          (unsigned long long)l.blocks, (unsigned long long)l.bytes);
         struct chunk *c = preamble_message(&s.preamble, text, (size_t)n);
-        told = l.blocks;
+        reported = l.blocks;
         if (c)
                 give_all(c);
         chunk_release(c);
@@ -383,7 +383,7 @@ static void take_chunks(struct chunk *list)
                 }
                 chunk_release(c);
         }
-        tell_queue_losses();
+        report_queue_losses();
         publish_facts();
 }
 

@@ -48,7 +48,7 @@ bool writer_write(void *bytes, size_t size)
         if (w.program && w.program->write)
                 (void)w.program->write(bytes, size);
         (void)queue_push(CHUNK_LOG, bytes, size, must_arrive(bytes, size));
-        return true; /* the runtime would complain on stderr */
+        return true; /* the runtime would report it on stderr */
 }
 
 static void init(void)

@@ -84,7 +84,7 @@ static bool is_shown(const struct alerts *a, const struct known_alert *k)
         return known_fires(k->alert) || k->alert->state == HW__ALERT__STATE__STATE_PENDING || (a->files.n && k->fired);
 }
 
-/* A part stands below its whole, whatever else is asked for. */
+/* A part comes below its whole, whatever else is asked for. */
 static void print_whole(const struct alerts *a, const struct known_alert *k, uint64_t now)
 {
         if (known_is_part(k->alert))

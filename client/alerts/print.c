@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: the first line of an alert has fixed columns, so that it can be cut
- * and sorted; what people read stands below, indented.
+ * and sorted; what people read comes below, indented.
  */
 #include "client/alerts/print.h"
 

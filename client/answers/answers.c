@@ -66,7 +66,7 @@ static void one_word(struct answers *a, const struct evidence *e)
         a->tone = tones[e->verdict];
 }
 
-/* Table: what is worst stands first. Within one rank the faces sort by the rate of growth. */
+/* Table: what is worst comes first. Within one rank the faces sort by the rate of growth. */
 static int rank(const struct answers *a, const struct evidence *e)
 {
         bool critical = e->grows && !e->over && a->has_limit && a->limit_ns < CRITICAL_NS;

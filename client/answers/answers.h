@@ -30,7 +30,7 @@ enum answer_tone { ANSWER_DIM, ANSWER_GOOD, ANSWER_WARN, ANSWER_BAD }; /* in the
 struct target_answer {
         enum answer_tone tone;
         bool has_time;
-        uint64_t time_ns;        /* event time, stands between the texts */
+        uint64_t time_ns;        /* event time, shown between the texts */
         char text[ANSWER_TEXT];  /* "since " */
         char after[ANSWER_TEXT]; /* ", 20 ms after the marker “cache on”"; "" as a rule without a time */
 };

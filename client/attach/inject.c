@@ -5,7 +5,7 @@
  * no Haskell code; the program notices a tick that comes late. Where there is
  * none, the main thread of a runtime that is not threaded, in the select(2) or
  * poll(2) in which that waits. Only there it is taken: PTRACE_SEIZE,
- * PTRACE_INTERRUPT, and its instruction pointer stands behind a `syscall`
+ * PTRACE_INTERRUPT, and its instruction pointer is behind a `syscall`
  * instruction of one of the calls it waits in. With it
  *
  *      1. memory is mapped, by running that very `syscall` instruction again,

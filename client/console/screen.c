@@ -148,7 +148,7 @@ int screen_open(void)
         choose_looks();
         (void)mousemask(BUTTON1_PRESSED | BUTTON1_CLICKED | BUTTON1_DOUBLE_CLICKED | BUTTON4_PRESSED | BUTTON5_PRESSED,
                         NULL);
-        (void)mouseinterval(0); /* waiting to tell a click from two would delay it */
+        (void)mouseinterval(0); /* waiting to see whether a second click follows would delay it */
         drawn_height = drawn_width = 0;
         return 0;
 }

@@ -20,7 +20,7 @@
 
 #define PICTURE_NS UINT64_C(100000000)  /* the screen: at most ten pictures a second */
 #define ABSENT_NS  UINT64_C(5000000000) /* --once: a daemon that has not answered by then is not there */
-#define REPORT_NS  UINT64_C(1000000000) /* --plain: a report a second unless told otherwise */
+#define REPORT_NS  UINT64_C(1000000000) /* --plain: a report a second by default */
 
 struct top {
         struct text_list operands, endpoints, targets, files; /* operands: targets or files */

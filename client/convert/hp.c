@@ -6,7 +6,7 @@
  * the daemon publishes within the first tenth of a second of event time: censuses
  * that come before are kept in memory until then.
  *
- * As the runtime does it, an empty sample stands at 0 and at the end. Not as
+ * As the runtime does it, there is an empty sample at 0 and at the end. Not as
  * the runtime does it: times are elapsed seconds, for mutator CPU time is not
  * in the log; a cost centre stack has our number in front, for the runtime's
  * is not in the log; labels are not cut at 25 characters, but at LABEL_BYTES,

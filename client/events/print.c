@@ -15,7 +15,7 @@
 #define NS_PER_S    1000000000u
 #define BYTES_SHOWN 32u /* of a binary message, in text */
 
-/* Where the next field's values stand. */
+/* Where the next field's values are. */
 struct values {
         const uint64_t *numbers;
         const ProtobufCBinaryData *texts;

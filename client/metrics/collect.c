@@ -90,7 +90,7 @@ static int compare(const struct shown *s, const struct world_target *t)
 
 /*
  * Makes the list that of the world's targets; both are in order of name and daemon. Those that are there stay, of a
- * new run without its bands, whose ids are new. Out of memory: the old list is gone, and all bands are chosen anew.
+ * new run without its bands, whose ids are new. Out of memory: the old list is gone, and all bands are chosen again.
  */
 static void follow(struct metrics *m, const struct world *w)
 {

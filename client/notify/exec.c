@@ -111,7 +111,7 @@ static void release(struct exec *e)
         free(e);
 }
 
-static void tell_end(struct exec *e, const struct exec_report *r)
+static void describe_end(struct exec *e, const struct exec_report *r)
 {
         char *out = e->result.detail, text[HW_NUMBER_MAX];
         size_t size = sizeof(e->result.detail);
@@ -207,8 +207,8 @@ static void on_end(evutil_socket_t fd, short what, void *ctx)
                 return; /* a hint that came too early: it stays readable when it is true */
         while (e->result.output_total <= EXEC_FLOOD_BYTES && read_output(e) > 0)
                 ;
-        bool told = read(e->report, &report, sizeof(report)) == sizeof(report);
-        tell_end(e, told ? &report : NULL);
+        bool reported = read(e->report, &report, sizeof(report)) == sizeof(report);
+        describe_end(e, reported ? &report : NULL);
         e->result.output[e->result.output_size] = '\0';
         struct exec_result result = e->result;
         release(e);

@@ -60,7 +60,7 @@ char *resend_url(char *out, size_t size, const char *base_url)
 
 static void send_batch(struct peer *p);
 
-static void tell(struct peer *p, bool ok, const char *detail)
+static void report(struct peer *p, bool ok, const char *detail)
 {
         struct action_step step = { .kind = ACTION_ALERTMANAGER, .url = p->url };
         char name[256];
@@ -82,7 +82,7 @@ static void on_sent(void *ctx, const struct http_result *result)
         struct peer *p = ctx;
 
         p->request = NULL;
-        tell(p, result->ok, result->detail);
+        report(p, result->ok, result->detail);
         if (result->ok)
                 send_batch(p);
 }
@@ -110,7 +110,7 @@ static void send_batch(struct peer *p)
         if (body)
                 p->request = http_start(p->resend->http, &post, on_sent, p, &error);
         if (!p->request)
-                tell(p, false, error.text);
+                report(p, false, error.text);
         free(body);
 }
 

@@ -27,7 +27,7 @@ __attribute__((format(printf, 2, 0))) static void say(enum log_level level, cons
         if (poll(&p, 1, 0) != 1 || !(p.revents & POLLOUT))
                 return;
         ssize_t n = write(STDERR_FILENO, line, size);
-        (void)n; /* there is nobody else to tell */
+        (void)n; /* there is nobody else to report to */
 }
 
 #define DEFINE_SAY(name, level)                                                                                        \

@@ -78,7 +78,7 @@ async function page() {
         format: "iife",
         minify: true,
         plugins: [changed],
-        legalComments: "none", // all licences stand at the head
+        legalComments: "none", // all licences are at the head
     });
     const made = (name) => outputFiles.find((f) => basename(f.path) === name).text;
     const parts = { early: made("early.js"), style: made("app.css"), script: licences(metafile) + made("app.js"), flame: made("flame.js") };

@@ -93,7 +93,7 @@ static uint64_t asked_to_wait(CURL *easy)
 }
 
 /* libcurl's sentence names hosts and ports, never a path or a token. */
-static void tell(struct http_result *result, CURLcode code, const struct http_request *r)
+static void describe(struct http_result *result, CURLcode code, const struct http_request *r)
 {
         const char *why = r->curl_error[0] ? r->curl_error : curl_easy_strerror(code);
 
@@ -136,7 +136,7 @@ static void finish(struct http_request *r, CURLcode code)
         result.ok = code == CURLE_OK && result.status >= 200 && result.status < 300;
         result.again = !result.ok && may_help_to_try_again(code, result.status);
         result.retry_after_ns = asked_to_wait(r->easy);
-        tell(&result, code, r);
+        describe(&result, code, r);
         release(r);
         done(ctx, &result);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: the answers that every screen gives (client/answers), then the facts
- * behind them, most telling first: memory at the end against the limit, the
+ * behind them, most important first: memory at the end against the limit, the
  * bands that grew most, the last notes, collections, what the stream lost. What
  * is not known is left out.
  */

@@ -97,7 +97,8 @@ const struct command command_post_mortem = {
         .summary = "how a program ended, and what its memory did before",
         .usage = (const char *const[]){ "TARGET [--connect EP]...", "FILE [OPTION]...", NULL },
         .about = "Says of a target that has ended, or of the last run in a finished eventlog or recording, on one "
-                 "screen: how it ended (status, signal, killed for memory, where its parent or the kernel told), its "
+                 "screen: how it ended (status, signal, killed for memory, as far as its parent or the kernel says), "
+                 "its "
                  "memory at the end and the limit, since when it grew and where, the bands that grew most, the last "
                  "notes, collections, and what the stream lost. What is not known is left out.",
         .options = options,

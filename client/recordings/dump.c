@@ -122,7 +122,7 @@ static bool choose(const struct dump *d, const char *directory, struct recorded_
         return s.to[0] != '+' || wait_until(d, directory, run, range->to_ns, error);
 }
 
-/* -------------------------------------------------------------------- told */
+/* -------------------------------------------------------------------- report */
 
 static void say(const struct dump *d, const struct recorded_run *run, const struct cutout_stats *stats, uint64_t bytes)
 {

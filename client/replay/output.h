@@ -30,12 +30,12 @@ bool output_parse(struct output *o, const char *text);
 /* Lets SIGINT and SIGTERM in only while waiting, which then returns -EINTR. Ignores SIGPIPE. */
 void output_catch_signals(void);
 
-/* Waits until `fd` takes bytes (-1 = none) or `seconds` passed (< 0 = no end). 0, or -EINTR when told to stop. */
+/* Waits until `fd` takes bytes (-1 = none) or `seconds` passed (< 0 = no end). 0, or -EINTR when asked to stop. */
 int output_wait(int fd, short events, double seconds);
 
 /*
  * Begins a run. `log` is what is played: writing over it is refused (-EDEADLK).
- * Returns 0, -EINTR when told to stop, or another -Exxx.
+ * Returns 0, -EINTR when asked to stop, or another -Exxx.
  */
 int output_begin(struct output *o, const struct stat *log);
 

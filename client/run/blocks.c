@@ -61,7 +61,7 @@ static bool marker_is_possible(const uint8_t *m)
         return m[0] == 0 && m[1] == 18 && size >= BLOCKS_MARKER && size <= BLOCK_MAX;
 }
 
-/* What stands at a boundary is no block: the oldest byte goes on by itself, or a new header begins. */
+/* What is at a boundary is no block: the oldest byte goes on by itself, or a new header begins. */
 static void not_a_marker(struct blocks *b, struct piece *p)
 {
         if (!memcmp(b->marker, header_begin, sizeof(header_begin))) {

@@ -4,7 +4,7 @@
  *
  * Adds only flags that the program takes, and keeps the user's: the RTS reads
  * -with-rtsopts, then GHCRTS, then +RTS on the command line, the last one
- * winning, and ours stand first in GHCRTS. No input or output of its own:
+ * winning, and ours come first in GHCRTS. No input or output of its own:
  * whether a flag is taken is asked through `accepts`.
  */
 #ifndef HW_CLIENT_RUN_FLAGS_H

@@ -6,7 +6,7 @@
  *
  * Why a relay and not the daemon on the FIFO itself: when a FIFO's only reader
  * dies, the program hangs as soon as 64 KiB have filled; and a second reader
- * that stands by would take bytes away from the first. So there is one reader,
+ * that waits would take bytes away from the first. So there is one reader,
  * here, with nothing to do that could block. It costs one copy of a stream of
  * some kB/s.
  *

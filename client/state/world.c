@@ -98,7 +98,7 @@ static int compare(const struct world_target *t, const char *name, size_t daemon
         return t->daemon < daemon ? -1 : t->daemon > daemon;
 }
 
-/* Where the target stands or would have to stand. */
+/* Where the target is or would have to be. */
 static uint32_t position(const struct world *w, const char *name, size_t daemon, bool *ret_found)
 {
         uint32_t low = 0, high = w->n_targets;

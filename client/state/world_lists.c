@@ -83,7 +83,7 @@ int profile_add(struct target_state *ts, const Hw__Profile *profile)
 
 /* ------------------------------------------------------------------- ticky */
 
-/* Where the counter stands, its place made when it is new; UINT32_MAX beyond the cap. 0 or -ENOMEM. */
+/* Where the counter is, its place made when it is new; UINT32_MAX beyond the cap. 0 or -ENOMEM. */
 static int ticky_place(struct target_state *ts, uint64_t id, uint32_t *ret_place)
 {
         struct world_target *t = &ts->t;

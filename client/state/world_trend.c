@@ -3,7 +3,7 @@
  * world_trend.c - how series and bands move.
  *
  * DESIGN: a message brings the trends that changed, so each is kept by its
- * series or band; what stands beside them (growth, time to limit, scale) is
+ * series or band; what is beside them (growth, time to limit, scale) is
  * full state and is kept as the newest message without its list.
  */
 #include "client/state/internal.h"

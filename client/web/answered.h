@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * answered.h - what browsers were told last about each target (client/answers): an answer goes out again when it has
+ * answered.h - what was last sent to browsers about each target (client/answers): an answer goes out again when it has
  * changed. Knows no connection.
  */
 #ifndef HW_CLIENT_WEB_ANSWERED_H
@@ -10,7 +10,7 @@
 
 struct answered_target;
 
-/* Zero: nothing was told. */
+/* Zero: nothing was sent. */
 struct answered {
         struct answered_target *targets; /* in the order of the world's */
         size_t n;

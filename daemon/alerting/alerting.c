@@ -57,9 +57,9 @@ static struct rule_moment moment(struct alerting *a, uint64_t time_ns)
         };
 }
 
-/* ---------------------------------------------------------------------- telling */
+/* ---------------------------------------------------------------------- publishing */
 
-static void tell(struct alerting *a)
+static void publish(struct alerting *a)
 {
         uint64_t newest = model_wall_time(a->model, model_time_ns(a->model));
 
@@ -115,7 +115,7 @@ static bool judge(struct alerting *a, uint64_t time_ns, struct rule_gap gap)
         if (!a->live)
                 judge_target(a, time_ns);
         if (a->changed)
-                tell(a);
+                publish(a);
         return true;
 }
 
@@ -164,7 +164,7 @@ void alerting_begin_run(struct alerting *a, uint32_t ordinal)
         alerts_begin_run(a->alerts);
         judge_target(a, 0);
         if (a->changed)
-                tell(a);
+                publish(a);
 }
 
 static void set_end(struct alerting *a, bool crashed, const char *why)
@@ -179,7 +179,7 @@ void alerting_know_end(struct alerting *a, bool crashed, const char *why)
         set_end(a, crashed, why);
         judge_target(a, UNKNOWN_U64);
         if (a->changed)
-                tell(a);
+                publish(a);
 }
 
 bool alerting_end_run(struct alerting *a, bool crashed, const char *why)
@@ -195,7 +195,7 @@ bool alerting_end_run(struct alerting *a, bool crashed, const char *why)
         set_end(a, crashed, why);
         judge_target(a, at.time_ns);
         if (a->changed)
-                tell(a);
+                publish(a);
         return true;
 }
 
@@ -206,7 +206,7 @@ void alerting_resume_run(struct alerting *a)
         a->last_bytes_wall_ns = UNKNOWN_U64; /* a broken connection is no pause of the program */
         judge_target(a, UNKNOWN_U64);
         if (a->changed)
-                tell(a);
+                publish(a);
 }
 
 /* ----------------------------------------------------------------------- stream */
@@ -240,7 +240,7 @@ void alerting_heartbeat(struct alerting *a, uint64_t wall_ns, uint64_t lag_ns)
         judge_target(a, time_ns);
         alerts_refresh(a->alerts, &at);
         if (a->changed || a->published_any || alerts_count(a->alerts) > 0)
-                tell(a);
+                publish(a);
 }
 
 void alerting_reload(struct alerting *a, const struct ruleset *rules)
@@ -249,7 +249,7 @@ void alerting_reload(struct alerting *a, const struct ruleset *rules)
 
         alerts_reload(a->alerts, rules, &at);
         alerts_refresh(a->alerts, &at);
-        tell(a);
+        publish(a);
 }
 
 /* ------------------------------------------------------------------------- life */

@@ -23,7 +23,7 @@ struct file_writer {
         pid_t child; /* 0: none is under way */
 };
 
-static void tell(struct file_writer *w, int status)
+static void report(struct file_writer *w, int status)
 {
         int err = WIFEXITED(status) ? WEXITSTATUS(status) : EINTR;
 
@@ -39,7 +39,7 @@ static void on_child(evutil_socket_t signal_number, short what, void *ctx)
         (void)signal_number;
         (void)what;
         if (w->child && waitpid(w->child, &status, WNOHANG) == w->child)
-                tell(w, status);
+                report(w, status);
 }
 
 /* In the child: no handler of the daemon's runs here, all signals are blocked. */
@@ -94,7 +94,7 @@ void file_writer_wait(struct file_writer *w)
 
         for (int i = 0; w->child && i < FILE_WRITER_STOP_S * 100; i++) {
                 if (waitpid(w->child, &status, WNOHANG) == w->child)
-                        tell(w, status);
+                        report(w, status);
                 else
                         (void)nanosleep(&pause, NULL);
         }

@@ -307,7 +307,7 @@ static const struct option options[] = {
                     "YAML with the same settings (see heapwatchd.yaml(5)); the command line wins over the file"),
         OPTION_CALLBACK("publish", 0, "ENDPOINT", take_endpoint, COMPLETE_NOTHING,
                         "where updates are published: ipc in a directory that only the user can enter, or tcp on a "
-                        "loopback address; others are refused, because nothing would tell friend from foe"),
+                        "loopback address; others are refused, because nothing would keep strangers out"),
         OPTION_CALLBACK("request", 0, "ENDPOINT", take_endpoint, COMPLETE_NOTHING,
                         "where requests are answered; default of both: ipc sockets in $XDG_RUNTIME_DIR/heapwatch, or "
                         "/run/heapwatch as root"),

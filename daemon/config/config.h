@@ -3,7 +3,7 @@
  * config.h - what heapwatchd was asked to do: command line and config file in
  * one struct, all values checked.
  *
- * The file is YAML; what stands on the command line wins over it. A mistake is
+ * The file is YAML; the command line wins over it. A mistake is
  * reported with file, line and column before anything is started.
  */
 #ifndef HW_DAEMON_CONFIG_CONFIG_H
@@ -83,7 +83,7 @@ void config_done(struct config *c);
 /* Adds what a YAML file says; values already set by the command line stay. False after reporting on stderr. */
 bool config_read_file(struct config *c, const char *path);
 
-/* Takes one setting as typed. False with what is wrong in `error`, to stand behind the setting's name. */
+/* Takes one setting as typed. False with what is wrong in `error`, to be shown behind the setting's name. */
 bool config_keep_most(struct config_keep *c, const char *value, struct error *error);
 bool config_keep_for(struct config_keep *c, const char *value, struct error *error);
 

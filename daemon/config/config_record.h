@@ -22,7 +22,7 @@ struct config_record {
 
 /*
  * Takes one setting as typed: "directory", "total", "per_target", "time" or "free". False with what is wrong in
- * `error`, to stand behind the setting's name.
+ * `error`, to be shown behind the setting's name.
  */
 bool config_record_set(struct config_record *c, const char *setting, const char *value, struct error *error);
 

@@ -21,7 +21,7 @@ struct config_trend {
         uint64_t limit_bytes;
 };
 
-/* Takes one setting as typed. False with what is wrong in `error`, to stand behind the setting's name. */
+/* Takes one setting as typed. False with what is wrong in `error`, to be shown behind the setting's name. */
 bool config_trend_resolution(struct config_trend *c, const char *value, struct error *error);
 bool config_trend_leak_after(struct config_trend *c, const char *value, struct error *error);
 bool config_trend_limit(struct config_trend *c, const char *value, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* service.c - DESIGN: a datagram socket that never waits: what the manager does not take is told at the next beat. */
+/* service.c - DESIGN: a datagram socket that never waits: what the manager does not take is sent at the next beat. */
 #include "daemon/control/service.h"
 
 #include <errno.h>
@@ -27,18 +27,18 @@ struct service {
         bool ready;
 };
 
-static void tell(const struct service *s, const char *text)
+static void notify(const struct service *s, const char *text)
 {
         (void)send(s->socket, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static void tell_how(const struct service *s, const char *first)
+static void notify_state(const struct service *s, const char *first)
 {
         char text[128];
         size_t n = s->count(s->ctx);
 
         (void)snprintf(text, sizeof(text), "%sWATCHDOG=1\nSTATUS=watching %zu target%s\n", first, n, n == 1 ? "" : "s");
-        tell(s, text);
+        notify(s, text);
 }
 
 static void on_beat(evutil_socket_t fd, short what, void *ctx)
@@ -48,7 +48,7 @@ static void on_beat(evutil_socket_t fd, short what, void *ctx)
         (void)fd;
         (void)what;
         if (s->ready)
-                tell_how(s, "");
+                notify_state(s, "");
 }
 
 /* A socket connected to $NOTIFY_SOCKET: a path, or a name in the abstract space behind an '@'. -1 with errno. */
@@ -99,7 +99,7 @@ struct service *service_new(struct event_base *base, service_count *count, const
         *s = (struct service){ .count = count, .ctx = ctx, .socket = open_socket(name) };
         s->every = (struct timeval){ .tv_sec = (time_t)(us / 1000000), .tv_usec = (suseconds_t)(us % 1000000) };
         if (s->socket < 0)
-                log_warning("NOTIFY_SOCKET=%s the service manager cannot be told: %s", name, strerror(errno));
+                log_warning("NOTIFY_SOCKET=%s the service manager cannot be notified: %s", name, strerror(errno));
         (void)unsetenv("NOTIFY_SOCKET");
         (void)unsetenv("WATCHDOG_USEC");
         (void)unsetenv("WATCHDOG_PID");
@@ -114,7 +114,7 @@ void service_ready(struct service *s)
         if (!s)
                 return;
         s->ready = true;
-        tell_how(s, "READY=1\n");
+        notify_state(s, "READY=1\n");
 }
 
 void service_destroy(struct service **s)
@@ -122,7 +122,7 @@ void service_destroy(struct service **s)
         if (!*s)
                 return;
         if ((*s)->ready)
-                tell(*s, "STOPPING=1\n");
+                notify(*s, "STOPPING=1\n");
         if ((*s)->beat)
                 event_free((*s)->beat);
         if ((*s)->socket >= 0)

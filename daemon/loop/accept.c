@@ -5,7 +5,7 @@
  * DESIGN: libzmq accepts on a thread of its own, at once, and ends the process
  * when there is no descriptor left (ipc_listener.cpp 4.3.4 asserts that errno is
  * another than EMFILE). None of its options bounds the number of peers, and
- * nothing of ours can stand before a socket that it listens on. So the program
+ * nothing of ours can be put before a socket that it listens on. So the program
  * has an accept4() of its own, which the linker gives to all libraries: what
  * comes when the table is nearly full is accepted and closed at once, so that
  * the peer sees an end and tries again, and the listener does not spin. For a

@@ -19,7 +19,7 @@ struct model;
 
 enum band_kind { BAND_TEXT, BAND_STACK, BAND_KEY };
 
-/* What each row asks for stands first, in one cache line. */
+/* What each row asks for comes first, in one cache line. */
 struct band_entry {
         struct band_entry *follower; /* of the row that came after its own; NULL: none yet */
         uint64_t row_census;         /* number of the census that `row` belongs to */

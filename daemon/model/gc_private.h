@@ -10,7 +10,7 @@ struct model;
 
 /*
  * A census is made inside a major collection that the profile's clock has asked for (rts/sm/GC.c, heapCensus), but its
- * events come in another block, before or after: whichever is told first waits for the other.
+ * events come in another block, before or after: whichever comes first waits for the other.
  */
 #define GC_CENSUSES 64u
 
@@ -24,7 +24,7 @@ struct gc_censuses {
 
 struct gc_state {
         struct gc_censuses censuses;
-        uint64_t newest_end_ns; /* of the collection whose slop and fragmentation stand */
+        uint64_t newest_end_ns; /* of the collection whose slop and fragmentation are kept */
         bool seen;              /* any event of class g: shares are known */
         uint64_t mark_begin_ns, sync_begin_ns, sweep_begin_ns; /* nonmoving: UNKNOWN_U64 outside the phase */
         bool new_cycle;                                        /* the next row of a nonmoving census begins a new one */

@@ -45,7 +45,7 @@ static void raise(uint64_t *max, uint64_t value)
                 *max = value;
 }
 
-/* Whether a value of `time_ns` replaces the one that stands; its time is noted. */
+/* Whether a value of `time_ns` replaces the one that is kept; its time is noted. */
 static bool newer(uint64_t standing, uint64_t *standing_ns, uint64_t time_ns)
 {
         if (standing != UNKNOWN_U64 && time_ns < *standing_ns)

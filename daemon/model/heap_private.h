@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* heap_private.h - how heap gauges are taken in: of several blocks, the value with the newest time stands. */
+/* heap_private.h - how heap gauges are taken in: of several blocks, the value with the newest time is kept. */
 #ifndef HW_DAEMON_MODEL_HEAP_PRIVATE_H
 #define HW_DAEMON_MODEL_HEAP_PRIVATE_H
 

@@ -11,7 +11,7 @@
  *     notes        text memory that is used again: nothing is allocated
  *
  * Rates and shares look back over event time and so change even when nothing
- * is told; they are worked out once a call, not once an event.
+ * new comes; they are worked out once a call, not once an event.
  */
 #include "daemon/model/model.h"
 

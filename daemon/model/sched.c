@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: no table of threads. A program makes millions, and what a monitor
- * shows of them are counts; a run and its stop stand on one capability, in
+ * shows of them are counts; a run and its stop are on one capability, in
  * order, so a time per capability is all the pairing needs. The cost is a few
  * additions an event; nine of ten events of a log are of the three kinds in
  * sched_hot.h, which the loop in model.c has inline.

@@ -8,7 +8,7 @@
 
 #define STATUS_FINISHED 5u
 
-/* The capability an event stands on, made at first sight; NULL when it has none. */
+/* The capability that an event is on, made at first sight; NULL when it has none. */
 static inline struct sched_cap *sched_cap_of(struct model *m, uint32_t cap)
 {
         if (cap < m->sched.n_caps)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: trends that are due, or all of them for a late joiner, in parts. What
- * stands beside them is full state and is made once and put into every part, so
+ * is beside them is full state and is made once and put into every part, so
  * that each part says the same.
  */
 #include "daemon/publish/encode_trend.h"

@@ -104,7 +104,7 @@ const struct node *parse_number(struct parser *p)
 
 /* ------------------------------------------------------------------ series */
 
-/* What stands between the quotes, escapes resolved. */
+/* What is between the quotes, escapes resolved. */
 static const char *string_text(struct parser *p)
 {
         const struct token *t = &p->lexer.token;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN: one walk for both forms. Parentheses stand only where the parser
+ * DESIGN: one walk for both forms. Parentheses are printed only where the parser
  * needs them. Numbers keep their own text, so no digit changes.
  */
 #include "daemon/rules/expr.h"

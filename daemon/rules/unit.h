@@ -16,7 +16,7 @@ struct rule_unit {
 /* "MiB", "ms", "%" ...; NULL when there is none of that name. */
 const struct rule_unit *unit_find(const char *name, size_t size);
 
-/* What may stand after a '/': "s", "min", "h", "d"; its length in seconds. NULL as above. */
+/* What may follow a '/': "s", "min", "h", "d"; its length in seconds. NULL as above. */
 const struct rule_unit *unit_find_period(const char *name, size_t size);
 
 /* The unit meant by a mistyped one, or NULL. */

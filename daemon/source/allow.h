@@ -29,7 +29,7 @@ bool source_allow_add(struct source_allow *allow, const char *pattern, struct er
 void source_allow_done(struct source_allow *allow);
 
 /* Whether a request may add this source (`allow` NULL: no patterns). False with what to do in `error`, which does not
-   tell whether there is such a file. */
+   show whether there is such a file. */
 bool source_allowed(const struct source_allow *allow, const struct source_uri *uri, struct error *error);
 
 #endif

@@ -43,7 +43,7 @@ struct piece {
 };
 
 /*
- * What stands at a place of the file, which is never before the last one: *ret_n bytes, PIECE at most, and fewer than
+ * What is at a place of the file, which is never before the last one: *ret_n bytes, PIECE at most, and fewer than
  * `least` only at its end.
  */
 static const uint8_t *look(struct piece *p, uint64_t at, size_t least, size_t *ret_n)

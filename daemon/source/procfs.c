@@ -54,7 +54,7 @@ static bool ticks_to_ns(uint64_t ticks, uint64_t *ret_ns)
         return !ckd_add(ret_ns, whole, ticks % (uint64_t)per_s * NS_PER_S / (uint64_t)per_s);
 }
 
-/* Unix time of the boot. The line stands after one line per processor and one with all interrupts. */
+/* Unix time of the boot. The line comes after one line per processor and one with all interrupts. */
 static bool boot_wall_ns(const char *root, uint64_t *ret_ns)
 {
         static const char key[] = "\nbtime ";

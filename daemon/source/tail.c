@@ -6,7 +6,7 @@
  *
  *   attach      open the path, if nothing is open
  *   rewritten?  smaller than what was read: truncated. Other bytes than those
- *               read last stand before our position: written again. Either way
+ *               read last are before our position: written again. Either way
  *               `cut`, and from the start again
  *   drain       to the end, or one budget, then go on by a zero-delay timer
  *   renamed?    the path now names another inode: drain the old one once more,
@@ -187,7 +187,7 @@ static enum turn_end drain(struct tail *t, int *ret_error)
         return TURN_BUDGET;
 }
 
-/* Whether other bytes than those read stand before our position now. */
+/* Whether other bytes than those read are before our position now. */
 static bool is_overwritten(const struct tail *t)
 {
         uint8_t now[LAST_BYTES];

@@ -53,7 +53,7 @@ bool source_uri_parse(const char *text, struct source_uri *ret_uri, struct error
 bool source_uri_is_loopback(const struct source_uri *uri);
 
 /*
- * Parses `[NAME=]URI` into both. What stands before a '=' is a name if neither
+ * Parses `[NAME=]URI` into both. What is before a '=' is a name if neither
  * ':' nor '/' comes earlier (a path with '=' is written ./a=b). A missing name
  * is made from the URI (base name without .eventlog, or HOST-PORT), bad
  * characters replaced by '-', a first '.' or '-' by '_'.

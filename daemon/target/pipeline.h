@@ -59,7 +59,7 @@ struct pipeline *pipeline_new(const struct pipeline_options *options, struct err
  */
 void pipeline_destroy(struct pipeline **p);
 
-/* Also tells subscribers to forget the target. Not NULL. (pipeline_end.c) */
+/* Also has subscribers forget the target. Not NULL. (pipeline_end.c) */
 void pipeline_remove(struct pipeline **p);
 
 const char *pipeline_name(const struct pipeline *p);

@@ -4,7 +4,7 @@
  * gone for good.
  *
  * DESIGN: three know of an end. The log has an end marker, or none. The parent
- * of the program (`heapwatch run`) knows its status or signal. The kernel tells
+ * of the program (`heapwatch run`) knows its status or signal. The kernel says
  * whether the process is there and whether its control group ran out of memory.
  * A connection that broke is not a crash: while nobody says that the process is
  * gone, the run is lost, and the crash is reported when it is found to be gone.

@@ -4,7 +4,7 @@
  *
  * Who connects to a running program gets a header and the program's identity again (eventlog-socket does that). Process
  * and start decide: the start is reckoned from WALL_CLOCK_TIME and is equal to within a microsecond each time. And time
- * must go on: a recording that is played again has both, and begins anew.
+ * must go on: a recording that is played again has both, and begins again.
  *
  * Bytes are held back until it is known, SAME_RUN_BYTES at most: identity comes before any event of a capability.
  */
@@ -26,10 +26,10 @@ void same_run_destroy(struct same_run **s);
 
 enum same_run_answer { SAME_RUN_UNKNOWN, SAME_RUN_YES, SAME_RUN_NO };
 
-/* Looks at the next bytes of the new stream, and holds them if it cannot tell yet. Not to be called once it can. */
+/* Looks at the next bytes of the new stream, and holds them if that is not decided yet. Not to be called once it is. */
 enum same_run_answer same_run_take(struct same_run *s, const uint8_t *data, size_t size);
 
-/* What came before the bytes by which it could tell; NULL when nothing. */
+/* What came before the bytes that decided it; NULL when nothing. */
 const uint8_t *same_run_held(const struct same_run *s, size_t *ret_size);
 
 /* SAME_RUN_YES: event time between the last event of the lost stream and the first of the new one. */

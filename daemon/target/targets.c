@@ -2,7 +2,7 @@
 /*
  * DESIGN: an array in order of adding; there are at most LIMIT_TARGETS and
  * names are looked up by people, so a scan is enough. The epoch is drawn once:
- * subscribers tell by it that the daemon was restarted.
+ * subscribers see by it that the daemon was restarted.
  */
 #include "daemon/target/targets.h"
 
@@ -154,7 +154,7 @@ static bool is_run_before(const struct pipeline *p, const char *name)
         return pipeline_is_kept(p) && !strncmp(other, name, n) && other[n] == '~';
 }
 
-/* The oldest runs before of that name go, until there is room for one more. They stand in the order of their runs. */
+/* The oldest runs before of that name go, until there is room for one more. They are in the order of their runs. */
 static void forget_oldest_of(struct targets *t, const char *name)
 {
         size_t kept = 0;

@@ -43,7 +43,7 @@ struct targets_options {
 /* The bus is borrowed. NULL when out of memory. */
 struct targets *targets_new(struct event_base *base, struct bus *bus, const struct targets_options *options);
 
-/* Removes all targets, telling the subscribers. */
+/* Removes all targets; subscribers forget them. */
 void targets_destroy(struct targets **t);
 
 /* Of one target. */

@@ -59,7 +59,7 @@ struct bus {
 struct bus_client {
         struct bus *bus;
         zmq_msg_t *identity;
-        bool delimiter; /* a REQ socket: an empty frame stands before the request */
+        bool delimiter; /* a REQ socket: an empty frame comes before the request */
         bool has_id;
         uint64_t id;
         bool dropped; /* one reply was not taken: send no more */
@@ -67,7 +67,7 @@ struct bus_client {
 
 /* ------------------------------------------------------------ packing */
 
-/* Runs on ZeroMQ's thread, when nobody waits for the message any more. In front of the bytes stands their number. */
+/* Runs on ZeroMQ's thread, when nobody waits for the message any more. Their number is in front of the bytes. */
 static void free_packed(void *data, void *waiting_bytes)
 {
         size_t *block = (size_t *)data - 1;

@@ -2,7 +2,7 @@
 /*
  * DESIGN: a blocking PUSH with a small high-water mark: when the client does
  * not read, the pipe fills and we wait, so nothing piles up however large the
- * logs are. The mark is never changed: libzmq's reader (4.3.4) goes on telling
+ * logs are. The mark is never changed: libzmq's reader (4.3.4) goes on reporting
  * what it took at every half of the old one, so a lower one waits forever.
  * The client is started before us and listens already.
  *
@@ -20,7 +20,7 @@
  * connection, which keeps it open, until the kernel's queue is empty.
  *
  * The end is zmq_ctx_term, which waits until all is delivered and cannot be
- * told to give up (measured on libzmq 4.3.4: without reconnection it stays
+ * made to give up (measured on libzmq 4.3.4: without reconnection it stays
  * forever, even with no linger). So it runs on a thread of its own, which is
  * left behind when the client is gone: the process ends next.
  */

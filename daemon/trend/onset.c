@@ -38,7 +38,7 @@ static uint64_t walk_back(const struct ladder *l, unsigned index, const struct w
 
                         if (centre >= (double)onset)
                                 continue;
-                        /* The newest point stands half a point before the window's end. */
+                        /* The newest point is half a point before the window's end. */
                         double line = r->end + r->slope * ((centre - (double)r->ended) / point + 0.5);
                         if (fabs(ladder_floor(l, level, age) - line) <= near) {
                                 onset = start;

@@ -125,7 +125,7 @@ static void judge_residuals(const double *p, const unsigned *places, struct thei
 
 /*
  * How many pairs rise by more than `slope` a place, to within 1e-7 of the scatter. Pairs at one distance are compared
- * all together, which compilers do four at a time; what stands behind the k values is above none.
+ * all together, which compilers do four at a time; what is behind the k values is above none.
  */
 static unsigned count_steeper(const double *y, const unsigned *places, unsigned k, double slope)
 {

@@ -8,7 +8,7 @@
  * ignoring that is how trend tests raise false alarms (Hamed and Rao 1998,
  * J. Hydrology 204).
  *
- * Points stand at places 0, 1, 2 ...; NaN = no point there. Slopes are per place.
+ * Points are at places 0, 1, 2 ...; NaN = no point there. Slopes are per place.
  */
 #ifndef HW_DAEMON_TREND_THEIL_SEN_H
 #define HW_DAEMON_TREND_THEIL_SEN_H

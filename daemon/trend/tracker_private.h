@@ -32,8 +32,8 @@ struct band_state {
 };
 
 /*
- * What a band had before each of the last few seconds (or censuses, where these are rarer): a tick is often told when
- * censuses behind it have come. The times are of all bands.
+ * What a band had before each of the last few seconds (or censuses, where these are rarer): a tick is often emitted
+ * when censuses behind it have come. The times are of all bands.
  */
 #define BAND_RECENT 8u
 

@@ -237,13 +237,13 @@ static struct window_result look(const struct windows *w, const struct ladder *l
         unsigned n = window_points(index), pair = shapes[index % WINDOWS_PER_LEVEL].pair;
         double p[THEIL_SEN_MAX];
         unsigned filled = gather(l, index / WINDOWS_PER_LEVEL, n, pair, p);
-        bool told = growing || speaks_for_all(w, index);
+        bool decided = growing || speaks_for_all(w, index);
         struct theil_sen fit;
 
         if (3 * filled < 2 * n)
                 return (struct window_result){ 0 };
         struct window_result r = not_looked_at(filled, l->minutes);
-        if ((!told && theil_sen_lost(p, n, Z_LEAST)) || !theil_sen_fit(p, n, &fit))
+        if ((!decided && theil_sen_lost(p, n, Z_LEAST)) || !theil_sen_fit(p, n, &fit))
                 return r;
         r.slope = fit.slope;
         r.end = fit.intercept + fit.slope * (n - 1);

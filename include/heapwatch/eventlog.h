@@ -131,7 +131,7 @@ enum hw_eventlog_status hw_eventlog_read(struct hw_eventlog *log, struct hw_even
  * cleanly (after an end marker, or before any header with nothing read),
  * false when it stops inside a run; `ret_left` gets the bytes of a cut event.
  * Damage that was being skipped is closed and counted (hw_eventlog_damage then
- * tells its whole length).
+ * gives its whole length).
  */
 bool hw_eventlog_finish(struct hw_eventlog *log, uint64_t *ret_left);
 

@@ -82,7 +82,7 @@ int hw_subscriber_fd(const struct hw_subscriber *s);
 struct hw_subscriber_stats {
         uint64_t updates;
         uint64_t gaps;      /* holes in a topic's sequence */
-        uint64_t lost;      /* messages in them, as far as sequences tell */
+        uint64_t lost;      /* messages in them, as far as sequences show */
         uint64_t snapshots; /* asked for, the first one included */
         uint64_t bad;       /* messages that were refused */
 };

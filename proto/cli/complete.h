@@ -12,7 +12,7 @@
 
 #include "proto/cli/options.h"
 
-/* Where the last word stands, for those who know its values. */
+/* Where the last word is, for those who know its values. */
 struct complete_place {
         const struct command *command;
         enum complete what;

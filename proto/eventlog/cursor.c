@@ -9,7 +9,7 @@
  *                                           ^ input_next
  *
  * Only as much is copied as was asked for, so a cut event costs one copy of
- * itself. Room: p stands inside the carried bytes (fewer than CURSOR_NEED_MAX,
+ * itself. Room: p is inside the carried bytes (fewer than CURSOR_NEED_MAX,
  * since a request of at most that was refused), and asks for at most
  * CURSOR_NEED_MAX: twice that is enough, and nothing moves while events that
  * point into the carry are in use.

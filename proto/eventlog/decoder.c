@@ -166,7 +166,7 @@ enum answer marker_read(struct hw_eventlog *log, size_t at, const struct frame *
 
 /* -------------------------------------------------------------- slow path */
 
-/* Whether the stream stands inside the block in force. */
+/* Whether the stream is inside the block in force. */
 static bool in_block(const struct hw_eventlog *log, uint64_t offset)
 {
         return offset < log->block.end_offset;
@@ -257,7 +257,7 @@ static enum step marker_step(struct hw_eventlog *log, const struct frame *f, str
         return take(log, f, f->size, ret_event);
 }
 
-/* Why the event cannot stand where it does, or NULL. */
+/* Why the event cannot be where it is, or NULL. */
 static const char *misplaced(const struct hw_eventlog *log, const struct frame *f)
 {
         if (in_block(log, f->offset))

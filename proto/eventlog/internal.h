@@ -19,9 +19,9 @@
 
 #define EVENT_HEAD_BYTES          10u     /* id and time */
 #define EVENT_HEAD_VARIABLE_BYTES 12u     /* and the length */
-#define DATA_END                  0xffffu /* stands where an id is expected */
+#define DATA_END                  0xffffu /* in place of an id */
 #define MARKER_MIN_SIZE           14u     /* payload of a block marker */
-#define STRAY_MARKER_BYTES        24u     /* a block marker may stand before a restarted log's header */
+#define STRAY_MARKER_BYTES        24u     /* a block marker may precede a restarted log's header */
 
 /* Stream markers, big-endian. */
 #define HEADER_BEGIN 0x68647262u /* hdrb */

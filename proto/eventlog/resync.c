@@ -41,7 +41,7 @@ bool frame_near(const struct hw_eventlog *log, const struct frame *frame)
         return away <= NEAR_NS && !before_run;
 }
 
-/* Whether the frame alone can stand where it does; `block` may be closed. */
+/* Whether the frame alone can be where it is; `block` may be closed. */
 static bool frame_fits(const struct hw_eventlog *log, const struct frame *frame, const struct block *block)
 {
         if (frame->kind & KIND_VARIABLE && !(frame->kind & KIND_UNKNOWN) && frame->size < (frame->kind & KIND_SIZE))

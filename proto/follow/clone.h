@@ -40,7 +40,7 @@ struct clone {
         bool active;          /* a snapshot is under way */
         uint64_t id;          /* of its request */
         uint64_t progress_ns; /* when it last moved */
-        uint64_t timeout_ns;  /* how long it may stand still */
+        uint64_t timeout_ns;  /* how long it may make no progress */
         uint64_t all_at_ns;   /* the next request for everything: not before */
         struct queue held;    /* live updates of what the snapshot covers */
         struct queue out;     /* events for the caller */

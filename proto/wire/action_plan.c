@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * DESIGN: every text is checked for length and control characters before it is
- * copied. A URL is checked only as far as it takes to tell a mistake from an
+ * copied. A URL is checked only as far as it takes to distinguish a mistake from an
  * address: libcurl parses it for good when it is used. Names and passwords in a
  * URL are refused: they would have to be hidden in too many places; a path that
  * holds a secret (many chat services) is never shown.
@@ -119,7 +119,7 @@ static const char *wrong_step(const struct action_step *s)
         if (s->kind == ACTION_WEBHOOK || s->kind == ACTION_ALERTMANAGER)
                 wrong = wrong_url(s->url);
         if (s->kind == ACTION_ALERTMANAGER && s->firing_only)
-                return "resolved: false has no meaning here: it keeps the alert until it is told that it is over";
+                return "resolved: false has no meaning here: it keeps the alert until it is notified that it is over";
         if (s->kind == ACTION_CENSUS || s->kind == ACTION_DUMP)
                 wrong = "this version cannot do that yet";
         if (!wrong)

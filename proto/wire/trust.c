@@ -163,7 +163,7 @@ int trust_endpoint(const char *endpoint, struct error *error)
         int r;
 
         if (strncmp(endpoint, IPC, strlen(IPC)) != 0)
-                return 0; /* tcp: nothing tells one user of the machine from the other */
+                return 0; /* tcp: nothing distinguishes one user of the machine from another */
         if (*path != '/' || slash == path || (size_t)(slash - path) >= sizeof(directory))
                 return error_code(error, -EPERM, "%s: expected ipc:///DIRECTORY/NAME with an absolute path", endpoint);
         (void)snprintf(directory, sizeof(directory), "%.*s", (int)(slash - path), path);

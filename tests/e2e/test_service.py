@@ -65,7 +65,7 @@ def test_a_manager_that_cannot_be_told_is_no_error(directory, monkeypatch):
     for name in ("/nonexistent/notify", "relative", "@", "/" + "x" * 300):
         monkeypatch.setenv("NOTIFY_SOCKET", name)
         with Daemon(directory) as d:
-            assert d.status().daemon.targets == [] and "cannot be told" in d.log.read_text()
+            assert d.status().daemon.targets == [] and "cannot be notified" in d.log.read_text()
 
 
 def unit(name):

@@ -80,7 +80,7 @@ int canvas_put(struct canvas *c, struct area area, int row, int column, int widt
 int canvas_put_right(struct canvas *c, struct area area, int row, int column, int width, enum tint tint,
                      const char *text);
 
-/* As canvas_put, but text that is too long loses its beginning: of places and qualified names the end tells most. */
+/* As canvas_put, but text that is too long loses its beginning: of places and qualified names the end matters most. */
 int canvas_put_end(struct canvas *c, struct area area, int row, int column, int width, enum tint tint,
                    const char *text);
 

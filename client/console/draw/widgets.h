@@ -20,7 +20,7 @@ enum spark_mode {
 };
 
 /*
- * Columns of a series over a range with its end: values[i] is valid where known[i]. A point of many samples stands
+ * Columns of a series over a range with its end: values[i] is valid where known[i]. A point of many samples is
  * with its last one at the time of that, and with its greatest, if that is another, in the middle before; of events
  * that one alone.
  * `width` is at most SPARK_MAX.

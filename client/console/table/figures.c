@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * figures.c - label and value of numbers that stand outside tables, in as many
+ * figures.c - label and value of numbers outside tables, in as many
  * columns as there is room for, read downwards. Their places depend on the
  * width alone, so nothing jumps.
  */

@@ -5,7 +5,7 @@
  * DESIGN: rows are asked for again for every picture. Each gets its key of
  * order once, then they are sorted: ten thousand take a few milliseconds.
  * Equal keys keep the order in which rows came, so that nothing jumps. Absent
- * values stand last whichever way the order goes.
+ * values come last whichever way the order goes.
  */
 #include "client/console/table/table.h"
 #include "proto/base/error.h"
@@ -110,7 +110,7 @@ const struct column *table_sorted_by(const struct table *t)
         return t->sort < t->class->n_columns ? &t->class->columns[t->sort] : NULL;
 }
 
-/* Whether the column's least value stands first. */
+/* Whether the column's least value comes first. */
 static bool rising(const struct column *column, bool reversed)
 {
         return (column->rising || (column->unit == UNIT_TEXT && !column->order)) != reversed;

@@ -81,7 +81,7 @@ void table_select(struct table *t, size_t at);
 /* Sorts by a column; again: the other way round. */
 void table_sort(struct table *t, size_t column);
 const struct column *table_sorted_by(const struct table *t); /* NULL: as the rows come */
-bool table_rises(const struct table *t);                     /* the least stands first */
+bool table_rises(const struct table *t);                     /* the least comes first */
 
 /* The next (by > 0) or previous row whose text contains `search`, from the selected one, which counts when `here`. */
 bool table_find(struct table *t, int by, bool here);

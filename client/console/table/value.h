@@ -17,7 +17,7 @@
 
 struct scene; /* what columns get their values from: theirs to know, only passed on here */
 
-/* A value may be absent: it is shown as UNKNOWN_TEXT and stands last in any order. */
+/* A value may be absent: it is shown as UNKNOWN_TEXT and comes last in any order. */
 struct value {
         enum { VALUE_NONE, VALUE_NUMBER, VALUE_TEXT } is;
         double number;

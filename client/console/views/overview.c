@@ -37,7 +37,7 @@ static bool key(struct console *c, int k)
         }
 }
 
-/* What stands in its sections and is no number of a column. */
+/* What its sections show besides the numbers of columns. */
 static const struct console_key words[] = {
         { "old, max", "age of the live bytes: of the last major collection; their greatest so far in this run" },
         { "of -M, cgroup", "how much of that limit is in use" },

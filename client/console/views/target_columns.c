@@ -292,7 +292,7 @@ const struct column target_columns[] = {
         { .title = "verdict", .name = "word", .width = 7, .value = verdict, .order = gravity, .text = verdict_text,
           .tint = verdict_colour,
           .help = "steady, growing or leak, wherever it grows; how it ended, if that was not well; in 6m: too little "
-                  "data yet, in 6 minutes there is enough at the earliest. The worst stands first" },
+                  "data yet, in 6 minutes there is enough at the earliest. The worst comes first" },
         { .title = "live", .name = "live_bytes", .unit = UNIT_BYTES, .width = 8, .value = live,
           .help = "bytes that the last major collection found in use" },
         { .title = "history", .name = "live_max_bytes", .unit = UNIT_BYTES, .width = -7, .rank = 4,

@@ -33,7 +33,7 @@ const OF_PAGE: Record<string, Words> = {
         ...SIZES, "targets": "All that are watched, ended ones that are kept included.", "running": "Of these, those whose events arrive.",
         "live data": "The sum over all targets; unknown ones left out.", "heap size": "The sum over all targets; unknown ones left out.",
         "growing or leaking": "Targets whose verdict is growing or leak; how they ended does not hide it.", "alerts firing": "Over all targets, silenced ones included.",
-        "Target": "Its name; the program's own stands on Stream health.", "Wrong?": "How it ended, or its verdict. Sorted by how much is wrong, then by how fast it grows.",
+        "Target": "Its name; the program's own is on Stream health.", "Wrong?": "How it ended, or its verdict. Sorted by how much is wrong, then by how fast it grows.",
         "Since": "When the growth began.", "What grows": "The band that gained most, or “off-heap”.", "Live": "Live data now.",
         "Trend": "Robust slope of what the verdict is of; one unit for the column.", "Limit": "The least of -M, control group, --limit and the machine's memory.",
         "GC share": "Of elapsed time over the last 10 s; of a finished run over all of it.", "Alerts": "That fire now.", "State": "Of its stream: running, ended, killed, lost, waiting …",
@@ -97,7 +97,7 @@ const OF_PAGE: Record<string, Words> = {
         "event time": "The newest, since the program's start.", "complete up to": "All events before have arrived.", "info tables": "Defined in the log.", "not seen between": "Event time of this run that passed while its connection was broken.", "bytes lost": "Damaged, skipped.", "resynchronised": "Places of damage.",
         "events not known": "Of kinds that heapwatch does not know.", "events cut short": "Dropped.", "samples too late": "For their bucket.", "times out of order": "Outside of their block.",
         "bands beyond the limit": "Left out, counted.", "info tables beyond the limit": "Left out.", "cost centres beyond the limit": "Left out.", "program": "Argument 0.", "runtime": "As the log says.",
-        "RTS options": "What stood between +RTS and -RTS.", "process": "Its number.", "started": "By the clock of its machine.", "capabilities": "Most seen.", "daemon": "That reads it.", "daemon's version": "Of heapwatchd.",
+        "RTS options": "What was between +RTS and -RTS.", "process": "Its number.", "started": "By the clock of its machine.", "capabilities": "Most seen.", "daemon": "That reads it.", "daemon's version": "Of heapwatchd.",
         "daemon's memory": "Resident, for all targets.", "held for this target": "Of that, for this one.", "Offset": "Of the first bad byte.", "Lost": "Bytes skipped there.", "Reason": "What was wrong.",
     },
     compare: {
@@ -108,7 +108,7 @@ const OF_PAGE: Record<string, Words> = {
 
 export const explained = (page: string, name: string): string | undefined => OF_PAGE[page]?.[name];
 
-// What stands on the screen now and has a name, in its order.
+// What is on the screen now and has a name, in its order.
 export function namesOn(main: Element): string[] {
     const all = [...main.querySelectorAll<HTMLElement>(".thead .sort, dt, figcaption h3, .question h4")].filter((e) => e.offsetParent !== null);
     return [...new Set(all.map((e) => (e.firstChild?.textContent ?? "").trim()).filter(Boolean))];

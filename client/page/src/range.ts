@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * range.ts - which stretch of event time is shown, in seconds. It slides with the newest event ("15m": the last 15 minutes,
- * "all": everything), or stands ("120.5-180"). Pause stops the newest event that the page looks at; nothing is lost behind it.
+ * "all": everything), or is fixed ("120.5-180"). Pause stops the newest event that the page looks at; nothing is lost behind it.
  */
 
 export interface Span {

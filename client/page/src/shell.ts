@@ -168,7 +168,7 @@ export class Shell {
         return wanted;
     }
 
-    // What stands around the page.
+    // What is around the page.
     private frame(): void {
         const { app } = this, t = app.target();
         this.fillTargets();
@@ -215,7 +215,7 @@ export class Shell {
         if (this.targets.value !== now) this.targets.value = now;
     }
 
-    // Those who do not see the badge are told of what is new, once.
+    // Screen readers announce what is new, once.
     private announce(): void {
         const now = new Set<string>();
         for (const t of this.app.view.targets.values()) {
@@ -266,7 +266,7 @@ export class Shell {
         this.app.route.set({ paused: this.app.paused ? undefined : "1" });
     }
 
-    // What each number on the screen is: names as they stand there.
+    // What each number on the screen is: names as they are there.
     private explain(): void {
         if (this.help.open) return this.help.close();
         const rows = namesOn(this.main).map((n) => [n, explained(this.pageName, n)] as const).filter(([, text]) => text);

@@ -24,14 +24,14 @@ test("a range that reaches beyond the grid has as many values as times", () => {
     assert.deepEqual(c.values(1, 5, 9), []);
 });
 
-test("a census told twice counts once", () => {
+test("a census that comes twice counts once", () => {
     const c = new Censuses();
     c.push(1, 1, 10, [1], [10]);
     c.push(1, 1, 10, [1], [10]);
     assert.equal(c.n, 1);
 });
 
-test("the past is unknown where it was not told, and comes in parts", () => {
+test("the past is unknown where none came, and comes in parts", () => {
     const c = new Censuses();
     c.push(9, 30, 12, [1, 2], [10, 2]);
     const item = (band: number, last: number[]) => ({ target: "t", band, times: [10, 20, 30], last });
@@ -64,7 +64,7 @@ test("what was unknown stays unknown when older censuses are thinned and when th
     }
 });
 
-test("a point of several censuses stands where its last one was, and only there", () => {
+test("a point of several censuses is where its last one was, and only there", () => {
     const c = new Censuses();
     c.seed([{ target: "t", band: 0, times: [0.4, 8.1], ends: [7.9, 15.2], last: [100, 200] },
         { target: "t", band: 1, times: [0.4, 8.1], ends: [7.9, 15.2], last: [60, 150], mean: [30, 100], min: [10, 60], max: [60, 150] }]);
@@ -114,7 +114,7 @@ test("for random histories, thinned or not, a stack is the total, a share is at 
         let before = -1;
         for (const i of at) {
             const exact = censuses.find((k) => k.t === c.times[i]!)!;
-            assert.ok(exact, "a point stands where a census was");
+            assert.ok(exact, "a point is where a census was");
             const stack = ids.reduce((sum, b) => sum + c.bytes(b, i), 0);
             assert.equal(stack, c.totals[i]);
             for (const b of ids) assert.equal(c.bytes(b, i), exact.bytes[b - 1]);

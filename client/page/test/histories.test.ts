@@ -8,7 +8,7 @@ Object.assign(globalThis, { window: globalThis, requestAnimationFrame: (f: () =>
 
 const answer = (status: number, body: unknown, headers = {}) => new Response(JSON.stringify(body), { status, headers });
 
-test("a page that is told to wait says so, asks again, and gets its past", async () => {
+test("a page that has to wait says so, asks again, and gets its past", async () => {
     const v = new View(), told = new Set<string | undefined>(), asked: string[] = [], refused = { error: "too many requests" };
     v.apply([{ update: { target: "t", run: 1, targetState: { state: "STATE_RUNNING" } } }]);
     globalThis.fetch = async (address) => {

@@ -113,7 +113,7 @@ test("series of different times are joined", () => {
     assert.deepEqual(ys, [[10, null, 30], [null, 5, 6]]);
 });
 
-test("ranges slide or stand", () => {
+test("ranges slide or are fixed", () => {
     assert.deepEqual(resolve("1m", 100), { from: 40, to: 100 });
     assert.deepEqual(resolve("all", 100), { from: 0, to: 100 });
     assert.deepEqual(resolve("2.5-7", 100), { from: 2.5, to: 7 });

@@ -30,7 +30,7 @@ struct group {
         const yaml_node_t *targets, *todo, *limits;
 };
 
-/* Where each text of the rule at hand stands. */
+/* Where each text of the rule at hand is. */
 struct places {
         const yaml_node_t *rule, *name, *expr, *until, *hold_for, *keep;
         const yaml_node_t *labels[RULE_PAIRS_MAX], *annotations[RULE_PAIRS_MAX], *targets[RULE_TARGETS_MAX];

@@ -56,7 +56,7 @@ enum alert_state rules_test_state(const struct test_changes *c, const char *rule
         return most;
 }
 
-/* -------------------------------------------------------------------- telling */
+/* -------------------------------------------------------------------- printing */
 
 static void print_safe(const char *before, const char *text)
 {
@@ -96,21 +96,21 @@ static void tell_one(const struct test_changes *c, const char *rule, const char 
 
 void rules_test_tell(const struct test_changes *c, const char *rule, const char *band)
 {
-        const char *told[BANDS_SHOWN];
+        const char *shown[BANDS_SHOWN];
         size_t n = 0;
 
         for (size_t i = 0; i < c->n; i++) {
                 const struct test_change *change = &c->list[i];
                 bool again = !is_of(change, rule, band);
                 for (size_t k = 0; k < n && !again; k++)
-                        again = !strcmp(told[k], change->band);
+                        again = !strcmp(shown[k], change->band);
                 if (again)
                         continue;
                 if (n == BANDS_SHOWN) {
                         printf("    and more bands\n");
                         return;
                 }
-                told[n++] = change->band;
+                shown[n++] = change->band;
                 tell_one(c, rule, change->band);
         }
         if (n > 0)

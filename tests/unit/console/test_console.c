@@ -469,7 +469,7 @@ static void the_overview_answers(void **state)
         world_set_stale(w->world, 0, true);
         assert_true(row_shows(c, " next ", "See why heapwatchd is gone"));
         press(c, '?'); /* its numbers are explained */
-        assert_true(shows(c, "The worst stands first"));
+        assert_true(shows(c, "The worst comes first"));
         for (int i = 0; i < 60; i++)
                 press(c, SCREEN_DOWN);
         assert_true(shows(c, "samples that came too late"));

@@ -5,7 +5,7 @@
  *
  * DESIGN: the first question of a target asks for no more than the first picture shows, a hundred points or two of what is drawn;
  * the second one, after that picture, for all that is kept, and its answer replaces the first. The server bounds what all browsers
- * ask of it: a page keeps well below that by itself (`pace`), and asks again when it was told to wait.
+ * ask of it: a page keeps well below that by itself (`pace`), and asks again when it was asked to wait.
  */
 import type { Band, Target } from "../state/target.ts";
 import type { View } from "../state/view.ts";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * overview.ts - every target in one line: what state it is in, how much memory it has, whether that grows. What is wrong stands
+ * overview.ts - every target in one line: what state it is in, how much memory it has, whether that grows. What is wrong comes
  * first. A click opens the target.
  */
 import type { App, Page } from "../app.ts";

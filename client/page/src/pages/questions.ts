@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * questions.ts - what the heap chart answers: live data, fragmentation, memory not returned, or off the heap. Each is a gap between
- * two curves: 0 … live … blocks in use … heap size … RSS. The daemon's own verdict stands first when there is one.
+ * two curves: 0 … live … blocks in use … heap size … RSS. The daemon's own verdict comes first when there is one.
  */
 import { h, replace, setText, unbroken, visible } from "../dom.ts";
 import type { Span } from "../range.ts";

@@ -14,7 +14,7 @@ import type { Marker } from "../widgets/plot.ts";
 import { majorMarkers, noteMarkers, title, when, zooming } from "./common.ts";
 import { Bands, heapLines, noBands } from "./heap_plots.ts";
 
-const DRAWN = 6; // bands: what is beyond stands on Heap
+const DRAWN = 6; // bands: what is beyond is on Heap
 const MARKS: Record<string, string> = { good: "●", dim: "○", warn: "▲", bad: "■" }; // a tone is never colour alone
 
 export function target(app: App): Page {

@@ -99,7 +99,7 @@ export class Series {
         this.max[i] = Math.max(this.max[i]!, v);
     }
 
-    // Point j goes into i, which is before it; the result stands at `to`.
+    // Point j goes into i, which is before it; the result is at `to`.
     private merge(to: number, i: number, j: number): void {
         const count = this.count[i]! + this.count[j]!;
         this.set(to, { from: this.from[i]!, t: this.t[j]!, v: this.v[j]!, min: Math.min(this.min[i]!, this.min[j]!),
@@ -136,7 +136,7 @@ export interface Points {
 }
 
 // The points within [from, to] and one beyond each end, at most about `max`: of each interval the least and the greatest. A point of
-// many samples stands with its last one where that was, and with what it reached else in the middle before.
+// many samples is shown at its last one's time, and with what it reached else in the middle before.
 export function window(s: Series, from: number, to: number, max: number): Points {
     return thinned(corners(s, Math.max(0, s.at(from) - 1), Math.min(s.n, s.at(to) + 1)), max);
 }

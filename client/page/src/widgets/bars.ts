@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * bars.ts - a histogram of durations, one row of bars per group, on a logarithmic axis; an SVG that is saved as it stands.
+ * bars.ts - a histogram of durations, one row of bars per group, on a logarithmic axis; an SVG that is saved as it is.
  */
 import { h, replace, svg } from "../dom.ts";
 import { css } from "../theme.ts";
