@@ -7,6 +7,8 @@
 
 #include "client/diff/bounds.h"
 
+struct json_out;
+
 struct result {
         struct comparison comparison;
         struct bounds bounds;
@@ -16,7 +18,8 @@ struct result {
 
 void print_text(FILE *to, const struct result *r);
 void print_markdown(FILE *to, const struct result *r);
-void print_json(FILE *to, const struct result *r);  /* one object on one line; all rows */
+void print_json(FILE *to, const struct result *r); /* one object on one line; all rows */
+void put_json(struct json_out *j, const struct result *r);
 void print_junit(FILE *to, const struct result *r); /* a case for each bound */
 
 /* How many bounds have a decision. */

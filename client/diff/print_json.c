@@ -75,6 +75,7 @@ static void put_quantities(struct json_out *j, const struct comparison *c)
                         continue;
                 json_open(j, '{');
                 text(j, "name", quantities[i].name);
+                text(j, "title", quantities[i].title);
                 text(j, "unit", unit_words[quantities[i].unit]);
                 change(j, &c->quantities[i]);
                 json_close(j, '}');
@@ -128,20 +129,23 @@ static void put_note(void *j, const char *words)
         json_text(j, words);
 }
 
+void put_json(struct json_out *j, const struct result *r)
+{
+        json_open(j, '{');
+        side(j, "new", r->comparison.a);
+        side(j, "baseline", r->comparison.b);
+        put_quantities(j, &r->comparison);
+        put_rows(j, &r->comparison);
+        put_bounds(j, r);
+        json_key(j, "notes");
+        json_open(j, '[');
+        cautions(&r->comparison, put_note, j);
+        json_close(j, ']');
+        json_close(j, '}');
+}
+
 void print_json(FILE *to, const struct result *r)
 {
-        struct json_out j = { .to = to };
-
-        json_open(&j, '{');
-        side(&j, "new", r->comparison.a);
-        side(&j, "baseline", r->comparison.b);
-        put_quantities(&j, &r->comparison);
-        put_rows(&j, &r->comparison);
-        put_bounds(&j, r);
-        json_key(&j, "notes");
-        json_open(&j, '[');
-        cautions(&r->comparison, put_note, &j);
-        json_close(&j, ']');
-        json_close(&j, '}');
+        put_json(&(struct json_out){ .to = to }, r);
         (void)fputc('\n', to);
 }

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "client/diff/two_logs.h"
 #include "proto/base/document.h"
 #include "client/history/past_json.h"
 #include "proto/base/clock.h"
@@ -325,6 +326,23 @@ static void put_meta(const struct writer *w)
         json_close(j, '}');
 }
 
+/* Two logs: what `heapwatch diff` says of them. */
+static void put_diff(struct json_out *j, const struct report *r)
+{
+        struct document d;
+
+        if (!r->baseline)
+                return;
+        document_open(&d);
+        bool good = d.to && two_logs_json(&(struct json_out){ .to = d.to }, r->command, r->baseline, r->new_log);
+        if (document_close(&d) && good) {
+                json_line(j);
+                json_key(j, "diff");
+                json_raw_bytes(j, d.text, d.size);
+        }
+        document_done(&d);
+}
+
 void compose(struct json_out *j, const struct report *r)
 {
         static const struct detail all = { .all = true };
@@ -342,7 +360,8 @@ void compose(struct json_out *j, const struct report *r)
         put_history(&w);
         json_line(j);
         json_key(j, "meta");
-        put_meta(&w); /* last: it says what was thinned */
+        put_meta(&w); /* behind the history: it says what was thinned */
+        put_diff(j, r);
         json_close(j, '}');
         json_newline(j);
         free(w.tallies);

@@ -159,10 +159,14 @@ static int write_all(const struct reporter *r, FILE *to)
         struct state_source state = {
                 .world = r->world, .feed = r->feed, .n_daemons = 1, .put_notes = report_notes_put, .ctx = r->notes
         };
-        struct report report = { .options = &r->options, .state = &state };
+        struct report report = { .options = &r->options, .state = &state, .command = &command_report };
         struct document d;
         int status = -ENOMEM;
 
+        if (r->files.n == 2) {
+                report.baseline = r->files.items[0];
+                report.new_log = r->files.items[1];
+        }
         document_open(&d);
         if (d.to)
                 compose(&(struct json_out){ .to = d.to }, &report);

@@ -88,7 +88,14 @@ def test_several_runs_against_several(tmp_path):
     # the other way round nothing is worse
     assert "broken" not in diff(*old, "--against", *new, "-n", "mean(live) 0%, mean(band:ARR_WORDS) 0%")
     text = diff(*new, "--against", *old, "--format", "markdown", "-n", bounds, status=1)
-    assert "| live data, mean | " in text and "❌ mean\\(live\\) 5%: broken" in text
+    assert "| mean live data | " in text and "❌ mean\\(live\\) 5%: broken" in text
+
+
+def test_a_report_of_two_logs_says_the_same():
+    said, _ = numbers(log("leaky-hT-ghc902"), log("leaky-hT-ghc9103"))
+    report = json.loads(client("report", "--json", "-o", "-", str(log("leaky-hT-ghc902")), str(log("leaky-hT-ghc9103"))).stdout)
+    assert report["diff"] == said
+    assert "diff" not in json.loads(client("report", "--json", "-o", "-", str(log("leaky-hT-ghc902"))).stdout)
 
 
 def test_what_cannot_be_told_is_a_finding_when_strict(tmp_path):

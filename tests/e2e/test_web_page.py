@@ -355,6 +355,9 @@ def test_a_report_of_finished_logs_from_disk(browser, logs, directory):
         rows = tab.go(f"file://{report}#/detail?target=cost").table("bands")["rows"]
         assert {r["label"]: r["sum"] for r in rows} == {label: sum(r.get(b, 0) for _, r in found) for b, label in labels.items()}
         assert tab.go(f"file://{report}#/compare").table("compare")["rows"]
+        said = json.loads(client("diff", "--format", "json", logs["cost"], logs["info"]).stdout)["quantities"]
+        assert [(q["title"], q["change"]) for q in tab.table("diff")["rows"]] == [
+            (q["title"], pytest.approx(q["change"]) if q["change"] is not None else None) for q in said]
         for p in PAGES:
             tab.go(f"file://{report}#/{p}?target=info")
             tab.until(f"document.querySelector('nav [aria-current=page]')?.dataset.page === '{p}'")

@@ -17,6 +17,7 @@ export function load(view: View, data: ReportData): void {
     view.notesBound = Infinity;
     view.reset(data.state);
     view.history(expand(data.history));
+    view.diff = data.diff;
 }
 
 const ns = (s: number) => String(Math.round(s * 1e9));
@@ -65,6 +66,7 @@ function known(times: number[], v: ArrayLike<number>): { times: number[]; last: 
 export function exported(view: View): ReportData {
     const targets = view.sorted();
     return {
+        diff: view.diff,
         meta: { version: view.server.version, madeWallNs: String(Date.now()) + "000000", options: {},
             logs: targets.map((t) => ({ daemon: t.daemon, target: t.name, file: t.state?.uri,
                 thinned: true, thinning: "saved from the page: what it knew at that moment" })) },

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * compare.ts - two targets, two ranges of one, or a target and a kept baseline: joined on the band's label (full outer join).
+ * A report of two logs has what `heapwatch diff` says of them besides: every quantity of the whole runs, with its interval.
  */
 import type { App, Page } from "../app.ts";
 import { h, replace, setAttr, setLabel, setText, visible } from "../dom.ts";
 import { type Baseline, type Joined, join, parseBaseline, type Side, sideOf } from "../state/compare.ts";
+import type { Quantity } from "../state/wire.ts";
 import { remember, remembered } from "../theme.ts";
-import { bytes, count, share, signedBytes, UNKNOWN } from "../units.ts";
+import { bytes, count, duration, share, signedBytes, slope, UNKNOWN } from "../units.ts";
 import { field } from "../widgets/controls.ts";
 import { saveText } from "../widgets/save.ts";
 import { type Column, Table } from "../widgets/table.ts";
@@ -25,16 +27,49 @@ const COLUMNS: Column<Joined>[] = [
     { id: "dslope", title: "Difference", width: "136px", wide: true, value: (r) => r.slopeDiff, rate: "signed" },
 ];
 
+const UNITS: Record<string, (x: number) => string> = { B: bytes, "B/s": slope, ns: duration, count, share };
+
+// A number of a quantity; `signed`: a change of it.
+function amount(q: Quantity, x: number | null, signed = false): string {
+    if (x === null) return UNKNOWN;
+    const text = (UNITS[q.unit] ?? String)(Math.abs(x)).replace(/^\+/, "");
+    return x < 0 ? `−${text}` : signed ? `+${text}` : text;
+}
+
+// As a share of A, or the amount where A is 0.
+function changed(q: Quantity, x: number | null): string {
+    if (x === null) return UNKNOWN;
+    if (!q.baseline) return amount(q, x, true);
+    const percent = (x / Math.abs(q.baseline)) * 100;
+    return `${percent < 0 ? "−" : "+"}${Math.abs(percent).toFixed(Math.abs(percent) < 9.95 ? 1 : 0)} %`;
+}
+
+function interval(q: Quantity): string {
+    return q.interval === "none" ? "" : `${changed(q, q.low)} to ${changed(q, q.high)}`;
+}
+
+type Placed = Quantity & { place: number };
+
+const QUANTITIES: Column<Placed>[] = [
+    { id: "title", title: "Quantity", width: "minmax(92px, 2fr)", left: true, value: (q) => q.title, by: (q) => q.place, draw: (c, q) => setText(c, q.title) },
+    { id: "a", title: "A", width: "78px", wide: true, value: (q) => q.baseline ?? undefined, text: (q) => amount(q, q.baseline) },
+    { id: "b", title: "B", width: "78px", wide: true, value: (q) => q.new ?? undefined, text: (q) => amount(q, q.new) },
+    { id: "change", title: "B − A", width: "80px", value: (q) => q.change ?? undefined, by: (q) => Math.abs(q.changeShare ?? 0), text: (q) => changed(q, q.change) },
+    { id: "interval", title: "95 % interval", width: "150px", value: interval, text: interval, hint: "of the noise within each run: what differs from run to run is not in it" },
+];
+
 export function compare(app: App): Page {
     const { route } = app, filter = field(route, "q", "Bands", "text or /regular expression/"), sides = (["a", "b"] as const).map((s) => new Picker(app, s));
     const table = new Table<Joined>({ id: "compare", title: "Bands of both", columns: COLUMNS, key: (r) => r.label, route, sort: "-diff", height: 620,
         empty: "Nothing to compare: neither side has a band in its range.", onopen: (r) => route.set({ iso: r.label, target: sides[1]!.key() === BASELINE ? sides[0]!.key() : sides[1]!.key() }, "heap") });
+    const runs = new Table<Placed>({ id: "diff", title: "Whole runs", columns: QUANTITIES, key: (q) => q.name, route, sort: "title", height: 640, empty: "" });
+    const notes = h("ul", { class: "muted" });
     const file = h("input", { type: "file", accept: "application/json,.json", class: "sr", tabindex: "-1", "aria-label": "Baseline file", onchange: () => void loadFile() });
     const said = h("p", { class: "muted", role: "status" });
     const root = h("div", { class: "stack" }, h("div", { class: "pagehead" }, h("h2", {}, "Compare"), h("span", { class: "spacer" }), filter.root),
         h("section", { class: "card" }, h("div", { class: "columns" }, ...sides.map((s) => s.root)),
             h("div", { class: "controls" }, h("button", { onclick: () => keep() }, "Keep A as baseline"), h("button", { onclick: () => saveFile() }, "Save A as file"),
-                h("button", { onclick: () => file.click() }, "Load baseline file"), file, said)), table.root);
+                h("button", { onclick: () => file.click() }, "Load baseline file"), file, said)), ...(app.view.diff ? [runs.root, notes] : []), table.root);
 
     const sideA = (): Side | undefined => sides[0]!.side(baseline());
     function keep(): void {
@@ -56,6 +91,8 @@ export function compare(app: App): Page {
 
     function update(): void {
         filter.update();
+        if (app.view.diff) runs.show(app.view.diff.quantities.map((q, place) => ({ ...q, place })), "as heapwatch diff compares them");
+        if (app.view.diff && !notes.childElementCount) replace(notes, ...app.view.diff.notes.map((n) => h("li", {}, visible(n))));
         for (const s of sides) s.update();
         const keepOnly = searching(app, "q", filter.root), base = baseline();
         const [a, b] = sides.map((s) => s.side(base));
@@ -63,7 +100,7 @@ export function compare(app: App): Page {
         table.show(rows.filter((r) => keepOnly(r.label)), `${count(rows.length)} bands; A ${bytes(a?.total)}, B ${bytes(b?.total)}, B − A ${signedBytes(
             a && b ? b.total - a.total : undefined)}`);
     }
-    return { root, update, wants: "all bands", done: () => table.done() };
+    return { root, update, wants: "all bands", done: () => (table.done(), runs.done()) };
 }
 
 let loaded: Baseline | undefined;

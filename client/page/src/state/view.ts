@@ -3,7 +3,7 @@
  * view.ts - the state of the world rebuilt from messages: daemons and targets; which update goes where. Mirrors client/state/world.c.
  */
 import { Target } from "./target.ts";
-import type { Answers, DaemonInfo, DaemonState, HistoryItem, StateMessage, Tagged } from "./wire.ts";
+import type { Answers, DaemonInfo, DaemonState, Diff, HistoryItem, StateMessage, Tagged } from "./wire.ts";
 
 const TARGETS_MAX = 10000;
 
@@ -17,6 +17,7 @@ export class View {
     server: StateMessage["server"] = {};
     change = 0;
     notesBound: number | undefined;
+    diff: Diff | undefined; // of the two logs of a report
 
     // Takes a whole state in place of what was: curves are asked for again, since they may have a hole now. What nobody else
     // keeps stays with a target in the same run.

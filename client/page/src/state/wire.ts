@@ -149,4 +149,9 @@ export interface ReportMeta {
     version?: string; madeWallNs?: U64; options?: Options;
     logs?: { daemon?: number; target?: string; file?: string; sizeBytes?: U64; thinned?: boolean; thinning?: string }[];
 }
-export interface ReportData { meta: ReportMeta; state: StateMessage; history: { items: HistoryItem[]; grids?: number[][]; gridEnds?: number[][] } }
+// What `heapwatch diff` says of the two logs of a report (docs/DIFF.md). Numbers that are not known are null.
+export interface Change { new: number | null; baseline: number | null; change: number | null; low: number | null; high: number | null; changeShare: number | null; interval: string }
+export interface Quantity extends Change { name: string; title: string; unit: string }
+export interface Diff { quantities: Quantity[]; notes: string[] }
+
+export interface ReportData { diff?: Diff; meta: ReportMeta; state: StateMessage; history: { items: HistoryItem[]; grids?: number[][]; gridEnds?: number[][] } }
