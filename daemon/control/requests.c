@@ -84,7 +84,7 @@ static void handle_snapshot(struct requests *r, const Hw__SnapshotRequest *reque
         Hw__SnapshotEnd end = HW__SNAPSHOT_END__INIT;
 
         reply_update(client, targets_daemon_state(r->targets));
-        for (size_t i = 0; i < targets_count(r->targets); i++) {
+        for (size_t i = 0; i < targets_count(r->targets) && !bus_client_lost(client); i++) {
                 struct pipeline *p = targets_get(r->targets, i);
                 if (!wanted(request, pipeline_name(p)))
                         continue;

@@ -3,6 +3,9 @@
  * DESIGN: an array in order of adding; there are at most LIMIT_TARGETS and
  * names are looked up by people, so a scan is enough. The epoch is drawn once:
  * subscribers see by it that the daemon was restarted.
+ *
+ * What is done for all targets, once a second, is done for BEAT_NS
+ * at a time: a thousand of them would be away from the sources for half a second.
  */
 #include "daemon/target/targets.h"
 
@@ -28,11 +31,15 @@
 #include "daemon/source/procfs.h"
 #include "proto/base/error.h"
 
+#define BEAT_NS 10000000u
+
 struct targets {
         struct event_base *base;
         struct bus *bus;
         struct targets_options options;
         struct event *heartbeat;
+        struct event *rest; /* of those that have not had it yet */
+        size_t beat_at;     /* the first of them */
         uint64_t epoch, sequence, started_wall_ns;
         struct pipeline *pipelines[LIMIT_TARGETS];
         size_t n;
@@ -90,6 +97,8 @@ static void remove_at(struct targets *t, size_t i)
         watchdog_end();
         memmove(t->pipelines + i, t->pipelines + i + 1, (t->n - i - 1) * sizeof(*t->pipelines));
         t->n--;
+        if (t->beat_at > i)
+                t->beat_at--;
 }
 
 /* The kept target that ended first; SIZE_MAX when no more than `most` are kept. */
@@ -206,6 +215,28 @@ static void keep_run_before(void *ctx, struct pipeline *p)
         log_info("target=%s run before kept as %s", name, aside);
 }
 
+/* The next targets' heartbeats, for a while; then the loop goes round. */
+static void beat(struct targets *t)
+{
+        static const struct timeval at_once = { 0, 0 };
+        const uint64_t wall_ns = clock_wall_ns(), end_ns = clock_mono_ns() + BEAT_NS;
+
+        while (t->beat_at < t->n && clock_mono_ns() < end_ns) {
+                struct pipeline *p = t->pipelines[t->beat_at++];
+                pipeline_close_bands(p, memory_now() != MEMORY_PLENTY);
+                pipeline_heartbeat(p, wall_ns);
+        }
+        if (t->beat_at < t->n)
+                (void)event_add(t->rest, &at_once); /* without memory the next second goes on */
+}
+
+static void on_rest(evutil_socket_t fd, short what, void *ctx)
+{
+        (void)fd;
+        (void)what;
+        beat(ctx);
+}
+
 static void on_heartbeat(evutil_socket_t fd, short what, void *ctx)
 {
         struct targets *t = ctx;
@@ -217,13 +248,12 @@ static void on_heartbeat(evutil_socket_t fd, short what, void *ctx)
         memory_look(procfs_own_rss(), clock_mono_ns());
         t->sequence++;
         (void)out.send(out.ctx, targets_daemon_state(t)); /* a lost heartbeat is followed by another */
-        uint64_t wall_ns = clock_wall_ns();
-        look_after_ended(t, wall_ns);
-        for (size_t i = 0; i < t->n; i++) {
-                pipeline_close_bands(t->pipelines[i], memory_now() != MEMORY_PLENTY);
-                pipeline_heartbeat(t->pipelines[i], wall_ns);
-        }
+        look_after_ended(t, clock_wall_ns());
         watchdog_end();
+        if (evtimer_pending(t->rest, NULL))
+                return; /* the last one is still under way */
+        t->beat_at = 0;
+        beat(t);
 }
 
 struct targets *targets_new(struct event_base *base, struct bus *bus, const struct targets_options *options)
@@ -240,7 +270,9 @@ struct targets *targets_new(struct event_base *base, struct bus *bus, const stru
         if (getrandom(&t->epoch, sizeof(t->epoch), 0) != sizeof(t->epoch) || t->epoch == 0)
                 t->epoch = t->started_wall_ns;
         t->heartbeat = event_new(base, -1, EV_PERSIST, on_heartbeat, t);
-        if (!t->heartbeat || event_priority_set(t->heartbeat, LOOP_FIRST) != 0 || event_add(t->heartbeat, &second) != 0)
+        t->rest = evtimer_new(base, on_rest, t);
+        if (!t->heartbeat || !t->rest || event_priority_set(t->heartbeat, LOOP_FIRST) != 0 ||
+            event_add(t->heartbeat, &second) != 0)
                 targets_destroy(&t);
         return t;
 }
@@ -256,6 +288,8 @@ void targets_destroy(struct targets **tp)
                 pipeline_destroy(&t->pipelines[i]);
         if (t->heartbeat)
                 event_free(t->heartbeat);
+        if (t->rest)
+                event_free(t->rest);
         free(t);
 }
 

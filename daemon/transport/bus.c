@@ -19,6 +19,9 @@
  * snapshot with a hole for a whole one because its last message got through.
  * Replies that wait are bounded in bytes over all clients, so nobody can make
  * the daemon grow by asking for snapshots and not reading them.
+ *
+ * A client that asks too often or too much (allowance.h) gets an error that says so and
+ * when to ask again.
  */
 #include "daemon/transport/bus.h"
 
@@ -29,8 +32,11 @@
 #include <string.h>
 #include <zmq.h>
 
+#include "daemon/transport/allowance.h"
 #include "daemon/transport/limits.h"
 #include "daemon/log.h"
+#include "proto/base/clock.h"
+#include "proto/base/hash.h"
 #include "daemon/transport/endpoint.h"
 #include "proto/base/probes.h"
 #include "daemon/transport/zloop.h"
@@ -52,6 +58,7 @@ struct bus {
         struct zloop *request_loop;
         struct bus_handler handler;
         struct bus_stats stats;
+        struct allowances allowances;
         atomic_size_t updates_waiting_bytes; /* handed to ZeroMQ and not yet freed by it */
         atomic_size_t replies_waiting_bytes; /* also */
 };
@@ -202,6 +209,11 @@ void bus_reply(struct bus_client *client, Hw__Reply *reply)
         zloop_pump(bus->request_loop); /* inside a handler the pump that called it looks again itself */
 }
 
+bool bus_client_lost(const struct bus_client *client)
+{
+        return client->dropped;
+}
+
 /* ----------------------------------------------------------- requests */
 
 static void refuse_request(struct bus_client *client, const char *reason)
@@ -212,6 +224,48 @@ static void refuse_request(struct bus_client *client, const char *reason)
         log_debug("bad_requests=%llu: %s", (unsigned long long)client->bus->stats.bad_requests, reason);
         reply.error = (char *)reason;
         bus_reply(client, &reply);
+}
+
+/* Any number but 0. */
+static uint64_t number_of(const struct bus_client *client)
+{
+        return hash_bytes(zmq_msg_data(client->identity), zmq_msg_size(client->identity), 0) | 1;
+}
+
+/* False: this client has asked too much of late, and is told so. */
+static bool may_ask(struct bus_client *client)
+{
+        Hw__Reply reply = HW__REPLY__INIT;
+        enum allowance_why why;
+        struct error error;
+        uint64_t wait_ns = allowance_ask(&client->bus->allowances, number_of(client), clock_mono_ns(), &why);
+
+        if (wait_ns == 0)
+                return true;
+        client->bus->stats.bad_requests++;
+        if (why == ALLOWANCE_RATE)
+                error_set(&error, "too many requests from this client: %u a second are allowed; ask again in %llu ms",
+                          LIMIT_REQUESTS_PER_S, (unsigned long long)wait_ns / 1000000 + 1);
+        else
+                error_set(&error,
+                          "this client's requests cost too much: %u %% of a processor is allowed; ask again in %llu ms",
+                          LIMIT_COST_PERCENT, (unsigned long long)wait_ns / 1000000 + 1);
+        reply.error = error.text;
+        reply.what_case = HW__REPLY__WHAT_RETRY_AFTER_NS;
+        reply.retry_after_ns = wait_ns;
+        bus_reply(client, &reply);
+        return false;
+}
+
+static void handle(struct bus_client *client, const Hw__Request *request)
+{
+        struct bus *bus = client->bus;
+        const uint64_t began_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
+
+        bus->stats.requests++;
+        bus->handler.request(bus->handler.ctx, request, client);
+        allowance_spend(&bus->allowances, number_of(client), clock_mono_ns(),
+                        clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
 }
 
 static void take_request(struct bus_client *client, const void *bytes, size_t size)
@@ -229,8 +283,8 @@ static void take_request(struct bus_client *client, const void *bytes, size_t si
         }
         client->has_id = request->has_id;
         client->id = request->id;
-        client->bus->stats.requests++;
-        client->bus->handler.request(client->bus->handler.ctx, request, client);
+        if (may_ask(client))
+                handle(client, request);
         hw_request_destroy(&request);
 }
 

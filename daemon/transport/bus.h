@@ -11,6 +11,7 @@
 #ifndef HW_DAEMON_TRANSPORT_BUS_H
 #define HW_DAEMON_TRANSPORT_BUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -44,6 +45,9 @@ struct update_sink bus_sink(struct bus *bus);
 
 /* Sends one reply; the id of the request is filled in. */
 void bus_reply(struct bus_client *client, Hw__Reply *reply);
+
+/* A reply could not be sent: more to the same request are not either. */
+bool bus_client_lost(const struct bus_client *client);
 
 struct bus_stats {
         uint64_t published, bytes;

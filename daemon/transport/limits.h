@@ -11,6 +11,10 @@
 #define LIMIT_UPDATES_WAITING_BYTES ((size_t)8 << 20) /* for slow subscribers: larger updates are left out then */
 #define LIMIT_SMALL_UPDATE_BYTES    1024u             /* up to this they go on: bounded by the high-water mark */
 #define LIMIT_REQUESTS_WAITING      1000              /* per client, in ZeroMQ's queue: the client waits */
+#define LIMIT_REQUESTS_PER_S        500u              /* of one client; told so beyond them ... */
+#define LIMIT_REQUESTS_BURST        1000u             /* ... after so many at once */
+#define LIMIT_COST_PERCENT          50u               /* of a processor, for one client's requests; told so beyond it */
+#define LIMIT_COST_BURST_NS         UINT64_C(2000000000)
 #define LIMIT_REPLIES_WAITING       65536 /* messages per client: the rest of the answer is dropped and counted */
 #define LIMIT_REPLIES_WAITING_BYTES ((size_t)64 << 20) /* over all clients: the same */
 

@@ -39,8 +39,10 @@ struct hw_requester;
  *   HW_REPLY_PART  `reply` is one of several, others follow
  *   HW_REPLY_LAST  `reply` is the only or last one: the request is done
  *   negative       the request is done and `reply` is NULL: -ETIMEDOUT (no last reply in time), -ENOTCONN (it could
- *                  not even be sent in time), -EPROTO (a malformed reply), -ECANCELED (the requester is destroyed)
- * A reply with `error` set is the daemon's refusal and comes as any other.
+ *                  not even be sent in time), -EBUSY (it is asked too often, until the time was over), -EPROTO (a
+ *                  malformed reply), -ECANCELED (the requester is destroyed)
+ * A reply with `error` set is the daemon's refusal and comes as any other; but a daemon that is asked too often is
+ * asked again when it says so, and nobody hears of it.
  */
 #define HW_REPLY_LAST 0
 #define HW_REPLY_PART 1
@@ -82,8 +84,8 @@ size_t hw_requester_pump(struct hw_requester *r);
  * Sends one request to the daemon of this publish endpoint and waits for its
  * replies, `each` being called for every one (borrowed). The time-out is for
  * all of it. The request's id is set. Returns 0, -EINVAL (the endpoint is
- * malformed), -EPERM (it is not to be trusted), -ETIMEDOUT, -EPROTO (malformed reply) or -ENOMEM. An error reply
- * is passed to `each` like any other.
+ * malformed), -EPERM (it is not to be trusted), -ETIMEDOUT, -EBUSY, -EPROTO (malformed reply) or -ENOMEM. An error
+ * reply is passed to `each` like any other.
  */
 int hw_request(const char *publish_endpoint, Hw__Request *request, int timeout_ms,
                void (*each)(void *ctx, const Hw__Reply *reply), void *ctx);

@@ -402,11 +402,11 @@ static int finish(struct clone *c, bool complete)
         return r < 0 || c->want_all ? r : replay(c);
 }
 
-/* An error: of everything, try again later; of some targets, they are not there (any more). */
-static int refused(struct clone *c, uint64_t now_ns)
+/* An error: of everything, or asked too often: try again later; of some targets: they are not there (any more). */
+static int refused(struct clone *c, const Hw__Reply *reply, uint64_t now_ns)
 {
         c->all_at_ns = now_ns + REFUSED_NS;
-        return finish(c, !c->asked_all);
+        return finish(c, !c->asked_all && reply->what_case != HW__REPLY__WHAT_RETRY_AFTER_NS);
 }
 
 int clone_reply(struct clone *c, Hw__Reply *reply, uint64_t now_ns)
@@ -426,7 +426,7 @@ int clone_reply(struct clone *c, Hw__Reply *reply, uint64_t now_ns)
                 return r < 0 ? r : 0;
         c->progress_ns = now_ns;
         if (reply->error)
-                return refused(c, now_ns);
+                return refused(c, reply, now_ns);
         if (is_update)
                 return accept_snapshot(c, reply);
         if (!is_end)

@@ -18,6 +18,9 @@
  * A reply that cannot be read has no id. It ends the request that waits alone
  * on its line; among several it is unknown whose it was: they time out.
  *
+ * A daemon that is asked too often refuses and says when to ask again: the
+ * request goes back to the queue, and the line is quiet until then.
+ *
  * A handler may send, which moves the slots: none is pointed at across a call.
  */
 #include "heapwatch/requester.h"
@@ -43,14 +46,16 @@ struct slot {
         void *ctx;
         uint32_t line;
         uint32_t next;   /* in the line's queue, or among the free ones; NONE: the last */
-        uint8_t *unsent; /* the packed request while it is in the queue */
-        size_t n_unsent;
+        uint8_t *packed; /* the request: it may have to be sent again */
+        size_t n_packed;
+        bool queued, refused; /* in the queue; by a daemon that wants to be asked later */
 };
 
 struct line {
         void *socket;
         uint32_t first, last; /* of the queue; NONE: empty */
         size_t n;             /* requests under way, queued ones included */
+        uint64_t quiet_ns;    /* the daemon has asked not to be asked until then */
 };
 
 struct hw_requester {
@@ -102,7 +107,7 @@ static void unqueue(struct hw_requester *r, struct slot *s)
         struct line *line = &r->lines[s->line];
         uint32_t before = NONE, at = line->first;
 
-        if (!s->unsent)
+        if (!s->queued)
                 return;
         for (; at != index_of(r, s); at = r->slots[at].next)
                 before = at;
@@ -112,13 +117,14 @@ static void unqueue(struct hw_requester *r, struct slot *s)
                 r->slots[before].next = s->next;
         if (line->last == at)
                 line->last = before;
-        free(s->unsent);
-        s->unsent = NULL;
+        s->queued = false;
 }
 
 static void release(struct hw_requester *r, struct slot *s)
 {
         unqueue(r, s);
+        free(s->packed);
+        s->packed = NULL;
         r->lines[s->line].n--;
         r->n--;
         s->id = 0;
@@ -151,7 +157,7 @@ static void expire(struct hw_requester *r, uint64_t now_ns)
                 if (!s->id)
                         continue;
                 if (s->due_ns <= now_ns)
-                        finish(r, s, s->unsent ? -ENOTCONN : -ETIMEDOUT, NULL);
+                        finish(r, s, !s->queued ? -ETIMEDOUT : s->refused ? -EBUSY : -ENOTCONN, NULL);
                 else if (s->due_ns < next)
                         next = s->due_ns;
         }
@@ -160,6 +166,17 @@ static void expire(struct hw_requester *r, uint64_t now_ns)
 }
 
 /* ----------------------------------------------------------------- messages */
+
+static void enqueue(struct hw_requester *r, struct line *line, uint32_t index)
+{
+        r->slots[index].queued = true;
+        r->slots[index].next = NONE;
+        if (line->last == NONE)
+                line->first = index;
+        else
+                r->slots[line->last].next = index;
+        line->last = index;
+}
 
 static int events_of(const struct line *line)
 {
@@ -172,10 +189,13 @@ static int events_of(const struct line *line)
 /* Sends what waits while the connection takes it. */
 static void send_queue(struct hw_requester *r, struct line *line)
 {
+        if (line->quiet_ns && clock_mono_ns() < line->quiet_ns)
+                return;
+        line->quiet_ns = 0;
         while (line->first != NONE) {
                 struct slot *s = &r->slots[line->first];
 
-                if (zparts_send_bytes(line->socket, s->unsent, s->n_unsent) < 0)
+                if (zparts_send_bytes(line->socket, s->packed, s->n_packed) < 0)
                         return; /* not connected, or its queue is full: ZMQ_POLLOUT will say when */
                 unqueue(r, s);
         }
@@ -188,7 +208,7 @@ static struct slot *only_one(struct hw_requester *r, const struct line *line)
                 struct slot *s = &r->slots[i];
 
                 if (s->id && &r->lines[s->line] == line)
-                        return s->unsent ? NULL : s;
+                        return s->queued ? NULL : s;
         }
         return NULL;
 }
@@ -211,7 +231,18 @@ static struct slot *slot_of(struct hw_requester *r, const struct line *line, con
         return s && &r->lines[s->line] == line ? s : NULL;
 }
 
-static void take_reply(struct hw_requester *r, const struct line *line, zmq_msg_t *frame)
+/* The daemon has done nothing and wants to be asked later: so it is, and whatever else waits for it. */
+static void ask_later(struct hw_requester *r, struct line *line, struct slot *s, uint64_t after_ns)
+{
+        const uint64_t until_ns = clock_mono_ns() + (after_ns < LIMIT_QUIET_NS ? after_ns : LIMIT_QUIET_NS);
+
+        if (until_ns > line->quiet_ns)
+                line->quiet_ns = until_ns;
+        s->refused = true;
+        enqueue(r, line, index_of(r, s));
+}
+
+static void take_reply(struct hw_requester *r, struct line *line, zmq_msg_t *frame)
 {
         const char *reason;
         Hw__Reply *reply = hw_reply_unpack(zmq_msg_data(frame), zmq_msg_size(frame), &reason);
@@ -221,14 +252,16 @@ static void take_reply(struct hw_requester *r, const struct line *line, zmq_msg_
                 return;
         }
         struct slot *s = slot_of(r, line, reply);
-        if (s && reply->more)
+        if (s && reply->error && reply->what_case == HW__REPLY__WHAT_RETRY_AFTER_NS && !s->queued)
+                ask_later(r, line, s, reply->retry_after_ns);
+        else if (s && reply->more)
                 s->handler(s->ctx, HW_REPLY_PART, reply);
         else if (s)
                 finish(r, s, HW_REPLY_LAST, reply);
         hw_reply_unref(reply);
 }
 
-static void receive(struct hw_requester *r, const struct line *line)
+static void receive(struct hw_requester *r, struct line *line)
 {
         zmq_msg_t parts[2];
         int n = zparts_receive(line->socket, parts);
@@ -256,6 +289,17 @@ static bool pump_line(struct hw_requester *r, struct line *line)
         }
 }
 
+/* When there is something to do though nothing comes. */
+static uint64_t next_ns(const struct hw_requester *r)
+{
+        uint64_t next = r->next_due_ns;
+
+        for (size_t i = 0; i < r->n_lines; i++)
+                if (r->lines[i].first != NONE && r->lines[i].quiet_ns > 0 && r->lines[i].quiet_ns < next)
+                        next = r->lines[i].quiet_ns;
+        return next;
+}
+
 size_t hw_requester_pump(struct hw_requester *r)
 {
         bool drained = true;
@@ -268,7 +312,7 @@ size_t hw_requester_pump(struct hw_requester *r)
         expire(r, clock_mono_ns());
         for (size_t i = 0; i < r->n_lines && drained; i++)
                 drained = !(events_of(&r->lines[i]) & ZMQ_POLLIN); /* a handler may have sent on any of them */
-        wakeup_at(&r->wakeup, drained ? r->next_due_ns : WAKEUP_NOW);
+        wakeup_at(&r->wakeup, drained ? next_ns(r) : WAKEUP_NOW);
         r->pumping = false;
         return r->n;
 }
@@ -277,22 +321,12 @@ size_t hw_requester_pump(struct hw_requester *r)
 
 static int pack(struct slot *s, const Hw__Request *request)
 {
-        s->n_unsent = hw__request__get_packed_size(request);
-        s->unsent = malloc(s->n_unsent ? s->n_unsent : 1);
-        if (!s->unsent)
+        s->n_packed = hw__request__get_packed_size(request);
+        s->packed = malloc(s->n_packed ? s->n_packed : 1);
+        if (!s->packed)
                 return -ENOMEM;
-        hw__request__pack(request, s->unsent);
+        hw__request__pack(request, s->packed);
         return 0;
-}
-
-static void enqueue(struct hw_requester *r, struct line *line, uint32_t index)
-{
-        r->slots[index].next = NONE;
-        if (line->last == NONE)
-                line->first = index;
-        else
-                r->slots[line->last].next = index;
-        line->last = index;
 }
 
 int hw_requester_send(struct hw_requester *r, size_t daemon, Hw__Request *request, int timeout_ms,
@@ -317,6 +351,7 @@ int hw_requester_send(struct hw_requester *r, size_t daemon, Hw__Request *reques
         s->handler = handler;
         s->ctx = ctx;
         s->line = (uint32_t)daemon;
+        s->refused = false;
         r->free = next;
         r->n++;
         line->n++;
@@ -339,6 +374,8 @@ const char *hw_reply_error(int status)
                 return "no daemon is connected";
         case -EPROTO:
                 return "the daemon's reply is malformed";
+        case -EBUSY:
+                return "the daemon takes no more requests of this client for now";
         case -ECANCELED:
                 return "the request was given up";
         case -ENOBUFS:

@@ -93,11 +93,11 @@ def test_h1_no_descriptors_left(directory):
 def test_h2_idle_gaps_times_band_rules(directory):
     """Bands, rules over bands and days without events: another program never waits."""
     rules = "groups:\n  - name: g\n    rules:\n" + "".join(
-        f"      - {{alert: r{i}, expr: 'mean(band, {i + 1}m) > {i + 1}MiB', for: 1m}}\n" for i in range(scale(20, 100)))
+        f"      - {{alert: r{i}, expr: 'mean(band, {i + 1}m) > {i + 1}MiB', for: 1m}}\n" for i in range(scale(20, 60)))
     (directory / "rules.yaml").write_text(rules)
     log = LiveLog(directory / "gaps.eventlog")
     rows = {f"band-{i}": 1000 + i for i in range(scale(300, 900))}
-    for day in range(scale(4, 20)):
+    for day in range(scale(4, 6)):
         log.census(rows, at_ns=1000 + day * 4 * 86400 * 10**9)
     broken = log.path.read_bytes()
     log.end()
@@ -123,6 +123,35 @@ def test_h2_idle_gaps_times_band_rules(directory):
         d.wait_state("gaps", "ENDED")
         assert slowest < ANSWER_S, slowest
         assert writer.longest_s < DRAIN_S, writer.longest_s
+
+
+def test_turns_of_many_targets_are_short(directory):
+    """Hundreds of targets, one of thousands of bands; Daemon.check_turns judges."""
+    rules = "groups:\n  - name: g\n    rules:\n" + "".join(
+        f"      - {{alert: r{i}, expr: 'live > {i}kB and max(band, 1h) > {i}kB'}}\n" for i in range(scale(5, 10)))
+    (directory / "rules.yaml").write_text(rules)
+    big = LiveLog(directory / "big.eventlog")
+    for second in range(3):
+        big.census({f"band-{i}": 100_000 + i for i in range(scale(5000, 19000))}, at_ns=(1 + second) * 10**9)
+    (directory / "small").write_bytes((LOGS / "parallel-ghc9103" / "run.eventlog").read_bytes())
+    n = scale(300, 900)
+    with Daemon(directory, f"big={big.path}", args=["--rules", str(directory / "rules.yaml")]) as d:
+        for i in range(n):
+            d.ask(pb.Request(add_target=pb.AddTargetRequest(name=f"t{i}", uri=f"{directory}/small")))
+        for name in ("big", f"t{n - 1}"):
+            d.wait_state(name, "RUNNING", "ENDED")
+        assert len(d.status().targets) == 2 * (n + 1)
+        assert len({r.update.target for r in d.ask(pb.Request(snapshot=pb.SnapshotRequest())) if r.more}) == n + 2
+        d.ask(pb.Request(history=pb.HistoryRequest(target="big", band=0)))
+        for text in (rules, rules.replace("1h", "2h")):
+            (directory / "rules.yaml").write_text(text)
+            assert not d.ask(pb.Request(reload=pb.ReloadRequest()))[0].error
+        d.ask(pb.Request(remove_target=pb.RemoveTargetRequest(name="big")))
+        with contextlib.closing(zmq.Context.instance().socket(zmq.SUB)) as s:     # and each has its heartbeats
+            s.connect(d.publish)
+            s.subscribe(f"hw1/target/t{n - 1}")
+            for _ in range(3):
+                assert s.poll(DEADLINE_S * 1000) and s.recv_multipart()
 
 
 def test_h3_a_flood_of_requests(directory):
@@ -159,6 +188,24 @@ def test_h3_a_flood_of_requests(directory):
                 f.join(DEADLINE_S)
         assert writer.longest_s < DRAIN_S, writer.longest_s
         wait_for(lambda: d.health("t").bytes == len(LEAKY), "all to be read")
+
+
+def test_a_client_that_asks_too_often_is_told_so(directory):
+    """In words, with when to ask again; others are answered meanwhile."""
+    with Daemon(directory) as d:
+        s = zmq.Context.instance().socket(zmq.DEALER)
+        with contextlib.closing(s):
+            s.linger, s.sndhwm, s.rcvhwm = 0, 0, 0
+            s.connect(d.request_endpoint)
+            for i in range(4000):
+                s.send(pb.Request(id=i + 1, status=pb.StatusRequest()).SerializeToString())
+            assert answer_s(d) < ANSWER_S
+            assert s.poll(DEADLINE_S * 1000)
+            replies = [pb.Reply.FromString(s.recv()) for _ in range(4000) if s.poll(DEADLINE_S * 1000)]
+        refused = [r for r in replies if r.error]
+        assert len(replies) == 4000 and 1000 <= 4000 - len(refused) < 4000
+        assert all(r.retry_after_ns > 0 and ("too many requests from this client" in r.error or "cost too much" in r.error)
+                   for r in refused), refused[0]
 
 
 def test_h4_nobody_reads_the_log(directory):

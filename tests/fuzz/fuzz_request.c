@@ -112,6 +112,12 @@ bool reload_rules(struct rulebook *book, struct targets *targets, struct notifie
         return rules;
 }
 
+bool bus_client_lost(const struct bus_client *client)
+{
+        (void)client;
+        return false;
+}
+
 void bus_reply(struct bus_client *client, Hw__Reply *reply)
 {
         const char *reason = NULL;

@@ -208,6 +208,50 @@ static void test_deadlines(void **state)
         hw_requester_destroy(&r);
 }
 
+/* The daemon wants to be asked later: so it is, also for the others, and nobody hears of it; but deadlines hold. */
+static void test_asked_too_often(void **state)
+{
+        struct fake_daemon d;
+        struct heard first = { 0 }, second = { 0 }, hasty = { 0 };
+        Hw__Reply refusal = HW__REPLY__INIT;
+
+        (void)state;
+        fake_start(&d, 77);
+        struct hw_requester *r = requester(&d);
+        assert_int_equal(send_status(r, 0, DEADLINE_MS, &first, NULL), 0);
+        take_requests(r, &d, 1);
+        uint64_t id = d.id, began_ms = clock_mono_ms();
+        refusal.error = (char *)"too many requests";
+        refusal.what_case = HW__REPLY__WHAT_RETRY_AFTER_NS;
+        refusal.retry_after_ns = 300 * UINT64_C(1000000);
+        fake_reply(&d, &refusal);
+        while (clock_mono_ms() < began_ms + 100)
+                turn(r); /* it hears so */
+        assert_int_equal(send_status(r, 0, DEADLINE_MS, &second, NULL), 0);
+        assert_int_equal(send_status(r, 0, 50, &hasty, NULL), 0);
+        take_requests(r, &d, 1);
+        assert_true(clock_mono_ms() >= began_ms + 300);
+        assert_int_equal(d.id, id);
+        assert_int_equal(hasty.last, 1);
+        assert_int_equal(hasty.status, -ENOTCONN);
+        reply_to(&d, id);
+        take_requests(r, &d, 1);
+        reply_to(&d, d.id);
+        wait_last(r, &first, 1);
+        wait_last(r, &second, 1);
+        assert_int_equal(first.status, HW_REPLY_LAST);
+
+        refusal.retry_after_ns = UINT64_MAX; /* longer than its time: it is said why */
+        assert_int_equal(send_status(r, 0, 200, &first, NULL), 0);
+        take_requests(r, &d, 1);
+        fake_reply(&d, &refusal);
+        wait_last(r, &first, 2);
+        assert_int_equal(first.status, -EBUSY);
+        assert_non_null(hw_reply_error(-EBUSY));
+        hw_requester_destroy(&r);
+        fake_stop(&d);
+}
+
 static void test_queue_is_bounded(void **state)
 {
         const char *nobody = "ipc:///run/hw-nobody/publish";
@@ -342,6 +386,7 @@ int main(void)
                 cmocka_unit_test(test_any_order),
                 cmocka_unit_test(test_two_daemons),
                 cmocka_unit_test(test_deadlines),
+                cmocka_unit_test(test_asked_too_often),
                 cmocka_unit_test(test_queue_is_bounded),
                 cmocka_unit_test(test_reconnect),
                 cmocka_unit_test(test_malformed),

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What one client may ask, by made-up clocks. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "daemon/transport/allowance.h"
+#include "daemon/transport/limits.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static struct allowances a;
+static enum allowance_why why;
+
+/* How many of n requests, evenly over the time, are answered. */
+static unsigned asked(uint64_t client, uint64_t from_ns, uint64_t for_ns, unsigned n)
+{
+        unsigned answered = 0;
+
+        for (unsigned i = 0; i < n; i++)
+                answered += allowance_ask(&a, client, from_ns + for_ns * i / n, &why) == 0;
+        return answered;
+}
+
+static void a_burst_then_the_rate(void **state)
+{
+        (void)state;
+        memset(&a, 0, sizeof(a));
+        assert_int_equal(asked(1, SECOND, 0, 5000), LIMIT_REQUESTS_BURST);
+        assert_int_equal(why, ALLOWANCE_RATE);
+        assert_in_range(asked(1, SECOND, 10 * SECOND, 50000), 10 * LIMIT_REQUESTS_PER_S - 2,
+                        10 * LIMIT_REQUESTS_PER_S + 2);
+        assert_int_equal(asked(1, 100 * SECOND, 0, 5000), LIMIT_REQUESTS_BURST); /* full again */
+}
+
+/* What it is told to wait is enough, and no less is. */
+static void the_wait_is_right(void **state)
+{
+        uint64_t wait;
+
+        (void)state;
+        memset(&a, 0, sizeof(a));
+        (void)asked(1, SECOND, 0, LIMIT_REQUESTS_BURST);
+        wait = allowance_ask(&a, 1, SECOND, &why);
+        assert_true(wait > 0);
+        assert_true(allowance_ask(&a, 1, SECOND + wait - 1, &why) > 0);
+        assert_int_equal(allowance_ask(&a, 1, SECOND + wait, &why), 0);
+}
+
+/* One expensive request is answered whatever it costs; afterwards its client waits, as long as is due. */
+static void cost_counts(void **state)
+{
+        (void)state;
+        memset(&a, 0, sizeof(a));
+        assert_int_equal(allowance_ask(&a, 1, SECOND, &why), 0);
+        allowance_spend(&a, 1, SECOND, LIMIT_COST_BURST_NS + SECOND / 10);
+        uint64_t wait = allowance_ask(&a, 1, SECOND, &why);
+        assert_int_equal(wait, SECOND / 10 * 100 / LIMIT_COST_PERCENT);
+        assert_int_equal(why, ALLOWANCE_COST);
+        assert_int_equal(allowance_ask(&a, 1, SECOND + wait, &why), 0);
+}
+
+static void clients_do_not_know_each_other(void **state)
+{
+        (void)state;
+        memset(&a, 0, sizeof(a));
+        (void)asked(1, SECOND, 0, 5000);
+        assert_int_equal(asked(2, SECOND, 0, 10), 10);
+        for (uint64_t c = 3; c < 3 + 2 * ALLOWANCE_CLIENTS; c++) /* more than there are places for */
+                assert_int_equal(asked(c, 2 * SECOND + c, 0, 10), 10);
+}
+
+int main(void)
+{
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_burst_then_the_rate),
+                cmocka_unit_test(the_wait_is_right),
+                cmocka_unit_test(cost_counts),
+                cmocka_unit_test(clients_do_not_know_each_other),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
