@@ -85,9 +85,9 @@ static const struct option options[] = {
 
 static const struct term format_terms[] = {
         { "hp", NULL,
-          "the runtime's own heap profile text, for hp2ps, hp2pretty and whatever reads .hp files. Two things differ "
-          "from "
-          "the .hp file of the same run: times are elapsed seconds (the runtime writes mutator CPU seconds, which are "
+          "the runtime's own heap profile text, for hp2ps, hp2pretty and other readers of .hp files. Two things "
+          "differ from the .hp file of the same run: times are elapsed seconds (the runtime writes mutator CPU "
+          "seconds, which are "
           "not "
           "in the log), and cost-centre stacks have numbers of our own and are not cut at 25 characters" },
         { "csv", NULL, "one number a row, the rows of `heapwatch pipe --format csv`" },

@@ -96,10 +96,9 @@ const struct command command_post_mortem = {
         .name = "post-mortem",
         .summary = "how a program ended, and what its memory did before",
         .usage = (const char *const[]){ "TARGET [--connect EP]...", "FILE [OPTION]...", NULL },
-        .about = "Says of a target that has ended, or of the last run in a finished eventlog or recording, on one "
-                 "screen: how it ended (status, signal, killed for memory, as far as its parent or the kernel says), "
-                 "its "
-                 "memory at the end and the limit, since when it grew and where, the bands that grew most, the last "
+        .about = "How a target ended, or the last run in a finished eventlog or recording, on one screen: exit status, "
+                 "signal or killed for memory, as far as its parent or the kernel says; its memory at the end and the "
+                 "limit, since when it grew and where, the bands that grew most, the last "
                  "notes, collections, and what the stream lost. What is not known is left out.",
         .options = options,
         .status = "0, 1 when it ended badly, 2 when there is nothing to read.",

@@ -152,8 +152,8 @@ const struct command command_check = {
         .name = "check",
         .summary = "judge finished logs by rules: an exit status for CI",
         .usage = (const char *const[]){ "[OPTION]... LOG...", NULL },
-        .about = "Judges finished eventlogs by the built-in rules and by yours, prints what fired with the evidence, "
-                 "and says so by its exit status.",
+        .about = "Judges finished eventlogs by the built-in rules and by yours, prints what fired with the evidence; "
+                 "the exit status is for CI.",
         .options = options,
         .status = "0 nothing that counts fired, 1 something did, 2 bad input or usage.",
         .examples =

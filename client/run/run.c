@@ -95,7 +95,7 @@ static const struct option options[] = {
                     "may end "
                     "up to a second later for it"),
         OPTION_SECONDS("end-hung", 0, "SECONDS", struct options, end_hung_ns, 0, UINT64_C(86400000000000),
-                       "end PROGRAM when it hangs for so long: each thread waits for another one, as the flush "
+                       "end PROGRAM when it hangs this long: each thread waits for another one, as the flush "
                        "interval can cause at exit"),
         OPTION_DURATION("resolution", 0, struct options, resolution_ns, LIMIT_RESOLUTION_LEAST_NS,
                         LIMIT_RESOLUTION_MOST_NS,

@@ -191,12 +191,13 @@ const struct command command_trend = {
         .name = "trend",
         .summary = "does it leak, where, since when, until when",
         .usage = (const char *const[]){ "[TARGET]... [--connect EP]... [OPTION]...", "FILE... [OPTION]...", NULL },
-        .about = "Says of each target, or of each run in finished eventlogs, whether memory leaks, where it grows, "
-                 "since when, and when it meets the limit; then a row for each series and for the bands of the heap "
-                 "profile: verdict (unknown, steady, growing, leak), size now, robust slope with its interval, what it "
-                 "gained at least over the window that decided, the length of that window, and the time in the run at "
-                 "which growth began. docs/VERDICT.md explains how a verdict is found. An argument that names a file "
-                 "is one.",
+        .about =
+                "For each target, or each run in finished eventlogs: whether memory leaks, where it grows, since when, "
+                "and when it meets the limit; then a row for each series and for the bands of the heap "
+                "profile: verdict (unknown, steady, growing, leak), size now, robust slope with its interval, what it "
+                "gained at least over the window that decided, the length of that window, and the time in the run at "
+                "which growth began. docs/VERDICT.md explains how a verdict is found. An argument that names a file "
+                "is one.",
         .options = options,
         .status = "0, 1 as --fail-on says, 2 when there is nothing to read.",
         .examples =

@@ -318,8 +318,8 @@ static const struct option options[] = {
                         "step in which growth is judged, 100ms to 1h (default 1m; with --once by the log's length)"),
         OPTION_CALLBACK(
                 "leak-after", 0, "TIME", take_trend, COMPLETE_NOTHING,
-                "growth that lasts so long and does not slow down is called a leak (default 180 steps, which is "
-                "3h; from 20 steps on; given alone, it sets the step to a 180th of it)"),
+                "growth that lasts this long without slowing down is called a leak (default 180 steps, which is 3h; at "
+                "least 20 steps; given alone, it sets the step to a 180th)"),
         OPTION_CALLBACK("limit", 0, "BYTES", take_trend, COMPLETE_NOTHING,
                         "memory the programs may use, such as 2GiB, if less than what their control group, -M or the "
                         "machine allow"),
@@ -328,10 +328,11 @@ static const struct option options[] = {
                         "of it no new bands are followed, above 95 % no target is added"),
         OPTION_CALLBACK(
                 "keep-ended", 0, "NUMBER", take_keep, COMPLETE_NOTHING,
-                "so many runs that are over are kept, with all that was seen of them, from 0 to 500: targets of "
-                "`heapwatch run`, and of any target the run before the one at hand, as NAME~1; the oldest go "
-                "first, and of one name at most 4 stay (default 16)"),
-        OPTION_CALLBACK("keep-ended-for", 0, "TIME", take_keep, COMPLETE_NOTHING, "and for so long (default 48h)"),
+                "how many ended runs are kept, with all that was seen of them, 0 to 500: targets of `heapwatch run`, "
+                "and of any target the run before its newest, as NAME~1; the oldest go first, and of one name at most "
+                "4 stay (default 16)"),
+        OPTION_CALLBACK("keep-ended-for", 0, "TIME", take_keep, COMPLETE_NOTHING,
+                        "how long they are kept (default 48h)"),
         OPTION_CALLBACK("allow-source", 0, "PATTERN", take_allow, COMPLETE_NOTHING,
                         "sources that requests may add, such as /srv/*/log/*.eventlog or unix-listen:/run/heapwatch/*, "
                         "where * does not match a '/'; may be given several times. Without it they may add what the "
@@ -341,9 +342,10 @@ static const struct option options[] = {
                         "program and daemon; see `heapwatch recordings` and `heapwatch dump`. Never the programs' "
                         "environment, their arguments with --show-arguments only"),
         OPTION_CALLBACK("record-budget", 0, "BYTES", take_record, COMPLETE_NOTHING,
-                        "so much on disk at most (default 4GiB; of one target 1GiB, see heapwatchd.yaml(5)): the "
-                        "oldest goes first. Recording pauses where less than 1GiB would be left free"),
-        OPTION_CALLBACK("record-for", 0, "TIME", take_record, COMPLETE_NOTHING, "and for so long (default 7d)"),
+                        "disk space for recordings (default 4GiB; of one target 1GiB, see heapwatchd.yaml(5)): the "
+                        "oldest go first. Recording pauses where less than 1GiB would be left free"),
+        OPTION_CALLBACK("record-for", 0, "TIME", take_record, COMPLETE_NOTHING,
+                        "how long recordings are kept (default 7d)"),
         OPTION_CALLBACK("rules", 0, "FILE", take_rules, COMPLETE_FILE,
                         "rules for alerts, beside the built-in ones; may be given several times (see "
                         "heapwatch-rules(5)); read again on SIGHUP and `heapwatch ctl reload`: alerts of rules that "

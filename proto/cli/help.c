@@ -122,7 +122,7 @@ static void print_options(FILE *to, const struct command *c)
 
 void help_print(FILE *to, const struct command *c)
 {
-        (void)fprintf(to, "usage: %s %s\n", command_title(c), c->usage[0]);
+        (void)fprintf(to, "usage: %s%s%s\n", command_title(c), c->usage[0][0] ? " " : "", c->usage[0]);
         for (size_t i = 1; c->usage[i]; i++)
                 (void)fprintf(to, "       %s %s\n", command_title(c), c->usage[i]);
         (void)fputc('\n', to);
