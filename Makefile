@@ -36,7 +36,7 @@ DAEMON_ROOMS := $(addprefix daemon/, loop source model trend rules record publis
                 target control)
 CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \
                 console/draw console/table console/scene console/overview console/views console \
-                metrics page api serve web report pipe trend diff ctl rules run attach doctor replay events convert summary post notify \
+                metrics page api serve web report pipe trend diff ctl rules run attach doctor replay events convert summary post notify export \
                 completion recordings post_mortem)
 
 define read_room
@@ -59,7 +59,7 @@ UNIT_SRC    := $(sort $(shell find tests/unit -name 'test_*.c'))
 
 PKGS_LIB    := libzmq libprotobuf-c
 PKGS_DAEMON := libevent yaml-0.1 jansson libpcre2-8 zlib libzstd
-PKGS_CLIENT := libevent yaml-0.1 ncursesw libpcre2-8 jansson libcurl zlib libzstd
+PKGS_CLIENT := libevent yaml-0.1 ncursesw libpcre2-8 jansson libcurl zlib libzstd snappy
 PKG_CFLAGS  := $(shell pkg-config --cflags $(PKGS_LIB) $(PKGS_DAEMON) $(PKGS_CLIENT) 2>/dev/null)
 LIBS_LIB     = $(shell pkg-config --libs $(PKGS_LIB))
 LIBS_DAEMON  = $(shell pkg-config --libs $(PKGS_DAEMON))
@@ -329,7 +329,7 @@ abi: $(O)/libheapwatch.so
 .PHONY: abi
 
 #: tidy        clang-tidy over the sources, with the list of .clang-tidy
-tidy: $(GEN)/heapwatch/heapwatch.pb-c.h
+tidy: $(GEN)/heapwatch/heapwatch.pb-c.h $(PB:%=$(GEN)/%.pb-c.h)
 	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' scripts/tidy
 .PHONY: tidy
 
@@ -458,13 +458,14 @@ install: all
 	install -m 644 include/heapwatch/*.h $(GEN)/heapwatch/heapwatch.pb-c.h $(DEST)/include/heapwatch
 	install -m 644 proto/wire/heapwatch.proto $(DEST)/share/heapwatch
 	sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/heapwatchd.service.in > $(DEST)/lib/systemd/system/heapwatchd.service
-	sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/heapwatch-notify.service.in > $(DEST)/lib/systemd/system/heapwatch-notify.service
+	for unit in heapwatch-notify heapwatch-export; do \
+	  sed -e 's|@PREFIX@|$(PREFIX)|' scripts/install/$$unit.service.in > $(DEST)/lib/systemd/system/$$unit.service || exit 1; done
 	$(O)/heapwatch completion bash > $(DEST)/share/bash-completion/completions/heapwatch
 	ln -sf heapwatch $(DEST)/share/bash-completion/completions/heapwatchd
 	$(O)/heapwatch completion zsh > $(DEST)/share/zsh/site-functions/_heapwatch
 	$(O)/heapwatch completion fish > $(DEST)/share/fish/vendor_completions.d/heapwatch.fish
 	ln -sf heapwatch.fish $(DEST)/share/fish/vendor_completions.d/heapwatchd.fish
 	install -m 644 $(O)/man/heapwatch.1 $(DEST)/share/man/man1
-	install -m 644 docs/man/heapwatchd.yaml.5 docs/man/heapwatch-rules.5 $(DEST)/share/man/man5
+	install -m 644 docs/man/heapwatchd.yaml.5 docs/man/heapwatch-rules.5 docs/man/heapwatch-export.yaml.5 $(DEST)/share/man/man5
 	install -m 644 $(O)/man/heapwatchd.8 $(DEST)/share/man/man8
 .PHONY: install

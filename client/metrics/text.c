@@ -17,6 +17,7 @@ struct sheet {
         FILE *to;
         bool open;
         const struct metric *begun; /* whose header was written last */
+        uint64_t samples;
 };
 
 bool metrics_wants_open(const char *accept)
@@ -54,7 +55,7 @@ void metrics_print_value(FILE *to, double value)
         if (isinf(value))
                 (void)fputs(value > 0 ? "+Inf" : "-Inf", to);
         else
-                (void)fputs(decimal_short(number, value), to);
+                (void)fputs(decimal_shortest(number, value), to);
 }
 
 /* OpenMetrics names the family of a counter or an info without its suffix. */
@@ -111,6 +112,7 @@ static void put_part(void *ctx, const struct metric_sample *m, const struct metr
         }
         (void)fputs(*separator == ',' ? "} " : " ", s->to);
         metrics_print_value(s->to, part->value);
+        s->samples++;
         (void)putc('\n', s->to);
 }
 
@@ -119,11 +121,12 @@ static void put_sample(void *ctx, const struct metric_sample *m)
         metric_flatten(m, put_part, ctx);
 }
 
-void metrics_print(FILE *to, struct metrics *m, const struct metrics_source *source, bool open_metrics)
+uint64_t metrics_print(FILE *to, struct metrics *m, const struct metrics_source *source, bool open_metrics)
 {
         struct sheet s = { .to = to, .open = open_metrics };
 
         metrics_collect(m, source, put_sample, &s);
         if (open_metrics)
                 (void)fputs("# EOF\n", to);
+        return s.samples;
 }

@@ -18,8 +18,8 @@
 /* Whether an Accept header (NULL: none) asks for OpenMetrics 1.0. */
 bool metrics_wants_open(const char *accept);
 
-/* A failure of the stream stays in it (ferror). */
-void metrics_print(FILE *to, struct metrics *m, const struct metrics_source *source, bool open_metrics);
+/* Returns how many samples were written. A failure of the stream stays in it (ferror). */
+uint64_t metrics_print(FILE *to, struct metrics *m, const struct metrics_source *source, bool open_metrics);
 
 /* A value as these formats have it: +Inf, 0.25, 12345678. */
 void metrics_print_value(FILE *to, double value);

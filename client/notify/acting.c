@@ -21,7 +21,7 @@
 #include "client/notify/executor.h"
 #include "client/notify/plans.h"
 #include "client/notify/record_file.h"
-#include "client/notify/say.h"
+#include "client/cli/say.h"
 #include "heapwatch/requester.h"
 #include "heapwatch/subscriber.h"
 #include "heapwatch/text.h"

@@ -22,7 +22,7 @@
 #include "client/notify/resend.h"
 #include "proto/base/clock.h"
 #include "heapwatch/text.h"
-#include "client/notify/say.h"
+#include "client/cli/say.h"
 #include "proto/base/error.h"
 
 struct job {

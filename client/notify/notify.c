@@ -20,7 +20,7 @@
 
 #include "client/cli/signals.h"
 #include "client/notify/acting.h"
-#include "client/notify/say.h"
+#include "client/cli/say.h"
 #include "heapwatch/wire.h"
 #include "proto/base/error.h"
 #include "proto/cli/options.h"

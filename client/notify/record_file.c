@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "client/notify/say.h"
+#include "client/cli/say.h"
 #include "proto/base/whole_file.h"
 #include "proto/wire/state_path.h"
 #include "proto/base/error.h"

@@ -14,7 +14,7 @@
 
 #include "client/notify/alert_json.h"
 #include "proto/base/clock.h"
-#include "client/notify/say.h"
+#include "client/cli/say.h"
 #include "proto/base/error.h"
 
 static const char path[] = "/api/v2/alerts";

@@ -74,12 +74,18 @@ static size_t on_header(char *data, size_t one, size_t n, void *ctx)
         return r->received <= HTTP_BODY_MAX ? n : 0;
 }
 
-static bool may_help_to_try_again(CURLcode code, long status)
+/* What is no HTTP at all is an unsupported protocol too: something else is there, perhaps not for long. */
+static bool may_help_to_try_again(CURL *easy, CURLcode code, long status)
 {
-        if (code == CURLE_OK || status)
+        long asked = 0; /* bytes of the request that went out */
+
+        (void)curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &asked);
+        if (code == CURLE_OK || status >= 300) /* of 200 and half an answer nobody knows */
                 return status >= 500 || status == 408 || status == 425 || status == 429;
+        if (code == CURLE_UNSUPPORTED_PROTOCOL)
+                return asked > 0;
         return code != CURLE_PEER_FAILED_VERIFICATION && code != CURLE_SSL_CACERT_BADFILE &&
-               code != CURLE_UNSUPPORTED_PROTOCOL && code != CURLE_URL_MALFORMAT && code != CURLE_WRITE_ERROR;
+               code != CURLE_URL_MALFORMAT && code != CURLE_WRITE_ERROR;
 }
 
 /* Retry-After, in seconds or as a date. */
@@ -134,7 +140,7 @@ static void finish(struct http_request *r, CURLcode code)
 
         (void)curl_easy_getinfo(r->easy, CURLINFO_RESPONSE_CODE, &result.status);
         result.ok = code == CURLE_OK && result.status >= 200 && result.status < 300;
-        result.again = !result.ok && may_help_to_try_again(code, result.status);
+        result.again = !result.ok && may_help_to_try_again(r->easy, code, result.status);
         result.retry_after_ns = asked_to_wait(r->easy);
         describe(&result, code, r);
         release(r);

@@ -73,7 +73,7 @@ def test_programs_and_pages(installed):
         done = subprocess.run([installed / "bin" / name, "--version"], stdout=subprocess.PIPE, check=True)
         assert done.stdout.split()[0] == name.encode()
     pages = {p.name for p in (installed / "share" / "man").glob("man*/*")}
-    assert {"heapwatch.1", "heapwatchd.8", "heapwatchd.yaml.5"} <= pages
+    assert {"heapwatch.1", "heapwatchd.8", "heapwatchd.yaml.5", "heapwatch-rules.5", "heapwatch-export.yaml.5"} <= pages
     # The client finds its daemon beside itself.
     log = LOGS / "parallel-ghc9103" / "run.eventlog"
     done = subprocess.run([installed / "bin" / "heapwatch", "pipe", "--format", "json", log], stdout=subprocess.PIPE, check=True)
@@ -209,7 +209,8 @@ def test_bash_completes_commands_options_and_targets(installed, directory):
 
 
 def test_what_services_and_other_languages_need(installed):
-    for name, starts in (("heapwatchd", "heapwatchd --config /etc/heapwatch/heapwatchd.yaml"), ("heapwatch-notify", "heapwatch notify")):
+    for name, starts in (("heapwatchd", "heapwatchd --config /etc/heapwatch/heapwatchd.yaml"), ("heapwatch-notify", "heapwatch notify"),
+                         ("heapwatch-export", "heapwatch export --config /etc/heapwatch/export.yaml")):
         unit = (installed / "lib" / "systemd" / "system" / f"{name}.service").read_text()
         assert f"ExecStart=/opt/hw/bin/{starts}" in unit and "@PREFIX" not in unit
     assert (installed / "share" / "heapwatch" / "heapwatch.proto").read_bytes() == (ROOT / "proto" / "wire" / "heapwatch.proto").read_bytes()

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "client/notify/executor.h"
-#include "client/notify/say.h"
+#include "client/cli/say.h"
 #include "proto/base/error.h"
 
 #define SEEN_MAX 4096u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* say.c - one message is one write(2), short enough for a writable pipe to take it whole. */
-#include "client/notify/say.h"
+#include "client/cli/say.h"
 
 #include <poll.h>
 #include <stdarg.h>

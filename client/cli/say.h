@@ -7,8 +7,8 @@
  * a reader. Bytes from outside must be made safe by the caller (hw_terminal_text);
  * control characters that are left become '?'.
  */
-#ifndef HW_CLIENT_NOTIFY_SAY_H
-#define HW_CLIENT_NOTIFY_SAY_H
+#ifndef HW_CLIENT_CLI_SAY_H
+#define HW_CLIENT_CLI_SAY_H
 
 #include "proto/base/log_line.h"
 

@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/export/exporter.h"
+
+#include <errno.h>
+#include <event2/dns.h>
+#include <event2/event.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client/cli/say.h"
+#include "client/cli/signals.h"
+#include "client/export/delivery.h"
+#include "client/export/scrape.h"
+#include "client/export/textfile.h"
+#include "client/feed/feed.h"
+#include "client/post/http.h"
+#include "proto/base/clock.h"
+#include "proto/base/error.h"
+#include "proto/cli/command.h"
+#include "proto/wire/state_path.h"
+
+#define UPDATES_PER_TURN 256
+#define TURN_MS          20    /* and no longer, for large ones */
+#define LAST_MS          2000u /* at the end: for what is under way */
+
+/* One sink. Of the last four there are those that its kind needs. */
+struct sink {
+        struct exporter *exporter;
+        const struct sink_plan *plan;
+        struct event *timer;
+        struct metrics *metrics;
+        struct scrape *scrape;
+        struct batcher *batcher;
+        struct delivery *delivery;
+        struct delivery_options delivery_options;
+        char journal[PATH_MAX];
+        struct sink_health health; /* of a textfile */
+        uint64_t written_ns;       /* monotonic, of its newest success */
+        bool failing;
+};
+
+struct exporter {
+        const struct plan *plan;
+        struct event_base *base;
+        struct evdns_base *names;
+        struct http *http;
+        struct connections *connections;
+        struct event *readable, *again, *beat, *signals[3], *end;
+        struct feed *feed;
+        struct world *world;
+        struct sink sinks[EXPORT_SINKS_MAX];
+        size_t n;
+        struct sink_health health[EXPORT_SINKS_MAX];
+        struct metrics_source source;
+        bool reported[OPTIONS_MAX]; /* of each daemon it is known whether it is there */
+        uint64_t last_ms;           /* monotonic: the end of ending */
+        bool ending;
+        int status;
+};
+
+/* ---------------------------------------------------------------------- feed */
+
+static void stop(struct exporter *e, int status)
+{
+        e->status = status;
+        (void)event_base_loopbreak(e->base);
+}
+
+/* One event of the feed. False when there is none now. */
+static bool take_event(struct exporter *e)
+{
+        const Hw__Update *update = NULL;
+        enum feed_event event = feed_next(e->feed, 0, &update);
+
+        switch (event) {
+        case FEED_UPDATE:
+                if (world_apply(e->world, feed_daemon(e->feed), update) < 0) {
+                        say_error("out of memory");
+                        stop(e, EXIT_USAGE);
+                        return false;
+                }
+                return true;
+        case FEED_RESET:
+                world_reset(e->world, feed_daemon(e->feed));
+                return true;
+        case FEED_STALE:
+                e->reported[feed_daemon(e->feed)] = true;
+                say_warning("daemon=%s is silent", feed_endpoint(e->feed, feed_daemon(e->feed)));
+                world_set_stale(e->world, feed_daemon(e->feed), true);
+                return true;
+        case FEED_READY:
+        case FEED_ALIVE:
+                e->reported[feed_daemon(e->feed)] = true;
+                say_info("daemon=%s is followed", feed_endpoint(e->feed, feed_daemon(e->feed)));
+                world_set_stale(e->world, feed_daemon(e->feed), false);
+                return true;
+        case FEED_FAILED:
+                say_error("%s", feed_error(e->feed));
+                stop(e, EXIT_USAGE);
+                return false;
+        default:
+                return false;
+        }
+}
+
+static void on_feed(evutil_socket_t fd, short what, void *arg)
+{
+        static const struct timeval now = { 0, 0 };
+        struct exporter *e = arg;
+        uint64_t until_ms = clock_mono_ms() + TURN_MS;
+        int budget = UPDATES_PER_TURN;
+
+        (void)fd;
+        (void)what;
+        while (take_event(e)) {
+                if (--budget == 0 || clock_mono_ms() >= until_ms) {
+                        (void)event_add(e->again, &now);
+                        return;
+                }
+        }
+}
+
+static const char *daemon_name(const void *ctx, size_t daemon)
+{
+        return feed_endpoint(ctx, daemon);
+}
+
+/* --------------------------------------------------------------------- sinks */
+
+/* What is known now, with how each sink does. */
+static const struct metrics_source *source_now(void *ctx)
+{
+        struct exporter *e = ctx;
+        uint64_t now = clock_mono_ns();
+
+        for (size_t i = 0; i < e->n; i++) {
+                const struct sink *s = &e->sinks[i];
+                struct sink_health *h = &e->health[i];
+
+                *h = s->health;
+                h->queued_s = NAN;
+                h->sent_ago_s = s->written_ns ? (double)(now - s->written_ns) / 1e9 : NAN;
+                if (s->delivery)
+                        delivery_health(s->delivery, h);
+                if (s->scrape) {
+                        h->samples_sent = scrape_samples(s->scrape);
+                        h->batches_sent = scrape_answers(s->scrape);
+                }
+                h->name = s->plan->name;
+                h->kind = sink_kind_names[s->plan->kind];
+        }
+        return &e->source;
+}
+
+static void push(struct sink *s)
+{
+        const struct plan *p = s->exporter->plan;
+        struct encoding encoding = { .wall_ns = clock_wall_ns(),
+                                     .labels = p->labels,
+                                     .n_labels = p->n_labels,
+                                     .take = delivery_add,
+                                     .ctx = s->delivery };
+
+        delivery_lost(s->delivery, batcher_run(s->batcher, &encoding, s->metrics, source_now(s->exporter)));
+}
+
+static void write_file(struct sink *s)
+{
+        struct error error;
+        uint64_t n = textfile_write(s->plan->address, s->metrics, source_now(s->exporter), &error);
+
+        if (n) {
+                s->health.samples_sent += n;
+                s->health.batches_sent++;
+                s->written_ns = clock_mono_ns();
+                if (s->failing)
+                        say_info("sink=%s works again", s->plan->name);
+        } else {
+                s->health.attempts_failed++;
+                if (!s->failing)
+                        say_warning("sink=%s cannot write %s", s->plan->name, error.text);
+        }
+        s->failing = n == 0;
+}
+
+/* Before it is known which daemons are there, there is nothing to say, and zeros would be lies. */
+static bool all_reported(const struct exporter *e)
+{
+        for (size_t i = 0; i < e->source.n_daemons; i++)
+                if (!e->reported[i])
+                        return false;
+        return true;
+}
+
+static void on_interval(evutil_socket_t fd, short what, void *ctx)
+{
+        struct sink *s = ctx;
+
+        (void)fd;
+        (void)what;
+        if (!all_reported(s->exporter))
+                return;
+        if (s->delivery)
+                push(s);
+        else
+                write_file(s);
+}
+
+/* Where it keeps what is not sent; empty: nowhere. False with a sentence. */
+static bool journal_path(struct sink *s, struct error *error)
+{
+        const struct plan *p = s->exporter->plan;
+        char name[96], state[STATE_PATH_MAX];
+        enum address_kind kind = address_kind(s->plan->address);
+
+        if (p->no_journal || kind == ADDRESS_UDP || kind == ADDRESS_UNIXGRAM)
+                return true;
+        (void)snprintf(name, sizeof(name), "export-%s", s->plan->name);
+        if (!p->journal && state_path(state, sizeof(state), name, feed_endpoint(s->exporter->feed, 0)) < 0)
+                return error_set(error, "there is no directory for what is not sent; give --journal DIR, or off");
+        int n = p->journal ? snprintf(s->journal, sizeof(s->journal), "%s/%s.queue", p->journal, name)
+                           : snprintf(s->journal, sizeof(s->journal), "%.*s.queue", (int)(strlen(state) - 5), state);
+        if (n < 0 || (size_t)n >= sizeof(s->journal))
+                return error_set(error, "the path of the journal is too long");
+        for (char *c = s->journal + 1; (c = strchr(c, '/')); *c++ = '/') {
+                *c = '\0';
+                (void)mkdir(s->journal, 0700); /* what is wrong is said when the file is opened */
+        }
+        return true;
+}
+
+static bool open_delivery(struct sink *s, struct error *error)
+{
+        const struct sink_plan *p = s->plan;
+
+        if (!journal_path(s, error))
+                return false;
+        s->batcher = batcher_new(sink_batcher(p));
+        s->delivery_options = (struct delivery_options){
+                .name = p->name,
+                .sender = { .base = s->exporter->base,
+                            .names = s->exporter->names,
+                            .http = s->exporter->http,
+                            .batcher = sink_batcher(p),
+                            .address = p->address,
+                            .bearer_file = p->bearer_file,
+                            .basic_file = p->basic_file,
+                            .ca_file = p->ca_file,
+                            .timeout_ns = p->timeout_ns },
+                .queue_bytes = p->queue_bytes,
+                .queue_ns = p->queue_ns,
+                .journal = s->journal[0] ? s->journal : NULL,
+        };
+        s->delivery = s->batcher ? delivery_new(&s->delivery_options, error) : NULL;
+        return s->delivery != NULL;
+}
+
+static bool open_timer(struct sink *s)
+{
+        struct timeval every = { .tv_sec = (time_t)(s->plan->interval_ns / 1000000000u),
+                                 .tv_usec = (suseconds_t)(s->plan->interval_ns / 1000u % 1000000u) };
+        struct metrics_options what = { .sets = s->plan->sets, .bands = s->plan->bands, .series = s->plan->series };
+
+        s->metrics = metrics_new(&what);
+        s->timer = event_new(s->exporter->base, -1, EV_PERSIST, on_interval, s);
+        return s->metrics && s->timer && event_add(s->timer, &every) == 0;
+}
+
+static bool open_sink(struct exporter *e, const struct sink_plan *plan, struct error *error)
+{
+        struct sink *s = &e->sinks[e->n++];
+        struct scrape_options o = {
+                .base = e->base, .connections = e->connections, .plan = plan, .source = source_now, .ctx = e
+        };
+
+        s->exporter = e;
+        s->plan = plan;
+        error_set(error, "out of memory");
+        if (plan->kind == SINK_SCRAPE) {
+                s->scrape = scrape_new(&o, error);
+                return s->scrape != NULL;
+        }
+        return open_timer(s) && (plan->kind == SINK_TEXTFILE || open_delivery(s, error));
+}
+
+static uint64_t close_sink(struct sink *s)
+{
+        uint64_t lost = delivery_destroy(&s->delivery);
+
+        if (s->timer)
+                event_free(s->timer);
+        scrape_destroy(&s->scrape);
+        batcher_destroy(&s->batcher);
+        metrics_destroy(&s->metrics);
+        return lost;
+}
+
+/* ------------------------------------------------------------------- its life */
+
+static void on_end(evutil_socket_t fd, short what, void *ctx)
+{
+        struct exporter *e = ctx;
+
+        (void)fd;
+        (void)what;
+        for (size_t i = 0; i < e->n; i++)
+                if (e->sinks[i].delivery && !delivery_idle(e->sinks[i].delivery) && clock_mono_ms() < e->last_ms)
+                        return;
+        stop(e, EXIT_OK);
+}
+
+/* What is known goes out once more; whatever cannot go at once is in a journal. A second signal ends it at once. */
+static void on_signal(evutil_socket_t number, short what, void *ctx)
+{
+        static const struct timeval often = { 0, 20000 };
+        struct exporter *e = ctx;
+        bool again = e->ending;
+
+        (void)what;
+        signals_mark((int)number);
+        e->ending = true;
+        for (size_t i = 0; !again && i < e->n; i++)
+                if (e->sinks[i].timer) {
+                        on_interval(-1, 0, &e->sinks[i]);
+                        (void)event_del(e->sinks[i].timer);
+                }
+        e->last_ms = clock_mono_ms() + LAST_MS;
+        if (again || event_add(e->end, &often) < 0)
+                stop(e, EXIT_OK);
+}
+
+static bool open_feed(struct exporter *e, struct error *error)
+{
+        struct hw_subscriber_options o = {
+                .endpoints = e->plan->n_daemons ? (const char *const *)e->plan->daemons : NULL,
+                .n_endpoints = e->plan->n_daemons,
+        };
+
+        e->feed = feed_connect(&o, error);
+        e->world = world_new(NULL);
+        if (!e->feed)
+                return false;
+        e->source = (struct metrics_source){ .world = e->world,
+                                             .n_daemons = feed_daemons(e->feed),
+                                             .daemon_name = daemon_name,
+                                             .ctx = e->feed,
+                                             .live = true,
+                                             .sinks = e->health,
+                                             .n_sinks = e->plan->n_sinks };
+        return e->world || error_set(error, "out of memory");
+}
+
+static bool open_events(struct exporter *e)
+{
+        static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+        static const struct timeval now = { 0, 0 }, quarter = { 0, 250000 };
+
+        e->readable = event_new(e->base, feed_fd(e->feed), EV_READ | EV_PERSIST, on_feed, e);
+        e->again = evtimer_new(e->base, on_feed, e);
+        e->beat = event_new(e->base, -1, EV_PERSIST, on_feed, e);
+        e->end = event_new(e->base, -1, EV_PERSIST, on_end, e);
+        if (!e->readable || !e->again || !e->beat || !e->end || event_add(e->readable, NULL) ||
+            event_add(e->again, &now) || event_add(e->beat, &quarter))
+                return false;
+        for (size_t i = 0; i < 3; i++) {
+                e->signals[i] = evsignal_new(e->base, numbers[i], on_signal, e);
+                if (!e->signals[i] || event_add(e->signals[i], NULL))
+                        return false;
+        }
+        return true;
+}
+
+struct exporter *exporter_new(const struct plan *plan, struct error *error)
+{
+        struct exporter *e = calloc(1, sizeof(*e));
+
+        error_set(error, "out of memory");
+        if (!e)
+                return NULL;
+        e->plan = plan;
+        e->base = event_base_new();
+        e->names =
+                e->base ? evdns_base_new(e->base, EVDNS_BASE_INITIALIZE_NAMESERVERS | EVDNS_BASE_DISABLE_WHEN_INACTIVE)
+                        : NULL;
+        if (e->base && !e->names) /* no name server: addresses and /etc/hosts go on working */
+                e->names = evdns_base_new(e->base, EVDNS_BASE_DISABLE_WHEN_INACTIVE);
+        e->http = e->base ? http_new(e->base) : NULL;
+        e->connections = e->base ? connections_new(e->base) : NULL;
+        bool whole = e->names && e->http && e->connections && open_feed(e, error) && open_events(e);
+        for (size_t i = 0; whole && i < plan->n_sinks; i++)
+                whole = open_sink(e, &plan->sinks[i], error);
+        if (!whole)
+                exporter_destroy(&e);
+        return e;
+}
+
+/* Where it can be scraped: one line each, for people and scripts. */
+static void announce(const struct exporter *e)
+{
+        for (size_t i = 0; i < e->n; i++)
+                if (e->sinks[i].scrape)
+                        (void)printf("heapwatch export: %s\n", scrape_url(e->sinks[i].scrape));
+        (void)fflush(stdout);
+}
+
+int exporter_run(struct exporter *e)
+{
+        announce(e);
+        (void)event_base_dispatch(e->base);
+        return e->status;
+}
+
+static void free_event(struct event *event)
+{
+        if (event)
+                event_free(event);
+}
+
+void exporter_destroy(struct exporter **ep)
+{
+        struct exporter *e = *ep;
+        uint64_t lost = 0;
+
+        *ep = NULL;
+        if (!e)
+                return;
+        for (size_t i = 0; i < e->n; i++)
+                lost += close_sink(&e->sinks[i]);
+        if (lost)
+                say_warning("ends with unsent samples=%" PRIu64 " that no journal has", lost);
+        http_destroy(&e->http);
+        connections_destroy(&e->connections);
+        free_event(e->readable);
+        free_event(e->again);
+        free_event(e->beat);
+        free_event(e->end);
+        for (size_t i = 0; i < 3; i++)
+                free_event(e->signals[i]);
+        world_destroy(&e->world);
+        if (e->feed)
+                feed_close(&e->feed);
+        if (e->names)
+                evdns_base_free(e->names, 0);
+        if (e->base)
+                event_base_free(e->base);
+        free(e);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/export/plan.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/export/sender.h"
+#include "proto/base/error.h"
+
+#define INTERVAL_DEFAULT UINT64_C(15000000000)
+#define UNIX_PATH_MOST   107 /* bytes of a socket's path */
+
+const char *const sink_kind_names[SINK_KINDS + 1] = { "scrape", "textfile", "remote-write", "otlp",
+                                                      "influx", "graphite", "statsd",       NULL };
+
+void plan_done(struct plan *p)
+{
+        for (size_t i = 0; i < p->n_sinks; i++) {
+                struct sink_plan *s = &p->sinks[i];
+                char *texts[] = { s->name, s->address, s->token_file, s->bearer_file, s->basic_file, s->ca_file };
+
+                for (size_t t = 0; t < sizeof(texts) / sizeof(texts[0]); t++)
+                        free(texts[t]);
+        }
+        for (size_t i = 0; i < p->n_daemons; i++)
+                free(p->daemons[i]);
+        for (size_t i = 0; i < p->n_labels; i++) {
+                free((char *)p->labels[i].name);
+                free((char *)p->labels[i].value);
+        }
+        free(p->journal);
+        memset(p, 0, sizeof(*p));
+}
+
+struct sink_plan *plan_add(struct plan *p, enum sink_kind kind)
+{
+        if (p->n_sinks == EXPORT_SINKS_MAX)
+                return NULL;
+        p->sinks[p->n_sinks].kind = kind;
+        return &p->sinks[p->n_sinks++];
+}
+
+/* As Prometheus has names of labels; target, daemon and le are ours. */
+static bool good_label(const char *name)
+{
+        static const char *const taken[] = { "target", "daemon", "sink", "le", "quantile" };
+
+        if (!isalpha((unsigned char)*name) && *name != '_')
+                return false;
+        for (const char *c = name; *c; c++)
+                if (!isalnum((unsigned char)*c) && *c != '_')
+                        return false;
+        for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++)
+                if (!strcmp(name, taken[i]))
+                        return false;
+        return strncmp(name, "__", 2) != 0;
+}
+
+bool plan_label(struct plan *p, const char *name, const char *value, struct error *error)
+{
+        size_t at = 0;
+
+        if (!good_label(name))
+                return error_set(error,
+                                 "'%s' is no name for a label: expected letters, digits and _, and none that "
+                                 "heapwatch uses itself (target, daemon, sink)",
+                                 name);
+        if (!*value)
+                return error_set(error, "the label %s has no value", name);
+        while (at < p->n_labels && strcmp(p->labels[at].name, name) != 0)
+                at++;
+        if (at == EXPORT_LABELS_MAX)
+                return error_set(error, "more than %d labels", EXPORT_LABELS_MAX);
+        if (at == p->n_labels)
+                p->labels[p->n_labels++].name = strdup(name);
+        free((char *)p->labels[at].value);
+        p->labels[at].value = strdup(value);
+        return (p->labels[at].name && p->labels[at].value) || error_set(error, "out of memory");
+}
+
+bool plan_sets(const struct metric_set *sets[PLAN_SETS_MAX + 1], const char *text, struct error *error)
+{
+        char word[64];
+        size_t n = 0;
+
+        while (sets[n])
+                n++;
+        for (;;) {
+                size_t length = strcspn(text, ",");
+
+                (void)snprintf(word, sizeof(word), "%.*s", (int)length, text);
+                const struct metric_set *set = metric_set_find(word);
+                if (!set)
+                        return error_set(error,
+                                         "there are no names '%s'; expected heapwatch, prometheus-metrics-ghc, ekg, "
+                                         "otel or eventlog-live",
+                                         word);
+                for (size_t i = 0; i < n; i++)
+                        if (sets[i] == set)
+                                return error_set(error, "'%s' is there twice", word);
+                if (n == PLAN_SETS_MAX)
+                        return error_set(error, "too many names");
+                sets[n++] = set;
+                sets[n] = NULL;
+                if (!text[length])
+                        return true;
+                text += length + 1;
+        }
+}
+
+const struct batcher_kind *sink_batcher(const struct sink_plan *s)
+{
+        static const struct batcher_kind *const kinds[SINK_KINDS] = {
+                [SINK_REMOTE_WRITE] = &batcher_remote_write,
+                [SINK_OTLP] = &batcher_otlp,
+                [SINK_INFLUX] = &batcher_influx,
+                [SINK_GRAPHITE] = &batcher_graphite,
+                [SINK_STATSD] = &batcher_statsd,
+        };
+
+        return s->kind == SINK_OTLP && s->json ? &batcher_otlp_json : kinds[s->kind];
+}
+
+/* ------------------------------------------------------------------ checks */
+
+/* What each kind can be reached by. */
+static bool good_address(const struct sink_plan *s, struct error *error)
+{
+        static const char *const forms[SINK_KINDS] = {
+                [SINK_REMOTE_WRITE] = "http://… or https://…",
+                [SINK_OTLP] = "http://… or https://…",
+                [SINK_INFLUX] = "http://…, https://…, udp:// or tcp://HOST:PORT, unix:/PATH or unixgram:/PATH",
+                [SINK_GRAPHITE] = "tcp://HOST:PORT, udp://HOST:PORT or unix:/PATH",
+                [SINK_STATSD] = "udp://HOST:PORT, tcp://HOST:PORT or unixgram:/PATH",
+        };
+        enum address_kind kind = address_kind(s->address);
+        bool http = kind == ADDRESS_HTTP, local = kind == ADDRESS_UNIX || kind == ADDRESS_UNIXGRAM;
+        char host[256];
+        uint16_t port;
+
+        bool good = s->kind == SINK_REMOTE_WRITE || s->kind == SINK_OTLP ? http
+                    : s->kind == SINK_INFLUX                             ? kind != ADDRESS_BAD
+                                                                         : kind != ADDRESS_BAD && !http;
+        if (good && !http && !local)
+                good = address_host(s->address, host, sizeof(host), &port);
+        if (good && local && strlen(strchr(s->address, ':') + 1) > UNIX_PATH_MOST)
+                return error_set(error, "sink %s: the path in '%s' is longer than %d bytes", s->name, s->address,
+                                 UNIX_PATH_MOST);
+        return good || error_set(error, "sink %s: '%s': expected %s", s->name, s->address, forms[s->kind]);
+}
+
+static bool check_sink(struct plan *p, struct sink_plan *s, struct error *error)
+{
+        bool pulled = s->kind == SINK_SCRAPE || s->kind == SINK_TEXTFILE;
+        bool http = !pulled && s->address && address_kind(s->address) == ADDRESS_HTTP;
+
+        if (!s->address)
+                return error_set(error, "sink %s: %s is missing", s->name,
+                                 s->kind == SINK_SCRAPE     ? "listen: ADDRESS:PORT"
+                                 : s->kind == SINK_TEXTFILE ? "path:"
+                                                            : "url:");
+        if (!pulled && !good_address(s, error))
+                return false;
+        if (s->kind == SINK_TEXTFILE &&
+            (*s->address != '/' || strlen(s->address) < 6 || strcmp(s->address + strlen(s->address) - 5, ".prom") != 0))
+                return error_set(error, "sink %s: '%s': expected a path from the root that ends with .prom", s->name,
+                                 s->address);
+        if ((s->bearer_file || s->basic_file || s->ca_file) && !http)
+                return error_set(error, "sink %s: bearer_file, basic_file and ca_file belong to http", s->name);
+        if (s->bearer_file && s->basic_file)
+                return error_set(error, "sink %s: bearer_file and basic_file exclude each other", s->name);
+        if (http && strchr(s->address, '@'))
+                return error_set(error, "sink %s: no user or password in a URL, which others see; use basic_file",
+                                 s->name);
+        if (s->token_file && s->kind != SINK_SCRAPE)
+                return error_set(error, "sink %s: token_file is for kind scrape; to send one use bearer_file", s->name);
+        if (!s->sets[0])
+                memcpy(s->sets, p->sets, sizeof(s->sets));
+        if (!s->interval_ns)
+                s->interval_ns = p->interval_ns;
+        if (!s->bands)
+                s->bands = p->bands;
+        if (!s->series)
+                s->series = p->series;
+        if (!s->queue_bytes)
+                s->queue_bytes = QUEUE_BYTES_DEFAULT;
+        if (!s->queue_ns)
+                s->queue_ns = QUEUE_TIME_DEFAULT;
+        if (!s->timeout_ns)
+                s->timeout_ns = SEND_TIMEOUT_DEFAULT;
+        return true;
+}
+
+/* After its kind, "influx", and with a number where there are several, "influx-2". */
+static bool name_sink(struct plan *p, size_t i)
+{
+        char name[64];
+        unsigned n = 1;
+
+        for (size_t k = 0; k < i; k++)
+                n += p->sinks[k].kind == p->sinks[i].kind;
+        (void)snprintf(name, sizeof(name), n > 1 ? "%s-%u" : "%s", sink_kind_names[p->sinks[i].kind], n);
+        p->sinks[i].name = strdup(name);
+        return p->sinks[i].name != NULL;
+}
+
+bool plan_check(struct plan *p, struct error *error)
+{
+        if (!p->interval_ns)
+                p->interval_ns = INTERVAL_DEFAULT;
+        if (!p->sets[0])
+                p->sets[0] = &metric_sets[0];
+        if (p->n_sinks == 0)
+                return error_set(error,
+                                 "nothing to export to: give --listen, --textfile, --remote-write, --otlp, "
+                                 "--influx, --graphite, --statsd or --config");
+        for (size_t i = 0; i < p->n_sinks; i++) {
+                if (!p->sinks[i].name && !name_sink(p, i))
+                        return error_set(error, "out of memory");
+                for (size_t k = 0; k < i; k++)
+                        if (!strcmp(p->sinks[k].name, p->sinks[i].name))
+                                return error_set(error, "two sinks have the name %s", p->sinks[i].name);
+                if (!check_sink(p, &p->sinks[i], error))
+                        return false;
+        }
+        return true;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* plan.h - what is to be exported where: from options, a configuration file, or both. Texts are the plan's own. */
+#ifndef HW_CLIENT_EXPORT_PLAN_H
+#define HW_CLIENT_EXPORT_PLAN_H
+
+#include "client/export/batcher.h"
+#include "client/export/limits.h"
+#include "proto/cli/options.h"
+
+struct error;
+
+enum sink_kind {
+        SINK_SCRAPE,
+        SINK_TEXTFILE,
+        SINK_REMOTE_WRITE,
+        SINK_OTLP,
+        SINK_INFLUX,
+        SINK_GRAPHITE,
+        SINK_STATSD,
+        SINK_KINDS,
+};
+
+/* "scrape", "textfile" ...; ended by NULL. */
+extern const char *const sink_kind_names[SINK_KINDS + 1];
+
+#define PLAN_SETS_MAX 8
+
+struct sink_plan {
+        enum sink_kind kind;
+        char *name;
+        char *address; /* a URL, a path, or where to listen */
+        char *token_file, *bearer_file, *basic_file, *ca_file;
+        bool no_token, json;
+        const struct metric_set *sets[PLAN_SETS_MAX + 1]; /* ended by NULL; the first NULL: the plan's */
+        uint64_t interval_ns;                             /* 0: the plan's, as with the next two */
+        uint64_t bands, series;
+        uint64_t queue_bytes, queue_ns, timeout_ns; /* 0: the usual */
+};
+
+struct plan {
+        struct sink_plan sinks[EXPORT_SINKS_MAX];
+        size_t n_sinks;
+        char *daemons[OPTIONS_MAX];
+        size_t n_daemons;
+        struct metric_label labels[EXPORT_LABELS_MAX]; /* both texts owned */
+        size_t n_labels;
+        const struct metric_set *sets[PLAN_SETS_MAX + 1];
+        uint64_t interval_ns, bands, series;
+        char *journal; /* directory; NULL: the usual */
+        bool no_journal;
+};
+
+void plan_done(struct plan *p);
+
+/* A further sink, zeroed but for its kind; NULL when there are too many. */
+struct sink_plan *plan_add(struct plan *p, enum sink_kind kind);
+
+/* Adds or replaces. False with a sentence: a name that is none, too many. */
+bool plan_label(struct plan *p, const char *name, const char *value, struct error *error);
+
+/* "heapwatch,ekg" into a list. */
+bool plan_sets(const struct metric_set *sets[PLAN_SETS_MAX + 1], const char *text, struct error *error);
+
+/* Completes it: names, defaults; says what is wrong or missing. */
+bool plan_check(struct plan *p, struct error *error);
+
+/* Reads a configuration file into it. False after saying what is wrong, line by line. */
+bool plan_read(struct plan *p, const char *path);
+
+/* How samples of the sink are encoded; NULL: as text for scrapers. */
+const struct batcher_kind *sink_batcher(const struct sink_plan *s);
+
+#endif

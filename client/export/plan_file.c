@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * plan_file.c - the configuration file of `heapwatch export`.
+ *
+ * DESIGN: the tree of yaml_file, walked once by two tables of keys. All mistakes are reported at once, each at its line
+ * and column. What the command line gave stays; sinks of both are exported to.
+ */
+#include "client/export/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/metrics/bands.h"
+#include "heapwatch/text.h"
+#include "proto/base/error.h"
+#include "proto/yaml/yaml_file.h"
+
+#define TEXT_MOST   4096u
+#define SERIES_MOST 100000u
+
+enum { NS_PER_S = 1000000000 };
+
+static void to_stderr(void *ctx, const char *line)
+{
+        (void)ctx;
+        (void)fprintf(stderr, "heapwatch export: %s\n", line);
+}
+
+/* A text of 1 to TEXT_MOST bytes. NULL after reporting an error. */
+static const char *some_text(struct yaml_file *f, const yaml_node_t *node, const char *what)
+{
+        const char *text = yaml_text(f, node, what);
+
+        if (text && (!*text || strlen(text) > TEXT_MOST)) {
+                (void)yaml_error(f, node, 0, "expected %s of 1 to %u bytes", what, TEXT_MOST);
+                return NULL;
+        }
+        return text;
+}
+
+static bool take_text(struct yaml_file *f, const yaml_node_t *node, const char *what, char **to)
+{
+        const char *text = some_text(f, node, what);
+
+        if (text && !*to)
+                *to = strdup(text);
+        return text && (*to || yaml_error(f, node, 0, "out of memory"));
+}
+
+static bool take_duration(struct yaml_file *f, const yaml_node_t *node, uint64_t least, uint64_t most, uint64_t *to)
+{
+        const char *text = some_text(f, node, "a duration such as 15s");
+        uint64_t ns;
+
+        if (!text)
+                return false;
+        if (!hw_parse_duration(text, &ns) || ns < least || ns > most)
+                return yaml_error(f, node, 0, "'%s': expected a duration from %us to %us, such as 15s", text,
+                                  (unsigned)(least / NS_PER_S), (unsigned)(most / NS_PER_S));
+        if (!*to)
+                *to = ns;
+        return true;
+}
+
+static bool take_number(struct yaml_file *f, const yaml_node_t *node, uint64_t most, uint64_t *to)
+{
+        const char *text = some_text(f, node, "a number");
+        char *end = NULL;
+
+        if (!text)
+                return false;
+        unsigned long n = strtoul(text, &end, 10);
+        if (*text < '0' || *text > '9' || *end || n == 0 || n > most)
+                return yaml_error(f, node, 0, "'%s': expected a number from 1 to %u", text, (unsigned)most);
+        if (!*to)
+                *to = n;
+        return true;
+}
+
+static bool take_bytes(struct yaml_file *f, const yaml_node_t *node, uint64_t *to)
+{
+        const char *text = some_text(f, node, "a size such as 16MiB");
+        uint64_t bytes;
+
+        if (!text)
+                return false;
+        if (!hw_parse_bytes(text, &bytes) || bytes < 65536 || bytes > QUEUE_BYTES_MOST)
+                return yaml_error(f, node, 0, "'%s': expected a size from 64KiB to 1GiB, such as 16MiB", text);
+        *to = bytes;
+        return true;
+}
+
+/* One name set, or a list of them. */
+static bool take_sets(struct yaml_file *f, const yaml_node_t *node, const struct metric_set **sets)
+{
+        const struct metric_set *found[PLAN_SETS_MAX + 1] = { NULL };
+        bool list = node->type == YAML_SEQUENCE_NODE;
+        const yaml_node_t *item = list ? yaml_item_at(f, node, 0) : node;
+
+        for (size_t i = 1; item; item = list ? yaml_item_at(f, node, i++) : NULL) {
+                const char *text = some_text(f, item, "a name set");
+                struct error error;
+
+                if (!text || (!plan_sets(found, text, &error) && !yaml_error(f, item, 0, "%s", error.text)))
+                        return false;
+        }
+        if (!sets[0])
+                memcpy(sets, found, sizeof(found));
+        return true;
+}
+
+/* ------------------------------------------------------------------- a sink */
+
+static const char *const sink_keys[] = {
+        "kind",       "name",    "listen", "path",     "url",   "format", "token_file",  "no_token",   "bearer_file",
+        "basic_file", "ca_file", "names",  "interval", "bands", "series", "queue_bytes", "queue_time", "timeout"
+};
+
+static bool take_format(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s)
+{
+        const char *text = some_text(f, node, "protobuf or json");
+
+        if (!text)
+                return false;
+        if (s->kind != SINK_OTLP || (strcmp(text, "protobuf") != 0 && strcmp(text, "json") != 0))
+                return yaml_error(f, node, 0, "'%s': expected protobuf or json, of kind otlp", text);
+        s->json = !strcmp(text, "json");
+        return true;
+}
+
+/* An address has the key that its kind is used to. */
+static bool take_address(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s, const char *key)
+{
+        const char *expected = s->kind == SINK_SCRAPE ? "listen" : s->kind == SINK_TEXTFILE ? "path" : "url";
+
+        if (strcmp(key, expected) != 0)
+                return yaml_error(f, node, 0, "%s: of kind %s; expected %s", key, sink_kind_names[s->kind], expected);
+        return take_text(f, node, expected, &s->address);
+}
+
+static bool take_name(struct yaml_file *f, const yaml_node_t *node, struct sink_plan *s)
+{
+        if (!take_text(f, node, "a name", &s->name))
+                return false;
+        if (strlen(s->name) > 48 ||
+            strspn(s->name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_") != strlen(s->name))
+                return yaml_error(f, node, 0, "'%s': expected a name of at most 48 letters, digits, - and _", s->name);
+        return true;
+}
+
+static bool take_sink_entry(struct yaml_file *f, const struct yaml_entry *e, struct sink_plan *s)
+{
+        const char *key = e->key;
+        const yaml_node_t *value = e->value;
+
+        if (!strcmp(key, "kind"))
+                return true;
+        if (!strcmp(key, "name"))
+                return take_name(f, value, s);
+        if (!strcmp(key, "listen") || !strcmp(key, "path") || !strcmp(key, "url"))
+                return take_address(f, value, s, key);
+        if (!strcmp(key, "format"))
+                return take_format(f, value, s);
+        if (!strcmp(key, "token_file"))
+                return take_text(f, value, "a path", &s->token_file);
+        if (!strcmp(key, "no_token"))
+                return yaml_boolean(f, value, &s->no_token);
+        if (!strcmp(key, "bearer_file"))
+                return take_text(f, value, "a path", &s->bearer_file);
+        if (!strcmp(key, "basic_file"))
+                return take_text(f, value, "a path", &s->basic_file);
+        if (!strcmp(key, "ca_file"))
+                return take_text(f, value, "a path", &s->ca_file);
+        if (!strcmp(key, "names"))
+                return take_sets(f, value, s->sets);
+        if (!strcmp(key, "interval"))
+                return take_duration(f, value, NS_PER_S, UINT64_C(3600) * NS_PER_S, &s->interval_ns);
+        if (!strcmp(key, "bands"))
+                return take_number(f, value, BANDS_MOST, &s->bands);
+        if (!strcmp(key, "series"))
+                return take_number(f, value, SERIES_MOST, &s->series);
+        if (!strcmp(key, "queue_bytes"))
+                return take_bytes(f, value, &s->queue_bytes);
+        if (!strcmp(key, "queue_time"))
+                return take_duration(f, value, UINT64_C(10) * NS_PER_S, UINT64_C(7 * 86400) * NS_PER_S, &s->queue_ns);
+        return take_duration(f, value, NS_PER_S, UINT64_C(300) * NS_PER_S, &s->timeout_ns);
+}
+
+static bool take_sink(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
+{
+        const yaml_node_t *kind;
+        struct yaml_entry e;
+        size_t n = 0;
+
+        if (!yaml_is_mapping(f, node, "a sink: kind, and what it needs") ||
+            !yaml_check_keys(f, node, sink_keys, sizeof(sink_keys) / sizeof(sink_keys[0])))
+                return false;
+        kind = yaml_get(f, node, "kind");
+        const char *text = kind ? some_text(f, kind, "a kind of sink") : NULL;
+        if (!kind)
+                return yaml_error(f, node, 0,
+                                  "a sink needs kind: scrape, textfile, remote-write, otlp, influx, "
+                                  "graphite or statsd");
+        while (text && n < SINK_KINDS && strcmp(text, sink_kind_names[n]) != 0)
+                n++;
+        if (!text)
+                return false;
+        if (n == SINK_KINDS)
+                return yaml_error(f, kind, 0,
+                                  "'%s': expected scrape, textfile, remote-write, otlp, influx, graphite or statsd",
+                                  text);
+        struct sink_plan *s = plan_add(p, (enum sink_kind)n);
+        if (!s)
+                return yaml_error(f, node, 0, "more than %d sinks", EXPORT_SINKS_MAX);
+        bool good = true;
+        for (size_t i = 0; yaml_entry_at(f, node, i, &e); i++)
+                good &= take_sink_entry(f, &e, s);
+        return good;
+}
+
+/* ----------------------------------------------------------------- the file */
+
+static const char *const keys[] = { "daemons", "interval", "names", "labels", "bands", "series", "journal", "sinks" };
+
+static bool take_sinks(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
+{
+        const yaml_node_t *item;
+        bool good = yaml_is_sequence(f, node, "a list of sinks");
+
+        for (size_t i = 0; good && (item = yaml_item_at(f, node, i)) && !yaml_enough_errors(f); i++)
+                (void)take_sink(f, item, p);
+        return good;
+}
+
+static bool take_daemons(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
+{
+        const yaml_node_t *item;
+        bool given = p->n_daemons > 0;
+
+        if (!yaml_is_sequence(f, node, "a list of endpoints"))
+                return false;
+        for (size_t i = 0; (item = yaml_item_at(f, node, i)); i++) {
+                if (p->n_daemons == OPTIONS_MAX)
+                        return yaml_error(f, item, 0, "more than %d daemons", OPTIONS_MAX);
+                if (!given && take_text(f, item, "an endpoint", &p->daemons[p->n_daemons]))
+                        p->n_daemons++;
+        }
+        return true;
+}
+
+static bool take_labels(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
+{
+        struct yaml_entry e;
+
+        if (!yaml_is_mapping(f, node, "labels: a name and a value each"))
+                return false;
+        for (size_t i = 0; yaml_entry_at(f, node, i, &e); i++) {
+                const char *value = some_text(f, e.value, "a value");
+                struct error error;
+
+                if (value && !plan_label(p, e.key, value, &error))
+                        (void)yaml_error(f, e.key_node, 0, "%s", error.text);
+        }
+        return true;
+}
+
+static bool take_journal(struct yaml_file *f, const yaml_node_t *node, struct plan *p)
+{
+        const char *text = some_text(f, node, "a directory, or off");
+
+        if (!text)
+                return false;
+        if (!strcmp(text, "off"))
+                p->no_journal = true;
+        else if (*text != '/')
+                return yaml_error(f, node, 0, "'%s': expected a path from the root, or off", text);
+        else if (!p->journal)
+                p->journal = strdup(text);
+        return true;
+}
+
+static void take_entry(struct yaml_file *f, const struct yaml_entry *e, struct plan *p)
+{
+        if (!strcmp(e->key, "daemons"))
+                (void)take_daemons(f, e->value, p);
+        else if (!strcmp(e->key, "interval"))
+                (void)take_duration(f, e->value, NS_PER_S, UINT64_C(3600) * NS_PER_S, &p->interval_ns);
+        else if (!strcmp(e->key, "names"))
+                (void)take_sets(f, e->value, p->sets);
+        else if (!strcmp(e->key, "labels"))
+                (void)take_labels(f, e->value, p);
+        else if (!strcmp(e->key, "bands"))
+                (void)take_number(f, e->value, BANDS_MOST, &p->bands);
+        else if (!strcmp(e->key, "series"))
+                (void)take_number(f, e->value, SERIES_MOST, &p->series);
+        else if (!strcmp(e->key, "journal"))
+                (void)take_journal(f, e->value, p);
+        else if (!strcmp(e->key, "sinks"))
+                (void)take_sinks(f, e->value, p);
+}
+
+bool plan_read(struct plan *p, const char *path)
+{
+        struct error_sink says = { .say = to_stderr };
+        struct yaml_entry e;
+        struct yaml_file f;
+        bool read = yaml_file_read(&f, path, &says);
+        const yaml_node_t *root = read ? yaml_root(&f) : NULL;
+
+        if (read && !root)
+                (void)yaml_error(&f, NULL, 0, "it is empty; expected sinks:");
+        else if (root && yaml_is_mapping(&f, root, "sinks, and what all have in common") &&
+                 yaml_check_keys(&f, root, keys, sizeof(keys) / sizeof(keys[0])))
+                for (size_t i = 0; yaml_entry_at(&f, root, i, &e) && !yaml_enough_errors(&f); i++)
+                        take_entry(&f, &e, p);
+        bool good = read && f.diagnostics == 0;
+        yaml_file_done(&f);
+        return good;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/export/scrape.h"
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/http.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client/metrics/text.h"
+#include "client/serve/answer.h"
+#include "client/serve/guard.h"
+#include "client/serve/limits.h"
+#include "client/serve/place.h"
+#include "proto/base/error.h"
+
+struct scrape {
+        struct scrape_options options;
+        struct place place;
+        struct guard guard;
+        struct metrics *metrics;
+        struct evhttp *http;
+        bool listening;
+        uint64_t samples, answers;
+        char url[PLACE_TEXT_MOST + 16];
+};
+
+static void get_metrics(struct scrape *s, struct evhttp_request *req)
+{
+        bool open = metrics_wants_open(evhttp_find_header(evhttp_request_get_input_headers(req), "Accept"));
+        struct document d;
+
+        document_open(&d);
+        if (d.to) {
+                s->samples += metrics_print(d.to, s->metrics, s->options.source(s->options.ctx), open);
+                s->answers++;
+        }
+        answer_text(req, open ? METRICS_OPEN_TYPE : METRICS_TYPE, &d);
+}
+
+static bool refused(struct scrape *s, struct evhttp_request *req)
+{
+        struct evkeyvalq *in = evhttp_request_get_input_headers(req);
+        struct evhttp_connection *c = evhttp_request_get_connection(req);
+        const char *host = evhttp_find_header(in, "Host");
+        char local[INET6_ADDRSTRLEN];
+
+        place_of_connection(c ? bufferevent_getfd(evhttp_connection_get_bufferevent(c)) : -1, local);
+        if (!guard_host(&s->guard, host, local) && !s->guard.token[0])
+                answer_error(req, 421, "this server does not answer to the name '%s'", host ? host : "");
+        else if (!guard_token(&s->guard, evhttp_find_header(in, "Authorization"), NULL)) {
+                (void)evhttp_add_header(evhttp_request_get_output_headers(req), "WWW-Authenticate", "Bearer");
+                answer_error(req, 401, "a token is needed: 'Authorization: Bearer TOKEN'");
+        } else
+                return false;
+        return true;
+}
+
+static void on_request(struct evhttp_request *req, void *arg)
+{
+        struct scrape *s = arg;
+        const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(req);
+        const char *path = uri ? evhttp_uri_get_path(uri) : NULL;
+
+        connections_asked(s->options.connections, req);
+        if (refused(s, req))
+                return;
+        if (!path || strcmp(path, "/metrics") != 0) {
+                answer_error(req, 404, "there is nothing but /metrics");
+        } else if (!connections_have_room(s->options.connections)) {
+                (void)evhttp_add_header(evhttp_request_get_output_headers(req), "Retry-After", "1");
+                answer_error(req, 503, "too much waits to be read by others; ask again in a second");
+        } else {
+                get_metrics(s, req);
+        }
+}
+
+/* Who may ask must be said, unless only one user's socket leads here. */
+static bool check(struct scrape *s, struct error *error)
+{
+        const struct sink_plan *p = s->options.plan;
+
+        if (!place_parse(&s->place, p->address))
+                return error_set(error,
+                                 "sink %s: '%s': expected ADDRESS:PORT, such as 127.0.0.1:9464, or unix:PATH with a "
+                                 "path from the root",
+                                 p->name, p->address);
+        if (p->token_file)
+                return guard_read_token(&s->guard, p->token_file, error);
+        if (place_is_unix(&s->place) || (p->no_token && place_is_local(&s->place)))
+                return true;
+        return error_set(error,
+                         place_is_local(&s->place)
+                                 ? "sink %s: every user of this machine can reach %s; give a token file, listen on "
+                                   "unix:PATH, or allow it: --no-token"
+                                 : "sink %s: others can reach %s; give a token file, or listen on unix:PATH",
+                         p->name, p->address);
+}
+
+static bool start(struct scrape *s, struct error *error)
+{
+        struct event_base *base = s->options.base;
+        const struct sink_plan *p = s->options.plan;
+        struct metrics_options what = { .sets = p->sets, .bands = p->bands, .series = p->series };
+        char name[PLACE_TEXT_MOST];
+
+        error_set(error, "out of memory");
+        s->metrics = metrics_new(&what);
+        s->http = evhttp_new(base);
+        if (!s->metrics || !s->http)
+                return false;
+        evhttp_set_max_headers_size(s->http, HEADERS_MOST_BYTES);
+        evhttp_set_max_body_size(s->http, 1024);
+        evhttp_set_timeout(s->http, IDLE_SECONDS);
+        evhttp_set_allowed_methods(s->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
+        evhttp_set_gencb(s->http, on_request, s);
+        struct evconnlistener *listener = place_listen(&s->place, base, error);
+        if (!listener)
+                return false;
+        s->listening = true;
+        if (!evhttp_bind_listener(s->http, listener)) {
+                evconnlistener_free(listener);
+                return error_set(error, "out of memory");
+        }
+        connections_of(s->options.connections, s->http, listener);
+        place_name(&s->place, name, sizeof(name));
+        (void)snprintf(s->url, sizeof(s->url), "%s%s", name, place_is_unix(&s->place) ? " /metrics" : "metrics");
+        return true;
+}
+
+struct scrape *scrape_new(const struct scrape_options *options, struct error *error)
+{
+        struct scrape *s = calloc(1, sizeof(*s));
+
+        error_set(error, "out of memory");
+        if (!s)
+                return NULL;
+        s->options = *options;
+        if (!check(s, error) || !start(s, error))
+                scrape_destroy(&s);
+        return s;
+}
+
+void scrape_destroy(struct scrape **s)
+{
+        if (!*s)
+                return;
+        if ((*s)->http)
+                evhttp_free((*s)->http);
+        if ((*s)->listening)
+                place_leave(&(*s)->place);
+        metrics_destroy(&(*s)->metrics);
+        free(*s);
+        *s = NULL;
+}
+
+const char *scrape_url(const struct scrape *s)
+{
+        return s->url;
+}
+
+uint64_t scrape_samples(const struct scrape *s)
+{
+        return s->samples;
+}
+
+uint64_t scrape_answers(const struct scrape *s)
+{
+        return s->answers;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * sender.h - how a batch travels: by HTTP, a stream (TCP, Unix) or datagrams (UDP, Unix).
+ *
+ * One batch at a time. A stream or datagrams have no answer: sent is what the kernel has taken.
+ */
+#ifndef HW_CLIENT_EXPORT_SENDER_H
+#define HW_CLIENT_EXPORT_SENDER_H
+
+#include "client/export/batcher.h"
+
+struct error;
+struct event_base;
+struct evdns_base;
+struct http;
+struct sender;
+
+struct sent {
+        bool ok, again; /* again: it may help to repeat it */
+        uint64_t retry_after_ns;
+        const char *detail; /* for people; borrowed */
+};
+
+/* Called once for each batch, from the loop, never from within sender_send. */
+typedef void sent_fn(void *ctx, const struct sent *sent);
+
+enum address_kind { ADDRESS_HTTP, ADDRESS_TCP, ADDRESS_UDP, ADDRESS_UNIX, ADDRESS_UNIXGRAM, ADDRESS_BAD };
+
+/* http://… https://… tcp://HOST:PORT udp://HOST:PORT unix:PATH unixgram:PATH */
+enum address_kind address_kind(const char *address);
+
+/* Host and port of tcp:// and udp://. False: malformed. */
+bool address_host(const char *address, char *host, size_t size, uint16_t *ret_port);
+
+struct sender_options {
+        struct event_base *base;
+        struct evdns_base *names;
+        struct http *http;
+        const struct batcher_kind *batcher;
+        const char *address;
+        const char *bearer_file, *basic_file, *ca_file; /* over HTTP; NULL: none */
+        uint64_t timeout_ns;
+        sent_fn *done;
+        void *ctx;
+};
+
+/* What `options` points to outlives it. NULL: out of memory. */
+struct sender *sender_new(const struct sender_options *options);
+void sender_destroy(struct sender **s);
+
+/* Borrows the batch until `done`. */
+void sender_send(struct sender *s, const struct batch *batch);
+
+/* For senders of one kind. */
+struct sender_kind {
+        struct sender *(*make)(const struct sender_options *options);
+        void (*send)(struct sender *s, const struct batch *batch);
+        void (*destroy)(struct sender *s);
+};
+
+struct sender {
+        const struct sender_kind *kind;
+        struct sender_options options;
+};
+
+extern const struct sender_kind sender_http, sender_stream, sender_datagram;
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "client/export/textfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client/metrics/text.h"
+#include "proto/base/error.h"
+
+uint64_t textfile_write(const char *path, struct metrics *m, const struct metrics_source *source, struct error *error)
+{
+        char beside[PATH_MAX];
+        uint64_t samples = 0;
+        int n = snprintf(beside, sizeof(beside), "%s.new", path); /* the collector reads *.prom only */
+
+        if (n < 0 || (size_t)n >= sizeof(beside)) {
+                error_set(error, "%s: the path is too long", path);
+                return 0;
+        }
+        (void)unlink(beside); /* of one that was killed while it wrote */
+        int fd = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+        FILE *to = fd >= 0 ? fdopen(fd, "w") : NULL;
+        bool whole = to != NULL;
+        if (to) {
+                samples = metrics_print(to, m, source, false);
+                whole = fflush(to) == 0 && !ferror(to) && fchmod(fd, 0644) == 0;
+        }
+        int why = errno;
+        if (to)
+                whole &= fclose(to) == 0;
+        else if (fd >= 0)
+                (void)close(fd);
+        if (whole && rename(beside, path) == 0)
+                return samples;
+        error_set(error, "%s: %s", path, strerror(whole ? errno : why));
+        if (fd >= 0)
+                (void)unlink(beside);
+        return 0;
+}

@@ -1,0 +1,282 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Who is fed by `heapwatch export`: receivers that decode what comes, and fail as a test wants.
+
+All give {(name, labels): value} of one moment, labels as a frozenset of pairs, as Prometheus' parser has them.
+"""
+import http.server
+import math
+import pathlib
+import socket
+import socketserver
+import subprocess
+import sys
+import threading
+
+from google.protobuf import json_format
+
+from harness import BUILD
+
+SCHEMAS = pathlib.Path(__file__).parent / "schemas"
+
+
+def schemas():
+    out = BUILD / "python"
+    out.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["protoc", f"-I{SCHEMAS}", f"--python_out={out}", *map(str, SCHEMAS.glob("*.proto"))], check=True)
+    sys.path.insert(0, str(out))
+    import opentelemetry_pb2
+    import prometheus_pb2
+    return prometheus_pb2, opentelemetry_pb2
+
+
+prom, otel = schemas()
+
+
+def unsnap(block):
+    """Snappy's block format: a length, then literals and copies."""
+    at, size, shift = 0, 0, 0
+    while True:
+        byte = block[at]
+        at += 1
+        size |= (byte & 0x7f) << shift
+        shift += 7
+        if byte < 0x80:
+            break
+    out = bytearray()
+    while at < len(block):
+        tag = block[at]
+        at += 1
+        kind, n = tag & 3, tag >> 2
+        if kind == 0:
+            if n >= 60:
+                extra = n - 59
+                n = int.from_bytes(block[at:at + extra], "little")
+                at += extra
+            out += block[at:at + n + 1]
+            at += n + 1
+            continue
+        if kind == 1:
+            n, offset = (n & 7) + 4, (tag >> 5) << 8 | block[at]
+            at += 1
+        else:
+            width = 2 if kind == 2 else 4
+            n, offset = n + 1, int.from_bytes(block[at:at + width], "little")
+            at += width
+        assert 0 < offset <= len(out)
+        for _ in range(n):
+            out.append(out[-offset])
+    assert len(out) == size
+    return bytes(out)
+
+
+def of_remote_write(headers, body):
+    assert headers["Content-Encoding"] == "snappy" and headers["Content-Type"] == "application/x-protobuf"
+    assert headers["X-Prometheus-Remote-Write-Version"] == "0.1.0"
+    for series in prom.WriteRequest.FromString(unsnap(body)).timeseries:
+        names = [label.name for label in series.labels]
+        assert names == sorted(names) and len(set(names)) == len(names) and all(label.value for label in series.labels)
+        labels = {label.name: label.value for label in series.labels}
+        assert len(series.samples) == 1
+        yield labels.pop("__name__"), labels, series.samples[0].value, series.samples[0].timestamp * 10**6
+
+
+def g(number):
+    return f"{number:.15g}"
+
+
+def otlp_points(metric, labels):
+    """The parts that Prometheus makes of a point."""
+    kind = metric.WhichOneof("data")
+    data = getattr(metric, kind)
+    if kind in ("sum", "histogram"):
+        assert data.aggregation_temporality == otel.AGGREGATION_TEMPORALITY_CUMULATIVE
+    if kind == "sum":
+        assert data.is_monotonic
+    for p in data.data_points:
+        own = {**labels, **{a.key: a.value.string_value for a in p.attributes}}
+        time = p.time_unix_nano
+        if kind in ("sum", "histogram", "summary"):
+            assert p.start_time_unix_nano < time
+        if kind in ("gauge", "sum"):
+            yield metric.name, own, p.as_double, time
+            continue
+        yield metric.name + "_sum", own, p.sum, time
+        yield metric.name + "_count", own, float(p.count), time
+        if kind == "summary":
+            for q in p.quantile_values:
+                yield metric.name, {**own, "quantile": g(q.quantile)}, q.value, time
+            continue
+        assert len(p.bucket_counts) == len(p.explicit_bounds) + 1 and sum(p.bucket_counts) == p.count
+        so_far = 0
+        for bound, n in zip([*p.explicit_bounds, math.inf], p.bucket_counts):
+            so_far += n
+            yield metric.name + "_bucket", {**own, "le": "+Inf" if bound == math.inf else g(bound)}, float(so_far), time
+
+
+def of_otlp(headers, body):
+    request = otel.ExportMetricsServiceRequest()
+    if headers["Content-Type"] == "application/json":
+        json_format.Parse(body.decode(), request)
+    else:
+        assert headers["Content-Type"] == "application/x-protobuf"
+        request.ParseFromString(body)
+    for r in request.resource_metrics:
+        resource = {a.key: a.value.string_value for a in r.resource.attributes}
+        for metric in r.scope_metrics[0].metrics:
+            for name, labels, value, time in otlp_points(metric, {"host": resource["host.name"]}):
+                assert labels.get("target", "heapwatch") == resource["service.name"]
+                yield name, labels, value, time
+
+
+def of_influx(headers, body):
+    for line in body.decode().splitlines():
+        head, value, time = line.replace("\\ ", "\x00").replace("\\,", "\x01").replace("\\=", "\x02").split(" ")
+        name, *tags = head.split(",")
+        labels = dict(tag.split("=") for tag in tags)
+        labels = {k: v.replace("\x00", " ").replace("\x01", ",").replace("\x02", "=") for k, v in labels.items()}
+        yield name, labels, float(value.removeprefix("value=")), int(time)
+
+
+def of_graphite(headers, body):
+    for line in body.decode().splitlines():
+        path, value, time = line.split(" ")
+        name, *tags = path.split(";")
+        yield name, dict(tag.split("=", 1) for tag in tags), float(value), int(time) * 10**9
+
+
+def of_statsd(headers, body):
+    for line in body.decode().splitlines():
+        name, value = line.removesuffix("|g").rsplit(":", 1)
+        yield name, {}, float(value), 0
+
+
+class Receiver:
+    """What has come, by its time: {time: {(name, labels): value}}."""
+
+    def __init__(self, decode):
+        self.decode, self.moments, self.samples, self.lock = decode, {}, 0, threading.Lock()
+
+    def take(self, headers, body):
+        rows = list(self.decode(headers, body))
+        with self.lock:
+            for name, labels, value, time in rows:
+                self.moments.setdefault(time, {})[(name, frozenset(labels.items()))] = value
+            self.samples += len(rows)
+
+    def of_target(self, target):
+        """The newest that is known of a target, whatever the moment; `host` must be there and is left out."""
+        found = {}
+        with self.lock:
+            for time in sorted(self.moments):
+                for (name, labels), value in self.moments[time].items():
+                    if ("target", target) in labels:
+                        assert "host" in dict(labels)
+                        found[name, frozenset(p for p in labels if p[0] != "host")] = value
+        return found
+
+
+class HTTP(Receiver):
+    """`mode`: "ok", "busy" (500), "later" (429, Retry-After), "wrong" (400), "garbage", "half", "silent"."""
+
+    def __init__(self, decode, path="/write", port=0):
+        super().__init__(decode)
+        self.mode, self.asked, self.headers, self.closing = "ok", {}, {}, threading.Event()
+        outer = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                outer.headers, mode = dict(self.headers), outer.mode
+                if mode == "ok":
+                    assert self.path == path, self.path
+                    outer.take(self.headers, body)
+                outer.asked[mode] = outer.asked.get(mode, 0) + 1
+                if mode == "silent":
+                    outer.closing.wait(60)
+                elif mode in ("garbage", "half"):
+                    self.wfile.write(b"\x16\x03 no HTTP\r\n\r\n" + bytes(range(256)) if mode == "garbage"
+                                     else b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+                    self.close_connection = True
+                else:
+                    self.send_response({"ok": 204, "busy": 500, "later": 429, "wrong": 400}[mode])
+                    self.send_header("Content-Length", "0")
+                    if mode == "later":
+                        self.send_header("Retry-After", "2")
+                    self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
+            daemon_threads, allow_reuse_address = True, True
+
+            def handle_error(self, *_):     # a client that goes away is nothing special
+                pass
+
+        self.server = Server(("127.0.0.1", port), Handler)
+        self.port = self.server.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}{path}"
+
+    def __enter__(self):
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.closing.set()
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Socket(Receiver):
+    """Lines over "udp", "tcp", "unix" or "unixgram"."""
+
+    def __init__(self, decode, kind, path=None):
+        super().__init__(decode)
+        family = socket.AF_UNIX if kind.startswith("unix") else socket.AF_INET
+        self.stream = kind in ("tcp", "unix")
+        self.socket = socket.socket(family, socket.SOCK_STREAM if self.stream else socket.SOCK_DGRAM)
+        self.socket.bind(str(path) if path else ("127.0.0.1", 0))
+        if not self.stream:
+            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
+        self.url = f"{kind}:{path}" if path else f"{kind}://127.0.0.1:{self.socket.getsockname()[1]}"
+        self.longest = 0
+        if self.stream:
+            self.socket.listen()
+
+    def __enter__(self):
+        threading.Thread(target=self.streams if self.stream else self.datagrams, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.socket.close()
+
+    def datagrams(self):
+        while True:
+            try:
+                body = self.socket.recv(65536)
+            except OSError:
+                return
+            self.longest = max(self.longest, len(body))
+            self.take({}, body)
+
+    def streams(self):
+        while True:
+            try:
+                connection, _ = self.socket.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.lines, args=(connection,), daemon=True).start()
+
+    def lines(self, connection):
+        with connection:
+            for line in connection.makefile("rb"):
+                self.take({}, line)
+
+
+def closed_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]

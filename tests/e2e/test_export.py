@@ -1,0 +1,293 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""heapwatch export: every receiver gets the same numbers, and gets them all, whatever it does meanwhile."""
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import urllib.error
+import urllib.request
+
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as open_metrics
+from prometheus_client.parser import text_string_to_metric_families
+
+from harness import CLIENT, DEADLINE_S, LOGS, Daemon, client, wait_for
+from receivers import HTTP, Socket, closed_port, of_graphite, of_influx, of_otlp, of_remote_write, of_statsd
+
+LOG = LOGS / "leaky-hT-ghc9103" / "run.eventlog"
+TOKEN = "0123456789abcdef0123"
+
+
+class Export:
+    """One exporter with a configuration of its own; `sinks` are lines of YAML."""
+
+    def __init__(self, directory, daemon, *sinks, interval="1s", common=()):
+        self.directory, self.config, self.log = directory, directory / "export.yaml", directory / "export.log"
+        self.textfile = directory / "heapwatch.prom"
+        sinks = [*sinks, f"{{kind: textfile, path: {self.textfile}}}"]
+        self.config.write_text("\n".join([
+            f"daemons: ['{daemon.publish}']", f"interval: {interval}", f"journal: {directory / 'journal'}", *common,
+            "sinks:", *(f"- {s}" for s in sinks), ""]))
+        self.process = None
+
+    def start(self):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen([CLIENT, "export", "--config", self.config], stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log)
+        return self
+
+    def stop(self, sig=signal.SIGTERM):
+        self.process.send_signal(sig)
+        return self.process.wait(DEADLINE_S)
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+
+    def sheet(self):
+        """The textfile: {(name, labels): value}."""
+        with contextlib.suppress(FileNotFoundError):
+            return {(s.name, frozenset(s.labels.items())): s.value
+                    for f in text_string_to_metric_families(self.textfile.read_text()) for s in f.samples}
+        return {}
+
+    def of_target(self, target):
+        return {k: v for k, v in self.sheet().items() if ("target", target) in k[1]}
+
+    def own(self, metric, sink):
+        return self.sheet().get((f"heapwatch_export_{metric}", frozenset({("sink", sink)})))
+
+    def settled(self, sink):
+        """Nothing waits but what was collected last."""
+        queued = self.own("queued_samples", sink)
+        return queued is not None and queued < 300
+
+    def said(self):
+        return self.log.read_text()
+
+
+@pytest.fixture
+def daemon(directory):
+    with Daemon(directory, f"api={LOG}") as d:
+        d.wait_state("api", "ENDED")
+        yield d
+
+
+def token_file(directory):
+    path = directory / "token"
+    path.write_text(TOKEN + "\n")
+    path.chmod(0o600)
+    return path
+
+
+def scrape(url, **headers):
+    request = urllib.request.Request(url, headers=headers)
+    with urllib.request.urlopen(request, timeout=DEADLINE_S) as answer:
+        return answer.headers["Content-Type"], answer.read().decode()
+
+
+def test_all_receivers_have_the_same_numbers(directory, daemon):
+    with contextlib.ExitStack() as stack:
+        prometheus = stack.enter_context(HTTP(of_remote_write))
+        protobuf = stack.enter_context(HTTP(of_otlp, "/v1/metrics"))
+        json = stack.enter_context(HTTP(of_otlp, "/v1/metrics"))
+        influx = stack.enter_context(HTTP(of_influx))
+        by_udp = stack.enter_context(Socket(of_influx, "udp"))
+        by_unix = stack.enter_context(Socket(of_influx, "unix", directory / "influx.sock"))
+        graphite = stack.enter_context(Socket(of_graphite, "tcp"))
+        statsd = stack.enter_context(Socket(of_statsd, "udp"))
+        port = closed_port()
+        x = stack.enter_context(Export(
+            directory, daemon,
+            f"{{kind: scrape, listen: '127.0.0.1:{port}', token_file: {token_file(directory)}}}",
+            f"{{kind: remote-write, url: '{prometheus.url}', bearer_file: {directory / 'token'}}}",
+            f"{{kind: otlp, url: '{protobuf.url}'}}", f"{{kind: otlp, url: '{json.url}', format: json}}",
+            f"{{kind: influx, url: '{influx.url}'}}", f"{{kind: influx, url: '{by_udp.url}'}}",
+            f"{{kind: influx, url: '{by_unix.url}'}}", f"{{kind: graphite, url: '{graphite.url}'}}",
+            f"{{kind: statsd, url: '{statsd.url}'}}"))
+        wait_for(lambda: x.own("batches_sent_total", "statsd"), "all of them")
+        expected = wait_for(lambda: x.of_target("api"), "the textfile")
+        changing = {k for k in expected if k[0] in ("heapwatch_stream_quiet_seconds", "heapwatch_state_bytes")}
+        expected = {k: v for k, v in expected.items() if k not in changing}
+        assert len(expected) > 120
+        for name, receiver in dict(prometheus=prometheus, protobuf=protobuf, json=json, influx=influx, udp=by_udp,
+                                   unix=by_unix, graphite=graphite).items():
+            found = wait_for(lambda: receiver.of_target("api"), name)
+            wrong = {k: (v, found.get(k)) for k, v in expected.items() if found.get(k) != v}
+            # a line's text has no blanks, and no word for infinity
+            wrong = {k: v for k, v in wrong.items() if not (receiver is graphite and any(" " in l for _, l in k[1]))}
+            assert not {k: v for k, v in wrong.items() if abs(v[0]) != float("inf")}, name
+        assert by_udp.longest <= 1400
+        live = expected["heapwatch_live_bytes", frozenset({("target", "api")})]
+        names = {k[0]: v for m in statsd.moments.values() for k, v in m.items()}
+        host = os.uname().nodename.replace(".", "_")
+        assert names[f"heapwatch_live_bytes.api.{host}"] == live
+        assert prometheus.headers["Authorization"] == f"Bearer {TOKEN}"
+        assert TOKEN not in x.said()
+
+        kind, text = scrape(f"http://127.0.0.1:{port}/metrics", Authorization=f"Bearer {TOKEN}",
+                            Accept="application/openmetrics-text;version=1.0.0")
+        assert kind.startswith("application/openmetrics-text")
+        scraped = {(s.name, frozenset(s.labels.items())): s.value for f in open_metrics(text) for s in f.samples}
+        assert {k: v for k, v in scraped.items() if k in expected} == \
+            {k: v for k, v in expected.items() if not {"le", "quantile"} & set(dict(k[1])) or k in scraped}
+        for headers in ({}, {"Authorization": "Bearer " + "x" * 20}):
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                scrape(f"http://127.0.0.1:{port}/metrics", **headers)
+            assert refused.value.code == 401
+        assert x.stop() == 0
+
+
+def test_faults_cost_nothing(directory, daemon):
+    """Whatever it answers: later it has every moment, and the other receivers never notice."""
+    with HTTP(of_remote_write) as r, Export(
+            directory, daemon, f"{{kind: remote-write, url: '{r.url}', timeout: 1s}}") as x:
+        wait_for(lambda: r.asked.get("ok") and x.sheet(), "a good start")
+        for mode in ("busy", "garbage", "half", "silent", "later"):
+            failures, written = x.own("failures_total", "remote-write"), x.textfile.stat().st_mtime_ns
+            r.mode = mode
+            wait_for(lambda: r.asked.get(mode) and x.own("failures_total", "remote-write") > failures, mode)
+            wait_for(lambda: x.textfile.stat().st_mtime_ns > written, "the textfile, all the while")
+            good = r.asked["ok"]
+            r.closing.set()
+            r.mode = "ok"
+            wait_for(lambda: r.asked["ok"] > good, f"success after {mode}")
+            r.closing.clear()
+        wait_for(lambda: x.settled("remote-write"), "a queue of what is new")
+        assert x.own("samples_lost_total", "remote-write") == x.own("samples_refused_total", "remote-write") == 0
+        moments = sorted(r.moments)
+        gaps = [(b - a) / 1e9 for a, b in zip(moments, moments[1:])]
+        assert len(moments) > 5 and max(gaps) < 1.9, "a moment is missing"
+        assert "works again after failures" in x.said()
+
+
+def test_what_is_refused_is_left_out(directory, daemon):
+    with HTTP(of_influx) as r, Export(directory, daemon, f"{{kind: influx, url: '{r.url}'}}") as x:
+        wait_for(lambda: r.asked.get("ok"), "a good start")
+        r.mode = "wrong"
+        wait_for(lambda: r.asked.get("wrong", 0) >= 2, "two that are refused: no pause, and no repetition")
+        r.mode, good = "ok", r.asked["ok"]
+        wait_for(lambda: r.asked["ok"] > good + 1, "the next ones")
+        refused = wait_for(lambda: x.own("samples_refused_total", "influx"), "their count")
+        assert x.own("samples_lost_total", "influx") == 0 and refused >= 2 * 150
+        assert "refused for good" in x.said() and "HTTP 400" in x.said()
+
+
+def test_a_restart_keeps_what_is_not_sent(directory, daemon):
+    port = closed_port()
+    x = Export(directory, daemon, f"{{kind: remote-write, url: 'http://127.0.0.1:{port}/write'}}")
+    with x:
+        wait_for(lambda: (x.own("queued_samples", "remote-write") or 0) > 400, "some that wait")
+        queued = x.own("queued_samples", "remote-write")
+        x.stop(signal.SIGKILL)
+    x.textfile.unlink()
+    with HTTP(of_remote_write, port=port) as r, x:
+        wait_for(lambda: x.settled("remote-write"), "a queue of what is new")
+        assert "goes on with queued_samples=" in x.said()
+        assert r.samples >= queued
+        moments = sorted(r.moments)
+        gaps = [(b - a) / 1e9 for a, b in zip(moments, moments[1:])]
+        assert sum(g > 1.9 for g in gaps) <= 1, "one gap: while it was not running"
+        assert x.stop() == 0
+        assert (directory / "journal" / "export-remote-write.queue").stat().st_size == 16
+
+
+def test_a_queue_is_bounded_and_says_so(directory, daemon):
+    sink = f"{{kind: influx, url: 'http://127.0.0.1:{closed_port()}/write', queue_bytes: 64KiB}}"
+    with Export(directory, daemon, sink) as x:
+        lost = wait_for(lambda: x.own("samples_lost_total", "influx"), "a full queue")
+        assert lost > 0 and x.own("queued_bytes", "influx") <= 65536 + 65536
+        assert x.own("journal_bytes", "influx") <= 65536 * 3
+
+
+def test_a_full_disk_is_counted(directory, daemon):
+    """No journal, no textfile: what is sent is sent all the same."""
+    full = directory / "full"
+    full.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", full], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("needs the right to mount a file system")
+    try:
+        (full / "rest").write_bytes(b"x" * 3000)
+        port = closed_port()
+        x = Export(directory, daemon, f"{{kind: influx, url: 'http://127.0.0.1:{port}/write'}}")
+        x.config.write_text(x.config.read_text().replace(str(directory / "journal"), str(full)))
+        with x:
+            wait_for(lambda: x.own("journal_failures_total", "influx"), "its count")
+            with HTTP(of_influx, port=port) as r:
+                wait_for(lambda: r.samples > 300, "what was in memory")
+                assert x.own("samples_lost_total", "influx") == 0
+    finally:
+        subprocess.run(["umount", full], check=True)
+
+
+def test_names_of_others(directory, daemon):
+    sets = ("prometheus-metrics-ghc", "ekg", "otel", "eventlog-live")
+    sinks = [f"{{kind: textfile, path: {directory / s}.prom, name: {s}, names: [{s}]}}" for s in sets]
+    with Export(directory, daemon, *sinks) as x:
+        wait_for(lambda: all((directory / f"{s}.prom").exists() for s in sets) and x.sheet(), "the files")
+        own = x.of_target("api")
+        sheets = {}
+        for s in sets:
+            text = (directory / f"{s}.prom").read_text()
+            sheets[s] = {name: float(v) for name, v in re.findall(r'^(\w+)\{target="api"\} (\S+)$', text, re.M)}
+
+    def value(name):
+        return own[name, frozenset({("target", "api")})]
+
+    live, allocated = value("heapwatch_live_bytes"), value("heapwatch_allocated_bytes_total")
+    assert sheets["prometheus-metrics-ghc"]["ghc_gcdetails_live_bytes"] == live
+    assert sheets["prometheus-metrics-ghc"]["ghc_allocated_bytes_total"] == allocated
+    assert sheets["ekg"]["rts_gc_current_bytes_used"] == live
+    assert sheets["ekg"]["rts_gc_peak_megabytes_allocated"] == value("heapwatch_heap_size_max_bytes") / 2**20
+    assert sheets["otel"]["process_runtime_ghc_memory_live_bytes"] == live
+    assert sheets["otel"]["process_runtime_ghc_allocated_bytes_total"] == allocated
+    assert sheets["eventlog-live"]["ghc_eventlog_HeapLive_bytes"] == live
+    assert sheets["eventlog-live"]["ghc_eventlog_HeapAllocated_bytes_total"] == allocated
+    collections = sum(v for (name, _), v in own.items() if name == "heapwatch_gc_collections_total")
+    assert sheets["prometheus-metrics-ghc"]["ghc_gcs_total"] == sheets["ekg"]["rts_gc_num_gcs"] == collections
+    assert abs(sheets["ekg"]["rts_gc_wall_ms"] - 1e3 * sheets["prometheus-metrics-ghc"]["ghc_elapsed_seconds_total"]) < 1
+
+
+def test_a_daemon_that_is_gone_is_said(directory, daemon):
+    up = ("heapwatch_daemon_up", frozenset({("daemon", daemon.publish)}))
+    with Export(directory, daemon) as x:
+        wait_for(lambda: x.sheet().get(up) == 1 and x.of_target("api"), "a daemon that is there")
+        daemon.stop()
+        wait_for(lambda: x.sheet().get(up) == 0 and not x.of_target("api"), "its end")
+    with Export(directory, daemon) as x:    # and of one that never was
+        x.textfile.unlink()
+        wait_for(lambda: x.sheet().get(up) == 0, "that it is not there")
+
+
+def test_bad_usage_is_said():
+    for args, words in (
+            ([], "nothing to export to"),
+            (["--listen", "127.0.0.1:0"], "every user of this machine"),
+            (["--listen", "0.0.0.0:0", "--no-token"], "others can reach"),
+            (["--remote-write", "http://me:secret@host/"], "no user or password in a URL"),
+            (["--graphite", "host:2003"], "expected tcp://HOST:PORT"),
+            (["--names", "ekgg", "--statsd", "udp://h:1"], "there are no names 'ekgg'"),
+            (["--label", "a", "--statsd", "udp://h:1"], "expected NAME=VALUE"),
+            (["--textfile", "/tmp/x.txt"], "ends with .prom"),
+            (["--config", "/nowhere/export.yaml"], "/nowhere/export.yaml")):
+        done = client("export", *args)
+        assert done.returncode == 2 and words in done.stderr.decode(), (args, done)
+        assert b"secret" not in done.stderr
+    good = client("export", "--check", "--statsd", "udp://h:8125")
+    assert good.returncode == 0 and good.stdout == b"1 sinks: good\n", good
+
+
+def test_prometheus_checks_the_names(directory, daemon):
+    if not shutil.which("promtool"):
+        pytest.skip("needs promtool, of the package prometheus: make check-fleet installs it")
+    with Export(directory, daemon) as x:
+        wait_for(lambda: x.of_target("api"), "the textfile")
+        checked = subprocess.run(["promtool", "check", "metrics"], input=x.textfile.read_bytes(),
+                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert checked.returncode == 0 and checked.stdout == b"", checked.stdout.decode()

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* test_export.c - queues, journals, pauses, addresses, lines, plans. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "client/export/delivery.h"
+#include "client/export/journal.h"
+#include "client/export/plan.h"
+#include "client/export/queue.h"
+#include "proto/base/error.h"
+#include "tests/unit/console/made_up.h"
+
+/* ------------------------------------------------------------------ queue */
+
+static struct batch made(const char *text, uint64_t samples, uint64_t wall_ns)
+{
+        return (struct batch){ .bytes = strdup(text), .size = strlen(text), .samples = samples, .wall_ns = wall_ns };
+}
+
+static void a_queue_is_bounded(void **state)
+{
+        struct batch a = made("aaaa", 1, 100), b = made("bb", 2, 200);
+        struct send_queue q;
+
+        (void)state;
+        queue_init(&q);
+        assert_false(queue_overdue(&q, 0, UINT64_MAX));
+        assert_true(queue_add(&q, &a));
+        assert_true(queue_add(&q, &b));
+        assert_int_equal(q.bytes, 6);
+        assert_int_equal(q.samples, 3);
+        assert_false(queue_overdue(&q, 6, 100));
+        assert_true(queue_overdue(&q, 5, 0));
+        assert_true(queue_overdue(&q, 6, 101));
+        queue_drop(&q);
+        assert_memory_equal(queue_oldest(&q)->bytes, "bb", 2);
+        assert_false(queue_overdue(&q, 5, 101));
+        queue_drop(&q);
+        assert_null(queue_oldest(&q));
+        assert_int_equal(q.bytes + q.samples, 0);
+        b = made("c", 1, 1);
+        assert_true(queue_add(&q, &b)); /* after it was empty */
+        queue_done(&q);
+}
+
+/* ---------------------------------------------------------------- journal */
+
+static char directory[] = "/tmp/hw-export-XXXXXX", path[64];
+
+static int set_up(void **state)
+{
+        (void)state;
+        memcpy(directory, "/tmp/hw-export-XXXXXX", sizeof(directory));
+        assert_non_null(mkdtemp(directory));
+        (void)snprintf(path, sizeof(path), "%s/queue", directory);
+        return 0;
+}
+
+static int tear_down(void **state)
+{
+        (void)state;
+        (void)unlink(path);
+        assert_int_equal(rmdir(directory), 0);
+        return 0;
+}
+
+/* The texts that come back, joined by commas. */
+struct back {
+        char texts[256];
+        uint64_t samples;
+};
+
+static void take(void *ctx, struct batch *b)
+{
+        struct back *back = ctx;
+        size_t n = strlen(back->texts);
+
+        (void)snprintf(back->texts + n, sizeof(back->texts) - n, "%.*s,", (int)b->size, (const char *)b->bytes);
+        back->samples += b->samples;
+        free(b->bytes);
+}
+
+static struct journal *open_it(struct back *back)
+{
+        struct error error = { "" };
+
+        memset(back, 0, sizeof(*back));
+        struct journal *j = journal_open(path, 1 << 20, take, back, &error);
+        if (!j)
+                fail_msg("%s", error.text);
+        return j;
+}
+
+static void append(struct journal *j, const char *text, uint64_t samples)
+{
+        struct batch b = { .bytes = (void *)text, .size = strlen(text), .samples = samples, .wall_ns = 7 };
+
+        journal_append(j, &b);
+}
+
+static void drop(struct journal *j, const char *text)
+{
+        struct batch b = { .bytes = (void *)text, .size = strlen(text) };
+
+        journal_drop(j, &b);
+}
+
+static void what_is_not_sent_comes_back(void **state)
+{
+        struct back back;
+        struct journal *j = open_it(&back);
+        struct stat st;
+
+        (void)state;
+        assert_string_equal(back.texts, "");
+        append(j, "one", 10);
+        append(j, "two", 20);
+        append(j, "three", 30);
+        drop(j, "one");
+        journal_close(&j);
+        j = open_it(&back);
+        assert_string_equal(back.texts, "two,three,");
+        assert_int_equal(back.samples, 50);
+        append(j, "four", 40);
+        drop(j, "two");
+        drop(j, "three");
+        journal_close(&j);
+        j = open_it(&back);
+        assert_string_equal(back.texts, "four,");
+        drop(j, "four");
+        assert_int_equal(journal_bytes(j), 0);
+        assert_int_equal(stat(path, &st), 0);
+        assert_int_equal(st.st_size, 16); /* nothing is kept of what is sent */
+        assert_int_equal(st.st_mode & 0777, 0600);
+        assert_int_equal(journal_failures(j), 0);
+        journal_close(&j);
+}
+
+/* Cut anywhere, and with any byte wrong: a prefix comes back, never anything else, and it goes on. */
+static void damage_costs_the_rest(void **state)
+{
+        static const char *const prefixes[] = { "", "one,", "one,two,", "one,two,three," };
+        char whole[256], broken[300];
+        struct back back;
+        struct journal *j = open_it(&back);
+
+        (void)state;
+        append(j, "one", 1);
+        append(j, "two", 2);
+        append(j, "three", 3);
+        journal_close(&j);
+        FILE *f = fopen(path, "rb");
+        size_t size = fread(whole, 1, sizeof(whole), f);
+        (void)fclose(f);
+        for (size_t i = 0; i < 2 * size; i++) {
+                size_t n = i < size ? i : size;
+                bool known = false;
+
+                memcpy(broken, whole, size);
+                if (i >= size)
+                        broken[i - size] = (char)(broken[i - size] ^ 0x41);
+                f = fopen(path, "wb");
+                assert_int_equal(fwrite(broken, 1, n, f), n);
+                (void)fclose(f);
+                j = open_it(&back);
+                for (size_t p = 0; p < 4; p++)
+                        known |= !strcmp(back.texts, prefixes[p]) || (i >= size + 8 && i < size + 16);
+                if (!known)
+                        fail_msg("%zu: '%s'", i, back.texts);
+                append(j, "new", 1);
+                (void)snprintf(broken, sizeof(broken), "%snew,", back.texts);
+                journal_close(&j);
+                struct back again;
+                j = open_it(&again);
+                assert_string_equal(again.texts, broken);
+                journal_close(&j);
+        }
+}
+
+/* A queue that never becomes empty: its file does not grow without bound. */
+static void a_journal_is_written_anew(void **state)
+{
+        struct back back;
+        struct journal *j;
+        struct error error;
+        char text[1001];
+        struct stat st;
+
+        (void)state;
+        memset(text, 'x', 1000);
+        text[1000] = '\0';
+        memset(&back, 0, sizeof(back));
+        j = journal_open(path, 4000, take, &back, &error);
+        assert_non_null(j);
+        append(j, text, 1);
+        for (int i = 0; i < 100; i++) {
+                append(j, text, 1);
+                drop(j, text);
+        }
+        assert_int_equal(stat(path, &st), 0);
+        assert_true(st.st_size < 8000);
+        assert_int_equal(journal_failures(j), 0);
+        journal_close(&j);
+        j = open_it(&back);
+        assert_int_equal(back.samples, 1);
+        journal_close(&j);
+}
+
+static void one_has_it_at_a_time(void **state)
+{
+        struct back back;
+        struct journal *j = open_it(&back);
+        struct error error;
+
+        (void)state;
+        assert_null(journal_open(path, 1000, take, &back, &error));
+        assert_non_null(strstr(error.text, "another heapwatch export has it"));
+        journal_close(&j);
+        j = open_it(&back);
+        journal_close(&j);
+}
+
+/* ----------------------------------------------------------------- pauses */
+
+static void pauses_double_within_bounds(void **state)
+{
+        static const uint64_t middle[] = { 1000, 2000, 4000, 8000, 16000, 32000, 60000, 60000 };
+
+        (void)state;
+        for (unsigned n = 1; n <= 8; n++) {
+                assert_int_equal(delivery_pause_ms(n, 0.5, 0), middle[n - 1]);
+                assert_int_equal(delivery_pause_ms(n, 0, 0), middle[n - 1] * 3 / 4);
+                assert_int_equal(delivery_pause_ms(n, 1, 0), middle[n - 1] * 5 / 4);
+        }
+        assert_int_equal(delivery_pause_ms(4000000000u, 0.5, 0), 60000);
+        assert_int_equal(delivery_pause_ms(1, 0.5, UINT64_C(30000000000)), 30000); /* as it asks */
+        assert_int_equal(delivery_pause_ms(1, 0.5, UINT64_MAX), 300000);           /* within reason */
+}
+
+/* -------------------------------------------------------------- addresses */
+
+static void addresses(void **state)
+{
+        char host[32];
+        uint16_t port;
+
+        (void)state;
+        assert_int_equal(address_kind("https://a/b"), ADDRESS_HTTP);
+        assert_int_equal(address_kind("unix:/a"), ADDRESS_UNIX);
+        assert_int_equal(address_kind("unix:a"), ADDRESS_BAD);
+        assert_int_equal(address_kind("file:///etc/passwd"), ADDRESS_BAD);
+        assert_true(address_host("tcp://[::1]:2003", host, sizeof(host), &port));
+        assert_string_equal(host, "::1");
+        assert_int_equal(port, 2003);
+        assert_true(address_host("udp://carbon.example:1", host, sizeof(host), &port));
+        assert_string_equal(host, "carbon.example");
+        static const char *const bad[] = {
+                "tcp://a",       "tcp://:1",   "tcp://a:0",
+                "tcp://a:65536", "tcp://a:1x", "tcp://a/b:1",
+                "tcp://a: 1",    "tcp://[]:1", "tcp://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa:1"
+        };
+        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+                if (address_host(bad[i], host, sizeof(host), &port))
+                        fail_msg("%s", bad[i]);
+}
+
+/* ------------------------------------------------------------------ lines */
+
+static const char *daemon_name(const void *ctx, size_t daemon)
+{
+        (void)ctx;
+        (void)daemon;
+        return "d";
+}
+
+/* All batches of a walk as one text. */
+static void gather(void *ctx, struct batch *b)
+{
+        char **text = ctx;
+        size_t n = *text ? strlen(*text) : 0;
+
+        *text = realloc(*text, n + b->size + 1);
+        memcpy(*text + n, b->bytes, b->size);
+        (*text)[n + b->size] = '\0';
+        free(b->bytes);
+}
+
+static char *lines_of(const struct batcher_kind *kind, const struct world *v)
+{
+        static const struct metric_label labels[] = { { "host", "h 1" } };
+        struct metrics_source source = { .world = v, .n_daemons = 1, .daemon_name = daemon_name };
+        struct metrics *m = metrics_new(&(struct metrics_options){ .bands = 5 });
+        struct batcher *e = batcher_new(kind);
+        char *text = NULL;
+        struct encoding how = { .wall_ns = 5000000001, .labels = labels, .n_labels = 1, .take = gather, .ctx = &text };
+
+        assert_int_equal(batcher_run(e, &how, m, &source), 0);
+        batcher_destroy(&e);
+        metrics_destroy(&m);
+        return text;
+}
+
+static void expect(const char *text, const char *line)
+{
+        if (!strstr(text, line))
+                fail_msg("no '%s' in:\n%s", line, text);
+}
+
+static void lines(void **state)
+{
+        struct world *v = world_new(NULL);
+        uint32_t ids[] = { 1, 2 };
+        uint64_t bytes[] = { 30, 20 };
+
+        (void)state;
+        assert_int_equal(send_live(v, 0, "t", 1, SECOND, 123456789012), 0);
+        assert_int_equal(send_band(v, "t", 1, 1, "~a,b c=d;e\nf\\"), 0);
+        assert_int_equal(send_census(v, "t", 1, 1, ids, bytes, 2), 0);
+        char *text = lines_of(&batcher_influx, v);
+        expect(text, "heapwatch_live_bytes,target=t,host=h\\ 1 value=123456789012 5000000001\n");
+        expect(text, "heapwatch_band_bytes,target=t,band=~a\\,b\\ c\\=d;e_f\\_,id=1,host=h\\ 1 value=30 5000000001\n");
+        free(text);
+        text = lines_of(&batcher_graphite, v);
+        expect(text, "heapwatch_live_bytes;target=t;host=h_1 123456789012 5\n");
+        expect(text, "heapwatch_band_bytes;target=t;band=_a,b_c=d_e_f\\;id=1;host=h_1 30 5\n");
+        free(text);
+        text = lines_of(&batcher_statsd, v);
+        expect(text, "heapwatch_live_bytes.t.h_1:123456789012|g\n");
+        expect(text, "heapwatch_band_bytes.t.~a,b_c=d;e_f_.1.h_1:30|g\n");
+        free(text);
+        world_destroy(&v);
+}
+
+/* ------------------------------------------------------------------ plans */
+
+static bool read_plan(const char *text, struct plan *p, struct error *error)
+{
+        FILE *f = fopen(path, "w");
+
+        (void)fputs(text, f);
+        (void)fclose(f);
+        memset(p, 0, sizeof(*p));
+        error->text[0] = '\0';
+        return plan_read(p, path) && plan_check(p, error);
+}
+
+static void a_plan_from_a_file(void **state)
+{
+        struct error error;
+        struct plan p;
+
+        (void)state;
+        assert_true(
+                read_plan("interval: 30s\nnames: [heapwatch, ekg]\nlabels: {job: hw, host: h1}\njournal: off\n"
+                          "daemons: ['ipc:///a', 'ipc:///b']\nsinks:\n"
+                          "- {kind: scrape, listen: '127.0.0.1:9464', token_file: /t}\n"
+                          "- {kind: remote-write, url: 'http://h/w', queue_bytes: 1MiB, queue_time: 2h, timeout: 5s}\n"
+                          "- {kind: otlp, name: col, url: 'http://h/v1/metrics', format: json, names: otel, bands: 7}\n"
+                          "- {kind: influx, url: 'udp://h:8089'}\n- {kind: influx, url: 'unix:/run/i.sock'}\n",
+                          &p, &error));
+        assert_int_equal(p.n_sinks, 5);
+        assert_int_equal(p.n_daemons, 2);
+        assert_int_equal(p.n_labels, 2);
+        assert_true(p.no_journal);
+        assert_int_equal(p.sinks[1].interval_ns, UINT64_C(30000000000));
+        assert_int_equal(p.sinks[1].queue_bytes, 1 << 20);
+        assert_int_equal(p.sinks[1].queue_ns, UINT64_C(7200000000000));
+        assert_string_equal(p.sinks[1].sets[1]->name, "ekg");
+        assert_string_equal(p.sinks[2].name, "col");
+        assert_string_equal(p.sinks[2].sets[0]->name, "otel");
+        assert_null(p.sinks[2].sets[1]);
+        assert_true(p.sinks[2].json);
+        assert_ptr_equal(sink_batcher(&p.sinks[2]), &batcher_otlp_json);
+        assert_int_equal(p.sinks[2].bands, 7);
+        assert_string_equal(p.sinks[3].name, "influx");
+        assert_string_equal(p.sinks[4].name, "influx-2");
+        plan_done(&p);
+}
+
+static void plans_that_cannot_be(void **state)
+{
+        static const char *const bad[] = {
+                "",
+                "sinks: []\n",
+                "sinks: 3\n",
+                "sinks:\n- {url: 'http://h/'}\n",
+                "sinks:\n- {kind: nonsense, url: 'http://h/'}\n",
+                "sinks:\n- {kind: otlp}\n",
+                "sinks:\n- {kind: otlp, url: 'tcp://h:1'}\n",
+                "sinks:\n- {kind: otlp, path: /a}\n",
+                "sinks:\n- {kind: graphite, url: 'http://h/'}\n",
+                "sinks:\n- {kind: graphite, url: 'tcp://h'}\n",
+                "sinks:\n- {kind: graphite, url: 'tcp://h:1', bearer_file: /b}\n",
+                "sinks:\n- {kind: otlp, url: 'http://me:secret@h/'}\n",
+                "sinks:\n- {kind: otlp, url: 'http://h/', bearer_file: /a, basic_file: /b}\n",
+                "sinks:\n- {kind: textfile, path: /a/b.txt}\n",
+                "sinks:\n- {kind: remote-write, url: 'http://h/', format: json}\n",
+                "sinks:\n- {kind: influx, url: 'http://h/', name: 'a/b'}\n",
+                "sinks:\n- {kind: influx, url: 'http://h/', name: a}\n- {kind: otlp, url: 'http://h/', name: a}\n",
+                "sinks:\n- {kind: influx, url: 'http://h/', timeout: 1h}\n",
+                "sinks:\n- {kind: influx, url: 'http://h/', names: nobodys}\n",
+                "labels: {le: x}\nsinks:\n- {kind: influx, url: 'http://h/'}\n",
+                "labels: {'a-b': x}\nsinks:\n- {kind: influx, url: 'http://h/'}\n",
+                "labels: {__name__: x}\nsinks:\n- {kind: influx, url: 'http://h/'}\n",
+                "interval: 0s\nsinks:\n- {kind: influx, url: 'http://h/'}\n",
+                "unknown: 1\nsinks:\n- {kind: influx, url: 'http://h/'}\n",
+        };
+
+        (void)state;
+        for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+                struct error error;
+                struct plan p;
+
+                if (read_plan(bad[i], &p, &error))
+                        fail_msg("%s", bad[i]);
+                plan_done(&p);
+        }
+}
+
+int main(void)
+{
+#define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+        const struct CMUnitTest tests[] = {
+                cmocka_unit_test(a_queue_is_bounded), IN_DIRECTORY(what_is_not_sent_comes_back),
+                IN_DIRECTORY(damage_costs_the_rest),  IN_DIRECTORY(a_journal_is_written_anew),
+                IN_DIRECTORY(one_has_it_at_a_time),   cmocka_unit_test(pauses_double_within_bounds),
+                cmocka_unit_test(addresses),          cmocka_unit_test(lines),
+                IN_DIRECTORY(a_plan_from_a_file),     IN_DIRECTORY(plans_that_cannot_be),
+        };
+
+        return cmocka_run_group_tests(tests, NULL, NULL);
+}
