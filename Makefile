@@ -243,7 +243,7 @@ $(O)/unit/%: $(OBJ)/tests/unit/%.o $(O)/libunit.a $(O)/libinternal.a
 $(O)/unit/trend/test_statistics: HW_LDFLAGS += -lgsl -lgslcblas
 
 # Tests that count allocations, or make each fail in turn.
-$(addprefix $(O)/unit/, model/test_memory target/test_memory target/test_steady): \
+$(addprefix $(O)/unit/, model/test_memory record/test_assembler target/test_memory target/test_steady): \
   HW_LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc
 
 HEAPWATCH_TREND_OBJ := $(call objects,tests/bench/heapwatch_trend.c $(VERDICT_SRC))

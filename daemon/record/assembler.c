@@ -80,7 +80,7 @@ static bool append(struct assembler *a, struct whole_blocks *b, const uint8_t *b
                         capacity *= 2;
                 uint8_t *more = realloc(b->bytes, capacity);
                 if (!more) {
-                        a->out_of_memory = true;
+                        a->lost_bytes += size;
                         return false;
                 }
                 b->bytes = more;
@@ -166,9 +166,13 @@ static bool need_block(struct assembler *a, const struct hw_event *first)
 static void copy_stretch(struct assembler *a, const struct hw_event *first, const struct hw_event *last,
                          const uint8_t *begin)
 {
-        if (!need_block(a, first))
+        size_t size = (size_t)(last->payload + last->size - begin);
+
+        if (!need_block(a, first)) {
+                a->lost_bytes += size;
                 return;
-        (void)append(a, &a->stream, begin, (size_t)(last->payload + last->size - begin));
+        }
+        (void)append(a, &a->stream, begin, size);
         for (const struct hw_event *e = first; e <= last; e++) {
                 if (e->time_ns > a->newest_ns)
                         a->newest_ns = e->time_ns;
@@ -206,8 +210,10 @@ static void define(struct assembler *a, struct whole_blocks *b, const struct hw_
 
         if (b->open == SIZE_MAX) {
                 make_marker(marker, e->time_ns, e->time_ns, HW_CAP_NONE);
-                if (!open_block(a, b, marker, e->time_ns))
+                if (!open_block(a, b, marker, e->time_ns)) {
+                        a->lost_bytes += head + e->size;
                         return;
+                }
         }
         widen(b, e->time_ns, e->time_ns);
         put(b->bytes + b->open + 2, b->begin_ns, 8);
@@ -222,7 +228,7 @@ static void keep_some_arguments(struct assembler *a, const struct hw_event *e)
         struct rts_options state = { .inside = false };
 
         if (!copy || e->size < 4) {
-                a->out_of_memory |= !copy;
+                a->lost_bytes += copy ? 0 : HEAD_VARIABLE + e->size;
                 free(copy);
                 return;
         }

@@ -32,7 +32,7 @@ struct whole_blocks {
 struct assembler {
         uint8_t heads[HW_KNOWN_IDS]; /* bytes before the payload, by id */
         bool keep_arguments;
-        bool out_of_memory;      /* something was left out since this was last cleared */
+        uint64_t lost_bytes;     /* of eventlog that found no memory; the caller counts and clears them */
         uint8_t marker[24];      /* of the stream's block in force */
         bool has_marker, resume; /* resume: the block goes on in the next batch */
         uint64_t marker_end;     /* stream offset of its end, as announced */

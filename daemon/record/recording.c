@@ -82,6 +82,9 @@ static void turn_segment(struct recording *r, const struct frame_head *head)
 /* All that waits. What belongs to every cut-out goes first: it must not be missing in what comes behind it. */
 static void send_batch(struct recording *r, uint64_t wall_ns)
 {
+        if (r->assembler.lost_bytes)
+                lose(r, r->assembler.lost_bytes);
+        r->assembler.lost_bytes = 0;
         send_definitions(r, &r->assembler.always, 0, wall_ns);
         send_definitions(r, &r->assembler.before, r->ordinal, wall_ns);
         struct whole_blocks b = assembler_take(&r->assembler, &r->assembler.stream);

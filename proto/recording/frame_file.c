@@ -55,6 +55,14 @@ static bool read_all(int fd, uint8_t *bytes, size_t size)
         return true;
 }
 
+/* Whether the file has all of the frame at hand; one that is written at this moment may not. */
+static bool is_whole(const struct frame_file *f)
+{
+        struct stat st;
+
+        return fstat(f->fd, &st) == 0 && (uint64_t)st.st_size >= f->at;
+}
+
 bool frame_file_next(struct frame_file *f)
 {
         uint8_t bytes[FRAME_HEAD_BYTES];
@@ -64,8 +72,9 @@ bool frame_file_next(struct frame_file *f)
         f->passed = true;
         if (!read_all(f->fd, bytes, sizeof(bytes)) || !frame_head_read(bytes, &f->head))
                 return false;
+        f->at += FRAME_HEAD_BYTES + f->head.stored;
         f->passed = false;
-        return true;
+        return is_whole(f);
 }
 
 uint8_t *frame_file_blocks(struct frame_file *f, struct frame_unpacker *unpacker)

@@ -13,6 +13,7 @@ struct frame_file {
         uint8_t *stored;
         struct frame_head head; /* of the frame at hand */
         bool passed;            /* its content is read or passed over */
+        uint64_t at;            /* offset behind the frame at hand */
 };
 
 /* Takes over a descriptor; read from its beginning. Returns 0, or -errno, the descriptor being closed. */
@@ -24,7 +25,7 @@ int frame_file_open(struct frame_file *f, int directory, const char *name);
 /* Frees what it has; may be called on a closed one. */
 void frame_file_close(struct frame_file *f);
 
-/* The next frame's index into f->head. False at the end, or where the file was cut or damaged. */
+/* The next frame's index into f->head. False at the end, or where the file was cut inside of it or damaged. */
 bool frame_file_next(struct frame_file *f);
 
 /* The blocks of the frame at hand, once, owned by the unpacker; NULL: cut or damaged, and nothing comes behind it. */

@@ -79,7 +79,6 @@ static void look_into(int run, uint32_t segment, struct recorded_run *r)
         segment_name_make(name, segment);
         if (frame_file_open(&f, run, name) != 0)
                 return;
-        r->last_frame = 0;
         while (frame_file_next(&f)) {
                 r->last_frame = f.head.ordinal;
                 r->lost_bytes += f.head.lost_bytes;

@@ -28,7 +28,7 @@ struct recorded_run {
         char name[RUN_NAME_MAX + 1];
         bool live;                 /* a daemon is writing it */
         uint32_t first, last;      /* its segments; 0: there are none (yet) */
-        uint32_t last_frame;       /* ordinal of the last frame of the last segment; 0: it has none (yet) */
+        uint32_t last_frame;       /* ordinal of the last whole frame; 0: there is none (yet) */
         uint64_t bytes;            /* on disk */
         uint64_t begin_ns, end_ns; /* event time from the first segment's begin to the last one's end */
         uint64_t begin_wall_ns;    /* Unix time of its name */

@@ -4,6 +4,7 @@
 
 #include <glob.h>
 
+#include "tests/unit/base/short_memory.h"
 #include "tests/unit/record/recorded.h"
 
 struct playing {
@@ -132,11 +133,53 @@ static void test_cut_anywhere(void **state)
         check_all(2);
 }
 
+static void begin_or_take(void *ctx, const struct hw_eventlog *log, const struct hw_event *events, size_t n)
+{
+        struct assembler *a = ctx;
+
+        counting = true;
+        if (events)
+                assembler_events(a, log, events, n);
+        else
+                assembler_begin(a, log, false);
+        counting = false;
+}
+
+/* Whatever finds no memory is counted: with that, as many bytes as ever. */
+static void test_out_of_memory(void **state)
+{
+        struct bytes b = load("tests/data/logs/leaky-hi-ghc9103/run.eventlog");
+        size_t whole = 0;
+        bool failed = true;
+
+        (void)state;
+        for (fail_at = 0; failed; fail_at++) {
+                struct playing t = { .random = 0 };
+                assembler_done(&t.assembler);
+                calls = 0;
+                (void)content_of(b.p, b.size, 65537, begin_or_take, &t.assembler);
+                failed = fail_at == 0 || calls >= fail_at;
+                uint64_t lost = t.assembler.lost_bytes;
+                take_all(&t);
+                size_t got = t.stream.size + t.always.size;
+                if (fail_at == 0)
+                        whole = got;
+                assert_int_equal(lost > 0, failed && fail_at > 0);
+                assert_true(got <= whole && got + lost >= whole);
+                assembler_done(&t.assembler);
+                free(t.always.p);
+                free(t.stream.p);
+        }
+        assert_true(fail_at > 8);
+        free(b.p);
+}
+
 int main(void)
 {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_uncut),
                 cmocka_unit_test(test_cut_anywhere),
+                cmocka_unit_test(test_out_of_memory),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -230,6 +230,34 @@ static void test_cut_anywhere(void **state)
         }
 }
 
+/* A run that was cut off in its last segment ends where it was cut off: it had no end marker, and gets none. */
+static void test_cut_in_the_first_frame_of_a_segment(void **state)
+{
+        char path[RECORDED_PATH_MAX + 64];
+        struct cutout_stats stats;
+
+        (void)state;
+        empty_root();
+        struct recorder *r = open_recorder((struct budget){ .target_bytes = 64u << 10 });
+        struct playing t = { .recording = recording_new(r, "a"), .wall_ns = START_NS, .in_small_frames = true };
+        struct bytes b = load_run("leaky-hi-ghc9103");
+        (void)content_of(b.p, b.size, 4096, on_events, &t);
+        wait_written(r, recording_seal(t.recording, t.wall_ns));
+        recording_destroy(&t.recording);
+        recorder_destroy(&r);
+        struct recorded_run run = only_run("a");
+        assert_true(run.last > 1);
+        snprintf(path, sizeof(path), "%s/a/%s/%06u.zst", root, run.name, run.last);
+        assert_int_equal(truncate(path, 67), 0);
+        run = only_run("a");
+        struct bytes cut = read_cutout(&run, CUTOUT_ALL, &stats);
+        struct content got = content_of(cut.p, cut.size, cut.size, NULL, NULL);
+        assert_true(got.events > 0);
+        assert_int_equal(got.ends, 0);
+        free(cut.p);
+        free(b.p);
+}
+
 static void test_the_oldest_goes_first(void **state)
 {
         (void)state;
@@ -332,6 +360,7 @@ int main(void)
                 cmocka_unit_test(test_all_of_it_comes_back),
                 cmocka_unit_test(test_stretches_are_logs_with_all_names),
                 cmocka_unit_test(test_cut_anywhere),
+                cmocka_unit_test(test_cut_in_the_first_frame_of_a_segment),
                 cmocka_unit_test(test_the_oldest_goes_first),
                 cmocka_unit_test(test_full_disk),
                 cmocka_unit_test(test_directories_of_others_are_refused),
