@@ -32,7 +32,8 @@ GEN := $(O)/gen
 # Some are in both programs and not in the library, which needs no options, no PCRE2 and no zlib.
 PROTO_ROOMS  := $(addprefix proto/, base eventlog wire follow)
 BOTH_ROOMS   := $(addprefix proto/, cli pattern yaml recording texts archive)
-DAEMON_ROOMS := $(addprefix daemon/, loop source model trend rules record publish transport alerting config rules/file rules/test \
+DAEMON_ROOMS := $(addprefix daemon/, loop source image model trend rules record checkpoint publish transport alerting config \
+                rules/file rules/test \
                 target control)
 CLIENT_ROOMS := $(addprefix client/, cli feed history state program alerts answers \
                 console/draw console/table console/scene console/overview console/views console \
@@ -129,6 +130,14 @@ $(OBJ)/heapwatch.pb-c.o: $(GEN)/heapwatch/heapwatch.pb-c.c $(OBJ)/flags
 	@mkdir -p $(@D)
 	$(call SAY,CC,$<)
 	$(Q)$(CC) $(HW_CFLAGS) $(CFLAGS) -Wno-conversion -Wno-pedantic -MMD -MP -c -o $@ $<
+
+# What structs of a target's state look like: checkpoints of another layout are not read. So all headers that may declare some.
+LAYOUT_H := $(sort $(wildcard proto/base/*.h proto/eventlog/*.h include/heapwatch/*.h $(foreach room,source image model trend rules \
+            alerting publish target,daemon/$(room)/*.h)))
+$(GEN)/heapwatch/layout.h: $(LAYOUT_H)
+	@mkdir -p $(GEN)/heapwatch
+	$(Q)echo "#define LAYOUT_OF_STATE UINT64_C(0x$$(cat $(LAYOUT_H) | sha256sum | cut -c1-16))" > $@
+$(OBJ)/daemon/checkpoint/file.o: $(GEN)/heapwatch/layout.h
 
 # Formats of other tools that are protobuf: the code stands where its .proto stands, below $(GEN).
 PB := $(patsubst %.proto,%,$(wildcard client/*/*.proto))

@@ -48,8 +48,8 @@ static struct log_levels wanted;
 static bool chosen; /* else LOG_INFO */
 
 /* Rooms that log, scripts/check-layers compares them with the tree; 0 is for those not resolved yet. */
-static const char *const rooms[LOG_ROOMS] = { "",     "alerting", "config", "control", "daemon",
-                                              "loop", "record",   "source", "target",  "transport" };
+static const char *const rooms[LOG_ROOMS] = { "",     "alerting", "checkpoint", "config", "control",  "daemon",
+                                              "loop", "record",   "source",     "target", "transport" };
 
 /* Guards what follows. Held for the time of a write that does not block. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

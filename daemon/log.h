@@ -18,7 +18,7 @@
 
 #include "proto/base/log_line.h"
 
-#define LOG_ROOMS        10
+#define LOG_ROOMS        11
 #define LOG_BUFFER_BYTES (64u << 10) /* of lines that stderr has not taken yet */
 #define LOG_LEVELS_TEXT  256         /* bytes that log_print_levels() needs at most */
 

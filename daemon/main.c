@@ -12,6 +12,7 @@
 #include "daemon/alerting/outcomes.h"
 #include "daemon/alerting/silence_store.h"
 #include "daemon/transport/limits.h"
+#include "daemon/checkpoint/store.h"
 #include "daemon/config/config.h"
 #include "daemon/log.h"
 #include "daemon/loop/memory.h"
@@ -27,6 +28,7 @@
 #include "daemon/loop/descriptors.h"
 #include "daemon/source/cgroup.h"
 #include "daemon/source/procfs.h"
+#include "daemon/target/checkpoints.h"
 #include "daemon/target/targets.h"
 #include "proto/cli/command.h"
 #include "proto/base/error.h"
@@ -109,6 +111,18 @@ static bool open_recorder(const struct config *config, struct recorder **ret)
         return false;
 }
 
+/* False after saying why: checkpoints were asked for and cannot be. */
+static bool open_checkpoints(const struct config *config, struct checkpoint_store **ret)
+{
+        struct error error;
+
+        *ret = config->checkpoint.directory[0] ? checkpoint_store_new(config->checkpoint.directory, &error) : NULL;
+        if (*ret || !config->checkpoint.directory[0])
+                return true;
+        fprintf(stderr, "heapwatchd: --checkpoint: %s\n", error.text);
+        return false;
+}
+
 /*
  * A loop that asks the kernel again after LOOP_ROUND_US and not only when all sources had their turn: with many logs to
  * catch up with, a round of all their turns is long, and requests go before it.
@@ -179,6 +193,8 @@ static int serve(const struct config *config, struct rulebook *rulebook)
         struct bus *bus = NULL;
         struct alert_actions actions = { .silences = NULL };
         struct recorder *recorder = NULL;
+        struct checkpoint_store *store = NULL;
+        struct checkpoints *checkpoints = NULL;
         struct service *service = NULL;
 
         log_adopt_libevent();
@@ -205,7 +221,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
                 fprintf(stderr, "heapwatchd: out of memory\n");
                 goto out;
         }
-        if (!open_recorder(config, &recorder))
+        if (!open_recorder(config, &recorder) || !open_checkpoints(config, &store))
                 goto out;
         requests.recorder = recorder;
         actions = (struct alert_actions){ requests.silences, requests.outcomes };
@@ -218,6 +234,7 @@ static int serve(const struct config *config, struct rulebook *rulebook)
                 .trend = config_trend_tracker(&config->trend, 0),
                 .keep = { config->keep_ended.most, config->keep_ended.for_ns },
                 .recorder = recorder,
+                .checkpoints = store,
         };
         common.trend.memory_bytes = procfs_memory_total("");
         memory_set_budget(own_memory(config));
@@ -235,6 +252,10 @@ static int serve(const struct config *config, struct rulebook *rulebook)
                 status = 2;
                 goto out;
         }
+        if (store) {
+                checkpoints_add_targets(targets, store);
+                checkpoints = checkpoints_new(base, targets, store, config->checkpoint.every_ns);
+        }
         service = service_new(base, count_targets, targets);
         log_info("publish=%s request=%s targets=%zu ready", config->publish_endpoint, config->request_endpoint,
                  config->n_targets);
@@ -244,7 +265,9 @@ static int serve(const struct config *config, struct rulebook *rulebook)
 out:
         service_destroy(&service);
         notifier_destroy(&requests.notifier); /* first: it must not see the targets go */
+        checkpoints_destroy(&checkpoints);
         targets_destroy(&targets);
+        checkpoint_store_destroy(&store);
         recorder_destroy(&recorder);
         silence_store_destroy(&requests.silences);
         outcomes_destroy(&requests.outcomes);

@@ -247,6 +247,15 @@ static int take_record(const struct command *c, const struct option *o, void *fi
         return config_record_set(record, setting, value, &error) ? 0 : option_error(c, o, "%s", error.text);
 }
 
+static int take_checkpoint(const struct command *c, const struct option *o, void *filled, char *value)
+{
+        struct config_checkpoint *checkpoint = &((struct arguments *)filled)->config->checkpoint;
+        const char *setting = !strcmp(o->name, "checkpoint") ? "directory" : "every";
+        struct error error;
+
+        return config_checkpoint_set(checkpoint, setting, value, &error) ? 0 : option_error(c, o, "%s", error.text);
+}
+
 static int take_rules(const struct command *c, const struct option *o, void *filled, char *value)
 {
         struct error error;
@@ -346,6 +355,12 @@ static const struct option options[] = {
                         "oldest go first. Recording pauses where less than 1GiB would be left free"),
         OPTION_CALLBACK("record-for", 0, "TIME", take_record, COMPLETE_NOTHING,
                         "how long recordings are kept (default 7d)"),
+        OPTION_CALLBACK("checkpoint", 0, "DIR", take_checkpoint, COMPLETE_FILE,
+                        "keep what is known of all targets in DIR, so that a daemon that is started again goes on: "
+                        "verdicts, windows, alerts and their clocks, history, and the targets that requests had added"),
+        OPTION_CALLBACK("checkpoint-every", 0, "TIME", take_checkpoint, COMPLETE_NOTHING,
+                        "how often checkpoints are written, from 100ms to 30s (default 20s); a daemon that is asked to "
+                        "end writes all of them"),
         OPTION_CALLBACK("rules", 0, "FILE", take_rules, COMPLETE_FILE,
                         "rules for alerts, beside the built-in ones; may be given several times (see "
                         "heapwatch-rules(5)); read again on SIGHUP and `heapwatch ctl reload`: alerts of rules that "
@@ -504,6 +519,9 @@ static void print_config(const struct config *c)
                        "ms\n  free: %" PRIu64 "\n",
                        c->record.directory, c->record.total_bytes, c->record.target_bytes, c->record.for_ns / 1000000,
                        c->record.free_bytes);
+        if (c->checkpoint.directory[0])
+                printf("checkpoint:\n  directory: %s\n  every: %" PRIu64 "ms\n", c->checkpoint.directory,
+                       c->checkpoint.every_ns / 1000000);
         printf("rules:%s\n", c->n_rules ? "" : " []");
         for (size_t i = 0; i < c->n_rules; i++)
                 printf("  - %s\n", c->rules[i]);
@@ -525,6 +543,8 @@ static enum config_result fill(struct config *c, const struct arguments *a)
         if (!c->keep_ended.has_for)
                 c->keep_ended.for_ns = CONFIG_KEEP_ENDED_FOR;
         config_record_fill(&c->record);
+        if (c->checkpoint.every_ns == 0)
+                c->checkpoint.every_ns = CONFIG_CHECKPOINT_EVERY;
         if (c->print_config) {
                 print_config(c);
                 return CONFIG_DONE;

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/config/config_checkpoint.h"
 #include "daemon/config/config_record.h"
 #include "daemon/config/config_trend.h"
 #include "daemon/log.h"
@@ -53,6 +54,7 @@ struct config {
         struct config_keep keep_ended;
         uint64_t memory_bytes; /* the daemon's own budget; 0: not given, that of its control group */
         struct config_record record;
+        struct config_checkpoint checkpoint;
         char *rules[CONFIG_RULES_MAX]; /* rule files; owned */
         size_t n_rules;
         struct source_allow allow; /* what requests may add */

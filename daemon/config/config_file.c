@@ -176,6 +176,30 @@ static bool take_record(struct yaml_file *f, const yaml_node_t *node, struct con
         return good;
 }
 
+static bool take_checkpoint(struct yaml_file *f, const yaml_node_t *node, struct config *c)
+{
+        static const char *const keys[] = { "directory", "every" };
+        struct config_checkpoint given = { .directory = "" };
+        struct yaml_entry e;
+        struct error error;
+        bool good = true;
+
+        if (!CHECK_KEYS(f, node, "directory and every", keys))
+                return false;
+        for (size_t i = 0; yaml_entry_at(f, node, i, &e); i++) {
+                const char *text = short_text(f, e.value, "a value", CONFIG_CHECKPOINT_PATH);
+                if (!text)
+                        good = false;
+                else if (!config_checkpoint_set(&given, e.key, text, &error))
+                        good = yaml_error(f, e.value, 0, "%s", error.text);
+        }
+        if (!c->checkpoint.directory[0])
+                memcpy(c->checkpoint.directory, given.directory, sizeof(given.directory));
+        if (c->checkpoint.every_ns == 0)
+                c->checkpoint.every_ns = given.every_ns;
+        return good;
+}
+
 static bool take_rules(struct yaml_file *f, const yaml_node_t *node, struct config *c)
 {
         const yaml_node_t *item;
@@ -278,6 +302,8 @@ static bool take_value(struct yaml_file *f, const struct yaml_entry *e, struct c
                 return take_trend(f, e->value, c);
         if (!strcmp(e->key, "record"))
                 return take_record(f, e->value, c);
+        if (!strcmp(e->key, "checkpoint"))
+                return take_checkpoint(f, e->value, c);
         if (!strcmp(e->key, "memory"))
                 return take_memory(f, e->value, c);
         if (!strcmp(e->key, "keep_ended"))
@@ -289,10 +315,9 @@ static bool take_value(struct yaml_file *f, const struct yaml_entry *e, struct c
 
 static bool take(struct yaml_file *f, struct config *c)
 {
-        static const char *const keys[] = {
-                "publish", "request", "notify",     "log_level", "show_arguments", "trend",
-                "rules",   "targets", "keep_ended", "sources",   "record",         "memory"
-        };
+        static const char *const keys[] = { "publish", "request", "notify",    "log_level",  "show_arguments",
+                                            "trend",   "rules",   "targets",   "keep_ended", "sources",
+                                            "record",  "memory",  "checkpoint" };
         const yaml_node_t *root = yaml_root(f);
         struct yaml_entry e;
         bool good = true;

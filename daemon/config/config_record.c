@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/config/config_record.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "daemon/config/directory.h"
 #include "heapwatch/text.h"
 
 #define BYTES_LEAST (UINT64_C(1) << 20)
-
-static bool take_directory(struct config_record *c, const char *value, struct error *error)
-{
-        char here[CONFIG_RECORD_PATH] = "";
-
-        if (value[0] != '/' && !getcwd(here, sizeof(here)))
-                return error_set(error, "the current directory is not known; give an absolute path");
-        int n = snprintf(c->directory, sizeof(c->directory), "%s%s%s", here, here[0] ? "/" : "", value);
-        if (value[0] && n > 0 && n < (int)sizeof(c->directory))
-                return true;
-        c->directory[0] = '\0';
-        return error_set(error, "expected a directory of at most %u bytes", CONFIG_RECORD_PATH - 1);
-}
 
 static bool take_bytes(uint64_t *to, const char *value, struct error *error)
 {
@@ -36,7 +21,7 @@ static bool take_bytes(uint64_t *to, const char *value, struct error *error)
 bool config_record_set(struct config_record *c, const char *setting, const char *value, struct error *error)
 {
         if (!strcmp(setting, "directory"))
-                return take_directory(c, value, error);
+                return config_directory(c->directory, sizeof(c->directory), value, error);
         if (!strcmp(setting, "total"))
                 return take_bytes(&c->total_bytes, value, error);
         if (!strcmp(setting, "per_target"))

@@ -203,6 +203,20 @@ void publisher_begin_run(struct publisher *p, uint64_t wall_ns)
         p->run = model_run(p->model)->ordinal;
 }
 
+struct publisher_run publisher_run(const struct publisher *p)
+{
+        return (struct publisher_run){ p->sent, p->changes };
+}
+
+void publisher_resume_run(struct publisher *p, struct publisher_run run)
+{
+        p->run = model_run(p->model)->ordinal;
+        p->sent = run.sent;
+        p->changes = run.changes;
+        p->gathered.notes_sent = p->gathered.notes_last = notes_total(model_notes(p->model));
+        take_changes(p);
+}
+
 /* --------------------------------------------------------------- life */
 
 struct publisher *publisher_new(const char *target, uint64_t epoch, const struct update_sink *sink)

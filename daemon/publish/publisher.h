@@ -114,6 +114,14 @@ int publisher_snapshot(struct publisher *p, const struct target_facts *facts, co
                        uint64_t wall_ns, const Hw__Kind *kinds, size_t n_kinds,
                        void (*each)(void *ctx, const Hw__Update *update), void *ctx);
 
+/* Which kinds of state there are in this run, and which changed since they were sent; to go on with another time. */
+struct publisher_run {
+        unsigned sent, changes;
+};
+
+struct publisher_run publisher_run(const struct publisher *p);
+void publisher_resume_run(struct publisher *p, struct publisher_run run);
+
 /* First error of the sink (negative errno), 0 while all is well. */
 int publisher_error(const struct publisher *p);
 

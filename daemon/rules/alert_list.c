@@ -11,7 +11,7 @@
 #include "proto/base/text_out.h"
 #include "daemon/rules/alert_text.h"
 
-static void free_alert(struct alert *alert)
+void alert_free(struct alert *alert)
 {
         if (!alert)
                 return;
@@ -111,7 +111,7 @@ static struct alert *new_alert(const struct alert_list *l, const struct alert_ow
                 good = number_it(alert, owner->target);
         if (good)
                 return alert;
-        free_alert(alert);
+        alert_free(alert);
         return NULL;
 }
 
@@ -149,9 +149,17 @@ struct alert *alert_list_insert(struct alert_list *l, size_t i, const struct ale
         return alert;
 }
 
+bool alert_list_append(struct alert_list *l, struct alert *alert)
+{
+        if (!make_room(l))
+                return false;
+        l->items[l->n++] = alert;
+        return true;
+}
+
 void alert_list_remove(struct alert_list *l, size_t i)
 {
-        free_alert(l->items[i]);
+        alert_free(l->items[i]);
         memmove(l->items + i, l->items + i + 1, (l->n - i - 1) * sizeof(*l->items));
         l->n--;
 }
@@ -159,7 +167,7 @@ void alert_list_remove(struct alert_list *l, size_t i)
 void alert_list_done(struct alert_list *l)
 {
         while (l->n > 0)
-                free_alert(l->items[--l->n]);
+                alert_free(l->items[--l->n]);
         free(l->items);
         *l = (struct alert_list){ .n = 0 };
 }

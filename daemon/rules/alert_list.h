@@ -32,6 +32,9 @@ struct alert_owner {
 /* A new alert at place i; NULL when the list is full or out of memory. */
 struct alert *alert_list_insert(struct alert_list *l, size_t i, const struct alert_owner *owner,
                                 const struct rule *rule, uint32_t band);
+/* Takes over an alert, at the end. False when the list is full or out of memory: it stays the caller's. */
+bool alert_list_append(struct alert_list *l, struct alert *alert);
+void alert_free(struct alert *alert);
 void alert_list_remove(struct alert_list *l, size_t i);
 void alert_list_done(struct alert_list *l);
 

@@ -157,13 +157,10 @@ static void write_sentence(const struct writer *w, const char *const values[PLAC
 
 /* --------------------------------------------------------------------- block */
 
-/* value, threshold, sentence, then name and text of each annotation. */
-#define TEXTS_BEFORE 3u
-
-static bool keep(struct alert *alert, const char *const *texts, size_t n)
+bool alert_text_keep(struct alert *alert, const char *const *texts, size_t n)
 {
         size_t n_pairs = (n - TEXTS_BEFORE) / 2, size = n_pairs * sizeof(struct rule_pair);
-        const char *own[TEXTS_BEFORE + 2 * RULE_PAIRS_MAX];
+        const char *own[TEXTS_MAX];
 
         for (size_t i = 0; i < n; i++)
                 size += strlen(texts[i]) + 1;
@@ -195,7 +192,7 @@ void alert_text_refresh(struct alert *alert, const char *target, const struct ru
         size_t n = alert->rule->text.n_annotations;
         struct writer *w = calloc(1, sizeof(*w));
         char(*filled)[ALERT_TEXT_MAX] = malloc((n + 1) * sizeof(*filled));
-        const char *values[PLACES], *texts[TEXTS_BEFORE + 2 * RULE_PAIRS_MAX];
+        const char *values[PLACES], *texts[TEXTS_MAX];
 
         if (!w || !filled)
                 goto out;
@@ -216,7 +213,7 @@ void alert_text_refresh(struct alert *alert, const char *target, const struct ru
                 texts[TEXTS_BEFORE + 2 * i] = alert->rule->text.annotations[i].name;
                 texts[TEXTS_BEFORE + 2 * i + 1] = filled[i];
         }
-        if (keep(alert, texts, TEXTS_BEFORE + 2 * n)) {
+        if (alert_text_keep(alert, texts, TEXTS_BEFORE + 2 * n)) {
                 alert->has_value = texts[0][0] != '\0';
                 alert->value = alert->has_value ? w->headline.value : (double)NAN;
         }

@@ -9,6 +9,13 @@
 void alert_text_refresh(struct alert *alert, const char *target, const struct rule_data *data,
                         const struct rule_moment *at);
 
+/* value, threshold, sentence, then name and text of each annotation. */
+#define TEXTS_BEFORE 3u
+#define TEXTS_MAX    (TEXTS_BEFORE + 2 * RULE_PAIRS_MAX)
+
+/* These are its texts from now on; copied. False when out of memory: the old ones stay. */
+bool alert_text_keep(struct alert *alert, const char *const *texts, size_t n);
+
 #define BAND_TEXT_MAX 512u
 
 /* Texts of a band for people, valid UTF-8, cut; empty when not known. The label never is. */

@@ -27,43 +27,11 @@
 #include "proto/base/ckd.h"
 #include "proto/base/limits.h"
 #include "proto/base/process.h"
-#include "daemon/rules/alert_list.h"
+#include "daemon/rules/alerts_private.h"
 #include "daemon/rules/alert_text.h"
 #include "daemon/rules/eval.h"
 
-enum meant { MEANT_UNASKED, MEANT_NO, MEANT_YES };
-
-/* Of each rule of the set, for this target. */
-struct rule_use {
-        bool wanted;
-        uint8_t *meant; /* by band id - 1: enum meant; of rules over bands */
-        uint32_t n_meant;
-        uint64_t *due_ns; /* also: when it may change next; in a gap, else NULL */
-        uint32_t n_due;
-        uint64_t first_due_ns; /* least of them */
-};
-
 #define BANDS_AT_ONCE 256u /* between two looks whether time is up */
-
-/* Where a moment goes on. */
-struct place {
-        bool open;
-        size_t rule;
-        uint32_t band; /* of it, when it is over bands; 1: from the beginning */
-};
-
-struct alerts {
-        char *target;
-        const struct ruleset *rules;
-        struct rule_data data;
-        struct alerts_sink sink;
-        struct rule_use *uses; /* RULES_MAX: a reload needs no memory */
-        struct alert_list list;
-        uint64_t left_out[2]; /* instances at the newest judging: of rules of runs, of the target */
-        uint32_t run;
-        uint32_t evaluations; /* over bands, in this gap */
-        struct place stopped; /* the newest moment of the run, unless all of it was judged */
-};
 
 /* -------------------------------------------------------------------- judging */
 
@@ -254,7 +222,7 @@ static bool judge_bands_from(struct alerts *a, size_t index, const struct rule_m
                 (*at_list)++;
         for (uint32_t band = first; band <= bands; band++) {
                 if (band == look && !rule->of_target && time_is_up(a)) {
-                        a->stopped = (struct place){ true, index, band };
+                        a->stopped = (struct stopped_at){ true, index, band };
                         return false;
                 }
                 if (band == look)
@@ -326,7 +294,7 @@ static void pass_by(const struct alerts *a, const struct rule *rule, size_t *at_
 
 bool alerts_judge_run(struct alerts *a, const struct rule_moment *at, struct rule_gap gap)
 {
-        const struct place from = a->stopped;
+        const struct stopped_at from = a->stopped;
         size_t at_list = 0, n = a->rules->n;
         bool any = false;
 
@@ -341,7 +309,7 @@ bool alerts_judge_run(struct alerts *a, const struct rule_moment *at, struct rul
         for (size_t i = 0; i < n; i++) {
                 if (a->uses[i].wanted && !a->rules->rules[i]->of_target && (!from.open || i >= from.rule)) {
                         if (any && time_is_up(a)) {
-                                a->stopped = (struct place){ true, i, 1 };
+                                a->stopped = (struct stopped_at){ true, i, 1 };
                                 return false;
                         }
                         any = true;
@@ -446,13 +414,6 @@ void alerts_band_changed(struct alerts *a, uint32_t band)
 
 /* ---------------------------------------------------------------------- reload */
 
-static const struct rule *same_rule(const struct ruleset *rules, const struct rule *rule)
-{
-        const struct rule *found = ruleset_find(rules, rule->group, rule->name);
-
-        return found && found->digest == rule->digest ? found : NULL;
-}
-
 static void use_rules(struct alerts *a, const struct ruleset *rules)
 {
         forget_bands(a);
@@ -465,7 +426,9 @@ static void use_rules(struct alerts *a, const struct ruleset *rules)
 void alerts_reload(struct alerts *a, const struct ruleset *rules, const struct rule_moment *at)
 {
         for (size_t i = a->list.n; i-- > 0;) {
-                const struct rule *same = same_rule(rules, a->list.items[i]->rule);
+                const struct rule *same =
+                        ruleset_find_same(rules, a->list.items[i]->rule->group, a->list.items[i]->rule->name,
+                                          a->list.items[i]->rule->digest);
 
                 if (same) {
                         a->list.items[i]->rule = same;

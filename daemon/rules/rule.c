@@ -279,6 +279,13 @@ struct rule *ruleset_find(const struct ruleset *set, const char *group, const ch
         return NULL;
 }
 
+struct rule *ruleset_find_same(const struct ruleset *set, const char *group, const char *name, uint64_t digest)
+{
+        struct rule *found = ruleset_find(set, group, name);
+
+        return found && found->digest == digest ? found : NULL;
+}
+
 void ruleset_destroy(struct ruleset **sp)
 {
         struct ruleset *set = *sp;

@@ -92,6 +92,9 @@ bool ruleset_add(struct ruleset *set, struct rule *rule);
 /* The rule of that name, of any group when `group` is NULL; or NULL. */
 struct rule *ruleset_find(const struct ruleset *set, const char *group, const char *name);
 
+/* The same rule as one of that digest was; NULL: it is gone, or another one now. */
+struct rule *ruleset_find_same(const struct ruleset *set, const char *group, const char *name, uint64_t digest);
+
 void ruleset_destroy(struct ruleset **set);
 
 #endif

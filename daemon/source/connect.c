@@ -200,4 +200,4 @@ static void connect_stop(struct source *s)
                 event_free(c->retry);
 }
 
-const struct medium medium_connect = { sizeof(struct connection), connect_start, connect_stop };
+const struct medium medium_connect = { sizeof(struct connection), connect_start, connect_stop, NULL };

@@ -219,4 +219,4 @@ static void fifo_stop(struct source *s)
                 event_free(f->turn);
 }
 
-const struct medium medium_fifo = { sizeof(struct fifo), fifo_start, fifo_stop };
+const struct medium medium_fifo = { sizeof(struct fifo), fifo_start, fifo_stop, NULL };

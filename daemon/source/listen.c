@@ -279,4 +279,4 @@ static void listen_stop(struct source *s)
         drop_event(&l->tick);
 }
 
-const struct medium medium_listen = { sizeof(struct listener), listen_start, listen_stop };
+const struct medium medium_listen = { sizeof(struct listener), listen_start, listen_stop, NULL };

@@ -28,6 +28,8 @@ struct medium {
         int (*start)(struct source *s, struct error *error);
         /* Closes and frees what start and later turns made; also after half a start. */
         void (*stop)(struct source *s);
+        /* NULL: such a source has no position. */
+        void (*position)(const struct source *s, struct source_position *ret);
 };
 
 struct source {
@@ -37,10 +39,11 @@ struct source {
         struct source_sink sink;
         struct source_stats stats;
         enum source_state state;
-        bool flowing;        /* bytes came since the last cut */
-        uint8_t *held;       /* the piece that its sink has not taken all of: nothing is read; NULL: none */
-        struct event *again; /* goes on with it in the next round; NULL until needed */
-        char why[WHY_BYTES]; /* the last sentence reported; "" = none yet */
+        bool flowing;                /* bytes came since the last cut */
+        struct source_position from; /* known: to go on from there */
+        uint8_t *held;               /* the piece that its sink has not taken all of: nothing is read; NULL: none */
+        struct event *again;         /* goes on with it in the next round; NULL until needed */
+        char why[WHY_BYTES];         /* the last sentence reported; "" = none yet */
 };
 
 extern const struct medium medium_file;

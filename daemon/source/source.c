@@ -26,7 +26,7 @@ static const struct medium *const media[] = {
 };
 
 struct source *source_open(struct event_base *base, const struct source_uri *uri, const struct source_sink *sink,
-                           struct error *error)
+                           const struct source_position *from, struct error *error)
 {
         const struct medium *medium = media[uri->kind];
         struct source *s = calloc(1, medium->size);
@@ -40,6 +40,8 @@ struct source *source_open(struct event_base *base, const struct source_uri *uri
         s->uri = *uri;
         s->sink = *sink;
         s->state = SOURCE_WAITING;
+        if (from)
+                s->from = *from;
         int r = medium->start(s, error);
         if (r < 0)
                 source_close(&s);
@@ -56,6 +58,13 @@ void source_close(struct source **source)
         s->medium->stop(s);
         source_drop_held(s);
         free(s);
+}
+
+void source_position(const struct source *s, struct source_position *ret)
+{
+        *ret = (struct source_position){ .known = false };
+        if (s->medium->position)
+                s->medium->position(s, ret);
 }
 
 const struct source_stats *source_stats(const struct source *s)

@@ -49,14 +49,27 @@ struct source_stats {
         uint64_t attempts; /* failed ones since it was last open */
 };
 
+/* Where reading of a growing file has got to: by this it is known again after a restart. */
+struct source_position {
+        bool known;
+        uint64_t device, inode, offset;
+        uint8_t last[64]; /* the bytes before the offset */
+        uint32_t last_size;
+};
+
 struct source;
 
 /*
- * Begins to read `uri` (copied). Returns NULL with a sentence in `error` when
- * it can never work: then nothing was started.
+ * Begins to read `uri` (copied); of a file with `from` (NULL: from the start)
+ * what comes behind that position or, if it is another file now, after a cut all
+ * of it. Returns NULL with a sentence in `error` when it can never work: then
+ * nothing was started.
  */
 struct source *source_open(struct event_base *base, const struct source_uri *uri, const struct source_sink *sink,
-                           struct error *error);
+                           const struct source_position *from, struct error *error);
+
+/* known: false for what is not a file that is open. */
+void source_position(const struct source *source, struct source_position *ret);
 
 /* Stops at once and frees; NULL allowed; clears the pointer. */
 void source_close(struct source **source);

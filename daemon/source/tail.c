@@ -42,6 +42,8 @@
 
 #define LAST_BYTES 64 /* kept of what was read last */
 
+_Static_assert(LAST_BYTES == sizeof(((struct source_position *)0)->last), "what is kept is what a position has");
+
 struct tail {
         struct source source;
         struct watch file, name;
@@ -100,6 +102,12 @@ static void say_cannot_open(struct tail *t, int error)
 {
         struct source *s = &t->source;
 
+        if (s->from.known) {
+                s->from.known = false;
+                s->flowing = true;
+                source_cut(s, "%s was gone when the daemon was started again", path_of(t));
+        }
+
         if (error == ENOENT || error == ENOTDIR)
                 source_say_missed(s, SOURCE_WAITING, "%s does not exist yet; waiting for it", path_of(t));
         else
@@ -129,6 +137,36 @@ static bool say_if_not_regular(struct tail *t, mode_t mode)
         return true;
 }
 
+/* Whether other bytes than those read stand before our position now. */
+static bool is_overwritten(const struct tail *t)
+{
+        uint8_t now[LAST_BYTES];
+        off_t at = (off_t)(t->offset - t->last_size);
+
+        return t->last_size && (pread(t->fd, now, t->last_size, at) != (ssize_t)t->last_size ||
+                                memcmp(now, t->last, t->last_size) != 0);
+}
+
+/* The file that was read before a restart, if it is that one; else what was read of the other is over. */
+static void go_on(struct tail *t)
+{
+        struct source_position from = t->source.from;
+
+        t->source.from.known = false;
+        if ((uint64_t)t->id.st_dev == from.device && (uint64_t)t->id.st_ino == from.inode &&
+            from.last_size <= LAST_BYTES && from.last_size <= from.offset && from.offset <= (uint64_t)t->id.st_size) {
+                t->offset = from.offset;
+                t->last_size = from.last_size;
+                memcpy(t->last, from.last, from.last_size);
+                t->source.flowing = true;
+                if (!is_overwritten(t) && lseek(t->fd, (off_t)from.offset, SEEK_SET) >= 0)
+                        return;
+                begin_again(t);
+        }
+        t->source.flowing = true;
+        source_cut(&t->source, "%s is another file now than before the daemon was started again", path_of(t));
+}
+
 static bool attach(struct tail *t)
 {
         (void)watch_name(t->source.base, &t->name, path_of(t)); /* fails without the directory: the tick looks */
@@ -144,6 +182,8 @@ static bool attach(struct tail *t)
         }
         (void)watch_file(t->source.base, &t->file, path_of(t)); /* without it the tick looks */
         begin_again(t);
+        if (t->source.from.known)
+                go_on(t);
         source_say_attached(&t->source, "reading %s as it grows", path_of(t));
         return true;
 }
@@ -185,16 +225,6 @@ static enum turn_end drain(struct tail *t, int *ret_error)
                 t->idle_ticks = 0;
         } while (turn_goes_on(&turn, &t->source, (size_t)n));
         return TURN_BUDGET;
-}
-
-/* Whether other bytes than those read are before our position now. */
-static bool is_overwritten(const struct tail *t)
-{
-        uint8_t now[LAST_BYTES];
-        off_t at = (off_t)(t->offset - t->last_size);
-
-        return t->last_size && (pread(t->fd, now, t->last_size, at) != (ssize_t)t->last_size ||
-                                memcmp(now, t->last, t->last_size) != 0);
 }
 
 static void check_rewritten(struct tail *t)
@@ -355,4 +385,15 @@ static void tail_stop(struct source *s)
                 event_free(t->turn);
 }
 
-const struct medium medium_file = { sizeof(struct tail), tail_start, tail_stop };
+static void tail_position(const struct source *s, struct source_position *ret)
+{
+        const struct tail *t = (const struct tail *)s;
+
+        if (t->fd < 0)
+                return;
+        *ret = (struct source_position){ true,  (uint64_t)t->id.st_dev, (uint64_t)t->id.st_ino, t->offset,
+                                         { 0 }, (uint32_t)t->last_size };
+        memcpy(ret->last, t->last, t->last_size);
+}
+
+const struct medium medium_file = { sizeof(struct tail), tail_start, tail_stop, tail_position };

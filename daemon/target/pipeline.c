@@ -9,10 +9,14 @@
 
 #include <errno.h>
 #include <event2/event.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "daemon/checkpoint/file.h"
+#include "daemon/log.h"
 #include "daemon/loop/watchdog.h"
+#include "daemon/target/pipeline_checkpoint.h"
 #include "daemon/target/pipeline_internal.h"
 #include "proto/base/error.h"
 
@@ -64,12 +68,13 @@ static int make_model(struct pipeline *p, const struct pipeline_options *given)
         return 0;
 }
 
-struct pipeline *pipeline_new(const struct pipeline_options *options, struct error *error)
+/* All but its source. NULL when out of memory. */
+static struct pipeline *build(const struct pipeline_options *options)
 {
         struct pipeline *p = calloc(1, sizeof(*p));
 
         if (!p)
-                goto no_memory;
+                return NULL;
         snprintf(p->name, sizeof(p->name), "%s", options->name);
         p->uri = *options->uri;
         p->live = options->base != NULL;
@@ -77,6 +82,8 @@ struct pipeline *pipeline_new(const struct pipeline_options *options, struct err
         p->one_run = options->one_run;
         p->next_run = options->next_run;
         p->next_run_ctx = options->next_run_ctx;
+        p->resolution_ns = options->resolution_ns;
+        p->no_record = !options->recorder;
         p->tell_events = options->events == EVENTS_FULL;
         p->last_bytes_wall_ns = UNKNOWN_U64;
         p->process.root = "";
@@ -85,21 +92,42 @@ struct pipeline *pipeline_new(const struct pipeline_options *options, struct err
         if (options->events != EVENTS_OFF)
                 p->event_stream = event_stream_new(p->name, options->epoch, &options->sink, options->events,
                                                    options->show_arguments);
-        if (!p->decoder || !p->publisher || (options->events != EVENTS_OFF && !p->event_stream))
-                goto no_memory;
-        if (make_model(p, options) != 0)
-                goto no_memory;
-        if (options->recorder && !(p->recording = recording_new(options->recorder, p->name)))
-                goto no_memory;
-        if (p->live && pipeline_start_source(p, options->base, error) != 0)
-                goto fail;
+        if (!p->decoder || !p->publisher || (options->events != EVENTS_OFF && !p->event_stream) ||
+            make_model(p, options) != 0 ||
+            (options->recorder && !(p->recording = recording_new(options->recorder, p->name))))
+                pipeline_destroy(&p);
         return p;
+}
 
-no_memory:
-        error_set(error, "out of memory");
-fail:
+/* With what its checkpoint knows, or, after saying why not, anew. NULL when out of memory. */
+static struct pipeline *build_again(const struct pipeline_options *options)
+{
+        struct pipeline *p = build(options);
+        const struct checkpoint *c = options->checkpoint;
+        struct error error;
+
+        if (!p || !c)
+                return p;
+        if (pipeline_restore(p, c->image, c->n, &error)) {
+                if (p->live)
+                        pipeline_take_up(p);
+                log_info("target=%s run=%" PRIu32 " goes on from its checkpoint", p->name, p->runs);
+                return p;
+        }
+        log_warning("target=%s checkpoint refused: %s; begins anew", p->name, error.text);
         pipeline_destroy(&p);
-        return NULL;
+        return build(options);
+}
+
+struct pipeline *pipeline_new(const struct pipeline_options *options, struct error *error)
+{
+        struct pipeline *p = build_again(options);
+
+        if (!p)
+                error_set(error, "out of memory");
+        else if (p->live && !p->kept && pipeline_start_source(p, options->base, error) != 0)
+                pipeline_destroy(&p);
+        return p;
 }
 
 void pipeline_destroy(struct pipeline **pp)

@@ -22,6 +22,7 @@
 #include "proto/base/error.h"
 
 struct alert_hooks;
+struct checkpoint;
 struct event_base;
 struct model;
 struct process_sample;
@@ -44,6 +45,8 @@ struct pipeline_options {
         const struct ruleset *rules;           /* borrowed until pipeline_reload or _destroy; NULL: nothing is judged */
         const struct alert_hooks *alert_hooks; /* copied; NULL: nobody */
         struct recorder *recorder;             /* borrowed; NULL: its stream is not kept */
+        uint64_t resolution_ns;                /* as wished for of this target; kept in checkpoints */
+        const struct checkpoint *checkpoint;   /* live: what is known of it; NULL: nothing */
         bool one_run; /* the source is of one run: when it is gone, the target is kept as it ended */
         /* A further run is about to begin in the source: the time for pipeline_leave_run. NULL: nobody. */
         void (*next_run)(void *ctx, struct pipeline *p);

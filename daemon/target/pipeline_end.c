@@ -158,6 +158,7 @@ bool pipeline_is_over(const struct pipeline *p, uint64_t for_ns)
 void pipeline_keep(struct pipeline *p)
 {
         p->kept = true;
+        p->checkpoint_mono_ns = 0;
         source_close(&p->source); /* not busy: its run is over */
         pipeline_publish_state(p);
 }
@@ -201,6 +202,7 @@ int pipeline_set_aside(struct pipeline *p, const char *name)
         int r = publisher_rename(p->publisher, name);
         if (r == 0)
                 snprintf(p->name, sizeof(p->name), "%s", name);
+        p->checkpoint_mono_ns = 0;
         pipeline_publish_state(p);
         return r;
 }

@@ -4,7 +4,8 @@
  * each of them does for the others. pipeline.c makes and asks it,
  * pipeline_live.c is its live source and process, pipeline_stream.c takes bytes
  * to runs and events, pipeline_state.c says how it is and sends what is new,
- * pipeline_end.c knows how runs end and what is kept then.
+ * pipeline_end.c knows how runs end and what is kept then, pipeline_checkpoint.c
+ * takes it to the disk and back.
  */
 #ifndef HW_DAEMON_TARGET_PIPELINE_INTERNAL_H
 #define HW_DAEMON_TARGET_PIPELINE_INTERNAL_H
@@ -84,6 +85,14 @@ struct pipeline {
         } left;
         bool ending; /* the run at hand is: its last rules are not judged yet */
 
+        uint64_t resolution_ns; /* as wished for; 0: that of all targets */
+        bool no_record;
+        uint64_t checkpoint_mono_ns;     /* when the newest was made; 0: never */
+        uint64_t checkpoint_state_ns;    /* state_since_wall_ns then */
+        bool exact;                      /* restored: from the last deed of a daemon that was asked to end */
+        bool gap_opens;                  /* restored: the next event is behind a gap */
+        struct source_position position; /* restored: of its file */
+
         struct pace pace;      /* live */
         uint64_t next_tick_ns; /* finished logs */
         bool finished;         /* finished logs: all bytes were given */
@@ -130,6 +139,9 @@ static inline bool pipeline_is_busy(const struct pipeline *p)
 {
         return p->left.open;
 }
+
+/* The stream broke off: the run is lost until another stream goes on with it. */
+void pipeline_lose_run(struct pipeline *p, const char *why);
 
 /* The stream is over: closes decoder and run, ready for another stream. */
 void pipeline_finish_stream(struct pipeline *p, const char *why);

@@ -111,7 +111,7 @@ int pipeline_start_source(struct pipeline *p, struct event_base *base, struct er
         if (!p->flush_timer) {
                 return error_code(error, -ENOMEM, "out of memory");
         }
-        p->source = source_open(base, &p->uri, &sink, error);
+        p->source = source_open(base, &p->uri, &sink, &p->position, error);
         return p->source ? 0 : -EINVAL;
 }
 

@@ -172,6 +172,14 @@ static void resume_run(struct pipeline *p)
         pipeline_set_state(p, HW__TARGET__STATE__STATE_RUNNING, "");
 }
 
+/* The first event behind a gap that the daemon itself has made. */
+static void count_gap(struct pipeline *p, const struct hw_event *first)
+{
+        p->gap_opens = false;
+        p->gaps++;
+        p->gap_ns += sub_sat(first->time_ns, model_time_ns(p->model));
+}
+
 /* Returns how many are taken: live, the model stops where rules have no time to be judged. */
 static size_t give_events(struct pipeline *p, const struct hw_event *events, size_t n)
 {
@@ -191,6 +199,8 @@ static size_t take_events(struct pipeline *p, const struct hw_event *events, siz
                 return n;
         if (!p->in_run)
                 resume_run(p);
+        if (p->gap_opens)
+                count_gap(p, &events[0]);
         if (p->recording)
                 recording_events(p->recording, p->decoder, events, n, p->last_bytes_wall_ns);
         return give_events(p, events, n);
@@ -332,6 +342,15 @@ bool pipeline_decode(struct pipeline *p, const uint8_t *data, size_t size)
         p->left.data = data;
         p->left.size = size;
         return pipeline_go_on(p);
+}
+
+void pipeline_lose_run(struct pipeline *p, const char *why)
+{
+        begin_turn(p, true); /* as below */
+        hw_eventlog_reset(p->decoder);
+        if (p->recording)
+                recording_end(p->recording, false, p->last_bytes_wall_ns);
+        (void)end_run(p, HW__TARGET__STATE__STATE_LOST, why);
 }
 
 void pipeline_finish_stream(struct pipeline *p, const char *why)

@@ -21,6 +21,7 @@
 #include "proto/base/limits.h"
 #include "daemon/transport/limits.h"
 #include "proto/base/clock.h"
+#include "daemon/checkpoint/store.h"
 #include "daemon/log.h"
 #include "daemon/loop/memory.h"
 #include "daemon/loop/watchdog.h"
@@ -90,6 +91,8 @@ const Hw__Update *targets_daemon_state(struct targets *t)
 
 static void remove_at(struct targets *t, size_t i)
 {
+        if (t->options.checkpoints)
+                checkpoint_store_forget(t->options.checkpoints, pipeline_name(t->pipelines[i]));
         log_info("target=%s removed", pipeline_name(t->pipelines[i]));
         watchdog_begin(WATCHDOG_REMOVAL);
         watchdog_of(pipeline_name(t->pipelines[i]));
@@ -191,6 +194,8 @@ static int make_room(struct targets *t, const char *name)
         name_aside(t, name, aside);
         if (pipeline_set_aside(p, aside) != 0)
                 return -EEXIST;
+        if (t->options.checkpoints)
+                checkpoint_store_forget(t->options.checkpoints, name);
         log_info("target=%s kept as %s", name, aside);
         return 0;
 }
@@ -293,10 +298,25 @@ void targets_destroy(struct targets **tp)
         free(t);
 }
 
+/* What is known of a target since before the daemon was started. */
+static bool read_checkpoint(const struct targets *t, const char *name, struct checkpoint *ret)
+{
+        struct error error;
+        int r;
+
+        if (!t->options.checkpoints)
+                return false;
+        r = checkpoint_read(checkpoint_store_directory(t->options.checkpoints), name, ret, &error);
+        if (r != 0 && r != -ENOENT)
+                log_warning("target=%s checkpoint refused: %s; begins anew", name, error.text);
+        return r == 0;
+}
+
 int targets_add(struct targets *t, const char *name, const struct source_uri *uri, const struct target_wish *wish,
                 struct error *error)
 {
         struct tracker_config trend = t->options.trend;
+        struct checkpoint checkpoint = { 0 };
 
         if (make_room(t, name) != 0) {
                 return error_code(error, -EEXIST, "there is a target '%s' already; remove it or give another name",
@@ -333,8 +353,11 @@ int targets_add(struct targets *t, const char *name, const struct source_uri *ur
                 .next_run = keep_run_before,
                 .next_run_ctx = t,
                 .recorder = wish->no_record ? NULL : t->options.recorder,
+                .resolution_ns = wish->resolution_ns,
+                .checkpoint = read_checkpoint(t, name, &checkpoint) ? &checkpoint : NULL,
         };
         struct pipeline *p = pipeline_new(&options, error);
+        free(checkpoint.image);
         if (!p)
                 return -EINVAL;
         t->pipelines[t->n++] = p;

@@ -36,6 +36,7 @@ struct targets_options {
         struct alert_hooks alert_hooks;
         struct keep_ended keep;
         struct recorder *recorder;                             /* borrowed; NULL: nothing is recorded */
+        struct checkpoint_store *checkpoints;                  /* borrowed; NULL: nothing is kept over a restart */
         void (*fill_state)(void *ctx, Hw__DaemonState *state); /* what else the daemon's state says; NULL: nothing */
         void *fill_ctx;
 };

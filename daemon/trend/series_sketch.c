@@ -43,6 +43,17 @@ void series_sketch_done(struct series_sketch *s)
         *s = (struct series_sketch){ 0 };
 }
 
+static void slice_image(struct image *im, void *cell)
+{
+        image_sketch(im, &((struct sketch_slice *)cell)->sketch, CELLS);
+}
+
+void series_sketch_image(struct image *im, struct series_sketch *s)
+{
+        image_pyramid(im, &s->slices, &shape, slice_image);
+        slice_image(im, &s->total);
+}
+
 size_t series_sketch_held(const struct series_sketch *s)
 {
         return s->slices.held_bytes + s->cells_bytes;

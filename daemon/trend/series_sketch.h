@@ -14,6 +14,7 @@
 #ifndef HW_DAEMON_TREND_SERIES_SKETCH_H
 #define HW_DAEMON_TREND_SERIES_SKETCH_H
 
+#include "daemon/image/containers.h"
 #include "proto/base/pyramid.h"
 #include "proto/base/sketch.h"
 
@@ -37,6 +38,9 @@ void series_sketch_push(struct series_sketch *s, uint64_t time_ns, uint64_t valu
 /* Over the slices that begin in a range, at least the newest of these; from 0: the whole run. NaN without samples. */
 double series_sketch_quantile(const struct series_sketch *s, struct time_range range, double q);
 double series_sketch_area(const struct series_sketch *s, struct time_range range);
+
+/* See daemon/image/image.h; the struct itself has been walked. */
+void series_sketch_image(struct image *im, struct series_sketch *s);
 
 /* Memory beside the struct. */
 size_t series_sketch_held(const struct series_sketch *s);

@@ -9,7 +9,6 @@
 #include "proto/base/arena.h"
 
 #include <stdalign.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,13 +16,6 @@
 
 #define FIRST_BYTES ((size_t)1024)
 #define BLOCK_BYTES ((size_t)16 * 1024)
-
-struct arena_block {
-        struct arena_block *next;
-        size_t size;
-        size_t used;
-        alignas(max_align_t) uint8_t data[];
-};
 
 void arena_init(struct arena *a, size_t max_bytes)
 {

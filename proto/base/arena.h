@@ -8,9 +8,16 @@
 #ifndef HW_PROTO_BASE_ARENA_H
 #define HW_PROTO_BASE_ARENA_H
 
+#include <stdalign.h>
 #include <stddef.h>
+#include <stdint.h>
 
-struct arena_block;
+struct arena_block {
+        struct arena_block *next;
+        size_t size;
+        size_t used;
+        alignas(max_align_t) uint8_t data[];
+};
 
 struct arena {
         struct arena_block *first; /* blocks in order of use */

@@ -98,7 +98,7 @@ __attribute__((unused, format(printf, 2, 3))) static void hear(struct heard *h, 
         va_end(args);
         if (!source_uri_parse(text, &uri, &error))
                 fail_msg("%s: %s", text, error.text);
-        h->source = source_open(base, &uri, &sink, &error);
+        h->source = source_open(base, &uri, &sink, NULL, &error);
         if (!h->source)
                 fail_msg("%s: %s", text, error.text);
         assert_int_equal(h->states, 0); /* nothing is told inside source_open */

@@ -164,10 +164,10 @@ static void stdin_has_one_reader(void **state)
         int old = swap_stdin(ends[0]);
         hear(&a, "stdin:");
         assert_true(source_uri_parse("stdin:", &uri, &error));
-        assert_null(source_open(base, &uri, &sink, &error));
+        assert_null(source_open(base, &uri, &sink, NULL, &error));
         assert_non_null(strstr(error.text, "already read"));
         source_close(&a.source);
-        struct source *again = source_open(base, &uri, &sink, &error);
+        struct source *again = source_open(base, &uri, &sink, NULL, &error);
         assert_non_null(again);
         source_close(&again);
         close(ends[1]);

@@ -247,7 +247,7 @@ static void refuses_other_addresses(void **state)
         struct error error = { "" };
 
         (void)state;
-        assert_null(source_open(base, &uri, &sink, &error));
+        assert_null(source_open(base, &uri, &sink, NULL, &error));
         assert_non_null(strstr(error.text, "loopback"));
 }
 

@@ -244,7 +244,7 @@ static void budget_lets_others_go_on(void **state)
         memset(&b, 0, sizeof(b));
         assert_true(source_uri_parse(in_dir("small"), &uri, &error));
         hear(&a, "%s/big", dir);
-        b.source = source_open(base, &uri, &sink, &error);
+        b.source = source_open(base, &uri, &sink, NULL, &error);
         assert_non_null(b.source);
         uint64_t before = 0;
         for (int i = 0; i < 1000 && a.total < BURST_BYTES; i++) {

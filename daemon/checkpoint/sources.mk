@@ -1,0 +1,1 @@
+sources := store.c file.c

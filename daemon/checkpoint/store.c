@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a queue under one lock, as the recorder's: the reading thread never
+ * waits for more than the few instructions in which it is held.
+ */
+#include "daemon/checkpoint/store.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/log.h"
+#include "proto/base/private_directory.h"
+
+#define NAME_MAX_BYTES 65u
+#define STOP_S         5
+
+struct job {
+        struct job *next;
+        char target[NAME_MAX_BYTES];
+        struct checkpoint checkpoint; /* image NULL: remove it */
+};
+
+struct checkpoint_store {
+        char directory[CHECKPOINT_PATH_MAX];
+        pthread_t thread;
+        bool started;
+        char trouble[128]; /* the writing thread's: why the newest could not be written */
+
+        pthread_mutex_t lock; /* guards what follows */
+        pthread_cond_t more;
+        struct job *first;
+        size_t bytes; /* that wait, the one in work included */
+        bool stop;
+};
+
+/* ----------------------------------------------------------- writing thread */
+
+static void say(struct checkpoint_store *s, const char *trouble)
+{
+        if (trouble[0] && strcmp(trouble, s->trouble) != 0)
+                log_warning("checkpoint=%s cannot be written: %s; it is tried again with the next one", s->directory,
+                            trouble);
+        else if (!trouble[0] && s->trouble[0])
+                log_info("checkpoint=%s is written again", s->directory);
+        snprintf(s->trouble, sizeof(s->trouble), "%s", trouble);
+}
+
+static void do_job(struct checkpoint_store *s, const struct job *job)
+{
+        if (job->checkpoint.image) {
+                int r = checkpoint_write(s->directory, job->target, &job->checkpoint);
+                say(s, r == 0 ? "" : strerror(-r));
+        } else {
+                checkpoint_remove(s->directory, job->target);
+        }
+}
+
+static struct job *next_job(struct checkpoint_store *s)
+{
+        pthread_mutex_lock(&s->lock);
+        while (!s->first && !s->stop)
+                pthread_cond_wait(&s->more, &s->lock);
+        struct job *job = s->first;
+        if (job)
+                s->first = job->next;
+        pthread_mutex_unlock(&s->lock);
+        return job;
+}
+
+static void job_free(struct job *job)
+{
+        free(job->checkpoint.image);
+        free(job);
+}
+
+static void *write_all(void *ctx)
+{
+        struct checkpoint_store *s = ctx;
+        struct job *job;
+
+        while ((job = next_job(s))) {
+                size_t n = job->checkpoint.n;
+                do_job(s, job);
+                job_free(job);
+                pthread_mutex_lock(&s->lock);
+                s->bytes -= n;
+                pthread_mutex_unlock(&s->lock);
+        }
+        return NULL;
+}
+
+/* ----------------------------------------------------------- reading thread */
+
+/* Takes the place of the same target's that waits. */
+static void add(struct checkpoint_store *s, struct job *job)
+{
+        struct job **place = &s->first, *old = NULL;
+
+        pthread_mutex_lock(&s->lock);
+        while (*place && strcmp((*place)->target, job->target) != 0)
+                place = &(*place)->next;
+        old = *place;
+        job->next = old ? old->next : NULL;
+        *place = job;
+        s->bytes += job->checkpoint.n - (old ? old->checkpoint.n : 0);
+        pthread_cond_signal(&s->more);
+        pthread_mutex_unlock(&s->lock);
+        if (old)
+                job_free(old);
+}
+
+static void put(struct checkpoint_store *s, const char *target, const struct checkpoint *c)
+{
+        struct job *job = calloc(1, sizeof(*job));
+
+        if (!job) {
+                free(c->image); /* the next one will do */
+                return;
+        }
+        snprintf(job->target, sizeof(job->target), "%s", target);
+        job->checkpoint = *c;
+        add(s, job);
+}
+
+void checkpoint_store_put(struct checkpoint_store *s, const char *target, uint8_t *image, size_t n, uint64_t wall_ns)
+{
+        put(s, target, &(struct checkpoint){ wall_ns, image, n });
+}
+
+void checkpoint_store_forget(struct checkpoint_store *s, const char *target)
+{
+        put(s, target, &(struct checkpoint){ 0 });
+}
+
+bool checkpoint_store_has_room(struct checkpoint_store *s)
+{
+        pthread_mutex_lock(&s->lock);
+        bool has = s->bytes < CHECKPOINT_QUEUE_BYTES;
+        pthread_mutex_unlock(&s->lock);
+        return has;
+}
+
+const char *checkpoint_store_directory(const struct checkpoint_store *s)
+{
+        return s->directory;
+}
+
+void checkpoint_store_each(const struct checkpoint_store *s, void (*each)(void *ctx, const char *target), void *ctx)
+{
+        const size_t suffix = strlen(CHECKPOINT_SUFFIX);
+        DIR *dir = opendir(s->directory);
+        char target[NAME_MAX_BYTES];
+        struct dirent *entry;
+
+        while (dir && (entry = readdir(dir))) {
+                size_t n = strlen(entry->d_name);
+                if (entry->d_name[0] == '.' || n <= suffix || n - suffix >= sizeof(target) ||
+                    strcmp(entry->d_name + n - suffix, CHECKPOINT_SUFFIX) != 0)
+                        continue;
+                memcpy(target, entry->d_name, n - suffix);
+                target[n - suffix] = '\0';
+                each(ctx, target);
+        }
+        if (dir)
+                closedir(dir);
+}
+
+/* ------------------------------------------------------------------- whole */
+
+static bool start_thread(struct checkpoint_store *s)
+{
+        sigset_t all, before;
+
+        sigfillset(&all);
+        pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the thread with the loop */
+        s->started = pthread_create(&s->thread, NULL, write_all, s) == 0;
+        pthread_sigmask(SIG_SETMASK, &before, NULL);
+        return s->started;
+}
+
+struct checkpoint_store *checkpoint_store_new(const char *directory, struct error *error)
+{
+        struct checkpoint_store *s;
+        int fd = private_directory_open(directory, true, error);
+
+        if (fd < 0)
+                return NULL;
+        (void)close(fd);
+        s = calloc(1, sizeof(*s));
+        if (!s) {
+                error_set(error, "out of memory");
+                return NULL;
+        }
+        snprintf(s->directory, sizeof(s->directory), "%s", directory);
+        pthread_mutex_init(&s->lock, NULL);
+        pthread_cond_init(&s->more, NULL);
+        if (!start_thread(s)) {
+                error_set(error, "the thread that writes checkpoints cannot be started: out of memory");
+                checkpoint_store_destroy(&s);
+        }
+        return s;
+}
+
+/* False: the disk hangs. */
+static bool stop_thread(struct checkpoint_store *s)
+{
+        struct timespec until;
+
+        pthread_mutex_lock(&s->lock);
+        s->stop = true;
+        pthread_cond_signal(&s->more);
+        pthread_mutex_unlock(&s->lock);
+        clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += STOP_S;
+        return pthread_timedjoin_np(s->thread, NULL, &until) == 0;
+}
+
+void checkpoint_store_destroy(struct checkpoint_store **sp)
+{
+        struct checkpoint_store *s = *sp;
+
+        *sp = NULL;
+        if (!s)
+                return;
+        if (s->started && !stop_thread(s)) {
+                log_warning("checkpoint=%s the disk has not taken the newest within %d s", s->directory, STOP_S);
+                return; /* the thread still uses it */
+        }
+        while (s->first) {
+                struct job *job = s->first;
+                s->first = job->next;
+                job_free(job);
+        }
+        pthread_cond_destroy(&s->more);
+        pthread_mutex_destroy(&s->lock);
+        free(s);
+}

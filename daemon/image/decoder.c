@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/image/decoder.h"
+
+#include <string.h>
+
+#include "proto/eventlog/internal.h"
+#include "proto/eventlog/limits.h"
+
+/* All between the cursor and the tables by id. */
+#define MIDDLE_BYTES (offsetof(struct hw_eventlog, kinds) - offsetof(struct hw_eventlog, stage))
+
+/* The event that the end of the input has cut. */
+static void image_carry(struct image *im, struct cursor *v)
+{
+        uint64_t offset = cursor_offset(v);
+        size_t n = (size_t)(v->end - v->p);
+
+        image_plain(im, &offset, sizeof(offset));
+        image_plain(im, &n, sizeof(n));
+        if (!im->reads) {
+                image_plain(im, (void *)v->p, n);
+                return;
+        }
+        cursor_reset(v);
+        if (n >= CURSOR_NEED_MAX)
+                image_refuse(im, "an event of it is too long");
+        image_plain(im, v->carry, n);
+        if (!image_fine(im))
+                return;
+        v->end = v->carry + n;
+        v->origin_offset = offset;
+        v->carried = n;
+}
+
+static bool is_sound(const struct hw_eventlog *log)
+{
+        return log->stage <= STAGE_LOST && log->item <= ITEM_DATA_BEGIN && log->max_id < HW_EVENT_IDS &&
+               (log->block.cap < LIMIT_CAPS || log->block.cap == HW_CAP_NONE);
+}
+
+void image_decoder(struct image *im, struct hw_eventlog *log)
+{
+        static const char before[] = "it was before the daemon was started again";
+        uint32_t n_counts = log->max_id >= HW_KNOWN_IDS ? log->max_id + 1 : HW_KNOWN_IDS;
+
+        image_carry(im, &log->cursor);
+        image_plain(im, &log->stage, MIDDLE_BYTES);
+        if (im->reads) {
+                n_counts = log->max_id >= HW_KNOWN_IDS ? log->max_id + 1 : HW_KNOWN_IDS;
+                log->damage.reason = before;
+                if (!is_sound(log))
+                        image_refuse(im, "the decoder's numbers contradict each other");
+                if (!image_fine(im)) {
+                        log->max_id = HW_EVENT_IDS - 1;
+                        hw_eventlog_reset(log);
+                        return;
+                }
+        }
+        image_plain(im, log->kinds, (log->max_id + 1) * sizeof(log->kinds[0]));
+        image_plain(im, log->counts, n_counts * sizeof(log->counts[0]));
+}
+
+void decoder_gap(struct hw_eventlog *log)
+{
+        uint64_t offset = cursor_offset(&log->cursor);
+
+        if (log->stage != STAGE_EVENTS && log->stage != STAGE_LOST) {
+                hw_eventlog_reset(log);
+                return;
+        }
+        cursor_reset(&log->cursor);
+        log->cursor.origin_offset = offset;
+        log->block = (struct block){ .cap = HW_CAP_NONE };
+        if (log->stage != STAGE_LOST)
+                (void)lose(log, offset, "bytes that were written while the daemon was away are missing", false);
+        log->cursor.p = log->cursor.origin; /* nothing is there to be skipped */
+}

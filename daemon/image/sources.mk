@@ -1,0 +1,1 @@
+sources := image.c containers.c decoder.c

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: the struct as it is, then what it owns, part by part; reading, the
+ * parts' shapes come from the new model. Once everything is there, every pointer
+ * of every object is led to where its object is now.
+ */
+#include "daemon/model/model_image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/image/containers.h"
+#include "daemon/model/state.h"
+#include "proto/base/limits.h"
+
+#define ROWS_MAX (1u << 24)
+
+static const char impossible[] = "numbers of its model contradict each other";
+
+_Static_assert(sizeof(void *) != 8 || sizeof(struct model) == 14808, "is what is new walked, or owns nothing?");
+
+/* ---------------------------------------------------------------- what it owns */
+
+static void image_caps(struct image *im, struct model *m)
+{
+        uint32_t n = m->sched.n_caps, room = m->caps_room;
+
+        image_array(im, &m->sched.caps, &n, &room, sizeof(*m->sched.caps), 2 * LIMIT_CAPS);
+        image_array(im, &m->caps, &m->sched.n_caps, &m->caps_room, sizeof(*m->caps), 2 * LIMIT_CAPS);
+        for (unsigned i = 0; i < SCHED_STATUSES; i++)
+                if (m->stop_status[i] >= SCHED_STATUSES)
+                        image_refuse(im, impossible);
+}
+
+static void image_gc(struct image *im, struct model *m)
+{
+        uint32_t room = GC_MAX_GENERATIONS;
+
+        image_array(im, &m->gc.generations, &m->gc.n_generations, &room, sizeof(*m->gc.generations),
+                    GC_MAX_GENERATIONS);
+        if (m->gc.nonmoving.n_census > NONMOVING_SIZES)
+                image_refuse(im, impossible);
+}
+
+static void image_rows(struct image *im, struct census_rows *rows, uint32_t n, uint32_t bands)
+{
+        image_array(im, &rows->rows, &n, &rows->room, sizeof(*rows->rows), ROWS_MAX);
+        for (uint32_t i = 0; im->reads && i < n; i++)
+                if (rows->rows[i].band == 0 || rows->rows[i].band > bands)
+                        image_refuse(im, impossible);
+}
+
+static void image_census(struct image *im, struct census_state *c, uint32_t bands)
+{
+        if (c->writing > 1)
+                image_refuse(im, impossible);
+        c->writing = c->writing & 1;
+        image_rows(im, &c->buffers[c->writing], c->is_open ? c->open.n_rows : 0, bands);
+        image_rows(im, &c->buffers[!c->writing], c->done.n_rows, bands);
+        if (!im->reads)
+                return;
+        if (c->history.fold.n > BAND_POINTS || c->history.fold.newest >= BAND_POINTS)
+                image_refuse(im, impossible);
+        c->done.rows = c->buffers[!c->writing].rows;
+        c->open.rows = c->buffers[c->writing].rows;
+        c->history.fold.cells = c->history.fold.cells ? c->history.cells : NULL;
+}
+
+static void image_bands(struct image *im, struct bands *b, const struct bands *shape)
+{
+        image_pool(im, &b->entries, shape->entries, LIMIT_BANDS);
+        image_idtable(im, &b->by_key, b->entries.count);
+        image_pool(im, &b->sums, shape->sums, LIMIT_BANDS);
+        image_pool(im, &b->histories, shape->histories, LIMIT_FULL_BANDS);
+        image_arena(im, &b->points, shape->points.max_bytes);
+        image_arena(im, &b->stacks, shape->stacks.max_bytes);
+        image_strings(im, &b->strings, shape->strings.arena.max_bytes);
+        image_pool(im, &b->centres, shape->centres, LIMIT_COST_CENTRES);
+        image_idtable(im, &b->centre_by_id, b->centres.count);
+        image_pool(im, &b->tables, shape->tables, LIMIT_INFO_TABLES);
+        image_idtable(im, &b->table_by_key, b->tables.count);
+}
+
+static void image_notes(struct image *im, struct notes *n)
+{
+        uint32_t made = n->made, room = n->slots ? LIMIT_NOTES : 0, landmarks = n->landmarks ? LIMIT_LANDMARKS : 0;
+
+        image_array(im, &n->slots, &made, &room, sizeof(*n->slots), LIMIT_NOTES);
+        n->made = made;
+        for (uint32_t i = 0; i < n->made; i++) {
+                struct note_slot *s = &n->slots[i];
+                uint32_t used = s->text ? s->note.text_size + 1 : 0;
+                image_array(im, &s->text, &used, &s->room, 1, LIMIT_NOTE_TEXT_BYTES + 64);
+                if (im->reads && s->text)
+                        s->text[used - 1] = '\0';
+                if (im->reads)
+                        s->note.text = s->text && s->note.text_size ? s->text : "";
+        }
+        image_array(im, &n->landmarks, &n->n_landmarks, &landmarks, sizeof(*n->landmarks), LIMIT_LANDMARKS);
+        for (uint32_t i = 0; im->reads && i < n->n_landmarks; i++) {
+                struct landmark *l = &n->landmarks[i];
+                l->note.text = l->text;
+                if (l->note.text_size > LIMIT_LANDMARK_BYTES)
+                        image_refuse(im, impossible);
+                l->text[LIMIT_LANDMARK_BYTES] = '\0';
+        }
+}
+
+/* ------------------------------------------------------------------- arguments */
+
+/* An interned text in what was written from `begin` on becomes unreadable. */
+static void blank(struct image *im, size_t begin, const char *text)
+{
+        const struct strings_head head = strings_head(text);
+        const size_t size = strings_size(text);
+        size_t at = begin;
+
+        for (const uint8_t *found; at < im->n; at = (size_t)(found - im->bytes) + 1) {
+                found = memmem(im->bytes + at, im->n - at, text, size + 1);
+                if (!found)
+                        return;
+                if (found - im->bytes < (ptrdiff_t)sizeof(head) ||
+                    memcmp(found - sizeof(head), &head, sizeof(head)) != 0)
+                        continue;
+                memset((uint8_t *)found, '*', size);
+                return;
+        }
+}
+
+struct wanted {
+        const char *text;
+        bool found;
+};
+
+static void is_it(void *ctx, const char *option)
+{
+        struct wanted *w = ctx;
+
+        w->found = w->found || option == w->text;
+}
+
+/* They may be secrets, and outlive the program in the file. */
+static void blank_arguments(struct image *im, size_t begin, const struct run *run)
+{
+        for (uint32_t i = 1; i < run->n_args; i++) {
+                struct wanted w = { .text = run->args[i] };
+                bool marks = !strcmp(w.text, "+RTS") || !strcmp(w.text, "-RTS") || !strcmp(w.text, "--RTS") ||
+                             !strcmp(w.text, "--");
+                run_each_rts_option(run, is_it, &w);
+                if (!marks && !w.found && w.text != run->args[0])
+                        blank(im, begin, w.text);
+        }
+}
+
+static void image_parts(struct image *im, struct model *m, const struct model *shape, bool arguments)
+{
+        size_t begin;
+
+        image_caps(im, m);
+        image_gc(im, m);
+        image_bands(im, &m->bands, &shape->bands);
+        image_census(im, &m->census, m->bands.entries.count);
+        image_notes(im, &m->notes);
+        image_pool(im, &m->profile.stacks, shape->profile.stacks, LIMIT_STACKS);
+        image_idtable(im, &m->profile.by_stack, m->profile.stacks.count);
+        image_arena(im, &m->profile.centres, shape->profile.centres.max_bytes);
+        image_pool(im, &m->ticky.counters, shape->ticky.counters, LIMIT_TICKY);
+        image_idtable(im, &m->ticky.by_id, m->ticky.counters.count);
+        begin = im->n;
+        image_strings(im, &m->identity, shape->identity.arena.max_bytes);
+        if (!im->reads && image_fine(im) && !arguments)
+                blank_arguments(im, begin, &m->run);
+        for (unsigned i = 0; i < SERIES_COUNT; i++)
+                image_pyramid(im, &m->series[i].pyramid, &series_shape, NULL);
+}
+
+/* -------------------------------------------------------------------- pointers */
+
+static void lead_bands(struct image *im, struct bands *b)
+{
+        image_pointer(im, &b->newest_points, sizeof(*b->newest_points) * BAND_STRIDE * BAND_POINTS);
+        image_pointer(im, &b->newest_row, sizeof(struct band_entry));
+        for (uint32_t id = 1; id <= b->entries.count; id++) {
+                struct band_entry *e = bands_entry(b, id);
+                struct band *band = &e->band;
+                image_pointer(im, &e->follower, sizeof(struct band_entry));
+                image_string(im, &band->label);
+                image_pointer(im, &band->stack, band->depth * sizeof(*band->stack));
+                image_pointer(im, &band->info_table, sizeof(struct info_table));
+                image_pointer(im, &band->sums, sizeof(struct band_sums));
+                image_pointer(im, &band->history, sizeof(struct fold));
+                if (band->id != id || !band->label)
+                        image_refuse(im, impossible);
+        }
+        for (uint32_t id = 1; id <= b->histories.count; id++)
+                image_fold_cells(im, pool_at(&b->histories, id), &band_history);
+        for (uint32_t id = 1; id <= b->centres.count; id++) {
+                struct cost_centre *c = pool_at(&b->centres, id);
+                image_string(im, &c->label);
+                image_string(im, &c->module);
+                image_string(im, &c->source);
+        }
+        for (uint32_t id = 1; id <= b->tables.count; id++) {
+                struct info_table *t = pool_at(&b->tables, id);
+                image_string(im, &t->name);
+                image_string(im, &t->closure_type);
+                image_string(im, &t->type);
+                image_string(im, &t->label);
+                image_string(im, &t->module);
+                image_string(im, &t->source);
+                if (t->band > b->entries.count)
+                        image_refuse(im, impossible);
+        }
+}
+
+static void lead_run(struct image *im, struct run *run)
+{
+        if (run->n_args > RUN_MAX_ARGS || run->breakdown > BREAKDOWN_ERA)
+                image_refuse(im, impossible);
+        image_string(im, &run->program);
+        image_string(im, &run->rts_identifier);
+        for (uint32_t i = 0; i < run->n_args && i < RUN_MAX_ARGS; i++)
+                image_string(im, &run->args[i]);
+        run->ghc_version[sizeof(run->ghc_version) - 1] = run->rts_way[sizeof(run->rts_way) - 1] = '\0';
+}
+
+static void lead_others(struct image *im, struct model *m)
+{
+        const struct census *open = &m->census.open;
+
+        for (uint32_t id = 1; m->census.is_open && id <= m->bands.entries.count; id++) {
+                const struct band_entry *e = bands_entry(&m->bands, id);
+                if (e->row_census == open->number && e->row >= open->n_rows)
+                        image_refuse(im, impossible);
+        }
+        for (uint32_t id = 1; id <= m->profile.stacks.count; id++) {
+                struct profile_stack *s = pool_at(&m->profile.stacks, id);
+                image_pointer(im, &s->centres, s->depth * sizeof(*s->centres));
+        }
+        for (uint32_t id = 1; id <= m->ticky.counters.count; id++) {
+                struct ticky_counter *t = pool_at(&m->ticky.counters, id);
+                image_string(im, &t->name);
+                image_string(im, &t->argument_kinds);
+        }
+}
+
+void model_image(struct image *im, struct model *m, bool arguments)
+{
+        const struct model fresh = *m;
+
+        image_plain(im, m, sizeof(*m));
+        if (im->reads) {
+                m->sink = fresh.sink;
+                free(fresh.gc.generations);
+        }
+        image_parts(im, m, &fresh, arguments);
+        if (!im->reads)
+                return;
+        m->changes |= MODEL_RUN;
+        m->heap.process.cgroup[sizeof(m->heap.process.cgroup) - 1] = '\0';
+        lead_bands(im, &m->bands);
+        lead_run(im, &m->run);
+        lead_others(im, m);
+}

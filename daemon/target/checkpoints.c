@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * DESIGN: a tick ten times a second makes the checkpoints that are due, the
+ * oldest first, until the tick has taken TICK_NS or enough waits for the disk.
+ * So many targets share the work evenly, and one turn of the loop copies one
+ * large target or some small ones.
+ */
+#include "daemon/target/checkpoints.h"
+
+#include <event2/event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/checkpoint/store.h"
+#include "daemon/log.h"
+#include "daemon/loop/watchdog.h"
+#include "daemon/source/uri.h"
+#include "daemon/target/pipeline.h"
+#include "daemon/target/pipeline_checkpoint.h"
+#include "daemon/target/targets.h"
+#include "proto/base/ckd.h"
+#include "proto/base/clock.h"
+
+#define TICK_US 100000
+#define TICK_NS UINT64_C(4000000) /* of work */
+
+struct checkpoints {
+        struct targets *targets;
+        struct checkpoint_store *store;
+        struct event *tick;
+        uint64_t every_ns;
+};
+
+static void make(struct checkpoints *c, struct pipeline *p, bool last)
+{
+        size_t n;
+
+        watchdog_begin(WATCHDOG_HOUSEKEEPING);
+        watchdog_of(pipeline_name(p));
+        uint8_t *image = pipeline_checkpoint(p, last, &n);
+        if (image)
+                checkpoint_store_put(c->store, pipeline_name(p), image, n, clock_wall_ns());
+        watchdog_end();
+}
+
+/* The target whose checkpoint is due for longest; NULL: none is. */
+static struct pipeline *most_due(const struct checkpoints *c, uint64_t now_ns)
+{
+        struct pipeline *oldest = NULL;
+
+        for (size_t i = 0; i < targets_count(c->targets); i++) {
+                struct pipeline *p = targets_get(c->targets, i);
+                uint64_t made_ns = pipeline_checkpoint_mono_ns(p);
+                if (sub_sat(now_ns, made_ns) < c->every_ns || !pipeline_is_dirty(p))
+                        continue;
+                if (!oldest || made_ns < pipeline_checkpoint_mono_ns(oldest))
+                        oldest = p;
+        }
+        return oldest;
+}
+
+static void on_tick(evutil_socket_t fd, short what, void *ctx)
+{
+        struct checkpoints *c = ctx;
+        uint64_t began_ns = clock_mono_ns(), now_ns = began_ns;
+        struct pipeline *p;
+
+        (void)fd;
+        (void)what;
+        while (now_ns - began_ns < TICK_NS && checkpoint_store_has_room(c->store) && (p = most_due(c, now_ns))) {
+                make(c, p, false);
+                now_ns = clock_mono_ns();
+        }
+}
+
+struct checkpoints *checkpoints_new(struct event_base *base, struct targets *targets, struct checkpoint_store *store,
+                                    uint64_t every_ns)
+{
+        static const struct timeval tick = { .tv_usec = TICK_US };
+        struct checkpoints *c = calloc(1, sizeof(*c));
+
+        if (!c)
+                return NULL;
+        c->targets = targets;
+        c->store = store;
+        c->every_ns = every_ns;
+        c->tick = event_new(base, -1, EV_PERSIST, on_tick, c);
+        if (!c->tick || event_add(c->tick, &tick) != 0) {
+                if (c->tick)
+                        event_free(c->tick);
+                free(c);
+                return NULL;
+        }
+        return c;
+}
+
+void checkpoints_destroy(struct checkpoints **cp)
+{
+        struct checkpoints *c = *cp;
+
+        *cp = NULL;
+        if (!c)
+                return;
+        event_free(c->tick);
+        for (size_t i = 0; i < targets_count(c->targets); i++)
+                make(c, targets_get(c->targets, i), true);
+        free(c);
+}
+
+/* -------------------------------------------------------- targets of requests */
+
+struct adding {
+        struct targets *targets;
+        const struct checkpoint_store *store;
+};
+
+static void add_target(void *ctx, const char *name)
+{
+        const struct adding *a = ctx;
+        struct checkpoint_target head;
+        struct source_uri uri;
+        struct checkpoint c;
+        struct error error;
+
+        if (targets_find(a->targets, name))
+                return;
+        if (checkpoint_read(checkpoint_store_directory(a->store), name, &c, &error) != 0) {
+                log_warning("target=%s checkpoint refused: %s; add the target again", name, error.text);
+                return;
+        }
+        bool good = checkpoint_target_read(c.image, c.n, &head) && !strcmp(head.name, name) &&
+                    source_uri_parse(head.uri, &uri, &error);
+        free(c.image);
+        const struct target_wish wish = { head.resolution_ns, head.one_run, head.no_record };
+        if (!good)
+                log_warning("target=%s checkpoint refused: it does not say which source it is of", name);
+        else if (targets_add(a->targets, name, &uri, &wish, &error) != 0)
+                log_warning("target=%s cannot go on: %s", name, error.text);
+}
+
+void checkpoints_add_targets(struct targets *targets, const struct checkpoint_store *store)
+{
+        struct adding a = { targets, store };
+
+        checkpoint_store_each(store, add_target, &a);
+}

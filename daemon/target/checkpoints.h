@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * checkpoints.h - what is known of every target goes to the disk, every so often.
+ *
+ * A target whose state has changed gets a checkpoint when its newest is `every_ns` old; at the end all get one.
+ */
+#ifndef HW_DAEMON_TARGET_CHECKPOINTS_H
+#define HW_DAEMON_TARGET_CHECKPOINTS_H
+
+#include <stdint.h>
+
+struct checkpoint_store;
+struct checkpoints;
+struct event_base;
+struct targets;
+
+/* Both are borrowed until checkpoints_destroy. NULL when out of memory. */
+struct checkpoints *checkpoints_new(struct event_base *base, struct targets *targets, struct checkpoint_store *store,
+                                    uint64_t every_ns);
+
+/* Makes the last ones: nothing must be read afterwards. */
+void checkpoints_destroy(struct checkpoints **c);
+
+/* Adds those targets that have a checkpoint and are not there: requests had added them. */
+void checkpoints_add_targets(struct targets *targets, const struct checkpoint_store *store);
+
+#endif

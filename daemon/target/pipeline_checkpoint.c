@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/target/pipeline_checkpoint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/alerting/alerting_image.h"
+#include "daemon/image/decoder.h"
+#include "daemon/image/image.h"
+#include "daemon/model/model_image.h"
+#include "daemon/target/pipeline_internal.h"
+#include "daemon/trend/tracker_image.h"
+#include "proto/base/clock.h"
+
+/* What is the pipeline's own. */
+struct kept {
+        Hw__Target__State state;
+        char detail[sizeof(((struct pipeline *)0)->detail)];
+        uint64_t state_since_wall_ns, last_bytes_wall_ns, gaps, gap_ns;
+        uint32_t runs;
+        bool in_run, was_open, kept, alerts_wait, has_alerting;
+        struct run_exit ended;
+        struct process_watch process;
+        struct damages damages;
+        struct source_position position;
+        struct publisher_run published;
+        struct pipeline_state end;
+        struct hw_eventlog_stats left_stats;
+        bool has_decoder;
+};
+
+static struct kept keep(const struct pipeline *p)
+{
+        struct kept k = {
+                .state = p->state,
+                .state_since_wall_ns = p->state_since_wall_ns,
+                .last_bytes_wall_ns = p->last_bytes_wall_ns,
+                .gaps = p->gaps,
+                .gap_ns = p->gap_ns,
+                .runs = p->runs,
+                .in_run = p->in_run,
+                .was_open = p->was_open,
+                .kept = p->kept,
+                .alerts_wait = p->alerts_wait,
+                .has_alerting = p->alerting != NULL,
+                .ended = p->ended,
+                .process = p->process,
+                .damages = p->damages,
+                .published = publisher_run(p->publisher),
+                .end = p->end,
+                .left_stats = p->left_stats,
+                .has_decoder = p->decoder != NULL,
+        };
+
+        memcpy(k.detail, p->detail, sizeof(k.detail));
+        if (p->source)
+                source_position(p->source, &k.position);
+        return k;
+}
+
+static void take(struct pipeline *p, const struct kept *k)
+{
+        const char *root = p->process.root;
+
+        p->state = k->state;
+        memcpy(p->detail, k->detail, sizeof(p->detail));
+        p->detail[sizeof(p->detail) - 1] = '\0';
+        p->state_since_wall_ns = k->state_since_wall_ns;
+        p->last_bytes_wall_ns = k->last_bytes_wall_ns;
+        p->last_bytes_mono_ns = p->shut_mono_ns = clock_mono_ns();
+        p->gaps = k->gaps;
+        p->gap_ns = k->gap_ns;
+        p->runs = k->runs;
+        p->in_run = k->in_run;
+        p->was_open = k->was_open;
+        p->kept = k->kept;
+        p->alerts_wait = k->alerts_wait && p->alerting;
+        p->ended = k->ended;
+        p->process = k->process;
+        p->process.root = root;
+        p->process.oom_file[sizeof(p->process.oom_file) - 1] = '\0';
+        p->damages = k->damages;
+        for (size_t i = 0; i < p->damages.n && i < LIMIT_DAMAGES; i++)
+                p->damages.places[i].reason = "it was before the daemon was started again";
+        p->position = k->position;
+        p->end = k->end;
+        p->end.detail[sizeof(p->end.detail) - 1] = '\0';
+        p->left_stats = k->left_stats;
+}
+
+/* Of a run that was left (run_before.c) nothing is read, judged or recorded any more. */
+static void leave_out(struct pipeline *p, const struct kept *k)
+{
+        if (!k->has_decoder)
+                hw_eventlog_destroy(&p->decoder);
+        if (k->kept)
+                recording_destroy(&p->recording);
+        if (k->has_alerting || !p->alerting)
+                return;
+        if (k->kept) {
+                alerting_destroy(&p->alerting);
+                pipeline_wire(p);
+        }
+}
+
+static bool is_sound(const struct kept *k)
+{
+        return k->damages.n <= LIMIT_DAMAGES && (k->runs > 0 || !k->in_run) &&
+               protobuf_c_enum_descriptor_get_value(&hw__target__state__descriptor, (int)k->state);
+}
+
+/* What follows the pipeline's own, in both directions. */
+static void image_stages(struct image *im, struct pipeline *p, bool has_alerting)
+{
+        if (p->decoder)
+                image_decoder(im, p->decoder);
+        model_image(im, p->model, p->show_arguments);
+        tracker_image(im, p->tracker);
+        if (has_alerting && p->alerting)
+                alerting_image(im, p->alerting);
+}
+
+uint8_t *pipeline_checkpoint(struct pipeline *p, bool last, size_t *ret_size)
+{
+        struct checkpoint_target head = { .resolution_ns = p->resolution_ns,
+                                          .one_run = p->one_run,
+                                          .no_record = p->no_record,
+                                          .kept = p->kept,
+                                          .last = last };
+        size_t expected = model_held_bytes(p->model) + tracker_held_bytes(p->tracker) +
+                          (p->alerting ? alerting_held_bytes(p->alerting) : 0);
+        struct image im;
+
+        while (pipeline_is_busy(p)) /* at the end of the daemon only, see pipeline_is_dirty */
+                (void)pipeline_go_on(p);
+        struct kept k = keep(p);
+        memcpy(head.name, p->name, sizeof(head.name));
+        memcpy(head.uri, p->uri.text, sizeof(head.uri));
+        image_write(&im, expected + expected / 8);
+        image_plain(&im, &head, sizeof(head));
+        image_plain(&im, &k, sizeof(k));
+        image_stages(&im, p, p->alerting != NULL);
+        uint8_t *bytes = image_take(&im, ret_size);
+        image_done(&im);
+        p->checkpoint_mono_ns = clock_mono_ns();
+        p->checkpoint_state_ns = p->state_since_wall_ns;
+        return bytes;
+}
+
+bool pipeline_is_dirty(const struct pipeline *p)
+{
+        if (pipeline_is_busy(p))
+                return false; /* in the middle of a moment; it comes to its end soon */
+        return p->checkpoint_mono_ns == 0 || p->in_run || p->alerts_wait ||
+               p->checkpoint_state_ns != p->state_since_wall_ns || p->last_bytes_mono_ns > p->checkpoint_mono_ns;
+}
+
+uint64_t pipeline_checkpoint_mono_ns(const struct pipeline *p)
+{
+        return p->checkpoint_mono_ns;
+}
+
+bool checkpoint_target_read(const uint8_t *image, size_t n, struct checkpoint_target *ret)
+{
+        if (n < sizeof(*ret))
+                return false;
+        memcpy(ret, image, sizeof(*ret));
+        ret->uri[sizeof(ret->uri) - 1] = ret->name[sizeof(ret->name) - 1] = '\0';
+        return target_name_valid(ret->name) || strchr(ret->name, '~');
+}
+
+bool pipeline_restore(struct pipeline *p, const uint8_t *image, size_t n, struct error *error)
+{
+        struct checkpoint_target head;
+        struct kept k = { .runs = 0 };
+        struct image im;
+
+        if (!checkpoint_target_read(image, n, &head))
+                return error_set(error, "it ends too early");
+        if (strcmp(head.uri, p->uri.text) != 0)
+                return error_set(error, "it is of another source, %.200s", head.uri);
+        image_read(&im, image, n);
+        image_plain(&im, &head, sizeof(head));
+        image_plain(&im, &k, sizeof(k));
+        if (!is_sound(&k))
+                image_refuse(&im, "numbers of it contradict each other");
+        if (image_fine(&im))
+                leave_out(p, &k);
+        image_stages(&im, p, k.has_alerting);
+        if (image_fine(&im) && k.has_alerting == (p->alerting != NULL) && im.at != n)
+                image_refuse(&im, "it goes on behind its end");
+        if (!image_fine(&im))
+                (void)error_set(error, "%s", im.trouble);
+        bool good = image_fine(&im);
+        image_done(&im);
+        if (!good)
+                return false;
+        take(p, &k);
+        p->exact = head.last;
+        publisher_resume_run(p->publisher, k.published);
+        return true;
+}
+
+void pipeline_take_up(struct pipeline *p)
+{
+        bool lost = p->state == HW__TARGET__STATE__STATE_LOST;
+
+        if (!p->in_run) {
+                if (p->decoder)
+                        hw_eventlog_reset(p->decoder);
+                if (lost && !p->kept)
+                        p->same_run = same_run_new(p->model);
+                return;
+        }
+        switch (p->uri.kind) {
+        case SOURCE_FILE:
+                if (p->position.known)
+                        break;
+                pipeline_finish_stream(p, "the daemon was started again, and its file was not open then");
+                return;
+        case SOURCE_FIFO:
+                if (p->exact)
+                        break;
+                decoder_gap(p->decoder);
+                p->gap_opens = true;
+                break;
+        default:
+                pipeline_lose_run(p, "the daemon was started again");
+                return;
+        }
+        if (p->recording)
+                recording_begin(p->recording, p->decoder, clock_wall_ns());
+        pipeline_publish_state(p);
+}

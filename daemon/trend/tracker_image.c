@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "daemon/trend/tracker_image.h"
+
+#include "daemon/image/containers.h"
+#include "daemon/trend/tracker_private.h"
+#include "proto/base/limits.h"
+
+static const char impossible[] = "numbers of its verdicts contradict each other";
+
+_Static_assert(sizeof(void *) != 8 || sizeof(struct tracker) == 592, "is what is new walked, or owns nothing?");
+
+/* ---------------------------------------------------------------------- parts */
+
+static bool same_scale(const struct trend_config *a, const struct trend_config *b)
+{
+        return a->resolution_ns == b->resolution_ns && a->leak_after_ns == b->leak_after_ns &&
+               a->wait_minutes == b->wait_minutes;
+}
+
+static void check_trend(struct image *im, const struct tracker *t, const struct trend *trend)
+{
+        if (!same_scale(&trend->config, &t->config.trend) || trend->life.count > LIFE_BUCKETS ||
+            trend->life.width == 0 || trend->verdict.now > TREND_LEAK || trend->windows.known >> WINDOWS ||
+            trend->windows.rising >> WINDOWS)
+                image_refuse(im, impossible);
+}
+
+static void check_cells(struct image *im, const struct band_cells *cells)
+{
+        if (cells->scale > 31 || cells->shift > 31)
+                image_refuse(im, impossible);
+}
+
+static void check_sketch(struct image *im, const struct band_sketch *s)
+{
+        check_cells(im, &s->now);
+        check_cells(im, &s->total);
+        for (unsigned i = 0; i < BAND_RINGS * BAND_SLICES; i++)
+                check_cells(im, &s->rings[i / BAND_SLICES][i % BAND_SLICES]);
+}
+
+static void image_series(struct image *im, struct tracker *t, unsigned id)
+{
+        struct series_state *s = t->series[id];
+        size_t size = s ? sizeof(*s) : 0;
+
+        image_block(im, &t->series[id], size, size);
+        s = t->series[id];
+        if (!s)
+                return;
+        size = s->trend ? sizeof(*s->trend) : 0;
+        image_block(im, &s->trend, size, size);
+        series_sketch_image(im, &s->sketch);
+        if (im->reads && s->trend)
+                check_trend(im, t, s->trend);
+        if (im->reads &&
+            (tracker_judges((enum series_id)id) != (s->trend != NULL) || s->published.verdict > TREND_LEAK))
+                image_refuse(im, impossible);
+}
+
+/* The arrays by band, then those by place. */
+static void image_bands(struct image *im, struct tracker *t)
+{
+        uint32_t n = t->n_bands, room = t->n_bands;
+
+        image_array(im, &t->places, &n, &room, sizeof(*t->places), 2 * LIMIT_BANDS);
+        image_array(im, &t->refused_bytes, &n, &t->n_bands, sizeof(*t->refused_bytes), 2 * LIMIT_BANDS);
+        n = t->n_full;
+        room = t->full_room;
+        image_array(im, &t->now, &n, &room, sizeof(*t->now), 2 * LIMIT_BANDS);
+        image_array(im, &t->values, &n, &room, sizeof(*t->values), 2 * LIMIT_BANDS);
+        image_array(im, &t->recent, &n, &room, sizeof(*t->recent), 2 * LIMIT_BANDS);
+        n = t->n_full;
+        image_array(im, &t->full, &n, &t->full_room, sizeof(*t->full), 2 * LIMIT_BANDS);
+        t->n_full = n;
+        for (uint32_t i = 0; i < t->n_full; i++) {
+                image_block(im, &t->full[i], sizeof(**t->full), sizeof(**t->full));
+                if (!im->reads || !t->full[i])
+                        continue;
+                check_trend(im, t, &t->full[i]->trend);
+                check_sketch(im, &t->full[i]->sketch);
+        }
+        for (uint32_t i = 0; im->reads && i < t->n_bands; i++)
+                if (t->places[i] > t->n_full || (t->places[i] && i >= bands_count(model_bands(t->model))))
+                        image_refuse(im, impossible);
+}
+
+void tracker_image(struct image *im, struct tracker *t)
+{
+        const struct tracker fresh = *t;
+
+        image_plain(im, t, sizeof(*t));
+        if (im->reads) {
+                if (!same_scale(&t->config.trend, &fresh.config.trend) || t->config.tick_ns != fresh.config.tick_ns)
+                        image_refuse(im, "growth was judged by another --resolution or --leak-after");
+                t->config = fresh.config;
+                t->model = fresh.model;
+                t->tick = fresh.tick;
+                t->tick_ctx = fresh.tick_ctx;
+                t->held = fresh.held;
+                if (t->waits || t->held_from || t->n_held)
+                        image_refuse(im, impossible);
+        }
+        for (unsigned i = 0; i < SERIES_COUNT; i++)
+                image_series(im, t, i);
+        image_bands(im, t);
+        t->scan |= im->reads; /* all of it is news to those who listen now */
+}
