@@ -230,6 +230,8 @@ static void fork_parent(void)
 static void fork_child(void)
 {
         a.child = true;
+        if (a.on)
+                runtime_fork_child();
         queue_fork_child();
         writer_fork_child();
         synthetic_fork_child();

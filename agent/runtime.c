@@ -90,6 +90,17 @@ uint64_t runtime_elapsed_ns(void)
         return rts.stat_getElapsedTime.address ? (uint64_t)CALL(int64_t(*)(void), stat_getElapsedTime)() : 0;
 }
 
+/*
+ * A thread that asked for everything to be stopped, while all was stopped for
+ * forkProcess, is not in the child; what it asked for would be waited for there
+ * for ever.
+ */
+void runtime_fork_child(void)
+{
+        if (runtime_kind.threaded && rts.pending_sync.address && rts.pending_sync.size == sizeof(void *))
+                *(void *volatile *)rts.pending_sync.address = NULL;
+}
+
 /* ------------------------------------------------------ everything stopped */
 
 static void stopped_by_hand(void (*act)(void))

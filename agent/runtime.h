@@ -34,6 +34,9 @@ extern struct runtime_kind runtime_kind;
 bool runtime_up(void);   /* its start is over */
 bool runtime_logs(void); /* it writes events now */
 
+/* In the child of a fork, first of all: nobody else is there who would stop everything. */
+void runtime_fork_child(void);
+
 /* The log's time now; 0: not known. */
 uint64_t runtime_elapsed_ns(void);
 

@@ -27,8 +27,8 @@
  *     payload shorter than its kind needs             -> dropped, counted
  *
  * Times are the strongest check there is: 8 bytes that must lie between the
- * block's start and end. Only GC_START and GC_END carry times of their own,
- * which may be older than their block. Runs without any marker (other writers)
+ * block's start and end. Only GC_START, GC_END and Eden's CREATE_MACHINE carry
+ * times of their own, which may be older than their block. Runs without any marker (other writers)
  * are not checked by time.
  *
  * NEED_MORE is only said by a call that delivers nothing, because it is then

@@ -116,10 +116,12 @@ static uint32_t kind_of(uint16_t id, uint16_t size)
 {
         const struct hw_event_info *info = hw_event_info(id);
         uint32_t kind = KIND_DECLARED;
-        if (id == HW_GC_START || id == HW_GC_END)
+        if (id == HW_GC_START || id == HW_GC_END || id == HW_CREATE_MACHINE)
                 kind |= KIND_EARLY;
         if (!info)
                 kind |= KIND_UNKNOWN;
+        if (size == 0xffff && id == HW_SPARK_STEAL) /* a text, which Mercury's runtime writes by that number */
+                return kind | KIND_VARIABLE | KIND_DROP;
         if (size == 0xffff)
                 return kind | KIND_VARIABLE |
                        (id == HW_IPE ? KIND_IPE

@@ -243,6 +243,60 @@ def test_a_stripped_program_says_why_and_runs(directory, bare):
     assert err == "" or ("stripped" in err and err.count("\n") == 1)
 
 
+def no_sockets():
+    """From now on socket(2) is refused, as by a service's filter: EPERM."""
+    import ctypes
+    import struct
+    load, equal, ret = 0x20, 0x15, 0x06
+    program = b"".join(struct.pack("HBBI", *i) for i in (
+        (load, 0, 0, 0), (equal, 0, 1, 41), (ret, 0, 0, 0x00050001), (ret, 0, 0, 0x7fff0000)))   # x86-64: socket is 41
+    code = ctypes.create_string_buffer(program)
+    filter_ = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 4, ctypes.addressof(code)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, filter_) == 0
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="numbers of x86-64")
+def test_a_service_that_may_have_no_sockets(directory, bare):
+    with watched(directory, bare["threaded"], "print", "0.05", preexec_fn=no_sockets) as program:
+        out, err = program.communicate(timeout=DEADLINE_S)
+    assert (program.returncode, out) == (0, "fine\n")
+    assert "cannot listen" in err and "Operation not permitted" in err and err.count("\n") == 1
+    assert os.listdir(directory) == []
+
+
+def test_many_at_once_below_one_wrapper(directory, bare):
+    """One is watched, the others are left alone in silence; also those that fork themselves."""
+    each = f"{bare['threaded']} fork 0.2 & {bare['plain']} fork-status 0.1 & {bare['threaded-log']} exec-self 0.1 &"
+    with watched(directory, "sh", "-c", each * 10 + " wait", settings="once=1;await=60;flush=0.02") as program:
+        log = Asker(directory)
+        log.read_until(rb"datb")
+        out, err = program.communicate(timeout=DEADLINE_S)
+    assert (program.returncode, err) == (0, "")
+    assert sorted(os.listdir(directory)) == ["agent.pid"]
+
+
+def test_readers_are_killed_and_replaced(directory, bare):
+    """In the middle of a block, with answers on their way, more at once than there are places."""
+    with watched(directory, bare["serve-threaded-log"], settings="flush=0.02;interval=0.05;budget=0;queue=0.0625") as program:
+        for turn in range(12):
+            many = [connect(directory) for _ in range(6)]
+            for i, s in enumerate(many):
+                with contextlib.suppress(ConnectionError):      # there are four places
+                    s.sendall(b"1 status\n2 census\n" * 3)
+                    if i % 2:
+                        s.recv(100 * turn + 1)
+                s.close()
+
+        def one_of_its_own():
+            a = Asker(directory)
+            with contextlib.suppress(AssertionError, ConnectionError):
+                return a.ask("status")[0]
+        wait_for(one_of_its_own, "an answer, once there is a place")
+        program.stdin.close()
+        assert program.wait(DEADLINE_S) == 0, program.stderr.read()
+
+
 @pytest.mark.parametrize("options, said", [(["+RTS", "-xn"], "the program's collector refuses heap profiles")])
 def test_nothing_is_added_that_the_runtime_would_refuse(directory, bare, options, said):
     with watched(directory, bare["serve-threaded-log"], *options, settings="interval=0.05;flush=0.05;budget=0") as program:

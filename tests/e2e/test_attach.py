@@ -57,3 +57,14 @@ def test_what_cannot_be_attached_to(directory, serving):
         assert "not in it" in heapwatch(directory, "detach", program.pid).stderr
         program.stdin.close()
         assert program.wait(DEADLINE_S) == 0
+
+
+def test_the_demonstration(directory):
+    """A program compiled without any flag but -threaded, attached to while it runs: bands of its own types, to its end."""
+    done = subprocess.run([ROOT / "scripts/demo/run", "6"], env={**os.environ, "BUILD": str(CLIENT.parent), "TMPDIR": str(directory)},
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=DEADLINE_S)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "attached to Sessions" in done.stdout and "sessions kept" in done.stdout
+    last = done.stdout[done.stdout.index("sessions kept"):]
+    assert "ended" in last and "main:Main." in last, last
+    assert not list(directory.iterdir())

@@ -214,6 +214,7 @@ def test_without_a_daemon_it_runs_all_the_same(programs, tmp_path):
 
 DEBIANS_OWN = {
     "shellcheck": (["script"], 1), "hledger": (["-f", "journal", "balance"], 0), "pandoc": (["-t", "html", "text"], 0),
+    "hledger-web": (["--version"], 0), "git-annex": (["version", "--raw"], 0),
 }
 
 

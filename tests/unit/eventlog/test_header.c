@@ -212,6 +212,42 @@ static void test_odd_declarations(void **state)
         assert_int_equal(d.bad, 0);
 }
 
+/* Of runtimes that are not GHC's own. */
+static void test_eden_and_mercury(void **state)
+{
+        static const uint16_t types[][2] = {
+                { HW_BLOCK_MARKER, 14 },
+                { HW_CREATE_MACHINE, 10 },
+                { HW_SPARK_STEAL, 0xffff },
+                { HW_RUN_THREAD, 4 },
+        };
+        struct hw_eventlog_stats s;
+
+        (void)state;
+        draft.size = 0;
+        put_header(&draft, types, 4);
+        put_event(&draft, HW_BLOCK_MARKER, 1000);
+        put(&draft, 24 + 20 + 17 + 14, 4);
+        put(&draft, 9000, 8);
+        put(&draft, 0, 2);
+        put_event(&draft, HW_CREATE_MACHINE, 5); /* Eden's: of a time before its block */
+        put(&draft, 1, 2);
+        put(&draft, 123456, 8);
+        put_event(&draft, HW_SPARK_STEAL, 1100); /* Mercury's: a text and its number, no stolen spark */
+        put(&draft, 5, 2);
+        put(&draft, 0x61, 1);
+        put(&draft, 7, 4);
+        put_event(&draft, HW_RUN_THREAD, 1200);
+        put(&draft, 1, 4);
+        put(&draft, 0xffff, 2);
+        struct digest d = check(&draft, &s);
+        assert_int_equal(d.bad, 0);
+        assert_int_equal(s.lost_bytes, 0);
+        assert_int_equal(s.short_payload, 1);
+        assert_int_equal(d.events, 3); /* the marker, the machine, the thread */
+        assert_int_equal(d.ends, 1);
+}
+
 static void test_logs_with_lying_headers_are_refused(void **state)
 {
         (void)state;
@@ -299,6 +335,7 @@ int main(void)
                 cmocka_unit_test(test_empty_and_short_streams),
                 cmocka_unit_test(test_many_runs_in_one_stream),
                 cmocka_unit_test(test_odd_declarations),
+                cmocka_unit_test(test_eden_and_mercury),
                 cmocka_unit_test(test_logs_with_lying_headers_are_refused),
                 cmocka_unit_test(test_ipe_ends),
                 cmocka_unit_test(test_reset_begins_anew),
