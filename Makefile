@@ -322,6 +322,14 @@ test:
 	$(Q)BUILD='$(BUILD)' MODE='$(MODE)' scripts/check-one '$(TEST)'
 .PHONY: test
 
+#: check-fleet  what feeds other systems, against the real ones too: installs Prometheus and Alertmanager
+check-fleet:
+	$(Q)scripts/deps fleet
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)HEAPWATCH_BUILD='$(O)' /usr/bin/python3 -m pytest -q -p no:cacheprovider -rs tests/e2e/test_export.py \
+	  tests/e2e/test_dashboards.py tests/e2e/test_metrics.py
+.PHONY: check-fleet
+
 unit-programs: $(UNIT_BIN)
 
 #: style       what can be checked of sources and documents without building
@@ -330,6 +338,7 @@ style:
 	$(Q)scripts/check-docs
 	$(Q)scripts/draw-house --check
 	$(Q)scripts/metrics --check
+	$(Q)scripts/dashboards --check
 .PHONY: style
 
 #: abi         whether programs built with the last release still run with this libheapwatch.so
@@ -352,9 +361,10 @@ house:
 	$(Q)scripts/draw-house > docs/house.svg.new && mv docs/house.svg.new docs/house.svg
 .PHONY: house
 
-#: metrics     writes docs/METRICS.md again, from the tables of metrics
+#: metrics     writes docs/METRICS.md and docs/dashboards again, from the tables of metrics
 metrics:
 	$(Q)scripts/metrics
+	$(Q)scripts/dashboards
 .PHONY: metrics
 
 #: format      clang-format over all sources
