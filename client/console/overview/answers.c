@@ -117,7 +117,7 @@ static void share_rows(int rows[], const struct part *parts, size_t n, struct ar
 void draw_answers(struct canvas *c, struct area area, const struct scene *s, const struct world_target *t)
 {
         struct part parts[QUESTIONS + ANSWER_CAVEATS];
-        int rows[QUESTIONS + ANSWER_CAVEATS], row = 0;
+        int rows[QUESTIONS + ANSWER_CAVEATS] = { 0 }, row = 0;
         size_t n = parts_of(parts, scene_answered(s, t));
 
         share_rows(rows, parts, n, area);
