@@ -5,7 +5,7 @@
 
 #define LOOP_PRIORITIES             3 /* of the event loop: events are LOOP_PRIORITIES / 2 unless they say ... */
 #define LOOP_FIRST                  0 /* ... that they go before: requests, signals, the heartbeat; or last (zloop.c) */
-#define LIMIT_SUBSCRIPTION_BYTES    256               /* one subscription: its connection is closed */
+#define LIMIT_SUBSCRIPTION_BYTES    128               /* one subscription, longer than any topic: then no connection */
 #define LIMIT_PUMP_NS               5000000u          /* one turn of a socket: then the others get theirs ... */
 #define PUMP_REST                   3u                /* ... for so many times as long, while they have work */
 #define LIMIT_UPDATES_WAITING_BYTES ((size_t)8 << 20) /* for slow subscribers: larger updates are left out then */
