@@ -409,7 +409,19 @@ def test_what_a_log_does_not_have_is_said(to, directory):
     assert len(done.stderr.splitlines()) == 1 and b"profile" in done.stderr and b"-hT" in done.stderr
 
 
-def test_a_part_of_one_band_is_the_same_number_everywhere():
+def height_of_first_area(directory):
+    """Of the lowest band of a plot at its last census, in bytes."""
+    svg = (directory / "x.svg").read_text()
+    area = re.search(r'fill:rgb[^"]*" d="M ([-\d. ML]+) Z', svg)[1].split()
+    points = [tuple(map(float, p)) for p in zip(*[iter(w for w in area if w not in "ML")] * 2)]
+    last = max(points)[0]
+    height = max(y for x, y in points if x == last) - min(y for x, y in points if x == last)
+    frame = re.search(r'stroke-width:1;[^"]*" d="M [\d.]+ ([\d.]+) L [\d.]+ [\d.]+ L [\d.]+ ([\d.]+)', svg)
+    scale = int(re.search(r"Y_RANGE (\d+)", (directory / "x.aux").read_text())[1])
+    return height * scale / (float(frame[2]) - float(frame[1]))
+
+
+def test_a_part_of_one_band_is_the_same_number_everywhere(directory):
     """Of one moment, from every format that has bands, and from what `summary` and `top` say of the end."""
     run = "leaky-hT-ghc9103"
     truth = Truth(run)
@@ -427,6 +439,10 @@ def test_a_part_of_one_band_is_the_same_number_everywhere():
     assert dict([f for f in facts if f["kind"] == "census"][-1]["bands"])[band] == n
     assert [v for line, v in re.findall(r"^(\S+)\t(\d+)$", converted(run, "hp").decode(), re.M) if line == label][-1] == str(n)
     assert Perfetto(converted(run, "perfetto")).counters[label][-1] == (time_ns, n)
+    plot = client("plot", log_of(run), "-o", directory / "x.svg", "--lines", "none", "--bands", "1", "--save-order",
+                  directory / "x.aux")
+    assert plot.returncode == 0 and f"ORDER {label}\n" in (directory / "x.aux").read_text()
+    assert height_of_first_area(directory) == pytest.approx(n, rel=1e-3)
     summary = json.loads(client("summary", log_of(run), "--format", "json").stdout)
     assert [int(b["bytes"]) for b in summary["heapProfile"]["bands"] if b["label"] == label] == [n]
 

@@ -18,7 +18,7 @@ COMMANDS = {
     "replay": None,         # writes where --to says
     "notify": None, "export": None,     # services
     "recordings": None,     # asks daemons
-    "dump": None,           # writes into a file that is named
+    "dump": None, "plot": None,     # write into a file that is named
     "attach": None, "detach": None, "ps": None,     # of programs that run
     "top": ["--once", LOG], "pipe": ["--format", "csv", LOG], "alerts": [LOG], "check": [LOG], "rules": ["list"],
     "doctor": [LOG], "summary": [LOG], "trend": [LOG], "diff": [LOG, LOG], "post-mortem": [LOG], "web": ["--listen", "127.0.0.1:0", LOG],

@@ -74,7 +74,7 @@ def test_client_refuses(args):
     assert done.stderr and b"help" in done.stderr
 
 
-@pytest.mark.parametrize("command", ["top", "pipe", "ctl", "run", "doctor", "replay", "summary", "events", "convert",
+@pytest.mark.parametrize("command", ["top", "pipe", "ctl", "run", "doctor", "replay", "summary", "events", "convert", "plot",
                                      "trend", "alerts", "check", "rules", "web", "report"])
 def test_every_command_has_help_with_an_example(command):
     done = client(command, "--help")

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * plot.h - one run as a picture: its bands stacked over time, live data, heap and RSS as lines, notes.
+ *
+ * gather.c takes the run in, choose.c says which bands are drawn and in which order, layout.c where all stands, draw.c
+ * draws with cairo. Sizes and places are in points (1/72 inch), y downwards.
+ */
+#ifndef HW_CLIENT_PLOT_PLOT_H
+#define HW_CLIENT_PLOT_PLOT_H
+
+#include <cairo.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "client/convert/format.h"
+#include "client/convert/spool.h"
+#include "client/history/past.h"
+
+#define PLOT_BANDS   60    /* drawn at most, (other) not counted */
+#define PLOT_COLUMNS 4096u /* censuses drawn at most: of more, the largest of each few */
+#define PLOT_NOTES   200u  /* kept; further ones are counted */
+#define PLOT_LINES   3     /* live, heap, RSS */
+
+/* ------------------------------------------------------------------ options */
+
+enum plot_sort { SORT_SIZE, SORT_STDDEV, SORT_NAME };
+enum plot_theme { THEME_LIGHT, THEME_DARK, THEME_PRINT };
+
+struct plot_options {
+        uint32_t bands;   /* the largest; all others are one */
+        double threshold; /* percent of the sum of all censuses: a smaller band is among the others */
+        int sort;         /* enum plot_sort */
+        int theme;        /* enum plot_theme */
+        double width, height;
+        bool small_title, no_notes, traces; /* traces: each band as a line of its own, not stacked */
+        bool lines[PLOT_LINES];             /* which are drawn, when known; none: live, or all without censuses */
+        bool lines_given;
+        const char *order; /* file with scales and order of another plot; NULL: none */
+};
+
+/* --------------------------------------------------------------------- data */
+
+struct plot_note {
+        uint64_t time_ns;
+        char *text;
+        bool marker; /* its text goes before those of messages */
+};
+
+struct plot_data {
+        struct spool spool;
+        struct past lines[PLOT_LINES];
+        struct plot_note notes[PLOT_NOTES];
+        size_t n_notes;
+        uint64_t notes_left_out;
+        uint64_t last_ns; /* of what is drawn */
+};
+
+/* 0 or -errno. */
+int plot_data_init(struct plot_data *d);
+void plot_data_done(struct plot_data *d);
+
+/* Takes an update of the run in: `take` of a run_reader, the state being the data. */
+int plot_data_take(void *data, const struct format_run *run, const Hw__Update *update);
+
+/* ------------------------------------------------------------------- choice */
+
+struct plot_band {
+        uint32_t id; /* 0: all others */
+        char *label;
+        uint64_t peak_bytes; /* in the census with most bytes, whose number the legend has */
+        uint64_t *bytes;     /* of each column */
+};
+
+struct plot_chart {
+        struct plot_band bands[PLOT_BANDS + 1]; /* lowest first */
+        size_t n_bands;
+        uint64_t *times_ns; /* of columns, rising */
+        size_t n_columns;
+        bool lines[PLOT_LINES]; /* that are drawn */
+        double integral;        /* byte seconds under all censuses */
+        uint64_t peak_ns, peak_bytes;
+        uint64_t x_ns, y_bytes; /* scales: to where the axes go */
+};
+
+/* 0, -ENODATA when there is neither a census nor a line, or -errno. */
+int plot_choose(struct plot_chart *c, struct plot_data *d, const struct world_target *t, const struct plot_options *o);
+void plot_chart_done(struct plot_chart *c);
+
+/* Scales and order for another plot (--order). 0 or -errno. */
+int plot_save_order(const struct plot_chart *c, const char *path);
+
+/* ------------------------------------------------------------------ picture */
+
+/* A text and the room it takes, for those who look whether any two overlap. */
+struct plot_text {
+        double x, y, width, height;
+};
+
+struct plot_picture {
+        const struct plot_options *options;
+        const struct plot_data *data;
+        const struct plot_chart *chart;
+        const struct world_target *t;
+        struct plot_text texts[512];
+        size_t n_texts;
+        double left, top, right, bottom; /* of the axes */
+};
+
+/* Draws all of it; what was drawn where is in the picture afterwards. */
+void plot_draw(struct plot_picture *p, cairo_t *cr);
+
+#endif

@@ -1,0 +1,1 @@
+sources := gather.c choose.c theme.c draw.c command.c
