@@ -10,6 +10,7 @@
 #include "daemon/loop/watchdog.h"
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -33,6 +34,7 @@ static struct {
         struct watchdog_turn now, longest;
         struct minute minutes[2];
         struct watchdog_share shares[WATCHDOG_KINDS];
+        bool quiet;
 } w;
 
 static const struct watchdog_turn none;
@@ -106,7 +108,7 @@ static void turn_is_over(struct watchdog_turn *t, uint64_t now_ns)
         if (t->cpu_ns > w.longest.cpu_ns)
                 w.longest = *t;
         keep_recent(t, now_ns);
-        if (t->wall_ns > WATCHDOG_LONG_NS)
+        if (t->wall_ns > WATCHDOG_LONG_NS && !w.quiet)
                 say_long(t);
 }
 
@@ -165,6 +167,11 @@ void watchdog_of(const char *target)
 {
         if (w.depth > 0 && !w.now.target[0])
                 (void)snprintf(w.now.target, sizeof(w.now.target), "%s", target);
+}
+
+void watchdog_quiet(void)
+{
+        w.quiet = true;
 }
 
 void watchdog_round(void)

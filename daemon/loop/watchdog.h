@@ -45,6 +45,9 @@ void watchdog_end(void);
 /* Of which target this turn is; the first one says it. Copied. */
 void watchdog_of(const char *target);
 
+/* No turn is logged: of finished logs, whose reader is waited for and where nobody else waits for the loop. */
+void watchdog_quiet(void);
+
 /* A round of the loop is over. */
 void watchdog_round(void);
 

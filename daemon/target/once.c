@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "daemon/loop/watchdog.h"
 #include "daemon/source/limits.h"
 #include "daemon/target/pipeline.h"
 #include "daemon/transport/push.h"
@@ -142,6 +143,7 @@ int once_run(const struct config *config, const struct ruleset *rules)
         struct push *push = push_new(config->push_endpoint, &error);
         struct failures failures = { .n = 0 };
 
+        watchdog_quiet(); /* its log would be lines among those of the command that started us */
         if (!buffer || !push) {
                 fprintf(stderr, "heapwatchd: %s\n", push ? "out of memory" : error.text);
                 free(buffer);

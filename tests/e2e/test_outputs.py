@@ -2,6 +2,7 @@
 """Where commands write: a full disk, a closed output, a reader that leaves, a file that is somebody else's."""
 import os
 import subprocess
+import time
 
 import pytest
 
@@ -74,6 +75,19 @@ def test_the_daemon_notices_too(option):
         done = subprocess.run(f"exec '{DAEMON}' {option} {redirect}", shell=True, stdin=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, timeout=DEADLINE_S)
         assert done.returncode == 2 and done.stderr.count(b"\n") == 1, (redirect, done)
+
+
+def test_a_slow_reader_is_nothing_to_report(directory):
+    """The daemon of finished logs waits for its client, and that for a pager: no turn of a loop is too long there."""
+    log = directory / "many.eventlog"
+    log.write_bytes(LOG.read_bytes() * (8_000_000 // LOG.stat().st_size))
+    with subprocess.Popen([CLIENT, "events", "--format", "json", log], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as reading:
+        reading.stdout.read(1)
+        time.sleep(0.5)         # all that is between is full meanwhile
+        rest = reading.stdout.read()
+        assert reading.stderr.read() == b"" and rest.endswith(b"}\n")
+    assert reading.returncode == 0
 
 
 @pytest.mark.parametrize("ending, option", [(".html", []), (".json", ["--json"])])
