@@ -297,7 +297,7 @@ static bool understand(struct error *error)
 
 static bool ready(struct error *error)
 {
-        queue_init(a.setup.settings.queue_bytes);
+        queue_open(a.setup.settings.queue_bytes);
         writer_on_stop(on_log_end);
         if (!server_open(&a.setup.settings, error))
                 return false;

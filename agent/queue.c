@@ -38,7 +38,7 @@ void chunk_release(struct chunk *c)
                 free(c);
 }
 
-void queue_init(size_t limit_bytes)
+void queue_open(size_t limit_bytes)
 {
         thread_condition_init(&q.changed);
         q.last = &q.first;

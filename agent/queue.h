@@ -32,7 +32,7 @@ struct chunk {
 struct chunk *chunk_new(enum chunk_kind kind, const void *bytes, size_t size); /* NULL: no memory */
 void chunk_release(struct chunk *c);
 
-void queue_init(size_t limit_bytes);
+void queue_open(size_t limit_bytes);
 
 /* Takes a copy. False: dropped, and counted. `always`: small things that must not be lost, such as the end mark. */
 bool queue_push(enum chunk_kind kind, const void *bytes, size_t size, bool always);

@@ -266,7 +266,7 @@ static void begin(const char *path, size_t queue_bytes)
         s.queue_bytes = queue_bytes;
         s.await_ns = DEADLINE_NS;
         s.linger_ns = DEADLINE_NS;
-        queue_init(queue_bytes);
+        queue_open(queue_bytes);
         MUST(server_open(&s, &error));
         MUST(server_start() == 0);
         writer.init();
@@ -439,7 +439,7 @@ static void refusals(const char *path)
 
         settings_default(&s);
         snprintf(s.socket, sizeof(s.socket), "%s", path);
-        queue_init(1 << 20);
+        queue_open(1 << 20);
         /* A socket that nobody listens on any more is replaced. */
         struct sockaddr_un a = { .sun_family = AF_UNIX };
         snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
