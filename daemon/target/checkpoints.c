@@ -10,6 +10,7 @@
 #include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "daemon/checkpoint/store.h"
 #include "daemon/log.h"
@@ -31,13 +32,25 @@ struct checkpoints {
         uint64_t every_ns;
 };
 
+/* That this thread has used. */
+static uint64_t processor_ns(void)
+{
+        struct timespec now;
+
+        (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now); /* there is such a clock, so it has a time */
+        return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
 static void make(struct checkpoints *c, struct pipeline *p, bool last)
 {
-        size_t n;
+        size_t n = 0;
 
         watchdog_begin(WATCHDOG_HOUSEKEEPING);
         watchdog_of(pipeline_name(p));
+        uint64_t began_ns = processor_ns();
         uint8_t *image = pipeline_checkpoint(p, last, &n);
+        log_debug("target=%s checkpoint bytes=%zu cpu_us=%llu", pipeline_name(p), n,
+                  (unsigned long long)(processor_ns() - began_ns) / 1000);
         if (image)
                 checkpoint_store_put(c->store, pipeline_name(p), image, n, clock_wall_ns());
         watchdog_end();
