@@ -29,6 +29,7 @@ struct alerts {
         struct text_list daemon_args; /* how files are judged: passed on */
         bool follow, json;
         int fail_on; /* enum severity */
+        int clock;   /* of moments: 0 wall, 1 run; -1: wall of a daemon's alerts, run of a log's */
         struct known known;
         bool ready[OPTIONS_MAX]; /* daemons whose snapshot is complete */
         size_t n_ready;
@@ -36,6 +37,8 @@ struct alerts {
 };
 
 /* ----------------------------------------------------------------- options */
+
+static const char *const clocks[] = { "wall", "run", NULL };
 
 static const struct option options[] = {
         OPERAND_LIST("FILE...", 0, struct alerts, files, COMPLETE_FILE, NULL),
@@ -47,6 +50,8 @@ static const struct option options[] = {
                       "fires"),
         OPTION_LIST("target", 't', "NAME", struct alerts, targets, COMPLETE_TARGET,
                     "only this target; may be repeated"),
+        OPTION_CHOICE("clock", 0, "wall|run", int, struct alerts, clock, clocks,
+                      "moments as the time of day (default, of a daemon) or as the time of the run (of finished logs)"),
         OPTION_CONNECT(struct alerts, endpoints),
         OPTION_RULES(struct alerts, daemon_args),
         OPTIONS_OF_TREND(struct alerts, daemon_args),
@@ -67,6 +72,14 @@ static int check(void *filled)
 
 /* ------------------------------------------------------------------ output */
 
+static struct alert_clock clock_of(const struct alerts *a)
+{
+        return (struct alert_clock){
+                .wall = a->clock < 0 ? !a->files.n : !a->clock,
+                .now_wall_ns = a->files.n ? 0 : clock_wall_ns(),
+        };
+}
+
 static void print_change(void *ctx, const struct known_alert *k)
 {
         struct alerts *a = ctx;
@@ -76,7 +89,7 @@ static void print_change(void *ctx, const struct known_alert *k)
         if (a->json)
                 alert_print_json(k);
         else
-                alert_print_change(k);
+                alert_print_change(k, clock_of(a));
 }
 
 static bool is_shown(const struct alerts *a, const struct known_alert *k)
@@ -85,17 +98,17 @@ static bool is_shown(const struct alerts *a, const struct known_alert *k)
 }
 
 /* A part comes below its whole, whatever else is asked for. */
-static void print_whole(const struct alerts *a, const struct known_alert *k, uint64_t now)
+static void print_whole(const struct alerts *a, const struct known_alert *k, struct alert_clock clock)
 {
         if (known_is_part(k->alert))
                 return;
-        alert_print_text(k, now);
+        alert_print_text(k, clock);
         alert_print_parts(&a->known, k);
 }
 
 static void print_all(struct alerts *a)
 {
-        uint64_t now = a->files.n ? 0 : clock_wall_ns();
+        const struct alert_clock clock = clock_of(a);
         size_t shown = 0;
 
         known_sort(&a->known);
@@ -106,7 +119,7 @@ static void print_all(struct alerts *a)
                 if (a->json)
                         alert_print_json(a->known.alerts[i]);
                 else
-                        print_whole(a, a->known.alerts[i], now);
+                        print_whole(a, a->known.alerts[i], clock);
         }
         if (!shown && !a->json)
                 (void)printf(a->files.n ? "nothing fired\n" : "nothing fires\n");
@@ -293,6 +306,7 @@ const struct command command_alerts = {
                         NULL,
                 },
         .size = sizeof(struct alerts),
+        .defaults = &(const struct alerts){ .clock = -1 },
         .check = check,
         .run = run,
 };

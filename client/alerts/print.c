@@ -33,22 +33,43 @@ static void print_name(const Hw__Alert *a)
                 (void)printf(" (%s)", safe(source, sizeof(source), a->band_source));
 }
 
-static void print_span(const Hw__Alert *a, uint64_t now_wall_ns)
+/* A moment in the clock of the view; false when it is not known there. */
+static bool show_moment(char out[HW_NUMBER_MAX], struct alert_clock clock, bool has_wall, uint64_t wall_ns, bool has_ns,
+                        uint64_t ns)
 {
-        char text[HW_NUMBER_MAX], span[HW_NUMBER_MAX];
+        if (!(clock.wall ? has_wall : has_ns))
+                return false;
+        if (clock.wall)
+                (void)hw_time_text(out, HW_NUMBER_MAX, wall_ns);
+        else
+                (void)hw_duration_text(out, HW_NUMBER_MAX, (double)ns);
+        return true;
+}
 
-        if (known_fires(a) && a->has_fired_wall_ns) {
-                (void)printf("  since %s", hw_time_text(text, sizeof(text), a->fired_wall_ns));
-                if (now_wall_ns > a->fired_wall_ns)
-                        (void)printf(", for %s",
-                                     hw_duration_text(span, sizeof(span), (double)(now_wall_ns - a->fired_wall_ns)));
-        } else if (a->has_fired_ns) {
-                (void)printf("  fired at %s", hw_duration_text(text, sizeof(text), (double)a->fired_ns));
-                if (a->has_resolved_ns && a->resolved_ns >= a->fired_ns)
-                        (void)printf(" for %s",
-                                     hw_duration_text(span, sizeof(span), (double)(a->resolved_ns - a->fired_ns)));
-        } else if (a->has_since_ns) {
-                (void)printf("  since %s of its run", hw_duration_text(text, sizeof(text), (double)a->since_ns));
+static void print_length(uint64_t from_ns, uint64_t to_ns)
+{
+        char text[HW_NUMBER_MAX];
+
+        if (from_ns && to_ns > from_ns)
+                (void)printf(", for %s", hw_duration_text(text, sizeof(text), (double)(to_ns - from_ns)));
+}
+
+static void print_span(const Hw__Alert *a, struct alert_clock clock)
+{
+        const char *of_run = clock.wall ? "" : " of its run";
+        char text[HW_NUMBER_MAX];
+        bool fires = known_fires(a);
+
+        if ((fires || a->has_fired_ns) &&
+            show_moment(text, clock, a->has_fired_wall_ns, a->fired_wall_ns, a->has_fired_ns, a->fired_ns)) {
+                (void)printf("  %s %s%s", fires ? "since" : "fired at", text, of_run);
+                if (fires && clock.wall)
+                        print_length(a->fired_wall_ns, clock.now_wall_ns);
+                else if (!fires && a->has_resolved_ns)
+                        print_length(a->fired_ns, a->resolved_ns);
+        } else if (!a->has_fired_ns &&
+                   show_moment(text, clock, a->has_since_wall_ns, a->since_wall_ns, a->has_since_ns, a->since_ns)) {
+                (void)printf("  holds since %s%s", text, of_run);
         }
 }
 
@@ -83,7 +104,7 @@ static void print_actions(const Hw__Alert *a)
         }
 }
 
-void alert_print_text(const struct known_alert *k, uint64_t now_wall_ns)
+void alert_print_text(const struct known_alert *k, struct alert_clock clock)
 {
         const Hw__Alert *a = k->alert;
         char severity[32], target[512], text[4096];
@@ -93,7 +114,7 @@ void alert_print_text(const struct known_alert *k, uint64_t now_wall_ns)
         print_name(a);
         if (a->value_text)
                 (void)printf("  %s", safe(text, sizeof(text), a->value_text));
-        print_span(a, now_wall_ns);
+        print_span(a, clock);
         if (a->has_unknown && a->unknown)
                 (void)printf("  (no data now)");
         (void)putchar('\n');
@@ -137,26 +158,22 @@ void alert_print_json(const struct known_alert *k)
         json_newline(&j);
 }
 
-static uint64_t time_of_change(const Hw__Alert *a, bool *ret_known)
+static bool show_change(char out[HW_NUMBER_MAX], const Hw__Alert *a, struct alert_clock clock)
 {
-        *ret_known = true;
-        if (known_fires(a) && a->has_fired_ns)
-                return a->fired_ns;
-        if (a->state == HW__ALERT__STATE__STATE_RESOLVED && a->has_resolved_ns)
-                return a->resolved_ns;
-        *ret_known = a->has_evaluated_ns;
-        return a->evaluated_ns;
+        if (known_fires(a))
+                return show_moment(out, clock, a->has_fired_wall_ns, a->fired_wall_ns, a->has_fired_ns, a->fired_ns);
+        if (a->state == HW__ALERT__STATE__STATE_RESOLVED)
+                return show_moment(out, clock, a->has_resolved_wall_ns, a->resolved_wall_ns, a->has_resolved_ns,
+                                   a->resolved_ns);
+        return show_moment(out, clock, a->has_since_wall_ns, a->since_wall_ns, a->has_since_ns, a->since_ns);
 }
 
-void alert_print_change(const struct known_alert *k)
+void alert_print_change(const struct known_alert *k, struct alert_clock clock)
 {
         const Hw__Alert *a = k->alert;
         char severity[32], target[512], text[4096], at[HW_NUMBER_MAX] = "-";
-        bool known;
-        uint64_t time_ns = time_of_change(a, &known);
 
-        if (known)
-                (void)hw_duration_text(at, sizeof(at), (double)time_ns);
+        (void)show_change(at, a, clock);
         (void)printf("%-8s  %-8s  %-16s  at %-8s  ", safe(severity, sizeof(severity), a->severity), known_state_name(a),
                      safe(target, sizeof(target), k->target), at);
         print_name(a);

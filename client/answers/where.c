@@ -139,8 +139,12 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
         const struct world_target *t = e->t;
         bool profiled = t->census || t->n_bands;
 
-        if (e->growing && !e->off_heap) {
-                a->tone = e->growing->verdict == HW__VERDICT__VERDICT_LEAK ? ANSWER_BAD : ANSWER_WARN;
+        if (e->growing) {
+                if (e->off_heap)
+                        say(a->text, "Hardly anything on the Haskell heap: ");
+                a->tone = e->off_heap                                        ? ANSWER_DIM
+                          : e->growing->verdict == HW__VERDICT__VERDICT_LEAK ? ANSWER_BAD
+                                                                             : ANSWER_WARN;
                 say_growing_band(a, e);
         } else if (!profiled && awaits_census(e)) {
                 say(a->text, e->off_heap ? "Nothing on the Haskell heap"

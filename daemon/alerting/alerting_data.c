@@ -286,8 +286,8 @@ static double allocation_rate(const struct alerting *a, uint64_t time_ns)
         return (now.last - before.last) / seconds(now.last_time_ns - before.last_time_ns);
 }
 
-/* Pauses that ended in the last RECENT_NS; unknown before the first and in a run younger than that. */
-static double gc_share(const struct alerting *a, uint64_t time_ns)
+/* Pauses that ended in the last RECENT_NS, in ns; unknown before the first and in a run younger than that. */
+static double recent_pauses(const struct alerting *a, uint64_t time_ns)
 {
         uint64_t began = model_first_time_ns(a->model);
         struct bucket b;
@@ -297,7 +297,30 @@ static double gc_share(const struct alerting *a, uint64_t time_ns)
         if (!history_span(model_series(a->model, SERIES_GC_PAUSE), (struct time_range){ time_ns - RECENT_NS, time_ns },
                           &b))
                 return 0;
-        return fmin(b.moments.v_mean * (double)b.moments.n / (double)RECENT_NS, 1);
+        return b.moments.v_mean * (double)b.moments.n;
+}
+
+static double recent_censuses(const struct alerting *a, uint64_t time_ns)
+{
+        return (double)gc_census_pause_ns(a->model, (struct time_range){ sub_sat(time_ns, RECENT_NS), time_ns });
+}
+
+/* Without what the heap profile takes for its censuses: those end with the profile, and not the program's doing. */
+static double gc_share(const struct alerting *a, uint64_t time_ns)
+{
+        double pauses = recent_pauses(a, time_ns);
+
+        if (isnan(pauses))
+                return UNKNOWN;
+        return fmin(fmax(pauses - recent_censuses(a, time_ns), 0) / (double)RECENT_NS, 1);
+}
+
+/* What part of it that is. */
+static double census_share(const struct alerting *a, uint64_t time_ns)
+{
+        double pauses = recent_pauses(a, time_ns);
+
+        return pauses > 0 ? fmin(recent_censuses(a, time_ns) / pauses, 1) : pauses;
 }
 
 static double need(const struct alerting *a, uint64_t time_ns)
@@ -328,6 +351,7 @@ void alerting_sample_run(struct alerting *a, uint64_t time_ns)
 
         push(a, RULE_ALLOCATION_RATE, at, allocation_rate(a, time_ns));
         push(a, RULE_GC_SHARE, at, gc_share(a, time_ns));
+        push(a, RULE_CENSUS_SHARE, at, census_share(a, time_ns));
         push(a, RULE_THREADS, at, sched->created ? (double)sub_sat(sched->created, sched->finished) : UNKNOWN);
         push(a, RULE_LIMIT, at, number(tracker_limit(a->tracker).bytes));
         push(a, RULE_NEED, at, need(a, time_ns));

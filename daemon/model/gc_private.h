@@ -5,6 +5,7 @@
 
 #include "heapwatch/eventlog.h"
 #include "daemon/model/gc.h"
+#include "proto/base/cell.h"
 
 struct model;
 
@@ -14,7 +15,14 @@ struct model;
  */
 #define GC_CENSUSES 64u
 
+#define GC_CENSUS_SECONDS 32u /* their pauses are known by the second for so long */
+
+struct gc_census_second {
+        uint64_t second, pause_ns;
+};
+
 struct gc_censuses {
+        struct gc_census_second seconds[GC_CENSUS_SECONDS];
         struct {
                 uint64_t from_ns, to_ns; /* to_ns 0: free, or counted */
         } collections[GC_CENSUSES];
@@ -49,9 +57,12 @@ void gc_census(struct model *m, uint64_t time_ns); /* a heap census begins */
 
 /* gc_census.c */
 void gc_censuses_clear(struct gc_censuses *c);
-uint64_t gc_censuses_collection(struct gc_censuses *c, uint64_t from_ns,
-                                uint64_t to_ns);                      /* its pause, if a census is in it; else 0 */
-uint64_t gc_censuses_census(struct gc_censuses *c, uint64_t time_ns); /* the pause that it is in, once; else 0 */
+/* The pause of a collection, if a census is in it; else 0. */
+uint64_t gc_censuses_collection(struct gc_censuses *c, uint64_t from_ns, uint64_t to_ns);
+/* Of those that had one, and ended in the whole seconds of the range. */
+uint64_t gc_censuses_pause(const struct gc_censuses *c, struct time_range range);
+/* The pause that a census is in, once; else 0. */
+uint64_t gc_censuses_census(struct gc_censuses *c, uint64_t time_ns);
 
 void nonmoving_clear(struct model *m);
 void nonmoving_mark_begin(struct model *m, const struct hw_event *e);

@@ -105,6 +105,12 @@ const struct profile *model_profile(const struct model *m);
 const struct ticky *model_ticky(const struct model *m);
 const struct series *model_series(const struct model *m, enum series_id id);
 
+/*
+ * Time in collections that the heap profile made for its censuses, of those that ended in the whole seconds of the
+ * range; known for half a minute. (gc_census.c)
+ */
+uint64_t gc_census_pause_ns(const struct model *m, struct time_range range);
+
 /* Newest event time seen in the run; 0 before the first event. */
 uint64_t model_time_ns(const struct model *m);
 

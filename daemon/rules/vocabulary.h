@@ -16,6 +16,7 @@
 enum rule_series {
         RULE_ALLOCATION_RATE = SERIES_COUNT,
         RULE_GC_SHARE,
+        RULE_CENSUS_SHARE,
         RULE_THREADS,
         RULE_LIMIT,
         RULE_NEED,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "daemon/trend/growth.h"
 
+#include <stddef.h>
+
 static bool rises(const struct growth_series *s)
 {
         return s->known && s->trend.verdict >= TREND_GROWING;
@@ -11,6 +13,21 @@ static bool flat(const struct growth_series *s)
         return s->known && s->trend.verdict == TREND_STEADY;
 }
 
+/* What grows outside of the heap: NULL when nothing does, or it is not known. */
+static const struct growth_series *outside_of(const struct growth *g)
+{
+        const struct growth_series *s = g->off_heap.known ? &g->off_heap : &g->rss;
+
+        return rises(s) && s->trend.has_slope ? s : NULL;
+}
+
+/* Surely rises by less than an eighth of that: a trickle beside a stream. */
+static bool is_small(const struct growth_series *s, const struct growth_series *outside)
+{
+        return s->known && s->trend.has_slope && outside &&
+               s->trend.slope_high * TREND_EXPLAINS < outside->trend.slope_low;
+}
+
 /* Not there at all, or flat: a series that a log does not have says nothing against an answer. */
 static bool not_in_doubt(const struct growth_series *s)
 {
@@ -19,12 +36,15 @@ static bool not_in_doubt(const struct growth_series *s)
 
 enum growth_where growth_decide(const struct growth *g)
 {
-        bool heap_rises = rises(&g->heap) || rises(&g->blocks);
-        bool heap_flat = flat(&g->heap) && not_in_doubt(&g->blocks);
+        const struct growth_series *outside = outside_of(g);
+        bool live_small = is_small(&g->live, outside), heap_small = is_small(&g->heap, outside),
+             blocks_small = is_small(&g->blocks, outside);
+        bool heap_rises = (rises(&g->heap) && !heap_small) || (rises(&g->blocks) && !blocks_small);
+        bool heap_flat = (flat(&g->heap) || heap_small) && (not_in_doubt(&g->blocks) || blocks_small);
 
-        if (rises(&g->live))
+        if (rises(&g->live) && !live_small)
                 return GROWTH_LIVE;
-        if (!flat(&g->live))
+        if (!flat(&g->live) && !live_small)
                 return GROWTH_UNKNOWN;
         if (heap_rises)
                 return g->live_in_doubt ? GROWTH_UNKNOWN : GROWTH_RETENTION;

@@ -4,6 +4,7 @@
  *
  *      live    heap, blocks    RSS     where
  *      rises   any             any     live data: the program holds more and more
+ *      small   flat or small   rises   off-heap: what grows outside is surely eight times as fast
  *      flat    rises           any     retention: the runtime holds memory whose data is gone
  *      flat    flat            rises   off-heap: C, FFI, malloc
  *      flat    flat            flat    nowhere

@@ -59,7 +59,7 @@ def test_what_fires_is_listed_worst_first():
     with daemon(
             b=says(alert("gc_pause", ALERT.STATE_FIRING, "warning", value_text="61.2 ms", silenced=True,
                          silence=silence)),
-            a=says(alert("stalled", ALERT.STATE_PENDING, "critical", since_ns=5 * 10**9),
+            a=says(alert("stalled", ALERT.STATE_PENDING, "critical", since_ns=5 * 10**9, since_wall_ns=1_700_000_000 * 10**9),
                    alert("leak", ALERT.STATE_FIRING, "critical", band=3, band_label=ESCAPE, value_text="1 MiB/min",
                          sentence="It grows " + ESCAPE, actions=[
                              pb.ActionResult(kind="webhook", ok=False, attempts=3, detail="HTTP 503"),
@@ -75,7 +75,9 @@ def test_what_fires_is_listed_worst_first():
                               "          exec: under way"]
         assert lines[4].startswith("warning   firing    b                 gc_pause  61.2 ms  since 20")
         assert lines[5] == "          silenced until 2027-01-15T08:00:00.000Z: known \\x1B[31mred"
-        assert lines[6] == "critical  pending   a                 stalled  since 5.00 s of its run"
+        assert lines[6] == "critical  pending   a                 stalled  holds since 2023-11-14T22:13:20.000Z"
+        by_run = alerts(fake, "--clock", "run").stdout.decode().splitlines()
+        assert by_run[6].endswith("stalled  holds since 5.00 s of its run") and not any("Z" in x for x in (by_run[0], by_run[4]))
         assert len(lines) == 7
 
         only = alerts(fake, "--target", "b", "--format", "json")
@@ -114,7 +116,7 @@ def test_exit_status(severity, fail_on, status):
 def test_follow_prints_each_change_once():
     now = [alert("leak", ALERT.STATE_PENDING, "critical", since_ns=1)]
     with daemon(api=says(now)) as fake:
-        follower = subprocess.Popen([CLIENT, "alerts", "--follow", "--connect", fake.endpoint],
+        follower = subprocess.Popen([CLIENT, "alerts", "--follow", "--clock", "run", "--connect", fake.endpoint],
                                     stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         os.set_blocking(follower.stdout.fileno(), False)
         seen = b""

@@ -80,6 +80,8 @@ struct value answered_slope(const struct scene *s, const struct world_target *t)
 {
         const struct answers *a = &scene_answered(s, t)->a;
 
+        if (a->verdict == HW__VERDICT__VERDICT_STEADY)
+                return value_number(false, 0); /* no growth: the line's slope is the table's of the series */
         return a->has_slope ? value_number(true, a->slope) : trend_slope(target_trend(t));
 }
 

@@ -37,10 +37,32 @@ static void the_oldest_are_forgotten(void **state)
         assert_int_equal(gc_censuses_census(&c, UNKNOWN_U64 - 1), 0);
 }
 
+/* What they took is known by the second, in whatever order it is told, for half a minute. */
+static void how_long_they_took(void **state)
+{
+        const uint64_t s = 1000000000;
+        struct gc_censuses c;
+
+        (void)state;
+        gc_censuses_clear(&c);
+        for (uint64_t i = 0; i < 40; i++) {
+                (void)gc_censuses_collection(&c, i * s + 100, i * s + 150);
+                (void)gc_censuses_census(&c, i * s + 120);
+                (void)gc_censuses_collection(&c, i * s + 200, i * s + 900); /* the program's own */
+        }
+        assert_int_equal(gc_censuses_pause(&c, (struct time_range){ 30 * s, 40 * s }), 10 * 50);
+        assert_int_equal(gc_censuses_pause(&c, (struct time_range){ 30 * s, 31 * s }), 50);
+        assert_int_equal(gc_censuses_pause(&c, (struct time_range){ 40 * s, 50 * s }), 0);
+        assert_int_equal(gc_censuses_pause(&c, (struct time_range){ 0, 40 * s }), GC_CENSUS_SECONDS * 50);
+        assert_int_equal(gc_censuses_census(&c, 39 * s + 300), 700);
+        assert_int_equal(gc_censuses_pause(&c, (struct time_range){ 39 * s, 40 * s }), 750);
+}
+
 int main(void)
 {
         static const struct CMUnitTest tests[] = { cmocka_unit_test(either_may_come_first),
-                                                   cmocka_unit_test(the_oldest_are_forgotten) };
+                                                   cmocka_unit_test(the_oldest_are_forgotten),
+                                                   cmocka_unit_test(how_long_they_took) };
 
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

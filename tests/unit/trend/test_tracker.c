@@ -587,6 +587,38 @@ static void test_where(void **state)
         assert_int_equal(growth_decide(&g), GROWTH_RETENTION);
 }
 
+static struct growth_series rises_by(double slope)
+{
+        struct growth_series s = has(TREND_LEAK);
+
+        s.trend.has_slope = true;
+        s.trend.slope = slope;
+        s.trend.slope_low = 0.9 * slope;
+        s.trend.slope_high = 1.1 * slope;
+        return s;
+}
+
+/* A trickle on the heap does not hide the stream beside it. */
+static void test_where_most_of_it_grows(void **state)
+{
+        struct growth g = { .live = rises_by(50), .heap = rises_by(60), .rss = rises_by(500e3) };
+
+        (void)state;
+        g.blocks = g.heap;
+        g.off_heap = rises_by(500e3);
+        assert_int_equal(growth_decide(&g), GROWTH_OFF_HEAP);
+        g.live = rises_by(100e3); /* more than an eighth */
+        assert_int_equal(growth_decide(&g), GROWTH_LIVE);
+        g.live = rises_by(50);
+        g.heap = rises_by(100e3);
+        assert_int_equal(growth_decide(&g), GROWTH_RETENTION);
+        g.heap = rises_by(60);
+        g.off_heap = has(TREND_STEADY); /* resident memory follows the heap */
+        assert_int_equal(growth_decide(&g), GROWTH_LIVE);
+        g.off_heap.known = false;
+        assert_int_equal(growth_decide(&g), GROWTH_OFF_HEAP);
+}
+
 /*
  * A program whose heap shows its growth before its live data can: they have a major collection every other step, and
  * rise by noisy steps. It must not be called retention meanwhile. With live data that stay it must be, in the end.
@@ -739,6 +771,7 @@ int main(void)
                 cmocka_unit_test(test_the_note_of_an_onset_is_not_crowded_out),
                 cmocka_unit_test(test_due),
                 cmocka_unit_test(test_where),
+                cmocka_unit_test(test_where_most_of_it_grows),
                 cmocka_unit_test(test_retention_needs_flat_live_data),
                 cmocka_unit_test(test_provisional_growth),
         };

@@ -124,12 +124,11 @@ export class Table<R> {
         }
         const tracks = this.o.columns.map((c) => {
             if (!c.width.endsWith("px") || c.draw) return c.width;
-            let longest = "";
-            for (const r of this.rows.length > MEASURED ? this.rows.slice(0, MEASURED) : this.rows) {
-                const text = shown(c, r, this.unit);
-                if (text.length > longest.length) longest = text;
-            }
-            return `${Math.ceil(Math.max(textWidth(`${c.title} ↓`), textWidth(longest))) + CELL_AIR}px`;
+            // All digits are as wide as 0: few texts are left to measure, and MiB is wider than KiB.
+            const shapes = new Set([`${c.title} ↓`]);
+            for (const r of this.rows.length > MEASURED ? this.rows.slice(0, MEASURED) : this.rows)
+                shapes.add(shown(c, r, this.unit).replace(/[0-9]/g, "0"));
+            return `${Math.ceil(Math.max(...[...shapes].map(textWidth))) + CELL_AIR}px`;
         });
         const grid = this.scroller.firstElementChild as HTMLElement;
         grid.style.setProperty("--tracks", tracks.filter((_, i) => !out[i]).join(" "));
