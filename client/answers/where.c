@@ -215,11 +215,14 @@ static void say_sizes(struct target_answer *a, const struct world_target *t, boo
                 if (!sizes[i].known)
                         continue;
                 say(a->text, "%s%s ", first ? (a->text[0] ? ": " : "") : ", ", sizes[i].what);
-                say_bytes(a->text, sizes[i].bytes);
                 if (!i && over && h->has_max_live_bytes && h->max_live_bytes > h->live_bytes) {
-                        say(a->text, " (peak ");
+                        say(a->text, "at most ");
                         say_bytes(a->text, h->max_live_bytes);
+                        say(a->text, " (at its end ");
+                        say_bytes(a->text, sizes[i].bytes);
                         say(a->text, ")");
+                } else {
+                        say_bytes(a->text, sizes[i].bytes);
                 }
                 first = false;
         }

@@ -342,8 +342,8 @@ static void sum_up(const struct run *r, const struct session_result *result)
                 hw_duration_text(took, sizeof(took), result->seconds * 1e9),
                 result->ended_hung ? ", because it hung" : "");
         if (ask_end(r, &facts)) {
-                say_bytes("live at the last major collection", facts.live_bytes);
                 say_bytes("most live", facts.max_live_bytes);
+                say_bytes("live at the last major collection", facts.live_bytes);
                 say_count("collection", "collections", facts.collections);
                 say_count("heap census", "heap censuses", facts.censuses);
                 if (facts.top_band[0] != '\0') {

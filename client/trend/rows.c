@@ -228,6 +228,15 @@ static struct rate_unit unit_of_rows(const struct world_target *t)
         return rate_unit(greatest);
 }
 
+/* Its last numbers are of its end, and the collection at the exit may have left little of what it held. */
+static bool trend_is_over(const struct world_target *t)
+{
+        const Hw__Target *state = t->target;
+
+        return state && state->has_state &&
+               (state->state == HW__TARGET__STATE__STATE_ENDED || state->state == HW__TARGET__STATE__STATE_CRASHED);
+}
+
 void trend_text(FILE *to, const struct world_target *t, const struct trend_show *show)
 {
         struct rate_unit unit = unit_of_rows(t);
@@ -245,8 +254,8 @@ void trend_text(FILE *to, const struct world_target *t, const struct trend_show 
         print_note(to, "before", live ? live->note_before : NULL);
         print_note(to, "after", live ? live->note_after : NULL);
         sentence(to, "scale", s->scale ? s->scale->sentence : NULL);
-        fprintf(to, "\n  %-*s  %-7s%12s%14s%14s%14s%12s%10s%10s\n", NAME_COLUMNS, "", "verdict", "now", "slope",
-                "at least", "at most", "gained >=", "over", "since");
+        fprintf(to, "\n  %-*s  %-7s%12s%14s%14s%14s%12s%10s%10s\n", NAME_COLUMNS, "", "verdict",
+                trend_is_over(t) ? "at end" : "now", "slope", "at least", "at most", "gained >=", "over", "since");
         print_series(to, unit, t, show);
         print_bands(to, unit, t, show);
         print_cgroup(to, t);

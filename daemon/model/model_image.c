@@ -17,7 +17,7 @@
 
 static const char impossible[] = "numbers of its model contradict each other";
 
-_Static_assert(sizeof(void *) != 8 || sizeof(struct model) == 14808, "is what is new walked, or owns nothing?");
+_Static_assert(sizeof(void *) != 8 || sizeof(struct model) == 15320, "is what is new walked, or owns nothing?");
 
 /* ---------------------------------------------------------------- what it owns */
 

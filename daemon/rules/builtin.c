@@ -52,7 +52,7 @@ const char builtin_rules[] =
 
         RULE "off-heap-growth\n"
         LINE "expr: growing(off_heap) and not growing(heap)\n"
-        LINE "for: 10m\n"
+        LINE "for: 1m\n"
         LINE "labels: {severity: warning}\n"
         NOTES "'{{target}} grows outside of the Haskell heap, by {{slope}}'\n"
         LINE "  where: '{{where}}'\n"

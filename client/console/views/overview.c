@@ -39,6 +39,20 @@ static bool key(struct console *c, int k)
 
 /* What its sections show besides the numbers of columns. */
 static const struct console_key words[] = {
+        { "wrong",
+          "how it ended, if it did; then the verdict, with its rate and interval, or when there can be one; alerts" },
+        { "since", "when growth began, and the marker or message near it; else since when it is steady" },
+        { "grows", "the band that grows most: size and rate, module and source; else the largest" },
+        { "where", "in live data, on the heap beyond them, off the heap, or nowhere; and how much each holds now" },
+        { "until", "when the least known limit is met if it goes on, with the interval; which limit that is" },
+        { "next", "what to do: the most urgent that the evidence supports" },
+        { "but", "what limits the trust in all this: damage, a late stream, an idle program" },
+        { "limit in", "the same as until, in the middle of the interval" },
+        { "leak: +", "the verdict in short: rate, onset (the note near it), what grows" },
+        { "lost, lag", "bytes of the log that were damaged and skipped; how far the stream is behind the clock" },
+        { "alloc", "bytes allocated per second of the last 10 s" },
+        { "live, heap, RSS",
+          "live data after the last major collection; what the runtime holds for it; resident memory" },
         { "old, max", "age of the live bytes: of the last major collection; their greatest so far in this run" },
         { "of -M, cgroup", "how much of that limit is in use" },
         { "in all", "bytes allocated since the run began" },

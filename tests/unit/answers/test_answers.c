@@ -714,7 +714,7 @@ static void the_profile_itself_is_told_apart(void **state)
         m.heap_state.max_live_bytes = 496 * MIB;
         m.state.state = HW__TARGET__STATE__STATE_ENDED;
         a = asked(&m);
-        says(&a, QUESTION_WHERE, "live 42.0 MiB (peak 496 MiB)");
+        says(&a, QUESTION_WHERE, "live at most 496 MiB (at its end 42.0 MiB)");
         assert_int_equal(a.n_caveats, 0); /* of an end nothing more is asked */
 }
 

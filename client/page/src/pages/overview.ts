@@ -43,7 +43,7 @@ function columns(app: App): Column<Target>[] {
             hint: "the band that grows most" },
         { id: "curve", title: "Live data", width: "122px", narrow: "60px", left: true, unsaved: true, value: (t) => num(t.heap?.liveBytes), draw: (c, t) => drawCurve(app, c, t), hint: "live data over the chosen range, from 0" },
         { id: "live", title: "Live", width: "80px", value: (t) => num(t.heap?.liveBytes), text: (t) => bytes(num(t.heap?.liveBytes)), hint: "after the last major collection" },
-        { id: "trend", title: "Trend", width: "104px", wide: true, rate: "signed", value: (t) => t.answers?.slope, hint: "robust slope of what the verdict is of" },
+        { id: "trend", title: "Trend", width: "104px", wide: true, rate: "signed", value: (t) => (t.answers?.word === "steady" ? undefined : t.answers?.slope), hint: "robust slope of what the verdict is of; none of what is steady" },
         { id: "heap", title: "Heap size", width: "84px", wide: true, value: (t) => num(t.heap?.heapSizeBytes), text: (t) => bytes(num(t.heap?.heapSizeBytes)), hint: "held by the runtime in megablocks" },
         { id: "rss", title: "RSS", width: "84px", wide: true, value: rss, text: (t) => bytes(rss(t)), hint: "resident memory of the process; local programs only" },
         { id: "limit", title: "Limit", width: "84px", wide: true, value: (t) => t.limit()?.bytes, text: (t) => bytes(t.limit()?.bytes), hint: "the least of -M, control group, machine and --limit" },
