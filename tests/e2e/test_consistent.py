@@ -411,17 +411,21 @@ def contradictions(faces):
 @pytest.fixture(scope="module")
 def watched():
     with private_directory() as d:
-        for name, ended in (("leaking", False), ("over", True)):
+        for name, ended in (("leaking", False), ("over", True), ("again", True)):
             write(d / f"{name}.eventlog", ended)
-        with Daemon(d, *(f"{n}={d}/{n}.eventlog" for n in ("leaking", "over")), args=JUDGED) as daemon:
+        with Daemon(d, *(f"{n}={d}/{n}.eventlog" for n in ("leaking", "over", "again")), args=JUDGED) as daemon:
             daemon.wait_state("over", "ENDED")
+            daemon.wait_state("again", "ENDED")
+            (d / "again.eventlog").unlink()     # the program is started again, into a new file of that name
+            LiveLog(d / "again.eventlog").live(MIB)
+            wait_for(lambda: daemon.target("again~1"), "the run before, beside the next one")
 
             def judged(name):
-                f = of_snapshot(daemon, name) if daemon.snapshot(name).get("trends") and daemon.snapshot(name).get("alerts") else {}
+                f = of_snapshot(daemon, name) if daemon.snapshot(name).get("trends") and ("~" in name or daemon.snapshot(name).get("alerts")) else {}
                 return f.get(("verdict", "live"), ("",))[0] == "leak" and f["now", "live"][0] > 55 * MIB and f
 
             # Of the program that has not ended, the last second is not over: the state is the one that stays.
-            wait_for(lambda: judged("over") and (a := judged("leaking")) and (time.sleep(1.5) or a == judged("leaking")), "a state that stays")
+            wait_for(lambda: judged("over") and judged("again~1") and (a := judged("leaking")) and (time.sleep(1.5) or a == judged("leaking")), "a state that stays")
             yield daemon
 
 
@@ -484,6 +488,38 @@ def test_all_faces_of_a_log_agree(watched):
     assert said["verdict", "live"][0][2] in ("growing", "leak")
     sentence = client("trend", log).stdout.decode().splitlines()[1].split("where  ")[1]
     assert sentence in " ".join(client("summary", log).stdout.decode().split())
+
+
+def test_a_fleet_is_the_same_list_everywhere(watched):
+    """Which targets there are, in which order, in what word, since when, what grows: console, its JSON, the page and its server."""
+    env = {"HEAPWATCH_DIR": str(watched.directory)}
+    text = client("top", "--once", env=env).stdout.decode()
+    rows = [line.split() for line in text.splitlines() if re.match(r" (leaking|over|again)", line)]
+    listed = json.loads(client("top", "--once", "--format", "json", "--view", "targets", env=env).stdout)["targets"]
+    assert [r[0] for r in rows] == [t["target"] for t in listed] and sorted(r[0] for r in rows) == ["again", "again~1", "leaking", "over"]
+    assert rows[0][0] == "leaking", "what leaks now comes before what has leaked"
+    words = {r[0]: r[1] for r in rows}
+    assert (words["leaking"], words["over"], words["again~1"]) == ("leak",) * 3 and words["again"] not in WORDS[1:]
+    assert {r[0]: "Main.cache" in r for r in rows} == {"leaking": True, "over": True, "again~1": True, "again": False}
+    drawn = {line.split()[0]: set(line) & set("▁▂▃▄▅▆▇█") for line in text.splitlines() if re.match(r" (leaking|over|again~1)", line)}
+    assert all(len(bars) > 3 for bars in drawn.values()), text     # the history of live data, also when it is printed once
+    with web_browser.Web("--connect", f"ipc://{watched.directory}/publish") as web:
+        def answered():
+            with urllib.request.urlopen(f"{web.url.split('#')[0].rstrip('/')}/api/state") as state:
+                all_ = {a["target"]: a for a in json.load(state)["answers"]}
+            return len(all_) == len(listed) and all_["leaking"]["word"] == "leak" and all_
+
+        answers = wait_for(answered, "all targets at the server")
+        assert {t["target"]: answers[t["target"]]["word"] for t in listed} == {t["target"]: t["word"] for t in listed}
+        assert sorted(answers, key=lambda t: -answers[t]["rank"])[0] == "leaking"
+        if web_browser.installed():
+            browser = web_browser.Browser()
+            try:
+                with browser.tab() as tab:
+                    page = tab.go(f"{web.url}#/overview?range=all").table("targets")["rows"]
+            finally:
+                browser.close()
+            assert [r["target"] for r in page][0] == "leaking" and {r["target"]: r["verdict"] for r in page} == {t["target"]: t["word"] for t in listed}
 
 
 def collections(f, generations, count, pauses):
