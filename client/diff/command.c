@@ -96,6 +96,13 @@ static int check_logs(struct request *r)
         return 0;
 }
 
+static void release(struct request *r)
+{
+        bounds_done(&r->result.bounds);
+        part_done(&r->a_part);
+        part_done(&r->b_part);
+}
+
 static int check(void *filled)
 {
         struct request *r = filled;
@@ -111,6 +118,8 @@ static int check(void *filled)
                         status = command_usage_error(&command_diff, "--no-worse-than: %s", error.text);
         r->result.shown = r->rows;
         r->result.strict = r->strict;
+        if (status)
+                release(r);
         return status;
 }
 
@@ -190,9 +199,7 @@ static int run(void *filled)
 
         signals_catch();
         int status = diff(r);
-        bounds_done(&r->result.bounds);
-        part_done(&r->a_part);
-        part_done(&r->b_part);
+        release(r);
         signals_die();
         return status;
 }
