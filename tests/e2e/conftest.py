@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from harness import ROOT, SOURCES, private_directory
+from harness import ROOT, SOURCES, Daemon, private_directory
 
 THIN = int(os.environ.get("HEAPWATCH_THIN", "1"))
 thinned = set()
@@ -36,6 +36,16 @@ def pytest_collection_modifyitems(config, items):
 def pytest_terminal_summary(terminalreporter):
     for name in sorted(thinned):
         terminalreporter.write_line(f"thinned: one in {THIN} of the cases of {name}")
+
+
+@pytest.fixture(autouse=True)
+def no_daemon_outlives_its_test():
+    before = len(Daemon.started)
+    yield
+    for process in Daemon.started[before:]:
+        process.kill()
+        process.wait()
+    del Daemon.started[before:]
 
 
 @pytest.fixture

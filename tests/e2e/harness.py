@@ -69,7 +69,8 @@ def rss_bytes(pid):
 
 
 class Daemon:
-    """One heapwatchd with private sockets in its own directory."""
+    """One heapwatchd with private sockets in its own directory. It does not outlive the test that started it (conftest.py)."""
+    started = []
 
     def __init__(self, directory, *targets, args=()):
         self.directory = pathlib.Path(directory)
@@ -87,6 +88,7 @@ class Daemon:
             self.process = subprocess.Popen(
                 [DAEMON, "--publish", self.publish, "--request", self.request_endpoint, *self.args, *self.targets],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=env)
+        self.started.append(self.process)
         wait_for(lambda: self.process.poll() is not None or self.answers(), "the daemon's first answer")
         assert self.process.poll() is None, self.log.read_text()
         return self
