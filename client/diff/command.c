@@ -206,7 +206,7 @@ static int run(void *filled)
 
 static const struct term terms[] = {
         { "duration", NULL, "of the run, or of the part" },
-        { "peak(S), mean(S)", NULL, "S: live, heap_size, census_total; the mean is over time" },
+        { "peak(S), mean(S)", NULL, "S: live, heap, census_total; the mean is over time" },
         { "slope(live)", NULL, "of the verdict, bytes per second; whole runs only" },
         { "allocated, allocation_rate", NULL, "bytes; bytes per second" },
         { "collections, copied", NULL, "how many, of all generations; bytes" },
