@@ -304,3 +304,18 @@ bool answers_census_share(const struct world_target *t, double *ret)
         *ret = (double)gc->census_pause_ns / (double)gc->pause_total_ns;
         return *ret <= 1;
 }
+
+bool advised(const struct evidence *e, enum hw_advice code)
+{
+        const Hw__Health *h = e->t->health;
+
+        for (size_t i = 0; h && i < h->n_advice; i++)
+                if (h->advice[i]->has_code && h->advice[i]->code == (uint32_t)code)
+                        return true;
+        return false;
+}
+
+bool keeps_events(const struct evidence *e)
+{
+        return !e->over && !e->trend && (advised(e, HW_ADVICE_NOT_FLUSHED) || advised(e, HW_ADVICE_OLD_GHC));
+}

@@ -5,6 +5,7 @@
 
 #include "client/answers/answers.h"
 #include "proto/base/limits.h"
+#include "proto/eventlog/advice.h"
 
 enum ending { STILL_RUNS, ENDED, ENDED_BADLY, KILLED, CRASHED, LOST, FAILED, AWAITED };
 
@@ -61,6 +62,12 @@ bool long_enough(const struct evidence *e);
 /* A heap profile is on, and no census has come yet: its clock is the program's own. */
 bool awaits_census(const struct evidence *e);
 const char *shorter_step(const struct evidence *e);
+
+/* Whether the daemon gives that advice. */
+bool advised(const struct evidence *e, enum hw_advice code);
+
+/* It runs, and its events stay in its buffer: what is not known may be there. */
+bool keeps_events(const struct evidence *e);
 
 /* A label; of an info table that the log does not name what it is, and how it gets a name. */
 void say_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label);

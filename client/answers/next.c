@@ -47,16 +47,6 @@ static unsigned ghc(const struct evidence *e)
         return 100 * major + minor;
 }
 
-static bool advised(const struct evidence *e, enum hw_advice code)
-{
-        const Hw__Health *h = e->t->health;
-
-        for (size_t i = 0; h && i < h->n_advice; i++)
-                if (h->advice[i]->has_code && h->advice[i]->code == (uint32_t)code)
-                        return true;
-        return false;
-}
-
 static bool label_has(const struct evidence *e, const char *text)
 {
         return e->growing && e->growing->label && strstr(e->growing->label, text);
@@ -561,6 +551,14 @@ static void say_no_live_yet(char *text, const struct evidence *e)
         say(text, "Wait for a major collection: a heap profile makes one at each census (+RTS -hT -i10)");
 }
 
+static void say_keeps_events(char *text, const struct evidence *e)
+{
+        say(text,
+            "Watch it from inside: heapwatch attach PID; or let a thread of it call Debug.Trace.flushEventLog once a "
+            "second%s",
+            advised(e, HW_ADVICE_OLD_GHC) ? " (GHC 9.2 or newer)" : "");
+}
+
 static void say_advice(char *text, const struct evidence *e)
 {
         say(text, "%.480s", e->t->health->advice[0]->text);
@@ -587,6 +585,7 @@ static const struct advice {
         { "cannot-be-read", cannot_be_read, say_cannot_be_read },
         { "not-begun", not_begun, say_not_begun },
         { "no-collections", no_collections, say_no_collections },
+        { "not-flushed", keeps_events, say_keeps_events },
         { "out-of-memory", out_of_memory, say_out_of_memory },
         { "killed", killed_steady, say_killed },
         { "failed", failed_steady, say_failed },

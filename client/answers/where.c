@@ -146,6 +146,8 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
                           : e->growing->verdict == HW__VERDICT__VERDICT_LEAK ? ANSWER_BAD
                                                                              : ANSWER_WARN;
                 say_growing_band(a, e);
+        } else if (!profiled && keeps_events(e)) {
+                say(a->text, "Not known yet: the program keeps its events in its buffer");
         } else if (!profiled && awaits_census(e)) {
                 say(a->text, e->off_heap ? "Nothing on the Haskell heap"
                              : e->over   ? "Not known: its heap profile has no census"

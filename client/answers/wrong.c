@@ -57,6 +57,8 @@ static void say_not_known(struct target_answer *a, const struct evidence *e)
                 say(a->text, ": verdict in ");
                 say_duration(a->text, t->verdict_in_ns);
                 say(a->text, " at this step");
+        } else if (keeps_events(e)) {
+                say(a->text, ": the program keeps its events in its buffer");
         } else if (!t) {
                 say(a->text, e->over ? ": no collection has shown what is live"
                                      : ": no major collection has shown yet what is live");

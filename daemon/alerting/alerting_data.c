@@ -151,7 +151,7 @@ static double time_to_limit_s(const struct alerting *a, bool late)
 static bool gc_events_missing(const struct model *m)
 {
         enum hw_advice codes[HW_ADVICE_COUNT];
-        size_t n = model_advice(m, codes, HW_ADVICE_COUNT);
+        size_t n = model_advice(m, 0, codes, HW_ADVICE_COUNT);
 
         for (size_t i = 0; i < n; i++)
                 if (codes[i] == HW_ADVICE_NO_GC_EVENTS)

@@ -38,15 +38,24 @@ static bool no_heap_profile(const struct model *m)
         return settled(m) && m->run.program && m->run.breakdown == BREAKDOWN_NONE && !m->census.count;
 }
 
-/* Blocks come often enough to watch, whatever makes them come: a flushing thread, or buffers that fill fast. */
-static bool timely(const struct model *m)
+/* How long blocks have had to come: while none does, event time stands still and the clock goes on. */
+static uint64_t watched(const struct model *m, uint64_t silent_ns)
 {
-        return m->clock.blocks >= SOME_BLOCKS && age(m) / m->clock.blocks <= SELDOM_NS;
+        return age(m) + silent_ns;
 }
 
-static bool not_flushed(const struct model *m)
+/* Blocks come often enough to watch, whatever makes them come: a flushing thread, or buffers that fill fast. */
+static bool timely(const struct model *m, uint64_t silent_ns)
 {
-        return !run_has_rts_option(&m->run, FLUSH_OPTION) && m->clock.blocks && age(m) >= 2 * SELDOM_NS && !timely(m);
+        return m->clock.blocks >= SOME_BLOCKS && watched(m, silent_ns) / m->clock.blocks <= SELDOM_NS;
+}
+
+static bool not_flushed(const struct model *m, uint64_t silent_ns)
+{
+        bool any = m->clock.blocks || silent_ns; /* else the log is not in blocks, or has just begun */
+
+        return !run_has_rts_option(&m->run, FLUSH_OPTION) && any && watched(m, silent_ns) >= 2 * SELDOM_NS &&
+               !timely(m, silent_ns);
 }
 
 static bool flush_not_threaded(const struct model *m)
@@ -64,9 +73,9 @@ static bool profile_not_threaded(const struct model *m)
         return m->run.rts_way[0] && !m->run.threaded && m->profile.ticks && (m->census.count || m->gc_state.seen);
 }
 
-static bool old_ghc(const struct model *m)
+static bool old_ghc(const struct model *m, uint64_t silent_ns)
 {
-        return m->run.ghc_number && m->run.ghc_number < WITH_FLUSH && settled(m) && !timely(m);
+        return m->run.ghc_number && m->run.ghc_number < WITH_FLUSH && settled(m) && !timely(m, silent_ns);
 }
 
 static bool no_ipe(const struct model *m)
@@ -137,29 +146,30 @@ static bool few_major(const struct model *m)
 static const struct {
         enum hw_advice code;
         bool (*holds)(const struct model *m);
+        bool (*late)(const struct model *m, uint64_t silent_ns); /* instead, where what does not come is the question */
 } judgements[] = {
-        { HW_ADVICE_NO_GC_EVENTS, no_gc_events },
-        { HW_ADVICE_NO_HEAP_PROFILE, no_heap_profile },
-        { HW_ADVICE_NOT_FLUSHED, not_flushed },
-        { HW_ADVICE_FLUSH_NOT_THREADED, flush_not_threaded },
-        { HW_ADVICE_FLUSH_EXIT_DEADLOCK, flush_exit_deadlock },
-        { HW_ADVICE_PROFILE_NOT_THREADED, profile_not_threaded },
-        { HW_ADVICE_OLD_GHC, old_ghc },
-        { HW_ADVICE_NO_IPE, no_ipe },
-        { HW_ADVICE_BIOGRAPHY_AT_EXIT, biography },
-        { HW_ADVICE_RETAINER_MANY, retainer },
-        { HW_ADVICE_TICKY_AT_EXIT, ticky_unnamed },
-        { HW_ADVICE_UNDEFINED_COST_CENTRES, undefined_centres },
-        { HW_ADVICE_NO_USER_EVENTS, no_user_events },
-        { HW_ADVICE_FEW_MAJOR, few_major },
+        { HW_ADVICE_NO_GC_EVENTS, no_gc_events, NULL },
+        { HW_ADVICE_NO_HEAP_PROFILE, no_heap_profile, NULL },
+        { HW_ADVICE_NOT_FLUSHED, NULL, not_flushed },
+        { HW_ADVICE_FLUSH_NOT_THREADED, flush_not_threaded, NULL },
+        { HW_ADVICE_FLUSH_EXIT_DEADLOCK, flush_exit_deadlock, NULL },
+        { HW_ADVICE_PROFILE_NOT_THREADED, profile_not_threaded, NULL },
+        { HW_ADVICE_OLD_GHC, NULL, old_ghc },
+        { HW_ADVICE_NO_IPE, no_ipe, NULL },
+        { HW_ADVICE_BIOGRAPHY_AT_EXIT, biography, NULL },
+        { HW_ADVICE_RETAINER_MANY, retainer, NULL },
+        { HW_ADVICE_TICKY_AT_EXIT, ticky_unnamed, NULL },
+        { HW_ADVICE_UNDEFINED_COST_CENTRES, undefined_centres, NULL },
+        { HW_ADVICE_NO_USER_EVENTS, no_user_events, NULL },
+        { HW_ADVICE_FEW_MAJOR, few_major, NULL },
 };
 
-size_t model_advice(const struct model *m, enum hw_advice *codes, size_t max)
+size_t model_advice(const struct model *m, uint64_t silent_ns, enum hw_advice *codes, size_t max)
 {
         size_t n = 0;
 
         for (size_t i = 0; i < sizeof(judgements) / sizeof(judgements[0]) && n < max; i++)
-                if (judgements[i].holds(m))
+                if (judgements[i].holds ? judgements[i].holds(m) : judgements[i].late(m, silent_ns))
                         codes[n++] = judgements[i].code;
         return n;
 }

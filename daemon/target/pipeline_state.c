@@ -45,6 +45,14 @@ void pipeline_measure_damage(struct pipeline *p)
                 damages_measure(&p->damages, hw_eventlog_damage(p->decoder));
 }
 
+/* How long a program that runs has given nothing. */
+static uint64_t silent_ns(const struct pipeline *p)
+{
+        if (!p->live || !p->in_run || !p->open || p->last_bytes_wall_ns == UNKNOWN_U64)
+                return 0;
+        return sub_sat(clock_wall_ns(), p->last_bytes_wall_ns);
+}
+
 struct health pipeline_health(struct pipeline *p)
 {
         pipeline_measure_damage(p);
@@ -75,7 +83,7 @@ struct health pipeline_health(struct pipeline *p)
         if (p->source)
                 h.reconnects = sub_sat(source_stats(p->source)->attaches, 1);
         if (p->runs > 0)
-                h.n_advice = model_advice(p->model, h.advice, HW_ADVICE_COUNT);
+                h.n_advice = model_advice(p->model, silent_ns(p), h.advice, HW_ADVICE_COUNT);
         return h;
 }
 

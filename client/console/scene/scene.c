@@ -104,6 +104,8 @@ const char *scene_no_census(const struct scene *s, const struct world_target *t)
                 return UNKNOWN_TEXT "  no program has been seen yet";
         if (run && run->has_breakdown && run->breakdown)
                 return UNKNOWN_TEXT "  no census yet: the heap profile is on, its first census is still to come";
+        if (!run || !run->program)
+                return UNKNOWN_TEXT "  no census yet";
         return UNKNOWN_TEXT "  no census yet: heap profiles need +RTS -h";
 }
 

@@ -283,6 +283,14 @@ static void before_a_verdict_there_is_a_provisional_growth_and_a_countdown(void 
         a = asked(&m);
         says(&a, QUESTION_WRONG, "no major collection has shown yet what is live");
         assert_string_equal(advice(&m), "no-live-yet");
+        m.advices[0] = &m.advice;
+        m.health.advice = m.advices;
+        m.health.n_advice = 1;
+        m.advice.has_code = 1;
+        m.advice.code = HW_ADVICE_NOT_FLUSHED;
+        a = asked(&m);
+        says(&a, QUESTION_WRONG, "Not known yet: the program keeps its events in its buffer");
+        says(&a, QUESTION_NEXT, "Watch it from inside: heapwatch attach PID");
 }
 
 /* A run of `length_ns` that is over, judged in steps of `step_ns`, without a verdict. */

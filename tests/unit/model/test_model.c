@@ -566,10 +566,10 @@ static void test_ticky(void **unused)
         assert_null(ticky_get(t, 2));
 }
 
-static bool advised(enum hw_advice code)
+static bool advised_after(enum hw_advice code, uint64_t silent_ns)
 {
         enum hw_advice codes[HW_ADVICE_COUNT];
-        size_t n = model_advice(f.m, codes, HW_ADVICE_COUNT);
+        size_t n = model_advice(f.m, silent_ns, codes, HW_ADVICE_COUNT);
 
         for (size_t i = 0; i < n; i++)
                 if (codes[i] == code)
@@ -577,12 +577,34 @@ static bool advised(enum hw_advice code)
         return false;
 }
 
+static bool advised(enum hw_advice code)
+{
+        return advised_after(code, 0);
+}
+
+/* Nothing but a header comes from a program that does not flush: event time cannot say that it is late. */
+static void test_advice_in_silence(void **unused)
+{
+        (void)unused;
+        ARGS("api", "+RTS", "-l");
+        assert_false(advised_after(HW_ADVICE_NOT_FLUSHED, 9 * SECOND));
+        assert_true(advised_after(HW_ADVICE_NOT_FLUSHED, 10 * SECOND));
+        for (uint64_t s = 0; s < 60; s++) { /* one that has come in time and is idle now */
+                block(0, s * SECOND, (s + 1) * SECOND, 24 + 16);
+                ev(&f, HW_CREATE_THREAD, 0, s * SECOND + 1, "4", U(1));
+        }
+        assert_false(advised_after(HW_ADVICE_NOT_FLUSHED, 60 * SECOND));
+        model_begin_run(f.m, 2);
+        ARGS("api", "+RTS", "-l", "--eventlog-flush-interval=1");
+        assert_false(advised_after(HW_ADVICE_NOT_FLUSHED, 60 * SECOND));
+}
+
 static void test_advice(void **unused)
 {
         enum hw_advice one[1];
 
         (void)unused;
-        assert_int_equal(model_advice(f.m, one, 1), 0); /* nothing is known: nothing is blamed */
+        assert_int_equal(model_advice(f.m, 0, one, 1), 0); /* nothing is known: nothing is blamed */
         identifier("GHC-9.6.6 rts_v");
         ARGS("api", "+RTS", "-l-au", "--eventlog-flush-interval=1");
         assert_true(advised(HW_ADVICE_FLUSH_NOT_THREADED));
@@ -597,7 +619,7 @@ static void test_advice(void **unused)
         ev(&f, HW_CREATE_THREAD, 0, 3 * SECOND, "4", U(1));
         assert_true(advised(HW_ADVICE_NO_GC_EVENTS) && advised(HW_ADVICE_NO_HEAP_PROFILE));
         assert_false(advised(HW_ADVICE_OLD_GHC) || advised(HW_ADVICE_NO_USER_EVENTS));
-        assert_int_equal(model_advice(f.m, one, 1), 1);
+        assert_int_equal(model_advice(f.m, 0, one, 1), 1);
         ARGS("api", "+RTS", "-l-u", "-hi");
         assert_true(advised(HW_ADVICE_NO_USER_EVENTS));
         assert_false(advised(HW_ADVICE_NO_HEAP_PROFILE) || advised(HW_ADVICE_FLUSH_NOT_THREADED));
@@ -726,6 +748,7 @@ int main(void)
                 TEST(time_profile),
                 TEST(ticky),
                 TEST(advice),
+                TEST(advice_in_silence),
                 TEST(advice_that_needs_time),
                 TEST(clock_that_starts_high),
                 TEST(late_samples_are_counted),
