@@ -110,10 +110,10 @@ static const struct term format_terms[] = {
           "a trace for ui.perfetto.dev: threads on capabilities, collections with their pauses, notes, and memory and "
           "larger bands as counters" },
         { "resid", NULL, "residency and heap over time in columns for gnuplot, as stat2resid drew them" },
-        { NULL },
+        { NULL, NULL, NULL },
 };
 
-static const struct help_section sections[] = { { "Formats", format_terms }, { NULL } };
+static const struct help_section sections[] = { { "Formats", format_terms }, { NULL, NULL } };
 
 static int check(void *filled)
 {

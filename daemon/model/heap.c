@@ -35,7 +35,7 @@ void heap_clear(struct model *m)
                 .allocated_bytes = UNKNOWN_U64,
                 .allocation_rate_bps = -1,
                 .process = { UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64, UNKNOWN_U64,
-                             UNKNOWN_U64 },
+                             UNKNOWN_U64, false, "" },
         };
 }
 

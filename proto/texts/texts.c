@@ -21,7 +21,7 @@ enum text_kind text_kind_of(const void *beginning, size_t n)
 
         if (n >= sizeof(job) - 1 && !memcmp(beginning, job, sizeof(job) - 1))
                 return TEXT_HP;
-        if (n > strlen(GC_COLUMN) && (!memcmp(beginning, GC_COLUMN + 1, strlen(GC_COLUMN) - 1) ||
+        if (n > strlen(GC_COLUMN) && (!memcmp(beginning, &GC_COLUMN[1], strlen(GC_COLUMN) - 1) ||
                                       memmem(beginning, n, GC_COLUMN, strlen(GC_COLUMN))))
                 return memchr(beginning, '\0', n) ? TEXT_NONE : TEXT_GC;
         return TEXT_NONE;

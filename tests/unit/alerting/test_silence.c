@@ -43,7 +43,7 @@ static uint64_t silence(const char *rule, const char *target, uint64_t now, uint
         snprintf(s.target, sizeof(s.target), "%s", target);
         snprintf(s.why, sizeof(s.why), "deploy");
         if (!silences_add(&silences, &s, now, &id, &error))
-                fail_msg("%s", error);
+                fail_msg("%s", error.text);
         return id;
 }
 

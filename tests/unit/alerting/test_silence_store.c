@@ -65,7 +65,7 @@ static void make_silence(const char *rule)
         (void)snprintf(s.rule, sizeof(s.rule), "%s", rule);
         s.until_wall_ns = clock_wall_ns() + 3600 * UINT64_C(1000000000);
         if (!silence_store_add(store, &s, &error))
-                fail_msg("%s", error);
+                fail_msg("%s", error.text);
 }
 
 static void restart(void)

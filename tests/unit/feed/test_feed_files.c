@@ -33,7 +33,7 @@ static struct feed *feed_of(const char *commands)
         assert_int_equal(chmod(script, 0700), 0);
         struct feed *feed = feed_files(paths, 1, NULL, &error);
         if (!feed)
-                fail_msg("%s", error);
+                fail_msg("%s", error.text);
         return feed;
 }
 

@@ -60,7 +60,7 @@ static void add(struct action_plan *plan, struct action_step step)
         struct error error;
 
         if (!action_plan_add(plan, &step, &error))
-                fail_msg("%s", error);
+                fail_msg("%s", error.text);
 }
 
 #define ARGV(...)     ((const char *const[]){ __VA_ARGS__, NULL })
@@ -370,8 +370,8 @@ static void plans_refuse_mistakes(void **state)
                 { { .kind = ACTION_ALERTMANAGER, .url = "http://h", .bearer_file = "token" },
                   "alertmanager: bearer_file: expected an absolute path" },
                 { { .kind = ACTION_ALERTMANAGER, .url = "http://h", .firing_only = true },
-                  "alertmanager: resolved: false has no meaning here: it keeps the alert until it is told that it is "
-                  "over" },
+                  "alertmanager: resolved: false has no meaning here: it keeps the alert until it is notified that "
+                  "it is over" },
                 { { .kind = ACTION_LOG, .timeout_ns = ACTION_TIMEOUT_MAX_NS + 1 },
                   "log: timeout: expected at most 5m" },
                 { { .kind = ACTION_DUMP }, "dump: this version cannot do that yet" },

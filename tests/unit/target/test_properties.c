@@ -391,14 +391,13 @@ static void junk_at(const struct log *l, const struct said *whole, size_t at, co
         if (s.state != HW__TARGET__STATE__STATE_ENDED)
                 assert_int_equal(s.damages[s.n_damages - 1].offset + s.damages[s.n_damages - 1].lost_bytes, total);
         /*
-         * Events that the junk is in place of. Bytes of those that it stands in. Of the longest: where the junk has
-         * moved a block's end, the event that stands there is lost.
+         * Bytes of the events that the junk is in, and of the longest event: where the junk has moved a block's end,
+         * the event there is lost.
          */
-        size_t replaced = 0, hit = 0, longest = 0;
+        size_t hit = 0, longest = 0;
         for (size_t i = 0; i < whole->n_events; i++) {
                 uint64_t begin = whole->events[i].offset;
                 uint64_t end = i + 1 < whole->n_events ? whole->events[i + 1].offset : l->size;
-                replaced += !insert && begin < at + size && end > at;
                 if (begin < at + (insert ? 1 : size) && end > at)
                         hit += end - begin;
                 longest = end - begin > longest ? end - begin : longest;

@@ -140,7 +140,7 @@ static void planted(void **state)
 /* In a child of another user: who may not enter, and who listens. */
 static int as_another_user(int (*act)(struct fixture *f), struct fixture *f)
 {
-        int status;
+        int status = 0;
         pid_t child = fork();
 
         if (child == 0)
