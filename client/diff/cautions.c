@@ -16,9 +16,9 @@ typedef size_t caution(const struct comparison *c, char *out, size_t size); /* 0
 static size_t differ(const struct comparison *c, char *out, size_t size, const char *what, size_t at)
 {
         const char *first = NULL;
+        const struct side_run *run;
 
-        for (size_t i = 0; i < c->a->n + c->b->n; i++) {
-                const struct side_run *run = i < c->a->n ? &c->a->runs[i] : &c->b->runs[i - c->a->n];
+        for (size_t i = 0; (run = comparison_run(c, i)); i++) {
                 const char *text;
                 memcpy(&text, (const char *)run + at, sizeof(text));
                 if (first && text && strcmp(first, text) != 0)
@@ -63,10 +63,10 @@ static size_t profiles(const struct comparison *c, char *out, size_t size)
 static size_t periods(const struct comparison *c, char *out, size_t size)
 {
         uint64_t first = 0;
+        const struct side_run *run;
         char a[HW_NUMBER_MAX], b[HW_NUMBER_MAX];
 
-        for (size_t i = 0; i < c->a->n + c->b->n; i++) {
-                const struct side_run *run = i < c->a->n ? &c->a->runs[i] : &c->b->runs[i - c->a->n];
+        for (size_t i = 0; (run = comparison_run(c, i)); i++) {
                 uint64_t period = run->rows.censuses ? run->census_period_ns : 0;
                 if (i > 0 && period != first)
                         return (size_t)snprintf(
@@ -83,9 +83,10 @@ static size_t periods(const struct comparison *c, char *out, size_t size)
 static size_t torn(const struct comparison *c, char *out, size_t size)
 {
         size_t n = 0;
+        const struct side_run *run;
 
-        for (size_t i = 0; i < c->a->n + c->b->n; i++)
-                n += (i < c->a->n ? &c->a->runs[i] : &c->b->runs[i - c->a->n])->truncated;
+        for (size_t i = 0; (run = comparison_run(c, i)); i++)
+                n += run->truncated;
         return n ? (size_t)snprintf(out, size,
                                     "%zu of %zu runs did not end by themselves: their logs stop without an end marker",
                                     n, c->a->n + c->b->n)
@@ -95,9 +96,10 @@ static size_t torn(const struct comparison *c, char *out, size_t size)
 static size_t left_out(const struct comparison *c, char *out, size_t size)
 {
         uint64_t n = 0;
+        const struct side_run *run;
 
-        for (size_t i = 0; i < c->a->n + c->b->n; i++)
-                n += (i < c->a->n ? &c->a->runs[i] : &c->b->runs[i - c->a->n])->left_out;
+        for (size_t i = 0; (run = comparison_run(c, i)); i++)
+                n += run->left_out;
         return n ? (size_t)snprintf(out, size, "%" PRIu64 " samples are not in these numbers", n) : 0;
 }
 

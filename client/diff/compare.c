@@ -11,6 +11,18 @@ double change_share(const struct change *c, double by)
         return c->b != 0 ? by / fabs(c->b) : NAN;
 }
 
+bool row_differs(const struct row_change *row)
+{
+        return !row->unnamed && row->value.shift.known && row->value.shift.by != 0;
+}
+
+const struct side_run *comparison_run(const struct comparison *c, size_t i)
+{
+        if (i < c->a->n)
+                return &c->a->runs[i];
+        return i < c->a->n + c->b->n ? &c->b->runs[i - c->a->n] : NULL;
+}
+
 static int change_of(const struct sample *a, const struct sample *b, struct change *ret)
 {
         ret->a = shift_median(a->values, a->n);
@@ -191,12 +203,13 @@ static int compare_rows(struct comparison *c)
 }
 
 /* Whether heap profiles are there that cannot be put against each other. */
-static bool breakdowns_differ(const struct side *a, const struct side *b)
+static bool breakdowns_differ(const struct comparison *c)
 {
         Hw__Breakdown seen = HW__BREAKDOWN__BREAKDOWN_NONE;
 
-        for (size_t i = 0; i < a->n + b->n; i++) {
-                const struct side_run *run = i < a->n ? &a->runs[i] : &b->runs[i - a->n];
+        const struct side_run *run;
+
+        for (size_t i = 0; (run = comparison_run(c, i)); i++) {
                 if (!run->rows.censuses)
                         continue;
                 if (seen != HW__BREAKDOWN__BREAKDOWN_NONE && run->breakdown != seen)
@@ -210,7 +223,8 @@ int compare(const struct side *a, const struct side *b, struct comparison *ret)
 {
         int r;
 
-        *ret = (struct comparison){ .a = a, .b = b, .bands_differ = breakdowns_differ(a, b) };
+        *ret = (struct comparison){ .a = a, .b = b };
+        ret->bands_differ = breakdowns_differ(ret);
         ret->quantities = calloc(n_quantities, sizeof(*ret->quantities));
         r = ret->quantities ? 0 : -ENOMEM;
         for (size_t i = 0; i < n_quantities && r == 0; i++)

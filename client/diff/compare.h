@@ -29,9 +29,15 @@ struct comparison {
         bool bands_differ; /* in kind of heap profile: no band is matched */
 };
 
+/* The runs of both sides, the new ones first; NULL after the last. */
+const struct side_run *comparison_run(const struct comparison *c, size_t i);
+
 /* 0 or -ENOMEM. comparison_done() either way. */
 int compare(const struct side *a, const struct side *b, struct comparison *ret);
 void comparison_done(struct comparison *c);
+
+/* Whether both sides have the row, and differ in it. */
+bool row_differs(const struct row_change *row);
 
 /* The change as a share of b: 0.05 is 5 % more; NaN when b is 0 or not known. */
 double change_share(const struct change *c, double by);

@@ -43,7 +43,7 @@ static void put_rows(FILE *to, const struct result *r, enum row_kind kind)
 
         for (size_t i = 0; i < r->comparison.n_rows && shown < r->shown; i++) {
                 const struct row_change *row = &r->comparison.rows[i];
-                if (row->kind != kind || row->unnamed || !row->value.shift.known || row->value.shift.by == 0)
+                if (row->kind != kind || !row_differs(row))
                         continue;
                 if (shown++ == 0)
                         put_head(to, row_titles[kind]);

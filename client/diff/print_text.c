@@ -40,18 +40,13 @@ static void put_quantities(FILE *to, const struct comparison *c)
                         put_line(to, quantities[i].title, &c->quantities[i], quantities[i].unit);
 }
 
-static bool changed(const struct row_change *row)
-{
-        return !row->unnamed && row->value.shift.known && row->value.shift.by != 0;
-}
-
 static void put_rows(FILE *to, const struct result *r, enum row_kind kind)
 {
         size_t shown = 0, more = 0;
 
         for (size_t i = 0; i < r->comparison.n_rows; i++) {
                 const struct row_change *row = &r->comparison.rows[i];
-                if (row->kind != kind || !changed(row))
+                if (row->kind != kind || !row_differs(row))
                         continue;
                 if (shown == r->shown) {
                         more++;
