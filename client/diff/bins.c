@@ -152,31 +152,45 @@ static double correlation(const double *v, unsigned n)
         return sum > 0 ? fmin(fmax(next / sum, 0), CORRELATION) : 0;
 }
 
-struct noise bins_noise_of_mean(const struct bins *b)
+static double mean_of(const struct bin *b)
+{
+        return b->area / (double)b->covered_ns;
+}
+
+static double most_of(const struct bin *b)
+{
+        return b->most;
+}
+
+/* A number of each batch, without the straight line. How many; 0: too few. */
+static unsigned residuals(const struct bins *b, double (*of)(const struct bin *), double v[BATCHES])
 {
         struct bin batch[BATCHES];
-        double v[BATCHES];
         unsigned n = batches(b, batch);
 
         if (n < BATCHES_LEAST)
-                return (struct noise){ .known = false };
+                return 0;
         for (unsigned i = 0; i < n; i++)
-                v[i] = batch[i].area / (double)batch[i].covered_ns;
+                v[i] = of(&batch[i]);
         detrend(v, n);
+        return n;
+}
+
+struct noise bins_noise_of_mean(const struct bins *b)
+{
+        double v[BATCHES];
+        unsigned n = residuals(b, mean_of, v);
+
+        if (n == 0)
+                return (struct noise){ .known = false };
         double r = correlation(v, n);
         return (struct noise){ true, deviation(v, n) / sqrt(n) * sqrt((1 + r) / (1 - r)), n - 2 };
 }
 
 struct noise bins_noise_of_peak(const struct bins *b)
 {
-        struct bin batch[BATCHES];
         double v[BATCHES];
-        unsigned n = batches(b, batch);
+        unsigned n = residuals(b, most_of, v);
 
-        if (n < BATCHES_LEAST)
-                return (struct noise){ .known = false };
-        for (unsigned i = 0; i < n; i++)
-                v[i] = batch[i].most;
-        detrend(v, n);
-        return (struct noise){ true, deviation(v, n), n - 2 };
+        return n ? (struct noise){ true, deviation(v, n), n - 2 } : (struct noise){ .known = false };
 }
