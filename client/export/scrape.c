@@ -114,15 +114,9 @@ static bool start(struct scrape *s, struct error *error)
         evhttp_set_timeout(s->http, IDLE_SECONDS);
         evhttp_set_allowed_methods(s->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
         evhttp_set_gencb(s->http, on_request, s);
-        struct evconnlistener *listener = place_listen(&s->place, base, error);
-        if (!listener)
+        s->listening = connections_listen(s->options.connections, s->http, &s->place, base, error);
+        if (!s->listening)
                 return false;
-        s->listening = true;
-        if (!evhttp_bind_listener(s->http, listener)) {
-                evconnlistener_free(listener);
-                return error_set(error, "out of memory");
-        }
-        connections_of(s->options.connections, s->http, listener);
         place_name(&s->place, name, sizeof(name));
         (void)snprintf(s->url, sizeof(s->url), "%s%s", name, place_is_unix(&s->place) ? " /metrics" : "metrics");
         return true;

@@ -22,6 +22,7 @@
 #include "client/serve/limits.h"
 #include "client/serve/place.h"
 #include "proto/base/clock.h"
+#include "proto/base/error.h"
 
 #define PLACES        (CONNECTIONS_MOST + 64)
 #define LOOK_AGAIN_MS 10
@@ -292,10 +293,26 @@ struct connections *connections_new(struct event_base *base)
         return c;
 }
 
-void connections_of(struct connections *c, struct evhttp *http, struct evconnlistener *listener)
+static void connections_of(struct connections *c, struct evhttp *http, struct evconnlistener *listener)
 {
         c->listener = listener;
         evhttp_set_bevcb(http, on_connection, c);
+}
+
+bool connections_listen(struct connections *c, struct evhttp *http, struct place *place, struct event_base *base,
+                        struct error *error)
+{
+        struct evconnlistener *listener = place_listen(place, base, error);
+
+        if (!listener)
+                return false;
+        if (!evhttp_bind_listener(http, listener)) {
+                evconnlistener_free(listener);
+                place_leave(place);
+                return error_set(error, "out of memory");
+        }
+        connections_of(c, http, listener);
+        return true;
 }
 
 void connections_destroy(struct connections **c)

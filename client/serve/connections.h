@@ -21,12 +21,18 @@
 #include <stdbool.h>
 
 struct connections;
+struct error;
+struct place;
 
 /* NULL: out of memory. */
 struct connections *connections_new(struct event_base *base);
 
-/* Of this server and its listener, whose connections it makes from now on. Both outlive it or end with it. */
-void connections_of(struct connections *c, struct evhttp *http, struct evconnlistener *listener);
+/*
+ * Has the server listen there, and makes its connections from now on. Server and place outlive it or end with it; the
+ * caller leaves the place (place_leave). False with a sentence in `error`: nothing listens.
+ */
+bool connections_listen(struct connections *c, struct evhttp *http, struct place *place, struct event_base *base,
+                        struct error *error);
 
 /* After the server is gone. */
 void connections_destroy(struct connections **c);

@@ -225,16 +225,10 @@ static bool listen_on(struct server *s, struct event_base *base, struct error *e
 {
         struct place *place = &s->options.place;
         struct guard *g = &s->options.guard;
-        struct evconnlistener *listener = place_listen(place, base, error);
 
-        if (!listener)
+        s->listening = connections_listen(s->parts.connections, s->http, place, base, error);
+        if (!s->listening)
                 return false;
-        s->listening = true;
-        if (!evhttp_bind_listener(s->http, listener)) {
-                evconnlistener_free(listener);
-                return error_set(error, "out of memory");
-        }
-        connections_of(s->parts.connections, s->http, listener);
         place_name(place, s->url, sizeof(s->url));
         (void)snprintf(g->cookie, sizeof(g->cookie), TOKEN_COOKIE "-%u", place_port(place));
         return true;
