@@ -338,10 +338,10 @@ void state_print(struct json_out *j, const struct state_source *s, const struct 
 static void print_short(struct json_out *j, const struct world_target *t)
 {
         const Hw__Run *run = t->target ? t->target->run_info : NULL;
-        const ProtobufCEnumValue *state = NULL;
+        const char *state = NULL;
 
         if (t->target && t->target->has_state)
-                state = protobuf_c_enum_descriptor_get_value(&hw__target__state__descriptor, (int)t->target->state);
+                state = hw_enum_word(&hw__target__state__descriptor, (int)t->target->state);
         json_line(j);
         json_open(j, '{');
         json_key(j, "daemon");
@@ -350,7 +350,7 @@ static void print_short(struct json_out *j, const struct world_target *t)
         json_text(j, t->name);
         if (state) {
                 json_key(j, "state");
-                json_text(j, state->name);
+                json_text(j, state);
         }
         if (t->run) {
                 json_key(j, "run");

@@ -34,13 +34,6 @@ static void change(struct json_out *j, const struct change *c)
         text(j, "interval", basis_words[c->shift.basis]);
 }
 
-static const char *verdict_word(Hw__Verdict v)
-{
-        const ProtobufCEnumValue *value = protobuf_c_enum_descriptor_get_value(&hw__verdict__descriptor, (int)v);
-
-        return value ? value->name : NULL;
-}
-
 static void side(struct json_out *j, const char *key, const struct side *s)
 {
         json_key(j, key);
@@ -53,7 +46,7 @@ static void side(struct json_out *j, const char *key, const struct side *s)
                 json_u64(j, run->number);
                 text(j, "program", run->program);
                 text(j, "ghc", run->ghc);
-                text(j, "liveVerdict", verdict_word(run->verdict));
+                text(j, "liveVerdict", hw_enum_word(&hw__verdict__descriptor, (int)run->verdict));
                 text(j, "growth", run->growth);
                 json_key(j, "values");
                 json_open(j, '{');

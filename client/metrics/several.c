@@ -23,8 +23,8 @@ static const char *number(char out[NUMBER_BYTES], uint64_t value)
 /* "closure_type" of "BREAKDOWN_CLOSURE_TYPE", behind its prefix. */
 static const char *lower(char out[64], const ProtobufCEnumDescriptor *e, int value, size_t prefix)
 {
-        const ProtobufCEnumValue *v = protobuf_c_enum_descriptor_get_value(e, value);
-        const char *from = v && strlen(v->name) > prefix ? v->name + prefix : "unknown";
+        const char *word = hw_enum_word(e, value);
+        const char *from = word && strlen(word) > prefix ? word + prefix : "unknown";
         size_t n = 0;
 
         for (; from[n] && n < 63; n++)

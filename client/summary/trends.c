@@ -32,23 +32,15 @@ void growth_text(FILE *to, const struct summary *s)
         print_line(to, "Scale", state(s)->scale ? state(s)->scale->sentence : NULL);
 }
 
-/* "LIVE" of WHERE_LIVE, "LEAK" of VERDICT_LEAK. */
-static const char *word(const ProtobufCEnumDescriptor *d, int value)
-{
-        const ProtobufCEnumValue *v = protobuf_c_enum_descriptor_get_value(d, value);
-
-        return v ? v->name : NULL;
-}
-
 void growth_json(struct json_out *j, const struct summary *s)
 {
         const Hw__Growth *g = state(s)->growth;
         const Hw__Trend *live = s->t->trends[HW__SERIES__SERIES_LIVE];
 
-        json_known_text(j, "where", g->has_where ? word(&hw__growth__where__descriptor, (int)g->where) : NULL);
+        json_known_text(j, "where", g->has_where ? hw_enum_word(&hw__growth__where__descriptor, (int)g->where) : NULL);
         json_known_text(j, "sentence", g->sentence);
-        json_known_text(j, "live", g->has_live ? word(&hw__verdict__descriptor, (int)g->live) : NULL);
-        json_known_text(j, "heap", g->has_heap ? word(&hw__verdict__descriptor, (int)g->heap) : NULL);
+        json_known_text(j, "live", g->has_live ? hw_enum_word(&hw__verdict__descriptor, (int)g->live) : NULL);
+        json_known_text(j, "heap", g->has_heap ? hw_enum_word(&hw__verdict__descriptor, (int)g->heap) : NULL);
         json_known_double(j, "liveSlope", g->has_live_slope, g->live_slope);
         json_known_double(j, "heapSlope", g->has_heap_slope, g->heap_slope);
         if (live)

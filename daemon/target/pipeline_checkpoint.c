@@ -106,7 +106,7 @@ static void leave_out(struct pipeline *p, const struct kept *k)
 static bool is_sound(const struct kept *k)
 {
         return k->damages.n <= LIMIT_DAMAGES && (k->runs > 0 || !k->in_run) &&
-               protobuf_c_enum_descriptor_get_value(&hw__target__state__descriptor, (int)k->state);
+               hw_enum_word(&hw__target__state__descriptor, (int)k->state);
 }
 
 /* What follows the pipeline's own, in both directions. */

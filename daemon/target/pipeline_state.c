@@ -99,9 +99,9 @@ void pipeline_publish_state(struct pipeline *p)
 /* "RUNNING" of STATE_RUNNING. */
 static const char *state_name(Hw__Target__State state)
 {
-        const ProtobufCEnumValue *v = protobuf_c_enum_descriptor_get_value(&hw__target__state__descriptor, (int)state);
+        const char *word = hw_enum_word(&hw__target__state__descriptor, (int)state);
 
-        return v ? v->name + strlen("STATE_") : "?";
+        return word ? word + strlen("STATE_") : "?";
 }
 
 void pipeline_set_state(struct pipeline *p, Hw__Target__State state, const char *detail)

@@ -65,6 +65,9 @@ Hw__Kind hw_update_kind(const Hw__Update *update);
 const char *hw_series_name(Hw__Series series);
 Hw__Series hw_series_parse(const char *name);
 
+/* The schema's name of an enum's value, "STATE_RUNNING"; NULL when this version does not know it. Static. */
+const char *hw_enum_word(const ProtobufCEnumDescriptor *of, int value);
+
 /* Unit of a series' values: "B", "ns". Static. */
 const char *hw_series_unit(Hw__Series series);
 

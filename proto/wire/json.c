@@ -31,10 +31,10 @@ static void put_double(struct json_out *j, double value)
 
 static void put_enum(struct json_out *j, const ProtobufCFieldDescriptor *field, int value)
 {
-        const ProtobufCEnumValue *v = protobuf_c_enum_descriptor_get_value(field->descriptor, value);
+        const char *word = hw_enum_word(field->descriptor, value);
 
-        if (v)
-                json_text(j, v->name);
+        if (word)
+                json_text(j, word);
         else
                 json_i64(j, value);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Names of kinds and series, and which kind an update is.
+ * Names of kinds, series and enums' values, and which kind an update is.
  *
  * DESIGN: tables indexed by the schema's numbers. These names are what users
  * type and what topics carry, so they are written down here rather than derived.
@@ -68,6 +68,13 @@ Hw__Series hw_series_parse(const char *name)
 const char *hw_series_unit(Hw__Series s)
 {
         return (size_t)s < COUNT(series) && series[s].unit ? series[s].unit : "";
+}
+
+const char *hw_enum_word(const ProtobufCEnumDescriptor *of, int value)
+{
+        const ProtobufCEnumValue *v = protobuf_c_enum_descriptor_get_value(of, value);
+
+        return v ? v->name : NULL;
 }
 
 Hw__Kind hw_update_kind(const Hw__Update *update)

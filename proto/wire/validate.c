@@ -39,7 +39,7 @@ static const char *check_enum(ProtobufCMessage *message, const ProtobufCFieldDes
                 int value;
 
                 memcpy(&value, v.at + i * v.step, sizeof(value));
-                if (protobuf_c_enum_descriptor_get_value(field->descriptor, value))
+                if (hw_enum_word(field->descriptor, value))
                         continue;
                 if (strict)
                         return "a kind or series is not known";
