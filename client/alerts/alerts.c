@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * alerts.c - `heapwatch alerts`: what fires, why and since when; and an exit
- * status for those who only want to know whether.
+ * status for scripts that only want to know whether anything does.
  *
- * DESIGN: asked once, it takes the snapshot of every daemon and ends. Following,
- * each change is a line. Finished logs are read to their end: then everything
- * that fired in them is listed.
+ * DESIGN: without --follow it reads the snapshot of every daemon and ends. With
+ * it, each change is a line. Finished logs are read to their end, then
+ * everything that fired in them is listed.
  */
 #include "client/cli/command.h"
 
@@ -33,7 +33,7 @@ struct alerts {
         struct known known;
         bool ready[OPTIONS_MAX]; /* daemons whose snapshot is complete */
         size_t n_ready;
-        bool started; /* following: what was before has been printed */
+        bool started; /* with --follow: the snapshot has been printed */
 };
 
 /* ----------------------------------------------------------------- options */
@@ -97,7 +97,7 @@ static bool is_shown(const struct alerts *a, const struct known_alert *k)
         return known_fires(k->alert) || k->alert->state == HW__ALERT__STATE__STATE_PENDING || (a->files.n && k->fired);
 }
 
-/* A part comes below its whole, whatever else is asked for. */
+/* A part is printed below its whole, whatever the filters. */
 static void print_whole(const struct alerts *a, const struct known_alert *k, struct alert_clock clock)
 {
         if (known_is_part(k->alert))
@@ -162,7 +162,7 @@ static int take(struct alerts *a, size_t daemon, const Hw__Update *u)
         return 0;
 }
 
-/* The snapshots of all daemons are complete: prints it. Returns false when that was all that was asked. */
+/* The snapshots of all daemons are complete: prints it. Returns false when that was all that was requested. */
 static bool all_ready(struct alerts *a)
 {
         if (!a->started)

@@ -2,8 +2,8 @@
 /*
  * DESIGN: one array. A target's list is compared with what is known of that
  * target: the same alert has the same rule, group and band. Lists keep their
- * order from one message to the next, so the search begins behind the place of
- * the one found before and ends at once as a rule.
+ * order from one message to the next, so the search begins after the one found
+ * before and usually ends at once.
  */
 #include "client/alerts/known.h"
 

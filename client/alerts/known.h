@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * known.h - the alerts that a client knows of, and what changes about them.
+ * known.h - the alerts that a client knows, and what changes about them.
  *
  * Alerts come as whole lists, one target at a time; here they become single
  * alerts with a past. No input or output.
@@ -19,7 +19,7 @@ struct known_alert {
         size_t daemon;
         char *target;
         const Hw__Alert *alert; /* the newest, kept by reference */
-        bool fired;             /* it fires, or has fired since it is known */
+        bool fired;             /* it fires, or has fired since it became known */
         bool listed;            /* in its target's newest list */
 };
 
@@ -28,7 +28,7 @@ struct known {
         size_t n, capacity;
         bool keep;                                               /* what is no longer listed stays: for finished logs */
         uint64_t left_out;                                       /* by the daemons, and here */
-        void (*changed)(void *ctx, const struct known_alert *a); /* a new state; NULL: nobody asks */
+        void (*changed)(void *ctx, const struct known_alert *a); /* a new state; may be NULL */
         void *ctx;
 };
 
@@ -44,8 +44,8 @@ void known_forget(struct known *k, size_t daemon, const char *target);
 void known_sort(struct known *k);
 
 /*
- * Parts of an alert of this target (the bands of a leak) belong to it: they are named below it, and counted with it.
- * Whether this one is such a part, and fires or may.
+ * Whether this is a part of another alert of the same target (a band of a leak), firing or pending: parts are listed
+ * below the whole and counted with it.
  */
 bool known_is_part(const Hw__Alert *alert);
 

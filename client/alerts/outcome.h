@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* outcome.h - what became of an action of an alert, in a word. */
+/* outcome.h - the outcome of an action of an alert, in a word. */
 #ifndef HW_CLIENT_ALERTS_OUTCOME_H
 #define HW_CLIENT_ALERTS_OUTCOME_H
 

@@ -33,7 +33,7 @@ static void print_name(const Hw__Alert *a)
                 (void)printf(" (%s)", safe(source, sizeof(source), a->band_source));
 }
 
-/* A moment in the clock of the view; false when it is not known there. */
+/* A moment in the clock of the output; false when it is unknown in that clock. */
 static bool show_moment(char out[HW_NUMBER_MAX], struct alert_clock clock, bool has_wall, uint64_t wall_ns, bool has_ns,
                         uint64_t ns)
 {
@@ -142,7 +142,7 @@ void alert_print_parts(const struct known *known, const struct known_alert *whol
                              a->band_source ? ")" : "", safe(value, sizeof(value), a->value_text));
         }
         if (n > PARTS_SHOWN)
-                (void)printf(INDENT "and %zu bands more\n", n - PARTS_SHOWN);
+                (void)printf(INDENT "and %zu more bands\n", n - PARTS_SHOWN);
 }
 
 void alert_print_json(const struct known_alert *k)

@@ -7,10 +7,10 @@
 #include "client/answers/evidence.h"
 #include "heapwatch/text.h"
 
-#define CRITICAL_NS (UINT64_C(20) * 60 * 1000000000) /* the limit is that near */
-#define LAG_NS      (UINT64_C(10) * 1000000000)      /* a stream so far behind is an old picture */
-#define MUCH_GC     0.2                              /* of all time: worth a word */
-#define IDLE_NS     (UINT64_C(60) * 1000000000)      /* after which a program is seen to be too idle for its -i */
+#define CRITICAL_NS (UINT64_C(20) * 60 * 1000000000) /* a limit this near is critical */
+#define LAG_NS      (UINT64_C(10) * 1000000000)      /* a stream this far behind shows an old state */
+#define MUCH_GC     0.2                              /* of all time: worth mentioning */
+#define IDLE_NS     (UINT64_C(60) * 1000000000)      /* only after this a program counts as too idle for its -i */
 #define LATE_NS     (UINT64_C(5) * 1000000000)       /* a log joined later than that lacks its beginning */
 
 static const struct {
@@ -52,7 +52,7 @@ static bool ended_badly(const struct evidence *e)
 
 static const char *const verdicts[] = { "unknown", "steady", "growing", "leak" };
 
-/* The verdict's word is the daemon's everywhere: an end that is no surprise does not hide it. */
+/* The verdict's word is the daemon's everywhere: a normal end does not hide it. */
 static void one_word(struct answers *a, const struct evidence *e)
 {
         static const enum answer_tone tones[] = { ANSWER_DIM, ANSWER_GOOD, ANSWER_WARN, ANSWER_BAD };
@@ -66,7 +66,7 @@ static void one_word(struct answers *a, const struct evidence *e)
         a->tone = tones[e->verdict];
 }
 
-/* Table: what is worst comes first. Within one rank the faces sort by the rate of growth. */
+/* For tables: the worst comes first. Within one rank the faces sort by the rate of growth. */
 static int rank(const struct answers *a, const struct evidence *e)
 {
         bool critical = e->grows && !e->over && a->has_limit && a->limit_ns < CRITICAL_NS;
@@ -125,7 +125,7 @@ static uint64_t step_in_use_or(const struct evidence *e, uint64_t otherwise)
         return step ? step : otherwise;
 }
 
-/* What the profile itself does to the program, or does not get from it: less than one census in four steps. */
+/* What the profile costs the program, or that it gets less than one census in four steps from it. */
 static void find_profile(struct answers *a, const struct evidence *e)
 {
         const Hw__Run *run = e->t->target ? e->t->target->run_info : NULL;
@@ -171,7 +171,10 @@ static void find_caveats(struct answers *a, const struct evidence *e)
 
 /* ------------------------------------------------------------------- whole */
 
-/* An onset is found to a few steps: a marker just after it may be what began it; a message then is a coincidence. */
+/*
+ * An onset is accurate to a few steps: a marker just after it may still be the cause; a message is then a
+ * coincidence.
+ */
 static bool may_be_cause(const Hw__Note *note, uint64_t onset_ns)
 {
         return (note->has_what && note->what == HW__NOTE__WHAT__WHAT_MARKER) || note->time_ns <= onset_ns;

@@ -1,58 +1,59 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * answers.h - what every screen says first of a target: is anything wrong and what, since when, what grows, where,
- * until when, what to do next. Decided and worded here alone, so that console, page and whoever else shows it agree.
+ * answers.h - what every screen says first about a target: is anything wrong and what, since when, what grows, where,
+ * until when, what to do next. Decided and worded only here, so that console, page and all other faces agree.
  *
- * DESIGN: pure: a target of the world in, texts out. No text holds a clock or an age: a moment is a number (event time)
- * between two texts, and the face shows it in the clock that it shows everywhere else. An answer changes only when the
- * state does. Texts may hold what the watched program wrote: make them safe for the place where they are shown.
+ * DESIGN: pure: a target of the world in, texts out. No text contains a time of day or an age: a moment is a number
+ * (event time) between two texts, and the face shows it in the clock that it uses everywhere else. An answer changes
+ * only when the state does. Texts may contain what the watched program wrote: make them safe for the place where they
+ * are shown.
  */
 #ifndef HW_CLIENT_ANSWERS_ANSWERS_H
 #define HW_CLIENT_ANSWERS_ANSWERS_H
 
 #include "client/state/world.h"
 
-#define ANSWER_TEXT    512 /* bytes of a text; longer ones are cut at a character */
+#define ANSWER_TEXT    512 /* bytes of a text; longer ones are cut at a whole character */
 #define ANSWER_CAVEATS 6
 
 enum target_question {
         QUESTION_WRONG, /* is anything wrong, and what */
         QUESTION_SINCE, /* since when, and what happened then */
-        QUESTION_GROWS, /* which band: name, type, module, place in the source, how fast */
-        QUESTION_WHERE, /* live data, memory that the runtime holds, or outside of the heap */
-        QUESTION_UNTIL, /* when the limit is met */
+        QUESTION_GROWS, /* which band: name, type, module, source location, how fast */
+        QUESTION_WHERE, /* live data, memory held by the runtime, or outside the heap */
+        QUESTION_UNTIL, /* when the limit is reached */
         QUESTION_NEXT,  /* what to do */
         QUESTIONS
 };
 
-enum answer_tone { ANSWER_DIM, ANSWER_GOOD, ANSWER_WARN, ANSWER_BAD }; /* in the order of urgency */
+enum answer_tone { ANSWER_DIM, ANSWER_GOOD, ANSWER_WARN, ANSWER_BAD }; /* in order of urgency */
 
 struct target_answer {
         enum answer_tone tone;
         bool has_time;
         uint64_t time_ns;        /* event time, shown between the texts */
         char text[ANSWER_TEXT];  /* "since " */
-        char after[ANSWER_TEXT]; /* ", 20 ms after the marker “cache on”"; "" as a rule without a time */
+        char after[ANSWER_TEXT]; /* ", 20 ms after the marker “cache on”"; usually "" without a time */
 };
 
 struct answers {
         struct target_answer answer[QUESTIONS];
         const char *word; /* one word for tables: "leak", "growing", "steady", "unknown", "killed", "crashed", ... */
         enum answer_tone tone; /* of the word */
-        int rank;              /* how much is wrong: tables are sorted by it, greatest first */
-        Hw__Verdict verdict;   /* of what grows, wherever that is; the one that all faces show for a target */
+        int rank;              /* how serious it is: tables are sorted by it, greatest first */
+        Hw__Verdict verdict;   /* of what grows, wherever that is; what all faces show for a target */
         bool has_slope, has_onset, has_limit;
-        double slope;           /* bytes per s, of what the verdict is of */
+        double slope;           /* bytes per s, of what was judged */
         uint64_t onset_ns;      /* event time */
-        uint64_t limit_ns;      /* from now until the limit is met, in the middle; never of a run that is over */
-        uint32_t culprit;       /* id of the band that grows most; 0: none is known */
-        char culprit_text[160]; /* its label; what grows elsewhere ("off-heap"); "" */
-        char note[160];         /* what the program said near the onset and may be why; "" */
-        size_t n_caveats;       /* what limits the trust in all this: loss, a late start, ... */
+        uint64_t limit_ns;      /* from now until the limit is reached, median estimate; never of a run that is over */
+        uint32_t culprit;       /* id of the band that grows most; 0: unknown */
+        char culprit_text[160]; /* its label, or what grows elsewhere ("off-heap"), or "" */
+        char note[160];         /* what the program said near the onset and may be the cause, or "" */
+        size_t n_caveats;       /* reasons to trust all this less: loss, a late start, ... */
         char caveats[ANSWER_CAVEATS][ANSWER_TEXT];
 };
 
-/* Of all time in collections the part that the heap profile made for its censuses, 0..1; false: not known, or none. */
+/* The share of all time in collections that the heap profile's censuses caused, 0..1; false: unknown, or none. */
 bool answers_census_share(const struct world_target *t, double *ret);
 
 /* Answers from what is known of `t`. `live`: a daemon follows it; false: a finished log. Cannot fail. */
@@ -69,7 +70,7 @@ const char *answer_tone_name(enum answer_tone tone);
 char *answer_whole(char *out, size_t size, const struct target_answer *a, const char *time);
 
 /*
- * The shortest of all, what matters most first, so that a narrow place cuts what matters least: "leak: +912 KiB/s since
+ * The shortest form, what matters most first, so that a narrow place cuts what matters least: "leak: +912 KiB/s since
  * 5m 00s (cache on), main:Main.CartItem, limit in 42m". `onset` is the onset in the clock of the face. Returns `out`.
  */
 char *answers_headline(char *out, size_t size, const struct answers *a, const char *onset);

@@ -74,7 +74,7 @@ static bool is_text(const char *text)
         return text && *text;
 }
 
-/* "<entire-module>" and ":" are what GHC writes where it knows none. */
+/* GHC writes "<entire-module>" or ":" where it knows none. */
 static bool is_place(const char *source)
 {
         return is_text(source) && source[0] != '<' && source[0] != ':';
@@ -176,7 +176,7 @@ static bool rises(const Hw__Trend *trend)
         return trend && trend->verdict >= HW__VERDICT__VERDICT_GROWING;
 }
 
-/* The first of two series that grows, else the first that is judged. */
+/* The first of two series that grows, or else the first that is judged. */
 static Hw__Series which(const struct world_target *t, Hw__Series first, Hw__Series second)
 {
         if (rises(judged(t, first)) || !judged(t, second))
@@ -184,7 +184,7 @@ static Hw__Series which(const struct world_target *t, Hw__Series first, Hw__Seri
         return rises(judged(t, second)) || !judged(t, first) ? second : first;
 }
 
-/* Where is not known, but something grows: live data, else what holds them, else all of the process. */
+/* Something grows, but it is unknown where: live data, or else the heap, or else the whole process. */
 static Hw__Series rising(const struct world_target *t)
 {
         static const Hw__Series order[] = { HW__SERIES__SERIES_LIVE, HW__SERIES__SERIES_HEAP_SIZE,
@@ -223,7 +223,7 @@ static void find_growth(struct evidence *e)
         if (e->where == HW__GROWTH__WHERE__WHERE_NOWHERE)
                 e->verdict = HW__VERDICT__VERDICT_STEADY;
         else if (e->where == HW__GROWTH__WHERE__WHERE_UNKNOWN && e->verdict == HW__VERDICT__VERDICT_STEADY)
-                e->verdict = HW__VERDICT__VERDICT_UNKNOWN; /* live data are flat, but something else is in doubt */
+                e->verdict = HW__VERDICT__VERDICT_UNKNOWN; /* live data is flat, but something else is in doubt */
         e->grows = e->trend && e->verdict >= HW__VERDICT__VERDICT_GROWING;
         e->off_heap = e->grows && (e->where == HW__GROWTH__WHERE__WHERE_OFF_HEAP ||
                                    (!e->where && e->series == HW__SERIES__SERIES_OFF_HEAP));
@@ -254,7 +254,7 @@ bool awaits_census(const struct evidence *e)
 
 /* ------------------------------------------------------------------ alerts */
 
-/* What the verdict and the state say themselves. */
+/* Whether the verdict or the state already says what the rule does. */
 static bool says_the_same(const struct evidence *e, const char *rule)
 {
         static const char *const of_growth[] = { "leak", "leaking-band", "memory-runs-out-soon", "memory-runs-out-now",

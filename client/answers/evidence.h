@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* evidence.h - what the answers rest on, picked out of a target's state once. Not for others. */
+/* evidence.h - what the answers are based on, taken from a target's state once. Private to this room. */
 #ifndef HW_CLIENT_ANSWERS_EVIDENCE_H
 #define HW_CLIENT_ANSWERS_EVIDENCE_H
 
@@ -14,10 +14,10 @@ struct evidence {
         bool live; /* a daemon follows it */
         enum ending ending;
         bool over;                        /* its run is over, or its log is finished: nothing more comes */
-        const char *detail;               /* the daemon's words for the state; "" */
+        const char *detail;               /* the daemon's words for the state, or "" */
         Hw__Growth__Where where;          /* UNKNOWN when nothing was said */
-        Hw__Series series;                /* whose trend decides */
-        const Hw__Trend *trend;           /* that one; NULL: none */
+        Hw__Series series;                /* the one whose trend decides */
+        const Hw__Trend *trend;           /* of that series; NULL: none */
         Hw__Verdict verdict;              /* its verdict, STEADY when nothing grows anywhere */
         bool off_heap;                    /* what grows is outside of the heap */
         bool grows;                       /* verdict is growing or leak */
@@ -25,17 +25,17 @@ struct evidence {
         const Hw__Band *band;             /* what it is; NULL */
         const struct world_band *largest; /* of the newest census; NULL */
         bool bands_judged;                /* some band has a verdict: that none grows is known */
-        const Hw__Alert *alert;           /* the gravest that fires and says something else than the verdict; NULL */
+        const Hw__Alert *alert;           /* the most severe firing one that says more than the verdict; NULL */
         size_t n_alerts;                  /* of those */
         const Hw__TimeToLimit *limit;     /* NULL: nothing grows towards a limit */
 };
 
 void evidence_of(struct evidence *ret, const struct world_target *t, bool live);
 
-/* Text that is put together, cut at a character. */
+/* Appends to a text; cut at a whole character. */
 __attribute__((format(printf, 2, 3))) void say(char text[ANSWER_TEXT], const char *format, ...);
 
-/* "912 KiB/s (850 KiB/s to 970 KiB/s)"; without the interval when it is not known, or its ends cannot be told apart. */
+/* "912 KiB/s (850 KiB/s to 970 KiB/s)"; without the interval if it is unknown or both its ends read the same. */
 void say_rate(char text[ANSWER_TEXT], double rate, bool has_interval, double low, double high);
 void say_bytes(char text[ANSWER_TEXT], uint64_t bytes);
 void say_duration(char text[ANSWER_TEXT], uint64_t ns);
@@ -43,18 +43,18 @@ void say_duration(char text[ANSWER_TEXT], uint64_t ns);
 /* "live data", "the heap", "memory outside of the heap", "resident memory" */
 const char *series_words(Hw__Series series);
 
-/* "type CartItem, module Main, src/Main.hs:12": what identifies a band beside its label; false: nothing does. */
+/* "type CartItem, module Main, src/Main.hs:12": what identifies a band besides its label; false: nothing does. */
 bool say_band_place(char text[ANSWER_TEXT], const Hw__Band *band);
 
 /* "-i0.05 (use -i1)": the period of the heap profile's censuses, and a longer one. */
 void say_census_period(char text[ANSWER_TEXT], const struct world_target *t);
 
 /*
- * The step in which growth is judged and the run's length so far, in ns; 0: not known. long_enough: a verdict is only
- * kept from it by steps without a collection. shorter_step: the longest below the one in use that gives a run of this
- * length a verdict, as --resolution takes it; NULL: none does.
+ * The step in which growth is judged and the run's length so far, in ns; 0: unknown. long_enough: the run is long
+ * enough for a verdict, unless steps lack a collection. shorter_step: the longest step below the one in use that
+ * gives a run of this length a verdict, as --resolution takes it; NULL: none does.
  */
-#define SURE_STEPS (LIMIT_VERDICT_STEPS + 5) /* growth that shows from the start is called so a few steps later */
+#define SURE_STEPS (LIMIT_VERDICT_STEPS + 5) /* growth from the start on is called growing only a few steps later */
 uint64_t step_in_use(const struct evidence *e);
 uint64_t length_seen(const struct evidence *e);
 bool long_enough(const struct evidence *e);
@@ -66,26 +66,26 @@ const char *shorter_step(const struct evidence *e);
 /* Whether the daemon gives that advice. */
 bool advised(const struct evidence *e, enum hw_advice code);
 
-/* It runs, and its events stay in its buffer: what is not known may be there. */
+/* It runs, and its events stay in its buffer: what is unknown may be there. */
 bool keeps_events(const struct evidence *e);
 
-/* A label; of an info table that the log does not name what it is, and how it gets a name. */
+/* A label; for an info table that the log does not name, what it is and how it gets a name. */
 void say_label(char text[ANSWER_TEXT], const struct evidence *e, const char *label);
 
-/* "Data.Map.Internal.Bin" of "containers-0.6.4.1:Data.Map.Internal.Bin": sentences are short. */
+/* "Data.Map.Internal.Bin" of "containers-0.6.4.1:Data.Map.Internal.Bin", to keep sentences short. */
 const char *label_without_package(const char *label);
 
 /* Where it is in the program's source; NULL: the log does not say. */
 const char *band_source(const Hw__Band *band);
 
-/* The answers, each from the evidence into an empty one; next.c also says what its advice is called. */
+/* Each fills an empty answer from the evidence; next.c also gives the name of its advice. */
 void answer_wrong(struct target_answer *a, const struct evidence *e);
 void answer_since(struct target_answer *a, const struct evidence *e);
 void answer_grows(struct target_answer *a, const struct evidence *e);
 void answer_where(struct target_answer *a, const struct evidence *e);
 void answer_until(struct target_answer *a, const struct evidence *e);
 void answer_next(struct target_answer *a, const struct evidence *e);
-/* What the program said near the onset; NULL. */
+/* What the program said near the onset, or NULL. */
 const Hw__Note *note_near(const struct evidence *e);
 
 const char *advice_name(const struct evidence *e);

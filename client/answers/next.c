@@ -17,7 +17,7 @@
 
 #define OOM_LOOK "journalctl -k --grep \"out of memory\""
 
-/* ---------------------------------------------------------- what is asked */
+/* -------------------------------------------------------- what is looked at */
 
 static const Hw__Run *run_of(const struct evidence *e)
 {
@@ -36,7 +36,7 @@ static bool has_profile(const struct evidence *e)
         return e->t->census || e->t->n_bands;
 }
 
-/* 902 for GHC 9.2; 0: not known. */
+/* 902 for GHC 9.2; 0: unknown. */
 static unsigned ghc(const struct evidence *e)
 {
         const Hw__Run *run = run_of(e);
@@ -261,7 +261,7 @@ static bool always(const struct evidence *e)
 
 static void say_cannot_be_read(char *text, const struct evidence *e)
 {
-        say(text, "Mend what its state says, or watch another source: heapwatch ctl remove %s, then heapwatch ctl add",
+        say(text, "Fix what its state says, or watch another source: heapwatch ctl remove %s, then heapwatch ctl add",
             e->t->name);
 }
 
@@ -324,7 +324,7 @@ static void say_profile_flags(char *text, const struct evidence *e)
 
 static void say_without_profile(char *text, const struct evidence *e)
 {
-        say(text, "Switch on a heap profile, it names what grows: ");
+        say(text, "Switch on a heap profile; it names what grows: ");
         say_profile_flags(text, e);
 }
 

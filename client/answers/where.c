@@ -19,7 +19,7 @@ static bool is_marker(const Hw__Note *note)
         return note && note->has_what && note->what == HW__NOTE__WHAT__WHAT_MARKER;
 }
 
-/* Markers outrank messages, then the nearer one is taken. The daemon sends those that are near, and no others. */
+/* Markers outrank messages, then the nearer one is taken. The daemon sends only those that are near. */
 static const Hw__Note *nearest(const Hw__Trend *trend)
 {
         const Hw__Note *before = trend->note_before, *after = trend->note_after;
@@ -124,7 +124,7 @@ static void say_growing_band(struct target_answer *a, const struct evidence *e)
         else
                 a->text[before] = '\0';
         if (e->growing->has_bytes) {
-                say(a->text, " with "); /* not a colon: labels end with them, as that of the list's cell does */
+                say(a->text, " with "); /* not a colon: some labels end with one, such as that of the list's cell */
                 say_bytes(a->text, e->growing->bytes);
         }
         if (e->growing->has_slope) {
@@ -173,7 +173,7 @@ void answer_grows(struct target_answer *a, const struct evidence *e)
 
 /* ------------------------------------------------------------------- where */
 
-/* The newest of a series' statistics: what a program that is gone had last. */
+/* The newest of a series' statistics: what a program that has ended had last. */
 static bool last_of(const struct world_target *t, Hw__Series series, uint64_t *ret)
 {
         const Hw__Trend *trend = t->trends[series];

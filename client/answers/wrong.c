@@ -82,7 +82,7 @@ static void say_not_known(struct target_answer *a, const struct evidence *e)
         }
 }
 
-/* It was steady, and the newest minutes rise: the next few say whether that is growth. */
+/* It was steady, and has risen in the newest minutes: the next few will show whether that is growth. */
 static bool in_doubt(const struct evidence *e)
 {
         return !e->over && e->trend && e->trend->verdict == HW__VERDICT__VERDICT_STEADY &&
@@ -164,7 +164,7 @@ void answer_wrong(struct target_answer *a, const struct evidence *e)
                         say_growth(a, e);
                 }
         } else if (e->ending == AWAITED && !e->t->run) {
-                say(a->text, "Nothing to see yet: %s", e->detail[0] ? e->detail : "its log is awaited");
+                say(a->text, "Nothing to see yet: %s", e->detail[0] ? e->detail : "waiting for its log");
         } else {
                 say_verdict(a, e);
         }

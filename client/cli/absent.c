@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * absent.c - DESIGN: whether somebody listens is asked with a plain connect(2),
- * for ZeroMQ waits for who is not there. A directory that others may enter, but
- * not write to, is reported only when nobody listens in it: it may have
- * been opened to them afterwards.
+ * absent.c - DESIGN: whether somebody listens is found out with a plain
+ * connect(2), because ZeroMQ waits for a peer that is not there. A directory
+ * that others may enter, but not write to, is reported only when nobody listens
+ * in it: it may have been opened to them afterwards.
  */
 #include "client/cli/absent.h"
 
@@ -82,7 +82,7 @@ int absent_target(const struct command *c, const char *endpoint, const char *nam
 
         request.what_case = HW__REQUEST__WHAT_STATUS;
         request.status = &status;
-        (void)hw_request(endpoint, &request, ASK_MS, on_status, &names); /* only for a better sentence */
+        (void)hw_request(endpoint, &request, ASK_MS, on_status, &names); /* only for a better message */
         command_error(
                 c,
                 "the daemon has no target '%s'%s%s%s; `heapwatch ctl targets` lists them, `heapwatch ctl add` adds one",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* absent.h - what to say when a daemon or a target is not there: always the same words, with what to do. */
+/* absent.h - what to say when a daemon or a target is not there: always in the same words, with what to do. */
 #ifndef HW_CLIENT_CLI_ABSENT_H
 #define HW_CLIENT_CLI_ABSENT_H
 
@@ -16,8 +16,8 @@ struct error;
 char *absent_daemon(char *out, size_t size, const char *endpoint);
 
 /*
- * Whether no daemon of ours can be at an ipc endpoint: it is not to be trusted (hw_endpoint_check), or nobody listens
- * and heapwatchd refuses its directory; the sentence in `error` says what to change. False for other endpoints.
+ * Whether no daemon of ours can be at an ipc endpoint: it cannot be trusted (hw_endpoint_check), or nobody listens
+ * and heapwatchd refuses its directory; `error` says what to change. False for other endpoints.
  */
 bool absent_for_good(const char *endpoint, struct error *error);
 

@@ -17,7 +17,7 @@ struct kind_list {
                     "follow the daemon whose publish endpoint is EP (ipc://PATH or tcp://HOST:PORT); may be "          \
                     "repeated; default: your own daemon")
 
-/* How a daemon that is started judges growth. */
+/* How a daemon started by the command judges growth. */
 #define OPTIONS_OF_TREND(T, m)                                                                                         \
         OPTION_PASSED("resolution", "TIME", T, m, COMPLETE_NOTHING,                                                    \
                       "of files: step in which growth is judged, 100ms to 1h; default: from the log's length"),        \

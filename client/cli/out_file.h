@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * out_file.h - where a command writes: standard output, a device, or a new file that gets its name when it is whole,
- * so that a failure leaves an old one as it was.
+ * out_file.h - where a command writes: standard output, a device, or a new file that gets its name when it is
+ * complete, so that a failure leaves an old one as it was.
  */
 #ifndef HW_CLIENT_CLI_OUT_FILE_H
 #define HW_CLIENT_CLI_OUT_FILE_H

@@ -3,9 +3,9 @@
  * say.h - one line per message to standard error: `level what key=value`, as the
  * daemon writes its log, whose standard error it usually is.
  *
- * A line that the other side cannot take now is dropped: actions never wait for
- * a reader. Bytes from outside must be made safe by the caller (hw_terminal_text);
- * control characters that are left become '?'.
+ * A line that the other side cannot take now is dropped: actions never wait for a
+ * reader. The caller makes bytes from outside safe (hw_terminal_text); control
+ * characters that are left become '?'.
  */
 #ifndef HW_CLIENT_CLI_SAY_H
 #define HW_CLIENT_CLI_SAY_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* secret.c - opened without waiting (a FIFO would hang), then looked at through its descriptor, not by its name. */
+/* secret.c - opened without waiting (a FIFO would hang), then checked through its descriptor, not by its name. */
 #include "client/cli/secret.h"
 
 #include <errno.h>

@@ -9,7 +9,7 @@
 struct error;
 
 /*
- * Reads it into `secret`, without the line's end; of a longer line the first size - 1 bytes. False with a sentence that
+ * Reads it into `secret`, without the newline; of a longer line the first size - 1 bytes. False with a message that
  * names the file and what to do, never its contents. May wait for the disk, for nothing else.
  */
 bool secret_read(const char *path, char *secret, size_t size, struct error *error);

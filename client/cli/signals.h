@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* signals.h - a command that has something to put away is asked to stop, and dies of the signal afterwards. */
+/* signals.h - a command that has something to clean up stops in its own time, then dies of the signal. */
 #ifndef HW_CLIENT_CLI_SIGNALS_H
 #define HW_CLIENT_CLI_SIGNALS_H
 
@@ -8,13 +8,13 @@
 /* From now on SIGINT, SIGTERM and SIGHUP only set a mark. */
 void signals_catch(void);
 
-/* For those who catch a signal in another way (libevent): as if it had come here. */
+/* For code that catches a signal in another way (libevent): as if it had arrived here. */
 void signals_mark(int number);
 
-/* Whether one of them came. */
+/* Whether one of them has arrived. */
 bool signals_stop(void);
 
-/* When one came: dies of it, as the shell expects. Otherwise returns. Call with everything put away. */
+/* If one has arrived, dies of it, as the shell expects; otherwise returns. Call after cleaning up. */
 void signals_die(void);
 
 #endif

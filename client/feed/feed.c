@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* feed.c - one face for updates from daemons (feed_live.c) and from finished files (feed_files.c). */
+/* feed.c - one interface to updates from daemons (feed_live.c) and from finished files (feed_files.c). */
 #include "client/feed/feed.h"
 #include "client/feed/internal.h"
 

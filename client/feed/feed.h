@@ -15,7 +15,7 @@
 struct error;
 struct feed;
 
-/* Follows daemons. NULL with a sentence in `error`. */
+/* Follows daemons. NULL with a message in `error`. */
 struct feed *feed_connect(const struct hw_subscriber_options *options, struct error *error);
 
 /*
@@ -31,7 +31,7 @@ enum feed_event {
         FEED_NOTHING, /* the time is up, or a signal came */
         FEED_UPDATE,  /* *ret_update, borrowed until the next call */
         FEED_RESET,   /* forget the targets of daemon feed_daemon() */
-        FEED_READY,   /* of daemon feed_daemon(): all that was before is there; what follows is new */
+        FEED_READY,   /* of daemon feed_daemon(): its snapshot is complete; what follows is new */
         FEED_STALE,   /* daemon feed_daemon() is silent */
         FEED_ALIVE,
         FEED_END,   /* files only: everything was delivered */
@@ -48,7 +48,7 @@ bool feed_complete(const struct feed *feed);
 const char *feed_error(const struct feed *feed);
 bool feed_is_live(const struct feed *feed);
 
-/* How many daemons it follows; 0 for files. And a new requester for them by the same indices; NULL with errno. */
+/* How many daemons it follows, 0 for files; and a new requester for them with the same indices, NULL with errno. */
 size_t feed_daemons(const struct feed *feed);
 struct hw_requester *feed_requester(const struct feed *feed);
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * feed_files.c - updates from finished logs: `heapwatchd --once` started by us.
+ * feed_files.c - updates from finished logs, by starting `heapwatchd --once`.
  *
  * DESIGN: clients never decode eventlogs. We make a directory that only we can
  * enter, bind a PULL socket in it, and start the daemon with its path; the
  * daemon connects, pushes everything without loss and exits. The socket comes
- * first: the daemon takes a refused connection for a client that is gone.
- * posix_spawn copies no memory and no thread, so ZeroMQ's are not in the way.
+ * first: to the daemon, a refused connection means that the client has exited.
+ * posix_spawn copies neither memory nor threads, so ZeroMQ's threads do no harm.
  *
  * The end is DaemonState.finished followed by the child's exit. It names the
- * files that could not be read: a failure, reported behind all the others' data.
- * A child that ends without it is a failure, too: its last messages may still be
- * in the socket, so we read on for a while.
+ * files that could not be read: a failure, reported after the data of all the
+ * others. A child that exits without it is a failure, too: its last messages may
+ * still be in the socket, so we read on for a while.
  *
- * A pidfd makes the child's end a readable descriptor; an epoll descriptor
- * joins it with the socket's for feed_fd. Kernels before 5.3, and valgrind, have
- * no pidfd: there we look from time to time.
+ * A pidfd becomes readable when the child exits; an epoll descriptor joins it
+ * with the socket's for feed_fd. Kernels before 5.3, and valgrind, have no
+ * pidfd: there we poll.
  */
 #include "client/feed/internal.h"
 
@@ -39,14 +39,14 @@
 #include "proto/base/sibling.h"
 #include "proto/recording/stretch.h"
 
-#define DRAIN_MS 1000  /* how long we wait for messages of a child that has ended */
-#define LOOK_MS  50    /* how often we look after a child where there is no pidfd */
+#define DRAIN_MS 1000  /* how long we wait for messages of a child that has exited */
+#define LOOK_MS  50    /* how often we check on the child where there is no pidfd */
 #define EXIT_MS  10000 /* how long a child may take to exit after its last message */
 
 enum stage {
         READING,  /* the child runs and sends */
-        DRAINING, /* it has exited; what is left in the socket is taken */
-        FINISHED, /* its last message came; it has to exit yet */
+        DRAINING, /* it has exited; what is left in the socket is read */
+        FINISHED, /* its last message came; it has yet to exit */
         OVER
 };
 
@@ -82,8 +82,8 @@ static size_t count(const char *const *list)
 }
 
 /*
- * A path of an existing file with '=' in it must not be read as NAME=URI: "file:" says what it is.
- * NULL with a sentence.
+ * The path of an existing file with '=' in it must not be read as NAME=URI, so it gets a "file:"
+ * in front. NULL with an error message.
  */
 static char *file_argument(const char *path, struct error *error)
 {
@@ -134,7 +134,7 @@ static void free_arguments(char **argv)
         free(argv);
 }
 
-/* Starts the daemon: signals as at birth, its standard output joined to standard error (ours may be a pipe of data). */
+/* Starts the daemon: default signals, its standard output joined to standard error (ours may be a pipe of data). */
 static int start_child(struct feed_files *f, char *const *argv)
 {
         posix_spawn_file_actions_t actions;
@@ -169,7 +169,7 @@ static int start_child(struct feed_files *f, char *const *argv)
         return -r;
 }
 
-/* Reaps the child when it has ended; with `block`, waits for that. */
+/* Reaps the child once it has exited; with `block`, waits for that. */
 static bool reap(struct feed_files *f, bool block)
 {
         pid_t r;
@@ -207,7 +207,7 @@ static enum feed_event child_verdict(struct feed_files *f, bool finished)
 
 /* ------------------------------------------------------------- the messages */
 
-/* Takes one message of two frames if one waits. 1 when it did, 0 when there is none, -1 when it cannot be used. */
+/* Receives one message of two frames. 1 when there was one, 0 when there is none, -1 when it is malformed. */
 static int receive(struct feed_files *f)
 {
         const char *reason = NULL;
@@ -239,13 +239,13 @@ static void forget_update(struct feed_files *f)
         f->update = NULL;
 }
 
-/* Of many files that cannot be read, the first says why; the others are counted. */
+/* Of several files that cannot be read, the reason is given for the first; the others are counted. */
 static void take_failures(struct feed_files *f, const Hw__DaemonState *state)
 {
         char more[64] = "";
 
         if (state->n_failed > 1)
-                (void)snprintf(more, sizeof(more), "; nor could %zu other%s be read", state->n_failed - 1,
+                (void)snprintf(more, sizeof(more), "; %zu other%s could not be read either", state->n_failed - 1,
                                state->n_failed > 2 ? "s" : "");
         if (state->n_failed > 0 && asprintf(&f->failed, "%s%s", state->failed[0], more) < 0)
                 f->failed = NULL;
@@ -266,7 +266,7 @@ static enum feed_event deliver(struct feed_files *f, const Hw__Update **ret_upda
         return FEED_UPDATE;
 }
 
-/* Waits for a message or the child's end, at most until `until_ms`. False when a signal came first. */
+/* Waits for a message or the child's exit, at most until `until_ms`. False when a signal came first. */
 static bool wait_for_either(struct feed_files *f, uint64_t until_ms)
 {
         zmq_pollitem_t items[2] = {
@@ -281,7 +281,7 @@ static bool wait_for_either(struct feed_files *f, uint64_t until_ms)
         return zmq_poll(items, f->child && f->child_fd >= 0 ? 2 : 1, wait_ms) >= 0 || errno != EINTR;
 }
 
-/* One step: what has come, or what the child's end means by now. FEED_NOTHING: wait on. */
+/* One step: what has come, or what the child's exit means now. FEED_NOTHING: keep waiting. */
 static enum feed_event step(struct feed_files *f, const Hw__Update **ret_update)
 {
         int r;
@@ -306,7 +306,7 @@ static enum feed_event step(struct feed_files *f, const Hw__Update **ret_update)
         if (f->stage == FINISHED && reap(f, false))
                 return child_verdict(f, true);
         if (f->stage == FINISHED && clock_mono_ms() >= f->deadline_ms) {
-                f->stage = OVER; /* all is here; feed_close ends the child */
+                f->stage = OVER; /* everything is here; feed_close ends the child */
                 return FEED_END;
         }
         return FEED_NOTHING;
@@ -335,7 +335,7 @@ static void files_close(struct feed *feed)
 
         forget_update(f);
         if (f->child) {
-                (void)kill(f->child, SIGKILL); /* it keeps nothing that it would have to put away */
+                (void)kill(f->child, SIGKILL); /* it has nothing to clean up */
                 (void)reap(f, true);
         }
         if (f->wait_fd >= 0)
@@ -428,7 +428,8 @@ static bool any_file(const char *const *paths, size_t n, struct error *error)
         for (size_t i = n; i-- > 0;)
                 if (stretch_is(paths[i]) || access(paths[i], R_OK) == 0)
                         return true;
-        return error_set(error, "%s: %s%s", paths[0], strerror(errno), n > 1 ? "; nor can the others be read" : "");
+        return error_set(error, "%s: %s%s", paths[0], strerror(errno),
+                         n > 1 ? "; the others cannot be read either" : "");
 }
 
 struct feed *feed_files(const char *const *paths, size_t n, const char *const *daemon_args, struct error *error)

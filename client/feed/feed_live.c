@@ -13,7 +13,7 @@ struct feed_live {
         struct feed feed;
         struct hw_subscriber *subscriber;
         char **endpoints;
-        bool *heard; /* by endpoint: it has delivered what it had, or is silent */
+        bool *answered; /* by endpoint: its snapshot is complete, or it is silent */
         size_t n_endpoints;
         bool some; /* at least one has delivered */
 };
@@ -23,9 +23,9 @@ static struct feed_live *live(const struct feed *feed)
         return (struct feed_live *)feed;
 }
 
-static void hear(struct feed_live *f, bool delivered)
+static void mark_answered(struct feed_live *f, bool delivered)
 {
-        f->heard[hw_subscriber_daemon(f->subscriber)] = true;
+        f->answered[hw_subscriber_daemon(f->subscriber)] = true;
         f->some = f->some || delivered;
 }
 
@@ -34,7 +34,7 @@ static bool live_complete(const struct feed *feed)
         const struct feed_live *f = live(feed);
 
         for (size_t i = 0; i < f->n_endpoints; i++) {
-                if (!f->heard[i])
+                if (!f->answered[i])
                         return false;
         }
         return f->some;
@@ -53,10 +53,10 @@ static enum feed_event live_next(struct feed *feed, int timeout_ms, const Hw__Up
         case HW_SUBSCRIBER_RESET:
                 return FEED_RESET;
         case HW_SUBSCRIBER_READY:
-                hear(live(feed), true);
+                mark_answered(live(feed), true);
                 return FEED_READY;
         case HW_SUBSCRIBER_STALE:
-                hear(live(feed), false);
+                mark_answered(live(feed), false);
                 return FEED_STALE;
         case HW_SUBSCRIBER_ALIVE:
                 return FEED_ALIVE;
@@ -73,7 +73,7 @@ static void live_close(struct feed *feed)
         for (size_t i = 0; i < f->n_endpoints; i++)
                 free(f->endpoints[i]);
         free(f->endpoints);
-        free(f->heard);
+        free(f->answered);
         free(f);
 }
 
@@ -129,8 +129,8 @@ static bool name_endpoints(struct feed_live *f, const struct hw_subscriber_optio
                 n = 1;
         }
         f->endpoints = calloc(n, sizeof(*f->endpoints));
-        f->heard = calloc(n, sizeof(*f->heard));
-        if (!f->endpoints || !f->heard)
+        f->answered = calloc(n, sizeof(*f->answered));
+        if (!f->endpoints || !f->answered)
                 return false;
         for (f->n_endpoints = 0; f->n_endpoints < n; f->n_endpoints++) {
                 f->endpoints[f->n_endpoints] = strdup(from[f->n_endpoints]);

@@ -4,8 +4,8 @@
 #include "client/cli/absent.h"
 #include "client/cli/signals.h"
 
-#define SNAPSHOT_MS 5000 /* for a daemon's */
-#define FILES_MS    500  /* between two looks for a signal */
+#define SNAPSHOT_MS 5000 /* for a daemon's snapshot */
+#define FILES_MS    500  /* between two checks for a signal */
 
 bool gather(struct feed *feed, const struct gatherer *g)
 {

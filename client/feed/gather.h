@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* gather.h - for commands that print when all is there: a daemon's snapshot, or finished logs to their end. */
+/*
+ * gather.h - for commands that print once everything has been read: a daemon's snapshot, or finished logs to
+ * their end.
+ */
 #ifndef HW_CLIENT_FEED_GATHER_H
 #define HW_CLIENT_FEED_GATHER_H
 
@@ -13,7 +16,7 @@ struct gatherer {
         void *ctx;
 };
 
-/* False after a signal, or after reporting what went wrong. What was taken before is good either way. */
+/* False after a signal, or after reporting what went wrong. What was taken before is valid either way. */
 bool gather(struct feed *feed, const struct gatherer *g);
 
 #endif

@@ -25,7 +25,7 @@ struct feed {
         struct error error;
 };
 
-/* Leaves a sentence for feed_error and returns FEED_FAILED. */
+/* Leaves a message for feed_error and returns FEED_FAILED. */
 enum feed_event feed_fail(struct feed *feed, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

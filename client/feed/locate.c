@@ -39,7 +39,7 @@ static void on_reply(void *ctx, const Hw__Reply *reply)
         }
 }
 
-/* target NULL: where recordings are. False with a sentence. */
+/* target NULL: where recordings are. False with an error message. */
 static bool ask(const struct locate *l, const char *target, bool seal, struct answer *a, struct error *error)
 {
         char publish[256], request[256], text[ABSENT_TEXT];
@@ -103,7 +103,7 @@ bool locate_seal(const struct locate *l, const char *which, struct error *error)
         for (now = a; now.written < a.sealed;) {
                 if (clock_mono_ms() >= until_ms)
                         return error_set(error,
-                                         "the disk does not take the recording in time; the newest part would "
+                                         "the recording was not written to disk in time; the newest part would "
                                          "be missing");
                 (void)poll(NULL, 0, PAUSE_MS);
                 if (!ask(l, NULL, false, &now, error))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * locate.h - where recordings are: where the user says, or where the daemon
- * keeps them, which then writes what it still has in memory.
+ * keeps them. The daemon then writes out what it still has in memory.
  */
 #ifndef HW_CLIENT_FEED_LOCATE_H
 #define HW_CLIENT_FEED_LOCATE_H
@@ -14,12 +14,13 @@ struct locate {
         const char *directory; /* as given; NULL: ask the daemon */
 };
 
-/* The directory. False with a sentence. */
+/* The directory. False with an error message. */
 bool locate_directory(const struct locate *l, char directory[RECORDED_PATH_MAX], struct error *error);
 
 /*
- * A path for the daemon that reads it: of a recording without a directory (proto/recording/stretch.h), that of your own
- * daemon, which writes what it has of it; of any other, the same. To free(); NULL with a sentence.
+ * The path as the daemon that reads it needs it: a recording without a directory (proto/recording/stretch.h) gets that
+ * of your own daemon, which first writes out what it has of the recording; any other path is unchanged. To free(); NULL
+ * with an error message.
  */
 char *locate_log(const char *path, struct error *error);
 
@@ -27,8 +28,8 @@ char *locate_log(const char *path, struct error *error);
 bool locate_is_log(const char *what);
 
 /*
- * Has the daemon write all that it has of the newest run of TARGET, and waits for that. Nothing is done for TARGET@RUN,
- * or where a directory was given. False with a sentence.
+ * Makes the daemon write out all that it has of the newest run of TARGET, and waits for that. Does nothing for
+ * TARGET@RUN, or where a directory was given. False with an error message.
  */
 bool locate_seal(const struct locate *l, const char *which, struct error *error);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * collections.h - single collections of one run, a bounded number of them.
- * When there are more, the longer one of each two neighbours stays, a major
- * one before any other: what a chart of pauses must not lose.
+ * collections.h - single collections of one run, a bounded number of them. When
+ * there are more, the longer of two neighbours is kept, and a major one before
+ * any other: what a chart of pauses must not lose.
  */
 #ifndef HW_CLIENT_HISTORY_COLLECTIONS_H
 #define HW_CLIENT_HISTORY_COLLECTIONS_H

@@ -6,9 +6,9 @@
  *      band A    a0     a1     a2     a3                                a0a1   a2     a3
  *      band B           b1     b2                                       0 b1   b2
  *
- * DESIGN: each band has cells from its first to its newest row only, because
- * most of thousands of bands live shortly. Rows of one census are gathered
- * first (a hostile message may name a band twice), then become cells.
+ * DESIGN: each band has cells from its first to its newest row only, because most of
+ * thousands of bands are short-lived. The rows of one census are gathered first (a
+ * hostile message may name a band twice), then become cells.
  */
 #include "client/history/grid.h"
 
@@ -18,7 +18,7 @@
 
 #include "proto/base/limits.h"
 
-#define GRID_LEAST_COLUMNS 16 /* never merged below that for want of cells */
+#define GRID_LEAST_COLUMNS 16 /* never merged below that for lack of cells */
 
 /* ------------------------------------------------------------------ merging */
 
@@ -32,7 +32,7 @@ static struct grid_cell merge_cells(struct grid_cell a, uint64_t n_a, struct gri
         return c;
 }
 
-/* Columns from .. from + m - 1 (m even) are to be merged by twos. */
+/* Columns from .. from + m - 1 (m even) are to be merged in pairs. */
 struct merge {
         size_t from, m;
 };
@@ -104,8 +104,8 @@ static struct merge all_columns(const struct grid *g)
 }
 
 /*
- * The older half of the longest row of columns with equally many censuses. So every width has about as many columns,
- * each width twice the one after it: the past is as coarse as it is old.
+ * The older half of the longest row of columns with equally many censuses. So every width has about the same number
+ * of columns, each width twice the one after it: the past gets coarser with age.
  */
 static struct merge fading_columns(const struct grid *g)
 {
@@ -134,7 +134,7 @@ static bool is_full(const struct grid *g)
         return g->n >= 2 && (g->n >= g->max_columns || (g->cells > g->max_cells && g->n > GRID_LEAST_COLUMNS));
 }
 
-/* The newest column is one that a census of this time may go into: a new one, or one that is not full yet. */
+/* Makes sure that a census of this time can go into the newest column: a new one, or one that is not full yet. */
 static int make_column(struct grid *g, uint64_t time_ns)
 {
         size_t capacity = g->capacity ? g->capacity * 2 : 64;
@@ -163,7 +163,7 @@ static int make_column(struct grid *g, uint64_t time_ns)
 
 /* -------------------------------------------------------------------- bands */
 
-/* The band of a believable id; NULL when out of memory. */
+/* The band of a valid id; NULL when out of memory. */
 static struct grid_band *band_entry(struct grid *g, uint32_t id)
 {
         uint32_t capacity = g->cap_bands ? g->cap_bands : 64;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * grid.h - the past of all bands of one run on one common row of times.
+ * grid.h - the past of all bands of one run, at the same times for all.
  *
  * A column is an interval of time with one census or several, a row is a band.
- * Both their number and their product are bounded: when a bound is met,
+ * Both their number and their product are bounded: when a bound is reached,
  * neighbouring columns are merged (minima and maxima kept), all of them or,
  * with keep_recent, older ones more often, so that the past fades and the
- * present stays sharp. Statistics are exact all the same (stats.h).
+ * present stays sharp. Statistics remain exact (stats.h).
  *
  * A census that the log's end cut (unfinished) is not taken: its missing rows
  * are unknown, not 0. Nor is one that goes back in time.
@@ -38,7 +38,7 @@ struct grid_band {
 struct grid {
         struct grid_column *columns;
         size_t n, capacity;
-        uint64_t per_column;           /* censuses that fill one: all alike, unless keep_recent */
+        uint64_t per_column;           /* censuses that fill one, the same for all unless keep_recent */
         size_t max_columns, max_cells; /* bounds; set before the first census, may change later */
         bool keep_recent;
         bool thinned;            /* columns were merged */
@@ -50,7 +50,7 @@ struct grid {
         uint64_t newest_ns, gap_ns; /* its time, and since the one before */
 };
 
-/* Takes one census in; an unfinished or repeated one is passed over. 0 or -ENOMEM (it may be half taken in). */
+/* Takes one census in; an unfinished or repeated one is ignored. 0 or -ENOMEM (it may be half taken in). */
 int grid_take(struct grid *g, const Hw__Census *census);
 
 /* NULL when the band never had a row; band 0 is the total. */
@@ -62,7 +62,7 @@ struct band_stats grid_stats(const struct grid *g, const struct grid_band *b);
 /* Appends a point for each column, 0 where the band had no row. 0 or -ENOMEM. */
 int grid_whole_points(const struct grid *g, const struct grid_band *b, struct past *ret_past);
 
-/* The same without the zeros before its first and behind its last cell. */
+/* The same without the zeros before its first and after its last cell. */
 int grid_points(const struct grid *g, const struct grid_band *b, struct past *ret_past);
 
 /* Merges columns until there are at most `max` (at least 1). */

@@ -2,9 +2,9 @@
 /*
  * history.c - which sample goes where.
  *
- * DESIGN: a series is one list of points: what the daemon remembers, then what came by itself since own_ns. Bands come
- * as whole censuses (grid.h); what a daemon remembers of a band is coarser, and of another moment for each that was
- * asked for, so it stays beside the censuses as it came and is put onto the total's points when it is read.
+ * DESIGN: a series is one list of points: what the daemon remembers, then what came in updates since own_ns. Bands
+ * come as whole censuses (grid.h); what a daemon remembers of a band is coarser, and each band's answer is of another
+ * moment, so it is kept beside the censuses as it came and aligned with the total's points when it is read.
  */
 #include "client/history/history.h"
 
@@ -106,7 +106,7 @@ struct history *history_copy(const struct history *from)
 
 /* ------------------------------------------------------------------ filling */
 
-/* One that is older than what the daemon was asked for is in its answer. */
+/* A sample from before own_ns is in the daemon's answer. */
 static int insert(struct history *h, Hw__Series series, uint64_t time_ns, double value)
 {
         if (h->own_ns[series] == UINT64_MAX)
@@ -125,7 +125,7 @@ static int take_samples(struct history *h, const Hw__Samples *s)
 
         if (!s->has_series || s->series <= 0 || s->series >= HISTORY_SERIES)
                 return 0;
-        if (!h->sampled[s->series]) { /* what was derived gives way, not what the daemon remembers of the time before */
+        if (!h->sampled[s->series]) { /* drop what was derived, not what the daemon remembers of the time before */
                 if (h->recalled[s->series])
                         past_end(&h->series[s->series], h->own_ns[s->series]);
                 else
@@ -259,7 +259,7 @@ static const struct past *recalled_band(const struct history *h, uint32_t band)
         return band < h->n_recalled && h->recalled_bands[band].n ? &h->recalled_bands[band] : NULL;
 }
 
-/* The daemon's points of a band onto the total's. */
+/* Aligns the daemon's points of a band with the total's. */
 static int add_recalled(const struct past *band, const struct past *total, struct past *ret)
 {
         int r;
@@ -287,7 +287,7 @@ int history_band(const struct history *h, uint32_t band, const struct history_re
         return grid_whole_points(g, b ? b : &none, ret) < 0 ? -ENOMEM : r;
 }
 
-/* What a band held at a time, by the daemon's points: see past_align. */
+/* What a band held at a time, according to the daemon's points: see past_align. */
 static double held(const struct past *band, uint64_t time_ns)
 {
         double last = 0;
@@ -297,7 +297,7 @@ static double held(const struct past *band, uint64_t time_ns)
         return last;
 }
 
-/* The newest point that ends by a time, else the first; one that may still grow does not count. */
+/* The newest point that ends by a time, or else the first; one that may still grow does not count. */
 static const struct past_point *base_of(const struct past *total, uint64_t time_ns)
 {
         struct past settled = *total;
@@ -319,7 +319,7 @@ static bool recalled_base(const struct history *h, uint32_t band, uint64_t from_
         return true;
 }
 
-/* By the censuses that came: the newest that ends by a time, else, if any will do, the first of several. */
+/* According to the censuses in updates: the newest that ends by a time, or else, with `any`, the first of several. */
 static bool own_base(const struct grid *g, uint32_t band, uint64_t from_ns, bool any, double *ret)
 {
         const struct grid_band *b = grid_band(g, band);

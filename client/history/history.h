@@ -3,11 +3,11 @@
  * history.h - the past of one run of a target: the one store that console, browser page and reports draw from.
  *
  * It is filled from two sides: by updates as they come (history_take), and by what a daemon remembers of the time
- * before (history_recall_series, history_recall_band). Where both know, the updates hold: each sample is in one point
- * only. Answers are points with least, mean and greatest value, at the times of their samples (past.h).
+ * before (history_recall_series, history_recall_band). Where both have data, the updates count: each sample is in one
+ * point only. It returns points with least, mean and greatest value, at the times of their samples (past.h).
  *
- * Samples and censuses that come late or twice, a census cut by the log's end, and a series that the daemon does not
- * sample itself (it is derived from collections and censuses then) are this store's business.
+ * It handles samples and censuses that come late or twice, a census cut by the log's end, and a series that the
+ * daemon does not sample itself (it is then derived from collections and censuses).
  *
  * Memory is bounded by the options; what does not fit is thinned, never dropped.
  */
@@ -24,15 +24,15 @@ struct history_options {
         size_t points;    /* of a series; 0: no series */
         size_t columns;   /* censuses or intervals of them */
         size_t cells;     /* bands times columns */
-        bool collections; /* single ones, too */
-        bool keep_recent; /* the past fades, instead of being thinned all alike */
+        bool collections; /* keep single ones, too */
+        bool keep_recent; /* the past fades, instead of being thinned evenly */
 };
 
 struct history {
         struct history_options options;
         struct past series[HISTORY_SERIES];
         uint64_t samples[HISTORY_SERIES]; /* taken in, before thinning */
-        uint64_t own_ns[HISTORY_SERIES];  /* since when a series has come by itself; UINT64_MAX: not yet */
+        uint64_t own_ns[HISTORY_SERIES];  /* since when a series has come in updates; UINT64_MAX: not yet */
         bool sampled[HISTORY_SERIES];     /* by the daemon: nothing is derived */
         bool recalled[HISTORY_SERIES];
         struct collections collections;
@@ -46,10 +46,10 @@ struct history *history_new(const struct history_options *options);
 void history_destroy(struct history **h);
 struct history *history_copy(const struct history *h);
 
-/* Forgets all: another run begins. */
+/* Forgets everything: another run begins. */
 void history_clear(struct history *h);
 
-/* Other bounds from now on: how much there is for one depends on how many there are. */
+/* New bounds from now on: one target's share depends on how many there are. */
 void history_bound(struct history *h, size_t points, size_t cells);
 
 /* ------------------------------------------------------------------ filling */
@@ -57,10 +57,10 @@ void history_bound(struct history *h, size_t points, size_t cells);
 /* Takes a body of the run: heap, gc, census. Borrowed. 0 or -ENOMEM. */
 int history_take(struct history *h, const Hw__Update *update);
 
-/* Appends the points of a daemon's answer; those without time or value are passed over. 0 or -ENOMEM. */
+/* Appends the points of a daemon's answer; those without time or value are skipped. 0 or -ENOMEM. */
 int history_points_of(const Hw__History *answer, struct past *to);
 
-/* What a daemon remembers of a series: put before what has come by itself. The newest answer holds. 0 or -ENOMEM. */
+/* What a daemon remembers of a series, put before what came in updates. The newest answer counts. 0 or -ENOMEM. */
 int history_recall_series(struct history *h, Hw__Series series, const struct past *points);
 
 /* What it remembers of a band, or of the total (0), in place of what it did before; `points` is empty afterwards. */
@@ -68,14 +68,14 @@ int history_recall_band(struct history *h, uint32_t band, struct past *points);
 
 /* ------------------------------------------------------------------ reading */
 
-/* A series; valid until the next change. Without points: nothing is known. */
+/* A series; valid until the next change. Without points if nothing is known. */
 const struct past *history_series(const struct history *h, Hw__Series series);
 
 /*
- * A band (0: the total) at censuses: as recalled up to the first census that came by itself, then those; all bands and
- * the total are known at the same times, so they can be added. `recalled`: points of band and total to use instead of
- * those of history_recall_band; NULL: those. Appended to *ret. 0, -ENOMEM, or -EAGAIN: the two do not fit each other,
- * because they are of different times (*ret has what came by itself). `h` may be NULL if `recalled` is not.
+ * A band (0: the total) at censuses: as recalled up to the first census that came in an update, then those; all bands
+ * and the total are known at the same times, so they can be added. `recalled`: points of band and total to use instead
+ * of those of history_recall_band; NULL: those. Appended to *ret. 0, -ENOMEM, or -EAGAIN: the two do not match,
+ * because they are of different times (*ret has what came in updates). `h` may be NULL if `recalled` is not.
  */
 struct history_recalled {
         const struct past *band, *total;
@@ -83,9 +83,9 @@ struct history_recalled {
 int history_band(const struct history *h, uint32_t band, const struct history_recalled *recalled, struct past *ret);
 
 /*
- * What a band holds now less what it held at the newest census known of before from_ns; 0: at the first. The daemon's
- * points have precedence where they are not wider than widest_ns, so that all faces have the same number. False: not
- * known.
+ * What a band holds now minus what it held at the newest known census before from_ns; 0: at the first. The daemon's
+ * points take precedence where they are not wider than widest_ns, so that all faces show the same number. False:
+ * unknown.
  */
 bool history_change(const struct history *h, uint32_t band, double now, uint64_t from_ns, uint64_t widest_ns,
                     double *ret);

@@ -3,7 +3,7 @@
  * past.c - points of a series and their thinning.
  *
  * DESIGN: an array in order of time. Samples come almost in order (each
- * capability flushes its own buffer), so the place of a late one is looked for
+ * capability flushes its own buffer), so the place of a late one is searched
  * from the end. Halving costs n and happens once in n insertions.
  */
 #include "client/history/past.h"
@@ -94,8 +94,8 @@ static unsigned level_of(const struct past_point *p)
 }
 
 /*
- * Merges the older half of the longest row of points with about as many samples each. So every level has about as many
- * points, and each level half as many samples a point as the one before it.
+ * Merges the older half of the longest row of points with about equally many samples each. So every level has about
+ * the same number of points, and each level half as many samples per point as the one before it.
  */
 static void fade(struct past *p)
 {
@@ -123,13 +123,13 @@ static void thin(struct past *p)
 
 /* ------------------------------------------------------------------ inserting */
 
-/* Whether a sample of this time belongs into the wide point before its place. */
+/* Whether a sample of this time belongs in the wide point before its place. */
 static bool covers(const struct past_point *p, uint64_t time_ns)
 {
         return p->width_ns && time_ns <= end_of(p);
 }
 
-/* A sample goes into a point; one that is not its newest is not its last. */
+/* Merges a sample into a point; only the newest one is its `last`. */
 static void add(struct past_point *p, const struct past_point *sample)
 {
         struct past_point before = *p;
@@ -180,7 +180,7 @@ int past_splice(struct past *p, const struct past *insert, uint64_t until_ns)
                 end--;
         while (from < end && end_of(&p->points[from]) <= insert->points[0].time_ns)
                 from++;
-        if (end < p->n) /* what stays behind may begin earlier than the seam */
+        if (end < p->n) /* what stays after it may begin earlier than the seam */
                 while (n > 0 && end_of(&insert->points[n - 1]) > p->points[end].time_ns)
                         n--;
         memmove(&p->points[from + n], &p->points[end], (p->n - end) * sizeof(*p->points));
@@ -260,7 +260,7 @@ void past_end(struct past *p, uint64_t time_ns)
                 p->n--;
 }
 
-/* What the band held in one point of the total: points *at and on, those before it are passed. */
+/* What the band held in one point of the total. Advances *at over the band's points. */
 static int align_one(const struct past *band, size_t *at, const struct past_point *total, double *last,
                      struct past_point *ret)
 {

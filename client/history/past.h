@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * past.h - the past of one number: points in rising time, each an interval
- * that holds one sample or many, and how to have fewer of them.
+ * past.h - the past of one number: points in order of time, each an interval
+ * that holds one sample or many, and how to thin them.
  *
  * Thinning merges neighbours; minima and maxima are kept, means are weighted
  * by the number of samples. Times are event time in ns.
@@ -27,12 +27,12 @@ struct past {
         struct past_point *points; /* owned */
         size_t n, capacity;
         /* of past_insert; set before the first sample, may change later */
-        size_t max;         /* points at most, at least 2 */
-        bool fades;         /* older points are merged first; else all alike */
+        size_t max;         /* most points; at least 2 */
+        bool fades;         /* older points are merged first; otherwise all alike */
         uint64_t per_point; /* samples that fill a point; 0 is 1 */
 };
 
-/* Where its greatest value is drawn when that is not its last. */
+/* Where its greatest value is drawn if that is not its last. */
 static inline uint64_t past_middle_ns(const struct past_point *p)
 {
         return p->last_ns > p->time_ns ? p->time_ns + (p->last_ns - p->time_ns) / 2 : p->last_ns;
@@ -41,30 +41,30 @@ static inline uint64_t past_middle_ns(const struct past_point *p)
 /* A point that is one sample. */
 struct past_point past_sample(uint64_t time_ns, double value);
 
-/* `later` goes into `p`. */
+/* Merges `later` into `p`. */
 void past_point_merge(struct past_point *p, const struct past_point *later);
 
 /* Appends a copy. 0 or -ENOMEM (nothing is changed). */
 int past_append(struct past *p, const struct past_point *point);
 
 /*
- * Puts a sample where its time belongs; one that falls into a wide point goes into that. When there would be more
- * than `max` points, neighbours are merged first: of a past that fades older ones, so that the past is as coarse as it
- * is old and the present stays sharp; else all, and points hold twice as many samples from then on. 0 or -ENOMEM.
+ * Puts a sample where its time belongs; one that falls into a wide point goes into that. When there would be more than
+ * `max` points, neighbours are merged first: with `fades` the older ones, so that the past gets coarser with age and
+ * the present stays sharp; otherwise all, and points hold twice as many samples from then on. 0 or -ENOMEM.
  */
 int past_insert(struct past *p, uint64_t time_ns, double value);
 
 /*
- * Puts what somebody else remembers in place of all points from its first one on that have no sample at or after
- * until_ns; as far as it ends by then itself, so nothing is there twice. Then thinned to `max`. 0 or -ENOMEM (nothing
- * is changed).
+ * Replaces points by those of `insert` that end by until_ns: all points from the first of `insert` on that have no
+ * sample at or after until_ns, so that nothing is there twice. Then thins to `max`. 0 or -ENOMEM (nothing is
+ * changed).
  */
 int past_splice(struct past *p, const struct past *insert, uint64_t until_ns);
 
 /* A copy of all. 0 or -ENOMEM (*ret is empty). */
 int past_copy(const struct past *p, struct past *ret);
 
-/* The newest point that ends by a time; NULL: none. */
+/* The newest point that ends by time_ns; NULL: none. */
 const struct past_point *past_before(const struct past *p, uint64_t time_ns);
 
 /* Merges points 2i and 2i + 1 for all i. */
@@ -73,20 +73,20 @@ void past_halve(struct past *p);
 /* Halves until there are at most `max` (at least 1). */
 void past_limit(struct past *p, size_t max);
 
-/* Merges points that begin in the same multiple of step_ns. 0: leaves all. */
+/* Merges points that begin in the same step of step_ns. 0: merges none. */
 void past_widen(struct past *p, uint64_t step_ns);
 
-/* Leaves only points that begin in the range. */
+/* Keeps only points that begin in the range. */
 void past_cut(struct past *p, struct time_range range);
 
-/* Leaves only points that end by time_ns. */
+/* Keeps only points that end by time_ns. */
 void past_end(struct past *p, uint64_t time_ns);
 
 /*
- * A band's points onto those of the total of all bands, whose intervals are unions of the band's: each becomes what the
- * band held at the last sample of the total's point, 0 before its first. So all bands and their total are known at the
- * same censuses and can be added. A point of the band that is wider than the total's there makes it fail: -EAGAIN, ask
- * for both again; -ENOMEM. The band's points are replaced.
+ * Aligns a band's points with those of the total of all bands, whose intervals are unions of the band's: each becomes
+ * what the band held at the last sample of the total's point, 0 before its first. So all bands and their total are
+ * known at the same censuses and can be added. -EAGAIN if a point of the band is wider than the total's there: request
+ * both again; -ENOMEM. The band's points are replaced.
  */
 int past_align(struct past *band, const struct past *total);
 

@@ -3,7 +3,7 @@
  * past_json.c - columns of numbers.
  *
  * DESIGN: a column that would repeat `last` is left out, so an unthinned past
- * is two columns. Means are rounded: they are drawn, not counted with.
+ * is two columns. Means are rounded: they are drawn, not computed with.
  */
 #include "client/history/past_json.h"
 

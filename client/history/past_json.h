@@ -16,7 +16,7 @@ struct past_owner {
         uint32_t run;
         Hw__Series series; /* SERIES_NONE: a band */
         uint32_t band;     /* 0: the total of all */
-        const char *label; /* of a band; NULL: not known */
+        const char *label; /* of a band; NULL: unknown */
 };
 
 /* {"daemon":...,"target":...,"unit":"B" - without the closing brace: columns, statistics or an error follow. */

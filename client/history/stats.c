@@ -55,6 +55,6 @@ bool stats_line(const struct band_stats *s, struct stats_line *ret_line)
         ret_line->intercept_bytes = s->v_mean - slope * s->t_mean;
         ret_line->slope = slope * s->t_max / s->v_max;
         ret_line->intercept = ret_line->intercept_bytes / s->v_max;
-        ret_line->fit = fmin(1, s->m_tv * s->m_tv / (s->m_tt * s->m_vv)); /* rounding may bring it above */
+        ret_line->fit = fmin(1, s->m_tv * s->m_tv / (s->m_tt * s->m_vv)); /* rounding may exceed 1 */
         return true;
 }

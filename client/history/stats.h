@@ -3,9 +3,9 @@
  * stats.h - what eventlog2html's users know of a band, over a whole run:
  * integrated size, mean, standard deviation, and a least-squares line.
  *
- * Exact whatever is thinned for display: running moments (Welford 1962; the
- * co-moment form of Chan, Golub, LeVeque 1979), no sum of squares that loses
- * its digits. A census without a row of the band counts as 0 in mean and
+ * Exact, however much is thinned for display: running moments (Welford 1962;
+ * the co-moment form of Chan, Golub, LeVeque 1979), not a sum of squares, which
+ * would lose digits. A census without a row of the band counts as 0 in mean and
  * deviation, and not at all in the line: that is eventlog2html's definition
  * (its Eventlog.Total). docs/WEB.md has the formulas.
  */
@@ -26,7 +26,7 @@ struct band_stats {
 
 void stats_add(struct band_stats *s, double t_s, double bytes);
 
-/* The band held `bytes` for so long. */
+/* The band held `bytes` for that long. */
 void stats_hold(struct band_stats *s, double seconds, double bytes);
 
 /* Over `censuses` of the run. */

@@ -14,7 +14,10 @@
 
 #define LIBRARY "libheapwatch-agent.so"
 
-/* Whether `head` directly followed by `tail` is there: so taken apart, the text is not in this program's own file. */
+/*
+ * Whether `head` directly followed by `tail` is there. Split, so that this program's own file does not have the
+ * text.
+ */
 static bool has(const void *image, size_t size, const char *head, const char *tail)
 {
         char text[32];

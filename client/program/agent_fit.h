@@ -12,17 +12,17 @@
 #include "proto/base/error.h"
 
 struct agent_fit {
-        bool ghc;         /* the file has GHC's runtime in it, or its traces */
-        char version[32]; /* of GHC; "": not known */
+        bool ghc;         /* the file has GHC's runtime in it, or traces of it */
+        char version[32]; /* of GHC; "": unknown */
         bool threaded;
         bool eventlog; /* the runtime can write one */
         bool stripped;
-        bool tables; /* info tables with source places are in it (-finfo-table-map, GHC 9.4 and later) */
-        bool loader; /* the dynamic linker starts it, which knows LD_PRELOAD */
+        bool tables; /* it has info tables with source locations (-finfo-table-map, GHC 9.4 and later) */
+        bool loader; /* it is started by the dynamic linker, which knows LD_PRELOAD */
         bool fits;   /* the agent can do its work */
 };
 
-/* Looks into the program's file. False when it cannot be read. With `error` why it does not fit, one plain sentence. */
+/* Inspects the program's file. False when it cannot be read. `error` says why the agent does not fit. */
 bool agent_fit_look(const char *path, struct agent_fit *ret, struct error *error);
 
 /* The path of libheapwatch-agent.so: beside this program, or in lib beside its bin. False: it is not installed. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN - the answer comes within the log, behind definitions of any size:
- * only as much is kept as an answer can have.
+ * DESIGN - the answer comes within the log, after definitions of any size: only
+ * as much is kept as an answer can have.
  */
 #include "client/program/ask_agent.h"
 
@@ -24,7 +24,10 @@ struct reading {
         size_t size;
 };
 
-/* What follows ANSWER, to its end; NULL: not yet. The answer is the last of its block, so what is there is whole. */
+/*
+ * What follows ANSWER, to its end; NULL: not yet. The answer is last in its block, so it is complete once it is
+ * there.
+ */
 static const char *find_answer(struct reading *r)
 {
         char *at = memmem(r->bytes, r->size, ANSWER, sizeof(ANSWER) - 1);

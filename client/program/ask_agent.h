@@ -11,8 +11,9 @@
 #define ASK_MS 10000 /* for the answer: a program that is not threaded gives it at its next collection */
 
 /*
- * What it answered after "ok" in ret_said (NULL: of no interest). False with
- * one plain sentence: nobody there, no answer in time, or what it said against.
+ * What it answered after "ok" in ret_said (may be NULL). False with an error
+ * message: nobody is there, no answer came in time, or the agent's reason to
+ * refuse.
  */
 bool ask_agent(const char *path, const char *request, char *ret_said, size_t size, struct error *error);
 

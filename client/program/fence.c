@@ -22,13 +22,13 @@
 /* Low words of arguments: the machines above are little-endian. */
 #define WORD(field)     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define ARGUMENT(n)     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args) + 8 * (n))
-#define IF(value, n)    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), 0, n) /* else over the next n */
+#define IF(value, n)    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)(value), 0, n) /* otherwise skips the next n */
 #define IF_SOME(bit, n) BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (uint32_t)(bit), 0, n)
 #define ALLOW           BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 #define KILL            BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
 #define FORBID(number)  IF(number, 1), KILL
 
-/* The runtime's own handlers come before main: of these two signals the loader and the C library set none. */
+/* The runtime sets its handlers before main; neither the loader nor the C library sets one for these two signals. */
 #define SIGNALS IF(SYS_rt_sigaction, 6), ARGUMENT(0), IF(SIGINT, 1), KILL, IF(SIGPIPE, 1), KILL, WORD(nr)
 #define FILES   IF(SYS_openat, 4), ARGUMENT(2), IF_SOME(O_WRONLY | O_RDWR | O_CREAT, 1), KILL, WORD(nr)
 

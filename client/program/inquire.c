@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * DESIGN - the program is the only one who knows what it was linked with, so
- * it is asked. The flag goes in twice, as GHCRTS=--info and as `+RTS --info`,
- * because each link mode hears a different one (measured with GHC 9.0.2):
+ * DESIGN - only the program itself knows what it was linked with, so it is asked.
+ * The flag is given twice, as GHCRTS=--info and as `+RTS --info`, because each
+ * link mode accepts a different one (measured with GHC 9.0.2):
  *
  *      -rtsopts, some (default)    both work
  *      -rtsopts=ignore             GHCRTS only; +RTS would be an ordinary argument
@@ -10,14 +10,14 @@
  *      -rtsopts=ignoreAll          neither; the program itself would run
  *
  * The last case cannot be known beforehand; the fence (fence.h) ends such a
- * program where its runtime would go on to main. Should it print something
- * before, that is not a list of pairs, and it is killed at the first byte that
- * shows so, or after INQUIRE_MS. To start nothing else by mistake, the file must
- * be an ELF program that holds the RTS's own text or names the RTS as a library.
+ * program where its runtime would go on to main. If it prints something before
+ * that, it is killed at the first byte that cannot be part of a list of pairs, or
+ * after INQUIRE_MS. So that nothing else is started by mistake, the file must be
+ * an ELF program that has the RTS's own text in it or names the RTS as a library.
  *
- * `accepts` uses the same trick to try flags: the RTS reads them in order and
- * --info comes last, so it reports about the ones it does not know on stderr,
- * or ends before it prints. Nothing is opened or written in that mode.
+ * `accepts` tries flags in the same way: the RTS reads them in order and --info
+ * comes last, so it reports those it does not know on stderr, or exits before it
+ * prints. Nothing is opened or written in that mode.
  */
 #include "client/program/inquire.h"
 
@@ -98,7 +98,7 @@ static bool looks_haskell(const char *path)
         return yes;
 }
 
-/* ---------------------------------------------------------- the question */
+/* ----------------------------------------------------------- the request */
 
 /* In the new process: becomes the program. */
 static _Noreturn void become(const char *path, const char *ghcrts, int out, int err)
@@ -160,7 +160,7 @@ static void listen_to(struct answer *a, int out, int err, pid_t pid)
                 (void)kill(-pid, SIGKILL); /* it may be gone already */
 }
 
-/* Starts the program and hears it out. 0 or -errno. */
+/* Starts the program and reads its answer to the end. 0 or -errno. */
 static int ask(const char *path, const char *ghcrts, struct answer *a)
 {
         int out[2] = { -1, -1 }, err[2] = { -1, -1 }, r = 0;
@@ -173,7 +173,7 @@ static int ask(const char *path, const char *ghcrts, struct answer *a)
         }
         if (pid == 0)
                 become(path, ghcrts, out[1], err[1]);
-        (void)setpgid(pid, pid); /* both sides do it: whoever comes first */
+        (void)setpgid(pid, pid); /* parent and child both do it: either may run first */
         (void)close(out[1]);
         (void)close(err[1]);
         out[1] = err[1] = -1;
@@ -190,13 +190,13 @@ done:
         return r;
 }
 
-/* Its runtime had nothing to print: it went on, and was ended there. */
+/* Its runtime printed nothing and went on: the fence ended it. */
 static bool fenced(const struct answer *a)
 {
         return WIFSIGNALED(a->status) && WTERMSIG(a->status) == SIGSYS;
 }
 
-/* It ended by itself, and not as asked: its own first line says best why. */
+/* It exited by itself without an answer: its own first line says best why. */
 static void say_failure(const char *path, const struct answer *a, struct error *error)
 {
         char line[256];
@@ -205,7 +205,7 @@ static void say_failure(const char *path, const struct answer *a, struct error *
         if (line[0])
                 error_set(error, "%s does not start: %s", path, line);
         else if (WIFEXITED(a->status) && WEXITSTATUS(a->status) == 126)
-                error_set(error, "%s is not asked: this kernel does not let it be kept from its own work", path);
+                error_set(error, "%s was not asked: this kernel cannot keep it from going on to its own work", path);
         else if (WIFEXITED(a->status))
                 error_set(error, "%s ended with status %d when asked for +RTS --info", path, WEXITSTATUS(a->status));
         else
@@ -265,7 +265,7 @@ bool inquire_hears_arguments(const char *path)
                rtsinfo_parse(a.out, a.out_size, &info);
 }
 
-/* The first line of its diagnostic, without the "PROGRAM: " in front. */
+/* The first line of its diagnostic, without the "PROGRAM: " prefix. */
 static void first_line(const struct answer *a, char *out, size_t size)
 {
         size_t n = 0;

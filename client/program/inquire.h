@@ -20,7 +20,7 @@ struct error;
 enum inquiry {
         INQUIRY_OK,
         INQUIRY_NOT_FOUND,   /* no such program, or not executable */
-        INQUIRY_NOT_HASKELL, /* not started: a script, or no trace of GHC's RTS in it */
+        INQUIRY_NOT_HASKELL, /* not started: a script, or without a trace of GHC's RTS */
         INQUIRY_NO_RTSOPTS,  /* linked with -rtsopts=none: takes no RTS flags at all */
         INQUIRY_IGNORED,     /* it ran as itself and was ended: -rtsopts=ignoreAll */
         INQUIRY_FAILED       /* no answer in time, or it could not be started */
@@ -32,12 +32,13 @@ bool inquire_find(const char *command, char *ret_path, size_t size);
 /* Asks the program at `path`. `error` gets one plain sentence unless INQUIRY_OK. */
 enum inquiry inquire(const char *path, struct rtsinfo *ret_info, struct error *error);
 
-/* Whether it takes RTS flags among its arguments; else by GHCRTS only (-rtsopts=ignore). Of one with INQUIRY_OK. */
+/* For a program with INQUIRY_OK: whether it takes RTS flags as arguments, or only by GHCRTS (-rtsopts=ignore). */
 bool inquire_hears_arguments(const char *path);
 
 /*
- * Whether the program takes these RTS flags, given as GHCRTS. When not, `reason`
- * gets the RTS's first line about it. Exact, because its own parser judges.
+ * Whether the program takes these RTS flags, given as GHCRTS. If not, `reason`
+ * gets the RTS's first line about it. Exact, because the RTS's own parser
+ * decides.
  */
 bool inquire_accepts(const char *path, const char *flags, char *reason, size_t reason_size);
 

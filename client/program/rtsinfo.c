@@ -8,9 +8,10 @@
  *      ...
  *      ]
  *
- * but the RTS prints the strings as they are, quotes and backslashes not
- * escaped (`-with-rtsopts` may hold both). So it is read by line and the value
- * ends at the last `")` of its line; a reader of Haskell strings would go wrong.
+ * but the RTS prints the strings as they are, without escaping quotes and
+ * backslashes (`-with-rtsopts` may have both). So it is read line by line, and
+ * the value ends at the last `")` of its line; a parser of Haskell strings would
+ * go wrong.
  */
 #include "client/program/rtsinfo.h"
 
@@ -27,7 +28,7 @@ static bool text_is(struct text t, const char *literal)
         return t.size == strlen(literal) && !memcmp(t.at, literal, t.size);
 }
 
-/* Copies the text when it fits; a cut version or way would be a wrong one. */
+/* Copies the text if it fits; a truncated version or way would be a wrong one. */
 static bool copy_text(char *out, size_t size, struct text t)
 {
         if (t.size >= size || memchr(t.at, '\0', t.size) != NULL)

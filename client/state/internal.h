@@ -15,7 +15,7 @@ struct id_index {
         uint32_t n_slots, n_used; /* n_slots is a power of two */
 };
 
-/* Keeps a message by reference in place of what was in the slot; and forgets it. */
+/* Keeps a message by reference in place of what was in the slot; and forgets one. */
 #define KEEP(slot, message)                                                                                            \
         do {                                                                                                           \
                 const void *kept = hw_message_ref((message) ? &(message)->base : NULL);                                \
@@ -25,11 +25,11 @@ struct id_index {
 #define FORGET(slot) (hw_message_unref((slot) ? &(slot)->base : NULL), (slot) = NULL)
 
 /*
- * A target with what only the world needs. `t` is the part that others see. Some messages are shown without a part:
- * then `t` points to the struct here, and what it points to belongs to the message kept in `whole`.
+ * A target with what only the world needs. `t` is the part that others see. Some messages are shown without some of
+ * their fields: then `t` points to the copy here, whose pointers belong to the message kept in `whole`.
  */
 struct target_state {
-        unsigned n_worlds; /* that have it; more than one: it does not change any more */
+        unsigned n_worlds; /* that share it; if more than one, it must not change */
         struct world_target t;
         Hw__Target target;
         Hw__Heap heap;
@@ -54,7 +54,7 @@ void id_index_done(struct id_index *x);
 
 /* world_target.c: one target's life */
 struct target_state *target_new(size_t daemon, const char *name, const struct history_options *past);
-void target_leave(struct target_state **ts); /* one world less has it; the last one frees it */
+void target_leave(struct target_state **ts); /* one world fewer shares it; the last one frees it */
 int target_apply(struct target_state *ts, const Hw__Update *update);
 
 /* How a target shows the messages it keeps whole; NULL: it has none. */
@@ -63,14 +63,14 @@ void target_show_heap(struct target_state *ts, const Hw__Heap *heap);
 void target_show_gc(struct target_state *ts, const Hw__Gc *gc);
 void trends_show(struct target_state *ts, const Hw__Trends *trends);
 
-/* world_freeze.c: a target of one's own with the same content and the same messages; NULL when out of memory. */
+/* world_freeze.c: another target with the same content and the same messages; NULL when out of memory. */
 struct target_state *target_clone(const struct target_state *from);
 
 /* world_bands.c: bands, censuses, the derived total */
 int bands_define(struct target_state *ts, const Hw__Bands *bands);
 int bands_census(struct target_state *ts, const Hw__Census *census);
 bool id_valid(uint32_t id);
-void band_define(struct world_band *b, const Hw__Band *def); /* NULL: there is none yet */
+void band_define(struct world_band *b, const Hw__Band *def); /* NULL: none yet */
 struct world_band *bands_entry(struct target_state *ts, uint32_t id);
 void bands_done(struct target_state *ts);
 

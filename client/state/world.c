@@ -2,13 +2,13 @@
 /*
  * world.c - daemons and targets; which update goes where.
  *
- * DESIGN: targets are in one array ordered by name, then daemon, and are
- * found by bisection. A target is born with its first message and goes with
+ * DESIGN: targets are in one array ordered by name, then daemon, and are found
+ * by bisection. A target begins with its first message and ends with
  * STATE_REMOVED, with its daemon's epoch, or when its daemon lists its targets
- * without it (the removal itself was lost). The content of a target is the
- * business of world_target.c and its neighbours.
+ * without it (the removal itself was lost). What a target contains is left to
+ * world_target.c and its neighbours.
  *
- * Bounds: WORLD_TARGETS and WORLD_DAEMONS; what is beyond is not taken in, and
+ * Bounds: WORLD_TARGETS and WORLD_DAEMONS; what is beyond them is left out and
  * counted.
  */
 #include "client/state/world.h"
@@ -21,7 +21,7 @@
 struct world {
         struct target_state **targets;
         uint32_t n_targets, cap_targets;
-        struct world_daemon **daemons; /* by index; NULL when never heard */
+        struct world_daemon **daemons; /* by index; NULL: no message yet */
         uint32_t n_daemons, cap_daemons;
         bool keeps_past;
         struct history_options past;
@@ -59,7 +59,7 @@ void world_destroy(struct world **wp)
 
 /* ----------------------------------------------------------------- daemons */
 
-/* The daemon's entry, made when it is new; NULL when out of memory. */
+/* The daemon's entry, created if it is new; NULL when out of memory. */
 static struct world_daemon *daemon_entry(struct world *w, size_t daemon)
 {
         struct world_daemon **grown;
@@ -239,7 +239,7 @@ struct world *world_freeze(const struct world *w)
         return to;
 }
 
-/* The target at this place, this world's own. NULL when out of memory. */
+/* The target at this place, cloned first if another world shares it. NULL when out of memory. */
 static struct target_state *own_target(struct world *w, uint32_t at)
 {
         struct target_state *own;
@@ -265,7 +265,7 @@ static bool lists(const Hw__DaemonState *state, const char *name)
         return false;
 }
 
-/* Targets that are older than the daemon's list and not in it are gone. */
+/* Drops targets that are older than the daemon's list and not in it. */
 static void prune(struct world *w, size_t daemon, const Hw__Update *u)
 {
         for (uint32_t i = w->n_targets; i > 0; i--) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * world.h - the state of the world rebuilt from messages. Every client that
- * shows something draws from this one. It does no input or output.
+ * world.h - the state of all targets, rebuilt from messages. Every client that
+ * shows something draws from it. It does no input or output.
  *
  * A message of an older run than the target's current one is ignored. A new
  * run keeps the target and clears everything of the run before.
@@ -19,10 +19,10 @@
 
 #define WORLD_NOTES       512
 #define WORLD_PAST_POINTS ((size_t)4 << 20) /* of all series of all targets */
-#define WORLD_PAST_LEAST  256               /* of one series, however many targets there are */
-#define WORLD_CELLS_LEAST 4096              /* the same of cells, of one target */
+#define WORLD_PAST_LEAST  256               /* of one series, even with many targets */
+#define WORLD_CELLS_LEAST 4096              /* the same for cells, of one target */
 #define WORLD_SERIES      HISTORY_SERIES    /* indexed by Hw__Series */
-#define WORLD_TARGETS     10000             /* of all daemons: messages of further ones are counted as left out */
+#define WORLD_TARGETS     10000             /* of all daemons; messages of further ones are counted as left out */
 #define WORLD_DAEMONS     256               /* messages of further ones are ignored */
 #define WORLD_NAME_MAX    64                /* bytes of a target's name; longer ones are ignored */
 
@@ -35,7 +35,7 @@ struct world_band {
         uint64_t census;        /* newest census with a row */
         bool seen;              /* some census had a row of it */
         const Hw__Trend *trend; /* NULL until it came */
-        /* not for others: what `def` points to, and the message that its texts belong to */
+        /* private: what `def` points to, and the message that its texts belong to */
         Hw__Band labelled;
         char label[16];
         const Hw__Band *defined;
@@ -54,7 +54,7 @@ struct world_target {
         const Hw__Census *census;
         const Hw__Sched *sched;
         const Hw__Health *health;
-        const struct history *history; /* of this run; NULL: none is kept */
+        const struct history *history; /* of this run; NULL if none is kept */
         struct world_band **bands;     /* by id - 1; entries may be NULL */
         uint32_t n_bands;
         const Hw__Note *notes[WORLD_NOTES]; /* ring; see world_note */
@@ -62,7 +62,7 @@ struct world_target {
         uint64_t ticks;                     /* time profile */
         const Hw__Stack **stacks;           /* by id - 1 */
         uint32_t n_stacks;
-        const Hw__TickyCounter **ticky; /* in order of first sight */
+        const Hw__TickyCounter **ticky; /* in order of first appearance */
         uint32_t n_ticky;
         const Hw__Trend *trends[WORLD_SERIES]; /* of series, by Hw__Series; NULL until it came. Of bands: world_band */
         const Hw__Trends *trend_state;         /* newest message without `trends`: growth, time to limit, scale */
@@ -79,27 +79,27 @@ struct world_daemon {
 struct world;
 
 /*
- * `past`: what is kept of each target's past (NULL: nothing); `cells` are those of all targets together, who share
- * them evenly, as they do WORLD_PAST_POINTS. NULL when out of memory.
+ * `past`: what is kept of each target's past (NULL: nothing). Its `cells` are for all targets together and shared
+ * evenly, like WORLD_PAST_POINTS. NULL when out of memory.
  */
 struct world *world_new(const struct history_options *past);
 void world_destroy(struct world **w);
 
 /*
- * A second world that is as this one is now and stays so, for a picture that is frozen. It costs a pointer a target:
- * what changes in either afterwards is made its own first, and messages are never copied. NULL when out of memory.
+ * A second world that stays as this one is now, for a frozen screen. It costs a pointer per target: a target that
+ * changes in either world afterwards is cloned first, and messages are never copied. NULL when out of memory.
  */
 struct world *world_freeze(const struct world *world);
 
 /*
- * Takes one update of daemon `daemon` in, a message of the library (wire.h): what is kept of it is kept by reference.
+ * Applies one update of daemon `daemon`, a message of the library (wire.h): what is kept of it is kept by reference.
  * Returns 0 or -ENOMEM. Pointers into the world are valid until the next call that changes it.
  */
 int world_apply(struct world *world, size_t daemon, const Hw__Update *update);
 
 /*
  * What a daemon remembers of a series or, with SERIES_NONE, of a band (0: the total of all), of the target's current
- * run. `points` are taken. 0, also when there is no such target or run any more, or -ENOMEM.
+ * run. Takes over `points`. 0, also when there is no such target or run any more, or -ENOMEM.
  */
 int world_recall(struct world *world, size_t daemon, const char *target, uint32_t run, Hw__Series series, uint32_t band,
                  struct past *points);
@@ -113,7 +113,7 @@ size_t world_targets(const struct world *world);
 const struct world_target *world_target(const struct world *world, size_t index);
 const struct world_target *world_find(const struct world *world, const char *name); /* first of that name, or NULL */
 const struct world_target *world_find_of(const struct world *world, size_t daemon, const char *name); /* or NULL */
-const struct world_daemon *world_daemon(const struct world *world, size_t daemon); /* NULL when never heard */
+const struct world_daemon *world_daemon(const struct world *world, size_t daemon); /* NULL: no message yet */
 
 /* Note by number, or NULL. */
 const Hw__Note *world_note(const struct world_target *t, uint64_t number);

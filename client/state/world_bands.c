@@ -3,8 +3,8 @@
  * world_bands.c - bands and censuses.
  *
  * DESIGN: ids are dense from 1, so a band is found by index; ids beyond the
- * daemon's own cap (LIMIT_BANDS) are not believed. A band without a
- * definition is called "band N" until its definition arrives.
+ * daemon's own cap (LIMIT_BANDS) are rejected. A band without a definition is
+ * called "band N" until its definition arrives.
  */
 #include "client/state/internal.h"
 
@@ -40,7 +40,7 @@ static struct world_band *band_new(uint32_t id)
         return b;
 }
 
-/* The band of an id that is within the cap, made when it is new; NULL when out of memory. */
+/* The band of an id within the cap, created if it is new; NULL when out of memory. */
 struct world_band *bands_entry(struct target_state *ts, uint32_t id)
 {
         struct world_target *t = &ts->t;
@@ -151,7 +151,7 @@ static bool larger(const struct world_band *a, const struct world_band *b)
         return a->bytes != b->bytes ? a->bytes > b->bytes : a->id < b->id;
 }
 
-/* Insertion into a short sorted list: `max` is a screenful, the bands may be thousands. */
+/* Insertion into a short sorted list: `max` is a screenful, while there may be thousands of bands. */
 size_t world_top_bands(const struct world_target *t, const struct world_band **bands, size_t max)
 {
         size_t n = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * world_freeze.c - a target that two worlds share, made one's own before it
- * changes: copy on write. Only points and tables are copied, messages are kept
- * by one more reference.
+ * world_freeze.c - copy on write: a target that two worlds share is cloned
+ * before it changes. Only points and tables are copied, messages get one more
+ * reference.
  *
- * DESIGN: field by field into a fresh target, never the struct as a whole: a
+ * DESIGN: field by field into a new target, never the struct as a whole: a
  * field that is forgotten here is unknown in the clone, not freed twice.
  */
 #include "client/state/internal.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * world_lists.c - what gathers during a run: notes, time-profile stacks, ticky
- * counters. A snapshot repeats them, so each is found by its number again.
+ * world_lists.c - what accumulates during a run: notes, time-profile stacks,
+ * ticky counters. A snapshot repeats them, so each is looked up by its number.
  */
 #include "client/state/internal.h"
 
@@ -83,7 +83,7 @@ int profile_add(struct target_state *ts, const Hw__Profile *profile)
 
 /* ------------------------------------------------------------------- ticky */
 
-/* Where the counter is, its place made when it is new; UINT32_MAX beyond the cap. 0 or -ENOMEM. */
+/* Where the counter is, or the place made for a new one; UINT32_MAX beyond the cap. 0 or -ENOMEM. */
 static int ticky_place(struct target_state *ts, uint64_t id, uint32_t *ret_place)
 {
         struct world_target *t = &ts->t;

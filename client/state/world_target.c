@@ -2,8 +2,8 @@
 /*
  * world_target.c - one target: its runs and its newest messages.
  *
- * DESIGN: gauges are kept as their newest message, shown without the lists
- * that only hold what happened since the message before (samples,
+ * DESIGN: gauges are kept as their newest message, and shown without the lists
+ * that hold only what happened since the previous message (samples,
  * collections): those go into the history.
  *
  * A message of an older run is dropped. A newer run clears everything but

@@ -23,7 +23,7 @@ static int keep_band(struct target_state *ts, const Hw__Trend *trend)
         return 0;
 }
 
-/* A trend of a series or band that this version does not know is left out. */
+/* Ignores a trend of a series or band that this version does not know. */
 static int apply_one(struct target_state *ts, const Hw__Trend *trend)
 {
         if (trend->has_band)

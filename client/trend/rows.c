@@ -173,7 +173,7 @@ static void print_bands(FILE *to, struct rate_unit unit, const struct world_targ
                         print_windows(to, unit, bands[i]->trend, true);
         }
         if (n > show->bands)
-                fprintf(to, "  ... and %zu bands more (--bands N)\n", n - show->bands);
+                fprintf(to, "  ... and %zu more bands (--bands N)\n", n - show->bands);
         free(bands);
 }
 

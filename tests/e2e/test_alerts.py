@@ -96,7 +96,7 @@ def test_one_leak_is_one_alert():
         lines = done.stdout.decode().splitlines()
         assert [line.split()[0] for line in lines if line[0] != " "] == ["critical", "warning"]
         at = lines.index("          api leaks.")
-        assert lines[at + 1] == "          firing  main:Main.Item1 (Main.hs:1)  1 KiB/s" and lines[at + 6] == "          and 2 bands more"
+        assert lines[at + 1] == "          firing  main:Main.Item1 (Main.hs:1)  1 KiB/s" and lines[at + 6] == "          and 2 more bands"
         assert len([json.loads(line) for line in alerts(fake, "--format", "json").stdout.splitlines()]) == 9, "scripts get all"
         shown = json.loads(client("top", "--once", "--view", "targets", "--format", "json", "--connect", fake.endpoint).stdout)
         assert [t["alerts_firing"] for t in shown["targets"]] == [2]

@@ -4,8 +4,9 @@
  *
  * DESIGN: a cell holds its character as UTF-8, so that the terminal and plain
  * text need no conversion. Columns are counted with wcwidth; combining marks
- * join the cell before them, as many as fit. For terminals without UTF-8 the
- * few signs that heapwatch itself draws have ASCII twins here, in one table.
+ * join the cell before them, as many as fit. For terminals without UTF-8, the
+ * few symbols that heapwatch itself draws have ASCII substitutes, in one table
+ * here.
  */
 #include "client/console/draw/canvas.h"
 
@@ -72,7 +73,7 @@ struct glyph {
         int columns;   /* 0: joins the one before */
 };
 
-/* The signs that heapwatch draws, and their twins where there is no UTF-8. */
+/* The symbols that heapwatch draws, and their substitutes where there is no UTF-8. */
 static const struct {
         uint32_t code;
         char twin;
@@ -85,7 +86,7 @@ static const struct {
         { 0x2197, '/' }, { 0x2198, '\\' }, { 0x2514, '`' }, { 0x251c, '|' }, { 0x00b1, '~' }, { 0x2592, '%' },
 };
 
-/* By the first byte; 0 when none begins with it. */
+/* By its first byte; 0 when no sequence begins with it. */
 static size_t sequence_length(unsigned char first)
 {
         if (first < 0x80)
@@ -95,7 +96,7 @@ static size_t sequence_length(unsigned char first)
         return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-/* Code point at `s` and its length; a byte that is no UTF-8 counts as U+FFFD. */
+/* Code point at `s` and its length; a byte that is not UTF-8 counts as U+FFFD. */
 static uint32_t decode(const unsigned char *s, size_t *ret_length)
 {
         static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -123,7 +124,7 @@ static char twin(uint32_t code)
         return '?';
 }
 
-/* Columns of a character: those of our own signs are 1 whatever the locale says. */
+/* Columns of a character; our own symbols take 1 whatever the locale says. */
 static int columns_of(uint32_t code)
 {
         if (code < 0x20 || code == 0x7f)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * canvas.h - a grid of character cells that pictures are drawn on.
+ * canvas.h - a grid of character cells to draw on.
  *
  * The same drawing serves the screen (screen.c copies cells to the terminal)
- * and plain text (plain.c prints the lines), and tests look at it directly.
- * It knows no terminal. Text given to it must already be free of control
+ * and plain text (plain.c prints the lines), and tests inspect it directly. It
+ * knows nothing of terminals. Text given to it must already be free of control
  * characters (hw_terminal_text); what is not printable becomes '?'.
  */
 #ifndef HW_CLIENT_CONSOLE_DRAW_CANVAS_H
@@ -19,14 +19,14 @@
 enum tint {
         TINT_PLAIN,
         TINT_STRONG, /* titles, names */
-        TINT_DIM,    /* units, rules, what is secondary */
+        TINT_DIM,    /* units, rules, secondary text */
         TINT_GOOD,
         TINT_WARN,
         TINT_BAD,
         TINT_GRAPH,
         TINT_SELECTED,
         TINT_HEADING,        /* bars: headings of columns, the tabs */
-        TINT_HEADING_STRONG, /* the column of order */
+        TINT_HEADING_STRONG, /* the column sorted by */
         TINT_HEADING_KEY,    /* a key within a bar */
         TINT_KEY,            /* a key elsewhere */
         TINT_LINE_1,         /* lines of a chart */
@@ -46,7 +46,7 @@ struct cell {
 struct canvas {
         int height, width;
         bool ascii;         /* everything is drawn with ASCII */
-        bool mono;          /* tints are not seen as colours: lines differ by shape. False at first */
+        bool mono;          /* tints are not shown as colours, so lines differ by shape; initially false */
         struct cell *cells; /* height * width */
 };
 
@@ -71,8 +71,8 @@ const struct cell *canvas_cell(const struct canvas *c, int row, int column);
 
 /*
  * Draws text into at most `width` columns from `column`; text that is too long
- * ends in an ellipsis. What lies outside the area is not drawn. Returns the
- * columns used.
+ * ends in an ellipsis. Nothing is drawn outside the area. Returns the columns
+ * used.
  */
 int canvas_put(struct canvas *c, struct area area, int row, int column, int width, enum tint tint, const char *text);
 
@@ -80,7 +80,7 @@ int canvas_put(struct canvas *c, struct area area, int row, int column, int widt
 int canvas_put_right(struct canvas *c, struct area area, int row, int column, int width, enum tint tint,
                      const char *text);
 
-/* As canvas_put, but text that is too long loses its beginning: of places and qualified names the end matters most. */
+/* As canvas_put, but text that is too long loses its beginning: the end of paths and qualified names matters most. */
 int canvas_put_end(struct canvas *c, struct area area, int row, int column, int width, enum tint tint,
                    const char *text);
 
@@ -99,7 +99,7 @@ int canvas_print(FILE *to, const struct canvas *c, int from);
 /* Columns that text takes. */
 int text_columns(const char *text);
 
-/* Bytes of `text` that make a line of at most `width` columns, cut after a word where there is one. */
+/* Bytes of `text` that fit in a line of at most `width` columns, broken between words if possible. */
 size_t text_wrap(const char *text, int width);
 
 #endif

@@ -93,7 +93,7 @@ uint64_t chart_time_step(uint64_t span_ns, int most)
         const size_t n = sizeof(steps) / sizeof(steps[0]);
         uint64_t least = span_ns / (uint64_t)(most > 0 ? most : 1), step = steps[n - 1];
 
-        if (least < S) { /* 1, 2, 5 ... of a second, downwards */
+        if (least < S) { /* below a second: 1, 2, 5 ... of a power of ten */
                 double round = round_step(UNIT_NS, (double)least);
 
                 return round < 1 ? 1 : (uint64_t)round;

@@ -20,7 +20,7 @@ struct chart_line {
         enum tint tint;
 };
 
-/* A strong mark is seen from afar; the others are only there to be found by the cursor. */
+/* A strong mark stands out; the others are only there for the cursor to find. */
 struct chart_mark {
         uint64_t time_ns;
         const char *text;
@@ -30,7 +30,7 @@ struct chart_mark {
 struct chart {
         const char *title;
         enum unit unit;
-        struct time_range range; /* event time, with its end */
+        struct time_range range; /* event time, end included */
         uint64_t start_wall_ns;  /* Unix time of event time 0: axis labels are the time of day; 0: event time */
         bool from_zero;          /* the axis begins at 0 */
         struct chart_line lines[CHART_LINES]; /* the first is drawn on top */
@@ -54,19 +54,19 @@ enum { CHART_LEFT = 11, CHART_ABOVE = 1, CHART_BELOW = 3, CHART_RIGHT = 1 };
 struct area chart_plot(struct area area);
 void chart_draw(struct canvas *canvas, struct area area, const struct chart *c);
 
-/* The newest value of a line not after a time; false when there is none. A rate has none. */
+/* The newest value of a line at or before a time; false when there is none. A rate has none. */
 bool chart_value(const struct chart_line *line, uint64_t time_ns, double *ret_value);
 
 /* The mark nearest to a time within `reach_ns`; NULL when there is none. */
 const struct chart_mark *chart_mark_at(const struct chart *c, uint64_t time_ns, uint64_t reach_ns);
 
-/* The values between and around which the axis runs: multiples of a round step. (chart.c) */
+/* The ends of an axis: multiples of a round step. (chart.c) */
 struct chart_axis {
         double low, high, step;
 };
 struct chart_axis chart_axis(enum unit unit, double low, double high, int steps);
 
-/* A round distance of time marks, at most `most` of them in a span. */
+/* A round distance between time marks, for at most `most` of them in a span. */
 uint64_t chart_time_step(uint64_t span_ns, int most);
 
 /* The first time mark at or after `from_ns`, for marks that fall on round times of day. */

@@ -2,17 +2,16 @@
 /*
  * chart_draw.c - a chart on a canvas.
  *
- *   row 0        the lines' names and values: at the cursor, else the newest
- *   ...          the plot, two by four dots a cell, its axis at the left
- *   height - 3   marks: notes, and small ticks
- *   height - 2   times
- *   height - 1   what the cursor points at
+ *   row 0        the lines' names and values: at the cursor, or the newest ...
+ *   the plot, two by four dots per cell, its axis at the left height - 3
+ *   marks: notes, and small ticks height - 2   times height - 1   what the
+ *   cursor points at
  *
- * DESIGN: dots of all lines gather in a grid of bits, a cell keeps the number of
- * the line that came last: so lines are drawn from the last to the first. A
- * line is joined from column to column, so that a step is a wall and not two
- * dots. Without colours lines are solid, dashed, dotted, or made of letters,
- * and so are the signs before their names.
+ * DESIGN: the dots of all lines are collected in a grid of bits, and a cell
+ * keeps the number of the line that was drawn last: so lines are drawn from the
+ * last to the first. A line is joined from column to column, so that a step is a
+ * vertical line and not two dots. Without colours lines are solid, dashed,
+ * dotted, or made of letters, and so are the symbols before their names.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +27,7 @@ struct plot {
         struct chart_axis axis;
         int columns, rows; /* in dots */
         uint8_t *bits;     /* of each cell */
-        uint8_t *lines;    /* of each cell: which line came last */
+        uint8_t *lines;    /* of each cell: the line drawn last */
         bool shapes;       /* lines differ by shape: there are several, and no colours */
         double *values;    /* scratch, `columns` of them */
         bool *known;
@@ -92,7 +91,7 @@ static void dot(struct plot *p, int x, int y, size_t line)
         p->lines[cell] = (uint8_t)line;
 }
 
-/* The shapes of lines: which of eight columns of dots are drawn, as a sign, and a letter where there are no dots. */
+/* The shapes of lines: which of eight columns of dots are drawn, the symbol, and a letter where there are no dots. */
 static const struct {
         uint8_t columns;
         const char *sign;
@@ -125,7 +124,7 @@ static void draw_line(struct plot *p, size_t which)
         }
 }
 
-/* One cell's dots: a braille character, or the nearest of ASCII. */
+/* One cell's dots: a braille character, or the closest ASCII one. */
 static const char *glyph(char out[4], uint8_t bits, bool ascii)
 {
         if (ascii)

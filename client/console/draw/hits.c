@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* hits.c - a list, looked up from its end: what was drawn last is on top. */
+/* hits.c - a list, searched from its end: what was drawn last is on top. */
 #include "client/console/draw/hits.h"
 
 void hits_add(struct hits *h, struct area area, struct hit hit)

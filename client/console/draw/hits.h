@@ -25,7 +25,7 @@ struct hits {
         size_t n;
 };
 
-/* This area can be clicked. NULL: nothing can, as in a report. Areas beyond HITS_MAX cannot. */
+/* Makes the area clickable, unless `h` is NULL (in a report). Areas beyond HITS_MAX are not clickable. */
 void hits_add(struct hits *h, struct area area, struct hit hit);
 
 /* What was drawn last at a place; NULL when nothing can be clicked there. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* keys.h - keys as numbers: a character is its code point, the others are above all of them. */
+/* keys.h - keys as numbers: a character is its code point, other keys are above all code points. */
 #ifndef HW_CLIENT_CONSOLE_DRAW_KEYS_H
 #define HW_CLIENT_CONSOLE_DRAW_KEYS_H
 

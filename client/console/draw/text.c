@@ -32,7 +32,7 @@ char *rate_in_unit(char *out, size_t size, enum unit unit, struct rate_unit in, 
         if (plus)
                 *out = '+';
         (void)rate_text(out + plus, size - plus, in, bytes_per_s);
-        if (plus && out[1] == '~') /* nearly nothing has no sign */
+        if (plus && out[1] == '~') /* "~0" has no sign */
                 memmove(out, out + 1, strlen(out));
         return out;
 }

@@ -29,16 +29,16 @@ enum unit {
 /* A number in its unit; returns `out`. */
 char *unit_text(char *out, size_t size, enum unit unit, double number);
 
-/* A rate (UNIT_RATE, UNIT_SLOPE) in the unit of those beside it; returns `out`. */
+/* A rate (UNIT_RATE, UNIT_SLOPE) in the unit that its neighbours use; returns `out`. */
 char *rate_in_unit(char *out, size_t size, enum unit unit, struct rate_unit in, double bytes_per_s);
 
-/* Numbers as text, UNKNOWN_TEXT when not known. Each returns `out` (of SHORT_TEXT bytes). */
+/* Numbers as text, UNKNOWN_TEXT when unknown. Each returns `out` (of SHORT_TEXT bytes). */
 char *bytes_or_unknown(char *out, bool known, uint64_t bytes);
 char *duration_or_unknown(char *out, bool known, uint64_t ns);
 char *share_or_unknown(char *out, bool known, double share);
 char *rate_or_unknown(char *out, bool known, double bytes_per_s);
 
-/* "42 s", "1m 30s": an age that counts up; no parts of seconds. */
+/* "42 s", "1m 30s": an age that counts up; whole seconds. */
 char *age_text(char *out, size_t size, uint64_t ns);
 
 /*

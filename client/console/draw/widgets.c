@@ -69,7 +69,7 @@ static void hold(int width, double *values, bool *known, bool has_last, double l
         }
 }
 
-/* From totals to their growth; the first known column has nothing to grow from. */
+/* Turns totals into their growth; the first known column has no previous one. */
 static void differences(int width, double *values, bool *known, bool has_last, double last)
 {
         for (int i = 0; i < width; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * widgets.h - small drawings: sparklines and section titles. What is not
- * known is blank in a picture and "–" in a number.
+ * widgets.h - small drawings: sparklines and section titles. What is unknown is
+ * blank in a drawing and "–" as a number.
  */
 #ifndef HW_CLIENT_CONSOLE_DRAW_WIDGETS_H
 #define HW_CLIENT_CONSOLE_DRAW_WIDGETS_H
@@ -20,10 +20,9 @@ enum spark_mode {
 };
 
 /*
- * Columns of a series over a range with its end: values[i] is valid where known[i]. A point of many samples is
- * with its last one at the time of that, and with its greatest, if that is another, in the middle before; of events
- * that one alone.
- * `width` is at most SPARK_MAX.
+ * Columns of a series over a range, its end included: values[i] is valid where known[i]. A point of many samples
+ * counts twice: with its last sample at that sample's time, and with its greatest, if that is another one, in the
+ * middle of its interval. Of events only the greatest counts. `width` is at most SPARK_MAX.
  */
 void spark_sample(const struct past *past, struct time_range range, enum spark_mode mode, int width, double *values,
                   bool *known);
@@ -35,7 +34,7 @@ void spark_sample(const struct past *past, struct time_range range, enum spark_m
 void draw_spark(struct canvas *c, struct area area, int row, int column, int width, const double *values,
                 const bool *known);
 
-/* Heights from 0 on: the greatest is a full block. Blank where not known. */
+/* Heights start at 0, the greatest is a full block. Blank where unknown. */
 void draw_bars(struct canvas *c, struct area area, int row, int column, int width, const double *values,
                const bool *known);
 

@@ -64,7 +64,7 @@ static void watch_health(struct journal *j, const struct world_target *t, const 
                 add(j, t->name, t->daemon, t->event_time_ns, "lost %" PRIu64 " bytes of the stream",
                     now->lost_bytes - before->lost_bytes);
         if (now->late_samples > before->late_samples && !before->late_samples)
-                add(j, t->name, t->daemon, t->event_time_ns, "samples begin to come too late for their second");
+                add(j, t->name, t->daemon, t->event_time_ns, "samples begin to arrive too late for their second");
 }
 
 void journal_watch(struct journal *j, const struct world *before, size_t daemon, const Hw__Update *u)

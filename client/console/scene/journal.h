@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * journal.h - what happened to the streams while this console was open: states,
- * reconnections, losses, daemons that went and came back. The newest
+ * reconnections, losses, daemons that stopped and came back. The newest
  * JOURNAL_ENTRIES are kept.
  */
 #ifndef HW_CLIENT_CONSOLE_SCENE_JOURNAL_H
@@ -14,7 +14,7 @@ enum { JOURNAL_ENTRIES = 256, JOURNAL_TEXT = 200 };
 struct journal_entry {
         char target[WORLD_NAME_MAX + 1]; /* "": about the daemon, so about all its targets */
         size_t daemon;
-        uint64_t time_ns; /* event time of the target then; 0 when not known */
+        uint64_t time_ns; /* event time of the target then; 0 when unknown */
         char text[JOURNAL_TEXT];
 };
 
@@ -23,10 +23,10 @@ struct journal {
         size_t count, next;
 };
 
-/* Looks at an update before the world takes it in: what changes with it? */
+/* Records what an update changes; call it before the world applies the update. */
 void journal_watch(struct journal *j, const struct world *before, size_t daemon, const Hw__Update *update);
 
-/* The daemon went or came back. */
+/* The daemon stopped or came back. */
 void journal_daemon(struct journal *j, const struct world *world, size_t daemon, const char *text);
 
 /* The i-th, oldest first; NULL after the last. */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * recall.c - a short list of questions, each a request under way or its answer.
+ * recall.c - a short list of queries, each a pending request or its answer.
  *
- * DESIGN: a question is known by daemon, target, run, series, band and age, and is asked once; for a band again when
- * its newest point may be complete, since a band's points are coarse and many faces are to show one number. A series
- * goes on by itself; it is asked for the whole run, and for its newest hour and minutes, which the daemon keeps more
- * finely (daemon/model/series.h). A question keeps its place until it is answered or given up, so a reply finds it by
- * its address.
+ * DESIGN: a query is identified by daemon, target, run, series, band and age, and is sent once; for a band again
+ * when its newest point may be complete, since a band's points are coarse and all faces are to show the same number.
+ * A series is kept up to date by updates; it is requested for the whole run, and for its newest hour and minutes,
+ * for which the daemon keeps finer steps (daemon/model/series.h). A query keeps its place until it is answered or
+ * given up, so a reply finds it by its address.
  */
 #include "client/console/scene/recall.h"
 
@@ -16,13 +16,13 @@
 
 #include "proto/base/clock.h"
 
-enum { QUESTIONS = 1024, TIMEOUT_MS = 1000, POINTS_MOST = 16384, AGES = 3 };
-#define AGAIN_NS UINT64_C(20000000000) /* at most: sooner, if the daemon's points are narrower */
+enum { QUERIES = 1024, TIMEOUT_MS = 1000, POINTS_MOST = 16384, AGES = 3 };
+#define AGAIN_NS UINT64_C(20000000000) /* sooner if the daemon's points are narrower */
 
-/* How far back; 0: to the beginning. A little less than the daemon keeps in steps of 10 s and of 1 s. */
+/* How far back; 0: to the beginning. A little less than what the daemon keeps in steps of 10 s and of 1 s. */
 static const uint64_t ages_ns[AGES] = { 0, UINT64_C(3800000000000), UINT64_C(290000000000) };
 
-struct question {
+struct query {
         size_t daemon;
         char target[WORLD_NAME_MAX + 1];
         uint32_t run, band;
@@ -31,13 +31,13 @@ struct question {
         uint64_t asked_ns; /* event time */
         uint64_t width_ns; /* of the newest answer's points */
         enum { FREE, ASKED, ANSWERED, TAKEN } state;
-        struct past points; /* that have come and are not collected */
+        struct past points; /* received and not yet collected */
 };
 
 struct recall {
         struct hw_requester *requester;
-        struct question questions[QUESTIONS];
-        size_t next; /* which one is forgotten when all are in use */
+        struct query queries[QUERIES];
+        size_t next; /* which one is replaced when all are in use */
 };
 
 struct recall *recall_new(struct hw_requester *requester)
@@ -57,18 +57,18 @@ void recall_destroy(struct recall **r)
         if (!*r)
                 return;
         hw_requester_destroy(&(*r)->requester);
-        for (size_t i = 0; i < QUESTIONS; i++)
-                past_done(&(*r)->questions[i].points);
+        for (size_t i = 0; i < QUERIES; i++)
+                past_done(&(*r)->queries[i].points);
         free(*r);
         *r = NULL;
 }
 
 /* ------------------------------------------------------------------ answers */
 
-/* No answer: nothing is recalled. */
+/* Without an answer nothing is recalled. */
 static void on_reply(void *ctx, int status, const Hw__Reply *reply)
 {
-        struct question *q = ctx;
+        struct query *q = ctx;
         const Hw__History *h = reply && reply->what_case == HW__REPLY__WHAT_HISTORY ? reply->history : NULL;
 
         if (h && (!h->has_run || h->run == q->run) && q->points.n < POINTS_MOST)
@@ -77,49 +77,49 @@ static void on_reply(void *ctx, int status, const Hw__Reply *reply)
                 q->state = ANSWERED;
 }
 
-/* ---------------------------------------------------------------- questions */
+/* ---------------------------------------------------------------- queries */
 
-static struct question *in_state(struct recall *r, int state)
+static struct query *in_state(struct recall *r, int state)
 {
-        for (size_t i = 0; i < QUESTIONS; i++) {
-                if ((int)r->questions[i].state == state)
-                        return &r->questions[i];
+        for (size_t i = 0; i < QUERIES; i++) {
+                if ((int)r->queries[i].state == state)
+                        return &r->queries[i];
         }
         return NULL;
 }
 
-static bool same(const struct question *q, const struct question *other)
+static bool same(const struct query *q, const struct query *other)
 {
         return q->state != FREE && q->daemon == other->daemon && q->run == other->run && q->series == other->series &&
                q->band == other->band && q->age == other->age && !strcmp(q->target, other->target);
 }
 
-/* Of bands, once a point more may be complete. */
-static bool is_old(const struct question *q, uint64_t now_ns)
+/* For bands, once another point may be complete. */
+static bool is_old(const struct query *q, uint64_t now_ns)
 {
         uint64_t width_ns = q->width_ns && q->width_ns < AGAIN_NS ? q->width_ns : AGAIN_NS;
 
         return q->series == HW__SERIES__SERIES_NONE && q->state == TAKEN && now_ns > q->asked_ns + width_ns;
 }
 
-/* A place for a new question, or for one that is to be asked again; NULL: not now. */
-static struct question *place(struct recall *r, const struct question *wanted)
+/* A place for a new query, or for one that is to be sent again; NULL: not now. */
+static struct query *place(struct recall *r, const struct query *wanted)
 {
-        struct question *q;
+        struct query *q;
 
-        for (size_t i = 0; i < QUESTIONS; i++) {
-                q = &r->questions[i];
+        for (size_t i = 0; i < QUERIES; i++) {
+                q = &r->queries[i];
                 if (same(q, wanted))
                         return is_old(q, wanted->asked_ns) ? q : NULL;
         }
         q = in_state(r, FREE);
         if (q)
                 return q;
-        q = &r->questions[r->next++ % QUESTIONS];
+        q = &r->queries[r->next++ % QUERIES];
         return q->state == TAKEN ? q : NULL;
 }
 
-static int send_request(struct recall *r, struct question *q)
+static int send_request(struct recall *r, struct query *q)
 {
         Hw__Request request = HW__REQUEST__INIT;
         Hw__HistoryRequest h = HW__HISTORY_REQUEST__INIT;
@@ -136,9 +136,9 @@ static int send_request(struct recall *r, struct question *q)
         return hw_requester_send(r->requester, q->daemon, &request, TIMEOUT_MS, on_reply, q, NULL);
 }
 
-static void ask(struct recall *r, const struct question *wanted)
+static void ask(struct recall *r, const struct query *wanted)
 {
-        struct question *q = place(r, wanted);
+        struct query *q = place(r, wanted);
 
         if (!q)
                 return;
@@ -147,10 +147,10 @@ static void ask(struct recall *r, const struct question *wanted)
         q->state = send_request(r, q) < 0 ? TAKEN : ASKED;
 }
 
-/* The coarse one first: the finer ones are put in its place. */
+/* The coarse one first: the finer ones replace parts of it. */
 void recall_ask(struct recall *r, const struct world_target *t, Hw__Series series, uint32_t band)
 {
-        struct question q = {
+        struct query q = {
                 .daemon = t->daemon, .run = t->run, .band = band, .series = series, .asked_ns = t->event_time_ns
         };
         bool is_band = series == HW__SERIES__SERIES_NONE;
@@ -164,12 +164,12 @@ void recall_ask(struct recall *r, const struct world_target *t, Hw__Series serie
 
 void recall_forget(struct recall *r, size_t daemon)
 {
-        for (size_t i = 0; i < QUESTIONS; i++) {
-                struct question *q = &r->questions[i];
+        for (size_t i = 0; i < QUERIES; i++) {
+                struct query *q = &r->queries[i];
 
                 if (q->daemon != daemon || q->state == FREE)
                         continue;
-                q->run = 0; /* one under way is answered to nobody */
+                q->run = 0; /* the answer to a pending one matches no run */
                 q->state = q->state == ASKED ? ASKED : FREE;
                 past_done(&q->points);
         }
@@ -192,13 +192,13 @@ void recall_wait(struct recall *r, int timeout_ms)
         uint64_t now_ms = clock_mono_ms(), until_ms = now_ms + (uint64_t)timeout_ms;
 
         for (; hw_requester_pump(r->requester) && now_ms < until_ms; now_ms = clock_mono_ms())
-                (void)poll(&readable, 1, (int)(until_ms - now_ms)); /* a signal: the time is looked at again */
+                (void)poll(&readable, 1, (int)(until_ms - now_ms)); /* after a signal the loop checks the time again */
 }
 
 bool recall_collect(struct recall *r, struct world *world)
 {
         bool any = recall_pump(r);
-        struct question *q;
+        struct query *q;
 
         while ((q = in_state(r, ANSWERED))) {
                 q->width_ns = q->points.n ? q->points.points[0].width_ns : 0;

@@ -65,7 +65,7 @@ struct value answered_word(const struct scene *s, const struct world_target *t)
         return value_text(scene_answered(s, t)->a.word);
 }
 
-/* Of the same gravity that is worse which grows faster. */
+/* Of two equally serious ones, the one that grows faster is worse. */
 struct value answered_rank(const struct scene *s, const struct world_target *t)
 {
         const struct answers *a = &scene_answered(s, t)->a;
@@ -75,13 +75,13 @@ struct value answered_rank(const struct scene *s, const struct world_target *t)
         return value_number(true, a->rank + slope / (slope + mib));
 }
 
-/* Of the trend that decides. Before its verdict: of live data, so far. */
+/* Of the trend that decides; before its verdict, of live data so far. */
 struct value answered_slope(const struct scene *s, const struct world_target *t)
 {
         const struct answers *a = &scene_answered(s, t)->a;
 
         if (a->verdict == HW__VERDICT__VERDICT_STEADY)
-                return value_number(false, 0); /* no growth: the line's slope is the table's of the series */
+                return value_number(false, 0); /* no growth; the slope of the line is in the series' own table */
         return a->has_slope ? value_number(true, a->slope) : trend_slope(target_trend(t));
 }
 

@@ -60,7 +60,7 @@ bool scene_stale(const struct scene *s, const struct world_target *t, uint64_t *
         return d && d->stale;
 }
 
-/* The daemon that is silent: the target's, or the first one that is; NULL: none. */
+/* The silent daemon: the target's, or the first of any; NULL: none. */
 static const struct world_daemon *silent_daemon(const struct scene *s, const struct world_target *t)
 {
         const struct world_daemon *d;
@@ -117,7 +117,7 @@ uint64_t scene_now_ns(const struct scene *s, const struct world_target *t)
         if (!s->live || state_of(t) != HW__TARGET__STATE__STATE_RUNNING || !run || !run->has_start_wall_ns)
                 return t->event_time_ns;
         if (scene_stale(s, t, &age_ns))
-                wall_ns -= age_ns; /* the last picture stays as it was */
+                wall_ns -= age_ns; /* the last frame stays as it was */
         if (wall_ns <= run->start_wall_ns || wall_ns - run->start_wall_ns < t->event_time_ns)
                 return t->event_time_ns;
         return wall_ns - run->start_wall_ns;
@@ -147,7 +147,7 @@ struct time_range scene_span(const struct scene *s, const struct world_target *t
         if (s->window_ns && range.to_ns > s->window_ns)
                 range.from_ns = range.to_ns - s->window_ns;
         if (first_ns != UINT64_MAX && first_ns > range.from_ns && first_ns < range.to_ns)
-                range.from_ns = first_ns; /* a client that joined late knows nothing before */
+                range.from_ns = first_ns; /* a late joiner knows nothing before */
         return range;
 }
 
@@ -157,7 +157,7 @@ const struct past *scene_series(const struct scene *s, const struct world_target
         return history_series(t->history, series);
 }
 
-/* Out of memory, or of two moments: as far as it is known. */
+/* When out of memory, or of two moments: as far as it is known. */
 const struct past *scene_band(const struct scene *s, const struct world_target *t, const struct world_band *b)
 {
         past_done(s->band);
@@ -197,7 +197,7 @@ bool memory_limit(const struct world_target *t, uint64_t *ret_bytes, const char 
         const Hw__Trends *trends = t->trend_state;
         bool found = false;
 
-        if (trends && trends->has_limit_bytes) { /* the daemon's own, which also knows --limit and the machine */
+        if (trends && trends->has_limit_bytes) { /* the daemon's, which also knows --limit and the machine */
                 *ret_bytes = trends->limit_bytes;
                 *ret_what = limit_word(trends);
                 return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scene.h - what is to be drawn and when it is: the one argument of every
- * drawing, and the numbers of a target as people read them.
+ * scene.h - what to draw, and of which moment: the one argument of all drawing,
+ * and the numbers of a target as people read them.
  */
 #ifndef HW_CLIENT_CONSOLE_SCENE_SCENE_H
 #define HW_CLIENT_CONSOLE_SCENE_SCENE_H
@@ -18,30 +18,30 @@ struct scene {
         const char *(*endpoint)(const void *ctx, size_t daemon); /* where a daemon is, for people */
         const void *endpoint_ctx;
         bool live;                         /* following daemons; false: finished files */
-        bool left;                         /* the daemon was restarted without `target`: this is its last picture */
-        uint64_t now_wall_ns;              /* Unix time of this picture */
+        bool left;                         /* the daemon was restarted without `target`: this is its last known state */
+        uint64_t now_wall_ns;              /* Unix time of this frame */
         const struct world_target *target; /* the chosen one; NULL when there is none */
-        bool run_time;                     /* moments are shown in the program's time, not as time of day */
+        bool run_time;                     /* moments are shown as event time, not as time of day */
         uint64_t window_ns;                /* what charts show; 0: all that is known */
-        struct recall *recall;             /* owned by the console; NULL: nothing is asked (files) */
+        struct recall *recall;             /* owned by the console; NULL: nothing to recall (files) */
         struct past *band;                 /* also: what scene_band gives */
         struct answer_memo *answered;      /* also: scene_answered */
 };
 
-/* "running" ...; and how it should look. */
+/* "running" ...; and its tint. */
 const char *state_word(const struct world_target *t);
 enum tint state_tint(const struct world_target *t);
 
-/* Event time of now: the program's clock for a living run, else the newest event's. */
+/* Event time now: by the program's clock for a run that goes on, otherwise of the newest event. */
 uint64_t scene_now_ns(const struct scene *s, const struct world_target *t);
 
-/* Unix time of the program's start where moments of it are shown as time of day; 0: in its own time. */
+/* Unix time of the program's start if its moments are shown as time of day; 0: they are shown as event time. */
 uint64_t scene_start_wall_ns(const struct scene *s, const struct world_target *t);
 
 /* "14:02:30" or "5m 00s": a moment of the program in the clock of the view. Returns `out`. */
 char *scene_when(char *out, size_t size, const struct scene *s, const struct world_target *t, uint64_t time_ns);
 
-/* The range that charts and histories show: the window, less when less is known. */
+/* The range that charts and histories show: the window, or less if less is known. */
 struct time_range scene_span(const struct scene *s, const struct world_target *t);
 
 /* A series over the whole run, as far as it is known; valid until the world changes. */
@@ -50,22 +50,22 @@ const struct past *scene_series(const struct scene *s, const struct world_target
 /* What a band held at censuses; valid until the next call. */
 const struct past *scene_band(const struct scene *s, const struct world_target *t, const struct world_band *b);
 
-/* How much a band has grown over the window; false: not known. */
+/* How much a band has grown over the window; false: unknown. */
 bool scene_band_change(const struct scene *s, const struct world_target *t, const struct world_band *b, double *ret);
 
 /* Whether the target's daemon is silent; for how long. */
 bool scene_stale(const struct scene *s, const struct world_target *t, uint64_t *ret_age_ns);
 
 /*
- * "heapwatchd gone for 42 s; the picture is of 10:31:07; reconnecting", shorter where `width` has less room: of the
- * target's daemon, or with NULL of any. False: it is there, and the picture is of now.
+ * "heapwatchd gone for 42 s; the picture is of 10:31:07; reconnecting", shorter for a small `width`: for the
+ * target's daemon, or with NULL for any. False: it is there, and the picture is current.
  */
 bool scene_gone(const struct scene *s, const struct world_target *t, int width, char *out, size_t size);
 
 /* Why there is no census to show, in words. */
 const char *scene_no_census(const struct scene *s, const struct world_target *t);
 
-/* The least known memory limit of a target, and what sets it ("-M", "cgroup"); false when none is known. */
+/* The lowest known memory limit of a target, and what sets it ("-M", "cgroup"); false when none is known. */
 bool memory_limit(const struct world_target *t, uint64_t *ret_bytes, const char **ret_what);
 
 /* The worst 99th percentile and maximum of any generation's pauses. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * shown.h - what is shown: the views, which of them, of which target, of what
- * time; and what views ask of the console that shows them.
+ * shown.h - what is shown: the views, which of them, of which target and of what
+ * time; and what views need from the console.
  *
  * A view is a console_view: a file in views/ with one constant, and a line in
  * views/views.c. One that only has a table needs no function at all: its rows are
@@ -34,21 +34,21 @@ struct console_view {
         const char *title;                             /* "Memory" */
         const char *brief;                             /* where there is little room: "Mem" */
         int letter;                                    /* key that shows it; 0: not among the tabs */
-        const char *about;                             /* what it answers, for the help */
+        const char *about;                             /* which question it answers, for the help */
         const struct console_key *keys;                /* its own; ends with a NULL key; may be NULL */
-        const struct table_class *tables[VIEW_TABLES]; /* the first is what keys move in */
+        const struct table_class *tables[VIEW_TABLES]; /* keys move in the first */
         const struct column *figures;                  /* numbers outside tables; their row is the target */
         size_t n_figures;
         const struct console_key
                 *words;    /* words on its screen that need explaining; ends with a NULL key; may be NULL */
-        size_t state_size; /* of what it remembers; zeroed at first; 0: nothing */
+        size_t state_size; /* of what it remembers, initially zeroed; 0: nothing */
         void (*state_done)(void *state); /* frees what is inside; may be NULL */
         /* NULL: the first table on the whole area. The tables are filled before. */
         void (*draw)(struct console *c, struct canvas *canvas, struct area area);
-        /* Rows that a picture of everything wants; NULL: the first table as a whole. */
+        /* Rows needed to show everything; NULL: the first table in full. */
         int (*rows)(struct console *c, int width);
-        bool (*key)(struct console *c, int key); /* whether the key was its own; NULL: none but the table's */
-        bool (*chart)(struct console *c, struct chart *chart); /* fills the chart that `s` saves; NULL: none */
+        bool (*key)(struct console *c, int key); /* whether it handled the key; NULL: only the table's keys */
+        bool (*chart)(struct console *c, struct chart *chart); /* fills the chart that the key `s` saves; NULL: none */
         bool all_targets;                                      /* it is about all targets, not the chosen one */
 };
 
@@ -65,20 +65,20 @@ struct shown_view {
 struct console {
         struct scene scene;    /* what is drawn: its world is the live one or the frozen copy */
         struct past band_past; /* of scene.band */
-        struct world *live;    /* goes on while the picture is frozen */
+        struct world *live;    /* still updated while the screen is frozen */
         struct world *frozen;  /* owned copy, or NULL */
-        struct world *before;  /* also: as all was when a daemon was restarted, until the chosen target is back */
+        struct world *before;  /* owned: as it was when a daemon was restarted, until the chosen target is back */
         struct shown_view views[VIEWS_MAX];
         size_t n_views;
-        struct shown_view *shown, *under; /* under: where help and one band return to */
+        struct shown_view *shown, *under; /* under: what help and a single band return to */
         struct table *table;              /* that keys move in; NULL: none */
-        char target[WORLD_NAME_MAX + 1];  /* the chosen target: by name, for the list moves */
+        char target[WORLD_NAME_MAX + 1];  /* the chosen target; by name, because the list moves */
         size_t daemon;                    /* and its daemon; SIZE_MAX: any */
-        bool chosen;                      /* a target was asked for or opened */
-        uint32_t band;                    /* the one that is open, by id */
+        bool chosen;                      /* a target was given or opened */
+        uint32_t band;                    /* the open one, by id */
         bool has_cursor;
         uint64_t cursor_ns; /* event time */
-        uint64_t step_ns;   /* what one key moves the cursor by: a column of the chart drawn last */
+        uint64_t step_ns;   /* how far one key moves the cursor: a column of the chart drawn last */
         size_t window;      /* index of scene.window_ns */
         enum entry entry;   /* what is being typed */
         char typed[TABLE_TEXT];
@@ -89,19 +89,19 @@ struct console {
         struct hits hits;
         bool printing; /* a report: nothing is selected, nothing can be clicked */
         bool ended, quit;
-        char trouble[512]; /* the feed failed: shown until the end */
+        char trouble[512]; /* why the feed failed: shown until the end */
 };
 
 /* The view of a name, or NULL. */
 struct shown_view *console_view_of(struct console *c, const char *name);
 void console_show(struct console *c, const struct console_view *class);
-void console_back(struct console *c);         /* from help and one band to the view before */
-void *console_state(const struct console *c); /* of the view that is shown */
+void console_back(struct console *c);         /* from help or a single band to the view before */
+void *console_state(const struct console *c); /* of the shown view */
 
-/* The chosen target in the scene's world, the first one while none is chosen; NULL when it is not there. */
+/* The chosen target in the scene's world, or the first one while none is chosen; NULL when it is not there. */
 const struct world_target *console_find_target(const struct console *c, size_t *ret_index);
 void console_choose(struct console *c, const struct world_target *t);
-void console_step_target(struct console *c, int by); /* the next or previous one becomes the chosen one */
+void console_step_target(struct console *c, int by); /* chooses the next or previous one */
 
 /* Shown in the line above the tabs until the next key. */
 void console_say(struct console *c, bool bad, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -109,13 +109,13 @@ void console_say(struct console *c, bool bad, const char *format, ...) __attribu
 /* Where drawing reports what can be clicked; NULL in a report. */
 struct hits *console_hits(struct console *c);
 
-/* One of the shown view's tables; the rows of one again. */
+/* Draws one of the shown view's tables; fills one. */
 void console_table(struct console *c, struct canvas *canvas, struct area area, struct table *t);
 void console_fill(const struct console *c, struct table *t);
 
 /* timeline.c: a chart of the window with cursor and notes; add lines, then draw it (and have it clicked). */
 void timeline_begin(const struct console *c, struct chart *chart, const char *title, enum unit unit);
-/* Asks for the series that charts show, and for the largest bands and the one that is open. */
+/* Requests the series that charts show, the largest bands and the open one. */
 void timeline_recall(const struct console *c);
 void timeline_draw(struct console *c, struct canvas *canvas, struct area area, const struct chart *chart);
 

@@ -54,7 +54,7 @@ void timeline_recall(const struct console *c)
         if (c->band)
                 recall(c, t, HW__SERIES__SERIES_NONE, c->band);
         if (n)
-                recall(c, t, HW__SERIES__SERIES_NONE, 0); /* behind the bands: never of an older time than they are */
+                recall(c, t, HW__SERIES__SERIES_NONE, 0); /* after the bands, so that it is never older than they are */
 }
 
 void timeline_draw(struct console *c, struct canvas *canvas, struct area area, const struct chart *chart)

@@ -41,7 +41,7 @@ bool trend_known(const Hw__Trend *trend)
         return trend && trend->has_verdict && trend->verdict != HW__VERDICT__VERDICT_UNKNOWN;
 }
 
-/* What is known, else what can be said so far. */
+/* What is known, or else what can be said so far. */
 static struct value so_far(bool known, double v, bool provisional, double so_far)
 {
         struct value value = value_number(known || provisional, known ? v : so_far);
@@ -105,7 +105,7 @@ struct value trend_onset(const struct scene *s, const struct world_target *t, co
         return value_when(s, t, trend && trend->has_onset_ns, trend ? trend->onset_ns : 0);
 }
 
-/* The whole run's has no length. */
+/* The window of the whole run has no length. */
 static uint64_t length_of(const Hw__WindowStatistics *w)
 {
         return w->has_window_ns ? w->window_ns : UINT64_MAX;

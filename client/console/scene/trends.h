@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * trends.h - trends and alerts as values of columns. Everything is absent until
- * the daemon has said it.
+ * the daemon has sent it.
  */
 #ifndef HW_CLIENT_CONSOLE_SCENE_TRENDS_H
 #define HW_CLIENT_CONSOLE_SCENE_TRENDS_H
@@ -18,23 +18,23 @@ struct value trend_slope_low(const Hw__Trend *trend);
 struct value trend_slope_high(const Hw__Trend *trend);
 struct value trend_onset(const struct scene *s, const struct world_target *t, const Hw__Trend *trend); /* UNIT_WHEN */
 
-/* The verdict, or "in 6m": until the first one can be reached. Returns `out`. */
+/* The verdict, or "in 6m": the time until the first one is possible. Returns `out`. */
 char *trend_verdict_text(char *out, size_t size, const Hw__Trend *trend);
 
 /* A moment of the program, for columns of UNIT_WHEN. */
 struct value value_when(const struct scene *s, const struct world_target *t, bool known, uint64_t time_ns);
 enum tint trend_tint(const Hw__Trend *trend);
-bool trend_known(const Hw__Trend *trend); /* there is a verdict, and it is not "unknown" */
+bool trend_known(const Hw__Trend *trend); /* there is a verdict other than "unknown" */
 
 /* Statistics over the published window that comes nearest to `window_ns` (0: the whole run); NULL: there is none. */
 const Hw__WindowStatistics *trend_window(const Hw__Trend *trend, uint64_t window_ns);
 
-/* The trend that judges a target: of live bytes, else of RSS; NULL when there is none. */
+/* The trend by which a target is judged: of live bytes, or else of RSS; NULL when there is none. */
 const Hw__Trend *target_trend(const struct world_target *t);
 
-/* Alerts that fire, each leak counted once (client/answers/belongs.h); absent while alerts are not published. */
+/* Firing alerts, each leak counted once (client/answers/belongs.h); absent while alerts are not published. */
 struct value alerts_firing(const struct world_target *t);
 enum tint severity_tint(enum severity severity);
-enum tint alerts_tint(const struct world_target *t); /* of the gravest of these */
+enum tint alerts_tint(const struct world_target *t); /* of the most severe of these */
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * figures.c - label and value of numbers outside tables, in as many
- * columns as there is room for, read downwards. Their places depend on the
- * width alone, so nothing jumps.
+ * figures.c - label and value of numbers outside tables, in as many columns as
+ * fit, read downwards. Their places depend only on the width, so nothing jumps.
  */
 #include "client/console/table/table.h"
 

@@ -2,10 +2,10 @@
 /*
  * table.c - the rows of a table: filled, filtered, ordered, selected.
  *
- * DESIGN: rows are asked for again for every picture. Each gets its key of
- * order once, then they are sorted: ten thousand take a few milliseconds.
- * Equal keys keep the order in which rows came, so that nothing jumps. Absent
- * values come last whichever way the order goes.
+ * DESIGN: rows are collected again for every frame. The sort key of each is
+ * computed once, then they are sorted: ten thousand take a few milliseconds.
+ * Rows with equal keys stay in the order in which they came, so that nothing
+ * jumps. Absent values come last in either direction.
  */
 #include "client/console/table/table.h"
 #include "proto/base/error.h"
@@ -30,13 +30,13 @@ void table_done(struct table *t)
 
 /* ------------------------------------------------------------------ filter */
 
-/* Without regard to the case of ASCII letters; an empty needle is found anywhere. */
+/* Ignores the case of ASCII letters; an empty needle is found anywhere. */
 static bool contains(const char *text, const char *needle)
 {
         return strcasestr(text, needle) != NULL;
 }
 
-/* The expression of a filter that begins with a slash; the one at its end may still be missing. NULL: it is a text. */
+/* The expression of a filter that begins with a slash; the closing one may still be missing. NULL: it is plain text. */
 static char *expression_of(char out[TABLE_TEXT], const char *filter)
 {
         size_t n = strlen(filter);
@@ -110,7 +110,7 @@ const struct column *table_sorted_by(const struct table *t)
         return t->sort < t->class->n_columns ? &t->class->columns[t->sort] : NULL;
 }
 
-/* Whether the column's least value comes first. */
+/* Whether the column's smallest value comes first. */
 static bool rising(const struct column *column, bool reversed)
 {
         return (column->rising || (column->unit == UNIT_TEXT && !column->order)) != reversed;
@@ -156,7 +156,7 @@ static void sort_rows(struct table *t, const struct scene *s)
                 qsort(t->rows, t->n, sizeof(*t->rows), rising(column, t->reversed) ? compare_rising : compare_falling);
 }
 
-/* The slope and its interval are in several columns. */
+/* Over all columns, since a slope and its interval are in several. */
 static void measure_rates(struct table *t, const struct scene *s)
 {
         t->slopes = t->rates = 0;
@@ -193,7 +193,7 @@ void table_settle(struct table *t)
                 t->first = t->n > page ? t->n - page : 0;
 }
 
-/* A row that nobody chose is not followed: the selection stays at its place, usually the first. */
+/* Without a row chosen by the user, the selection stays at its place, usually the first. */
 static void find_selected(struct table *t)
 {
         if (t->follows_end && t->n)

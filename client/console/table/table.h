@@ -4,9 +4,8 @@
  * scrolled, one row selected.
  *
  * A table_class says what the rows are; a table is the state of one on the
- * screen. A row is selected by its id, so the selection stays with it when
- * rows move, come and go. Rows are borrowed from the world until the next
- * table_fill.
+ * screen. A row is selected by its id, so it stays selected when rows move,
+ * come and go. Rows are borrowed from the world until the next table_fill.
  */
 #ifndef HW_CLIENT_CONSOLE_TABLE_TABLE_H
 #define HW_CLIENT_CONSOLE_TABLE_TABLE_H
@@ -16,17 +15,17 @@
 #include "proto/pattern/pattern.h"
 #include "proto/base/error.h"
 
-struct console; /* whom a table belongs to: handed to its rows and to what opens them, not known here */
+struct console; /* what a table belongs to; only passed on to its rows and to what opens them */
 struct table;
 
 struct table_class {
         const char *name;                                /* in JSON and file names: "bands" */
-        const char *empty;                               /* said when there are no rows */
-        const char *(*why_empty)(const struct scene *s); /* what is said then, if that depends; NULL: `empty` */
+        const char *empty;                               /* shown when there are no rows */
+        const char *(*why_empty)(const struct scene *s); /* the same where it depends on the scene; NULL: `empty` */
         const struct column *columns;
         size_t n_columns;
-        size_t sort; /* column that orders it at first; SIZE_MAX: as the rows come */
-        bool log;    /* the newest comes last: it begins there and stays there as rows come */
+        size_t sort; /* column to sort by initially; SIZE_MAX: as the rows come */
+        bool log;    /* the newest comes last: the selection begins and stays there as rows come */
         void (*rows)(const struct console *c, struct table *t);    /* calls table_add for each */
         const char *(*text)(const void *row);                      /* what search and filter look at; may be NULL */
         void (*open)(struct console *c, const void *row);          /* Enter, double click; may be NULL */
@@ -36,7 +35,7 @@ struct table_class {
 struct table_row {
         uint64_t id;
         const void *data;
-        struct value key; /* what it is ordered by */
+        struct value key; /* what it is sorted by */
         size_t place;     /* order in which it came */
 };
 
@@ -47,11 +46,11 @@ struct table {
         struct table_row *rows;
         size_t n, capacity;
         size_t n_all; /* before the filter */
-        size_t sort;  /* column; SIZE_MAX: as they come */
+        size_t sort;  /* column; SIZE_MAX: as the rows come */
         bool reversed;
         uint64_t selected; /* id */
         bool has_selected;
-        size_t at;    /* place of the selected row; where it was when it is gone */
+        size_t at;    /* place of the selected row, or where it was if it is no longer there */
         size_t first; /* first row on the screen */
         int page;     /* rows on the screen */
         char search[TABLE_TEXT];
@@ -59,7 +58,7 @@ struct table {
         struct pattern *pattern; /* of a filter between slashes */
         bool follows_end;        /* a log whose last row is selected: it stays so as rows come */
         bool out_of_memory;      /* rows are missing */
-        double slopes, rates; /* greatest magnitudes in columns of UNIT_SLOPE and UNIT_RATE: they have one unit each */
+        double slopes, rates; /* greatest magnitudes in columns of UNIT_SLOPE and UNIT_RATE, which share a unit each */
 };
 
 void table_init(struct table *t, const struct table_class *class);
@@ -68,7 +67,7 @@ void table_done(struct table *t);
 /* For table_class.rows. */
 void table_add(struct table *t, uint64_t id, const void *data);
 
-/* Asks for the rows again, filters and sorts them, and finds the selected one again. */
+/* Collects the rows again, filters and sorts them, and finds the selected one. */
 void table_fill(struct table *t, const struct console *c, const struct scene *s);
 
 /* Keeps the selected row within the rows and on the screen. */
@@ -78,15 +77,15 @@ void table_settle(struct table *t);
 const void *table_selected(const struct table *t);
 void table_select(struct table *t, size_t at);
 
-/* Sorts by a column; again: the other way round. */
+/* Sorts by a column; if it already does, reverses the order. */
 void table_sort(struct table *t, size_t column);
 const struct column *table_sorted_by(const struct table *t); /* NULL: as the rows come */
-bool table_rises(const struct table *t);                     /* the least comes first */
+bool table_rises(const struct table *t);                     /* the smallest comes first */
 
-/* The next (by > 0) or previous row whose text contains `search`, from the selected one, which counts when `here`. */
+/* Selects the next (by > 0) or previous row whose text contains `search`; with `here` the selected row counts, too. */
 bool table_find(struct table *t, int by, bool here);
 
-/* Sets the filter, a text or /regular expression/. False with why it is refused in `error`: the one before stays. */
+/* Sets the filter, a text or /regular expression/. False, with the reason in `error`: the previous one stays. */
 bool table_set_filter(struct table *t, const char *text, struct error *error);
 
 /* Keys that move, sort and open. True when it was one of them. (table_keys.c) */
@@ -94,7 +93,7 @@ bool table_key(struct table *t, struct console *c, int key);
 
 /*
  * Draws heading and rows into the area; what can be clicked goes to `hits` (NULL: nothing can). `marked`: the selected
- * row stands out. (table_draw.c)
+ * row is highlighted. (table_draw.c)
  */
 void table_draw(struct canvas *canvas, struct area area, struct table *t, const struct scene *s, struct hits *hits,
                 bool marked);
@@ -106,7 +105,7 @@ void table_json(struct json_out *j, const struct scene *s, const struct table *t
 
 /*
  * figures.c: label and value of each number outside a table, whose row is `data` (NULL: nothing is drawn), in as many
- * columns as there is room for. Returns the rows used.
+ * columns as fit. Returns the rows used.
  */
 int figures_draw(struct canvas *canvas, struct area area, int row, const struct scene *s, const struct column *figures,
                  size_t n, const void *data);

@@ -2,9 +2,9 @@
 /*
  * table_draw.c - a table on a canvas: a heading, rows, and what can be clicked.
  *
- * DESIGN: widths do not depend on the rows, so nothing jumps as numbers
- * change. Columns are taken in by their rank while they find room; what is
- * left over is shared by those with a negative width.
+ * DESIGN: widths do not depend on the rows, so nothing jumps as numbers change.
+ * Columns are added by rank as long as they fit; those with a negative width
+ * share the spare columns.
  */
 #include "client/console/table/table.h"
 
@@ -22,7 +22,7 @@ static int least_width(const struct column *column)
         return column->width < 0 ? -column->width : column->width;
 }
 
-/* Takes the columns of a rank in, those that find room; of rank 0 all. Returns the next greater rank, 0: none. */
+/* Adds the columns of a rank that fit, all of rank 0. Returns the next greater rank, 0: none. */
 static int take_in(const struct table_class *class, const struct scene *s, struct layout *l, int rank, int width)
 {
         int next = 0;
@@ -68,7 +68,7 @@ static struct layout lay_out(const struct table_class *class, const struct scene
         return l;
 }
 
-/* Texts and pictures begin at the left, numbers end at the right. */
+/* Texts and drawings are left-aligned, numbers right-aligned. */
 static bool at_left(const struct column *column)
 {
         return column->unit == UNIT_TEXT || column->draw;
@@ -85,7 +85,7 @@ static void draw_heading(struct canvas *canvas, struct area area, struct table *
                 const struct column *column = &t->class->columns[i];
                 enum tint tint = column == sorted ? TINT_HEADING_STRONG : TINT_HEADING;
                 struct area part = { area.row, area.column + at, 1, l->widths[i] };
-                int end = at + l->widths[i]; /* behind the title: the arrow's place, between columns */
+                int end = at + l->widths[i]; /* after the title: the arrow's place, between columns */
 
                 if (!l->widths[i])
                         continue;
@@ -148,7 +148,7 @@ static void draw_row(struct canvas *canvas, struct area area, int row, const str
                 canvas_tint_row(canvas, area, row, t->class->tint(s, data));
 }
 
-/* Where in the whole the screen is, as a bar at the right edge. */
+/* A scroll bar at the right edge. */
 static void draw_position(struct canvas *canvas, struct area area, const struct table *t)
 {
         int page = area.height - 1;
@@ -174,7 +174,7 @@ void table_draw(struct canvas *canvas, struct area area, struct table *t, const 
         table_settle(t);
         if (!t->n) {
                 (void)canvas_put(canvas, area, 1, 1, area.width - 2, TINT_DIM,
-                                 t->n_all              ? "nothing passes the filter"
+                                 t->n_all              ? "nothing matches the filter"
                                  : t->class->why_empty ? t->class->why_empty(s)
                                                        : t->class->empty);
                 return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* table_keys.c - what keys do to a table: move, choose the column of order, open. */
+/* table_keys.c - what keys do to a table: move, choose the column to sort by, open. */
 #include "client/console/draw/keys.h"
 #include "client/console/table/table.h"
 
@@ -12,7 +12,7 @@ static bool move(struct table *t, long by)
         return true;
 }
 
-/* A screenful: what is on the screen moves as far as the selection does. */
+/* By a screenful: the screen scrolls as far as the selection moves. */
 static bool move_page(struct table *t, int by)
 {
         size_t page = t->page > 0 ? (size_t)t->page : 1, first = t->first;
@@ -23,7 +23,7 @@ static bool move_page(struct table *t, int by)
         return true;
 }
 
-/* The next or previous column becomes the one of order. */
+/* Sorts by the next or previous column. */
 static bool step_sort(struct table *t, int by)
 {
         size_t n = t->class->n_columns;

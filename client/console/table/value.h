@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * value.h - one number or text of a picture, and columns: what it is called,
- * what it means and how it is got.
+ * value.h - one number or text on the screen, and columns: what it is called,
+ * what it means and how it is obtained.
  *
- * A column is described once. From it come the heading and the text on the
- * screen, the order of rows, the help, CSV and JSON.
+ * A column is described once; heading and text on the screen, the order of
+ * rows, the help, CSV and JSON all come from that.
  */
 #ifndef HW_CLIENT_CONSOLE_TABLE_VALUE_H
 #define HW_CLIENT_CONSOLE_TABLE_VALUE_H
@@ -15,15 +15,15 @@
 #include "client/console/draw/text.h"
 #include "proto/base/json_out.h"
 
-struct scene; /* what columns get their values from: theirs to know, only passed on here */
+struct scene; /* what columns get their values from; only passed on here */
 
 /* A value may be absent: it is shown as UNKNOWN_TEXT and comes last in any order. */
 struct value {
         enum { VALUE_NONE, VALUE_NUMBER, VALUE_TEXT } is;
         double number;
-        const char *text;                    /* borrowed; may hold anything: made safe when shown */
-        bool provisional;                    /* of too little data: shown with a ~, absent in files */
-        uint64_t start_wall_ns, now_wall_ns; /* UNIT_WHEN: Unix time of event time 0, and of now; 0: time of the run */
+        const char *text;                    /* borrowed; may contain anything: made safe when shown */
+        bool provisional;                    /* from too little data: shown with a ~, absent in files */
+        uint64_t start_wall_ns, now_wall_ns; /* UNIT_WHEN: Unix time of event time 0, and now; 0: time of the run */
 };
 
 static const struct value no_value = { .is = VALUE_NONE };
@@ -36,18 +36,18 @@ struct column {
         const char *name;  /* in CSV and JSON, with its unit: "live_bytes" */
         const char *help;  /* one sentence */
         enum unit unit;
-        int width;                            /* columns; negative: at least that many and a share of what is left */
-        int rank;                             /* where room is short the least rank is taken in first; 0 always */
-        bool rising;                          /* sorted by it, the least comes first */
+        int width;                            /* columns; negative: at least that many, and a share of the spare ones */
+        int rank;                             /* in a narrow table the lowest ranks are shown first; 0: always shown */
+        bool rising;                          /* sorted by it, the smallest comes first */
         bool hidden;                          /* only in CSV, JSON and help */
-        bool (*shown)(const struct scene *s); /* whether these rows have it at all; NULL: they do */
-        struct value (*order)(const struct scene *s, const void *row); /* rows are sorted by; NULL: the value */
+        bool (*shown)(const struct scene *s); /* whether it applies to these rows at all; NULL: it does */
+        struct value (*order)(const struct scene *s, const void *row); /* what rows are sorted by; NULL: the value */
         /* In place of the value in its unit; NULL: none. Returns `out`. */
         char *(*text)(char *out, size_t size, const struct scene *s, const void *row);
         /* `row`: what the table's or view's rows are. */
         struct value (*value)(const struct scene *s, const void *row);
         enum tint (*tint)(const struct scene *s, const void *row); /* NULL: plain */
-        /* A picture in place of the text; its value is for order, CSV and JSON. NULL: none. */
+        /* A drawing in place of the text; its value is for sorting, CSV and JSON. NULL: none. */
         void (*draw)(struct canvas *c, struct area area, int row, int column, int width, const struct scene *s,
                      const void *data);
 };
@@ -55,7 +55,7 @@ struct column {
 /* The value for people, safe for a terminal. Returns `out`. */
 char *value_show(char *out, size_t size, enum unit unit, struct value v);
 
-/* The same of a rate, in the unit of those beside it. */
+/* The same for a rate, in the unit that its neighbours use. */
 char *value_show_rate(char *out, size_t size, enum unit unit, struct rate_unit in, struct value v);
 
 /* The value as a CSV field (nothing when absent) and as JSON (null when absent): plain numbers. */
